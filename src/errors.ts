@@ -1,0 +1,75 @@
+/**
+ * Every way to refuse, in one place: a stable code, its HTTP status and what it means.
+ * A `Problem` is rendered once, as `application/problem+json` over REST and as `type: error` over SQL.
+ */
+export const problemCatalogue = {
+  not_found: { status: 404, about: 'What the request names does not exist.' },
+  no_such_path: { status: 404, about: 'The address is not one of this service.' },
+  method_not_allowed: { status: 405, about: 'The address exists, the method does not.' },
+  not_built: { status: 501, about: 'A path of the public service that this service does not have; the hint names what to use instead.' },
+  already_exists: { status: 409, about: 'The name is taken in its project (names are compared without case).' },
+  not_empty: { status: 409, about: 'The thing cannot be deleted while others depend on it.' },
+  not_ready: { status: 409, about: 'The model is still being trained, or its training failed.' },
+  missing_parameter: { status: 400, about: 'The wrapper object of the body is missing.' },
+  missing_field: { status: 400, about: 'A required field of the body is missing.' },
+  wrong_arguments: { status: 400, about: 'A value has the wrong type, shape, length or characters; the detail names the field or row.' },
+  bad_json: { status: 400, about: 'The body is not well-formed JSON.' },
+  bad_file: { status: 400, about: 'The uploaded file cannot be read as a table; the detail names the line and the reason.' },
+  bad_statement: { status: 400, about: 'The SQL statement cannot be parsed or is not one this service has.' },
+  refused_statement: { status: 400, about: 'The SQL statement asks for something that is not allowed here.' },
+  query_failed: { status: 400, about: 'The query was valid and failed while it ran, by its own data or types.' },
+  query_limit: { status: 400, about: 'The query needed more time, memory or rows than its limit.' },
+  unauthorized: { status: 401, about: 'Log in first: POST /api/login.' },
+  wrong_media_type: { status: 415, about: 'The endpoint takes another Content-Type.' },
+  too_large: { status: 413, about: 'The body, event or file is larger than its limit.' },
+  version_mismatch: { status: 412, about: 'The resource changed since the version the request expects.' },
+  idempotency_mismatch: { status: 422, about: 'The idempotency key was used before with another request.' },
+  busy: { status: 503, about: 'The queue is full or the service is stopping; try again after Retry-After seconds.' },
+  storage_failed: { status: 503, about: 'The log could not be written (a full disk, a failed commit). Nothing was recorded.' },
+  analytics_unavailable: { status: 503, about: 'SQL is not available at the moment; REST is.' },
+  internal: { status: 500, about: 'A fault of this service. The log line with the same request id says more.' },
+} as const satisfies Record<string, { status: number; about: string }>
+
+export type ProblemCode = keyof typeof problemCatalogue
+
+export type ProblemExtras = { hint?: string; retryAfterSeconds?: number; [member: string]: unknown }
+
+/**
+ * A refusal that the caller can act on.
+ *
+ * @example throw new Problem('missing_field', 'Missing field', 'Missing "name" field for skill')
+ */
+export class Problem extends Error {
+  readonly status: number
+
+  constructor(
+    readonly code: ProblemCode,
+    readonly title: string,
+    readonly detail: string,
+    readonly extras: ProblemExtras = {},
+  ) {
+    super(detail)
+    this.name = 'Problem'
+    this.status = problemCatalogue[code].status
+  }
+}
+
+export const isProblem = (error: unknown): error is Problem => error instanceof Problem
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** `notFound('skill', 'sales')` → 404 "Skill not found". */
+export const notFound = (kind: string, name: string | number): Problem =>
+  new Problem('not_found', `${capital(kind)} not found`, `${capital(kind)} with name ${name} does not exist`)
+
+/** `conflict('agent', 'helper')` → 409 "Agent already exists". */
+export const conflict = (kind: string, name: string): Problem =>
+  new Problem(
+    'already_exists',
+    `${capital(kind)} already exists`,
+    `${capital(kind)} with name ${name} already exists; names are compared without case, choose another one`,
+  )
+
+/** A value that does not fit: names the field or row, and what was expected. */
+export const wrong = (detail: string, hint?: string): Problem =>
+  new Problem('wrong_arguments', 'Wrong arguments', detail, hint === undefined ? {} : { hint })
