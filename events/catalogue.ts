@@ -1,0 +1,101 @@
+import type { z } from 'zod'
+import * as agent from './agent.js'
+import * as chatbot from './chatbot.js'
+import type { JsonObject, StreamId, Upcaster } from './common.js'
+import * as database from './database.js'
+import * as file from './file.js'
+import * as model from './model.js'
+import { predictionsSchemas, type PredictionsEvent } from './predictions.js'
+import * as project from './project.js'
+import * as skill from './skill.js'
+import * as view from './view.js'
+
+/** The state that each kind of resource has after its events. */
+export type States = {
+  project: project.Project
+  skill: skill.Skill
+  agent: agent.Agent
+  chatbot: chatbot.Chatbot
+  model: model.Model
+  view: view.View
+  database: database.Database
+  file: file.File
+}
+export type Kind = keyof States
+
+export type ResourceEvent =
+  | project.ProjectEvent
+  | skill.SkillEvent
+  | agent.AgentEvent
+  | chatbot.ChatbotEvent
+  | model.ModelEvent
+  | view.ViewEvent
+  | database.DatabaseEvent
+  | file.FileEvent
+export type LedgerEvent = ResourceEvent | PredictionsEvent
+export type EventType = LedgerEvent['type']
+
+/** One kind of event, as the catalogue knows it. The current schema version is the number of upcasters plus one. */
+export type EventDefinition = { kind: Kind | 'predictions'; schema: z.ZodType; upcasters: readonly Upcaster[] }
+
+type Group = { kind: EventDefinition['kind']; schemas: Record<string, z.ZodType>; upcasters?: Record<string, readonly Upcaster[]> }
+
+const groups: Group[] = [
+  { kind: 'project', schemas: project.projectSchemas },
+  { kind: 'skill', schemas: skill.skillSchemas },
+  { kind: 'agent', schemas: agent.agentSchemas },
+  { kind: 'chatbot', schemas: chatbot.chatbotSchemas, upcasters: chatbot.chatbotUpcasters },
+  { kind: 'model', schemas: model.modelSchemas },
+  { kind: 'view', schemas: view.viewSchemas },
+  { kind: 'database', schemas: database.databaseSchemas },
+  { kind: 'file', schemas: file.fileSchemas },
+  { kind: 'predictions', schemas: predictionsSchemas },
+]
+
+/** Every event there is, by type. */
+export const catalogue: ReadonlyMap<string, EventDefinition> = new Map(
+  groups.flatMap(({ kind, schemas, upcasters }) =>
+    Object.entries(schemas).map(([type, schema]) => [type, { kind, schema, upcasters: upcasters?.[type] ?? [] }] as const),
+  ),
+)
+
+export const kinds: readonly Kind[] = ['project', 'skill', 'agent', 'chatbot', 'model', 'view', 'database', 'file']
+
+/** The schema version that is written today. */
+export const currentSchema = (type: string): number => (catalogue.get(type)?.upcasters.length ?? 0) + 1
+
+/** Brings the data of an older schema version to today's shape, and checks it. Throws when the type is unknown or the data does not fit. */
+export const upcast = (type: string, schema: number, data: JsonObject): JsonObject => {
+  const definition = catalogue.get(type)
+  if (!definition) throw new TypeError(`unknown event type ${type}`)
+  if (schema > definition.upcasters.length + 1) throw new TypeError(`${type} has schema version ${schema}, which a newer release wrote`)
+  const current = definition.upcasters.slice(schema - 1).reduce((older, step) => step(older), data)
+  definition.schema.parse(current)
+  return current
+}
+
+type Evolve = (state: never, event: never) => unknown
+const evolvers: Record<Kind, Evolve> = {
+  project: project.evolve,
+  skill: skill.evolve,
+  agent: agent.evolve,
+  chatbot: chatbot.evolve,
+  model: model.evolve,
+  view: view.evolve,
+  database: database.evolve,
+  file: file.evolve,
+}
+
+/** The state of a resource after one more of its events; undefined when the event ended it. */
+export const evolve = <K extends Kind>(
+  kind: K,
+  state: States[K] | undefined,
+  event: { type: string; data: unknown },
+): States[K] | undefined => (evolvers[kind] as (state: States[K] | undefined, event: unknown) => States[K] | undefined)(state, event)
+
+/** The resources that a state refers to by stream. */
+export const linksOf = <K extends Kind>(kind: K, state: States[K]): StreamId[] => {
+  if (kind === 'agent') return agent.links(state as States['agent'])
+  if (kind === 'chatbot') return chatbot.links(state as States['chatbot'])
+  return []
+}

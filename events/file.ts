@@ -1,0 +1,44 @@
+import type { Event } from '@event-driven-io/emmett'
+import { z } from 'zod'
+import { nothing, resourceName, sha256, text, unreachable, type SchemasOf } from './common.js'
+
+/** What a file holds: a Parquet blob under its hash, and the table that is in it. */
+export type FileContent = {
+  content: string
+  bytes: number
+  row_count: number
+  columns: { name: string; type: string }[]
+  original_name: string | null
+}
+
+/** An uploaded table, queried as `files.<name>`. */
+export type File = { name: string } & FileContent
+
+export type FileEvent = Event<'FileCreated', File> | Event<'FileReplaced', FileContent> | Event<'FileDeleted', Record<string, never>>
+
+const content = {
+  content: sha256,
+  bytes: z.int().nonnegative(),
+  row_count: z.int().nonnegative(),
+  columns: z.array(z.strictObject({ name: text, type: text })),
+  original_name: text.nullable(),
+}
+
+export const fileSchemas: SchemasOf<FileEvent> = {
+  FileCreated: z.strictObject({ name: resourceName, ...content }).describe('A file was stored; its content is a blob named by its hash.'),
+  FileReplaced: z.strictObject(content).describe('A file got other content; the content before stays as history.'),
+  FileDeleted: nothing.describe('A file was deleted; its content stays as history until it is erased.'),
+}
+
+export const evolve = (file: File | undefined, event: FileEvent): File | undefined => {
+  switch (event.type) {
+    case 'FileCreated':
+      return event.data
+    case 'FileReplaced':
+      return file && { ...file, ...event.data }
+    case 'FileDeleted':
+      return undefined
+    default:
+      return unreachable(event)
+  }
+}

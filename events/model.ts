@@ -1,0 +1,125 @@
+import type { Event } from '@event-driven-io/emmett'
+import { z } from 'zod'
+import {
+  jsonObject,
+  nothing,
+  resourceName,
+  sha256,
+  streamId,
+  text,
+  unreachable,
+  type JsonObject,
+  type SchemasOf,
+  type StreamId,
+} from './common.js'
+
+/** What was asked for: the statement's parts, with everything that chance or defaults decide already in it. */
+export type TrainingRequest = {
+  version: number
+  engine: string
+  target: string
+  database: string
+  query: string
+  using: JsonObject
+  seed: number
+  activate: boolean
+  tag: string | null
+}
+
+/** What came of it: enough to reproduce the artefact, byte for byte, from the kept matrix. */
+export type TrainingResult = {
+  version: number
+  artefact: string
+  matrix: string
+  read_at: number
+  rows: number
+  accuracy: number | null
+  report: JsonObject
+  runtime: JsonObject
+  seconds: number
+}
+
+export type ModelVersion = TrainingRequest & {
+  status: 'generating' | 'training' | 'complete' | 'error'
+  error: string | null
+  result: TrainingResult | null
+}
+
+/** A model: its versions, and the one that answers when none is named. */
+export type Model = { project: StreamId; name: string; active: number | null; versions: ModelVersion[] }
+
+export type ModelEvent =
+  | Event<'ModelCreated', { project: StreamId; name: string }>
+  | Event<'ModelTrainingRequested', TrainingRequest>
+  | Event<'ModelTrainingStarted', { version: number }>
+  | Event<'ModelTrained', TrainingResult>
+  | Event<'ModelTrainingFailed', { version: number; error: string }>
+  | Event<'ModelVersionActivated', { version: number }>
+  | Event<'ModelVersionDeleted', { version: number }>
+  | Event<'ModelDeleted', Record<string, never>>
+
+const version = z.int().positive()
+const finite = z.number()
+
+export const modelSchemas: SchemasOf<ModelEvent> = {
+  ModelCreated: z
+    .strictObject({ project: streamId, name: resourceName })
+    .describe('A model was named; its first training is requested with it.'),
+  ModelTrainingRequested: z
+    .strictObject({
+      version,
+      engine: text,
+      target: text,
+      database: text,
+      query: text,
+      using: jsonObject,
+      seed: z.int().nonnegative(),
+      activate: z.boolean(),
+      tag: text.nullable(),
+    })
+    .describe('A version of a model shall be trained: status generating.'),
+  ModelTrainingStarted: z.strictObject({ version }).describe('A training began to run: status training.'),
+  ModelTrained: z
+    .strictObject({
+      version,
+      artefact: sha256,
+      matrix: sha256,
+      read_at: z.int().nonnegative(),
+      rows: z.int().nonnegative(),
+      accuracy: finite.nullable(),
+      report: jsonObject,
+      runtime: jsonObject,
+      seconds: finite.nonnegative(),
+    })
+    .describe('A training ended well: status complete. Names the artefact, the canonical matrix, and the position the query read at.'),
+  ModelTrainingFailed: z.strictObject({ version, error: text }).describe('A training ended without a model: status error.'),
+  ModelVersionActivated: z.strictObject({ version }).describe('This version answers from now on when none is named.'),
+  ModelVersionDeleted: z.strictObject({ version }).describe('A version that was not active was deleted.'),
+  ModelDeleted: nothing.describe('A model and all its versions were deleted.'),
+}
+
+const change = (model: Model | undefined, version: number, changes: Partial<ModelVersion>): Model | undefined =>
+  model && { ...model, versions: model.versions.map((v) => (v.version === version ? { ...v, ...changes } : v)) }
+
+export const evolve = (model: Model | undefined, event: ModelEvent): Model | undefined => {
+  switch (event.type) {
+    case 'ModelCreated':
+      return { ...event.data, active: null, versions: [] }
+    case 'ModelTrainingRequested':
+      return model && { ...model, versions: [...model.versions, { ...event.data, status: 'generating', error: null, result: null }] }
+    case 'ModelTrainingStarted':
+      return change(model, event.data.version, { status: 'training' })
+    case 'ModelTrained':
+      return change(model, event.data.version, { status: 'complete', result: event.data })
+    case 'ModelTrainingFailed':
+      return change(model, event.data.version, { status: 'error', error: event.data.error })
+    case 'ModelVersionActivated':
+      return model && { ...model, active: event.data.version }
+    case 'ModelVersionDeleted':
+      return model && { ...model, versions: model.versions.filter((v) => v.version !== event.data.version) }
+    case 'ModelDeleted':
+      return undefined
+    default:
+      return unreachable(event)
+  }
+}

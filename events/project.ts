@@ -1,0 +1,28 @@
+import type { Event } from '@event-driven-io/emmett'
+import { z } from 'zod'
+import { nothing, resourceName, unreachable, type SchemasOf } from './common.js'
+
+/** A project holds skills, agents, chatbots, models and views under one name. */
+export type Project = { name: string }
+
+export type ProjectEvent =
+  Event<'ProjectCreated', Project> | Event<'ProjectRenamed', { name: string }> | Event<'ProjectDeleted', Record<string, never>>
+
+export const projectSchemas: SchemasOf<ProjectEvent> = {
+  ProjectCreated: z.strictObject({ name: resourceName }).describe('A project was created.'),
+  ProjectRenamed: z.strictObject({ name: resourceName }).describe('A project got another name.'),
+  ProjectDeleted: nothing.describe('An empty project was deleted.'),
+}
+
+export const evolve = (project: Project | undefined, event: ProjectEvent): Project | undefined => {
+  switch (event.type) {
+    case 'ProjectCreated':
+      return event.data
+    case 'ProjectRenamed':
+      return project && { ...project, ...event.data }
+    case 'ProjectDeleted':
+      return undefined
+    default:
+      return unreachable(event)
+  }
+}
