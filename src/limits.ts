@@ -4,6 +4,9 @@ export const limits = {
   bodyMaxBytes: 10 * 1024 * 1024,
   nameMaxChars: 255,
   jsonMaxDepth: 64,
+  sessionMaxAgeMs: 31 * 24 * 3_600_000,
+  sessionsMax: 10_000,
+  loginMaxFailuresPerMinute: 10,
   // The log
   eventMaxBytes: 4 * 1024 * 1024,
   queueMaxCommands: 10_000,

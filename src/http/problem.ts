@@ -8,7 +8,8 @@ const fromBodyParser = (error: unknown): Problem | undefined => {
   if (!(error instanceof Error) || !('type' in error)) return undefined
   switch (error.type) {
     case 'entity.parse.failed':
-      return new Problem('bad_json', 'Bad Request', `the body is not well-formed JSON: ${error.message}`)
+      // The parser's message quotes the body, which may hold a secret: only the place is told.
+      return new Problem('bad_json', 'Bad Request', `the body is not well-formed JSON${/ at position \d+/.exec(error.message)?.[0] ?? ''}`)
     case 'entity.too.large':
       return new Problem('too_large', 'Too large', `the body has more than ${limits.bodyMaxBytes} bytes`)
     case 'encoding.unsupported':

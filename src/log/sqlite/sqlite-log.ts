@@ -5,6 +5,7 @@ import type { Vault } from '../../vault/vault.js'
 import type { Head, Log, Outcome, Resources, StoredEvent, Submission } from '../log.js'
 import { Drain, isStorageError } from './drain.js'
 import { payloadReader, type PayloadReader } from './payloads.js'
+import { ensureResources } from './rebuild.js'
 import { openForWriting, readLogId, type Connection } from './schema.js'
 
 type Waiting = { submission: Submission; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
@@ -100,6 +101,7 @@ export class SqliteLog implements Log {
     const db = openForWriting(this.#options.file, uuidv4)
     try {
       for (const pragma of this.#options.pragmas ?? []) db.pragma(pragma)
+      ensureResources(db)
       this.#open = { db, drain: new Drain(db), readAfter: prepareReads(db), payload: payloadReader(db, this.#options.vault) }
       return this.#open
     } catch (error) {
