@@ -5,7 +5,7 @@ export type Renamed = { from: string; to: string }
 /** SQL compares column names without case, so that `ID` and `id` would be one name twice. */
 const fold = (name: string) => name.normalize('NFC').toLowerCase()
 
-const cut = (name: string, suffix = '') => [...name].slice(0, limits.nameMaxChars - suffix.length).join('') + suffix
+const cut = (name: string, suffix = '') => name.slice(0, limits.nameMaxChars - suffix.length).replace(/\p{Cs}$/u, '') + suffix
 
 /** Control characters and line breaks become blanks, blanks at the ends go; a name without a character becomes `column_<n>`. */
 const tidy = (name: string, index: number): string => {

@@ -55,20 +55,19 @@ export class CsvTokenizer {
     const { separator, newline } = this.dialect
     const length = bytes.length
     let at = from
-    let odd = false
+    let returns = 0
     for (; at < length; at++) {
       const byte = bytes[at]
       if (byte === separator || byte === newline) break
       // A quote or a lone carriage return inside a bare field is text to us; another reader may think otherwise.
-      if (byte === quote || byte === carriageReturn) odd = true
+      if (byte === quote) this.plain = false
+      else if (byte === carriageReturn) returns += 1
     }
     if (at === length && !final) return notYet
     const atSeparator = at < length && bytes[at] === separator
-    let end = at
-    if (odd) {
-      if (!atSeparator && end > from && bytes[end - 1] === carriageReturn) end -= 1
-      if (bytes.subarray(from, end).includes(quote) || bytes.subarray(from, end).includes(carriageReturn)) this.plain = false
-    }
+    const endsLine = returns > 0 && !atSeparator && bytes[at - 1] === carriageReturn
+    const end = endsLine ? at - 1 : at
+    if (returns > (endsLine ? 1 : 0)) this.plain = false
     return this.addField(from, end, 0, at, atSeparator, end)
   }
 

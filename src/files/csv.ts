@@ -123,7 +123,7 @@ class CsvReader {
       path: this.staging.path,
       separator: String.fromCharCode(this.dialect.separator),
       longestRowBytes: this.staging.longestRowBytes,
-      emptyIsNull: true,
+      form: 'csv',
       columns,
       rowCount: this.rowCount,
       warnings,

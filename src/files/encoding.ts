@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { TextDecoder } from 'node:util'
 import { badFile } from './bad-rows.js'
 
@@ -38,9 +39,11 @@ const countCharacters = async (path: string): Promise<Utf8Check> => {
   const check: Utf8Check = { valid: false, wellFormed: 0, illFormed: 0 }
   for await (const chunk of readChunks(path)) {
     const text = decoder.decode(chunk, { stream: true })
-    const replaced = text.split('\ufffd').length - 1
-    check.illFormed += replaced
-    check.wellFormed += (text.match(/[^\0-\x7f]/gu)?.length ?? 0) - replaced
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at)
+      if (code === 0xfffd) check.illFormed += 1
+      else if (code > 0x7f) check.wellFormed += 1
+    }
   }
   return check
 }
@@ -78,10 +81,13 @@ export const detectEncoding = async (path: string): Promise<Encoding> => {
 
 /** The first bytes of a file, at most `length`. */
 export const readHead = async (path: string, length: number): Promise<Buffer> => {
-  for await (const chunk of createReadStream(path, { end: length - 1, highWaterMark: length })) {
-    if (Buffer.isBuffer(chunk)) return chunk
+  const file = await open(path, 'r')
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
   }
-  return Buffer.alloc(0)
 }
 
 // What Windows-1252 has at 0x80 to 0x9f. TextDecoder is not asked: some releases of Node decode the label as ISO-8859-1.
@@ -108,7 +114,10 @@ const decodeUtf16 = (decoder: TextDecoder, bytes?: Buffer): string => {
  * @example for await (const bytes of readUtf8('/data/a.csv', { name: 'utf-8', bomBytes: 0 })) size += bytes.length
  */
 export const readUtf8 = async function* (path: string, { name, bomBytes }: Encoding): AsyncGenerator<Buffer> {
-  if (name === 'utf-8') return yield* readChunks(path, bomBytes)
+  if (name === 'utf-8') {
+    yield* readChunks(path, bomBytes)
+    return
+  }
   const decoder = name === 'windows-1252' ? undefined : new TextDecoder(name, { fatal: true })
   for await (const chunk of readChunks(path, bomBytes)) {
     yield Buffer.from(decoder === undefined ? decodeWindows1252(chunk) : decodeUtf16(decoder, chunk))

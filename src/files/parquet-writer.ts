@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import { badFile, tooLarge } from './bad-rows.js'
+import { isProblem } from '../errors.js'
 import { sqlString } from './staged-table.js'
 
 export type Column = { name: string; type: string }
@@ -30,6 +31,7 @@ export const openSandbox = async (paths: readonly string[], temporaryDirectory: 
 
 /** What DuckDB says about a file, without the paths of this machine. */
 export const fileProblem = (error: unknown, paths: readonly string[]): Error => {
+  if (isProblem(error)) return error
   const message = error instanceof Error ? error.message : String(error)
   if (/^(?:Out of Memory|.*failed to allocate)/i.test(message)) return tooLarge('The file needs more memory to be read than its limit.')
   const detail = paths.reduce((text, path) => text.replaceAll(path, 'the file'), message).split('\n', 1)[0] ?? ''

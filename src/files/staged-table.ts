@@ -9,8 +9,11 @@ export type StagedTable = {
   path: string
   separator: string
   longestRowBytes: number
-  /** Whether a quoted empty field is NULL too, as in CSV, where nobody can tell; JSON can. */
-  emptyIsNull: boolean
+  /**
+   * In rows from CSV a quoted empty field is NULL too, since nobody can tell. Rows from JSON can: there only what is not
+   * written is NULL; they begin with a field of no meaning, and end early where the later columns have no value.
+   */
+  form: 'csv' | 'json'
   columns: (TypedColumn & { name: string })[]
   rowCount: number
   warnings: string[]
@@ -26,10 +29,12 @@ const minLineBytes = 2 * 1024 * 1024
 
 /** The SELECT that gives the table's typed rows; nothing is left for `read_csv` to detect. */
 export const selectStaged = (table: StagedTable): string => {
-  const source = table.columns.map((_, index) => `'c${index}': 'VARCHAR'`).join(', ')
+  const json = table.form === 'json'
+  const texts = table.columns.map((_, index) => `'c${index}': 'VARCHAR'`)
+  const source = (json ? [`'row': 'VARCHAR'`, ...texts] : texts).join(', ')
   const columns = table.columns.map(({ name, sql }, index) => `${sql(`c${index}`)} AS ${sqlName(name)}`).join(', ')
   return `SELECT ${columns} FROM read_csv(${sqlString(table.path)}, columns = {${source}},
     auto_detect = false, header = false, delim = ${sqlString(table.separator)}, quote = '"', escape = '"', comment = '', new_line = '\\n',
-    nullstr = '', allow_quoted_nulls = ${table.emptyIsNull}, null_padding = ${!table.emptyIsNull}, strict_mode = true,
+    nullstr = '', allow_quoted_nulls = ${!json}, null_padding = ${json}, strict_mode = true,
     ignore_errors = false, parallel = false, max_line_size = ${Math.max(minLineBytes, 2 * table.longestRowBytes)})`
 }

@@ -47,10 +47,11 @@ const dotGroupsComma = new RegExp(String.raw`^${groupsOf(String.raw`\.`)}(?:\.\d
 const commaDecimal = new RegExp(String.raw`^${number},\d+$`)
 
 const numberShape = (text: string): number => {
-  if (integer.test(text)) return integerShape(text)
-  if (dotThree.test(text)) return shapes.dotThree
-  if (exponential.test(text)) return Number.isFinite(Number(text)) ? shapes.decimal : shapes.text
-  if (!text.includes(',')) return shapes.text
+  if (!text.includes(',')) {
+    if (integer.test(text)) return integerShape(text)
+    if (dotThree.test(text)) return shapes.dotThree
+    return exponential.test(text) && Number.isFinite(Number(text)) ? shapes.decimal : shapes.text
+  }
   if (commaThree.test(text)) return shapes.commaThree
   if (commaDecimal.test(text)) return shapes.commaDecimal
   if (commaGroups.test(text)) return shapes.commaGroups
@@ -80,6 +81,23 @@ export const timeShape = (text: string): number => {
 }
 
 const longestTyped = 40
+const isBlank = (text: string, at: number) => text.charCodeAt(at) === 0x20 || text.charCodeAt(at) === 0x09
+
+const trimBlanks = (text: string): string => {
+  let start = 0
+  let end = text.length
+  while (start < end && isBlank(text, start)) start += 1
+  while (end > start && isBlank(text, end - 1)) end -= 1
+  return text.slice(start, end)
+}
+
+const wordShape = (text: string): number => {
+  if (markers.has(text)) return shapes.missing
+  return /^(?:true|false)$/i.test(text) ? shapes.boolean : shapes.text
+}
+
+/** A cheap look at where days have their marks, before the expressions that make sure. */
+const mayBeTime = (text: string) => text.length >= 10 && ('-/'.includes(text.charAt(4)) || text.charAt(5) === '.')
 
 /**
  * The shape of one value. Leading zeros and plus signs make text: an id or a telephone number would lose them as a number.
@@ -88,14 +106,13 @@ const longestTyped = 40
  */
 export const textShape = (value: string): number => {
   if (value === '') return shapes.empty
-  const text = value.replace(/^[ \t]+|[ \t]+$/g, '')
+  const text = trimBlanks(value)
   if (text === '') return shapes.blank
   const padded = text.length === value.length ? 0 : shapes.padded
   if (text.length > longestTyped) return shapes.text
-  if (markers.has(text)) return shapes.missing | padded
-  if (/^(?:true|false)$/i.test(text)) return shapes.boolean | padded
-  const shape = numberShape(text)
-  return (shape === shapes.text ? timeShape(text) : shape) | padded
+  if (!/^[-.\d]/.test(text)) return wordShape(text) | padded
+  const time = mayBeTime(text) ? timeShape(text) : shapes.text
+  return (time === shapes.text ? numberShape(text) : time) | padded
 }
 
 const isDigit = (byte: number | undefined) => byte !== undefined && byte >= 0x30 && byte <= 0x39
