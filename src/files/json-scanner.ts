@@ -11,6 +11,7 @@ class Broken extends Error {}
 
 const quote = 0x22
 const backslash = 0x5c
+const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d]
 const scalar = /[^\s,\]}]*/y
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
@@ -33,6 +34,7 @@ const parsed = (source: string): unknown => {
 
 /** The text of a string that is written in JSON. */
 export const stringValue = (source: string): string => {
+  if (!source.includes('\\')) return source.slice(1, -1)
   const value = parsed(source)
   return typeof value === 'string' ? value : ''
 }
@@ -50,10 +52,11 @@ const stringEnd = (text: string, from: number): number => {
 const nestedEnd = (text: string, from: number): number => {
   let depth = 0
   for (let at = from; at < text.length; at++) {
-    const character = text.charAt(at)
-    if (character === '"') at = stringEnd(text, at) - 1
-    else if (character === '{' || character === '[') depth += 1
-    else if (character === '}' || character === ']') depth -= 1
+    const code = text.charCodeAt(at)
+    if (code === quote) at = stringEnd(text, at) - 1
+    else if (code === openBrace || code === openBracket) depth += 1
+    else if (code === closeBrace || code === closeBracket) depth -= 1
+    else continue
     if (depth > limits.jsonMaxDepth) throw new Broken(`it is nested deeper than ${limits.jsonMaxDepth}`)
     if (depth === 0) return at + 1
   }

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import { badFile, tooLarge } from './bad-rows.js'
+import { hashFile, sync } from './disk.js'
 import { isProblem } from '../errors.js'
 import { sqlString } from './staged-table.js'
 
@@ -38,21 +37,6 @@ export const fileProblem = (error: unknown, paths: readonly string[]): Error => 
   return badFile(detail.slice(0, 500))
 }
 
-const hashFile = async (path: string): Promise<string> => {
-  const hash = createHash('sha256')
-  for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) if (Buffer.isBuffer(chunk)) hash.update(chunk)
-  return hash.digest('hex')
-}
-
-const syncFile = async (path: string): Promise<void> => {
-  const file = await open(path, 'r')
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-}
-
 /** The columns of a SELECT as DuckDB names and types them. */
 export const describe = async (connection: DuckDBConnection, select: string): Promise<Column[]> => {
   const rows = (await connection.runAndReadAll(`DESCRIBE ${select}`)).getRowObjects()
@@ -70,6 +54,6 @@ export const writeParquet = async (connection: DuckDBConnection, select: string,
   )
   const rowCount = Number(copied.getRows()[0]?.[0])
   const columns = await describe(connection, `SELECT * FROM read_parquet(${sqlString(target)})`)
-  await syncFile(target)
+  await sync(target)
   return { parquetFile: target, sha256: await hashFile(target), bytes: (await stat(target)).size, rowCount, columns }
 }

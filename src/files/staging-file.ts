@@ -39,6 +39,13 @@ export class StagingFile {
   }
 
   text(value: string): void {
+    if (value.length * 3 > bufferBytes - this.used) this.flush()
+    if (value.length * 3 <= bufferBytes) {
+      const written = this.buffer.write(value, this.used)
+      this.used += written
+      this.rowBytes += written
+      return
+    }
     const bytes = Buffer.from(value)
     this.bytes(bytes, 0, bytes.length)
   }

@@ -60,24 +60,27 @@ const numberShape = (text: string): number => {
 
 const isCalendarDay = (year: number, month: number, day: number): boolean => {
   if (year < 1 || month < 1 || month > 12 || day < 1) return false
-  // The days of a month do not change in 400 years, and years below 100 mean others to Date.
-  return day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  return day <= (month === 2 ? (leap ? 29 : 28) : month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31)
 }
 
 const yearFirst = /^(\d{4})([-/])(\d\d)\2(\d\d)$/
 const dayFirst = /^(\d\d)\.(\d\d)\.(\d{4})$/
-const withTime = /^(\d{4}-\d\d-\d\d)[ T](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?(Z|[+-](?:0\d|1[0-4]):[0-5]\d)?$/
+const withTime = /^(\d{4})-(\d\d)-(\d\d)[ T](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?(Z|[+-](?:0\d|1[0-4]):[0-5]\d)?$/
+
+const dayShape = (text: string): number => {
+  const ymd = yearFirst.exec(text)
+  if (ymd && isCalendarDay(Number(ymd[1]), Number(ymd[3]), Number(ymd[4]))) return ymd[2] === '-' ? shapes.date : shapes.slashDate
+  const dmy = dayFirst.exec(text)
+  return dmy && isCalendarDay(Number(dmy[3]), Number(dmy[2]), Number(dmy[1])) ? shapes.dotDate : shapes.text
+}
 
 /** The shape of a text that may be a day or a moment; what no calendar has is text. */
 export const timeShape = (text: string): number => {
-  const ymd = yearFirst.exec(text)
-  if (ymd)
-    return !isCalendarDay(Number(ymd[1]), Number(ymd[3]), Number(ymd[4])) ? shapes.text : ymd[2] === '-' ? shapes.date : shapes.slashDate
-  const dmy = dayFirst.exec(text)
-  if (dmy) return isCalendarDay(Number(dmy[3]), Number(dmy[2]), Number(dmy[1])) ? shapes.dotDate : shapes.text
+  if (text.length <= 10) return dayShape(text)
   const moment = withTime.exec(text)
-  if (!moment || timeShape(moment[1] ?? '') !== shapes.date) return shapes.text
-  return moment[2] === undefined ? shapes.timestamp : shapes.zonedTimestamp
+  if (!moment || !isCalendarDay(Number(moment[1]), Number(moment[2]), Number(moment[3]))) return shapes.text
+  return moment[4] === undefined ? shapes.timestamp : shapes.zonedTimestamp
 }
 
 const longestTyped = 40
