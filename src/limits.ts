@@ -27,6 +27,12 @@ export const limits = {
   fileMaxColumns: 4_096,
   fileIngestTimeoutMs: 300_000,
   fileIngestMemoryMaxBytes: 2 * 1024 * 1024 * 1024,
+  fileIngestConcurrentMax: 2,
+  formFieldsMax: 32,
+  formFieldMaxBytes: 64 * 1024,
+  fileRowMaxBytes: 16 * 1024 * 1024,
+  fileBadRowsReportedMax: 100,
+  fileWarningsMax: 100,
   // Models
   predictMaxRows: 10_000,
   trainingMaxRows: 1_000_000,
