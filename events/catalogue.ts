@@ -93,9 +93,10 @@ export const evolve = <K extends Kind>(
   event: { type: string; data: unknown },
 ): States[K] | undefined => (evolvers[kind] as (state: States[K] | undefined, event: unknown) => States[K] | undefined)(state, event)
 
+/** The kinds whose states refer to other resources, and how. */
+const links: { [K in Kind]?: (state: States[K]) => StreamId[] } = { agent: agent.links, chatbot: chatbot.links }
+
+export const hasLinks = (kind: Kind): boolean => kind in links
+
 /** The resources that a state refers to by stream. */
-export const linksOf = <K extends Kind>(kind: K, state: States[K]): StreamId[] => {
-  if (kind === 'agent') return agent.links(state as States['agent'])
-  if (kind === 'chatbot') return chatbot.links(state as States['chatbot'])
-  return []
-}
+export const linksOf = <K extends Kind>(kind: K, state: States[K]): StreamId[] => links[kind]?.(state) ?? []

@@ -45,8 +45,8 @@ export type ModelVersion = TrainingRequest & {
   result: TrainingResult | null
 }
 
-/** A model: its versions, and the one that answers when none is named. */
-export type Model = { project: StreamId; name: string; active: number | null; versions: ModelVersion[] }
+/** A model: its versions, the one that answers when none is named, and the highest number given so far. */
+export type Model = { project: StreamId; name: string; active: number | null; latest: number; versions: ModelVersion[] }
 
 export type ModelEvent =
   | Event<'ModelCreated', { project: StreamId; name: string }>
@@ -104,9 +104,15 @@ const change = (model: Model | undefined, version: number, changes: Partial<Mode
 export const evolve = (model: Model | undefined, event: ModelEvent): Model | undefined => {
   switch (event.type) {
     case 'ModelCreated':
-      return { ...event.data, active: null, versions: [] }
+      return { ...event.data, active: null, latest: 0, versions: [] }
     case 'ModelTrainingRequested':
-      return model && { ...model, versions: [...model.versions, { ...event.data, status: 'generating', error: null, result: null }] }
+      return (
+        model && {
+          ...model,
+          latest: event.data.version,
+          versions: [...model.versions, { ...event.data, status: 'generating', error: null, result: null }],
+        }
+      )
     case 'ModelTrainingStarted':
       return change(model, event.data.version, { status: 'training' })
     case 'ModelTrained':

@@ -20,6 +20,7 @@ export const problemCatalogue = {
   query_failed: { status: 400, about: 'The query was valid and failed while it ran, by its own data or types.' },
   query_limit: { status: 400, about: 'The query needed more time, memory or rows than its limit.' },
   unauthorized: { status: 401, about: 'Log in first: POST /api/login.' },
+  too_many_attempts: { status: 429, about: 'Too many failed logins from this address; try again after Retry-After seconds.' },
   wrong_media_type: { status: 415, about: 'The endpoint takes another Content-Type.' },
   too_large: { status: 413, about: 'The body, event or file is larger than its limit.' },
   version_mismatch: { status: 412, about: 'The resource changed since the version the request expects.' },
@@ -62,13 +63,22 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 export const notFound = (kind: string, name: string | number): Problem =>
   new Problem('not_found', `${capital(kind)} not found`, `${capital(kind)} with name ${name} does not exist`)
 
+const conflictTitles: Record<string, string> = { view: 'Name conflict', database: 'Name conflict' }
+
 /** `conflict('agent', 'helper')` → 409 "Agent already exists". */
 export const conflict = (kind: string, name: string): Problem =>
   new Problem(
     'already_exists',
-    `${capital(kind)} already exists`,
-    `${capital(kind)} with name ${name} already exists; names are compared without case, choose another one`,
+    conflictTitles[kind] ?? `${capital(kind)} already exists`,
+    `${capital(kind)} with name ${name} already exists`,
+    {
+      hint: 'Names are compared without case. Choose another one.',
+    },
   )
+
+/** `missingField('type', 'skill')` → 400 "Missing field". */
+export const missingField = (field: string, kind: string): Problem =>
+  new Problem('missing_field', 'Missing field', `Missing "${field}" field for ${kind}`)
 
 /** A value that does not fit: names the field or row, and what was expected. */
 export const wrong = (detail: string, hint?: string): Problem =>

@@ -1,0 +1,139 @@
+import type { Command } from '@event-driven-io/emmett'
+import type { Agent, AgentEvent, AgentSkill } from '../../events/agent.js'
+import { unreachable, type JsonObject } from '../../events/common.js'
+import { conflict, notFound, Problem, wrong } from '../errors.js'
+import { byName, byNames, type FactsOf, type Found } from '../log/lookups.js'
+import { mergeParams, newParams } from './params.js'
+
+type Target = { project: string; agent: string }
+/** A skill as a command names it, with what the agent adds to it. */
+export type SkillRef = { name: string; params: JsonObject }
+type Changes = {
+  model_name?: string | null
+  provider?: string | null
+  skills?: SkillRef[]
+  skills_to_add?: SkillRef[]
+  skills_to_remove?: string[]
+  params?: JsonObject
+}
+export type AgentCommand =
+  | Command<
+      'CreateAgent',
+      Target & { model_name: string | null; provider: string | null; skills: SkillRef[]; params: JsonObject; unlessExists?: boolean }
+    >
+  | Command<'UpdateAgent', Target & Changes & { name?: string }>
+  | Command<'DeleteAgent', Target & { ifExists?: boolean }>
+
+const refsOf = (command: AgentCommand) => {
+  if (command.type === 'DeleteAgent') return { added: [], removed: [] }
+  const { skills = [] } = command.data
+  if (command.type === 'CreateAgent') return { added: skills, removed: [] }
+  return { added: [...skills, ...(command.data.skills_to_add ?? [])], removed: command.data.skills_to_remove ?? [] }
+}
+
+export const reads = (command: AgentCommand) => {
+  const { data } = command
+  const { added, removed } = refsOf(command)
+  const local = 'provider' in data && data.provider === 'mindsdb' && typeof data.model_name === 'string' ? data.model_name : ''
+  return {
+    project: byName('project', data.project),
+    agent: byName('agent', data.agent, data.project),
+    clash: byName('agent', 'name' in data ? data.name : data.agent, data.project),
+    added: byNames(
+      'skill',
+      added.map(({ name }) => name),
+      data.project,
+    ),
+    removed: byNames('skill', removed, data.project),
+    localModel: byName('model', local, data.project),
+  }
+}
+
+type Facts = FactsOf<ReturnType<typeof reads>>
+
+export const decide = (command: AgentCommand, facts: Facts): AgentEvent[] => {
+  const { data } = command
+  const { project, agent, clash } = facts
+  if (!project) throw notFound('project', data.project)
+  switch (command.type) {
+    case 'CreateAgent': {
+      if (agent && command.data.unlessExists) return []
+      if (agent) throw conflict('agent', data.agent)
+      const { model_name, provider, params } = command.data
+      refuseMissingModel(command.data, facts)
+      const skills = resolve(command.data.skills, facts.added)
+      return [
+        {
+          type: 'AgentCreated',
+          data: { project: project.stream, name: data.agent, model_name, provider, skills, params: newParams(params) },
+        },
+      ]
+    }
+    case 'UpdateAgent': {
+      if (!agent) throw notFound('agent', data.agent)
+      const name = command.data.name ?? agent.state.name
+      if (clash && clash.stream !== agent.stream) throw conflict('agent', name)
+      refuseMissingModel(command.data, facts)
+      const changes = update(agent.state, command.data, facts)
+      const events: AgentEvent[] = []
+      if (Object.keys(changes).length > 0) events.push({ type: 'AgentUpdated', data: changes })
+      if (name !== agent.state.name) events.push({ type: 'AgentRenamed', data: { name } })
+      return events
+    }
+    case 'DeleteAgent':
+      if (!agent && command.data.ifExists) return []
+      if (!agent) throw notFound('agent', data.agent)
+      return [{ type: 'AgentDeleted', data: {} }]
+    default:
+      return unreachable(command)
+  }
+}
+
+const update = (agent: Agent, changes: Changes, facts: Facts) => {
+  const { model_name, provider, params } = changes
+  const skills = changedSkills(agent, changes, facts)
+  return {
+    ...(model_name !== undefined && { model_name }),
+    ...(provider !== undefined && { provider }),
+    ...(skills && { skills }),
+    ...(params && { params: mergeParams(agent.params, params) }),
+  }
+}
+
+const changedSkills = (
+  agent: Agent,
+  { skills, skills_to_add, skills_to_remove }: Changes,
+  { added, removed }: Facts,
+): AgentSkill[] | undefined => {
+  if (!skills && !skills_to_add && !skills_to_remove) return undefined
+  if (skills && (skills_to_add ?? skills_to_remove))
+    throw wrong('skills replaces the whole list: it cannot come with skills_to_add or skills_to_remove')
+  if (skills) return resolve(skills, added)
+  const adding = resolve(skills_to_add ?? [], added)
+  const removing = resolve(
+    (skills_to_remove ?? []).map((name) => ({ name, params: {} })),
+    removed,
+  )
+  const gone = new Set(removing.map(({ skill }) => skill))
+  const both = adding.findIndex(({ skill }) => gone.has(skill))
+  if (both >= 0) throw wrong(`${skills_to_add?.[both]?.name ?? 'a skill'} is in skills_to_add and in skills_to_remove`)
+  const replaced = new Set(adding.map(({ skill }) => skill))
+  return [...agent.skills.filter(({ skill }) => !gone.has(skill) && !replaced.has(skill)), ...adding]
+}
+
+const resolve = (refs: readonly SkillRef[], found: readonly (Found<'skill'> | undefined)[]): AgentSkill[] => {
+  const skills = new Map<string, AgentSkill>()
+  refs.forEach(({ name, params }, i) => {
+    const skill = found[i]
+    if (!skill) throw missingResource(`skill ${name} does not exist`)
+    skills.set(skill.stream, { skill: skill.stream, params: newParams(params) })
+  })
+  return [...skills.values()]
+}
+
+const refuseMissingModel = ({ provider, model_name }: Changes, { localModel }: Facts): void => {
+  if (provider === 'mindsdb' && typeof model_name === 'string' && !localModel) throw missingResource(`model ${model_name} does not exist`)
+}
+
+const missingResource = (detail: string) =>
+  new Problem('not_found', 'Resource not found', detail, { hint: 'Create it first, or correct the name.' })

@@ -1,0 +1,72 @@
+import type { Command } from '@event-driven-io/emmett'
+import { foldName, unreachable, type JsonObject } from '../../events/common.js'
+import type { DatabaseEvent } from '../../events/database.js'
+import { conflict, notFound, Problem, wrong } from '../errors.js'
+import { byName, type FactsOf, type Found } from '../log/lookups.js'
+import { mergeParams, newParams } from './params.js'
+import { reservedDatabases } from './project.js'
+
+type Changes = { name?: string; parameters?: JsonObject }
+export type DatabaseCommand =
+  | Command<'CreateDatabase', { database: string; engine: string; parameters: JsonObject; unlessExists?: boolean }>
+  | Command<'UpdateDatabase', { database: string } & Changes>
+  | Command<'PutDatabase', { database: string; engine?: string } & Changes>
+  | Command<'DeleteDatabase', { database: string; ifExists?: boolean }>
+
+/** The systems that a connection may name. */
+export const connectionEngines: readonly string[] = (
+  'slack discord telegram microsoft_teams twilio whatsapp email gmail github gitlab jira confluence notion hubspot salesforce shopify stripe ' +
+  'postgres mysql mariadb mssql oracle sqlite duckdb clickhouse snowflake bigquery redshift databricks mongodb elasticsearch redis ' +
+  'cassandra cockroachdb timescaledb supabase trino presto athena dynamodb s3 google_sheets airtable web chromadb pgvector qdrant weaviate pinecone milvus'
+).split(' ')
+
+export const reads = ({ data }: DatabaseCommand) => {
+  const name = 'name' in data ? data.name : data.database
+  return { database: byName('database', data.database), clash: byName('database', name), project: byName('project', name) }
+}
+
+type Facts = FactsOf<ReturnType<typeof reads>>
+
+export const decide = (command: DatabaseCommand, facts: Facts): DatabaseEvent[] => {
+  const { database } = facts
+  const { data } = command
+  switch (command.type) {
+    case 'CreateDatabase':
+      if (database && command.data.unlessExists) return []
+      return create(data.database, command.data.engine, command.data.parameters, facts)
+    case 'PutDatabase': {
+      if (database) return update(database, command.data, facts)
+      const { engine, parameters = {} } = command.data
+      if (engine === undefined) throw new Problem('missing_field', 'Wrong argument', 'Missing "engine" field for database')
+      return create(data.database, engine, parameters, facts)
+    }
+    case 'UpdateDatabase':
+      if (!database) throw notFound('database', data.database)
+      return update(database, command.data, facts)
+    case 'DeleteDatabase':
+      if (!database && command.data.ifExists) return []
+      if (!database) throw notFound('database', data.database)
+      return [{ type: 'DatabaseDeleted', data: {} }]
+    default:
+      return unreachable(command)
+  }
+}
+
+const create = (name: string, engine: string, parameters: JsonObject, { database, project }: Facts): DatabaseEvent[] => {
+  if (database ?? project ?? reservedDatabases.find((reserved) => reserved === foldName(name))) throw conflict('database', name)
+  if (!connectionEngines.includes(engine.toLowerCase()))
+    throw wrong(`There is no engine '${engine}'`, `Known engines: ${connectionEngines.join(', ')}.`)
+  return [{ type: 'DatabaseCreated', data: { name, engine: engine.toLowerCase(), parameters: newParams(parameters) } }]
+}
+
+const update = (
+  database: Found<'database'>,
+  { name = database.state.name, parameters }: Changes,
+  { clash, project }: Facts,
+): DatabaseEvent[] => {
+  if (project || (clash && clash.stream !== database.stream)) throw conflict('database', name)
+  const events: DatabaseEvent[] = []
+  if (parameters) events.push({ type: 'DatabaseUpdated', data: { parameters: mergeParams(database.state.parameters, parameters) } })
+  if (name !== database.state.name) events.push({ type: 'DatabaseRenamed', data: { name } })
+  return events
+}

@@ -1,0 +1,81 @@
+import type { Kind, LedgerEvent } from '../../events/catalogue.js'
+import type { Lookup } from '../log/lookups.js'
+import * as agent from './agent.js'
+import * as chatbot from './chatbot.js'
+import * as database from './database.js'
+import * as file from './file.js'
+import * as model from './model.js'
+import * as project from './project.js'
+import * as skill from './skill.js'
+import * as view from './view.js'
+
+export type LedgerCommand =
+  | project.ProjectCommand
+  | skill.SkillCommand
+  | agent.AgentCommand
+  | chatbot.ChatbotCommand
+  | database.DatabaseCommand
+  | view.ViewCommand
+  | file.FileCommand
+  | model.ModelCommand
+
+type Module = { reads: (command: never) => Record<string, Lookup>; decide: (command: never, facts: never) => LedgerEvent[] }
+type Handler = {
+  /** The kind of the resource that the events belong to; the fact of this name is that resource. */
+  subject: Kind
+  reads: (command: LedgerCommand) => Record<string, Lookup>
+  decide: (command: LedgerCommand, facts: Record<string, unknown>) => LedgerEvent[]
+}
+
+// A command's own module is found by its type, so what it gets is what it declared.
+const handler = (subject: Kind, module: Module): Handler => ({
+  subject,
+  reads: module.reads as Handler['reads'],
+  decide: module.decide as Handler['decide'],
+})
+
+const project_ = handler('project', project)
+const skill_ = handler('skill', skill)
+const agent_ = handler('agent', agent)
+const chatbot_ = handler('chatbot', chatbot)
+const database_ = handler('database', database)
+const view_ = handler('view', view)
+const file_ = handler('file', file)
+const model_ = handler('model', model)
+
+/** Who decides each command. */
+export const handlers: Record<LedgerCommand['type'], Handler> = {
+  CreateProject: project_,
+  RenameProject: project_,
+  DeleteProject: project_,
+  CreateSkill: skill_,
+  UpdateSkill: skill_,
+  PutSkill: skill_,
+  DeleteSkill: skill_,
+  CreateAgent: agent_,
+  UpdateAgent: agent_,
+  DeleteAgent: agent_,
+  CreateChatbot: chatbot_,
+  UpdateChatbot: chatbot_,
+  PutChatbot: chatbot_,
+  DeleteChatbot: chatbot_,
+  CreateDatabase: database_,
+  UpdateDatabase: database_,
+  PutDatabase: database_,
+  DeleteDatabase: database_,
+  CreateView: view_,
+  UpdateView: view_,
+  PutView: view_,
+  DeleteView: view_,
+  CreateFile: file_,
+  ReplaceFile: file_,
+  DeleteFile: file_,
+  CreateModel: model_,
+  RetrainModel: model_,
+  StartTraining: model_,
+  CompleteTraining: model_,
+  FailTraining: model_,
+  ActivateModelVersion: model_,
+  DeleteModelVersion: model_,
+  DeleteModel: model_,
+}

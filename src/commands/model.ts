@@ -1,0 +1,141 @@
+import type { Command } from '@event-driven-io/emmett'
+import { unreachable, type StreamId } from '../../events/common.js'
+import type { Model, ModelEvent, ModelVersion, TrainingRequest, TrainingResult } from '../../events/model.js'
+import { conflict, notFound, Problem } from '../errors.js'
+import { byName, byStream, type FactsOf, type Found } from '../log/lookups.js'
+import { limits } from '../limits.js'
+
+type Target = { project: string; model: string }
+type Request = Omit<TrainingRequest, 'version'>
+/** A training that ends refers to its model by stream: the name may belong to another model by then. */
+type Training = { stream: StreamId; version: number }
+export type ModelCommand =
+  | Command<'CreateModel', Target & { request: Request; unlessExists?: boolean; orReplace?: boolean }>
+  | Command<'RetrainModel', Target & { request: Partial<Request> & Pick<Request, 'seed' | 'activate'> }>
+  | Command<'StartTraining', Training>
+  | Command<'CompleteTraining', Training & { result: TrainingResult }>
+  | Command<'FailTraining', Training & { error: string }>
+  | Command<'ActivateModelVersion', Target & { version: number }>
+  | Command<'DeleteModelVersion', Target & { version: number }>
+  | Command<'DeleteModel', Target & { ifExists?: boolean }>
+
+export const reads = ({ data }: ModelCommand) => {
+  const named = 'model' in data ? data : { project: '', model: '' }
+  return {
+    project: byName('project', named.project),
+    model: 'stream' in data ? byStream('model', data.stream) : byName('model', named.model, named.project),
+    view: byName('view', named.model, named.project),
+  }
+}
+
+type Facts = FactsOf<ReturnType<typeof reads>>
+
+export const decide = (command: ModelCommand, facts: Facts): ModelEvent[] => {
+  const { model } = facts
+  if ('stream' in command.data) return decideTraining(command, model?.state)
+  if (!facts.project) throw notFound('project', command.data.project)
+  switch (command.type) {
+    case 'CreateModel':
+      return create(command.data, facts)
+    case 'RetrainModel':
+      return retrain(need(model, command.data).state, command.data.request)
+    case 'ActivateModelVersion': {
+      const version = versionOf(need(model, command.data).state, command.data.version)
+      if (version.status !== 'complete')
+        throw new Problem(
+          'not_ready',
+          'Model is not ready',
+          `version ${version.version} of ${command.data.model} has status ${version.status}: only a complete one can be activated`,
+        )
+      return model?.state.active === version.version ? [] : [{ type: 'ModelVersionActivated', data: { version: version.version } }]
+    }
+    case 'DeleteModelVersion': {
+      const { version } = versionOf(need(model, command.data).state, command.data.version)
+      if (model?.state.active === version)
+        throw new Problem(
+          'not_empty',
+          'Active version',
+          `Can't remove active version: ${command.data.project}.${command.data.model}.${version}`,
+          {
+            hint: 'Activate another version first, or drop the model.',
+          },
+        )
+      return [{ type: 'ModelVersionDeleted', data: { version } }]
+    }
+    case 'DeleteModel':
+      if (!model && command.data.ifExists) return []
+      need(model, command.data)
+      return [{ type: 'ModelDeleted', data: {} }]
+    case 'StartTraining':
+    case 'CompleteTraining':
+    case 'FailTraining':
+      return []
+    default:
+      return unreachable(command)
+  }
+}
+
+const need = (model: Found<'model'> | undefined, { model: name }: Target): Found<'model'> => {
+  if (!model) throw notFound('model', name)
+  return model
+}
+
+/** The version with this number. @throws Problem that lists the ones there are */
+export const versionOf = (model: Model, wanted: number): ModelVersion => {
+  const found = model.versions.find(({ version }) => version === wanted)
+  if (!found)
+    throw new Problem('not_found', 'Model not found', `Model ${model.name} has no version ${wanted}`, {
+      hint: `Its versions: ${model.versions.map(({ version }) => version).join(', ') || 'none'}.`,
+    })
+  return found
+}
+
+type Creation = Target & { request: Request; unlessExists?: boolean; orReplace?: boolean }
+const create = ({ model: name, request, unlessExists, orReplace }: Creation, { project, model, view }: Facts): ModelEvent[] => {
+  if (model && unlessExists) return []
+  if (model && orReplace) return retrain(model.state, request)
+  if (model) throw conflict('model', name)
+  if (view) throw new Problem('already_exists', 'Name conflict', `${name} is the name of a view in this project`)
+  if (!project) return []
+  return [
+    { type: 'ModelCreated', data: { project: project.stream, name } },
+    { type: 'ModelTrainingRequested', data: { version: 1, ...request } },
+    { type: 'ModelVersionActivated', data: { version: 1 } },
+  ]
+}
+
+const retrain = (model: Model, changes: Partial<Request> & Pick<Request, 'seed' | 'activate'>): ModelEvent[] => {
+  const last = model.versions.at(-1)
+  if (!last) throw notFound('model', model.name)
+  const { engine, target, database, query, using, tag } = last
+  if (model.versions.length >= limits.modelMaxVersions)
+    throw new Problem('too_large', 'Too many versions', `${model.name} has ${model.versions.length} versions, the most there can be`, {
+      hint: 'Drop versions that are no longer needed.',
+    })
+  const busy = model.versions.find(({ status }) => status === 'generating' || status === 'training')
+  if (busy)
+    throw new Problem('not_ready', 'Model is being trained', `version ${busy.version} of ${model.name} is still ${busy.status}`, {
+      hint: 'Wait until it is complete.',
+    })
+  return [{ type: 'ModelTrainingRequested', data: { engine, target, database, query, using, tag, ...changes, version: model.latest + 1 } }]
+}
+
+/** A training that outlived its model or its version says nothing any more. */
+const decideTraining = (command: ModelCommand, model: Model | undefined): ModelEvent[] => {
+  if (!('stream' in command.data)) return []
+  const { version } = command.data
+  const found = model?.versions.find((v) => v.version === version)
+  if (!model || !found || found.status === 'complete' || found.status === 'error') return []
+  switch (command.type) {
+    case 'StartTraining':
+      return found.status === 'generating' ? [{ type: 'ModelTrainingStarted', data: { version } }] : []
+    case 'CompleteTraining': {
+      const trained: ModelEvent = { type: 'ModelTrained', data: command.data.result }
+      return found.activate && model.active !== version ? [trained, { type: 'ModelVersionActivated', data: { version } }] : [trained]
+    }
+    case 'FailTraining':
+      return [{ type: 'ModelTrainingFailed', data: { version, error: command.data.error } }]
+    default:
+      return []
+  }
+}

@@ -1,0 +1,70 @@
+import type { Command } from '@event-driven-io/emmett'
+import { foldName, unreachable } from '../../events/common.js'
+import type { ProjectEvent } from '../../events/project.js'
+import { conflict, notFound, Problem } from '../errors.js'
+import { byName, contentsOf, type FactsOf } from '../log/lookups.js'
+
+export type ProjectCommand =
+  | Command<'CreateProject', { project: string; unlessExists?: boolean }>
+  | Command<'RenameProject', { project: string; name: string; defaultProject: string }>
+  | Command<'DeleteProject', { project: string; defaultProject: string; ifExists?: boolean }>
+
+/** Names that SQL keeps for itself. */
+export const reservedDatabases: readonly string[] = ['information_schema', 'log', 'files', 'system', 'ledger', 'main', 'temp', 'pg_catalog']
+
+export const reads = ({ type, data }: ProjectCommand) => ({
+  project: byName('project', data.project),
+  clash: byName('project', type === 'RenameProject' ? data.name : data.project),
+  database: byName('database', type === 'RenameProject' ? data.name : data.project),
+  contents: contentsOf(data.project),
+})
+
+export const decide = (
+  command: ProjectCommand,
+  { project, clash, database, contents }: FactsOf<ReturnType<typeof reads>>,
+): ProjectEvent[] => {
+  const { data } = command
+  switch (command.type) {
+    case 'CreateProject':
+      if (project && command.data.unlessExists) return []
+      refuseTaken(data.project, project ?? database)
+      return [{ type: 'ProjectCreated', data: { name: data.project } }]
+    case 'RenameProject': {
+      if (!project) throw notFound('project', data.project)
+      refuseDefault(project.state.name, command.data.defaultProject, 'renamed')
+      if (command.data.name === project.state.name) return []
+      refuseTaken(command.data.name, (clash?.stream === project.stream ? undefined : clash) ?? database)
+      return [{ type: 'ProjectRenamed', data: { name: command.data.name } }]
+    }
+    case 'DeleteProject': {
+      if (!project) {
+        if (command.data.ifExists) return []
+        throw notFound('project', data.project)
+      }
+      refuseDefault(project.state.name, command.data.defaultProject, 'deleted')
+      if (contents.length > 0)
+        throw new Problem(
+          'not_empty',
+          'Project is not empty',
+          `Project '${project.state.name}' can not be deleted, because it contains: ${contents.map(({ kind, state }) => `${kind} ${state.name}`).join(', ')}`,
+          { hint: 'Delete or move what is in it first.' },
+        )
+      return [{ type: 'ProjectDeleted', data: {} }]
+    }
+    default:
+      return unreachable(command)
+  }
+}
+
+const refuseTaken = (name: string, taken: unknown): void => {
+  if (taken) throw conflict('project', name)
+  if (reservedDatabases.includes(foldName(name)))
+    throw new Problem('already_exists', 'Name conflict', `${name} is a name that SQL keeps for itself`)
+}
+
+const refuseDefault = (name: string, defaultProject: string, what: string): void => {
+  if (foldName(name) === foldName(defaultProject))
+    throw new Problem('not_empty', 'Default project', `Project '${name}' can not be ${what}, because it is the default project`, {
+      hint: 'Another default is chosen with the setting DEFAULT_PROJECT.',
+    })
+}

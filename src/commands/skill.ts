@@ -1,0 +1,67 @@
+import type { Command } from '@event-driven-io/emmett'
+import { unreachable, type JsonObject } from '../../events/common.js'
+import type { SkillEvent } from '../../events/skill.js'
+import { conflict, missingField, notFound } from '../errors.js'
+import { byName, type FactsOf, type Found } from '../log/lookups.js'
+import { mergeParams, newParams } from './params.js'
+
+type Target = { project: string; skill: string }
+type Changes = { name?: string; type?: string; params?: JsonObject }
+export type SkillCommand =
+  | Command<'CreateSkill', Target & { type: string; params: JsonObject; unlessExists?: boolean }>
+  | Command<'UpdateSkill', Target & Changes>
+  | Command<'PutSkill', Target & Changes>
+  | Command<'DeleteSkill', Target & { ifExists?: boolean }>
+
+/** What the drain looks up for the command, in the transaction that will hold its events. */
+export const reads = ({ data }: SkillCommand) => ({
+  project: byName('project', data.project),
+  skill: byName('skill', data.skill, data.project),
+  clash: byName('skill', 'name' in data ? data.name : data.skill, data.project),
+})
+
+/** Decides what happens; refuses with a problem the caller can act on. Pure: the same facts give the same events. */
+export const decide = (command: SkillCommand, { project, skill, clash }: FactsOf<ReturnType<typeof reads>>): SkillEvent[] => {
+  const { data } = command
+  if (!project) throw notFound('project', data.project)
+  switch (command.type) {
+    case 'CreateSkill': {
+      if (skill && command.data.unlessExists) return []
+      if (skill) throw conflict('skill', data.skill)
+      const { type, params } = command.data
+      return [{ type: 'SkillCreated', data: { project: project.stream, name: data.skill, type, params: newParams(params) } }]
+    }
+    case 'PutSkill': {
+      const { type, params } = command.data
+      if (skill) return update(skill, command.data, clash)
+      if (type === undefined) throw missingField('type', 'skill')
+      if (params === undefined) throw missingField('params', 'skill')
+      return [{ type: 'SkillCreated', data: { project: project.stream, name: data.skill, type, params: newParams(params) } }]
+    }
+    case 'UpdateSkill':
+      if (!skill) throw notFound('skill', data.skill)
+      return update(skill, command.data, clash)
+    case 'DeleteSkill':
+      if (!skill && command.data.ifExists) return []
+      if (!skill) throw notFound('skill', data.skill)
+      return [{ type: 'SkillDeleted', data: {} }]
+    default:
+      return unreachable(command)
+  }
+}
+
+const update = (
+  skill: Found<'skill'>,
+  { name = skill.state.name, type, params }: Changes,
+  clash: Found<'skill'> | undefined,
+): SkillEvent[] => {
+  if (clash && clash.stream !== skill.stream) throw conflict('skill', name)
+  const events: SkillEvent[] = []
+  if (type !== undefined || params)
+    events.push({
+      type: 'SkillUpdated',
+      data: { ...(type !== undefined && { type }), ...(params && { params: mergeParams(skill.state.params, params) }) },
+    })
+  if (name !== skill.state.name) events.push({ type: 'SkillRenamed', data: { name } })
+  return events
+}

@@ -1,0 +1,45 @@
+import type { Command } from '@event-driven-io/emmett'
+import { unreachable } from '../../events/common.js'
+import type { ViewEvent } from '../../events/view.js'
+import { conflict, notFound, Problem } from '../errors.js'
+import { byName, type FactsOf } from '../log/lookups.js'
+
+type Target = { project: string; view: string }
+/** `database` is where the query's unqualified names are looked up. */
+type Query = { query: string; database: string }
+export type ViewCommand =
+  | Command<'CreateView', Target & Query & { unlessExists?: boolean }>
+  | Command<'UpdateView', Target & Query>
+  | Command<'PutView', Target & Query>
+  | Command<'DeleteView', Target & { ifExists?: boolean }>
+
+export const reads = ({ data }: ViewCommand) => ({
+  project: byName('project', data.project),
+  view: byName('view', data.view, data.project),
+  model: byName('model', data.view, data.project),
+})
+
+export const decide = (command: ViewCommand, { project, view, model }: FactsOf<ReturnType<typeof reads>>): ViewEvent[] => {
+  const { data } = command
+  if (!project) throw notFound('project', data.project)
+  switch (command.type) {
+    case 'CreateView':
+    case 'PutView':
+    case 'UpdateView': {
+      const { query, database } = command.data
+      if (view && command.type === 'CreateView' && command.data.unlessExists) return []
+      if (view && command.type === 'CreateView') throw conflict('view', data.view)
+      if (view) return [{ type: 'ViewUpdated', data: { query, database } }]
+      if (command.type === 'UpdateView') throw notFound('view', data.view)
+      // A view and a model are both what stands behind FROM: one name, one thing.
+      if (model) throw new Problem('already_exists', 'Name conflict', `${data.view} is the name of a model in this project`)
+      return [{ type: 'ViewCreated', data: { project: project.stream, name: data.view, query, database } }]
+    }
+    case 'DeleteView':
+      if (!view && command.data.ifExists) return []
+      if (!view) throw notFound('view', data.view)
+      return [{ type: 'ViewDeleted', data: {} }]
+    default:
+      return unreachable(command)
+  }
+}

@@ -1,0 +1,66 @@
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { resourceName } from '../events/common.js'
+
+/** A setting that cannot be used; the message names the variable and what it takes. */
+export class ConfigError extends Error {}
+
+const settings = z.object({
+  PORT: z.coerce.number().int().min(0).max(65_535).default(47_334).describe('TCP port; 0 lets the system choose'),
+  HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on'),
+  DATA_DIR: z.string().min(1).default('./data').describe('where everything is kept'),
+  AUTH: z.enum(['none', 'session']).default('none').describe('session: clients log in first'),
+  AUTH_USERNAME: z.string().min(1).default('mindledger').describe('the user that may log in'),
+  AUTH_PASSWORD: z.string().min(1).optional().describe('required when AUTH=session'),
+  VAULT_KEY: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits (openssl rand -hex 32)')
+    .optional()
+    .describe('master key of secrets and recorded predictions; without it a file in DATA_DIR holds one'),
+  DEFAULT_PROJECT: resourceName.default('mindsdb').describe('the project of statements that name none; existing clients assume mindsdb'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('info')
+    .describe('least severe line that is logged'),
+})
+
+export type Config = {
+  port: number
+  host: string
+  dataDirectory: string
+  auth: { username: string; password: string } | undefined
+  vaultKey: Buffer | undefined
+  defaultProject: string
+  logLevel: string
+}
+
+/** Name, meaning and default of every setting, for the docs and the help text. */
+export const settingDescriptions = Object.entries(settings.shape).map(([name, schema]) => ({
+  name,
+  about: schema.description ?? '',
+  default: schema.safeParse(undefined).data,
+}))
+
+/**
+ * Reads the settings from the environment.
+ *
+ * @example readConfig({ PORT: '8080' }).port // 8080
+ * @throws ConfigError that names the variable
+ */
+export const readConfig = (environment: Record<string, string | undefined>): Config => {
+  // An empty variable means unset: compose files and unit files write them so.
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''))
+  const parsed = settings.safeParse(given)
+  if (!parsed.success) throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '))
+  const s = parsed.data
+  if (s.AUTH === 'session' && s.AUTH_PASSWORD === undefined) throw new ConfigError('AUTH_PASSWORD: must be set when AUTH=session')
+  return {
+    port: s.PORT,
+    host: s.HOST,
+    dataDirectory: resolve(s.DATA_DIR),
+    auth: s.AUTH === 'session' && s.AUTH_PASSWORD !== undefined ? { username: s.AUTH_USERNAME, password: s.AUTH_PASSWORD } : undefined,
+    vaultKey: s.VAULT_KEY === undefined ? undefined : Buffer.from(s.VAULT_KEY, 'hex'),
+    defaultProject: s.DEFAULT_PROJECT,
+    logLevel: s.LOG_LEVEL,
+  }
+}

@@ -1,0 +1,114 @@
+import Database from 'better-sqlite3'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ConfigError } from '../config.js'
+import { masterKeyBytes } from '../vault/vault.js'
+
+/** The number of the data directory's layout. A newer one is refused, an older one is migrated after a copy of the log is made. */
+export const dataFormat = 1
+
+/** Where things lie in a data directory. */
+export type DataPaths = {
+  root: string
+  format: string
+  lock: string
+  log: string
+  vaultKey: string
+  blobs: string
+  analytics: string
+  temporary: string
+}
+
+export const dataPaths = (root: string): DataPaths => ({
+  root,
+  format: join(root, 'FORMAT'),
+  lock: join(root, 'lock.sqlite'),
+  log: join(root, 'log.sqlite'),
+  vaultKey: join(root, 'vault.key'),
+  blobs: join(root, 'blobs'),
+  analytics: join(root, 'analytics.duckdb'),
+  temporary: join(root, 'tmp'),
+})
+
+const readFormat = (paths: DataPaths): number => {
+  const found = Number(readFileSync(paths.format, 'utf8').trim())
+  if (!Number.isInteger(found) || found < 1)
+    throw new ConfigError(`${paths.format} does not hold a format number; is ${paths.root} a data directory?`)
+  if (found > dataFormat)
+    throw new ConfigError(
+      `${paths.root} has data format ${found}; this release knows up to ${dataFormat}. Start the newer release that wrote it.`,
+    )
+  return found
+}
+
+/** Looks at a data directory without changing it. @throws ConfigError when there is none or a newer release wrote it */
+export const checkDataDirectory = (root: string): DataPaths => {
+  const paths = dataPaths(root)
+  if (!existsSync(paths.format))
+    throw new ConfigError(`${root} is not a data directory (it has no FORMAT file). Set DATA_DIR to the one you mean.`)
+  readFormat(paths)
+  return paths
+}
+
+/** Makes a data directory, or checks the one that is there, and empties its temporary part. */
+export const prepareDataDirectory = (root: string): DataPaths => {
+  const paths = dataPaths(root)
+  try {
+    mkdirSync(root, { recursive: true, mode: 0o700 })
+    if (existsSync(paths.format)) readFormat(paths)
+    else if (existsSync(paths.log))
+      throw new ConfigError(`${root} holds a log but no FORMAT file; restore the file (it says ${dataFormat}) or the whole directory.`)
+    else writeFileSync(paths.format, `${dataFormat}\n`, { flush: true })
+    mkdirSync(paths.blobs, { recursive: true })
+  } catch (error) {
+    if (error instanceof ConfigError) throw error
+    throw new ConfigError(`${root} cannot be used as data directory: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  return paths
+}
+
+/**
+ * Takes the directory for this process alone. The lock belongs to the process: however it ends, the lock ends with it.
+ * Returns what gives it back. @throws ConfigError when another server holds it
+ */
+export const lockDataDirectory = (paths: DataPaths): (() => void) => {
+  const lock = new Database(paths.lock, { timeout: 0 })
+  try {
+    lock.pragma('journal_mode = DELETE')
+    lock.exec('BEGIN EXCLUSIVE')
+  } catch {
+    lock.close()
+    throw new ConfigError(`${paths.root} is in use by another server. Stop it first, or set DATA_DIR to another directory.`)
+  }
+  // What an earlier server left half-done belongs to nobody now.
+  rmSync(paths.temporary, { recursive: true, force: true })
+  mkdirSync(paths.temporary, { recursive: true, mode: 0o700 })
+  return () => lock.close()
+}
+
+/** The master key that is at hand: the one given, or the file's; undefined when there is neither. */
+export const findMasterKey = (paths: DataPaths, given: Buffer | undefined): Buffer | undefined => {
+  if (given) return given
+  if (!existsSync(paths.vaultKey)) return undefined
+  const key = Buffer.from(readFileSync(paths.vaultKey, 'utf8').trim(), 'hex')
+  if (key.length === masterKeyBytes) return key
+  throw new ConfigError(`${paths.vaultKey} does not hold a key of ${masterKeyBytes * 2} hex digits. Restore it from where you keep keys.`)
+}
+
+/**
+ * The master key of a server: the one at hand, or for a log that is still to be made a new one, kept in a file.
+ * @throws ConfigError when the key is lost
+ */
+export const masterKey = (paths: DataPaths, given: Buffer | undefined): Buffer => {
+  const found = findMasterKey(paths, given)
+  if (found) return found
+  if (existsSync(paths.log))
+    throw new ConfigError(
+      `the master key is lost: ${paths.vaultKey} is missing and VAULT_KEY is not set. Put the key back; without it the log stays whole, but secrets and recorded rows cannot be read.`,
+    )
+  const key = randomBytes(masterKeyBytes)
+  writeFileSync(paths.vaultKey, `${key.toString('hex')}\n`, { mode: 0o600, flush: true })
+  chmodSync(paths.vaultKey, 0o600)
+  return key
+}

@@ -1,0 +1,76 @@
+import type { Kind, LedgerEvent, States } from '../../events/catalogue.js'
+import type { StreamId } from '../../events/common.js'
+import type { Source } from '../../events/envelope.js'
+import type { SealedPayload } from '../vault/vault.js'
+import type { AnyFound, Found, Lookup } from './lookups.js'
+
+/** The newest event's position and the chain up to it. Position 0 is the empty log. */
+export type Head = { logId: string; position: number; chain: string }
+
+/** One event as it is stored. */
+export type StoredEvent = { position: number; text: string }
+
+/** Who asks, through what, and how it hangs together with other requests. */
+export type Origin = {
+  actor: string
+  source: Source
+  request: string | null
+  correlation: string | null
+  causation: string | null
+}
+
+/** An event that a decision wants written, and the stream it belongs to. */
+export type NewEvent = { stream: string; event: LedgerEvent }
+
+/**
+ * A command on its way to the drain: what it must see, and what it then decides. `decide` is pure and synchronous, runs
+ * inside the transaction that will hold its events, and refuses by throwing a Problem.
+ */
+export type Submission = {
+  origin: Origin
+  lookups: Record<string, Lookup>
+  decide: (facts: Record<string, unknown>) => NewEvent[]
+  payloads: readonly SealedPayload[]
+  idempotency?: { key: string; fingerprint: string }
+}
+
+/** What came of a command: where its events stand, and the resource as it is after the first stream's events. */
+export type Outcome = {
+  positions: number[]
+  stream: string | null
+  resource: AnyFound | null
+  /** Whether this is the stored answer of the same command sent before. */
+  repeated: boolean
+}
+
+/** Resources as they are after the last commit. */
+export interface Resources {
+  one<K extends Kind>(kind: K, ref: string, project?: Found<'project'>): Promise<Found<K> | undefined>
+  byStream<K extends Kind>(kind: K, stream: StreamId): Promise<Found<K> | undefined>
+  /** In order of creation; every project's when none is named. */
+  list<K extends Kind>(kind: K, project?: Found<'project'>): Promise<Found<K>[]>
+  contents(project: Found<'project'>): Promise<AnyFound[]>
+  /** The resources of a kind that refer to this stream. */
+  linked<K extends Kind>(kind: K, to: StreamId): Promise<Found<K>[]>
+}
+
+/** The append-only log. Everything that happens goes through `submit`; a promise that resolves is durable. */
+export interface Log {
+  readonly id: string
+  readonly resources: Resources
+  /** @throws Problem when the command is refused, the queue is full, or the storage failed and nothing was recorded */
+  submit(submission: Submission): Promise<Outcome>
+  head(): Promise<Head>
+  /** Events after a position, in order; at most `limit`. */
+  readAll(after: number, limit: number): Promise<StoredEvent[]>
+  /** Events of one stream after a version, in order. */
+  readStream(stream: string, after: number, limit: number): Promise<StoredEvent[]>
+  /** The plain bytes of a payload; undefined when it was erased or never was. */
+  payload(hash: string): Promise<Buffer | undefined>
+  /** Calls back after each commit; returns what ends it. */
+  onCommitted(listener: (position: number) => void): () => void
+  /** Waits for what is queued, then closes. */
+  close(): Promise<void>
+}
+
+export type { AnyFound, Found, Kind, States }

@@ -1,0 +1,51 @@
+import type { Kind, States } from '../../events/catalogue.js'
+import type { StreamId } from '../../events/common.js'
+
+/** A resource as the log knows it now. `id` is the position of the event that created it. */
+export type Found<K extends Kind = Kind> = {
+  kind: K
+  stream: StreamId
+  id: number
+  version: number
+  created_at: string
+  updated_at: string
+  state: States[K]
+}
+export type AnyFound = { [K in Kind]: Found<K> }[Kind]
+
+/**
+ * What a decision has to see, said as data so that any store can look it up inside the transaction.
+ * A reference is a name (compared without case) or, where nothing has that name, an id in digits.
+ */
+export type Lookup<T = unknown> = { readonly __found?: T } & (
+  | { find: 'one'; kind: Kind; ref: string; project: string | undefined }
+  | { find: 'many'; kind: Kind; refs: readonly string[]; project: string }
+  | { find: 'contents'; project: string }
+  | { find: 'stream'; kind: Kind; stream: StreamId }
+  | { find: 'version'; stream: string }
+)
+
+/** The resource with this name or id; in a project for kinds that live in one. */
+export const byName = <K extends Kind>(kind: K, ref: string, project?: string): Lookup<Found<K> | undefined> => ({
+  find: 'one',
+  kind,
+  ref,
+  project,
+})
+
+/** The resources with these names or ids, in this order; undefined where there is none. */
+export const byNames = <K extends Kind>(kind: K, refs: readonly string[], project: string): Lookup<(Found<K> | undefined)[]> => ({
+  find: 'many',
+  kind,
+  refs,
+  project,
+})
+
+/** Everything that is in a project. */
+export const contentsOf = (project: string): Lookup<AnyFound[]> => ({ find: 'contents', project })
+
+/** The resource of this stream, whatever its name became. */
+export const byStream = <K extends Kind>(kind: K, stream: StreamId): Lookup<Found<K> | undefined> => ({ find: 'stream', kind, stream })
+
+/** What `decide` gets: under each name of the lookups, what was found. */
+export type FactsOf<L extends Record<string, Lookup>> = { [N in keyof L]: L[N] extends Lookup<infer T> ? T : never }

@@ -1,0 +1,36 @@
+import { Vault } from '../vault/vault.js'
+import { checkDataDirectory, findMasterKey } from './data-directory.js'
+import type { StoredEvent } from './log.js'
+import { payloadReader } from './sqlite/payloads.js'
+import { openForReading, readLogId } from './sqlite/schema.js'
+
+/** The log as another process reads it, beside the server or without one. */
+export type LogReader = {
+  logId: string
+  head(): number
+  /** Events after a position, in order. */
+  read(after: number, limit: number): StoredEvent[]
+  payload(hash: string): Buffer | undefined
+  close(): void
+}
+
+/**
+ * Opens the log of a data directory for reading.
+ *
+ * @example const reader = openLogReader('./data'); reader.read(0, 10); reader.close()
+ */
+export const openLogReader = (dataDirectory: string, vaultKey?: Buffer): LogReader => {
+  const paths = checkDataDirectory(dataDirectory)
+  const db = openForReading(paths.log)
+  const key = findMasterKey(paths, vaultKey)
+  const head = db.prepare<[], number | null>('SELECT max(position) FROM events').pluck()
+  const read = db.prepare<[number, number], StoredEvent>('SELECT position, text FROM events WHERE position > ? ORDER BY position LIMIT ?')
+  return {
+    logId: readLogId(db),
+    head: () => head.get() ?? 0,
+    read: (after, limit) => read.all(after, limit),
+    // Without the key the log is whole, and payloads are unreadable.
+    payload: key ? payloadReader(db, new Vault(key)) : () => undefined,
+    close: () => db.close(),
+  }
+}

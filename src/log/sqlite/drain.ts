@@ -1,0 +1,142 @@
+import { catalogue, currentSchema, type LedgerEvent } from '../../../events/catalogue.js'
+import { nextChain } from '../../../events/chain.js'
+import { renderEnvelope } from '../../../events/envelope.js'
+import { payloadsOf } from '../../../events/references.js'
+import { Problem, wrong } from '../../errors.js'
+import { limits } from '../../limits.js'
+import type { NewEvent, Outcome, Submission } from '../log.js'
+import { ResourceTable } from './resource-table.js'
+import type { Connection } from './schema.js'
+import { nextInstant, readTail, type Tail } from './tail.js'
+
+type StoredAnswer = { fingerprint: string; answer: string }
+
+/**
+ * The only writer: carries out commands, each in a savepoint of the transaction that the batch shares.
+ * What it throws as a Problem refused one command; anything else ends the batch.
+ */
+export class Drain {
+  readonly resources: ResourceTable
+  #tail: Tail
+  readonly #db: Connection
+  readonly #insertEvent
+  readonly #insertPayload
+  readonly #answer
+  readonly #remember
+  readonly #statements
+
+  constructor(db: Connection) {
+    this.#db = db
+    this.#tail = readTail(db)
+    this.resources = new ResourceTable(db)
+    this.#insertEvent = db.prepare<[number, string, Buffer]>('INSERT INTO events (position, text, chain) VALUES (?, ?, ?)')
+    this.#insertPayload = db.prepare<[string, string, Buffer, Buffer]>(
+      'INSERT OR IGNORE INTO payloads (hash, key_id, wrapped, body) VALUES (?, ?, ?, ?)',
+    )
+    this.#answer = db.prepare<[string, string], StoredAnswer>('SELECT fingerprint, answer FROM answers WHERE actor = ? AND key = ?')
+    this.#remember = db.prepare<[string, string, string, string, string]>('INSERT INTO answers VALUES (?, ?, ?, ?, ?)')
+    this.#statements = {
+      begin: db.prepare('BEGIN IMMEDIATE'),
+      commit: db.prepare('COMMIT'),
+      rollback: db.prepare('ROLLBACK'),
+      savepoint: db.prepare('SAVEPOINT command'),
+      release: db.prepare('RELEASE command'),
+      undo: db.prepare('ROLLBACK TO command'),
+    }
+  }
+
+  get tail(): Tail {
+    return this.#tail
+  }
+
+  begin(): void {
+    this.#statements.begin.run()
+  }
+
+  /** Makes the batch durable. */
+  commit(): void {
+    this.#statements.commit.run()
+  }
+
+  /** Gives the whole batch up, as far as SQLite has not done so by itself. */
+  abandon(): void {
+    if (this.#db.inTransaction) this.#statements.rollback.run()
+  }
+
+  /**
+   * Carries one command out. After a refusal everything is as it was before it.
+   * @throws Problem when the command is refused; any other error means that the batch is lost
+   */
+  carryOut(submission: Submission): Outcome {
+    const before = this.#tail
+    this.#statements.savepoint.run()
+    try {
+      const outcome = this.#repeated(submission) ?? this.#decide(submission)
+      this.#statements.release.run()
+      return outcome
+    } catch (error) {
+      if (isStorageError(error)) throw error
+      // Ours: SQLite is well, and only this command is undone.
+      this.#statements.undo.run()
+      this.#statements.release.run()
+      this.#tail = before
+      throw error
+    }
+  }
+
+  #repeated({ origin, idempotency }: Submission): Outcome | undefined {
+    const stored = idempotency && this.#answer.get(origin.actor, idempotency.key)
+    if (!stored) return undefined
+    if (stored.fingerprint !== idempotency.fingerprint)
+      throw new Problem('idempotency_mismatch', 'Idempotency key reused', 'this Idempotency-Key came before with another request', {
+        hint: 'Use a new key for a new request.',
+      })
+    return { ...(JSON.parse(stored.answer) as Outcome), repeated: true }
+  }
+
+  #decide(submission: Submission): Outcome {
+    const facts = Object.fromEntries(Object.entries(submission.lookups).map(([name, lookup]) => [name, this.resources.lookUp(lookup)]))
+    const events = submission.decide(facts)
+    const named = new Set(events.flatMap(({ event }) => payloadsOf(event.type, event.data)))
+    const positions = events.map((event) => this.#append(event, submission))
+    for (const p of submission.payloads) if (named.has(p.hash)) this.#insertPayload.run(p.hash, p.keyId, p.wrapped, p.body)
+    const stream = events[0]?.stream ?? null
+    const resource = stream === null ? null : (this.resources.any(stream) ?? null)
+    const outcome: Outcome = { positions, stream, resource, repeated: false }
+    const { origin, idempotency } = submission
+    if (idempotency)
+      this.#remember.run(origin.actor, idempotency.key, idempotency.fingerprint, JSON.stringify(outcome), new Date().toISOString())
+    return outcome
+  }
+
+  #append({ stream, event }: NewEvent, { origin }: Submission): number {
+    check(event)
+    const position = this.#tail.position + 1
+    const version = this.resources.versionOf(stream) + 1
+    const at = nextInstant(this.#tail.microseconds, Date.now())
+    const { type, data } = event
+    const text = renderEnvelope({ position, stream, version, type, schema: currentSchema(type), recorded_at: at.text, ...origin, data })
+    if (Buffer.byteLength(text) > limits.eventMaxBytes)
+      throw new Problem('too_large', 'Too large', `the ${type} event would have more than ${limits.eventMaxBytes} bytes`, {
+        hint: 'Send less in one command.',
+      })
+    const chain = nextChain(this.#tail.chain, text)
+    this.#insertEvent.run(position, text, chain)
+    this.#tail = { position, chain, microseconds: at.microseconds }
+    this.resources.apply(stream, version, position, at.text, event)
+    return position
+  }
+}
+
+/** Checks an event against its schema, as the last thing before it becomes part of the log. */
+const check = ({ type, data }: LedgerEvent): void => {
+  const parsed = catalogue.get(type)?.schema.safeParse(data)
+  if (parsed?.success) return
+  const issue = parsed?.error.issues[0]
+  if (!issue) throw new TypeError(`unknown event type ${type}`)
+  throw wrong(`${issue.path.join('.')} ${issue.message}`.trim())
+}
+
+/** Whether SQLite itself failed, as opposed to a decision. */
+export const isStorageError = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SQLITE')

@@ -1,0 +1,135 @@
+import { catalogue, evolve, hasLinks, kinds, linksOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue.js'
+import { foldName, type StreamId } from '../../../events/common.js'
+import type { AnyFound, Found, Lookup } from '../lookups.js'
+import type { Connection } from './schema.js'
+
+type Row = { stream: StreamId; kind: Kind; id: number; version: number; created_at: string; updated_at: string; state: string }
+
+const columns = 'stream, kind, id, version, created_at, updated_at, state'
+
+/** The project that a state lives in; '' for kinds that live in none. */
+export const projectOf = (state: States[Kind]): string => ('project' in state ? state.project : '')
+
+const isKind = (kind: string | undefined): kind is Kind => kinds.some((known) => known === kind)
+
+/**
+ * The resources that follow from the events, kept in the same transaction as they: unique names, the states that
+ * decisions see, and what REST reads.
+ */
+export class ResourceTable {
+  readonly #byName
+  readonly #projectStream
+  readonly #byId
+  readonly #byStream
+  readonly #list
+  readonly #listAll
+  readonly #contents
+  readonly #linked
+  readonly #version
+  readonly #upsert
+  readonly #remove
+  readonly #link
+  readonly #unlink
+
+  constructor(db: Connection) {
+    this.#byName = db.prepare<[string, string, string], Row>(`SELECT ${columns} FROM resources WHERE kind = ? AND project = ? AND name = ?`)
+    this.#projectStream = db
+      .prepare<[string], string>(`SELECT stream FROM resources WHERE kind = 'project' AND project = '' AND name = ?`)
+      .pluck()
+    this.#byId = db.prepare<[number, string, string], Row>(`SELECT ${columns} FROM resources WHERE id = ? AND kind = ? AND project = ?`)
+    this.#byStream = db.prepare<[string], Row>(`SELECT ${columns} FROM resources WHERE stream = ?`)
+    this.#list = db.prepare<[string, string], Row>(`SELECT ${columns} FROM resources WHERE kind = ? AND project = ? ORDER BY id`)
+    this.#listAll = db.prepare<[string], Row>(`SELECT ${columns} FROM resources WHERE kind = ? ORDER BY id`)
+    this.#contents = db.prepare<[string], Row>(`SELECT ${columns} FROM resources WHERE project = ? ORDER BY id`)
+    this.#linked = db.prepare<[string, string], Row>(
+      `SELECT ${columns} FROM links JOIN resources ON resources.stream = links.source WHERE links.target = ? AND kind = ? ORDER BY id`,
+    )
+    this.#version = db.prepare<[string], number | null>('SELECT max(version) FROM events WHERE stream = ?').pluck()
+    this.#upsert = db.prepare<[string, string, string, string, number, number, string, string, string]>(
+      `INSERT INTO resources (stream, kind, project, name, id, version, created_at, updated_at, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (stream) DO UPDATE SET
+         name = excluded.name, version = excluded.version, updated_at = excluded.updated_at, state = excluded.state`,
+    )
+    this.#remove = db.prepare<[string]>('DELETE FROM resources WHERE stream = ?')
+    this.#link = db.prepare<[string, string]>('INSERT OR IGNORE INTO links VALUES (?, ?)')
+    this.#unlink = db.prepare<[string]>('DELETE FROM links WHERE source = ?')
+  }
+
+  /** By name, compared without case; by id where nothing has that name. */
+  one<K extends Kind>(kind: K, ref: string, project: string): Found<K> | undefined {
+    const row =
+      this.#byName.get(kind, project, foldName(ref)) ?? (/^\d{1,15}$/.test(ref) ? this.#byId.get(Number(ref), kind, project) : undefined)
+    return row && read<K>(row)
+  }
+
+  byStream<K extends Kind>(kind: K, stream: string): Found<K> | undefined {
+    const row = this.#byStream.get(stream)
+    return row?.kind === kind ? read<K>(row) : undefined
+  }
+
+  any(stream: string): AnyFound | undefined {
+    const row = this.#byStream.get(stream)
+    return row && (read(row) as AnyFound)
+  }
+
+  list<K extends Kind>(kind: K, project?: string): Found<K>[] {
+    return (project === undefined ? this.#listAll.all(kind) : this.#list.all(kind, project)).map((row) => read<K>(row))
+  }
+
+  contents(project: string): AnyFound[] {
+    return this.#contents.all(project).map((row) => read(row) as AnyFound)
+  }
+
+  /** The resources of a kind whose states refer to this stream. */
+  linked<K extends Kind>(kind: K, target: string): Found<K>[] {
+    return this.#linked.all(target, kind).map((row) => read<K>(row))
+  }
+
+  /** The number of events in a stream. */
+  versionOf(stream: string): number {
+    return this.#version.get(stream) ?? 0
+  }
+
+  /** Answers a decision's lookup. A project that does not exist holds nothing. */
+  lookUp(lookup: Lookup): unknown {
+    if (lookup.find === 'stream') return this.byStream(lookup.kind, lookup.stream)
+    if (lookup.find === 'version') return this.versionOf(lookup.stream)
+    const scope = lookup.project === undefined ? '' : this.#projectStream.get(foldName(lookup.project))
+    switch (lookup.find) {
+      case 'one':
+        return scope === undefined ? undefined : this.one(lookup.kind, lookup.ref, scope)
+      case 'many':
+        return lookup.refs.map((ref) => (scope === undefined ? undefined : this.one(lookup.kind, ref, scope)))
+      case 'contents':
+        return scope === undefined ? [] : this.contents(scope)
+    }
+  }
+
+  /** Folds one event into its resource. Events without a resource (predictions) change nothing here. */
+  apply(stream: string, version: number, position: number, recordedAt: string, event: LedgerEvent): void {
+    const kind = catalogue.get(event.type)?.kind
+    if (!isKind(kind)) return
+    const before = this.byStream(kind, stream)
+    const state = evolve(kind, before?.state, event)
+    const linked = hasLinks(kind)
+    if (linked) this.#unlink.run(stream)
+    if (!state) {
+      this.#remove.run(stream)
+      return
+    }
+    this.#upsert.run(
+      stream,
+      kind,
+      projectOf(state),
+      foldName(state.name),
+      before?.id ?? position,
+      version,
+      before?.created_at ?? recordedAt,
+      recordedAt,
+      JSON.stringify(state),
+    )
+    if (linked) for (const target of linksOf(kind, state)) this.#link.run(stream, target)
+  }
+}
+
+const read = <K extends Kind>(row: Row): Found<K> => ({ ...row, kind: row.kind as K, state: JSON.parse(row.state) as States[K] })

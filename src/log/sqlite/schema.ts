@@ -1,0 +1,87 @@
+import Database from 'better-sqlite3'
+
+export type Connection = Database.Database
+
+/**
+ * The log's own file. An event is its text and the chain up to it; the columns are read out of the text, so they cannot
+ * disagree with what was hashed. `resources` and `links` follow from the events and can be rebuilt from them.
+ */
+const schema = `
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE events (
+    position INTEGER PRIMARY KEY,
+    text     TEXT NOT NULL,
+    chain    BLOB NOT NULL CHECK (length(chain) = 32),
+    stream   TEXT    GENERATED ALWAYS AS (text ->> '$.stream')  VIRTUAL,
+    version  INTEGER GENERATED ALWAYS AS (text ->> '$.version') VIRTUAL,
+    type     TEXT    GENERATED ALWAYS AS (text ->> '$.type')    VIRTUAL
+  ) STRICT;
+  CREATE UNIQUE INDEX events_by_stream ON events (stream, version);
+  CREATE TRIGGER events_stay_as_they_are BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
+  CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
+
+  CREATE TABLE payloads (
+    hash    TEXT PRIMARY KEY,
+    key_id  TEXT NOT NULL,
+    wrapped BLOB,
+    body    BLOB NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE resources (
+    stream     TEXT PRIMARY KEY,
+    kind       TEXT NOT NULL,
+    project    TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    id         INTEGER NOT NULL UNIQUE,
+    version    INTEGER NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    state      TEXT NOT NULL,
+    UNIQUE (kind, project, name)
+  ) STRICT;
+  CREATE TABLE links (source TEXT NOT NULL, target TEXT NOT NULL, PRIMARY KEY (source, target)) STRICT, WITHOUT ROWID;
+  CREATE INDEX links_by_target ON links (target);
+
+  CREATE TABLE answers (
+    actor       TEXT NOT NULL,
+    key         TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    answer      TEXT NOT NULL,
+    answered_at TEXT NOT NULL,
+    PRIMARY KEY (actor, key)
+  ) STRICT, WITHOUT ROWID;
+`
+
+/** Opens the log's file for writing and makes what is missing. Durable: each commit is on the disk before it returns. */
+export const openForWriting = (file: string, freshLogId: () => string): Connection => {
+  const db = new Database(file, { timeout: 5_000 })
+  db.pragma('journal_mode = WAL')
+  db.pragma('synchronous = FULL')
+  db.pragma('recursive_triggers = ON') // so that REPLACE meets the triggers too
+  db.pragma('foreign_keys = ON')
+  db.pragma('wal_autocheckpoint = 4000')
+  if (db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'meta'`).get() === undefined)
+    db.transaction(() => {
+      db.exec(schema)
+      db.prepare(`INSERT INTO meta VALUES ('log_id', ?)`).run(freshLogId())
+    })()
+  return db
+}
+
+/** Opens the log's file for reading beside a server, or without one. */
+export const openForReading = (file: string): Connection => {
+  const db = new Database(file, { readonly: true, fileMustExist: true, timeout: 5_000 })
+  db.pragma('query_only = ON')
+  return db
+}
+
+export const readMeta = (db: Connection, key: string): string | undefined =>
+  db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck().get(key)
+
+/** The random id of the log, which its chain begins with. @throws when the file holds no log */
+export const readLogId = (db: Connection): string => {
+  const id = readMeta(db, 'log_id')
+  if (id === undefined) throw new Error('the log has no id')
+  return id
+}
