@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { unreachable } from '../../events/common.js'
 import { Problem } from '../errors.js'
 import type { Child, Loss } from './child.js'
 import type { Ticket } from './gate.js'
@@ -22,12 +23,25 @@ export class LostError extends Error {
 export const limitProblem = (limit: string, title: string, detail: string): Problem =>
   new Problem('query_limit', title, `${detail} (${limit}).`, { limit })
 
-export const tooMuchMemory = ({ memoryMaxBytes }: AnalyticsLimits): Problem =>
-  limitProblem(
-    'sqlMemoryMaxBytes',
-    'Query needs too much memory',
-    `The query needed more than ${Math.round(memoryMaxBytes / 2 ** 20)} MiB of memory`,
-  )
+const tooLong = (timeoutMs: number): Problem =>
+  limitProblem('sqlTimeoutMs', 'Query took too long', `The query ran for more than ${timeoutMs} ms`)
+
+/** What a query is told that ran alone when the process was lost. */
+export const blamedFor = (loss: Loss, { memoryMaxBytes, timeoutMs }: AnalyticsLimits): Problem => {
+  switch (loss) {
+    case 'memory': {
+      const detail = `The query needed more than ${Math.round(memoryMaxBytes / 2 ** 20)} MiB of memory`
+      return limitProblem('sqlMemoryMaxBytes', 'Query needs too much memory', detail)
+    }
+    case 'blocked':
+    case 'stuck':
+      return tooLong(timeoutMs)
+    case 'died':
+      return new Problem('query_failed', 'Query ended the SQL process', 'The process that answers SQL ended while this query ran.')
+    default:
+      return unreachable(loss)
+  }
+}
 
 const exitWaitMs = 2_000
 
@@ -38,6 +52,8 @@ export class Attempt {
   #remainingMs: number
   #begun = false
   #over = false
+  #isExpired = false
+  #ending: Promise<boolean> | undefined
   #age: NodeJS.Timeout | undefined
   #lines: AsyncGenerator<string, void, void> | undefined
   readonly #aborted = () => this.#abandon(this.signal?.reason)
@@ -111,7 +127,7 @@ export class Attempt {
   /** Waits for the process, on the query's time. */
   async #waiting<T>(work: () => Promise<T>): Promise<T> {
     const from = performance.now()
-    const timer = setTimeout(() => this.#abandon(this.#expired()), this.#remainingMs)
+    const timer = setTimeout(() => this.#expire(), this.#remainingMs)
     try {
       return await work()
     } finally {
@@ -120,8 +136,13 @@ export class Attempt {
     }
   }
 
+  #expire(): void {
+    this.#isExpired = true
+    this.#abandon(this.#expired())
+  }
+
   #expired(): Problem {
-    if (this.#begun) return limitProblem('sqlTimeoutMs', 'Query took too long', `The query ran for more than ${this.#timeoutMs} ms`)
+    if (this.#begun) return tooLong(this.#timeoutMs)
     return new Problem(
       'analytics_unavailable',
       'SQL is behind',
@@ -131,7 +152,7 @@ export class Attempt {
 
   /** What an error means to the caller: its own reason to stop, the loss of the process, or itself. */
   async #settle(error: unknown): Promise<unknown> {
-    if (this.#stop.signal.aborted) return this.#stop.signal.reason
+    if (this.#stop.signal.aborted) return this.#isExpired && !(await this.#ending) ? this.#lost() : this.#stop.signal.reason
     if (this.#over) return error
     if (this.signal?.aborted) {
       this.#finish()
@@ -141,11 +162,15 @@ export class Attempt {
     await Promise.race([this.child.exited, sleep(exitWaitMs, undefined, { ref: false })])
     if (!this.child.isOver) this.#abandon(error)
     this.#finish()
-    return this.child.isOver ? new LostError(this.child.loss, this.child.runningAtLoss <= 1, this.#begun) : error
+    return this.child.isOver ? this.#lost() : error
+  }
+
+  #lost(): LostError {
+    return new LostError(this.child.loss, this.child.runningAtLoss <= 1, this.#begun)
   }
 
   #cutOff({ loss, alone }: LostError): Problem {
-    if (loss === 'memory' && alone) return tooMuchMemory(this.limits)
+    if (alone && loss !== 'died') return blamedFor(loss, this.limits)
     return new Problem(
       'analytics_unavailable',
       'Answer cut off',
@@ -153,18 +178,27 @@ export class Attempt {
     )
   }
 
-  /** Nobody waits for the query any more. It gets a moment to end by itself; then the process is killed, which ends it. */
+  /** Nobody waits for the query any more. */
   #abandon(reason: unknown): void {
     if (this.#over || this.#stop.signal.aborted) return
+    this.#ending = this.#endOrKill()
     this.#stop.abort(reason)
-    const ended = this.child.ended(this.number)
-    void Promise.race([ended, sleep(this.limits.cancelGraceMs, undefined, { ref: false })]).then(async () => {
-      if (this.child.running.has(this.number)) {
-        this.child.kill('stuck')
-        await this.child.exited
-      }
-      this.#finish()
-    })
+  }
+
+  /**
+   * Gives the query a moment to end by itself; then the process is killed, which ends it. Tells whether this query is known to be the
+   * cause: in a process that does not even give a sign of life it may be any other.
+   */
+  async #endOrKill(): Promise<boolean> {
+    const asked = performance.now()
+    this.child.ping()
+    await Promise.race([this.child.ended(this.number), sleep(this.limits.cancelGraceMs, undefined, { ref: false })])
+    if (this.child.running.has(this.number)) {
+      this.child.kill(this.child.heardAt > asked ? 'stuck' : 'blocked')
+      await this.child.exited
+    }
+    this.#finish()
+    return !this.child.isOver || this.child.loss === 'stuck'
   }
 
   #finish(): void {

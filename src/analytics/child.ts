@@ -2,8 +2,11 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { request as httpRequest, Agent, type IncomingMessage } from 'node:http'
 import { parseChildMessage, type Settings } from './messages.js'
 
-/** Why a process ended: it was killed for its memory, for a query that would not stop, or it ended by itself. */
-export type Loss = 'memory' | 'stuck' | 'died'
+/**
+ * Why a process ended. It was killed for its memory; for one query that would not stop (`stuck`); because it answered nothing any more,
+ * which any of its queries may have caused (`blocked`); or it ended by itself.
+ */
+export type Loss = 'memory' | 'stuck' | 'blocked' | 'died'
 
 export type ChildState = {
   ready: boolean
@@ -34,6 +37,8 @@ export class Child {
   runningAtLoss = 0
   loss: Loss = 'died'
   isOver = false
+  /** When it last said anything. */
+  heardAt = 0
   /** The queries that it executes, by number. */
   readonly running = new Set<number>()
   readonly #endings = new Map<number, () => void>()
@@ -79,6 +84,11 @@ export class Child {
     if (this.#process.connected) this.#process.disconnect()
   }
 
+  /** Asks for a sign of life. */
+  ping(): void {
+    if (this.#process.connected) this.#process.send({ kind: 'ping' })
+  }
+
   /** Sends a request; the answer's headers come when execution begins. Its abort tells the child that nobody waits any more. */
   post(path: string, body: unknown, query: number, signal: AbortSignal): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
@@ -99,6 +109,7 @@ export class Child {
     const message = parseChildMessage(heard)
     if (!message) return
     const { state } = this
+    this.heardAt = performance.now()
     if (message.kind === 'begun') this.running.add(message.query)
     else if (message.kind === 'ended') {
       this.running.delete(message.query)
@@ -107,7 +118,8 @@ export class Child {
     } else if (message.kind === 'ready') state.ready = true
     else if (message.kind === 'failed') state.failed = message.reason
     else if (message.kind === 'starting') state.starting = { position: message.position, head: message.head }
-    else Object.assign(state, { position: message.position, head: message.head, stopped: message.stopped ?? undefined })
+    else if (message.kind === 'state')
+      Object.assign(state, { position: message.position, head: message.head, stopped: message.stopped ?? undefined })
     this.onChange()
   }
 }

@@ -21,9 +21,10 @@ export type ChildMessage =
   | { kind: 'state'; position: number; head: number; stopped: string | null }
   | { kind: 'begun'; query: number }
   | { kind: 'ended'; query: number }
+  | { kind: 'alive' }
   | { kind: 'failed'; reason: string }
 
-const kinds: readonly string[] = ['starting', 'ready', 'state', 'begun', 'ended', 'failed'] satisfies ChildMessage['kind'][]
+const kinds: readonly string[] = ['starting', 'ready', 'state', 'begun', 'ended', 'alive', 'failed'] satisfies ChildMessage['kind'][]
 
 const kindOf = (message: unknown): unknown => (typeof message === 'object' && message !== null ? Reflect.get(message, 'kind') : undefined)
 
@@ -32,6 +33,9 @@ export const parseChildMessage = (message: unknown): ChildMessage | undefined =>
   const kind = kindOf(message)
   return typeof kind === 'string' && kinds.includes(kind) ? (message as ChildMessage) : undefined
 }
+
+/** Whether the parent asks for a sign of life. */
+export const isPing = (message: unknown): boolean => kindOf(message) === 'ping'
 
 /** Reads the first message of the parent. */
 export const parseSettings = (message: unknown): Settings => {

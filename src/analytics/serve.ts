@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import type { EventReader, PayloadReader } from '../../projections/replay.js'
 import { dataPaths } from '../log/data-directory.js'
-import { parseSettings, type ChildMessage, type Settings } from './messages.js'
+import { isPing, parseSettings, type ChildMessage, type Settings } from './messages.js'
 import { Projector } from './projector.js'
 import { createQueryServer } from './query-server.js'
 import type { Frame, SelectRequest } from './query.js'
@@ -71,6 +71,9 @@ export const serveAnalytics = (options: ServeOptions): void => {
   process.on('disconnect', () => leave(settings, running))
   // A terminal or service manager signals the whole group; the parent drains first and needs this process for it.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
+  process.on('message', (message) => {
+    if (isPing(message)) tell({ kind: 'alive' })
+  })
   process.once('message', (message) => {
     settings = parseSettings(message)
     serve(settings, options).then(

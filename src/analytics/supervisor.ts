@@ -3,7 +3,7 @@ import { resolve as resolvePath } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../errors.js'
-import { Attempt, LostError, tooMuchMemory } from './attempt.js'
+import { Attempt, blamedFor, LostError } from './attempt.js'
 import { Child } from './child.js'
 import { Gate } from './gate.js'
 import { residentBytes } from './memory.js'
@@ -41,8 +41,8 @@ export class Analytics {
   readonly #limits: AnalyticsLimits
   readonly #gate: Gate
   readonly #directory = makeSocketDirectory()
-  readonly #stopping = new AbortController()
   #child: Child | undefined
+  #isStopping = false
   readonly #waiters = new Set<() => void>()
   #starts = 0
   #failures = 0
@@ -103,9 +103,9 @@ export class Analytics {
         return await new Attempt(this.#queries++, child, ticket, this.#limits, signal).open(request)
       } catch (error) {
         if (!(error instanceof LostError)) throw error
-        if (this.#stopping.signal.aborted) throw new Problem('busy', 'Service is stopping', 'The service is stopping.')
+        if (this.#isStopping) throw new Problem('busy', 'Service is stopping', 'The service is stopping.')
         if (error.loss === 'stuck' || !error.begun) continue
-        if (suspect && error.alone) throw error.loss === 'memory' ? tooMuchMemory(this.#limits) : endedProcess()
+        if (suspect && error.alone) throw blamedFor(error.loss, this.#limits)
         suspect = true
       }
     }
@@ -128,7 +128,7 @@ export class Analytics {
 
   /** Ends the process and takes away what it left. */
   async stop(): Promise<void> {
-    this.#stopping.abort()
+    this.#isStopping = true
     clearInterval(this.#watch)
     const child = this.#child
     if (child) {
@@ -141,6 +141,7 @@ export class Analytics {
   }
 
   #spawn(): void {
+    if (this.#isStopping) return
     const { dataDirectory, vaultKey, entry } = this.options
     const settings = {
       ...this.#limits,
@@ -157,7 +158,7 @@ export class Analytics {
 
   async #restart(child: Child): Promise<void> {
     this.#tellChange()
-    if (this.#stopping.signal.aborted) return
+    if (this.#isStopping) return
     this.options.logger?.warn(
       { loss: child.loss, reason: child.state.failed, pid: child.pid },
       'the analytics process ended; starting another one',
@@ -168,7 +169,7 @@ export class Analytics {
     const delayMs = this.#failures === 0 ? 0 : Math.min(backoffMaxMs, 100 * 2 ** this.#failures)
     if (child.loss === 'died') this.#failures += 1
     if (delayMs > 0) await sleep(delayMs, undefined, { ref: false })
-    if (!this.#stopping.signal.aborted) this.#spawn()
+    this.#spawn()
   }
 
   /** A process that answers. Waits for one that is about to, but not for long tables to be built. */
@@ -177,7 +178,7 @@ export class Analytics {
     for (;;) {
       const child = this.#child
       if (child?.state.ready && !child.isOver) return child
-      if (this.#stopping.signal.aborted || performance.now() >= until) {
+      if (this.#isStopping || performance.now() >= until) {
         throw new Problem(
           'analytics_unavailable',
           'SQL is not available',
@@ -193,7 +194,7 @@ export class Analytics {
 
   #whyStopped(): string | undefined {
     const state = this.#child?.state
-    if (!state || this.#stopping.signal.aborted) return 'The process that answers SQL has ended.'
+    if (!state || this.#isStopping) return 'The process that answers SQL has ended.'
     if (state.failed !== undefined) return `The process that answers SQL cannot start: ${state.failed}.`
     if (!state.ready && state.starting) return `The tables are being built: ${state.starting.position} of ${state.starting.head} events.`
     return state.ready ? state.stopped : 'The process that answers SQL is starting.'
@@ -219,10 +220,3 @@ export class Analytics {
     if (this.#rssBytes > this.#limits.memoryMaxBytes && child.running.size > 0) child.kill('memory')
   }
 }
-
-const endedProcess = (): Problem =>
-  new Problem(
-    'query_failed',
-    'Query ended the SQL process',
-    'The process that answers SQL ended while this query ran, and again when it ran alone.',
-  )

@@ -3,8 +3,8 @@ import { Problem } from '../../src/errors.js'
 import { openSqliteLog } from './sqlite-log.js'
 
 // An analytics process that takes DuckDB's own SQL, and statements that do what a query must never be able to do to others.
-const misbehave: Record<string, () => void> = {
-  'test: abort': () => process.abort(),
+const misbehave: Record<string, () => unknown> = {
+  'test: crash': () => process.kill(process.pid, 'SIGSEGV'),
   'test: block': () => {
     for (;;) Math.random()
   },

@@ -1,0 +1,152 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { afterEach, expect, test } from '@jest/globals'
+import { replay } from '../../projections/replay.js'
+import { Bench, isAlive, skill, until } from '../support/analytics.js'
+import { dump } from '../support/states.js'
+
+let bench: Bench
+afterEach(() => bench.close())
+
+const mebibyte = 1024 * 1024
+// Interruptible and long; and two that an interrupt does not reach: one in DuckDB's own thread of the addon, one in JavaScript.
+const endless = 'SELECT count(*) FROM range(1e15::BIGINT)'
+const blocked = 'test: block'
+const greedy = `SELECT len(string_split(repeat('a,', 150000000), ','))`
+/** Honest work, told apart by its number: some tenths of a second when nothing else runs. */
+const honest = (n: number) => `SELECT ${n} + 0 * count(*)::INTEGER FROM range(1000000) WHERE md5(range::VARCHAR) > ''`
+const honestTo = (count: number) => Array.from({ length: count }, (_, i) => i)
+
+test.each([
+  ['that DuckDB can interrupt', endless],
+  ['that nothing can interrupt', blocked],
+])(
+  'a query without end %s is ended by its deadline, and others get their answers',
+  async (_, sql) => {
+    bench = await Bench.open({ timeoutMs: 6_000, cancelGraceMs: 500 })
+    const started = performance.now()
+    const others = honestTo(3).map((n) => bench.ask(honest(n)))
+    const refusal = await bench.refusal(sql)
+    expect(refusal).toMatchObject({ code: 'query_limit', extras: { limit: 'sqlTimeoutMs' } })
+    expect(performance.now() - started).toBeLessThan(40_000)
+    expect(await Promise.all(others)).toEqual([[[0]], [[1]], [[2]]])
+    expect(await bench.ask('SELECT 1')).toEqual([[1]])
+    expect(bench.analytics.status().running).toBe(0)
+  },
+  120_000,
+)
+
+test('of eight queries the one that eats memory is named, and seven get their answers', async () => {
+  bench = await Bench.open({ memoryMaxBytes: 700 * mebibyte })
+  const seven = honestTo(7).map((n) => bench.ask(honest(n)))
+  const refusal = await bench.refusal(greedy)
+  expect(refusal).toMatchObject({ code: 'query_limit', extras: { limit: 'sqlMemoryMaxBytes' } })
+  expect(await Promise.all(seven)).toEqual(honestTo(7).map((n) => [[n]]))
+  expect(await bench.ask('SELECT 1')).toEqual([[1]])
+}, 180_000)
+
+test('a query that ends the process is named, and seven others get their answers', async () => {
+  bench = await Bench.open()
+  const seven = honestTo(7).map((n) => bench.ask(honest(n)))
+  expect(await bench.refusal('test: crash')).toMatchObject({ code: 'query_failed' })
+  expect(await Promise.all(seven)).toEqual(honestTo(7).map((n) => [[n]]))
+  expect(await bench.ask('SELECT 1')).toEqual([[1]])
+}, 180_000)
+
+test('a process that is killed from outside costs no answer', async () => {
+  bench = await Bench.open()
+  bench.log.append(skill(1))
+  const eight = honestTo(8).map((n) => bench.ask(honest(n)))
+  await until(() => bench.analytics.status().running === 8)
+  process.kill(bench.analytics.pid ?? 0, 'SIGKILL')
+  expect(await Promise.all(eight)).toEqual(honestTo(8).map((n) => [[n]]))
+}, 120_000)
+
+test('an answer whose first rows have left ends with an error, not with rows twice', async () => {
+  bench = await Bench.open()
+  const stream = await bench.analytics.query({ sql: 'SELECT * FROM range(50000000)', db: '', defaultProject: '', upTo: 0 })
+  const first = await stream.rows.next()
+  expect(first.done).toBe(false)
+  process.kill(bench.analytics.pid ?? 0, 'SIGKILL')
+  const rest = async () => {
+    for await (const _ of stream.rows);
+  }
+  await expect(rest()).rejects.toMatchObject({ code: 'analytics_unavailable' })
+  expect(await bench.ask('SELECT 1')).toEqual([[1]])
+}, 60_000)
+
+test('a client that goes away ends its query, even one that cannot be interrupted', async () => {
+  bench = await Bench.open({ cancelGraceMs: 300 })
+  for (const sql of [endless, blocked]) {
+    const gone = new AbortController()
+    const asked = bench.ask(sql, { signal: gone.signal })
+    setTimeout(() => gone.abort(new Error('gone')), 300)
+    await expect(asked).rejects.toThrow('gone')
+    await until(() => bench.analytics.status().running === 0)
+    expect(await bench.ask('SELECT 1')).toEqual([[1]])
+  }
+  const stream = await bench.analytics.query({ sql: 'SELECT * FROM range(50000000)', db: '', defaultProject: '', upTo: 0 })
+  await stream.rows.next()
+  await stream.rows.return()
+  await until(() => bench.analytics.status().running === 0)
+  expect(bench.analytics.status().restarts).toBe(1)
+}, 60_000)
+
+test('killed again and again while it projects, the process comes to the same tables as one replay', async () => {
+  bench = await Bench.open({}, ({ log }) => {
+    for (let n = 1; n <= 300; n++) log.append(...Array.from({ length: 100 }, (_, i) => skill(100 * n + i)))
+  })
+  for (let n = 0; n < 4; n++) {
+    await new Promise((resolve) => setTimeout(resolve, 150 * (n + 1)))
+    bench.log.append(skill(40_000 + n))
+    const pid = bench.analytics.pid ?? 0
+    if (isAlive(pid)) process.kill(pid, 'SIGKILL')
+    await until(() => bench.analytics.status().ready && bench.analytics.pid !== pid, 60_000)
+  }
+  expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.events')).toEqual([[30_004]])
+  await bench.analytics.stop()
+  const projected = await DuckDBInstance.create(join(bench.directory, 'analytics.duckdb'))
+  const replayed = await DuckDBInstance.create(':memory:')
+  await replay({ events: bench.log.log, payloads: bench.log.log, database: replayed })
+  expect(await dump(projected)).toEqual(await dump(replayed))
+  projected.closeSync()
+}, 120_000)
+
+test('what a killed query spilled is gone when the process is there again', async () => {
+  bench = await Bench.open({ memoryMaxBytes: 400 * mebibyte, timeoutMs: 60_000 })
+  const spill = join(bench.directory, 'tmp', 'spill')
+  const gone = new AbortController()
+  const asked = bench
+    .ask('SELECT md5(range::VARCHAR) AS y FROM range(20000000) ORDER BY y LIMIT 9999999', { signal: gone.signal })
+    .catch(() => undefined)
+  await until(() => readdirSync(spill).length > 0)
+  const pid = bench.analytics.pid ?? 0
+  process.kill(pid, 'SIGKILL')
+  gone.abort()
+  await asked
+  await until(() => bench.analytics.status().ready && bench.analytics.pid !== pid)
+  expect(await bench.ask('SELECT 1')).toEqual([[1]])
+  expect(readdirSync(spill)).toEqual([])
+}, 60_000)
+
+test('when the server is killed its process and socket go with it', async () => {
+  bench = await Bench.open()
+  await bench.analytics.stop()
+  const temporary = join(bench.directory, 'elsewhere')
+  mkdirSync(temporary)
+  const parent = spawn(process.execPath, [fileURLToPath(new URL('../support/orphan-parent.js', import.meta.url)), bench.directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, TMPDIR: temporary },
+  })
+  const [told] = (await once(parent.stdout, 'data')) as [Buffer]
+  const pid = Number(told.toString())
+  expect(isAlive(pid)).toBe(true)
+  expect(readdirSync(temporary)).toHaveLength(1)
+  parent.kill('SIGKILL')
+  await until(() => !isAlive(pid))
+  expect(readdirSync(temporary)).toEqual([])
+}, 60_000)
