@@ -4,11 +4,15 @@ import { constants, setPriority } from 'node:os'
 import { isProblem } from '../errors.js'
 import { findEngine } from './engine.js'
 import type { Progress } from './fit.js'
-import { decodeMatrix } from './matrix-format.js'
+import { decodeMatrix, encodeMatrix } from './matrix-format.js'
+import { readRows, type RowsFile } from './read-rows.js'
 import type { TrainOptions, TrainReport } from './train.js'
 
-/** What the process is told, once. The matrix file holds `encodeMatrix` bytes; the artefact file is written and synced. */
-export type TrainJob = { engine?: string; matrixFile: string; artefactFile: string; options: TrainOptions }
+/**
+ * What the process is told, once. With `rows` the matrix is made of them and written to the matrix file; without, that
+ * file holds `encodeMatrix` bytes. The artefact file is written and synced.
+ */
+export type TrainJob = { engine?: string; rows?: RowsFile; matrixFile: string; artefactFile: string; options: TrainOptions }
 
 /** What the process says: progress while it trains, then one of the other two. */
 export type TrainMessage =
@@ -46,11 +50,19 @@ const writeSynced = (file: string, bytes: Uint8Array): void => {
   }
 }
 
-const run = ({ engine, matrixFile, artefactFile, options }: TrainJob, send: (message: TrainMessage) => void): TrainMessage => {
-  const matrix = decodeMatrix(readFileSync(matrixFile))
-  const { artefact, report } = findEngine(engine).train(matrix, options, throttled(send))
-  writeSynced(artefactFile, artefact)
-  return { done: report, artefactSha256: createHash('sha256').update(artefact).digest('hex') }
+const matrixOf = async ({ rows, matrixFile, options }: TrainJob) => {
+  if (!rows) return { matrix: decodeMatrix(readFileSync(matrixFile)), excluded: [] }
+  const read = await readRows(rows, options.seed ?? 0)
+  writeSynced(matrixFile, encodeMatrix(read.matrix))
+  return read
+}
+
+const run = async (job: TrainJob, send: (message: TrainMessage) => void): Promise<TrainMessage> => {
+  const { matrix, excluded } = await matrixOf(job)
+  const { artefact, report } = findEngine(job.engine).train(matrix, job.options, throttled(send))
+  writeSynced(job.artefactFile, artefact)
+  const done = { ...report, excluded: [...report.excluded, ...excluded] }
+  return { done, artefactSha256: createHash('sha256').update(artefact).digest('hex') }
 }
 
 const failure = (error: unknown): TrainMessage => {
@@ -70,11 +82,7 @@ const send = (message: TrainMessage): void => {
 setPriority(constants.priority.PRIORITY_LOW)
 process.on('disconnect', () => process.exit(1))
 process.once('message', (job: TrainJob) => {
-  let last: TrainMessage
-  try {
-    last = run(job, send)
-  } catch (error) {
-    last = failure(error)
-  }
-  process.send?.(last, () => process.exit(0))
+  void run(job, send)
+    .catch(failure)
+    .then((last) => process.send?.(last, () => process.exit(0)))
 })
