@@ -20,6 +20,7 @@ export const problemCatalogue = {
   query_failed: { status: 400, about: 'The query was valid and failed while it ran, by its own data or types.' },
   query_limit: { status: 400, about: 'The query needed more time, memory or rows than its limit.' },
   unauthorized: { status: 401, about: 'Log in first: POST /api/login.' },
+  too_many_attempts: { status: 429, about: 'Too many failed logins from this address; try again after Retry-After seconds.' },
   wrong_media_type: { status: 415, about: 'The endpoint takes another Content-Type.' },
   too_large: { status: 413, about: 'The body, event or file is larger than its limit.' },
   version_mismatch: { status: 412, about: 'The resource changed since the version the request expects.' },
@@ -55,6 +56,9 @@ export class Problem extends Error {
 }
 
 export const isProblem = (error: unknown): error is Problem => error instanceof Problem
+
+/** Whether a text, for example from another process, is the code of a problem. */
+export const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(problemCatalogue, code)
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 

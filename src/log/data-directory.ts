@@ -87,21 +87,23 @@ export const lockDataDirectory = (paths: DataPaths): (() => void) => {
   return () => lock.close()
 }
 
+/** The master key that is at hand: the one given, or the file's; undefined when there is neither. */
+export const findMasterKey = (paths: DataPaths, given: Buffer | undefined): Buffer | undefined => {
+  if (given) return given
+  if (!existsSync(paths.vaultKey)) return undefined
+  const key = Buffer.from(readFileSync(paths.vaultKey, 'utf8').trim(), 'hex')
+  if (key.length === masterKeyBytes) return key
+  throw new ConfigError(`${paths.vaultKey} does not hold a key of ${masterKeyBytes * 2} hex digits. Restore it from where you keep keys.`)
+}
+
 /**
- * The master key: the one given, or the file's. A missing file is made only for a log that is still empty.
+ * The master key of a server: the one at hand, or for a log that is still to be made a new one, kept in a file.
  * @throws ConfigError when the key is lost
  */
-export const masterKey = (paths: DataPaths, given: Buffer | undefined, logExists: boolean): Buffer => {
-  if (given) return given
-  if (existsSync(paths.vaultKey)) {
-    const key = Buffer.from(readFileSync(paths.vaultKey, 'utf8').trim(), 'hex')
-    if (key.length !== masterKeyBytes)
-      throw new ConfigError(
-        `${paths.vaultKey} does not hold a key of ${masterKeyBytes * 2} hex digits. Restore it from where you keep keys.`,
-      )
-    return key
-  }
-  if (logExists)
+export const masterKey = (paths: DataPaths, given: Buffer | undefined): Buffer => {
+  const found = findMasterKey(paths, given)
+  if (found) return found
+  if (existsSync(paths.log))
     throw new ConfigError(
       `the master key is lost: ${paths.vaultKey} is missing and VAULT_KEY is not set. Put the key back; without it the log stays whole, but secrets and recorded rows cannot be read.`,
     )

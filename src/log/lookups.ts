@@ -22,6 +22,7 @@ export type Lookup<T = unknown> = { readonly __found?: T } & (
   | { find: 'many'; kind: Kind; refs: readonly string[]; project: string }
   | { find: 'contents'; project: string }
   | { find: 'stream'; kind: Kind; stream: StreamId }
+  | { find: 'version'; stream: string }
 )
 
 /** The resource with this name or id; in a project for kinds that live in one. */

@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs'
 import { Vault } from '../vault/vault.js'
-import { checkDataDirectory, masterKey } from './data-directory.js'
+import { checkDataDirectory, findMasterKey } from './data-directory.js'
 import type { StoredEvent } from './log.js'
 import { payloadReader } from './sqlite/payloads.js'
 import { openForReading, readLogId } from './sqlite/schema.js'
@@ -23,14 +22,15 @@ export type LogReader = {
 export const openLogReader = (dataDirectory: string, vaultKey?: Buffer): LogReader => {
   const paths = checkDataDirectory(dataDirectory)
   const db = openForReading(paths.log)
-  const vault = new Vault(masterKey(paths, vaultKey, existsSync(paths.log)))
+  const key = findMasterKey(paths, vaultKey)
   const head = db.prepare<[], number | null>('SELECT max(position) FROM events').pluck()
   const read = db.prepare<[number, number], StoredEvent>('SELECT position, text FROM events WHERE position > ? ORDER BY position LIMIT ?')
   return {
     logId: readLogId(db),
     head: () => head.get() ?? 0,
     read: (after, limit) => read.all(after, limit),
-    payload: payloadReader(db, vault),
+    // Without the key the log is whole, and payloads are unreadable.
+    payload: key ? payloadReader(db, new Vault(key)) : () => undefined,
     close: () => db.close(),
   }
 }

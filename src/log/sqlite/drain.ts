@@ -19,7 +19,6 @@ export class Drain {
   readonly resources: ResourceTable
   #tail: Tail
   readonly #db: Connection
-  readonly #versionOf
   readonly #insertEvent
   readonly #insertPayload
   readonly #answer
@@ -30,7 +29,6 @@ export class Drain {
     this.#db = db
     this.#tail = readTail(db)
     this.resources = new ResourceTable(db)
-    this.#versionOf = db.prepare<[string], number | null>('SELECT max(version) FROM events WHERE stream = ?').pluck()
     this.#insertEvent = db.prepare<[number, string, Buffer]>('INSERT INTO events (position, text, chain) VALUES (?, ?, ?)')
     this.#insertPayload = db.prepare<[string, string, Buffer, Buffer]>(
       'INSERT OR IGNORE INTO payloads (hash, key_id, wrapped, body) VALUES (?, ?, ?, ?)',
@@ -114,7 +112,7 @@ export class Drain {
   #append({ stream, event }: NewEvent, { origin }: Submission): number {
     check(event)
     const position = this.#tail.position + 1
-    const version = (this.#versionOf.get(stream) ?? 0) + 1
+    const version = this.resources.versionOf(stream) + 1
     const at = nextInstant(this.#tail.microseconds, Date.now())
     const { type, data } = event
     const text = renderEnvelope({ position, stream, version, type, schema: currentSchema(type), recorded_at: at.text, ...origin, data })

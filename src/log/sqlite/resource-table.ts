@@ -25,6 +25,7 @@ export class ResourceTable {
   readonly #listAll
   readonly #contents
   readonly #linked
+  readonly #version
   readonly #upsert
   readonly #remove
   readonly #link
@@ -43,6 +44,7 @@ export class ResourceTable {
     this.#linked = db.prepare<[string, string], Row>(
       `SELECT ${columns} FROM links JOIN resources ON resources.stream = links.source WHERE links.target = ? AND kind = ? ORDER BY id`,
     )
+    this.#version = db.prepare<[string], number | null>('SELECT max(version) FROM events WHERE stream = ?').pluck()
     this.#upsert = db.prepare<[string, string, string, string, number, number, string, string, string]>(
       `INSERT INTO resources (stream, kind, project, name, id, version, created_at, updated_at, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (stream) DO UPDATE SET
@@ -83,9 +85,15 @@ export class ResourceTable {
     return this.#linked.all(target, kind).map((row) => read<K>(row))
   }
 
+  /** The number of events in a stream. */
+  versionOf(stream: string): number {
+    return this.#version.get(stream) ?? 0
+  }
+
   /** Answers a decision's lookup. A project that does not exist holds nothing. */
   lookUp(lookup: Lookup): unknown {
     if (lookup.find === 'stream') return this.byStream(lookup.kind, lookup.stream)
+    if (lookup.find === 'version') return this.versionOf(lookup.stream)
     const scope = lookup.project === undefined ? '' : this.#projectStream.get(foldName(lookup.project))
     switch (lookup.find) {
       case 'one':

@@ -1,11 +1,13 @@
 import { v4 as uuidv4 } from 'uuid'
+import { ConfigError } from '../../config.js'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
 import type { Vault } from '../../vault/vault.js'
 import type { Head, Log, Outcome, Resources, StoredEvent, Submission } from '../log.js'
 import { Drain, isStorageError } from './drain.js'
 import { payloadReader, type PayloadReader } from './payloads.js'
-import { openForWriting, readLogId, type Connection } from './schema.js'
+import { ensureResources } from './rebuild.js'
+import { openForWriting, readLogId, readMeta, type Connection } from './schema.js'
 
 type Waiting = { submission: Submission; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
 type Open = { db: Connection; drain: Drain; readAfter: ReturnType<typeof prepareReads>; payload: PayloadReader }
@@ -16,6 +18,16 @@ const prepareReads = (db: Connection) => ({
     'SELECT position, text FROM events WHERE stream = ? AND version > ? ORDER BY version LIMIT ?',
   ),
 })
+
+/** The first server notes which key it seals with; another key would make a log of two halves. */
+const requireSameKey = (db: Connection, vault: Vault): void => {
+  db.prepare(`INSERT OR IGNORE INTO meta VALUES ('key_id', ?)`).run(vault.keyId)
+  const sealedWith = readMeta(db, 'key_id')
+  if (sealedWith !== vault.keyId)
+    throw new ConfigError(
+      `this log is sealed with the master key ${sealedWith ?? ''}, not with ${vault.keyId}. Set VAULT_KEY to the right key, or unset it to use the data directory's.`,
+    )
+}
 
 const storageFailed = (cause: unknown) =>
   new Problem('storage_failed', 'Storage failed', 'the log could not be written; nothing of this request was recorded', {
@@ -44,7 +56,9 @@ export class SqliteLog implements Log {
   /** @throws Error when the file is not a log, or its end is broken */
   constructor(options: { file: string; vault: Vault; pragmas?: readonly string[] }) {
     this.#options = options
-    this.id = readLogId(this.#connect().db)
+    const { db } = this.#connect()
+    this.id = readLogId(db)
+    requireSameKey(db, options.vault)
     const table = () => this.#connect().drain.resources
     this.resources = {
       one: async (kind, ref, project) => table().one(kind, ref, project?.stream ?? ''),
@@ -100,6 +114,7 @@ export class SqliteLog implements Log {
     const db = openForWriting(this.#options.file, uuidv4)
     try {
       for (const pragma of this.#options.pragmas ?? []) db.pragma(pragma)
+      ensureResources(db)
       this.#open = { db, drain: new Drain(db), readAfter: prepareReads(db), payload: payloadReader(db, this.#options.vault) }
       return this.#open
     } catch (error) {

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { jsonObject, resourceName, text, type Json, type JsonObject } from '../../events/common.js'
+import type { SkillRef } from './agent.js'
+
+const skillRef = z.union([text, z.looseObject({ name: text })])
+const skillList = z.array(skillRef).nullish()
+
+/** The settings of an agent as clients send them, over REST and in `USING`. */
+export const agentFields = z.object({
+  name: resourceName.nullish(),
+  model: z.union([text, jsonObject]).nullish(),
+  model_name: text.nullish(),
+  provider: text.nullish(),
+  skills: skillList,
+  skills_to_add: skillList,
+  skills_to_remove: skillList,
+  data: jsonObject.nullish(),
+  prompt_template: text.nullish(),
+  params: jsonObject.nullish(),
+})
+export type AgentFields = z.infer<typeof agentFields>
+
+/** A provider that a model's name gives away; null for others. `providerOf('gpt-4o')` → `openai` */
+export const providerOf = (modelName: string): string | null => {
+  if (/^(gpt-|o\d|chatgpt)/.test(modelName)) return 'openai'
+  if (modelName.startsWith('claude-')) return 'anthropic'
+  return modelName.startsWith('gemini') ? 'google' : null
+}
+
+const refs = (list: NonNullable<AgentFields['skills']>): SkillRef[] =>
+  list.map((entry) => {
+    if (typeof entry === 'string') return { name: entry, params: {} }
+    const { name, ...params } = entry
+    return { name, params: params as JsonObject }
+  })
+
+// A model given as text is a name; as an object it is a param that agents keep whole.
+const modelName = ({ model, model_name }: AgentFields): string | undefined =>
+  typeof model === 'string' ? model : (model_name ?? undefined)
+
+const paramsOf = ({ model, data, prompt_template, params }: AgentFields): JsonObject | undefined => {
+  const lifted: [string, Json | null | undefined][] = [
+    ['model', typeof model === 'string' ? undefined : model],
+    ['data', data],
+    ['prompt_template', prompt_template],
+  ]
+  const sent = lifted.flatMap(([key, value]) => (value === null || value === undefined ? [] : [[key, value] as const]))
+  return params || sent.length > 0 ? { ...params, ...Object.fromEntries(sent) } : undefined
+}
+
+/** The data of a CreateAgent command, but for its project and name. */
+export const agentCreation = (fields: AgentFields) => {
+  const model_name = modelName(fields) ?? null
+  return {
+    model_name,
+    provider: fields.provider ?? (model_name === null ? null : providerOf(model_name)),
+    skills: refs(fields.skills ?? []),
+    params: paramsOf(fields) ?? {},
+  }
+}
+
+/** The data of an UpdateAgent command, but for its project and name: only what was sent. */
+export const agentChanges = (fields: AgentFields) => {
+  const model_name = modelName(fields)
+  const params = paramsOf(fields)
+  return {
+    ...(fields.name && { name: fields.name }),
+    ...(model_name !== undefined && { model_name, provider: fields.provider ?? providerOf(model_name) }),
+    ...(model_name === undefined && fields.provider && { provider: fields.provider }),
+    ...(fields.skills && { skills: refs(fields.skills) }),
+    ...(fields.skills_to_add && { skills_to_add: refs(fields.skills_to_add) }),
+    ...(fields.skills_to_remove && { skills_to_remove: refs(fields.skills_to_remove).map(({ name }) => name) }),
+    ...(params && { params }),
+  }
+}

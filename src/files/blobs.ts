@@ -1,0 +1,126 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { access, copyFile, mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { hashFile, sync } from './disk.js'
+import { Problem, wrong } from '../errors.js'
+
+const shaPattern = /^[0-9a-f]{64}$/
+
+const isMissing = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT'
+const isOtherDevice = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'EXDEV'
+
+/**
+ * Files named by the SHA-256 of their bytes, each whole and on the disk before its name is known. The same bytes are
+ * one blob however often they are put; who names a blob from an event may rely on it.
+ *
+ * @example
+ * const blobs = new Blobs('/data/blobs')
+ * const sha = await blobs.putBytes(Buffer.from('abc')) // 'ba7816bf…'
+ * await blobs.read(sha) // <Buffer 61 62 63>
+ */
+export class Blobs {
+  constructor(private readonly directory: string) {}
+
+  /** Where a blob stands, or would stand; refuses what is not a hash, so that no path can be made of it. */
+  path(sha: string): string {
+    if (!shaPattern.test(sha)) throw wrong('A blob is named by the 64 hexadecimal digits of its SHA-256, in lower case.')
+    return join(this.directory, sha)
+  }
+
+  /** Moves a file into the store and says its hash; the file is gone from where it was. */
+  async put(file: string): Promise<string> {
+    const sha = await hashFile(file)
+    if (await this.has(sha)) await Promise.all([unlink(file), sync(this.directory)])
+    else await this.place(file, sha)
+    return sha
+  }
+
+  async putBytes(bytes: Uint8Array): Promise<string> {
+    const sha = createHash('sha256').update(bytes).digest('hex')
+    if (await this.has(sha)) {
+      // Another put may have given the name a moment ago, and not yet brought it to the disk.
+      await sync(this.directory)
+      return sha
+    }
+    const file = await this.temporary()
+    try {
+      const handle = await open(file, 'wx', 0o600)
+      try {
+        await handle.writeFile(bytes)
+      } finally {
+        await handle.close()
+      }
+      await this.place(file, sha)
+    } finally {
+      await rm(file, { force: true })
+    }
+    return sha
+  }
+
+  async has(sha: string): Promise<boolean> {
+    return access(this.path(sha)).then(
+      () => true,
+      () => false,
+    )
+  }
+
+  /** A blob's bytes, checked against its name. Throws `not_found`, or `storage_failed` when the disk has spoiled it. */
+  async read(sha: string): Promise<Buffer> {
+    const bytes = await readFile(this.path(sha)).catch((error: unknown) => {
+      throw isMissing(error) ? new Problem('not_found', 'Blob not found', `Blob ${sha} does not exist`) : error
+    })
+    if (createHash('sha256').update(bytes).digest('hex') === sha) return bytes
+    throw new Problem('storage_failed', 'Blob damaged', `The bytes of blob ${sha} are not those that were stored.`)
+  }
+
+  /** Whether there was such a blob. */
+  async remove(sha: string): Promise<boolean> {
+    try {
+      await unlink(this.path(sha))
+    } catch (error) {
+      if (isMissing(error)) return false
+      throw error
+    }
+    await sync(this.directory)
+    return true
+  }
+
+  /** The hashes of all blobs, sorted. */
+  async list(): Promise<string[]> {
+    const names = await readdir(this.directory).catch((error: unknown) => {
+      if (isMissing(error)) return []
+      throw error
+    })
+    return names.filter((name) => shaPattern.test(name)).sort()
+  }
+
+  private async temporary(): Promise<string> {
+    await mkdir(this.directory, { recursive: true, mode: 0o700 })
+    return join(this.directory, `.${randomUUID()}.part`)
+  }
+
+  /** A name must never stand for bytes that a power cut could take back: the file is synced first, then its new name. */
+  private async place(file: string, sha: string): Promise<void> {
+    await mkdir(this.directory, { recursive: true, mode: 0o700 })
+    await sync(file)
+    try {
+      await rename(file, this.path(sha))
+    } catch (error) {
+      if (!isOtherDevice(error)) throw error
+      await this.placeFromOtherDevice(file, sha)
+    }
+    await sync(this.directory)
+  }
+
+  private async placeFromOtherDevice(file: string, sha: string): Promise<void> {
+    const near = await this.temporary()
+    try {
+      await copyFile(file, near)
+      await sync(near)
+      await rename(near, this.path(sha))
+    } finally {
+      await rm(near, { force: true })
+    }
+    await unlink(file)
+  }
+}

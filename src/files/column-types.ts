@@ -1,0 +1,80 @@
+import { missingMarkers, shapes } from './value-shapes.js'
+
+export type ColumnType = 'BIGINT' | 'DOUBLE' | 'BOOLEAN' | 'DATE' | 'TIMESTAMP' | 'VARCHAR'
+
+/** A column's type and how its text becomes a value: `sql` is an expression over `text`, which stands for the column. */
+export type TypedColumn = { type: ColumnType; sql: (text: string) => string; warning?: string }
+
+type Finding = { type: ColumnType; convert?: (text: string) => string; warning?: string }
+
+const noValue = shapes.empty | shapes.blank | shapes.missing | shapes.padded
+const dotNumbers = shapes.integer | shapes.decimal | shapes.dotThree
+const commaNumbers = shapes.commaThree | shapes.commaDecimal | shapes.commaGroups | shapes.dotGroupsComma
+
+const semicolon = 0x3b
+
+const asDouble = (text: string) => `CAST(${text} AS DOUBLE)`
+const textBecause = (warning: string): Finding => ({ type: 'VARCHAR', warning })
+
+/**
+ * Numbers with commas. What a comma means must show somewhere in the column or in the file's separator; where it could
+ * be a thousand as well as a fraction the column stays text, since a guess would be wrong by a factor of 1000.
+ */
+const commaFinding = (seen: number, separator: number): Finding => {
+  const has = (bits: number) => (seen & bits) !== 0
+  const decimalComma = has(shapes.commaDecimal | shapes.dotGroupsComma) || (separator === semicolon && !has(shapes.commaGroups))
+  if (decimalComma && has(shapes.commaGroups)) return textBecause('has commas both as decimal and as thousands separators')
+  if (!decimalComma && !has(shapes.commaGroups)) return textBecause('has numbers like "1,234", which may mean 1234 or 1.234')
+  if (!decimalComma) return { type: 'DOUBLE', convert: (text) => asDouble(`replace(${text}, ',', '')`) }
+  const groupsByDot = has(shapes.dotGroupsComma)
+  if (groupsByDot && has(shapes.decimal)) return textBecause('has dots both as decimal and as thousands separators')
+  if (!groupsByDot && has(shapes.dotThree) && !has(shapes.decimal) && separator === semicolon) {
+    return textBecause('has decimal commas and numbers like "1.234", which may mean 1234 or 1.234')
+  }
+  const ungrouped = (text: string) => (groupsByDot ? `replace(${text}, '.', '')` : text)
+  return { type: 'DOUBLE', convert: (text) => asDouble(`replace(${ungrouped(text)}, ',', '.')`) }
+}
+
+const finding = (seen: number, separator: number): Finding => {
+  const values = seen & ~noValue
+  const only = (bits: number) => (values & ~bits) === 0
+  if (values === 0) return { type: 'VARCHAR' }
+  if (only(shapes.integer | shapes.long)) return { type: 'BIGINT' }
+  if (only(dotNumbers)) return { type: 'DOUBLE' }
+  if (only(dotNumbers | shapes.long | shapes.huge)) {
+    const why =
+      (values & shapes.huge) !== 0 ? 'has integers of more than 64 bits' : 'has fractions and integers that a DOUBLE cannot hold exactly'
+    return textBecause(why)
+  }
+  if (only(dotNumbers | commaNumbers)) return commaFinding(values, separator)
+  if (only(shapes.boolean)) return { type: 'BOOLEAN' }
+  if (only(shapes.date)) return { type: 'DATE' }
+  if (only(shapes.slashDate)) return { type: 'DATE', convert: (text) => `CAST(replace(${text}, '/', '-') AS DATE)` }
+  if (only(shapes.dotDate)) return { type: 'DATE', convert: (text) => `CAST(strptime(${text}, '%d.%m.%Y') AS DATE)` }
+  if (only(shapes.date | shapes.timestamp)) return { type: 'TIMESTAMP' }
+  if (only(shapes.zonedTimestamp)) return { type: 'TIMESTAMP', warning: 'has times with a zone; they are stored in UTC' }
+  return { type: 'VARCHAR' }
+}
+
+const markerList = missingMarkers.map((marker) => `'${marker}'`).join(', ')
+
+/** The text that is converted: without blanks around it, and NULL where the column says that there is no value. */
+const cleaned = (text: string, seen: number): string => {
+  const trimmed = (seen & (shapes.blank | shapes.padded)) === 0 ? text : `nullif(trim(${text}, ' ' || chr(9)), '')`
+  return (seen & shapes.missing) === 0 ? trimmed : `CASE WHEN ${trimmed} IN (${markerList}) THEN NULL ELSE ${trimmed} END`
+}
+
+/**
+ * Decides a column's type from the shapes that all of its values have, losing nothing: a column with one value that
+ * doesn't fit stays text. Markers such as NA are NULL in a column of any other type, and stay what they are in text.
+ *
+ * @example columnType(shapes.integer | shapes.commaDecimal, 0x2c).type // 'DOUBLE'
+ */
+export const columnType = (seen: number, separator: number): TypedColumn => {
+  const { type, convert = (text: string) => `CAST(${text} AS ${type})`, warning } = finding(seen, separator)
+  if (type === 'VARCHAR') return { type, sql: (text) => text, ...(warning !== undefined && { warning: `${warning}; it stays text` }) }
+  const notes = [warning, (seen & shapes.missing) === 0 ? undefined : 'has markers such as NA, which are read as NULL'].filter(
+    (note) => note !== undefined,
+  )
+  return { type, sql: (text) => convert(cleaned(text, seen)), ...(notes.length > 0 && { warning: notes.join('; ') }) }
+}

@@ -1,0 +1,105 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { badFile, BadRows, tooLarge } from './bad-rows.js'
+import { columnNames } from './column-names.js'
+import { stageCsv } from './csv.js'
+import { detectFormat, fileFormats } from './formats.js'
+import { stageJson } from './json.js'
+import { limits } from '../limits.js'
+import { describe, fileProblem, openSandbox, writeParquet } from './parquet-writer.js'
+import { selectStaged, sqlName, sqlString, type StagedTable } from './staged-table.js'
+
+/** What the ingesting process is told: paths of this machine, and what the caller said about the file. */
+export const ingestJob = z.strictObject({
+  source: z.string(),
+  originalName: z.string(),
+  format: z.enum(fileFormats).optional(),
+  onBadRows: z.enum(['refuse', 'skip']),
+  workDirectory: z.string(),
+  memoryBytes: z.int(),
+})
+export type IngestJob = z.infer<typeof ingestJob>
+
+const badRow = z.strictObject({ line: z.int(), text: z.string(), reason: z.string() })
+
+/** What comes of a file. */
+export const ingested = z.strictObject({
+  parquetFile: z.string(),
+  sha256: z.string(),
+  bytes: z.int(),
+  rowCount: z.int(),
+  columns: z.array(z.strictObject({ name: z.string(), type: z.string() })),
+  skipped: z.strictObject({ count: z.int(), first: z.array(badRow) }),
+  warnings: z.array(z.string()),
+  renamed: z.array(z.strictObject({ from: z.string(), to: z.string() })),
+})
+export type Ingested = z.infer<typeof ingested>
+
+/** The paths that a conversion uses in its work directory. */
+export const workFiles = (workDirectory: string) => ({
+  rows: join(workDirectory, 'rows'),
+  target: join(workDirectory, 'out.parquet'),
+  spill: join(workDirectory, 'spill'),
+})
+
+const columnWarnings = (table: StagedTable): string[] =>
+  table.columns.flatMap(({ name, warning }) => (warning === undefined ? [] : [`Column ${JSON.stringify(name)} ${warning}.`]))
+
+const convertStaged = async (job: IngestJob, table: StagedTable, badRows: BadRows): Promise<Ingested> => {
+  const { rows, target, spill } = workFiles(job.workDirectory)
+  const connection = await openSandbox([rows, target], spill, job.memoryBytes)
+  try {
+    const written = await writeParquet(connection, selectStaged(table), target)
+    if (written.rowCount !== table.rowCount) {
+      throw badFile(`The file has ${table.rowCount} rows, and ${written.rowCount} of them were read back. Nothing was kept.`)
+    }
+    const warnings = [...table.warnings, ...columnWarnings(table)].slice(0, limits.fileWarningsMax)
+    return { ...written, skipped: badRows.skipped, warnings, renamed: table.renamed }
+  } finally {
+    connection.closeSync()
+    await rm(rows, { force: true })
+  }
+}
+
+/** A Parquet file is read whole and written anew: that checks every page, and names and groups are ours. */
+const convertParquet = async (job: IngestJob): Promise<Ingested> => {
+  const { target, spill } = workFiles(job.workDirectory)
+  const connection = await openSandbox([job.source, target], spill, job.memoryBytes)
+  try {
+    const source = `read_parquet(${sqlString(job.source)})`
+    const given = (await describe(connection, `SELECT * FROM ${source}`)).map(({ name }) => name)
+    if (given.length > limits.fileMaxColumns) throw tooLarge(`The file has ${given.length} columns, the limit is ${limits.fileMaxColumns}.`)
+    const { names, renamed } = columnNames(given)
+    const written = await writeParquet(connection, `SELECT * FROM ${source} AS source(${names.map(sqlName).join(', ')})`, target)
+    return { ...written, skipped: { count: 0, first: [] }, warnings: [], renamed }
+  } finally {
+    connection.closeSync()
+  }
+}
+
+/**
+ * Turns a CSV, JSON or Parquet file into `out.parquet` in the work directory, a directory of its own that the caller
+ * made and removes. The same bytes give the same Parquet bytes. Throws a `Problem` where the file is at fault.
+ *
+ * @example await convert({ source: '/data/uploads/1', originalName: 'a.csv', onBadRows: 'refuse', workDirectory: '/data/work/1', memoryBytes: 1e9 })
+ */
+export const convert = async (job: IngestJob): Promise<Ingested> => {
+  const { rows, target } = workFiles(job.workDirectory)
+  const badRows = new BadRows(job.onBadRows)
+  try {
+    const format = await detectFormat(job.source, job.originalName, job.format)
+    switch (format) {
+      case 'csv':
+        return await convertStaged(job, await stageCsv(job.source, rows, badRows), badRows)
+      case 'json':
+        return await convertStaged(job, await stageJson(job.source, rows, badRows), badRows)
+      case 'parquet':
+        return await convertParquet(job)
+      default:
+        return format satisfies never
+    }
+  } catch (error) {
+    throw fileProblem(error, [job.source, rows, target, job.workDirectory])
+  }
+}

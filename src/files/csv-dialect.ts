@@ -1,0 +1,45 @@
+import { CsvTokenizer, type Dialect } from './csv-tokenizer.js'
+
+// In the order of trust: a comma also stands in text and in numbers, a tab hardly ever does.
+const separators = ['\t', ';', '|', ','] as const
+const sampleRows = 1_000
+
+type Fit = { separator: number; columns: number; agreement: number }
+
+/** How many fields the first row has, and which share of the rows after it have as many. */
+const fit = (sample: Buffer, dialect: Dialect, final: boolean): Fit => {
+  const rows = new CsvTokenizer(dialect)
+  const counts: number[] = []
+  for (let at = 0; at < sample.length && counts.length < sampleRows; at = rows.nextStart) {
+    const token = rows.next(sample, at, final)
+    if (token === 'more') break
+    if (token === 'row') counts.push(rows.fieldCount)
+  }
+  const [columns = 0, ...others] = counts
+  const agreement = others.length === 0 ? 1 : others.filter((count) => count === columns).length / others.length
+  return { separator: dialect.separator, columns, agreement }
+}
+
+/** Excel writes `sep=;` as the first line for itself; it is not part of the table. */
+const declared = (sample: Buffer): { separator: number; bytes: number } | undefined => {
+  const match = /^(?:"sep=(.)"|sep=(.))\r?\n/i.exec(sample.toString('latin1', 0, 10))
+  const separator = match?.[1] ?? match?.[2]
+  return match === null || separator === undefined ? undefined : { separator: separator.charCodeAt(0), bytes: match[0].length }
+}
+
+/**
+ * Finds the separator (tab, semicolon, bar or comma) and the line end from the start of a file's text: the separator
+ * with which most rows have as many fields as the first; of equals the one that gives more fields.
+ * `skipBytes` is the length of a `sep=;` line, `found` is false when no separator is in the first row.
+ *
+ * @example detectDialect(Buffer.from('a;b\n1,5;2\n'), true) // { dialect: { separator: 0x3b, newline: 0x0a }, skipBytes: 0, found: true }
+ */
+export const detectDialect = (sample: Buffer, final: boolean): { dialect: Dialect; skipBytes: number; found: boolean } => {
+  const newline = sample.includes(0x0a) || !sample.includes(0x0d) ? 0x0a : 0x0d
+  const said = declared(sample)
+  if (said !== undefined) return { dialect: { separator: said.separator, newline }, skipBytes: said.bytes, found: true }
+  const fits = separators.map((separator) => fit(sample, { separator: separator.charCodeAt(0), newline }, final))
+  const usable = fits.filter(({ columns }) => columns > 1)
+  const [best] = usable.sort((a, b) => b.agreement - a.agreement || b.columns - a.columns)
+  return { dialect: { separator: best?.separator ?? 0x2c, newline }, skipBytes: 0, found: best !== undefined }
+}

@@ -1,0 +1,23 @@
+/**
+ * The process that reads one uploaded file: it may run out of memory, crash or never end, and is killed then without
+ * harm to the service. It is told one job, answers once, and ends when its parent does.
+ */
+import { convert, ingestJob, type Ingested } from './convert.js'
+import { isProblem } from '../errors.js'
+
+export type IngestAnswer =
+  { done: Ingested } | { refused: { code: string; title: string; detail: string; extras: Record<string, unknown> } } | { failed: string }
+
+const run = async (message: unknown): Promise<IngestAnswer> => {
+  try {
+    return { done: await convert(ingestJob.parse(message)) }
+  } catch (error) {
+    if (isProblem(error)) return { refused: { code: error.code, title: error.title, detail: error.detail, extras: error.extras } }
+    return { failed: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+process.once('disconnect', () => process.exit(1))
+process.once('message', (message) => {
+  void run(message).then((answer) => process.send?.(answer, () => process.exit(0)))
+})

@@ -1,0 +1,209 @@
+import { StringDecoder } from 'node:string_decoder'
+import { badFile, tooLarge, type BadRows } from './bad-rows.js'
+import { columnNames } from './column-names.js'
+import { columnType } from './column-types.js'
+import { detectEncoding, readUtf8 } from './encoding.js'
+import { compact, scanObject, skipSpace, stringValue, type Member } from './json-scanner.js'
+import { limits } from '../limits.js'
+import type { StagedTable } from './staged-table.js'
+import { StagingFile } from './staging-file.js'
+import { shapes, textShape, timeShape } from './value-shapes.js'
+
+const comma = 0x2c
+const times = shapes.date | shapes.timestamp | shapes.zonedTimestamp
+
+/** A string is text even where it looks like a number; only a day or a moment, which JSON cannot write otherwise, is one. */
+const stringShape = (text: string): number => {
+  const shape = text.length >= 10 && text.length <= 40 ? timeShape(text) : shapes.text
+  return (shape & times) === 0 ? shapes.text : shape
+}
+
+const lineBreaks = (text: string, from: number, to: number): number => {
+  let count = 0
+  for (let at = from; at < to; at++) if (text.charCodeAt(at) === 0x0a) count += 1
+  return count
+}
+
+type Cell = { text: string; shape: number }
+
+const cell = ({ kind, source }: Member): Cell | undefined => {
+  switch (kind) {
+    case 'null':
+      return undefined
+    case 'string': {
+      const text = stringValue(source)
+      return { text, shape: stringShape(text) }
+    }
+    case 'nested':
+      return { text: compact(source), shape: shapes.text }
+    case 'number':
+    case 'boolean':
+      return { text: source, shape: textShape(source) }
+    default:
+      return kind satisfies never
+  }
+}
+
+/** Turns objects into staged rows; a column is added when a key is first met. */
+class JsonReader {
+  private readonly keys = new Map<string, number>()
+  private readonly seen: number[] = []
+  private rowCount = 0
+  private line = 1
+  private form: 'array' | 'lines' | undefined
+  private state: 'first' | 'value' | 'next' | 'end' = 'first'
+
+  constructor(
+    private readonly staging: StagingFile,
+    private readonly badRows: BadRows,
+  ) {}
+
+  /** Takes all whole objects and says where the first one that isn't starts. */
+  read(text: string, final: boolean): number {
+    let at = 0
+    for (;;) {
+      const start = skipSpace(text, at)
+      this.line += lineBreaks(text, at, start)
+      at = start
+      if (at >= text.length) return at
+      const next = this.step(text, at, final)
+      if (next === undefined) return at
+      this.line += lineBreaks(text, at, next)
+      at = next
+    }
+  }
+
+  private step(text: string, at: number, final: boolean): number | undefined {
+    const character = text.charAt(at)
+    if (this.form === undefined) {
+      this.form = character === '[' ? 'array' : 'lines'
+      if (this.form === 'array') return at + 1
+    }
+    if (this.form === 'array' && (this.state !== 'value' || character === ']')) {
+      const after = this.punctuation(character, at)
+      if (after !== undefined) return after
+    }
+    return this.object(text, at, final)
+  }
+
+  /** What stands between the objects of an array. */
+  private punctuation(character: string, at: number): number | undefined {
+    const { state } = this
+    if (state === 'first' && character !== ']') return undefined
+    if (state !== 'end' && state !== 'value' && character === ']') this.state = 'end'
+    else if (state === 'next' && character === ',') this.state = 'value'
+    else throw this.broken(state === 'end' ? 'text follows the end of the array' : 'a comma or ] is expected after an object', character)
+    return at + 1
+  }
+
+  private object(text: string, at: number, final: boolean): number | undefined {
+    const scanned = scanObject(text, at)
+    if (scanned === 'more') {
+      if (text.length - at > limits.fileRowMaxBytes)
+        throw tooLarge(`Line ${this.line}: an object is longer than ${limits.fileRowMaxBytes} characters.`)
+      return final ? this.reject(text, at, 'the file ends within it', final) : undefined
+    }
+    if ('reason' in scanned) return this.reject(text, at, scanned.reason, final)
+    const reason = this.take(scanned.members, text.slice(at, scanned.end))
+    if (reason !== undefined) return this.reject(text, at, reason, final)
+    this.state = 'next'
+    return scanned.end
+  }
+
+  private broken(reason: string, text: string) {
+    return badFile(`Line ${this.line}: ${reason}`, { line: this.line, text: text.slice(0, 200), reason })
+  }
+
+  /** A line can be left out; where the next object of an array starts is a guess once one is broken. */
+  private reject(text: string, at: number, reason: string, final: boolean): number | undefined {
+    const newline = text.indexOf('\n', at)
+    if (newline === -1 && !final && text.length - at <= limits.fileRowMaxBytes) return undefined
+    const end = newline === -1 ? text.length : newline
+    const shown = text.slice(at, Math.min(end, at + 400))
+    if (this.form === 'array') throw this.broken(reason, shown)
+    this.badRows.add({ line: this.line, text: shown, reason })
+    return end
+  }
+
+  /** Stages a row, or says why it can't be one. */
+  private take(members: readonly Member[], source: string): string | undefined {
+    if (source.includes('\\u') && isIllFormed(JSON.parse(source))) return 'a string holds a NUL or half a surrogate pair'
+    const row: (Cell | undefined)[] = []
+    const met = new Set<string>()
+    for (const member of members) {
+      if (met.has(member.key)) return `the name ${JSON.stringify(member.key)} stands twice`
+      met.add(member.key)
+      row[this.column(member.key)] = cell(member)
+    }
+    this.stage(row)
+    return undefined
+  }
+
+  private column(key: string): number {
+    const known = this.keys.get(key)
+    if (known !== undefined) return known
+    if (this.keys.size === limits.fileMaxColumns) throw tooLarge(`The file has more than ${limits.fileMaxColumns} columns.`)
+    this.keys.set(key, this.keys.size)
+    return this.keys.size - 1
+  }
+
+  private stage(row: readonly (Cell | undefined)[]): void {
+    // Each row starts with a field of its own, so that a row without values is a line too.
+    let line = '1'
+    for (let column = 0; column < row.length; column++) {
+      const value = row[column]
+      line += value === undefined ? ',' : `,"${value.text.includes('"') ? value.text.replaceAll('"', '""') : value.text}"`
+      if (value !== undefined) this.seen[column] = (this.seen[column] ?? 0) | value.shape
+    }
+    this.staging.text(line)
+    this.staging.endRow()
+    this.rowCount += 1
+  }
+
+  table(): StagedTable {
+    if (this.form === 'array' && this.state !== 'end') throw this.broken('the array is not closed', '')
+    this.badRows.refuseIfNothingIsLeft(this.rowCount)
+    if (this.keys.size === 0) throw badFile('The file has no objects with members: no columns.')
+    const { names, renamed } = columnNames([...this.keys.keys()])
+    const columns = names.map((name, index) => ({ name, ...columnType(this.seen[index] ?? 0, comma) }))
+    return {
+      path: this.staging.path,
+      separator: ',',
+      longestRowBytes: this.staging.longestRowBytes,
+      form: 'json',
+      columns,
+      rowCount: this.rowCount,
+      warnings: [],
+      renamed,
+    }
+  }
+}
+
+const isIllFormed = (value: unknown): boolean => {
+  if (typeof value === 'string') return /[\0\p{Cs}]/u.test(value)
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(([key, member]) => isIllFormed(key) || isIllFormed(member))
+}
+
+/**
+ * Reads an array of objects, or objects one after the other (JSON lines), and writes them as rows to `target`, which
+ * must not exist. A column for each key, in the order in which they are met; a missing key is NULL; nested objects and
+ * arrays are JSON text; a string is never made a number, and a number is never rounded on its way.
+ *
+ * @example await stageJson('/data/a.json', '/data/work/rows', new BadRows('refuse')) // [{"a":1},{"a":null,"b":{"c":2}}] → a BIGINT, b VARCHAR
+ */
+export const stageJson = async (source: string, target: string, badRows: BadRows): Promise<StagedTable> => {
+  const encoding = await detectEncoding(source)
+  if (encoding.name === 'windows-1252') throw badFile('JSON must be well-formed UTF-8, or UTF-16 with a mark.')
+  const staging = new StagingFile(target)
+  const reader = new JsonReader(staging, badRows)
+  const decoder = new StringDecoder('utf8')
+  let rest = ''
+  for await (const chunk of readUtf8(source, encoding)) {
+    rest += decoder.write(chunk)
+    rest = rest.slice(reader.read(rest, false))
+  }
+  reader.read(rest, true)
+  staging.close()
+  return reader.table()
+}

@@ -1,0 +1,59 @@
+import { stat } from 'node:fs/promises'
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
+import { badFile, tooLarge } from './bad-rows.js'
+import { hashFile, sync } from './disk.js'
+import { isProblem } from '../errors.js'
+import { sqlString } from './staged-table.js'
+
+export type Column = { name: string; type: string }
+export type ParquetFile = { parquetFile: string; sha256: string; bytes: number; rowCount: number; columns: Column[] }
+
+/**
+ * An in-memory DuckDB that can read and write the named paths and nothing else, and that cannot be told otherwise.
+ * One thread, so that the same rows give the same bytes.
+ */
+export const openSandbox = async (paths: readonly string[], temporaryDirectory: string, memoryBytes: number): Promise<DuckDBConnection> => {
+  const instance = await DuckDBInstance.create(':memory:', {
+    threads: '1',
+    memory_limit: `${Math.floor(memoryBytes / 1024 / 1024)}MiB`,
+    temp_directory: temporaryDirectory,
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+  })
+  const connection = await instance.connect()
+  await connection.run(`SET allowed_paths = [${paths.map(sqlString).join(', ')}]`)
+  await connection.run(`SET TimeZone = 'UTC'`)
+  await connection.run('SET enable_external_access = false')
+  await connection.run('SET lock_configuration = true')
+  return connection
+}
+
+/** What DuckDB says about a file, without the paths of this machine. */
+export const fileProblem = (error: unknown, paths: readonly string[]): Error => {
+  if (isProblem(error)) return error
+  const message = error instanceof Error ? error.message : String(error)
+  if (/^(?:Out of Memory|.*failed to allocate)/i.test(message)) return tooLarge('The file needs more memory to be read than its limit.')
+  const detail = paths.reduce((text, path) => text.replaceAll(path, 'the file'), message).split('\n', 1)[0] ?? ''
+  return badFile(detail.slice(0, 500))
+}
+
+/** The columns of a SELECT as DuckDB names and types them. */
+export const describe = async (connection: DuckDBConnection, select: string): Promise<Column[]> => {
+  const rows = (await connection.runAndReadAll(`DESCRIBE ${select}`)).getRowObjects()
+  return rows.map((row) => ({ name: String(row['column_name']), type: String(row['column_type']) }))
+}
+
+/**
+ * Writes a SELECT's rows to a new Parquet file, always as the same bytes: rows in their order, groups of a fixed size.
+ *
+ * @example await writeParquet(connection, 'SELECT 1 AS x', '/data/work/out.parquet')
+ */
+export const writeParquet = async (connection: DuckDBConnection, select: string, target: string): Promise<ParquetFile> => {
+  const copied = await connection.runAndReadAll(
+    `COPY (${select}) TO ${sqlString(target)} (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE 122880)`,
+  )
+  const rowCount = Number(copied.getRows()[0]?.[0])
+  const columns = await describe(connection, `SELECT * FROM read_parquet(${sqlString(target)})`)
+  await sync(target)
+  return { parquetFile: target, sha256: await hashFile(target), bytes: (await stat(target)).size, rowCount, columns }
+}

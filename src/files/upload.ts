@@ -1,0 +1,168 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, open, rm, type FileHandle } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import { finished, type Readable } from 'node:stream'
+import { Busboy } from '@fastify/busboy'
+import { badFile, tooLarge } from './bad-rows.js'
+import type { FileFormat } from './formats.js'
+import { Problem, wrong } from '../errors.js'
+import { limits } from '../limits.js'
+
+/** A file as it was received: where it stands, the SHA-256 and number of its bytes, and what came with it. */
+export type Upload = {
+  file: string
+  sha256: string
+  bytes: number
+  /** The name that the sender gave; only its extension is of use, and it may be empty. */
+  originalName: string
+  /** Said by the content type of a raw body. */
+  format?: FileFormat
+  /** The other fields of the form, such as `original_file_name` and `source_type`. */
+  fields: ReadonlyMap<string, string>
+}
+
+type Target = { handle: FileHandle; maxBytes: number }
+type Saved = { sha256: string; bytes: number }
+
+const rawBodies: ReadonlyMap<string, FileFormat> = new Map([
+  ['text/csv', 'csv'],
+  ['text/tab-separated-values', 'csv'],
+  ['application/x-ndjson', 'json'],
+  ['application/jsonl', 'json'],
+  ['application/vnd.apache.parquet', 'parquet'],
+])
+
+const acceptedTypes = ['multipart/form-data', ...rawBodies.keys()].join(', ')
+
+const mediaType = (req: IncomingMessage): string => (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+
+/** Fails once the sender has gone before the end; an answer can't reach it then, but what was begun must end. */
+const departure = (req: IncomingMessage, gone: (problem: Problem) => void): void => {
+  finished(req, { writable: false }, (error) => {
+    if (error) gone(wrong('The connection ended before the file did.'))
+  })
+}
+
+const save = async (chunks: AsyncIterable<unknown>, { handle, maxBytes }: Target): Promise<Saved> => {
+  const hash = createHash('sha256')
+  let bytes = 0
+  for await (const chunk of chunks) {
+    if (!Buffer.isBuffer(chunk)) continue
+    bytes += chunk.length
+    if (bytes > maxBytes) throw tooLarge(`The file is larger than ${maxBytes} bytes.`)
+    hash.update(chunk)
+    await handle.appendFile(chunk)
+  }
+  return { sha256: hash.digest('hex'), bytes }
+}
+
+const openParser = (req: IncomingMessage) => {
+  try {
+    return new Busboy({
+      headers: { ...req.headers, 'content-type': req.headers['content-type'] ?? '' },
+      limits: {
+        files: 1,
+        fields: limits.formFieldsMax,
+        fieldSize: limits.formFieldMaxBytes,
+        parts: limits.formFieldsMax + 1,
+        headerPairs: 100,
+      },
+    })
+  } catch {
+    throw wrong('The multipart body has no boundary in its Content-Type.')
+  }
+}
+
+type Form = Saved & { originalName: string; fields: Map<string, string> }
+
+/** Reads a form with one file. Which type the file's part says it has is of no concern: one client labels it as another form. */
+const receiveForm = (req: IncomingMessage, target: Target): Promise<Form> => {
+  const parser = openParser(req)
+  const fields = new Map<string, string>()
+  let part: Readable | undefined
+  let saving: Promise<Saved> | undefined
+  let originalName = ''
+  return new Promise<Form>((resolve, reject) => {
+    const fail = (problem: unknown) => {
+      req.unpipe(parser)
+      part?.destroy()
+      // The file may be removed only once nobody writes to it.
+      void Promise.allSettled([saving]).then(() => reject(problem instanceof Error ? problem : wrong(String(problem))))
+    }
+    const malformed = (error: unknown) =>
+      fail(wrong(`The multipart body is malformed: ${error instanceof Error ? error.message : String(error)}`))
+    departure(req, fail)
+    parser.on('error', malformed)
+    parser.on('filesLimit', () => fail(wrong('The form has more than one file; send one file a request.')))
+    parser.on('fieldsLimit', () => fail(wrong(`The form has more than ${limits.formFieldsMax} fields.`)))
+    parser.on('partsLimit', () => fail(wrong(`The form has more than ${limits.formFieldsMax + 1} parts.`)))
+    parser.on('field', (name, value, _, truncated) => {
+      if (truncated) fail(tooLarge(`The form's field ${JSON.stringify(name)} is longer than ${limits.formFieldMaxBytes} bytes.`))
+      fields.set(name, value)
+    })
+    parser.on('file', (_, stream, filename) => {
+      part = stream
+      originalName = filename
+      saving = save(stream, target)
+      saving.catch((error: unknown) => (error instanceof Problem ? fail(error) : malformed(error)))
+    })
+    parser.on('finish', () => {
+      if (saving === undefined) {
+        fail(wrong('The form has no file: send a part named "file" with a filename.'))
+        return
+      }
+      saving.then((saved) => resolve({ ...saved, originalName, fields }), reject)
+    })
+    req.pipe(parser)
+  })
+}
+
+const receiveRaw = async (req: IncomingMessage, target: Target): Promise<Form> => {
+  let gone: Problem | undefined
+  departure(req, (problem) => (gone = problem))
+  try {
+    // The request outlives the reading, so that an answer can still be sent over its connection.
+    const saved = await save(req.iterator({ destroyOnReturn: false }), target)
+    return { ...saved, originalName: '', fields: new Map() }
+  } catch (error) {
+    throw gone ?? error
+  }
+}
+
+const receive = async (req: IncomingMessage, target: Target): Promise<Form & { format?: FileFormat }> => {
+  const type = mediaType(req)
+  const encoding = req.headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity')
+    throw new Problem('wrong_media_type', 'Wrong media type', `Content-Encoding ${encoding} is not accepted; send the file as it is.`)
+  if (type === 'multipart/form-data') return receiveForm(req, target)
+  const format = rawBodies.get(type)
+  if (format === undefined) throw new Problem('wrong_media_type', 'Wrong media type', `A file is sent as one of ${acceptedTypes}.`)
+  return { ...(await receiveRaw(req, target)), format }
+}
+
+/**
+ * Receives a file into a new file in `directory`, which the caller owns from then on: as the one file of a multipart
+ * form, or as a raw body of CSV, JSON lines or Parquet. The body needs no length; it is counted as it comes. Whatever
+ * fails, nothing stays behind, and the rest of the body is read away so that the sender gets to see the answer.
+ * Throws a `Problem`: `wrong_arguments`, `wrong_media_type`, `too_large`, `bad_file` for an empty file.
+ *
+ * @example
+ * const { file, sha256, bytes } = await receiveUpload(req, '/data/uploads')
+ */
+export const receiveUpload = async (req: IncomingMessage, directory: string, maxBytes: number = limits.fileMaxBytes): Promise<Upload> => {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const file = join(directory, `upload-${randomUUID()}`)
+  const handle = await open(file, 'wx', 0o600)
+  try {
+    const form = await receive(req, { handle, maxBytes })
+    if (form.bytes === 0) throw badFile('The file is empty.')
+    await handle.close()
+    return { file, ...form }
+  } catch (error) {
+    await handle.close()
+    await rm(file, { force: true })
+    req.resume()
+    throw error
+  }
+}

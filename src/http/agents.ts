@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { jsonObject } from '../../events/common.js'
+import { agentChanges, agentCreation, agentFields } from '../commands/agent-input.js'
+import type { Ledger } from '../commands/ledger.js'
+import { missingField, Problem } from '../errors.js'
+import { idempotencyOf, note, originOf } from './origin.js'
+import type { Records } from './records.js'
+import { param, unwrap, type Route } from './route.js'
+import { inProject, projectNamed, resultOf } from './scope.js'
+
+export const agentRecord = z
+  .looseObject({
+    id: z.int(),
+    name: z.string(),
+    project_id: z.int(),
+    created_at: z.string(),
+    updated_at: z.string(),
+    model_name: z.string().optional(),
+    provider: z.string().optional(),
+    skills: z.array(jsonObject).optional(),
+    skills_extra_parameters: jsonObject.optional(),
+    data: jsonObject.optional(),
+    model: jsonObject.optional(),
+    prompt_template: z.string().optional(),
+    params: jsonObject.optional(),
+  })
+  .meta({ id: 'Agent' })
+
+const path = '/projects/:project/agents'
+const body = z.object({ agent: agentFields })
+
+export const agentRoutes = (ledger: Ledger, records: Records): Route[] => {
+  const remove: Route['handle'] = async (req, res) => {
+    const data = { project: param(req, 'project'), agent: param(req, 'agent') }
+    note(res, await ledger.execute({ type: 'DeleteAgent', data }, originOf(req, res), idempotencyOf(req)))
+    res.status(204).end()
+  }
+  return [
+    {
+      method: 'get',
+      path,
+      summary: 'List the agents of a project',
+      answers: { 200: z.array(agentRecord) },
+      async handle(req, res) {
+        const project = await projectNamed(ledger.log, param(req, 'project'))
+        const agents = await ledger.log.resources.list('agent', project)
+        res.json(await Promise.all(agents.map((agent) => records.agent(agent, project))))
+      },
+    },
+    {
+      method: 'post',
+      path,
+      summary: 'Create an agent',
+      body,
+      answers: { 201: agentRecord },
+      async handle(req, res) {
+        const fields = unwrap(req, 'agent', agentFields)
+        if (fields.name === undefined || fields.name === null) throw missingField('name', 'agent')
+        const project = param(req, 'project')
+        const data = { project, agent: fields.name, ...agentCreation(fields) }
+        const outcome = note(res, await ledger.execute({ type: 'CreateAgent', data }, originOf(req, res), idempotencyOf(req)))
+        res.status(201).json(await records.agent(resultOf('agent', outcome.resource), await projectNamed(ledger.log, project)))
+      },
+    },
+    {
+      method: 'get',
+      path: `${path}/:agent`,
+      summary: 'Get an agent by name or id',
+      answers: { 200: agentRecord },
+      async handle(req, res) {
+        const { project, found } = await inProject(ledger.log, 'agent', param(req, 'project'), param(req, 'agent'))
+        res.json(await records.agent(found, project))
+      },
+    },
+    {
+      method: 'put',
+      path: `${path}/:agent`,
+      summary: 'Update an agent: params are merged, skills replaced, or added and removed',
+      body,
+      answers: { 200: agentRecord },
+      async handle(req, res) {
+        const changes = agentChanges(unwrap(req, 'agent', agentFields))
+        const project = await projectNamed(ledger.log, param(req, 'project'))
+        const name = param(req, 'agent')
+        if (!(await ledger.log.resources.one('agent', name, project)))
+          throw new Problem('missing_parameter', 'Creation is not allowed', `there is no agent ${name}, and PUT does not create one`, {
+            hint: `POST /api${path.replace(':project', project.state.name)} creates it.`,
+          })
+        const data = { project: project.state.name, agent: name, ...changes }
+        const outcome = note(res, await ledger.execute({ type: 'UpdateAgent', data }, originOf(req, res), idempotencyOf(req)))
+        const agent = outcome.resource
+          ? resultOf('agent', outcome.resource)
+          : (await inProject(ledger.log, 'agent', project.state.name, name)).found
+        res.json(await records.agent(agent, project))
+      },
+    },
+    { method: 'delete', path: `${path}/:agent`, summary: 'Delete an agent by name or id', answers: { 204: null }, handle: remove },
+    {
+      method: 'delete',
+      path: '/projects/:project/agent/:agent',
+      summary: 'Delete an agent by name or id (the documented singular path)',
+      answers: { 204: null },
+      handle: remove,
+    },
+  ]
+}

@@ -1,0 +1,72 @@
+import express, { type Express, type RequestHandler } from 'express'
+import type { Logger } from 'pino'
+import { Problem } from '../errors.js'
+import { limits } from '../limits.js'
+import { requireSession } from './auth.js'
+import { refuseNotBuilt } from './not-built.js'
+import { openApiDocument } from './openapi.js'
+import { identify, requestId } from './origin.js'
+import { problemHandler } from './problem.js'
+import type { Route } from './route.js'
+import type { Sessions } from './sessions.js'
+import type { About } from './status.js'
+import { welcome } from './welcome.js'
+
+export type AppOptions = { routes: readonly Route[]; about: About; sessions: Sessions | undefined; logger: Logger }
+
+/** `/api/v1/api/projects` and `/projects` are one address: any prefix of `api` and `v1` segments is taken off. */
+const withoutPrefix: RequestHandler = (req, _res, next) => {
+  req.url = req.url.replace(/^(?:\/(?:api|v1)(?=[/?]|$))+/, '').replace(/^(?!\/)/, '/')
+  next()
+}
+
+const logged =
+  (logger: Logger): RequestHandler =>
+  (req, res, next) => {
+    const began = performance.now()
+    // The query string is left out: it could carry what must not be logged.
+    const path = req.path
+    identify(req, res)
+    res.on('close', () => {
+      const milliseconds = Math.round((performance.now() - began) * 100) / 100
+      const line = {
+        request: requestId(res),
+        method: req.method,
+        path,
+        status: res.statusCode,
+        ms: milliseconds,
+        positions: res.locals['positions'] as unknown,
+      }
+      if (res.writableFinished) logger.info(line, 'request')
+      else logger.info({ ...line, aborted: true }, 'request')
+    })
+    next()
+  }
+
+const unknownPath: RequestHandler = (req) => {
+  if (req.method === 'GET' || req.method === 'HEAD')
+    throw new Problem('no_such_path', 'Not found', 'The endpoint you are trying to access does not exist on the server.', {
+      hint: 'GET /api/openapi.json lists what there is.',
+    })
+  throw new Problem('method_not_allowed', 'Method Not Allowed', `${req.method} is not allowed at this address`)
+}
+
+/** The HTTP face of the service: routes behind identification, logging, authentication and one way to show errors. */
+export const createApp = ({ routes, about, sessions, logger }: AppOptions): Express => {
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.use(logged(logger), withoutPrefix)
+  if (sessions) app.use(requireSession(sessions))
+  app.use(express.json({ limit: limits.bodyMaxBytes, strict: false }))
+
+  const document = openApiDocument(routes, about.version)
+  app.get('/', welcome(about))
+  app.get('/openapi.json', (_req, res) => {
+    res.json(document)
+  })
+  for (const route of routes) app[route.method](route.path, (req, res) => route.handle(req, res))
+  app.use(refuseNotBuilt, unknownPath)
+  app.use(problemHandler(logger))
+  return app
+}

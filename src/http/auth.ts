@@ -1,0 +1,67 @@
+import type { Request, RequestHandler } from 'express'
+import { z } from 'zod'
+import { Problem } from '../errors.js'
+import { limits } from '../limits.js'
+import { parse, type Route } from './route.js'
+import type { Sessions } from './sessions.js'
+
+/** What anyone may call: to log in, to see that the service is up, and clients' probes for other deployments. */
+const open = /^\/(login|logout|status|util\/(ping|readiness)|openapi\.json|cloud\/.*)?\/?$/
+
+/** The session's token: the cookie `session`, or `Authorization: Bearer`. */
+const tokenOf = (req: Request): string | undefined => {
+  const bearer = /^Bearer (\S+)$/i.exec(req.get('authorization') ?? '')?.[1]
+  const cookie = /(?:^|;\s*)session=([^;\s]+)/.exec(req.get('cookie') ?? '')?.[1]
+  return bearer ?? cookie
+}
+
+/** Lets only those in who have logged in; notes who it is. */
+export const requireSession =
+  (sessions: Sessions): RequestHandler =>
+  (req, res, next) => {
+    const actor = sessions.actorOf(tokenOf(req))
+    if (actor !== undefined) res.locals['actor'] = actor
+    else if (!open.test(req.path))
+      throw new Problem('unauthorized', 'Unauthorized', 'this service requires a login', {
+        hint: 'POST /api/login with username and password.',
+      })
+    next()
+  }
+
+const credentials = z.object({
+  username: z.string().max(1_000).optional(),
+  email: z.string().max(1_000).optional(),
+  password: z.string().max(1_000),
+})
+
+export const authRoutes = (sessions: Sessions | undefined): Route[] => [
+  {
+    method: 'post',
+    path: '/login',
+    summary: 'Log in: sets the cookie `session` and answers a token for `Authorization: Bearer`',
+    body: credentials,
+    answers: { 200: z.object({ token: z.string() }) },
+    async handle(req, res) {
+      const { username, email, password } = parse(credentials, req.body ?? {}, 'login')
+      if (!sessions) {
+        // Without authentication there is nothing to log in to; clients that always log in must not fail.
+        res.json({ token: '' })
+        return
+      }
+      const token = sessions.login(username ?? email ?? '', password, req.socket.remoteAddress ?? '')
+      res.cookie('session', token, { httpOnly: true, sameSite: 'lax', path: '/', maxAge: limits.sessionMaxAgeMs, secure: req.secure })
+      res.json({ token })
+    },
+  },
+  {
+    method: 'post',
+    path: '/logout',
+    summary: 'End the session',
+    answers: { 200: z.string() },
+    async handle(req, res) {
+      sessions?.logout(tokenOf(req))
+      res.clearCookie('session', { path: '/' })
+      res.json('')
+    },
+  },
+]

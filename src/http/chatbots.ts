@@ -1,0 +1,153 @@
+import type { Request, Response } from 'express'
+import { z } from 'zod'
+import { jsonObject, resourceName, text } from '../../events/common.js'
+import type { Ledger } from '../commands/ledger.js'
+import { missingField } from '../errors.js'
+import { agentRecord } from './agents.js'
+import { idempotencyOf, note, originOf } from './origin.js'
+import type { Records } from './records.js'
+import { given, param, unwrap, type Route } from './route.js'
+import { inProject, projectNamed, resultOf } from './scope.js'
+
+const written = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    project_id: z.int(),
+    agent_id: z.int().nullable(),
+    model_name: z.string().nullable(),
+    params: jsonObject,
+    webhook_token: z.string().nullable(),
+    created_at: z.string(),
+    database_id: z.int().nullable(),
+  })
+  .meta({ id: 'Chatbot' })
+
+const detail = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    project: z.string(),
+    agent: agentRecord.nullable(),
+    database_id: z.int().nullable(),
+    database: z.string(),
+    model_name: z.string().nullable(),
+    params: jsonObject,
+    created_at: z.string(),
+    is_running: z.boolean(),
+    last_error: z.string().nullable(),
+    webhook_token: z.string().nullable(),
+  })
+  .meta({ id: 'ChatbotDetail' })
+
+const fields = z.object({
+  name: resourceName.nullish(),
+  agent_name: text.nullish(),
+  model_name: text.nullish(),
+  database_id: z.union([z.int(), text]).nullish(),
+  database_name: text.nullish(),
+  db_engine: text.nullish(),
+  db_params: jsonObject.nullish(),
+  is_running: z.boolean().nullish(),
+  params: jsonObject.nullish(),
+})
+type Fields = z.infer<typeof fields>
+
+const path = '/projects/:project/chatbots'
+const body = z.object({ chatbot: fields })
+
+const settings = ({ name, agent_name, model_name, database_id, database_name, is_running, params }: Fields) =>
+  given({
+    name,
+    agent: agent_name,
+    model: agent_name === null || agent_name === undefined ? model_name : undefined,
+    database: database_name ?? (database_id === null || database_id === undefined ? undefined : String(database_id)),
+    is_running,
+    params,
+  })
+
+export const chatbotRoutes = (ledger: Ledger, records: Records): Route[] => {
+  /** `db_engine` with `db_params` makes (or renews) a connection of the chatbot's own, `<name>_db`. */
+  const ownConnection = async (
+    req: Request,
+    res: Response,
+    name: string,
+    { db_engine, db_params }: Fields,
+  ): Promise<{ database?: string }> => {
+    if (db_engine === null || db_engine === undefined) return {}
+    const database = `${name}_db`
+    const data = { database, engine: db_engine, parameters: db_params ?? {} }
+    note(res, await ledger.execute({ type: 'PutDatabase', data }, originOf(req, res)))
+    return { database }
+  }
+
+  return [
+    {
+      method: 'get',
+      path,
+      summary: 'List the chatbots of a project',
+      answers: { 200: z.array(detail) },
+      async handle(req, res) {
+        const project = await projectNamed(ledger.log, param(req, 'project'))
+        const chatbots = await ledger.log.resources.list('chatbot', project)
+        res.json(await Promise.all(chatbots.map((chatbot) => records.chatbotDetail(chatbot, project))))
+      },
+    },
+    {
+      method: 'post',
+      path,
+      summary: 'Create a chatbot',
+      body,
+      answers: { 201: written },
+      async handle(req, res) {
+        const sent = unwrap(req, 'chatbot', fields)
+        const { name, ...rest } = settings(sent)
+        if (name === undefined) throw missingField('name', 'chatbot')
+        const project = param(req, 'project')
+        const data = { project, chatbot: name, ...rest, ...(await ownConnection(req, res, name, sent)) }
+        const outcome = note(res, await ledger.execute({ type: 'CreateChatbot', data }, originOf(req, res), idempotencyOf(req)))
+        res.status(201).json(await records.chatbot(resultOf('chatbot', outcome.resource), await projectNamed(ledger.log, project)))
+      },
+    },
+    {
+      method: 'get',
+      path: `${path}/:chatbot`,
+      summary: 'Get a chatbot by name',
+      answers: { 200: detail },
+      async handle(req, res) {
+        const { project, found } = await inProject(ledger.log, 'chatbot', param(req, 'project'), param(req, 'chatbot'))
+        res.json(await records.chatbotDetail(found, project))
+      },
+    },
+    {
+      method: 'put',
+      path: `${path}/:chatbot`,
+      summary: 'Update a chatbot; one that does not exist is created under the name of the path',
+      body,
+      answers: { 200: written, 201: written },
+      async handle(req, res) {
+        const sent = unwrap(req, 'chatbot', fields)
+        const name = param(req, 'chatbot')
+        const project = param(req, 'project')
+        const data = { project, chatbot: name, ...settings(sent), ...(await ownConnection(req, res, name, sent)) }
+        const outcome = note(res, await ledger.execute({ type: 'PutChatbot', data }, originOf(req, res), idempotencyOf(req)))
+        const chatbot = outcome.resource
+          ? resultOf('chatbot', outcome.resource)
+          : (await inProject(ledger.log, 'chatbot', project, name)).found
+        const created = outcome.positions[0] === chatbot.id
+        res.status(created ? 201 : 200).json(await records.chatbot(chatbot, await projectNamed(ledger.log, project)))
+      },
+    },
+    {
+      method: 'delete',
+      path: `${path}/:chatbot`,
+      summary: 'Delete a chatbot by name',
+      answers: { 204: null },
+      async handle(req, res) {
+        const data = { project: param(req, 'project'), chatbot: param(req, 'chatbot') }
+        note(res, await ledger.execute({ type: 'DeleteChatbot', data }, originOf(req, res), idempotencyOf(req)))
+        res.status(204).end()
+      },
+    },
+  ]
+}

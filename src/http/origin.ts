@@ -1,0 +1,54 @@
+import type { Request, Response } from 'express'
+import { createHash } from 'node:crypto'
+import { v7 as uuidv7 } from 'uuid'
+import type { Source } from '../../events/envelope.js'
+import type { Execution } from '../commands/ledger.js'
+import { wrong } from '../errors.js'
+import type { Origin, Outcome } from '../log/log.js'
+
+const printable = /^[\x21-\x7e]{1,200}$/
+
+const header = (req: Request, name: string): string | null => {
+  const value = req.get(name)
+  if (value === undefined) return null
+  if (!printable.test(value)) throw wrong(`the header ${name} must be 1 to 200 printable ASCII characters without spaces`)
+  return value
+}
+
+/** Gives the request its id: the client's `X-Request-Id`, or a new one. */
+export const identify = (req: Request, res: Response): string => {
+  const given = req.get('x-request-id')
+  const id = given !== undefined && printable.test(given) ? given : uuidv7()
+  res.locals['request'] = id
+  res.setHeader('X-Request-Id', id)
+  return id
+}
+
+export const requestId = (res: Response): string => String(res.locals['request'])
+
+/** Who asks, for the log. */
+export const originOf = (req: Request, res: Response, source: Source = 'rest'): Origin => ({
+  actor: typeof res.locals['actor'] === 'string' ? res.locals['actor'] : 'anonymous',
+  source,
+  request: requestId(res),
+  correlation: header(req, 'x-correlation-id'),
+  causation: header(req, 'x-causation-id'),
+})
+
+/** The request's `Idempotency-Key`, with what tells whether the same key comes with another request. */
+export const idempotencyOf = (req: Request): Execution => {
+  const key = header(req, 'idempotency-key')
+  if (key === null) return {}
+  const body: unknown = req.body
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify([req.method, req.path, body ?? null]))
+    .digest('hex')
+  return { idempotency: { key, fingerprint } }
+}
+
+/** Notes what a request produced, for its log line. */
+export const note = (res: Response, outcome: Outcome): Outcome => {
+  const before: unknown = res.locals['positions']
+  res.locals['positions'] = [...(Array.isArray(before) ? (before as number[]) : []), ...outcome.positions]
+  return outcome
+}

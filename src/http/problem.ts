@@ -1,0 +1,73 @@
+import type { ErrorRequestHandler, Request, Response } from 'express'
+import type { Logger } from 'pino'
+import { isProblem, Problem, type ProblemCode } from '../errors.js'
+import { limits } from '../limits.js'
+import { requestId } from './origin.js'
+
+const fromBodyParser = (error: unknown): Problem | undefined => {
+  if (!(error instanceof Error) || !('type' in error)) return undefined
+  switch (error.type) {
+    case 'entity.parse.failed':
+      // The parser's message quotes the body, which may hold a secret: only the place is told.
+      return new Problem('bad_json', 'Bad Request', `the body is not well-formed JSON${/ at position \d+/.exec(error.message)?.[0] ?? ''}`)
+    case 'entity.too.large':
+      return new Problem('too_large', 'Too large', `the body has more than ${limits.bodyMaxBytes} bytes`)
+    case 'encoding.unsupported':
+    case 'charset.unsupported':
+      return new Problem('wrong_media_type', 'Unsupported media type', error.message, { hint: 'Send UTF-8 JSON.' })
+    case 'request.aborted':
+    case 'request.size.invalid':
+      return new Problem('wrong_arguments', 'Bad Request', error.message)
+    default:
+      return undefined
+  }
+}
+
+/** What the operator must hear of. */
+const faults: ReadonlySet<ProblemCode> = new Set(['internal', 'storage_failed', 'analytics_unavailable'])
+
+/** What went wrong, as a Problem: the caller's faults as they are, ours as `internal` without their details. */
+export const asProblem = (error: unknown): Problem => {
+  if (isProblem(error)) return error
+  const known = fromBodyParser(error)
+  if (known) return known
+  if (error instanceof URIError) return new Problem('wrong_arguments', 'Bad Request', 'the path is not well-formed (a broken % escape)')
+  return new Problem('internal', 'Internal error', 'a fault of this service; nothing is known to be wrong with the request')
+}
+
+/** The one shape of an error. */
+export const problemBody = (problem: Problem, request: string) => {
+  const { cause: _, retryAfterSeconds: __, ...extras } = problem.extras
+  return {
+    type: `urn:mindledger:problem:${problem.code}`,
+    title: problem.title,
+    status: problem.status,
+    detail: problem.detail,
+    code: problem.code,
+    ...extras,
+    request,
+    timestamp: new Date().toISOString().replace('T', ' ').replace('Z', '000'),
+  }
+}
+
+export const sendProblem = (res: Response, problem: Problem): void => {
+  if (problem.extras.retryAfterSeconds !== undefined) res.setHeader('Retry-After', String(problem.extras.retryAfterSeconds))
+  res
+    .status(problem.status)
+    .type('application/problem+json')
+    .send(JSON.stringify(problemBody(problem, requestId(res))))
+}
+
+/** Renders every error that a route lets through; faults of ours are logged with their stack. */
+export const problemHandler =
+  (logger: Logger): ErrorRequestHandler =>
+  (error: unknown, _req: Request, res: Response, next): void => {
+    const problem = asProblem(error)
+    if (problem.status >= 500)
+      logger.error({ request: requestId(res), code: problem.code, err: error, cause: problem.extras['cause'] }, problem.title)
+    // A stream that has begun can only be cut: the client must not take it for whole.
+    if (res.headersSent) {
+      res.destroy()
+      next()
+    } else sendProblem(res, problem)
+  }

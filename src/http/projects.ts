@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { resourceName } from '../../events/common.js'
+import type { Ledger } from '../commands/ledger.js'
+import { isProblem, Problem } from '../errors.js'
+import { idempotencyOf, note, originOf } from './origin.js'
+import { param, unwrap, type Route } from './route.js'
+import { projectNamed } from './scope.js'
+
+const record = z.object({ name: z.string() }).meta({ id: 'Project' })
+const path = '/projects'
+
+export const projectRoutes = (ledger: Ledger, defaultProject: string): Route[] => [
+  {
+    method: 'get',
+    path,
+    summary: 'List the projects',
+    answers: { 200: z.array(record) },
+    async handle(_req, res) {
+      const projects = await ledger.log.resources.list('project')
+      res.json(projects.map(({ state }) => ({ name: state.name })).sort((a, b) => (a.name < b.name ? -1 : 1)))
+    },
+  },
+  {
+    method: 'post',
+    path,
+    summary: 'Create a project',
+    body: z.object({ project: record }),
+    answers: { 201: record },
+    async handle(req, res) {
+      const { name } = unwrap(req, 'project', z.object({ name: resourceName }))
+      note(res, await ledger.execute({ type: 'CreateProject', data: { project: name } }, originOf(req, res), idempotencyOf(req)))
+      res.status(201).json({ name })
+    },
+  },
+  {
+    method: 'get',
+    path: `${path}/:project`,
+    summary: 'Get a project',
+    answers: { 200: record },
+    async handle(req, res) {
+      const name = param(req, 'project')
+      const project = await projectNamed(ledger.log, name).catch((error: unknown) => {
+        // The public service titles this one refusal so, and clients compare titles.
+        if (isProblem(error)) throw new Problem('not_found', 'Project not exists', `Project name ${name} does not exist`)
+        throw error
+      })
+      res.json({ name: project.state.name })
+    },
+  },
+  {
+    method: 'delete',
+    path: `${path}/:project`,
+    summary: 'Delete an empty project',
+    answers: { 204: null },
+    async handle(req, res) {
+      const data = { project: param(req, 'project'), defaultProject }
+      note(res, await ledger.execute({ type: 'DeleteProject', data }, originOf(req, res), idempotencyOf(req)))
+      res.status(204).end()
+    },
+  },
+]

@@ -1,0 +1,74 @@
+import type { Request, Response } from 'express'
+import type { z } from 'zod'
+import { illFormed } from '../../events/common.js'
+import { missingField, Problem, wrong } from '../errors.js'
+
+/** One address: what it does, what it takes and gives, and who does it. The router and the OpenAPI document are made of the same list. */
+export type Route = {
+  method: 'get' | 'post' | 'put' | 'delete'
+  /** Without prefix: `/projects/:project/skills`. */
+  path: string
+  summary: string
+  query?: z.ZodObject
+  body?: z.ZodType
+  /** The body of each status; null for none. */
+  answers: Record<number, z.ZodType | null>
+  handle: (req: Request, res: Response) => Promise<void>
+}
+
+/** A segment of the path. Express has decoded it. */
+export const param = (req: Request, name: string): string => {
+  const value = req.params[name]
+  if (typeof value !== 'string') throw new TypeError(`no path parameter ${name}`)
+  const reason = illFormed(value)
+  if (reason !== undefined) throw wrong(`the path segment ${name} ${reason}`)
+  return value
+}
+
+/** One value of the query string; undefined when it is missing. */
+export const queryValue = (req: Request, name: string): string | undefined => {
+  const value = req.query[name]
+  if (value === undefined || typeof value === 'string') return value
+  throw wrong(`the query parameter ${name} must be given once`)
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((inner, key) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined), value)
+
+/** Checks a value; the refusal names the field. A field that is not there at all is a "Missing field". */
+export const parse = <T>(schema: z.ZodType<T>, value: unknown, kind: string): T => {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  if (!issue) throw wrong(`the ${kind} does not fit`)
+  const path = issue.path.map(String).join('.')
+  if (issue.path.length > 0 && at(value, issue.path) === undefined) throw missingField(path, kind)
+  throw wrong(`${kind}${path === '' ? '' : `.${path}`}: ${issue.message}`)
+}
+
+/**
+ * The object that a body wraps under its kind's name, checked.
+ *
+ * @example unwrap(req, 'skill', z.object({ name: z.string() })) // of {"skill": {"name": "s"}}
+ */
+export const unwrap = <T>(req: Request, kind: string, schema: z.ZodType<T>): T => {
+  const body: unknown = req.body
+  if (body === undefined && req.headers['content-length'] !== undefined && req.headers['content-length'] !== '0')
+    throw new Problem('wrong_media_type', 'Unsupported media type', 'the body must be JSON', {
+      hint: 'Send the header Content-Type: application/json.',
+    })
+  const inner = isRecord(body) ? body[kind] : undefined
+  if (!isRecord(inner))
+    throw new Problem('missing_parameter', 'Missing parameter', `Must provide "${kind}" parameter in ${req.method} body`, {
+      hint: `Send {"${kind}": {…}}.`,
+    })
+  return parse(schema, inner, kind)
+}
+
+/** The fields that were sent: null means, as nothing does, "leave it". */
+export const given = <T extends Record<string, unknown>>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)) as {
+    [K in keyof T]?: NonNullable<T[K]>
+  }

@@ -1,0 +1,23 @@
+import { notFound } from '../errors.js'
+import type { Found, Kind, Log } from '../log/log.js'
+
+/** The project with this name. @throws Problem 404 */
+export const projectNamed = async (log: Log, name: string): Promise<Found<'project'>> => {
+  const project = await log.resources.one('project', name)
+  if (!project) throw notFound('project', name)
+  return project
+}
+
+/** A resource of a project by name or id, and its project. @throws Problem 404 */
+export const inProject = async <K extends Kind>(log: Log, kind: K, projectName: string, ref: string) => {
+  const project = await projectNamed(log, projectName)
+  const found = await log.resources.one(kind, ref, project)
+  if (!found) throw notFound(kind, ref)
+  return { project, found }
+}
+
+/** The resource of this kind that a write ended with. */
+export const resultOf = <K extends Kind>(kind: K, resource: { kind: Kind } | null): Found<K> => {
+  if (resource?.kind !== kind) throw new TypeError(`the command left no ${kind}`)
+  return resource as Found<K>
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { jsonObject, resourceName, text } from '../../events/common.js'
+import type { Ledger } from '../commands/ledger.js'
+import { notFound } from '../errors.js'
+import { idempotencyOf, note, originOf } from './origin.js'
+import type { Records } from './records.js'
+import { given, param, queryValue, unwrap, type Route } from './route.js'
+import { inProject, projectNamed, resultOf } from './scope.js'
+
+const record = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    project_id: z.int(),
+    agent_ids: z.array(z.int()),
+    type: z.string(),
+    params: jsonObject,
+    created_at: z.string(),
+  })
+  .meta({ id: 'Skill' })
+
+const creation = z.object({ name: resourceName, type: text, params: jsonObject })
+const changes = z.object({ name: resourceName.nullish(), type: text.nullish(), params: jsonObject.nullish() })
+const path = '/projects/:project/skills'
+
+export const skillRoutes = (ledger: Ledger, records: Records): Route[] => [
+  {
+    method: 'get',
+    path,
+    summary: 'List the skills of a project, or those an agent uses',
+    query: z.object({ agent: z.string().optional().describe('name or id of an agent of the project') }),
+    answers: { 200: z.array(record) },
+    async handle(req, res) {
+      const project = await projectNamed(ledger.log, param(req, 'project'))
+      const skills = await ledger.log.resources.list('skill', project)
+      const agentRef = queryValue(req, 'agent')
+      const agent = agentRef === undefined ? undefined : await ledger.log.resources.one('agent', agentRef, project)
+      if (agentRef !== undefined && !agent) throw notFound('agent', agentRef)
+      const used = agent && new Set(agent.state.skills.map(({ skill }) => skill))
+      res.json(await Promise.all(skills.filter(({ stream }) => used?.has(stream) ?? true).map((skill) => records.skill(skill, project))))
+    },
+  },
+  {
+    method: 'post',
+    path,
+    summary: 'Create a skill',
+    body: z.object({ skill: creation }),
+    answers: { 201: record },
+    async handle(req, res) {
+      const { name, type, params } = unwrap(req, 'skill', creation)
+      const project = param(req, 'project')
+      const command = { type: 'CreateSkill', data: { project, skill: name, type, params } } as const
+      const outcome = note(res, await ledger.execute(command, originOf(req, res), idempotencyOf(req)))
+      res.status(201).json(await records.skill(resultOf('skill', outcome.resource), await projectNamed(ledger.log, project)))
+    },
+  },
+  {
+    method: 'get',
+    path: `${path}/:skill`,
+    summary: 'Get a skill by name or id',
+    answers: { 200: record },
+    async handle(req, res) {
+      const { project, found } = await inProject(ledger.log, 'skill', param(req, 'project'), param(req, 'skill'))
+      res.json(await records.skill(found, project))
+    },
+  },
+  {
+    method: 'put',
+    path: `${path}/:skill`,
+    summary: 'Update a skill: params are merged, null removes; a skill that does not exist is created',
+    body: z.object({ skill: changes }),
+    answers: { 200: record, 201: record },
+    async handle(req, res) {
+      const { name, type, params } = unwrap(req, 'skill', changes)
+      const project = param(req, 'project')
+      const data = { project, skill: param(req, 'skill'), ...given({ name, type, params }) }
+      const outcome = note(res, await ledger.execute({ type: 'PutSkill', data }, originOf(req, res), idempotencyOf(req)))
+      const skill = outcome.resource
+        ? resultOf('skill', outcome.resource)
+        : (await inProject(ledger.log, 'skill', project, data.skill)).found
+      res.status(outcome.positions[0] === skill.id ? 201 : 200).json(await records.skill(skill, await projectNamed(ledger.log, project)))
+    },
+  },
+  {
+    method: 'delete',
+    path: `${path}/:skill`,
+    summary: 'Delete a skill by name or id',
+    answers: { 204: null },
+    async handle(req, res) {
+      const data = { project: param(req, 'project'), skill: param(req, 'skill') }
+      note(res, await ledger.execute({ type: 'DeleteSkill', data }, originOf(req, res), idempotencyOf(req)))
+      res.status(204).end()
+    },
+  },
+]

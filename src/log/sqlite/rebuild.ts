@@ -1,0 +1,35 @@
+import { upcast, type LedgerEvent } from '../../../events/catalogue.js'
+import { parseEnvelope, type Envelope } from '../../../events/envelope.js'
+import { codeFingerprint } from '../../../events/fingerprint.js'
+import type { StoredEvent } from '../log.js'
+import { ResourceTable } from './resource-table.js'
+import { readMeta, type Connection } from './schema.js'
+
+/** The event in today's shape, whatever release wrote it. */
+export const currentEvent = (envelope: Envelope): LedgerEvent =>
+  ({ type: envelope.type, data: upcast(envelope.type, envelope.schema, envelope.data) }) as unknown as LedgerEvent
+
+/** Builds `resources` and `links` anew from the events, in one transaction. Returns how many events it folded. */
+export const rebuildResources = (db: Connection): number => {
+  const table = new ResourceTable(db)
+  const page = db.prepare<[number], StoredEvent>('SELECT position, text FROM events WHERE position > ? ORDER BY position LIMIT 1000')
+  return db.transaction(() => {
+    db.exec('DELETE FROM links; DELETE FROM resources')
+    let position = 0
+    for (let events = page.all(0); events.length > 0; events = page.all(position))
+      for (const { text } of events) {
+        const envelope = parseEnvelope(text)
+        table.apply(envelope.stream, envelope.version, envelope.position, envelope.recorded_at, currentEvent(envelope))
+        position = envelope.position
+      }
+    db.prepare(`INSERT INTO meta VALUES ('resources_built_by', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`).run(
+      codeFingerprint(),
+    )
+    return position
+  })()
+}
+
+/** Rebuilds `resources` when other code than today's built them. */
+export const ensureResources = (db: Connection): void => {
+  if (readMeta(db, 'resources_built_by') !== codeFingerprint()) rebuildResources(db)
+}

@@ -1,0 +1,40 @@
+import { LRUCache } from 'lru-cache'
+import { Problem } from '../errors.js'
+import type { Blobs } from '../files/blobs.js'
+import { limits } from '../limits.js'
+import { loadPredictor, type Predictor } from './predictor.js'
+
+/**
+ * Trained models in memory, by the hash of their artefact: each is read once and serves until others push it out.
+ *
+ * @example const predictor = await store.predictor(version.result.artefact)
+ */
+export class ModelStore {
+  readonly #loaded = new LRUCache<string, Predictor>({ max: limits.loadedModelsMax })
+  readonly #loading = new Map<string, Promise<Predictor>>()
+
+  constructor(private readonly blobs: Blobs) {}
+
+  /** @throws Problem when the artefact is gone */
+  async predictor(artefact: string): Promise<Predictor> {
+    const loaded = this.#loaded.get(artefact)
+    if (loaded) return loaded
+    const loading = this.#loading.get(artefact) ?? this.#load(artefact)
+    this.#loading.set(artefact, loading)
+    try {
+      return await loading
+    } finally {
+      this.#loading.delete(artefact)
+    }
+  }
+
+  async #load(artefact: string): Promise<Predictor> {
+    if (!(await this.blobs.has(artefact)))
+      throw new Problem('not_ready', 'Model is not ready', `the artefact ${artefact} of this model is not in the data directory`, {
+        hint: 'Restore the blob from a backup, or RETRAIN the model.',
+      })
+    const predictor = loadPredictor(await this.blobs.read(artefact))
+    this.#loaded.set(artefact, predictor)
+    return predictor
+  }
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { encodeMatrix } from '../../../src/models/matrix-format.js'
+import { train } from '../../../src/models/train.js'
+import { Trainer } from '../../../src/models/trainer.js'
+import { friedman, matrixOf } from '../../unit/models/tables.js'
+
+const ignore = () => undefined
+
+describe('training in a process of its own', () => {
+  let folder: string
+  const file = (name: string) => join(folder, name)
+  const job = (matrix: string, artefact: string, target = 'y') => ({
+    matrixFile: file(matrix),
+    artefactFile: file(artefact),
+    options: { target, seed: 3 },
+  })
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'trainer-'))
+    writeFileSync(file('small'), encodeMatrix(matrixOf(friedman(300, 1), 3)))
+    writeFileSync(file('large'), encodeMatrix(matrixOf(friedman(30_000, 1), 3)))
+    writeFileSync(file('broken'), 'no matrix')
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  it('gives the bytes that training gives here, and says how far it is', async () => {
+    const phases: string[] = []
+    const { report, artefactSha256 } = await new Trainer().train(job('small', 'artefact'), ({ phase }) => phases.push(phase)).result
+    const here = train(matrixOf(friedman(300, 1), 3), { target: 'y', seed: 3 })
+    const there = readFileSync(file('artefact'))
+    expect(there.equals(here.artefact)).toBe(true)
+    expect(artefactSha256).toBe(createHash('sha256').update(there).digest('hex'))
+    expect(report).toEqual(here.report)
+    expect([...new Set(phases)]).toEqual(['prepare', 'folds', 'linear', 'refit', 'interval'])
+  })
+
+  it('passes a refusal on as it was', async () => {
+    await expect(new Trainer().train(job('small', 'none', 'price'), ignore).result).rejects.toMatchObject({
+      code: 'wrong_arguments',
+      detail: expect.stringContaining('no column "price"'),
+    })
+  })
+
+  it('refuses a broken matrix as a fault of its own', async () => {
+    await expect(new Trainer().train(job('broken', 'none'), ignore).result).rejects.toMatchObject({ code: 'internal' })
+  })
+
+  it('ends a training that is cancelled', async () => {
+    const { result, cancel } = new Trainer().train(job('large', 'none'), ({ phase }) => {
+      if (phase === 'folds') cancel()
+    })
+    await expect(result).rejects.toMatchObject({ title: 'Training cancelled' })
+  })
+
+  it('kills a training that takes too long', async () => {
+    await expect(new Trainer(500).train(job('large', 'none'), ignore).result).rejects.toMatchObject({
+      code: 'query_limit',
+      detail: expect.stringContaining('500 ms'),
+    })
+  })
+})
