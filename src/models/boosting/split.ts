@@ -90,9 +90,14 @@ const setCut = (cut: Cut, gain: number, after: number, missingLeft: boolean, gra
 /** The bins present in the leaf (missing is one of them), ordered by their smoothed mean gradient. */
 const orderCategories = (histogram: Histogram, offset: number, count: number, smoothing: number): number[] => {
   const present: number[] = []
-  for (let bin = 0; bin <= count; bin++) if (histogram[2 * (offset + bin) + 1]! > leastHessian) present.push(bin)
-  const mean = (bin: number) => histogram[2 * (offset + bin)]! / (histogram[2 * (offset + bin) + 1]! + smoothing)
-  return present.sort((one, other) => mean(one) - mean(other) || one - other)
+  const means = new Float64Array(count + 1)
+  for (let bin = 0; bin <= count; bin++) {
+    const hessian = histogram[2 * (offset + bin) + 1]!
+    if (hessian <= leastHessian) continue
+    present.push(bin)
+    means[bin] = histogram[2 * (offset + bin)]! / (hessian + smoothing)
+  }
+  return present.sort((one, other) => means[one]! - means[other]! || one - other)
 }
 
 /** Tries each prefix of the ordered categories as the left side: the best subset is one of them (Fisher 1958). */
