@@ -20,7 +20,7 @@ export type TrainMessage =
   | { done: TrainReport; artefactSha256: string }
   | { failed: { code: string; title: string; detail: string; hint?: string } }
 
-/** Messages are not sent more often than a person can see. A phase's first and last step always are. */
+/** Messages are not sent more often than a person can see, except that every new phase is told. */
 const reportEveryMs = 100
 
 /** While it trains the process hears no events, also not that its parent is gone: it asks the system who its parent is. */
@@ -31,11 +31,13 @@ const exitWithout = (parent: number): void => {
 const throttled = (send: (message: TrainMessage) => void) => {
   const parent = process.ppid
   let last = 0
+  let phase = ''
   return (progress: Progress): void => {
     exitWithout(parent)
     const now = performance.now()
-    if (progress.done > 0 && progress.done < progress.total && now - last < reportEveryMs) return
+    if (progress.phase === phase && now - last < reportEveryMs) return
     last = now
+    phase = progress.phase
     send({ progress })
   }
 }

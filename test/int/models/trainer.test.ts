@@ -21,7 +21,7 @@ describe('training in a process of its own', () => {
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'trainer-'))
-    writeFileSync(file('small'), encodeMatrix(matrixOf(friedman(300, 1), 3)))
+    writeFileSync(file('small'), encodeMatrix(matrixOf(friedman(100, 1), 3)))
     writeFileSync(file('large'), encodeMatrix(matrixOf(friedman(30_000, 1), 3)))
     writeFileSync(file('broken'), 'no matrix')
   })
@@ -30,7 +30,7 @@ describe('training in a process of its own', () => {
   it('gives the bytes that training gives here, and says how far it is', async () => {
     const phases: string[] = []
     const { report, artefactSha256 } = await new Trainer().train(job('small', 'artefact'), ({ phase }) => phases.push(phase)).result
-    const here = train(matrixOf(friedman(300, 1), 3), { target: 'y', seed: 3 })
+    const here = train(matrixOf(friedman(100, 1), 3), { target: 'y', seed: 3 })
     const there = readFileSync(file('artefact'))
     expect(there.equals(here.artefact)).toBe(true)
     expect(artefactSha256).toBe(createHash('sha256').update(there).digest('hex'))

@@ -10,7 +10,7 @@ const explained = (text: unknown): Record<string, unknown> => JSON.parse(String(
 describe('the answer for a number', () => {
   let predictor: Predictor
   beforeAll(() => {
-    predictor = loadPredictor(train(matrixOf(mixture(400, 2)), { target: 'price' }).artefact)
+    predictor = loadPredictor(train(matrixOf(mixture(150, 2)), { target: 'price' }).artefact)
   })
 
   it('has the documented columns: sent inputs first, as sent, then the others', () => {
@@ -119,7 +119,7 @@ describe('the answer for a class', () => {
   })
 
   it('keeps a boolean a boolean', () => {
-    const predictor = loadPredictor(train(matrixOf(mixture(200, 6)), { target: 'garden' }).artefact)
+    const predictor = loadPredictor(train(matrixOf(mixture(100, 6)), { target: 'garden' }).artefact)
     expect(typeof answerRows(predictor, [{ size: 5 }])[0]!['garden']).toBe('boolean')
   })
 })
