@@ -63,7 +63,7 @@ export const problemHandler =
   (logger: Logger): ErrorRequestHandler =>
   (error: unknown, _req: Request, res: Response, next): void => {
     const problem = asProblem(error)
-    if (problem.status >= 500)
+    if (faults.has(problem.code))
       logger.error({ request: requestId(res), code: problem.code, err: error, cause: problem.extras['cause'] }, problem.title)
     // A stream that has begun can only be cut: the client must not take it for whole.
     if (res.headersSent) {
