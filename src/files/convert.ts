@@ -82,7 +82,7 @@ const convertParquet = async (job: IngestJob): Promise<Ingested> => {
  * Turns a CSV, JSON or Parquet file into `out.parquet` in the work directory, a directory of its own that the caller
  * made and removes. The same bytes give the same Parquet bytes. Throws a `Problem` where the file is at fault.
  *
- * @example await convert({ source: '/data/uploads/1', originalName: 'a.csv', onBadRows: 'refuse', workDirectory: '/data/work/1', memoryBytes: 1e9 })
+ * @example await convert({ source: '/data/uploads/1', originalName: 'a.csv', onBadRows: 'refuse', workDirectory: '/data/ingest/1', memoryBytes: 1e9 })
  */
 export const convert = async (job: IngestJob): Promise<Ingested> => {
   const { rows, target } = workFiles(job.workDirectory)

@@ -3,6 +3,7 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import { badFile, tooLarge } from './bad-rows.js'
 import { hashFile, sync } from './disk.js'
 import { isProblem } from '../errors.js'
+import { limits } from '../limits.js'
 import { sqlString } from './staged-table.js'
 
 export type Column = { name: string; type: string }
@@ -17,6 +18,7 @@ export const openSandbox = async (paths: readonly string[], temporaryDirectory: 
     threads: '1',
     memory_limit: `${Math.floor(memoryBytes / 1024 / 1024)}MiB`,
     temp_directory: temporaryDirectory,
+    max_temp_directory_size: `${limits.fileIngestDiskMaxBytes}B`,
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
   })
@@ -46,7 +48,7 @@ export const describe = async (connection: DuckDBConnection, select: string): Pr
 /**
  * Writes a SELECT's rows to a new Parquet file, always as the same bytes: rows in their order, groups of a fixed size.
  *
- * @example await writeParquet(connection, 'SELECT 1 AS x', '/data/work/out.parquet')
+ * @example await writeParquet(connection, 'SELECT 1 AS x', '/data/ingest/out.parquet')
  */
 export const writeParquet = async (connection: DuckDBConnection, select: string, target: string): Promise<ParquetFile> => {
   const copied = await connection.runAndReadAll(
