@@ -1,0 +1,20 @@
+import { events } from './events.js'
+import { models, modelVersions } from './models.js'
+import { predictions } from './predictions.js'
+import type { Projection } from './projection.js'
+import { agents, chatbots, databases, files, projects, skills, views } from './resources.js'
+
+/** Every projection there is, in the order they are applied. */
+export const projections: readonly Projection[] = [
+  events,
+  projects,
+  skills,
+  agents,
+  chatbots,
+  databases,
+  views,
+  files,
+  models,
+  modelVersions,
+  predictions,
+]

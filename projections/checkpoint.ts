@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { catalogue } from '../events/catalogue.js'
+import { leafHash } from '../events/chain.js'
+import { projections } from './all.js'
+import { StaleTablesError } from './problem.js'
+import { takeApart, type PreparedEvent } from './staging.js'
+
+/** How far the tables have followed the log, and the hash of the event at that position: another log would have another one. */
+export type Checkpoint = { position: number; leaf: string | null }
+
+const table = `
+  CREATE SCHEMA IF NOT EXISTS ledger;
+  CREATE TABLE ledger.checkpoint (position BIGINT NOT NULL, leaf VARCHAR, fingerprint VARCHAR NOT NULL)`
+
+/** What built the tables: the DDL, the SQL and the upcasters. When it differs the tables are built again from the log. */
+export const fingerprint = (): string => {
+  const upcasters = [...catalogue.entries()].flatMap(([type, definition]) =>
+    definition.upcasters.map((step) => `${type} ${step.toString()}`),
+  )
+  const statements = projections.flatMap(({ tables, apply }) => [tables, ...apply])
+  return createHash('sha256')
+    .update([table, takeApart, ...statements, ...upcasters].join('\0'))
+    .digest('hex')
+}
+
+/** The hash by which a checkpoint knows the event it stands at. */
+export const leafOf = (text: string): string => leafHash(text).toString('hex')
+
+const isThere = async (connection: DuckDBConnection): Promise<boolean> => {
+  const found = await connection.runAndReadAll(
+    `SELECT 1 FROM duckdb_tables() WHERE schema_name = 'ledger' AND table_name = 'checkpoint' AND NOT temporary`,
+  )
+  return found.currentRowCount > 0
+}
+
+/** Creates the tables of every projection, empty, in one transaction. */
+const createTables = async (connection: DuckDBConnection): Promise<void> => {
+  await connection.run(`BEGIN; ${table}; ${projections.map(({ tables }) => tables).join(';')}`)
+  await connection.run('INSERT INTO ledger.checkpoint VALUES (0, NULL, $1)', [fingerprint()])
+  await connection.run('COMMIT')
+}
+
+/** Where the tables stand; creates them when there are none. Throws `StaleTablesError` when others built them. */
+export const readCheckpoint = async (connection: DuckDBConnection): Promise<Checkpoint> => {
+  if (!(await isThere(connection))) await createTables(connection)
+  const read = await connection.runAndReadAll('SELECT position, leaf, fingerprint FROM ledger.checkpoint')
+  const [position, leaf, built] = read.getRowsJson()[0] ?? []
+  if (built !== fingerprint()) throw new StaleTablesError('another release built them')
+  return { position: Number(position), leaf: typeof leaf === 'string' ? leaf : null }
+}
+
+/** Moves the checkpoint, in the transaction that applied the events up to it. */
+export const moveCheckpoint = async (connection: DuckDBConnection, { position, stored }: PreparedEvent): Promise<void> => {
+  await connection.run('UPDATE ledger.checkpoint SET position = $1, leaf = $2', [BigInt(position), leafOf(stored)])
+}

@@ -1,0 +1,17 @@
+import { catalogue, type EventType } from '../events/catalogue.js'
+import type { Projection } from './projection.js'
+
+const isEventType = (type: string): type is EventType => catalogue.has(type)
+
+/** The log itself, one row an event, its data in today's schema. */
+export const events: Projection = {
+  name: 'events',
+  handles: [...catalogue.keys()].filter(isEventType),
+  tables: `
+    CREATE TABLE ledger.events (
+      position BIGINT NOT NULL, stream VARCHAR NOT NULL, version BIGINT NOT NULL, type VARCHAR NOT NULL, schema INTEGER NOT NULL,
+      recorded_at TIMESTAMP NOT NULL, actor VARCHAR NOT NULL, source VARCHAR NOT NULL, request VARCHAR, correlation VARCHAR,
+      causation VARCHAR, data JSON NOT NULL
+    )`,
+  apply: [`INSERT INTO ledger.events SELECT * FROM batch`],
+}

@@ -1,0 +1,98 @@
+import type { EventType } from '../events/catalogue.js'
+import { inList, type Projection } from './projection.js'
+
+/** One column of a history table. */
+export type HistoryColumn = {
+  type: string
+  /** What a row of `batch` assigns to it, as JSON: SQL NULL keeps the last value, JSON `null` sets NULL. Default `data->'$.<column>'`. */
+  assigns?: string
+}
+
+export type History = {
+  name: string
+  /** The event that a life begins with: it assigns every column. */
+  begins: EventType
+  changes: readonly EventType[]
+  ends: readonly EventType[]
+  /** What tells rows of one stream apart, such as the versions of a model; a column of `steps`. */
+  part?: { name: string; type: string }
+  columns: Readonly<Record<string, HistoryColumn>>
+  /** The events to follow, when they are more than the batch's rows of the types above. */
+  steps?: string
+}
+
+/** Names are compared without case, through every view and join on the column. */
+export const nameColumn: HistoryColumn = { type: 'VARCHAR COLLATE NOCASE' }
+export const textColumn: HistoryColumn = { type: 'VARCHAR' }
+export const jsonColumn: HistoryColumn = { type: 'JSON' }
+
+const indented = (lines: readonly string[]) => lines.join(',\n      ')
+
+const tableOf = ({ name, part, columns }: History) => `
+    CREATE TABLE ledger.${name}_history (
+      stream VARCHAR NOT NULL,${part ? ` ${part.name} ${part.type} NOT NULL,` : ''} id BIGINT NOT NULL,
+      ${indented(Object.entries(columns).map(([column, { type }]) => `${column} ${type}`))},
+      valid_from BIGINT NOT NULL, valid_to BIGINT, created_at TIMESTAMP NOT NULL, changed_at TIMESTAMP NOT NULL,
+      changed_by VARCHAR NOT NULL, change VARCHAR NOT NULL, request VARCHAR
+    )`
+
+/**
+ * What each event makes of its resource. A value travels as JSON, so that "not named by this event" (NULL) and "set to null"
+ * (JSON null) stay apart: the last value that is not NULL is the one a fold would hold. The row that was open takes part as a
+ * step without a change. Between an end and the next beginning there is no resource, whatever else the log may say.
+ */
+const changed = (history: History, key: string): string => {
+  const { name, begins, changes, ends, columns } = history
+  const types = inList([begins, ...changes, ...ends])
+  const entries = Object.entries(columns)
+  const assigned = entries.map(([column, { assigns }]) => `${assigns ?? `data->'$.${column}'`} AS ${column}`)
+  const held = entries.map(([column]) => `coalesce(to_json(${column}), 'null')`)
+  const last = entries.map(([column]) => `last_value(${column} IGNORE NULLS) OVER life AS ${column}`)
+  return `CREATE OR REPLACE TEMP TABLE ${name}_changed AS
+    WITH steps AS (
+      SELECT ${key}, position, type AS change, recorded_at AS changed_at, actor AS changed_by, request, NULL AS open_row,
+      CASE type WHEN '${begins}' THEN position END AS id, CASE type WHEN '${begins}' THEN recorded_at END AS created_at,
+      CASE WHEN type = '${begins}' THEN true WHEN type IN ${inList(ends)} THEN false END AS alive,
+      ${indented(assigned)}
+      FROM ${history.steps ?? 'batch'} WHERE type IN ${types}
+      UNION ALL
+      SELECT ${key}, valid_from, NULL, changed_at, changed_by, request, rowid, id, created_at, true,
+      ${indented(held)}
+      FROM ledger.${name}_history WHERE valid_to IS NULL AND stream IN (SELECT stream FROM batch WHERE type IN ${types})
+    )
+    SELECT ${key}, position AS valid_from, lead(position) OVER life AS valid_to, open_row, change, changed_at, changed_by, request,
+      last_value(id IGNORE NULLS) OVER life AS id, last_value(created_at IGNORE NULLS) OVER life AS created_at,
+      last_value(alive IGNORE NULLS) OVER life AS alive,
+      ${indented(last)}
+    FROM steps WINDOW life AS (PARTITION BY ${key} ORDER BY position ROWS UNBOUNDED PRECEDING)`
+}
+
+/** Closes the rows that were open and something follows. */
+const close = ({ name }: History): string =>
+  `UPDATE ledger.${name}_history AS h SET valid_to = c.valid_to FROM ${name}_changed AS c WHERE h.rowid = c.open_row AND c.valid_to IS NOT NULL`
+
+/** Adds what followed. Of an end nothing follows: its row before has ended. */
+const follow = ({ name, columns }: History, key: string): string => {
+  const values = Object.entries(columns).map(([column, { type }]) => (type === 'JSON' ? `nullif(${column}, 'null')` : `${column}->>'$'`))
+  return `INSERT INTO ledger.${name}_history
+    SELECT ${key}, id,
+      ${indented(values)},
+      valid_from, valid_to, created_at, changed_at, changed_by, change, request
+    FROM ${name}_changed WHERE change IS NOT NULL AND alive`
+}
+
+/**
+ * A resource with its whole history: a row holds from position `valid_from` up to, not including, `valid_to` (NULL: still).
+ * A batch of any size is three statements, and every state at every position is the one that `evolve` folds to.
+ *
+ * @example history({ name: 'skills', begins: 'SkillCreated', changes: ['SkillUpdated'], ends: ['SkillDeleted'], columns: { type: textColumn } })
+ */
+export const history = (of: History): Projection => {
+  const key = of.part ? `stream, ${of.part.name}` : 'stream'
+  return {
+    name: of.name,
+    handles: [of.begins, ...of.changes, ...of.ends],
+    tables: tableOf(of),
+    apply: [changed(of, key), close(of), follow(of, key)],
+  }
+}

@@ -1,0 +1,43 @@
+import type { Projection } from './projection.js'
+
+/**
+ * Predictions that were answered: a receipt for each event, and one row for each kept row of its payload. A payload that is gone,
+ * or is not the JSON array of as many rows as the event counted, gives that many rows that say so (`readable` is false).
+ */
+export const predictions: Projection = {
+  name: 'predictions',
+  handles: ['PredictionsServed'],
+  tables: `
+    CREATE TABLE ledger.prediction_receipts (
+      position BIGINT NOT NULL, recorded_at TIMESTAMP NOT NULL, actor VARCHAR NOT NULL, source VARCHAR NOT NULL, request VARCHAR,
+      model VARCHAR NOT NULL, version INTEGER NOT NULL, rows BIGINT NOT NULL, statement VARCHAR, read_at BIGINT NOT NULL
+    );
+    CREATE TABLE ledger.predictions (
+      position BIGINT NOT NULL, recorded_at TIMESTAMP NOT NULL, actor VARCHAR NOT NULL, source VARCHAR NOT NULL, request VARCHAR,
+      model VARCHAR NOT NULL, version INTEGER NOT NULL, row INTEGER, input JSON, output JSON, readable BOOLEAN NOT NULL
+    )`,
+  apply: [
+    `CREATE OR REPLACE TEMP TABLE predictions_served AS
+    SELECT position, recorded_at, actor, source, request, data->>'$.model' AS model, (data->>'$.version')::INTEGER AS version,
+      (data->>'$.rows')::BIGINT AS rows, data->>'$.statement' AS statement, (data->>'$.read_at')::BIGINT AS read_at,
+      data->>'$.payload' AS payload, from_json(data->'$.requests', '[{"request":"VARCHAR","rows":"BIGINT"}]') AS requests
+    FROM batch WHERE type = 'PredictionsServed'`,
+    `INSERT INTO ledger.prediction_receipts
+    SELECT position, recorded_at, actor, source, request, model, version, rows, statement, read_at FROM predictions_served`,
+    `CREATE OR REPLACE TEMP TABLE predictions_kept AS
+    SELECT s.*, CASE WHEN json_valid(p.body) AND json_array_length(p.body) = s.rows THEN p.body END AS body
+    FROM predictions_served AS s LEFT JOIN batch_payloads AS p ON p.hash = s.payload WHERE s.payload IS NOT NULL`,
+    `INSERT INTO ledger.predictions
+    SELECT position, recorded_at, actor, source, kept->>'$.request', model, version, try_cast(kept->>'$.row' AS INTEGER),
+      kept->'$.input', kept->'$.output', true
+    FROM (SELECT *, unnest(from_json(body, '["JSON"]')) AS kept FROM predictions_kept WHERE body IS NOT NULL)`,
+    // Of rows that cannot be read the event still tells how many there were, and of which requests.
+    `INSERT INTO ledger.predictions
+    SELECT position, recorded_at, actor, source, place.request, model, version, place.row, NULL, NULL, false
+    FROM (
+      SELECT *, unnest(range(rows)) AS n,
+        unnest(flatten(list_transform(requests, lambda r: list_transform(range(r.rows), lambda i: {request: r.request, row: i})))) AS place
+      FROM predictions_kept WHERE body IS NULL
+    ) WHERE n IS NOT NULL`,
+  ],
+}

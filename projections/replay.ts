@@ -1,0 +1,174 @@
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { leafOf, moveCheckpoint, readCheckpoint, type Checkpoint } from './checkpoint.js'
+import { projections } from './all.js'
+import { ProjectionError, StaleTablesError } from './problem.js'
+import { prepareEvent, stage, type PreparedEvent, type StagedPayload, type StoredEvent } from './staging.js'
+
+type Awaitable<T> = T | Promise<T>
+
+/** The log, as far as projections need it: positions are gapless from 1. */
+export type EventReader = {
+  head(): Awaitable<number>
+  read(after: number, limit: number): Awaitable<readonly StoredEvent[]>
+}
+
+/** Payloads by hash; undefined when one was erased or cannot be read. */
+export type PayloadReader = { payload(hash: string): Awaitable<Uint8Array | undefined> }
+
+export type ReplayProgress = (position: number, target: number) => void
+
+export type ReplayOptions = { events: EventReader; payloads: PayloadReader; database: DuckDBInstance }
+
+/** A batch ends at whichever comes first: many events win time, few bytes keep memory flat. */
+export type ReplayLimits = { batchMaxEvents: number; batchMaxBytes: number; pageMaxEvents: number }
+export const replayLimits: ReplayLimits = { batchMaxEvents: 10_000, batchMaxBytes: 32 * 1024 * 1024, pageMaxEvents: 1_000 }
+
+type Batch = { events: PreparedEvent[]; payloads: StagedPayload[]; failure?: ProjectionError }
+
+/** Of DuckDB's messages only the kind of error is kept: the rest quotes data. `Conversion Error: Could not …` → `Conversion Error` */
+const kindOf = (error: unknown): string => (error instanceof Error ? (/^[\w ]+(?=:)/.exec(error.message)?.[0] ?? error.name) : 'an error')
+
+/**
+ * Tables that follow a log. Each batch is one transaction: staging, the projections that handle its events, the checkpoint.
+ *
+ * @example
+ * const tables = await Replay.open({ events: log, payloads: log, database })
+ * await tables.catchUp() // the position reached
+ */
+export class Replay {
+  #position: number
+
+  private constructor(
+    private readonly options: ReplayOptions,
+    private readonly connection: DuckDBConnection,
+    private readonly limits: ReplayLimits,
+    checkpoint: Checkpoint,
+  ) {
+    this.#position = checkpoint.position
+  }
+
+  /** Creates the tables or takes them up where they stand. Throws `StaleTablesError` when they are of another release or log. */
+  static async open(options: ReplayOptions, limits: ReplayLimits = replayLimits): Promise<Replay> {
+    const connection = await options.database.connect()
+    try {
+      const checkpoint = await readCheckpoint(connection)
+      await assertSameLog(options.events, checkpoint)
+      return new Replay(options, connection, limits, checkpoint)
+    } catch (error) {
+      connection.closeSync()
+      throw error
+    }
+  }
+
+  /** The last position that the tables hold. */
+  get position(): number {
+    return this.#position
+  }
+
+  /** Follows the log up to `until` or its head, and tells how far it came. Throws `ProjectionError` at an event that does not fit. */
+  async catchUp(until = Number.MAX_SAFE_INTEGER, onProgress?: ReplayProgress): Promise<number> {
+    const target = Math.min(until, await this.options.events.head())
+    while (this.#position < target) {
+      const { events, payloads, failure } = await this.#collect(target)
+      await this.#apply(events, payloads)
+      if (failure) throw failure
+      onProgress?.(this.#position, target)
+    }
+    return this.#position
+  }
+
+  close(): void {
+    this.connection.closeSync()
+  }
+
+  /** Reads and prepares the events of the next batch. One that cannot be prepared ends it: those before it are still applied. */
+  async #collect(target: number): Promise<Batch> {
+    const batch: Batch = { events: [], payloads: [] }
+    let bytes = 0
+    let next = this.#position + 1
+    while (next <= target && batch.events.length < this.limits.batchMaxEvents && bytes < this.limits.batchMaxBytes) {
+      const room = Math.min(this.limits.batchMaxEvents - batch.events.length, this.limits.pageMaxEvents, target - next + 1)
+      const page = await this.options.events.read(next - 1, room)
+      try {
+        if (page.length === 0) throw new ProjectionError(next, 'it is missing')
+        for (const event of page) {
+          if (event.position !== next) throw new ProjectionError(next, 'it is missing')
+          bytes += await this.#take(event, batch)
+          next += 1
+        }
+      } catch (error) {
+        if (!(error instanceof ProjectionError)) throw error
+        return { ...batch, failure: error }
+      }
+    }
+    return batch
+  }
+
+  async #take(event: StoredEvent, batch: Batch): Promise<number> {
+    const prepared = prepareEvent(event)
+    let bytes = event.text.length
+    for (const hash of prepared.payloads) {
+      const body = await this.options.payloads.payload(hash)
+      if (body === undefined) continue
+      bytes += body.byteLength
+      batch.payloads.push({ hash, body: Buffer.from(body).toString('utf8') })
+    }
+    batch.events.push(prepared)
+    return bytes
+  }
+
+  /** Applies a batch, or halves it until the one event that does not fit is alone and can be named. */
+  async #apply(events: readonly PreparedEvent[], payloads: readonly StagedPayload[]): Promise<void> {
+    const last = events.at(-1)
+    if (!last) return
+    try {
+      await this.#transact(events, last, payloads)
+    } catch (error) {
+      if (events.length === 1) throw new ProjectionError(last.position, `${last.type} meets a ${kindOf(error)}`, error)
+      const half = events.length >> 1
+      await this.#apply(events.slice(0, half), payloads)
+      await this.#apply(events.slice(half), payloads)
+    }
+  }
+
+  async #transact(events: readonly PreparedEvent[], last: PreparedEvent, payloads: readonly StagedPayload[]): Promise<void> {
+    const types = new Set(events.map(({ type }) => type))
+    await this.connection.run('BEGIN')
+    try {
+      await stage(this.connection, events, payloads)
+      for (const { handles, apply } of projections) {
+        if (!handles.some((type) => types.has(type))) continue
+        for (const statement of apply) await this.connection.run(statement)
+      }
+      await moveCheckpoint(this.connection, last)
+      await this.connection.run('COMMIT')
+    } catch (error) {
+      // After a failed COMMIT there is nothing to roll back, and the first error is the one to tell.
+      await this.connection.run('ROLLBACK').catch(() => undefined)
+      throw error
+    }
+    this.#position = last.position
+  }
+}
+
+/** The event at the checkpoint must be the one that was projected: a log that was cut, restored or exchanged has another one there. */
+const assertSameLog = async (events: EventReader, { position, leaf }: Checkpoint): Promise<void> => {
+  if (position === 0) return
+  const [event] = await events.read(position - 1, 1)
+  if (event?.position !== position || leafOf(event.text) !== leaf) throw new StaleTablesError('they were built from another log')
+}
+
+/**
+ * Builds every table from a log, or brings them up to date, and tells the position reached: events and projections give the database,
+ * nothing else takes part.
+ *
+ * @example await replay({ events: log, payloads: log, database: await DuckDBInstance.create('audit.duckdb'), until: 1_000 })
+ */
+export const replay = async (options: ReplayOptions & { until?: number; onProgress?: ReplayProgress }): Promise<number> => {
+  const tables = await Replay.open(options)
+  try {
+    return await tables.catchUp(options.until, options.onProgress)
+  } finally {
+    tables.close()
+  }
+}

@@ -1,0 +1,86 @@
+import { history, jsonColumn, nameColumn, textColumn } from './history.js'
+
+/** Projects. */
+export const projects = history({
+  name: 'projects',
+  begins: 'ProjectCreated',
+  changes: ['ProjectRenamed'],
+  ends: ['ProjectDeleted'],
+  columns: { name: nameColumn },
+})
+
+/** Skills of all projects. */
+export const skills = history({
+  name: 'skills',
+  begins: 'SkillCreated',
+  changes: ['SkillUpdated', 'SkillRenamed'],
+  ends: ['SkillDeleted'],
+  columns: { project: textColumn, name: nameColumn, type: textColumn, params: jsonColumn },
+})
+
+/** Agents of all projects; `skills` is a JSON array of what each uses, by stream. */
+export const agents = history({
+  name: 'agents',
+  begins: 'AgentCreated',
+  changes: ['AgentUpdated', 'AgentRenamed'],
+  ends: ['AgentDeleted'],
+  columns: {
+    project: textColumn,
+    name: nameColumn,
+    model_name: textColumn,
+    provider: textColumn,
+    skills: jsonColumn,
+    params: jsonColumn,
+  },
+})
+
+/** Chatbots of all projects; `agent` and `database` are streams. */
+export const chatbots = history({
+  name: 'chatbots',
+  begins: 'ChatbotCreated',
+  changes: ['ChatbotUpdated', 'ChatbotRenamed'],
+  ends: ['ChatbotDeleted'],
+  columns: {
+    project: textColumn,
+    name: nameColumn,
+    agent: textColumn,
+    model_name: textColumn,
+    database: textColumn,
+    is_running: { type: 'BOOLEAN' },
+    params: jsonColumn,
+  },
+})
+
+/** Connections to other systems; secrets stand in `parameters` as references to payloads. */
+export const databases = history({
+  name: 'databases',
+  begins: 'DatabaseCreated',
+  changes: ['DatabaseUpdated', 'DatabaseRenamed'],
+  ends: ['DatabaseDeleted'],
+  columns: { name: nameColumn, engine: textColumn, parameters: jsonColumn },
+})
+
+/** Views of all projects: the text of each query, expanded when it is read. */
+export const views = history({
+  name: 'views',
+  begins: 'ViewCreated',
+  changes: ['ViewUpdated', 'ViewRenamed'],
+  ends: ['ViewDeleted'],
+  columns: { project: textColumn, name: nameColumn, query: textColumn, database: textColumn },
+})
+
+/** Uploaded tables; `content` is the hash of the Parquet blob that holds the rows. */
+export const files = history({
+  name: 'files',
+  begins: 'FileCreated',
+  changes: ['FileReplaced'],
+  ends: ['FileDeleted'],
+  columns: {
+    name: nameColumn,
+    content: textColumn,
+    bytes: { type: 'BIGINT' },
+    row_count: { type: 'BIGINT' },
+    columns: jsonColumn,
+    original_name: textColumn,
+  },
+})

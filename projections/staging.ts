@@ -1,0 +1,96 @@
+import type { DuckDBAppender, DuckDBConnection } from '@duckdb/node-api'
+import { catalogue, currentSchema, upcast } from '../events/catalogue.js'
+import { parseEnvelope, renderEnvelope, type Envelope } from '../events/envelope.js'
+import { payloadsOf } from '../events/references.js'
+import { ProjectionError } from './problem.js'
+
+/** One event as the log holds it. */
+export type StoredEvent = { position: number; text: string }
+
+/** A payload that could be read. */
+export type StagedPayload = { hash: string; body: string }
+
+// DuckDB takes the text apart, which costs less than JSON.parse and twelve calls a row.
+export const takeApart = `CREATE OR REPLACE TEMP TABLE batch AS
+  SELECT position, e.stream, e.version, e.type, e.schema, e.recorded_at, e.actor, e.source, e.request, e.correlation, e.causation, e.data
+  FROM (
+    SELECT position, from_json(text, '{"stream":"VARCHAR","version":"BIGINT","type":"VARCHAR","schema":"INTEGER",
+      "recorded_at":"TIMESTAMP","actor":"VARCHAR","source":"VARCHAR","request":"VARCHAR","correlation":"VARCHAR",
+      "causation":"VARCHAR","data":"JSON"}') AS e
+    FROM incoming
+  )`
+
+// The order of an envelope's keys is part of what is hashed, so the beginning of a text can be relied on.
+const beginning = /^\{"position":(\d+),"stream":"[^"\\]+","version":\d+,"type":"(\w+)","schema":(\d+),"recorded_at":"/
+
+const readBeginning = ({ position, text }: StoredEvent): { type: string; schema: number } => {
+  const [, written, type, schema] = beginning.exec(text) ?? []
+  if (type === undefined) throw new ProjectionError(position, 'its text is not that of an event')
+  if (Number(written) !== position) throw new ProjectionError(position, `its text was written for position ${String(written)}`)
+  if (!catalogue.has(type)) throw new ProjectionError(position, `this release knows no events of type ${type}`)
+  return { type, schema: Number(schema) }
+}
+
+const parsed = ({ position, text }: StoredEvent): Envelope => {
+  try {
+    return parseEnvelope(text)
+  } catch (error) {
+    throw new ProjectionError(position, 'its text is not that of an event', error)
+  }
+}
+
+const inTodaysSchema = (event: StoredEvent): string => {
+  const envelope = parsed(event)
+  const { type, schema } = envelope
+  try {
+    return renderEnvelope({ ...envelope, schema: currentSchema(type), data: upcast(type, schema, envelope.data) })
+  } catch (error) {
+    throw new ProjectionError(event.position, `${type} of schema version ${schema} does not become version ${currentSchema(type)}`, error)
+  }
+}
+
+/** A stored event, its text in today's schema, and the hashes of the payloads that its projection reads. */
+export type PreparedEvent = { position: number; type: string; stored: string; text: string; payloads: readonly string[] }
+
+/**
+ * Brings a stored event to today's schema. Only an event of an older version is parsed, and one whose payload is projected;
+ * of others only the beginning is read here, and DuckDB refuses a text that is not JSON.
+ *
+ * @example prepareEvent({ position: 1, text: '{"position":1,…' }) // { position: 1, type: 'SkillCreated', stored: '…', text: '…', payloads: [] }
+ */
+export const prepareEvent = (event: StoredEvent): PreparedEvent => {
+  const { type, schema } = readBeginning(event)
+  const text = schema === currentSchema(type) ? event.text : inTodaysSchema(event)
+  const payloads = type === 'PredictionsServed' ? payloadsOf(type, parsed({ ...event, text }).data) : []
+  return { position: event.position, type, stored: event.text, text, payloads }
+}
+
+const append = async (connection: DuckDBConnection, table: string, columns: string, fill: (appender: DuckDBAppender) => void) => {
+  await connection.run(`CREATE OR REPLACE TEMP TABLE ${table}(${columns})`)
+  const appender = await connection.createAppender(table, 'main', 'temp')
+  fill(appender)
+  appender.closeSync()
+}
+
+/** Lays a batch and its payloads before the projections, as `batch` and `batch_payloads`. */
+export const stage = async (
+  connection: DuckDBConnection,
+  batch: readonly PreparedEvent[],
+  payloads: readonly StagedPayload[],
+): Promise<void> => {
+  await append(connection, 'incoming', 'position BIGINT, text VARCHAR', (appender) => {
+    for (const { position, text } of batch) {
+      appender.appendBigInt(BigInt(position))
+      appender.appendVarchar(text)
+      appender.endRow()
+    }
+  })
+  await connection.run(takeApart)
+  await append(connection, 'batch_payloads', 'hash VARCHAR, body VARCHAR', (appender) => {
+    for (const { hash, body } of payloads) {
+      appender.appendVarchar(hash)
+      appender.appendVarchar(body)
+      appender.endRow()
+    }
+  })
+}

@@ -1,0 +1,39 @@
+import { DuckDBInstance } from '@duckdb/node-api'
+import { expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { Replay, replay, replayLimits } from '../../projections/replay.js'
+import { play, steps } from '../support/histories.js'
+import { allKinds, dump, expectedRows, expectedVersions, rowsOf, type Row } from '../support/states.js'
+
+const at = (table: string, position: number, order: string) =>
+  `SELECT * EXCLUDE (id, valid_from, valid_to, created_at, changed_at, changed_by, change, request)
+   FROM ledger.${table}_history WHERE valid_from <= ${position} AND (valid_to IS NULL OR valid_to > ${position}) ORDER BY ${order}`
+
+const without = (rows: Row[], column: string) =>
+  rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => name !== column)))
+
+test('random batches, one rebuild and a fold agree at every position', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps(80), fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 8 }), async (chosen, sizes) => {
+      const log = play(chosen)
+      const [once, split] = [await DuckDBInstance.create(':memory:'), await DuckDBInstance.create(':memory:')]
+      await replay({ events: log, payloads: log, database: once })
+      const tables = await Replay.open({ events: log, payloads: log, database: split }, { ...replayLimits, batchMaxEvents: 4 })
+      for (let i = 0; tables.position < log.head(); i++) await tables.catchUp(tables.position + sizes[i % sizes.length]!)
+      tables.close()
+      expect(await dump(split)).toEqual(await dump(once))
+      const connection = await once.connect()
+      for (let position = 1; position <= log.head(); position++) {
+        for (const kind of allKinds) {
+          expect(await rowsOf(connection, at(`${kind}s`, position, 'stream'))).toEqual(expectedRows(kind, log.envelopes, position))
+        }
+        const versions = await rowsOf(connection, at('model_versions', position, 'stream, version'))
+        expect(without(versions, 'requested_at')).toEqual(expectedVersions(log.envelopes, position))
+      }
+      connection.closeSync()
+      once.closeSync()
+      split.closeSync()
+    }),
+    { numRuns: 15 },
+  )
+}, 120_000)
