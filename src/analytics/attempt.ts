@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Problem } from '../errors.js'
+import type { Child, Loss } from './child.js'
+import type { Ticket } from './gate.js'
+import { decodeLine, linesOf, type Line } from './lines.js'
+import type { AnalyticsLimits } from './options.js'
+import type { QueryEnd, QueryStream, SelectRequest } from './query.js'
+
+/** The process was lost under a query before its first row: the query may be tried again. */
+export class LostError extends Error {
+  constructor(
+    readonly loss: Loss,
+    /** Whether it was executing, and no other was. */
+    readonly alone: boolean,
+    readonly begun: boolean,
+  ) {
+    super('the analytics process was lost')
+  }
+}
+
+/** `limitProblem('sqlTimeoutMs', 'Query took too long', '…')`: a limit that was met, by its name. */
+export const limitProblem = (limit: string, title: string, detail: string): Problem =>
+  new Problem('query_limit', title, `${detail} (${limit}).`, { limit })
+
+export const tooMuchMemory = ({ memoryMaxBytes }: AnalyticsLimits): Problem =>
+  limitProblem(
+    'sqlMemoryMaxBytes',
+    'Query needs too much memory',
+    `The query needed more than ${Math.round(memoryMaxBytes / 2 ** 20)} MiB of memory`,
+  )
+
+const exitWaitMs = 2_000
+
+/** One try of one query on one process. Its deadline counts only while the process is waited for, not a client that reads slowly. */
+export class Attempt {
+  readonly #stop = new AbortController()
+  #timeoutMs: number
+  #remainingMs: number
+  #begun = false
+  #over = false
+  #age: NodeJS.Timeout | undefined
+  #lines: AsyncGenerator<string, void, void> | undefined
+  readonly #aborted = () => this.#abandon(this.signal?.reason)
+
+  constructor(
+    private readonly number: number,
+    private readonly child: Child,
+    private readonly ticket: Ticket,
+    private readonly limits: AnalyticsLimits,
+    private readonly signal: AbortSignal | undefined,
+  ) {
+    this.#timeoutMs = limits.timeoutMs
+    this.#remainingMs = limits.timeoutMs
+  }
+
+  /** Resolves with the first rows, so that whatever fails before them can be told, or tried again. @throws LostError, Problem */
+  async open(request: SelectRequest): Promise<QueryStream> {
+    this.signal?.addEventListener('abort', this.#aborted, { once: true })
+    try {
+      this.signal?.throwIfAborted()
+      this.#lines = linesOf(await this.#waiting(() => this.child.post('/query', request, this.number, this.#stop.signal)))
+      this.#begun = true
+      this.#timeoutMs = Math.min(request.timeoutMs ?? this.#timeoutMs, this.#timeoutMs)
+      this.#remainingMs = this.#timeoutMs
+      const columns = await this.#next()
+      if (columns.kind !== 'columns') throw new TypeError('an answer does not begin with its columns')
+      const first = await this.#next()
+      this.ticket.streams()
+      this.#age = setTimeout(() => this.#abandon(tooOld(this.limits)), this.limits.answerMaxAgeMs)
+      let ended: QueryEnd | undefined
+      const rows = this.#rows(first, (end) => (ended = end))
+      const end = () => {
+        if (!ended) throw new TypeError('the rows of this answer have not been read to their end')
+        return ended
+      }
+      return { columns: columns.columns, ...(columns.served !== undefined && { served: columns.served }), rows, end }
+    } catch (error) {
+      throw await this.#settle(error)
+    }
+  }
+
+  async *#rows(first: Line, onEnd: (end: QueryEnd) => void): AsyncGenerator<string, void, void> {
+    try {
+      for (let line = first; ; line = await this.#next()) {
+        if (line.kind === 'rows') yield line.rows
+        else if (line.kind === 'end') {
+          onEnd(line.end)
+          this.#finish()
+          return
+        } else throw new TypeError('an answer has columns twice')
+      }
+    } catch (error) {
+      const told = await this.#settle(error)
+      throw told instanceof LostError ? this.#cutOff(told) : told
+    } finally {
+      // A reader that stops early is a client that went away.
+      if (!this.#over) this.#abandon(new Problem('query_failed', 'Query cancelled', 'The answer was not read to its end.'))
+    }
+  }
+
+  /** The next line. A line that is an error is thrown. */
+  async #next(): Promise<Line> {
+    const next = await this.#waiting(async () => await this.#lines?.next())
+    if (!next || next.done) throw new TypeError('an answer was cut off')
+    const line = decodeLine(next.value)
+    if (line.kind !== 'error') return line
+    this.#finish()
+    throw line.problem
+  }
+
+  /** Waits for the process, on the query's time. */
+  async #waiting<T>(work: () => Promise<T>): Promise<T> {
+    const from = performance.now()
+    const timer = setTimeout(() => this.#abandon(this.#expired()), this.#remainingMs)
+    try {
+      return await work()
+    } finally {
+      clearTimeout(timer)
+      this.#remainingMs -= performance.now() - from
+    }
+  }
+
+  #expired(): Problem {
+    if (this.#begun) return limitProblem('sqlTimeoutMs', 'Query took too long', `The query ran for more than ${this.#timeoutMs} ms`)
+    return new Problem(
+      'analytics_unavailable',
+      'SQL is behind',
+      `The tables did not reach the head of the log within ${this.#timeoutMs} ms.`,
+    )
+  }
+
+  /** What an error means to the caller: its own reason to stop, the loss of the process, or itself. */
+  async #settle(error: unknown): Promise<unknown> {
+    if (this.#stop.signal.aborted) return this.#stop.signal.reason
+    if (this.#over) return error
+    if (this.signal?.aborted) {
+      this.#finish()
+      return error
+    }
+    // A connection that breaks is how the end of the process is heard first.
+    await Promise.race([this.child.exited, sleep(exitWaitMs, undefined, { ref: false })])
+    if (!this.child.isOver) this.#abandon(error)
+    this.#finish()
+    return this.child.isOver ? new LostError(this.child.loss, this.child.runningAtLoss <= 1, this.#begun) : error
+  }
+
+  #cutOff({ loss, alone }: LostError): Problem {
+    if (loss === 'memory' && alone) return tooMuchMemory(this.limits)
+    return new Problem(
+      'analytics_unavailable',
+      'Answer cut off',
+      'The process that answers SQL ended in the middle of this answer; ask again.',
+    )
+  }
+
+  /** Nobody waits for the query any more. It gets a moment to end by itself; then the process is killed, which ends it. */
+  #abandon(reason: unknown): void {
+    if (this.#over || this.#stop.signal.aborted) return
+    this.#stop.abort(reason)
+    const ended = this.child.ended(this.number)
+    void Promise.race([ended, sleep(this.limits.cancelGraceMs, undefined, { ref: false })]).then(async () => {
+      if (this.child.running.has(this.number)) {
+        this.child.kill('stuck')
+        await this.child.exited
+      }
+      this.#finish()
+    })
+  }
+
+  #finish(): void {
+    this.#over = true
+    clearTimeout(this.#age)
+    this.signal?.removeEventListener('abort', this.#aborted)
+    this.ticket.release()
+    // An answer that was read past its last byte gives its connection back.
+    void this.#lines?.next().catch(() => undefined)
+  }
+}
+
+const tooOld = ({ answerMaxAgeMs }: AnalyticsLimits): Problem =>
+  limitProblem('sqlAnswerMaxAgeMs', 'Answer read too slowly', `The answer was not read within ${answerMaxAgeMs} ms`)

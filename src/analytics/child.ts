@@ -1,0 +1,113 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { request as httpRequest, Agent, type IncomingMessage } from 'node:http'
+import { parseChildMessage, type Settings } from './messages.js'
+
+/** Why a process ended: it was killed for its memory, for a query that would not stop, or it ended by itself. */
+export type Loss = 'memory' | 'stuck' | 'died'
+
+export type ChildState = {
+  ready: boolean
+  /** How far it is with its first catch-up. */
+  starting: { position: number; head: number } | undefined
+  position: number
+  head: number
+  stopped: string | undefined
+  failed: string | undefined
+}
+
+// The master key and passwords of the parent's environment are none of the child's.
+const environment = (): NodeJS.ProcessEnv => {
+  const kept = ['PATH', 'HOME', 'TMPDIR', 'TZ', 'LANG', 'NODE_ENV'].flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  // Each running query holds a thread of libuv's pool, and so does each step of the projector.
+  return { ...Object.fromEntries(kept), UV_THREADPOOL_SIZE: '32' }
+}
+
+/** One analytics process, from its start to its end. */
+export class Child {
+  readonly state: ChildState = { ready: false, starting: undefined, position: 0, head: 0, stopped: undefined, failed: undefined }
+  readonly exited: Promise<void>
+  readonly startedAt = performance.now()
+  /** How many queries ran on it when it was lost. */
+  runningAtLoss = 0
+  loss: Loss = 'died'
+  isOver = false
+  /** The queries that it executes, by number. */
+  readonly running = new Set<number>()
+  readonly #endings = new Map<number, () => void>()
+  readonly #process: ChildProcess
+  readonly #agent = new Agent({ keepAlive: true })
+
+  constructor(
+    entry: string,
+    private readonly settings: Settings,
+    private readonly onChange: () => void,
+  ) {
+    this.#process = fork(entry, [], { execArgv: [], env: environment(), stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    this.exited = new Promise((resolve) => {
+      const over = () => {
+        this.isOver = true
+        this.runningAtLoss = this.running.size
+        this.#agent.destroy()
+        for (const ended of this.#endings.values()) ended()
+        resolve()
+      }
+      this.#process.once('exit', over)
+      // A process that could not be started never exits.
+      this.#process.on('error', () => {
+        if (this.pid === undefined) over()
+      })
+    })
+    this.#process.on('message', (message) => this.#hear(message))
+    this.#process.send({ kind: 'settings', settings })
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid
+  }
+
+  kill(loss: Loss): void {
+    if (this.isOver) return
+    if (!this.#process.killed) this.loss = loss
+    this.#process.kill('SIGKILL')
+  }
+
+  /** Lets it end by itself, which it does when nobody is there any more. */
+  disconnect(): void {
+    if (this.#process.connected) this.#process.disconnect()
+  }
+
+  /** Sends a request; the answer's headers come when execution begins. Its abort tells the child that nobody waits any more. */
+  post(path: string, body: unknown, query: number, signal: AbortSignal): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const text = JSON.stringify(body)
+      const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), 'x-query': query }
+      httpRequest({ socketPath: this.settings.socket, path, method: 'POST', headers, agent: this.#agent, signal }, resolve)
+        .on('error', reject)
+        .end(text)
+    })
+  }
+
+  /** Resolves when a query that was sent has ended there, or the process has. */
+  async ended(query: number): Promise<void> {
+    if (!this.isOver) await new Promise<void>((resolve) => this.#endings.set(query, resolve))
+  }
+
+  #hear(heard: unknown): void {
+    const message = parseChildMessage(heard)
+    if (!message) return
+    const { state } = this
+    if (message.kind === 'begun') this.running.add(message.query)
+    else if (message.kind === 'ended') {
+      this.running.delete(message.query)
+      this.#endings.get(message.query)?.()
+      this.#endings.delete(message.query)
+    } else if (message.kind === 'ready') state.ready = true
+    else if (message.kind === 'failed') state.failed = message.reason
+    else if (message.kind === 'starting') state.starting = { position: message.position, head: message.head }
+    else Object.assign(state, { position: message.position, head: message.head, stopped: message.stopped ?? undefined })
+    this.onChange()
+  }
+}

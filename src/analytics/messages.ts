@@ -1,0 +1,40 @@
+/** What the analytics process is started with. It comes over the private channel: arguments and environment can be seen by others. */
+export type Settings = {
+  dataDirectory: string
+  /** The master key in hex, when it is not the one in the data directory. */
+  vaultKey: string | null
+  /** Where to listen; its directory is private, and goes with the process. */
+  socket: string
+  /** Whether to build the tables anew even when they look whole: the process before died opening them. */
+  rebuild: boolean
+  memoryMaxBytes: number
+  threads: number
+  walMaxBytes: number
+  followerIntervalMs: number
+  followerBatchEvents: number
+}
+
+/** What the analytics process tells of itself. */
+export type ChildMessage =
+  | { kind: 'starting'; position: number; head: number }
+  | { kind: 'ready' }
+  | { kind: 'state'; position: number; head: number; stopped: string | null }
+  | { kind: 'begun'; query: number }
+  | { kind: 'ended'; query: number }
+  | { kind: 'failed'; reason: string }
+
+const kinds: readonly string[] = ['starting', 'ready', 'state', 'begun', 'ended', 'failed'] satisfies ChildMessage['kind'][]
+
+const kindOf = (message: unknown): unknown => (typeof message === 'object' && message !== null ? Reflect.get(message, 'kind') : undefined)
+
+/** Reads a message of the child; undefined when it is another's, such as a debugger's. */
+export const parseChildMessage = (message: unknown): ChildMessage | undefined => {
+  const kind = kindOf(message)
+  return typeof kind === 'string' && kinds.includes(kind) ? (message as ChildMessage) : undefined
+}
+
+/** Reads the first message of the parent. */
+export const parseSettings = (message: unknown): Settings => {
+  if (kindOf(message) !== 'settings') throw new TypeError('the analytics process was sent something that is not its settings')
+  return (message as { settings: Settings }).settings
+}

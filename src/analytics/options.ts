@@ -1,0 +1,44 @@
+import { limits } from '../limits.js'
+
+/** The limits that analytics works with. They are parts of `limits`; tests take smaller ones. */
+export type AnalyticsLimits = {
+  timeoutMs: number
+  memoryMaxBytes: number
+  memorySampleMs: number
+  queueMaxQueries: number
+  concurrentMaxQueries: number
+  threads: number
+  retriesMax: number
+  cancelGraceMs: number
+  answerMaxAgeMs: number
+  startWaitMs: number
+  walMaxBytes: number
+  followerIntervalMs: number
+  followerBatchEvents: number
+}
+
+export const analyticsLimits: AnalyticsLimits = {
+  timeoutMs: limits.sqlTimeoutMs,
+  memoryMaxBytes: limits.sqlMemoryMaxBytes,
+  memorySampleMs: limits.sqlMemorySampleMs,
+  queueMaxQueries: limits.sqlQueueMaxQueries,
+  concurrentMaxQueries: limits.sqlConcurrentMaxQueries,
+  threads: limits.sqlThreads,
+  retriesMax: limits.sqlRetriesMax,
+  cancelGraceMs: limits.sqlCancelGraceMs,
+  answerMaxAgeMs: limits.sqlAnswerMaxAgeMs,
+  startWaitMs: limits.sqlStartWaitMs,
+  walMaxBytes: limits.sqlWalMaxBytes,
+  followerIntervalMs: limits.followerIntervalMs,
+  followerBatchEvents: limits.followerBatchEvents,
+}
+
+export type AnalyticsOptions = {
+  dataDirectory: string
+  /** The master key, when it is not the one in the data directory. */
+  vaultKey?: Buffer | undefined
+  logger?: { warn: (fields: object, message: string) => void } | undefined
+  limits?: Partial<AnalyticsLimits>
+  /** The program of the process; tests have one of their own. */
+  entry?: string
+}

@@ -1,0 +1,85 @@
+import { ProjectionError } from '../../projections/problem.js'
+import type { EventReader, Replay } from '../../projections/replay.js'
+import { Problem, wrong } from '../errors.js'
+
+export type ProjectorState = { position: number; head: number; stopped: string | null }
+
+type Options = {
+  replay: Replay
+  events: EventReader
+  followerIntervalMs: number
+  followerBatchEvents: number
+  onState: (state: ProjectorState) => void
+}
+
+const tickMs = 100
+
+const stoppedAt = ({ message, position }: ProjectionError): Problem =>
+  new Problem('analytics_unavailable', 'Projection stopped', message, { position })
+
+/** Keeps the tables up with the log: at once for a query that waits, otherwise now and then. */
+export class Projector {
+  #running: Promise<void> | undefined
+  #stopped: ProjectionError | undefined
+  #timer: NodeJS.Timeout | undefined
+  #caughtUpAt = 0
+
+  constructor(private readonly options: Options) {}
+
+  get busy(): boolean {
+    return this.#running !== undefined
+  }
+
+  /**
+   * Waits until the tables hold everything up to a position. Those who wait share one catch-up.
+   * @throws Problem analytics_unavailable when an event before it stopped the projections
+   */
+  async ensure(position: number): Promise<void> {
+    const { replay, events } = this.options
+    if (replay.position >= position) return
+    const head = await events.head()
+    if (head < position) throw wrong(`position ${position} is after the head of the log, which is ${head}`)
+    while (replay.position < position) {
+      if (this.#stopped) throw stoppedAt(this.#stopped)
+      await this.#catchUp()
+    }
+  }
+
+  /** Brings the tables to the head of the log and then follows it. `onProgress` hears of the first catch-up. */
+  async start(onProgress: (position: number, target: number) => void): Promise<void> {
+    await this.#catchUp(onProgress)
+    this.#timer = setInterval(() => void this.#follow().catch(() => undefined), Math.min(tickMs, this.options.followerIntervalMs))
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  async #follow(): Promise<void> {
+    const { replay, events, followerIntervalMs, followerBatchEvents } = this.options
+    if (this.#running || this.#stopped) return
+    const behind = (await events.head()) - replay.position
+    const waited = performance.now() - this.#caughtUpAt
+    if (behind >= followerBatchEvents || (behind > 0 && waited >= followerIntervalMs)) await this.#catchUp()
+  }
+
+  #catchUp(onProgress?: (position: number, target: number) => void): Promise<void> {
+    this.#running ??= this.#once(onProgress).finally(() => {
+      this.#running = undefined
+    })
+    return this.#running
+  }
+
+  async #once(onProgress?: (position: number, target: number) => void): Promise<void> {
+    const { replay, events, onState } = this.options
+    try {
+      await replay.catchUp(undefined, onProgress)
+    } catch (error) {
+      // A reader that fails may succeed the next time; an event that does not fit stays as it is.
+      if (!(error instanceof ProjectionError)) throw error
+      this.#stopped = error
+    }
+    this.#caughtUpAt = performance.now()
+    onState({ position: replay.position, head: await events.head(), stopped: this.#stopped?.message ?? null })
+  }
+}

@@ -1,0 +1,61 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { encodeError, encodeFrame } from './lines.js'
+import type { Frame, SelectRequest } from './query.js'
+
+type Options = {
+  /** Waits until the tables hold everything up to a position. */
+  ensure: (position: number) => Promise<void>
+  run: (request: SelectRequest, signal: AbortSignal) => AsyncIterable<Frame>
+  /** The execution of a query begins. */
+  onBegun: (query: number) => void
+  /** A query has ended and holds nothing any more, however it ended. */
+  onEnded: (query: number) => void
+}
+
+const readJson = async (request: IncomingMessage): Promise<unknown> => {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) if (Buffer.isBuffer(chunk)) chunks.push(chunk)
+  return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+}
+
+// The parent is the only client, and of the same release.
+const parseRequest = (body: unknown): SelectRequest => body as SelectRequest
+
+/** Writes an answer as the client takes it. Its headers go out when execution begins: from then on the deadline runs. */
+const answer = async (request: SelectRequest, response: ServerResponse, signal: AbortSignal, begin: () => void, run: Options['run']) => {
+  signal.throwIfAborted()
+  begin()
+  response.writeHead(200, { 'content-type': 'application/x-ndjson' })
+  response.flushHeaders()
+  for await (const frame of run(request, signal)) {
+    if (!response.write(encodeFrame(frame))) await once(response, 'drain', { signal })
+    signal.throwIfAborted()
+  }
+}
+
+const handle = async (request: IncomingMessage, response: ServerResponse, options: Options): Promise<void> => {
+  const gone = new AbortController()
+  response.on('close', () => gone.abort())
+  const query = Number(request.headers['x-query'])
+  try {
+    const body = parseRequest(await readJson(request))
+    await options.ensure(body.upTo)
+    if (request.url === '/query') await answer(body, response, gone.signal, () => options.onBegun(query), options.run)
+  } catch (error) {
+    if (!gone.signal.aborted) response.write(encodeError(error))
+  } finally {
+    response.end()
+    options.onEnded(query)
+  }
+}
+
+/** The server of the analytics process: `POST /query` answers a SELECT line by line, `POST /catch-up` when the tables are up to a position. */
+export const createQueryServer = (options: Options): Server => {
+  const server = createServer((request, response) => void handle(request, response, options))
+  // A query waits as long as it may, and a kept connection is closed by nobody but the parent.
+  server.requestTimeout = 0
+  server.headersTimeout = 0
+  server.keepAliveTimeout = 0
+  return server
+}

@@ -1,0 +1,86 @@
+import { rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { DuckDBInstance } from '@duckdb/node-api'
+import type { EventReader, PayloadReader } from '../../projections/replay.js'
+import { dataPaths } from '../log/data-directory.js'
+import { parseSettings, type ChildMessage, type Settings } from './messages.js'
+import { Projector } from './projector.js'
+import { createQueryServer } from './query-server.js'
+import type { Frame, SelectRequest } from './query.js'
+import { openStore, type Store } from './store.js'
+
+export type Services = { blobsDirectory: string; signal: AbortSignal }
+
+/** Answers one SELECT on a connection of its own. It ends, and holds nothing any more, soon after its signal. */
+export type RunSelect = (database: { instance: DuckDBInstance }, request: SelectRequest, services: Services) => AsyncIterable<Frame>
+
+export type ServeOptions = {
+  openLog: (dataDirectory: string, vaultKey: Buffer | undefined) => EventReader & PayloadReader
+  run: RunSelect
+}
+
+// Whether it arrives does not matter here: without a parent this process ends.
+const tell = (message: ChildMessage, sent: () => void = () => undefined): void => {
+  if (process.connected) process.send?.(message, undefined, undefined, sent)
+}
+
+type Running = { store: Store; projector: Projector; queries: Set<number> }
+
+const serve = async (settings: Settings, { openLog, run }: ServeOptions): Promise<Running> => {
+  const paths = dataPaths(settings.dataDirectory)
+  const log = openLog(settings.dataDirectory, settings.vaultKey === null ? undefined : Buffer.from(settings.vaultKey, 'hex'))
+  const store = await openStore(paths, settings, log)
+  const projector = new Projector({ ...settings, replay: store.replay, events: log, onState: (state) => tell({ kind: 'state', ...state }) })
+  await projector.start((position, head) => tell({ kind: 'starting', position, head }))
+  const queries = new Set<number>()
+  const server = createQueryServer({
+    ensure: (position) => projector.ensure(position),
+    run: (request, signal) => run(store, request, { blobsDirectory: paths.blobs, signal }),
+    onBegun: (query) => {
+      queries.add(query)
+      tell({ kind: 'begun', query })
+    },
+    onEnded: (query) => {
+      queries.delete(query)
+      tell({ kind: 'ended', query })
+    },
+  })
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(settings.socket, resolve))
+  return { store, projector, queries }
+}
+
+/** Ends at once. A tidy end is only for an idle process, since nothing waits for DuckDB while it works; it survives either. */
+const leave = (settings: Settings | undefined, running: Running | undefined): void => {
+  if (settings) rmSync(dirname(settings.socket), { recursive: true, force: true })
+  if (running && running.queries.size === 0 && !running.projector.busy) {
+    running.projector.stop()
+    running.store.replay.close()
+    running.store.instance.closeSync()
+  }
+  process.kill(process.pid, 'SIGKILL')
+}
+
+/**
+ * Runs the analytics process: takes its settings from the parent, answers SELECTs on a Unix socket, and ends with the parent.
+ *
+ * @example serveAnalytics({ openLog: openLogReader, run: runSelect })
+ */
+export const serveAnalytics = (options: ServeOptions): void => {
+  let settings: Settings | undefined
+  let running: Running | undefined
+  process.on('disconnect', () => leave(settings, running))
+  // A terminal or service manager signals the whole group; the parent drains first and needs this process for it.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
+  process.once('message', (message) => {
+    settings = parseSettings(message)
+    serve(settings, options).then(
+      (started) => {
+        running = started
+        tell({ kind: 'ready' })
+      },
+      (error: unknown) => {
+        tell({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) }, () => process.exit(1))
+      },
+    )
+  })
+}

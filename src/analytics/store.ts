@@ -1,0 +1,80 @@
+import { mkdirSync, rmSync, statfsSync } from 'node:fs'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { StaleTablesError } from '../../projections/problem.js'
+import { Replay, type EventReader, type PayloadReader } from '../../projections/replay.js'
+import type { DataPaths } from '../log/data-directory.js'
+import type { Settings } from './messages.js'
+
+/** The open tables: one instance of DuckDB, and what makes them follow the log. */
+export type Store = { instance: DuckDBInstance; replay: Replay }
+
+const mebibyte = 1024 * 1024
+
+/** A query that spills must never fill the disk that the log is on. */
+const spillMaxBytes = (directory: string): number => {
+  const { bavail, bsize } = statfsSync(directory)
+  return Math.floor((bavail * bsize) / 4)
+}
+
+const megabytes = (bytes: number): string => `${Math.max(1, Math.floor(bytes / mebibyte))}MiB`
+
+const quoted = (path: string): string => `'${path.replaceAll("'", "''")}'`
+
+/** Opens DuckDB and shuts it in: of the file system it reaches its own file, its spill and the blobs, and nobody can change that. */
+const openInstance = async (paths: DataPaths, settings: Settings): Promise<DuckDBInstance> => {
+  const spill = join(paths.temporary, 'spill')
+  // What a killed process spilled stays behind.
+  rmSync(spill, { recursive: true, force: true })
+  mkdirSync(spill, { recursive: true, mode: 0o700 })
+  const instance = await DuckDBInstance.create(paths.analytics, {
+    // Half of what the process may take: the rest is for the addon's results, functions in JavaScript and what DuckDB does not count.
+    memory_limit: megabytes(settings.memoryMaxBytes / 2),
+    threads: String(settings.threads),
+    temp_directory: spill,
+    max_temp_directory_size: megabytes(spillMaxBytes(paths.root)),
+    // A checkpoint rewrites what the batch touched, so that many small ones would cost a rebuild half its time.
+    checkpoint_threshold: megabytes(settings.walMaxBytes),
+    autoload_known_extensions: 'false',
+    autoinstall_known_extensions: 'false',
+  })
+  const connection = await instance.connect()
+  await connection.run(`SET allowed_directories = [${quoted(paths.blobs)}]`)
+  await connection.run('SET enable_external_access = false')
+  await connection.run('SET lock_configuration = true')
+  connection.closeSync()
+  return instance
+}
+
+const openTables = async (paths: DataPaths, settings: Settings, log: EventReader & PayloadReader): Promise<Store> => {
+  const instance = await openInstance(paths, settings)
+  try {
+    return { instance, replay: await Replay.open({ events: log, payloads: log, database: instance }) }
+  } catch (error) {
+    instance.closeSync()
+    throw error
+  }
+}
+
+/** Everything in the file follows from the log. Only what a new file would meet as well is no reason to build one. */
+const worthRebuilding = (error: unknown): boolean => {
+  if (error instanceof StaleTablesError) return true
+  if (!(error instanceof Error) || 'code' in error) return false
+  return !/could not set lock|permission denied|no space|read-only/i.test(error.message)
+}
+
+/**
+ * Opens the tables of a data directory, or builds new ones when there are none, others built them, or the file is damaged.
+ * New tables are empty: they catch up like any others, and go on where they stand when the process is killed meanwhile.
+ */
+export const openStore = async (paths: DataPaths, settings: Settings, log: EventReader & PayloadReader): Promise<Store> => {
+  const remove = () => ['', '.wal', '.tmp'].forEach((suffix) => rmSync(`${paths.analytics}${suffix}`, { recursive: true, force: true }))
+  if (settings.rebuild) remove()
+  try {
+    return await openTables(paths, settings, log)
+  } catch (error) {
+    if (!worthRebuilding(error)) throw error
+    remove()
+    return await openTables(paths, settings, log)
+  }
+}

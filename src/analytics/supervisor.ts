@@ -1,0 +1,228 @@
+import { rmSync } from 'node:fs'
+import { resolve as resolvePath } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { Problem } from '../errors.js'
+import { Attempt, LostError, tooMuchMemory } from './attempt.js'
+import { Child } from './child.js'
+import { Gate } from './gate.js'
+import { residentBytes } from './memory.js'
+import { analyticsLimits, type AnalyticsLimits, type AnalyticsOptions } from './options.js'
+import type { QueryStream, SelectRequest } from './query.js'
+import { makeSocketDirectory } from './socket-directory.js'
+
+export type AnalyticsStatus = {
+  ready: boolean
+  /** Why SQL cannot be answered at the moment, if so. */
+  stopped: string | undefined
+  position: number
+  /** How many events the tables were behind the log when they last looked. */
+  lag: number
+  restarts: number
+  rssBytes: number
+  running: number
+  waiting: number
+}
+
+const backoffMaxMs = 10_000
+const healthyAfterMs = 10_000
+const stopWaitMs = 3_000
+
+/**
+ * The analytics process under supervision: started, restarted, kept within its limits. Whatever a query does to the process,
+ * only that query fails: those that have given no row yet are tried again.
+ *
+ * @example
+ * const analytics = await Analytics.start({ dataDirectory: './data' })
+ * const { columns, rows } = await analytics.query({ sql: 'SELECT 1', db: 'mindsdb', defaultProject: 'mindsdb', upTo: 0 })
+ * for await (const chunk of rows) console.log(JSON.parse(`[${chunk}]`))
+ */
+export class Analytics {
+  readonly #limits: AnalyticsLimits
+  readonly #gate: Gate
+  readonly #directory = makeSocketDirectory()
+  readonly #stopping = new AbortController()
+  #child: Child | undefined
+  readonly #waiters = new Set<() => void>()
+  #starts = 0
+  #failures = 0
+  #unready = 0
+  #queries = 0
+  #rssBytes = 0
+  #watch: NodeJS.Timeout | undefined
+
+  private constructor(private readonly options: AnalyticsOptions) {
+    this.#limits = { ...analyticsLimits, ...options.limits }
+    this.#gate = new Gate(this.#limits.concurrentMaxQueries, this.#limits.queueMaxQueries)
+  }
+
+  /** Starts the process and waits until it answers, or is known to need longer: then `status()` tells why, and it goes on. */
+  static async start(options: AnalyticsOptions): Promise<Analytics> {
+    const analytics = new Analytics(options)
+    analytics.#spawn()
+    analytics.#watch = setInterval(() => void analytics.#watchMemory(), analytics.#limits.memorySampleMs)
+    const until = performance.now() + analytics.#limits.startWaitMs
+    for (let state = analytics.#child?.state; state && performance.now() < until; state = analytics.#child?.state) {
+      if (state.ready || state.starting || state.failed !== undefined) break
+      await analytics.#change(until)
+    }
+    return analytics
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  status(): AnalyticsStatus {
+    const state = this.#child?.state
+    return {
+      ready: state?.ready ?? false,
+      stopped: this.#whyStopped(),
+      position: state?.position ?? 0,
+      lag: state ? Math.max(0, state.head - state.position) : 0,
+      restarts: Math.max(0, this.#starts - 1),
+      rssBytes: this.#rssBytes,
+      running: this.#gate.running,
+      waiting: this.#gate.waiting,
+    }
+  }
+
+  /**
+   * Runs a SELECT and resolves with its first rows.
+   * @throws Problem of the query itself; `query_limit` when it met a limit; `busy`, `analytics_unavailable`; the signal's reason
+   */
+  async query(request: SelectRequest, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<QueryStream> {
+    let suspect = false
+    for (let attempt = 1; attempt <= this.#limits.retriesMax; attempt++) {
+      const ticket = await this.#gate.enter({ suspect, retried: attempt > 1, signal })
+      const child = await this.#readyChild().catch((error: unknown) => {
+        ticket.release()
+        throw error
+      })
+      try {
+        return await new Attempt(this.#queries++, child, ticket, this.#limits, signal).open(request)
+      } catch (error) {
+        if (!(error instanceof LostError)) throw error
+        if (this.#stopping.signal.aborted) throw new Problem('busy', 'Service is stopping', 'The service is stopping.')
+        if (error.loss === 'stuck' || !error.begun) continue
+        if (suspect && error.alone) throw error.loss === 'memory' ? tooMuchMemory(this.#limits) : endedProcess()
+        suspect = true
+      }
+    }
+    throw new Problem(
+      'analytics_unavailable',
+      'SQL process lost',
+      'The process that answers SQL was lost under this query again and again.',
+    )
+  }
+
+  /** Waits until the tables hold everything up to a position. */
+  async ensureCaughtUp(upTo: number): Promise<void> {
+    const child = await this.#readyChild()
+    const response = await child.post('/catch-up', { upTo }, this.#queries++, AbortSignal.timeout(this.#limits.timeoutMs))
+    let refusal = ''
+    for await (const chunk of response) refusal += String(chunk)
+    if (refusal !== '')
+      throw new Problem('analytics_unavailable', 'SQL is behind', this.#whyStopped() ?? `The tables do not reach position ${upTo}.`)
+  }
+
+  /** Ends the process and takes away what it left. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    clearInterval(this.#watch)
+    const child = this.#child
+    if (child) {
+      child.disconnect()
+      await Promise.race([child.exited, sleep(stopWaitMs, undefined, { ref: false })])
+      child.kill('died')
+      await child.exited
+    }
+    rmSync(this.#directory, { recursive: true, force: true })
+  }
+
+  #spawn(): void {
+    const { dataDirectory, vaultKey, entry } = this.options
+    const settings = {
+      ...this.#limits,
+      dataDirectory: resolvePath(dataDirectory),
+      vaultKey: vaultKey?.toString('hex') ?? null,
+      socket: `${this.#directory}/${this.#starts++}.sock`,
+      // Twice dead before it was ready: something in the file kills it, and the log has everything that is in the file.
+      rebuild: this.#unready >= 2,
+    }
+    const child = new Child(entry ?? fileURLToPath(new URL('process.js', import.meta.url)), settings, () => this.#tellChange())
+    this.#child = child
+    void child.exited.then(() => this.#restart(child))
+  }
+
+  async #restart(child: Child): Promise<void> {
+    this.#tellChange()
+    if (this.#stopping.signal.aborted) return
+    this.options.logger?.warn(
+      { loss: child.loss, reason: child.state.failed, pid: child.pid },
+      'the analytics process ended; starting another one',
+    )
+    const lived = performance.now() - child.startedAt
+    this.#unready = child.state.ready || child.state.failed ? 0 : this.#unready + 1
+    if (child.loss !== 'died' || lived > healthyAfterMs) this.#failures = 0
+    const delayMs = this.#failures === 0 ? 0 : Math.min(backoffMaxMs, 100 * 2 ** this.#failures)
+    if (child.loss === 'died') this.#failures += 1
+    if (delayMs > 0) await sleep(delayMs, undefined, { ref: false })
+    if (!this.#stopping.signal.aborted) this.#spawn()
+  }
+
+  /** A process that answers. Waits for one that is about to, but not for long tables to be built. */
+  async #readyChild(): Promise<Child> {
+    const until = performance.now() + this.#limits.startWaitMs
+    for (;;) {
+      const child = this.#child
+      if (child?.state.ready && !child.isOver) return child
+      if (this.#stopping.signal.aborted || performance.now() >= until) {
+        throw new Problem(
+          'analytics_unavailable',
+          'SQL is not available',
+          this.#whyStopped() ?? 'The process that answers SQL is starting.',
+          {
+            retryAfterSeconds: 1,
+          },
+        )
+      }
+      await this.#change(until)
+    }
+  }
+
+  #whyStopped(): string | undefined {
+    const state = this.#child?.state
+    if (!state || this.#stopping.signal.aborted) return 'The process that answers SQL has ended.'
+    if (state.failed !== undefined) return `The process that answers SQL cannot start: ${state.failed}.`
+    if (!state.ready && state.starting) return `The tables are being built: ${state.starting.position} of ${state.starting.head} events.`
+    return state.ready ? state.stopped : 'The process that answers SQL is starting.'
+  }
+
+  #tellChange(): void {
+    for (const wake of this.#waiters) wake()
+    this.#waiters.clear()
+  }
+
+  /** Waits until something is new about the process, or until a time. */
+  async #change(until: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#waiters.add(resolve)
+      setTimeout(resolve, Math.max(1, until - performance.now())).unref()
+    })
+  }
+
+  async #watchMemory(): Promise<void> {
+    const child = this.#child
+    if (!child?.pid || child.isOver || (child.running.size === 0 && this.#gate.running === 0)) return
+    this.#rssBytes = await residentBytes(child.pid)
+    if (this.#rssBytes > this.#limits.memoryMaxBytes && child.running.size > 0) child.kill('memory')
+  }
+}
+
+const endedProcess = (): Problem =>
+  new Problem(
+    'query_failed',
+    'Query ended the SQL process',
+    'The process that answers SQL ended while this query ran, and again when it ran alone.',
+  )

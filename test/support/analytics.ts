@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Analytics } from '../../src/analytics/supervisor.js'
+import type { AnalyticsLimits } from '../../src/analytics/options.js'
+import { isProblem, type Problem } from '../../src/errors.js'
+import { streamOf } from './log.js'
+import { SqliteLog } from './sqlite-log.js'
+
+export const rawProcess = fileURLToPath(new URL('raw-process.js', import.meta.url))
+
+export const skill = (n: number) => ({
+  stream: streamOf(n),
+  type: 'SkillCreated',
+  data: { project: streamOf(1), name: `skill ${n}`, type: 'sql', params: {} },
+})
+
+/** An analytics process over a log of its own, and everything that has to be put away after a test. */
+export class Bench {
+  readonly directory = mkdtempSync(join(tmpdir(), 'bench-'))
+  readonly log = new SqliteLog(this.directory)
+  analytics!: Analytics
+
+  static async open(limits: Partial<AnalyticsLimits> = {}, prepare: (bench: Bench) => void = () => undefined): Promise<Bench> {
+    const bench = new Bench()
+    prepare(bench)
+    await bench.start(limits)
+    return bench
+  }
+
+  async start(limits: Partial<AnalyticsLimits> = {}): Promise<void> {
+    this.analytics = await Analytics.start({ dataDirectory: this.directory, entry: rawProcess, limits })
+  }
+
+  /** All rows of a query. */
+  async ask(sql: string, options: { upTo?: number; signal?: AbortSignal } = {}): Promise<unknown[]> {
+    const { upTo = this.log.log.head(), signal } = options
+    const stream = await this.analytics.query({ sql, db: 'mindsdb', defaultProject: 'mindsdb', upTo }, { signal })
+    const rows: unknown[] = []
+    for await (const chunk of stream.rows) rows.push(...(JSON.parse(`[${chunk}]`) as unknown[]))
+    if (stream.end().rows !== rows.length) throw new Error('the end counts other rows')
+    return rows
+  }
+
+  /** The problem that a query ends with. */
+  async refusal(sql: string, options: { upTo?: number; signal?: AbortSignal } = {}): Promise<Problem> {
+    const error: unknown = await this.ask(sql, options).then(
+      (rows) => new Error(`expected a problem, got ${rows.length} rows`),
+      (e: unknown) => e,
+    )
+    if (!isProblem(error)) throw error as Error
+    return error
+  }
+
+  async close(): Promise<void> {
+    await this.analytics.stop()
+    this.log.close()
+    rmSync(this.directory, { recursive: true, force: true })
+  }
+}
+
+export const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Waits until something holds. @throws when it does not within a generous time */
+export const until = async (holds: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> => {
+  for (const end = performance.now() + withinMs; performance.now() < end;) {
+    if (await holds()) return
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  throw new Error(`it did not hold within ${withinMs} ms`)
+}

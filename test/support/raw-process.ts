@@ -1,0 +1,40 @@
+import { serveAnalytics, type RunSelect } from '../../src/analytics/serve.js'
+import { Problem } from '../../src/errors.js'
+import { openSqliteLog } from './sqlite-log.js'
+
+// An analytics process that takes DuckDB's own SQL, and statements that do what a query must never be able to do to others.
+const misbehave: Record<string, () => void> = {
+  'test: abort': () => process.abort(),
+  'test: block': () => {
+    for (;;) Math.random()
+  },
+}
+
+const rows = (values: readonly (readonly unknown[])[]) => values.map((row) => JSON.stringify(row)).join(',')
+
+const run: RunSelect = async function* ({ instance }, { sql }, { signal }) {
+  const connection = await instance.connect()
+  const interrupt = () => connection.interrupt()
+  signal.addEventListener('abort', interrupt)
+  try {
+    const [statement = '', after] = sql.split(' -- then ')
+    misbehave[statement]?.()
+    const result = await connection.stream(statement).catch((error: unknown) => {
+      throw new Problem('query_failed', 'Query failed', error instanceof Error ? error.message : String(error))
+    })
+    yield { columns: result.columnNames().map((name, i) => ({ name, type: String(result.columnType(i)) })) }
+    let count = 0
+    for await (const chunk of result.yieldRowsJson()) {
+      if (chunk.length === 0) continue
+      count += chunk.length
+      yield { rows: rows(chunk) }
+      if (after !== undefined) misbehave[after]?.()
+    }
+    yield { end: { rows: count, scored: [] } }
+  } finally {
+    signal.removeEventListener('abort', interrupt)
+    connection.closeSync()
+  }
+}
+
+serveAnalytics({ openLog: openSqliteLog, run })
