@@ -134,19 +134,19 @@ const columnColumns: Column[] = [
 const placed = (columns: readonly Column[], values: Record<string, string>): string =>
   columns.map(({ name, type }) => `${values[name] ?? `CAST(NULL AS ${type})`} AS "${name}"`).join(', ')
 
-const listed = (rows: string[][]): string => `(VALUES ${rows.map((row) => `(${row.join(', ')})`).join(',\n')})`
+/** Our own rows as one JSON text: as rows of VALUES they would be a tree of thousands of nodes. */
+const listed = (rows: readonly Record<string, string | number | null>[]): string => {
+  const shape = Object.entries(rows[0] ?? {}).map(([key, value]) => `"${key}":"${typeof value === 'number' ? 'INTEGER' : 'VARCHAR'}"`)
+  return `(SELECT unnest(from_json(${quoteText(JSON.stringify(rows))}, '[{${shape.join(',')}}]'), max_depth := 2))`
+}
 
 /** The tables and columns that are fixed: those of the system schemas, and those that every project has (schema NULL). */
 export type Fixed = { schema: string | null; relations: readonly Relation[] }[]
 
-const schemaText = (schema: string | null) => (schema === null ? 'NULL' : quoteText(schema))
-
 const tables = (fixed: Fixed): Relation => {
   const rows = fixed
-    .flatMap(({ schema, relations }) =>
-      relations.map((relation) => [schemaText(schema), quoteText(relation.name), quoteText(relation.kind), quoteText(relation.about)]),
-    )
-    .map((row, place) => [String(place), ...row])
+    .flatMap(({ schema, relations }) => relations.map(({ name, kind, about }) => ({ schema, name, kind, about })))
+    .map((row, place) => ({ place, ...row }))
   return {
     name: 'tables',
     about: 'Every table, view, model and file that SQL offers.',
@@ -154,7 +154,7 @@ const tables = (fixed: Fixed): Relation => {
     columns: tableColumns,
     sql: `
     WITH projects AS ${at('projects')},
-    fixed(place, schema, name, kind, about) AS ${listed(rows)},
+    fixed AS ${listed(rows)},
     offered AS (
       SELECT 1 AS rank, 0 AS id, place, schema, name, kind, about, NULL AS rows, NULL AS created, NULL AS changed FROM fixed WHERE schema IS NOT NULL
       UNION ALL SELECT 0, p.id, f.place, p.name, f.name, f.kind, f.about, NULL, NULL, NULL FROM projects AS p, fixed AS f WHERE f.schema IS NULL
@@ -178,11 +178,14 @@ const tables = (fixed: Fixed): Relation => {
   }
 }
 
+const inputType = (type: string) =>
+  `CASE ${type} WHEN 'number' THEN 'DOUBLE' WHEN 'integer' THEN 'BIGINT' WHEN 'text' THEN 'VARCHAR' ELSE upper(${type}) END`
+
 const modelColumns = `
       SELECT p.name AS schema, m.name AS "table", unnest(
         list_transform(CAST(v.report->'$.inputs' AS STRUCT(name VARCHAR, type VARCHAR)[]),
-          lambda i: struct_pack(name := i.name, type := i.type, about := 'Input.'))
-        || [struct_pack(name := v.target, type := coalesce(v.report->>'$.target.type', 'double'), about := 'What the model predicts.'),
+          lambda i: struct_pack(name := i.name, type := ${inputType('i.type')}, about := 'Input.'))
+        || [struct_pack(name := v.target, type := coalesce(${inputType(`(v.report->>'$.target.type')`)}, 'DOUBLE'), about := 'What the model predicts.'),
           struct_pack(name := 'select_data_query', type := 'VARCHAR', about := 'Always empty.'),
           struct_pack(name := 'when_data', type := 'VARCHAR', about := 'Always empty.'),
           struct_pack(name := v.target || '_original', type := 'VARCHAR', about := 'What the data says, where it has the column.'),
@@ -197,14 +200,7 @@ const modelColumns = `
 const columns = (fixed: Fixed): Relation => {
   const rows = fixed.flatMap(({ schema, relations }) =>
     relations.flatMap((relation) =>
-      relation.columns.map(({ name, type, about }, index) => [
-        schemaText(schema),
-        quoteText(relation.name),
-        String(index + 1),
-        quoteText(name),
-        quoteText(type),
-        quoteText(about),
-      ]),
+      relation.columns.map(({ name, type, about }, index) => ({ schema, table: relation.name, place: index + 1, name, type, about })),
     ),
   )
   return {
@@ -214,7 +210,7 @@ const columns = (fixed: Fixed): Relation => {
     columns: columnColumns,
     sql: `
     WITH projects AS ${at('projects')},
-    fixed(schema, "table", place, name, type, about) AS ${listed(rows)},
+    fixed AS ${listed(rows)},
     offered AS (
       SELECT schema, "table", place, name, type, about FROM fixed WHERE schema IS NOT NULL
       UNION ALL SELECT p.name, f.table, f.place, f.name, f.type, f.about FROM projects AS p, fixed AS f WHERE f.schema IS NULL
