@@ -28,6 +28,7 @@ export const limits = {
   predictMaxRows: 10_000,
   trainingMaxRows: 1_000_000,
   trainingMaxColumns: 2_000,
+  trainingMaxCells: 100_000_000,
   trainingMaxClasses: 256,
   trainingTimeoutMs: 3_600_000,
   modelMaxVersions: 1_000,

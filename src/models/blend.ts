@@ -1,0 +1,18 @@
+const weights = [0, 0.25, 0.5, 0.75, 1]
+/** A blend has to lower the loss by this share of it; less counts as a tie, and ties go to the trees alone. */
+const leastImprovement = 0.002
+
+/** What a blend of two numbers is: weight 0 is the trees', weight 1 the linear model's, bit for bit. */
+export const mixed = (trees: number, linear: number, weight: number): number =>
+  weight === 0 ? trees : weight === 1 ? linear : (1 - weight) * trees + weight * linear
+
+/**
+ * The weight of the linear model whose blend of out-of-fold predictions has the smallest loss.
+ *
+ * @example chooseWeight((weight) => lossOf(blendedWith(weight))) // 0.25
+ */
+export const chooseWeight = (lossOf: (weight: number) => number): number => {
+  const losses = weights.map(lossOf)
+  const best = losses.reduce((least, loss, index) => (loss < losses[least]! ? index : least), 0)
+  return losses[best]! < losses[0]! * (1 - leastImprovement) ? weights[best]! : 0
+}

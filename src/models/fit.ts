@@ -1,0 +1,158 @@
+import { binFeature, binTable, type BinnedTable } from './boosting/bins.js'
+import { crossFit, refit, type BoostingData, type CrossFit } from './boosting/cross-fit.js'
+import { flatten, type Forest } from './boosting/forest.js'
+import { logisticLoss, softmaxLoss, squaredLoss, type Loss } from './boosting/loss.js'
+import type { Tree } from './boosting/tree.js'
+import { chooseWeight, mixed } from './blend.js'
+import { defineFeatures, featureValues, type Feature } from './features.js'
+import { classSizes, dealFolds, type Folds } from './folds.js'
+import { probabilitiesOf } from './links.js'
+import { coefficientsOf, makeDesign, type LinearTerm } from './linear/design.js'
+import { crossFitLogistic } from './linear/logistic.js'
+import { crossFitRidge } from './linear/ridge.js'
+import { selectRows } from './matrix.js'
+import { makePlan, refitFactor, type Boosting, type Plan } from './plan.js'
+import { Random } from './random.js'
+import type { Task } from './task.js'
+
+/** What a training says while it runs: `done` of `total` steps of a phase. A phase may end before its total. */
+export type Progress = { phase: 'prepare' | 'folds' | 'linear' | 'interval' | 'refit'; done: number; total: number }
+export type OnProgress = (progress: Progress) => void
+
+/** A task made ready for fitting. */
+export type Prepared = {
+  task: Task
+  seed: number
+  plan: Plan
+  features: readonly Feature[]
+  columns: readonly Float64Array[]
+  table: BinnedTable
+  folds: Folds
+  loss: Loss
+}
+
+/** Out-of-fold predictions of the blend: values for regression, otherwise the probabilities of all classes row by row. */
+export type Fitted = {
+  boosting: Boosting
+  rounds: number
+  trees: readonly Tree[]
+  forest: Forest
+  linear: { terms: readonly LinearTerm[]; weights: Float64Array } | undefined
+  weight: number
+  predictions: Float64Array
+}
+
+const lossOf = (classes: number): Loss => (classes === 0 ? squaredLoss : classes === 2 ? logisticLoss : softmaxLoss(classes))
+
+const smallestClass = ({ labels, classes }: Task): number =>
+  classSizes(labels, classes.length).reduce((smallest, size) => Math.min(smallest, size), labels.length)
+
+/** The first rows of a shuffled matrix are a fair sample of it. */
+const sampled = (task: Task, rows: number): Task => {
+  if (rows === task.matrix.rows) return task
+  const matrix = selectRows(
+    task.matrix,
+    Int32Array.from({ length: rows }, (_, row) => row),
+  )
+  const names = new Set(task.inputs.map(({ name }) => name))
+  const detail = `${rows} of ${task.matrix.rows} rows took part, drawn by the seed: the table is larger than training can use`
+  return {
+    ...task,
+    matrix,
+    labels: task.labels.slice(0, rows),
+    inputs: matrix.columns.filter(({ name }) => names.has(name)),
+    warnings: [...task.warnings, { kind: 'sampled', detail }],
+  }
+}
+
+/** Plans the training of a task and bins its features. */
+export const prepare = (whole: Task, seed: number): Prepared => {
+  const features = defineFeatures(whole.inputs)
+  const plan = makePlan({
+    rows: whole.matrix.rows,
+    features: features.length,
+    classes: whole.classes.length,
+    smallestClass: smallestClass(whole),
+    coefficients: features.reduce((sum, feature) => sum + coefficientsOf(feature), 0),
+  })
+  const task = sampled(whole, plan.rows)
+  const columns = features.map((feature) => featureValues(feature, task.inputs[feature.input]!))
+  const table = binTable(
+    plan.rows,
+    features.map((feature, index) => binFeature(feature, columns[index]!)),
+  )
+  const folds = dealFolds(task.labels, task.classes.length, plan.folds, new Random(seed, 1))
+  return { task, seed, plan, features, columns, table, folds, loss: lossOf(task.classes.length) }
+}
+
+const boostingData = ({ table, task, loss, seed }: Prepared): BoostingData => ({ table, labels: task.labels, loss, seed })
+
+/** Boosts in the folds, in the first way of the plan that does with its rounds. */
+const boostFolds = (prepared: Prepared, onProgress: OnProgress): { boosting: Boosting; fit: CrossFit } => {
+  const ways = prepared.plan.boosting
+  let boosting: Boosting = ways[0]
+  let fit: CrossFit | undefined
+  for (boosting of ways) {
+    const total = boosting.mostRounds
+    fit = crossFit(boostingData(prepared), prepared.folds, boosting, { most: total, patience: boosting.patience }, (done) =>
+      onProgress({ phase: 'folds', done, total }),
+    )
+    if (!fit.capped) break
+  }
+  if (!fit) throw new Error('a plan has at least one way to boost')
+  return { boosting, fit }
+}
+
+const fitLinear = (prepared: Prepared, onProgress: OnProgress) => {
+  const { plan, features, columns, task, folds, loss } = prepared
+  if (!plan.linear) return undefined
+  const total = folds.count + 1
+  onProgress({ phase: 'linear', done: 0, total })
+  const design = makeDesign(features, columns, task.labels.length)
+  const fit =
+    task.kind === 'regression'
+      ? crossFitRidge(design, task.labels, folds)
+      : crossFitLogistic(design, task.labels, folds, loss.outputs, (done) => onProgress({ phase: 'linear', done, total }))
+  return { ...fit, terms: design.terms }
+}
+
+/** Scores (output by output) as predictions: values, or probabilities of all classes row by row. */
+const predictionsOf = (scores: Float64Array, { labels, classes }: Task): Float64Array => {
+  if (classes.length === 0) return scores
+  const predictions = new Float64Array(labels.length * classes.length)
+  for (let row = 0; row < labels.length; row++)
+    probabilitiesOf(scores, row, labels.length, classes.length, predictions, row * classes.length)
+  return predictions
+}
+
+const blendLoss = (predictions: Float64Array, { labels, classes }: Task): number => {
+  let loss = 0
+  for (let row = 0; row < labels.length; row++) {
+    const label = labels[row]!
+    if (classes.length === 0) loss += (predictions[row]! - label) * (predictions[row]! - label)
+    else loss -= Math.log(Math.max(predictions[row * classes.length + label]!, 1e-15))
+  }
+  return loss
+}
+
+/** Fits trees and a linear model in the folds, blends them by what they predict out of fold, and fits both on all rows. */
+export const fitModel = (prepared: Prepared, onProgress: OnProgress): Fitted => {
+  const { task, table } = prepared
+  const { boosting, fit } = boostFolds(prepared, onProgress)
+  const linear = fitLinear(prepared, onProgress)
+  const ofTrees = predictionsOf(fit.scores, task)
+  const ofLinear = linear && predictionsOf(linear.scores, task)
+  const blended = (weight: number) => (ofLinear ? ofTrees.map((value, at) => mixed(value, ofLinear[at]!, weight)) : ofTrees)
+  const weight = ofLinear ? chooseWeight((each) => blendLoss(blended(each), task)) : 0
+  const rounds = Math.max(1, Math.round(fit.best * refitFactor))
+  const { start, trees } = refit(boostingData(prepared), boosting, rounds, (done) => onProgress({ phase: 'refit', done, total: rounds }))
+  return {
+    boosting,
+    rounds,
+    trees,
+    forest: flatten(start, trees, table.features),
+    linear: weight > 0 ? linear : undefined,
+    weight,
+    predictions: blended(weight),
+  }
+}

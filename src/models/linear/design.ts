@@ -1,0 +1,75 @@
+import type { Feature } from '../features.js'
+
+/**
+ * How a feature enters a linear model. Each row gives exactly one pair (coefficient, value) a feature: a number its
+ * standardised value at `at`, a category 1 at `at` + its place, a missing one 1 at `missing`.
+ */
+export type LinearTerm =
+  | { kind: 'number'; at: number; missing: number; mean: number; deviation: number; low: number; high: number }
+  | { kind: 'category'; at: number; missing: number }
+
+/** A training table in pairs: row r's feature f has its coefficient and value at r × features + f. */
+export type Design = {
+  rows: number
+  features: number
+  coefficients: number
+  indexes: Int32Array
+  values: Float64Array
+  terms: readonly LinearTerm[]
+}
+
+/** Coefficients of one feature, its missing one included. */
+export const coefficientsOf = (feature: Feature): number =>
+  feature.kind === 'number' ? 2 : feature.categories.length + (feature.rest ? 1 : 0) + 1
+
+const numberTerm = (values: Float64Array, at: number): LinearTerm => {
+  let [sum, count, low, high] = [0, 0, Infinity, -Infinity]
+  for (const value of values) {
+    if (Number.isNaN(value)) continue
+    sum += value
+    count++
+    low = Math.min(low, value)
+    high = Math.max(high, value)
+  }
+  const mean = count === 0 ? 0 : sum / count
+  const squares = values.reduce((total, value) => total + (Number.isNaN(value) ? 0 : (value - mean) * (value - mean)), 0)
+  const deviation = count === 0 || squares === 0 ? 1 : Math.sqrt(squares / count)
+  return { kind: 'number', at, missing: at + 1, mean, deviation, low: count === 0 ? 0 : low, high: count === 0 ? 0 : high }
+}
+
+/** The coefficient a value of this feature belongs to. */
+export const indexOf = (term: LinearTerm, value: number): number =>
+  Number.isNaN(value) ? term.missing : term.kind === 'number' ? term.at : term.at + value
+
+/** What the coefficient is multiplied with. Outside the range of the training data a linear model has nothing to say: it stays at the edge. */
+export const valueOf = (term: LinearTerm, value: number): number => {
+  if (term.kind === 'category' || Number.isNaN(value)) return 1
+  return ((value < term.low ? term.low : value > term.high ? term.high : value) - term.mean) / term.deviation
+}
+
+export const makeDesign = (features: readonly Feature[], columns: readonly Float64Array[], rows: number): Design => {
+  let coefficients = 0
+  const terms = features.map((feature, index): LinearTerm => {
+    const at = coefficients
+    coefficients += coefficientsOf(feature)
+    return feature.kind === 'number' ? numberTerm(columns[index]!, at) : { kind: 'category', at, missing: coefficients - 1 }
+  })
+  const indexes = new Int32Array(rows * features.length)
+  const values = new Float64Array(rows * features.length)
+  terms.forEach((term, feature) => {
+    const column = columns[feature]!
+    for (let row = 0; row < rows; row++) {
+      indexes[row * terms.length + feature] = indexOf(term, column[row]!)
+      values[row * terms.length + feature] = valueOf(term, column[row]!)
+    }
+  })
+  return { rows, features: features.length, coefficients, indexes, values, terms }
+}
+
+/** The weighted sum of one training row. */
+export const dot = (design: Design, row: number, weights: Float64Array, offset = 0): number => {
+  const end = (row + 1) * design.features
+  let sum = 0
+  for (let pair = row * design.features; pair < end; pair++) sum += weights[offset + design.indexes[pair]!]! * design.values[pair]!
+  return sum
+}

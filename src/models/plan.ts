@@ -1,0 +1,73 @@
+import type { GrowthRules } from './boosting/grower.js'
+
+/** What decides the plan, and nothing else does: never the clock. */
+export type TableShape = {
+  rows: number
+  features: number
+  /** 0 for regression. */
+  classes: number
+  /** Rows of the rarest class; the rows for regression. */
+  smallestClass: number
+  /** Coefficients a linear model would have. */
+  coefficients: number
+}
+
+/** A way to boost: how trees grow, and how many rounds the folds may take. */
+export type Boosting = GrowthRules & { mostRounds: number; patience: number }
+
+export type Plan = {
+  /** Rows that take part; fewer than there are when the table is larger than training can use. */
+  rows: number
+  folds: number
+  /** Tried in turn: the next one only when the folds would need more rounds than this one may take. */
+  boosting: readonly [Boosting, ...Boosting[]]
+  /** How the spread of the residuals is learned (regression only). */
+  scale: Boosting
+  /** Whether a linear model is fitted in the same folds, to be blended with the trees. */
+  linear: boolean
+}
+
+/** The refit has more rows than each fold had, so it takes a little longer to learn them. */
+export const refitFactor = 1.1
+
+const mostFolds = 5
+const mostWork = 100_000_000
+const mostLinearWork = 1_000_000_000
+const mostCoefficients = 600
+const mostTrees = 20_000
+
+const clamp = (value: number, low: number, high: number) => Math.min(Math.max(value, low), high)
+
+const growth = (rows: number) => ({
+  minRows: clamp(Math.round(rows / 40), 5, 10),
+  l2: 0,
+  categorySmoothing: 20,
+  categoryL2: 10,
+})
+
+const boostings = (rows: number, outputs: number): Plan['boosting'] => {
+  const most = (rounds: number) => Math.max(50, Math.min(rounds, Math.floor(mostTrees / outputs)))
+  const fast: Boosting = { ...growth(rows), learningRate: 0.1, leaves: 31, mostRounds: most(1000), patience: 50 }
+  const fine: Boosting = { ...growth(rows), learningRate: 0.05, leaves: 15, mostRounds: most(Math.floor(600 / refitFactor)), patience: 50 }
+  // Tables of this size have never been done within the rounds of the finer way.
+  return rows > 100_000 ? [fast] : [fine, fast]
+}
+
+/**
+ * The plan of a training, from the table's shape alone, so that training again plans the same.
+ *
+ * @example makePlan({ rows: 5037, features: 6, classes: 0, smallestClass: 5037, coefficients: 20 }).folds // 5
+ */
+export const makePlan = (shape: TableShape): Plan => {
+  const outputs = shape.classes > 2 ? shape.classes : 1
+  const rows = Math.min(shape.rows, Math.max(1000, Math.floor(mostWork / (shape.features * outputs))))
+  const linearWork = rows * shape.features * (shape.classes > 0 ? 100 * outputs : shape.features)
+  const rare = shape.classes > 0 && rows < 1000
+  return {
+    rows,
+    folds: rows > 100_000 ? 3 : rare ? clamp(shape.smallestClass, 2, mostFolds) : mostFolds,
+    boosting: boostings(rows, outputs),
+    scale: { ...growth(rows), minRows: clamp(Math.round(rows / 40), 5, 20), learningRate: 0.1, leaves: 15, mostRounds: 200, patience: 20 },
+    linear: linearWork <= mostLinearWork && shape.coefficients <= mostCoefficients,
+  }
+}

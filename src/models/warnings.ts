@@ -1,0 +1,112 @@
+import { classSizes } from './folds.js'
+import type { Matrix, MatrixColumn } from './matrix.js'
+
+export type Warning = { kind: 'missing_target' | 'duplicate_rows' | 'suspicious_input' | 'rare_class' | 'sampled'; detail: string }
+
+type Learned = {
+  kind: string
+  target: { name: string }
+  classes: readonly unknown[]
+  labels: Float64Array
+  inputs: readonly MatrixColumn[]
+  matrix: Matrix
+}
+
+const duplicateShare = 0.05
+const suspiciousShare = 0.98
+const groupsOfNumbers = 32
+/** A group needs this many rows on average before what it says about the target can be called suspicious. */
+const rowsPerGroup = 10
+
+/** Enough to tell a share; the rows are shuffled, so the first ones are a fair sample. */
+const rowsForShares = 20_000
+
+const percent = (share: number) => `${Math.round(share * 1000) / 10} %`
+
+/** Two 32-bit hashes of a row in one exact number. A collision only moves a percentage in a warning. */
+const rowHashes = ({ columns, rows }: Matrix): Float64Array => {
+  const views = columns.map((column) => {
+    const values = column.type === 'text' ? Float64Array.from(column.codes) : column.numbers
+    return new Int32Array(values.buffer, values.byteOffset, values.length * 2)
+  })
+  return Float64Array.from({ length: rows }, (_, row) => {
+    let one = 0x811c9dc5
+    let other = 0x9747b28c
+    for (const view of views) {
+      one = Math.imul(one ^ view[row * 2]!, 0x01000193) ^ view[row * 2 + 1]!
+      one = Math.imul(one ^ (one >>> 15), 0x85ebca6b)
+      other = Math.imul(other ^ view[row * 2 + 1]!, 0xc2b2ae35) ^ view[row * 2]!
+      other = Math.imul(other ^ (other >>> 13), 0x27d4eb2f)
+    }
+    return (one >>> 0) * 0x200000 + (other >>> 11)
+  })
+}
+
+/** The group of each row by one input: its category, or its place among equally full ranges of numbers. */
+const groupsOf = (column: MatrixColumn): { group: ArrayLike<number>; count: number } => {
+  if (column.type === 'text')
+    return { group: column.codes.subarray(0, rowsForShares).map((code) => code + 1), count: column.dictionary.length + 1 }
+  const numbers = column.numbers.subarray(0, rowsForShares)
+  const sorted = numbers.filter((value) => !Number.isNaN(value)).sort()
+  const bounds = Array.from(
+    { length: groupsOfNumbers - 1 },
+    (_, index) => sorted[Math.floor(((index + 1) * sorted.length) / groupsOfNumbers)]!,
+  )
+  return { group: numbers.map((value) => 1 + bounds.filter((bound) => bound <= value).length), count: groupsOfNumbers + 1 }
+}
+
+/** The share of the target's variance (of the classes' Gini impurity) that the groups of one input explain. */
+const explainedShare = (column: MatrixColumn, all: Float64Array, classes: number): number => {
+  const labels = all.subarray(0, rowsForShares)
+  const { group, count } = groupsOf(column)
+  if (count * rowsPerGroup > labels.length) return 0
+  const outputs = Math.max(classes, 1)
+  const sums = new Float64Array(count * outputs)
+  const sizes = new Float64Array(count)
+  const totals = new Float64Array(outputs)
+  let squares = 0
+  for (let row = 0; row < labels.length; row++) {
+    const [output, value] = classes > 0 ? [labels[row]!, 1] : [0, labels[row]!]
+    const at = group[row]!
+    sums[at * outputs + output] = sums[at * outputs + output]! + value
+    sizes[at] = sizes[at]! + 1
+    totals[output] = totals[output]! + value
+    squares += value * value
+  }
+  const between = sums.reduce((total, sum, index) => total + (sum === 0 ? 0 : (sum * sum) / sizes[Math.floor(index / outputs)]!), 0)
+  const mean = totals.reduce((total, sum) => total + sum * sum, 0) / labels.length
+  return squares > mean ? (between - mean) / (squares - mean) : 0
+}
+
+const duplicates = (matrix: Matrix): Warning[] => {
+  const share = 1 - new Set(rowHashes(matrix)).size / matrix.rows
+  if (share < duplicateShare) return []
+  return [{ kind: 'duplicate_rows', detail: `${percent(share)} of the rows repeat another one, so the metrics are optimistic` }]
+}
+
+const suspicious = ({ inputs, labels, classes, target }: Learned): Warning[] =>
+  inputs.flatMap((column) => {
+    const share = explainedShare(column, labels, classes.length)
+    if (share < suspiciousShare) return []
+    const detail = `"${column.name}" alone explains ${percent(share)} of "${target.name}": make sure that it is known when a prediction is made`
+    return [{ kind: 'suspicious_input' as const, detail }]
+  })
+
+const rareClasses = ({ classes, labels }: Learned): Warning[] => {
+  const sizes = classSizes(labels, classes.length)
+  return classes.flatMap((label, index) =>
+    sizes[index]! < 5
+      ? [{ kind: 'rare_class' as const, detail: `Only ${sizes[index]!} rows have the class ${JSON.stringify(label)}` }]
+      : [],
+  )
+}
+
+/** What a user should know of the training data before trusting the model. Nothing is dropped for it. */
+export const warningsOf = (learned: Learned, withoutTarget: number): Warning[] => [
+  ...(withoutTarget > 0
+    ? [{ kind: 'missing_target' as const, detail: `${withoutTarget} rows have no value of "${learned.target.name}" and were left out` }]
+    : []),
+  ...duplicates(learned.matrix),
+  ...suspicious(learned),
+  ...rareClasses(learned),
+]
