@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
@@ -61,5 +63,20 @@ describe('training in a process of its own', () => {
       code: 'query_limit',
       detail: expect.stringContaining('500 ms'),
     })
+  })
+
+  it('leaves no training behind when its parent dies', async () => {
+    const entry = new URL('../../../src/models/train-process.js', import.meta.url).pathname
+    const parent = `
+      const child = require('node:child_process').fork(${JSON.stringify(entry)}, [], { execArgv: [], stdio: ['ignore', 'inherit', 'ignore', 'ipc'] })
+      child.on('message', ({ progress }) => { if (progress?.phase === 'folds') require('node:fs').writeSync(1, 'dies'), process.kill(process.pid, 'SIGKILL') })
+      child.send(${JSON.stringify(job('large', 'orphaned'))})`
+    const running = spawn(process.execPath, ['--input-type=commonjs', '-e', parent], { stdio: ['ignore', 'pipe', 'ignore'] })
+    let said = ''
+    running.stdout.on('data', (text: Buffer) => (said += text.toString()))
+    // The training holds the other end of the pipe too: it closes when both are gone.
+    await once(running, 'close')
+    expect(said).toBe('dies')
+    expect(existsSync(file('orphaned'))).toBe(false)
   })
 })
