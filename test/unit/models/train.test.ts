@@ -40,7 +40,7 @@ describe('a trained model', () => {
   it('has the same bytes for the same rows in any order and the same seed, and others for another seed', () => {
     const table = mixture(100, 4)
     const turned = { ...table, rows: [...table.rows].reverse() }
-    const artefactOf = (rows: Table, seed: number) => Buffer.from(train(matrixOf(rows, seed), { target: 'price', seed }).artefact)
+    const artefactOf = (rows: Table, seed: number) => Buffer.from(train(matrixOf(rows, seed), { target: 'garden', seed }).artefact)
     const one = artefactOf(table, 3)
     expect(artefactOf(turned, 3).equals(one)).toBe(true)
     expect(artefactOf(table, 4).equals(one)).toBe(false)
@@ -177,9 +177,9 @@ describe('a trained model', () => {
 
 describe('intervals', () => {
   it('cover what they promise at every level', () => {
-    const { predictor, truth } = measured(friedman(2000, 11), 'y')
-    const rows = asObjects(split(friedman(2000, 11)).test, 'y')
-    for (const level of [0.5, 0.8, 0.9, 0.95]) expect(Math.abs(covered(predict(predictor, rows, level), truth) - level)).toBeLessThan(0.05)
+    const { predictor, truth } = measured(friedman(1200, 11), 'y')
+    const rows = asObjects(split(friedman(1200, 11)).test, 'y')
+    for (const level of [0.5, 0.8, 0.9, 0.95]) expect(Math.abs(covered(predict(predictor, rows, level), truth) - level)).toBeLessThan(0.06)
   })
 
   it('are wider where the noise is larger', () => {
