@@ -124,6 +124,7 @@ class CsvReader {
       path: this.staging.path,
       separator: String.fromCharCode(this.dialect.separator),
       longestRowBytes: this.staging.longestRowBytes,
+      meanRowBytes: this.staging.totalBytes / Math.max(this.rowCount, 1),
       form: 'csv',
       columns,
       rowCount: this.rowCount,

@@ -78,8 +78,8 @@ export class Ingester {
     if (this.running >= this.limits.concurrentMax) await new Promise<void>((start) => this.waiting.push(start))
     else this.running += 1
     try {
-      // DuckDB counts what it reserves, and keeps to its limit only roughly; the rest is room for that and for our buffers.
-      return await this.run({ ...request, onBadRows, memoryBytes: Math.floor(this.limits.memoryMaxBytes * 0.75) })
+      // DuckDB keeps to its own limit only roughly, and our buffers and the runtime come on top.
+      return await this.run({ ...request, onBadRows, memoryBytes: Math.floor(this.limits.memoryMaxBytes / 2) })
     } finally {
       // The place goes to the next in line without being free in between.
       const next = this.waiting.shift()

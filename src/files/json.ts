@@ -174,6 +174,7 @@ class JsonReader {
       path: this.staging.path,
       separator: ',',
       longestRowBytes: this.staging.longestRowBytes,
+      meanRowBytes: this.staging.totalBytes / Math.max(this.rowCount, 1),
       form: 'json',
       columns,
       rowCount: this.rowCount,

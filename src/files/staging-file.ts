@@ -15,8 +15,8 @@ export class StagingFile {
   private used = 0
   /** The longest row so far, which the reader has to make room for. */
   longestRowBytes = 0
+  totalBytes = 0
   private rowBytes = 0
-  private totalBytes = 0
 
   constructor(readonly path: string) {
     this.file = openSync(path, 'wx', 0o600)

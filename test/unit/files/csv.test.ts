@@ -174,6 +174,12 @@ describe('rows that do not fit', () => {
     })
   })
 
+  test('skipped rows may lie across the pieces that a file is read in', async () => {
+    const pair = `1,"a\nb"\n"x"y,${'z'.repeat(3_000)}\n`
+    const table = await load(`a,b\n${pair.repeat(4_000)}`, 'a.csv', 'skip')
+    expect([table.rowCount, table.skipped.count, table.skipped.first[99]?.line]).toEqual([4_000, 4_000, 301])
+  })
+
   test('text after a closing quote is refused', async () => {
     expect((await problemOf(load('a,b\n"x"y,1\n'))).detail).toBe('Line 2: text follows a closing quote')
   })

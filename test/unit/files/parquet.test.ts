@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { DuckDBInstance } from '@duckdb/node-api'
+import { limits } from '../../../src/limits.js'
 import { inDirectory, load, problemOf, types } from './tables.js'
 
 const parquet = (select: string, options = ''): Promise<Buffer> =>
@@ -59,6 +60,15 @@ describe('formats', () => {
   test('text without a known extension is told by its first character', async () => {
     expect(types(await load(' [{"a":1}]', 'upload'))).toEqual(['a BIGINT'])
     expect(types(await load('a\n1\n', ''))).toEqual(['a BIGINT'])
+  })
+
+  test('a table of as many columns as the limit allows is read in little memory', async () => {
+    const row = (cell: (column: number) => string) => Array.from({ length: limits.fileMaxColumns }, (_, column) => cell(column)).join(',')
+    const body = `${row((column) => (column % 2 === 0 ? `x${column}` : `${column}`))}\n`.repeat(300)
+    const table = await load(`${row((column) => `c${column}`)}\n${body}`)
+    expect([table.rowCount, table.columns.length]).toEqual([300, limits.fileMaxColumns])
+    const problem = await problemOf(load(`${row((column) => `c${column}`)},more\n`))
+    expect(problem.detail).toContain(`more than ${limits.fileMaxColumns} fields`)
   })
 
   test('the same bytes give the same Parquet bytes', async () => {

@@ -34,7 +34,7 @@ export const load = (bytes: string | Uint8Array, originalName = 'a.csv', onBadRo
   inDirectory(async (workDirectory) => {
     const source = join(workDirectory, 'source')
     await writeFile(source, bytes)
-    const result = await convert({ source, originalName, onBadRows, workDirectory, memoryBytes: 512 * 1024 * 1024 })
+    const result = await convert({ source, originalName, onBadRows, workDirectory, memoryBytes: 1024 * 1024 * 1024 })
     return { ...result, rows: await readRows(result.parquetFile), parquet: await readFile(result.parquetFile) }
   })
 
