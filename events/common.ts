@@ -50,10 +50,13 @@ export const unfitJson = (value: unknown, path = '', depth = 0): [path: string, 
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A JSON object of any shape: well-formed Unicode, no NUL, finite numbers, bounded depth. */
-export const jsonObject = z.custom<JsonObject>(isObject, 'must be an object').superRefine((value, context) => {
-  const unfit = unfitJson(value)
-  if (unfit) context.addIssue({ code: 'custom', message: `${unfit[0]} ${unfit[1]}`.trim() })
-})
+export const jsonObject = z
+  .custom<JsonObject>(isObject, 'must be an object')
+  .meta({ type: 'object' })
+  .superRefine((value, context) => {
+    const unfit = unfitJson(value)
+    if (unfit) context.addIssue({ code: 'custom', message: `${unfit[0]} ${unfit[1]}`.trim() })
+  })
 
 /** Any text that DuckDB can hold. */
 export const text = z

@@ -57,6 +57,9 @@ export class Problem extends Error {
 
 export const isProblem = (error: unknown): error is Problem => error instanceof Problem
 
+/** Whether a text, for example from another process, is the code of a problem. */
+export const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(problemCatalogue, code)
+
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** `notFound('skill', 'sales')` → 404 "Skill not found". */

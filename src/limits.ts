@@ -35,6 +35,7 @@ export const limits = {
   fileIngestTimeoutMs: 300_000,
   fileIngestMemoryMaxBytes: 2 * 1024 * 1024 * 1024,
   fileIngestConcurrentMax: 2,
+  fileIngestDiskMaxBytes: 8 * 1024 * 1024 * 1024,
   formFieldsMax: 32,
   formFieldMaxBytes: 64 * 1024,
   fileRowMaxBytes: 16 * 1024 * 1024,

@@ -6,8 +6,9 @@ import { Problem, wrong } from '../errors.js'
 
 const shaPattern = /^[0-9a-f]{64}$/
 
-const isMissing = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT'
-const isOtherDevice = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'EXDEV'
+const hasCode = (error: unknown, code: string) => typeof error === 'object' && error !== null && 'code' in error && error.code === code
+const isMissing = (error: unknown) => hasCode(error, 'ENOENT')
+const isOtherDevice = (error: unknown) => hasCode(error, 'EXDEV')
 
 /**
  * Files named by the SHA-256 of their bytes, each whole and on the disk before its name is known. The same bytes are

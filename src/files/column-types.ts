@@ -52,7 +52,10 @@ const finding = (seen: number, separator: number): Finding => {
   if (only(shapes.slashDate)) return { type: 'DATE', convert: (text) => `CAST(replace(${text}, '/', '-') AS DATE)` }
   if (only(shapes.dotDate)) return { type: 'DATE', convert: (text) => `CAST(strptime(${text}, '%d.%m.%Y') AS DATE)` }
   if (only(shapes.date | shapes.timestamp)) return { type: 'TIMESTAMP' }
-  if (only(shapes.zonedTimestamp)) return { type: 'TIMESTAMP', warning: 'has times with a zone; they are stored in UTC' }
+  if (only(shapes.zonedTimestamp)) {
+    const inUtc = (text: string) => `CAST(${text} AS TIMESTAMPTZ) AT TIME ZONE 'UTC'`
+    return { type: 'TIMESTAMP', convert: inUtc, warning: 'has times with a zone; they are stored in UTC' }
+  }
   return { type: 'VARCHAR' }
 }
 

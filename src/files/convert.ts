@@ -50,7 +50,12 @@ const convertStaged = async (job: IngestJob, table: StagedTable, badRows: BadRow
   const { rows, target, spill } = workFiles(job.workDirectory)
   const connection = await openSandbox([rows, target], spill, job.memoryBytes)
   try {
-    const written = await writeParquet(connection, selectStaged(table), target)
+    const written = await writeParquet(
+      connection,
+      selectStaged(table),
+      { columnCount: table.columns.length, rowBytes: table.meanRowBytes },
+      target,
+    )
     if (written.rowCount !== table.rowCount) {
       throw badFile(`The file has ${table.rowCount} rows, and ${written.rowCount} of them were read back. Nothing was kept.`)
     }
@@ -71,7 +76,12 @@ const convertParquet = async (job: IngestJob): Promise<Ingested> => {
     const given = (await describe(connection, `SELECT * FROM ${source}`)).map(({ name }) => name)
     if (given.length > limits.fileMaxColumns) throw tooLarge(`The file has ${given.length} columns, the limit is ${limits.fileMaxColumns}.`)
     const { names, renamed } = columnNames(given)
-    const written = await writeParquet(connection, `SELECT * FROM ${source} AS source(${names.map(sqlName).join(', ')})`, target)
+    const written = await writeParquet(
+      connection,
+      `SELECT * FROM ${source} AS source(${names.map(sqlName).join(', ')})`,
+      { columnCount: names.length },
+      target,
+    )
     return { ...written, skipped: { count: 0, first: [] }, warnings: [], renamed }
   } finally {
     connection.closeSync()
@@ -82,7 +92,7 @@ const convertParquet = async (job: IngestJob): Promise<Ingested> => {
  * Turns a CSV, JSON or Parquet file into `out.parquet` in the work directory, a directory of its own that the caller
  * made and removes. The same bytes give the same Parquet bytes. Throws a `Problem` where the file is at fault.
  *
- * @example await convert({ source: '/data/uploads/1', originalName: 'a.csv', onBadRows: 'refuse', workDirectory: '/data/work/1', memoryBytes: 1e9 })
+ * @example await convert({ source: '/data/uploads/1', originalName: 'a.csv', onBadRows: 'refuse', workDirectory: '/data/ingest/1', memoryBytes: 1e9 })
  */
 export const convert = async (job: IngestJob): Promise<Ingested> => {
   const { rows, target } = workFiles(job.workDirectory)

@@ -46,7 +46,7 @@ export class CsvTokenizer {
     let at = from
     while (at >= 0) at = bytes[at] === quote ? this.quotedField(bytes, at, final) : this.plainField(bytes, at, final)
     if (at === notYet) return this.unfinished(bytes, from)
-    if (at === broken) return this.skipLine(bytes, from)
+    if (at === broken) return this.skipLine(bytes, from, final)
     this.nextLine += 1
     return this.isBlankRow(bytes) ? 'blank' : 'row'
   }
@@ -118,12 +118,13 @@ export class CsvTokenizer {
     this.nextLine = this.line
     if (bytes.length - from <= limits.fileRowMaxBytes) return 'more'
     this.reason = `the row is longer than ${limits.fileRowMaxBytes} bytes; a quote may be opened and not closed`
-    return this.skipLine(bytes, from)
+    return this.skipLine(bytes, from, true)
   }
 
   /** Leaves out one line, not all that an unclosed quote would swallow: the rows after it may be sound. */
-  private skipLine(bytes: Buffer, from: number): Token {
+  private skipLine(bytes: Buffer, from: number, final: boolean): Token {
     const end = bytes.indexOf(this.dialect.newline, from)
+    if (end === -1 && !final) return this.unfinished(bytes, from)
     this.rowEnd = end === -1 ? bytes.length : end
     this.nextStart = this.rowEnd + 1
     this.nextLine = this.line + 1

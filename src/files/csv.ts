@@ -1,5 +1,6 @@
 import type { BadRows } from './bad-rows.js'
 import { badFile, tooLarge } from './bad-rows.js'
+import { bytesShape } from './byte-shapes.js'
 import { columnNames } from './column-names.js'
 import { columnType } from './column-types.js'
 import { detectDialect } from './csv-dialect.js'
@@ -8,7 +9,7 @@ import { chunkBytes, detectEncoding, readUtf8 } from './encoding.js'
 import { limits } from '../limits.js'
 import type { StagedTable } from './staged-table.js'
 import { StagingFile } from './staging-file.js'
-import { bytesShape, shapes, textShape } from './value-shapes.js'
+import { shapes, textShape } from './value-shapes.js'
 
 const shownChars = 400
 const noun = (count: number) => (count === 1 ? '1 field' : `${count} fields`)
@@ -123,6 +124,7 @@ class CsvReader {
       path: this.staging.path,
       separator: String.fromCharCode(this.dialect.separator),
       longestRowBytes: this.staging.longestRowBytes,
+      meanRowBytes: this.staging.totalBytes / Math.max(this.rowCount, 1),
       form: 'csv',
       columns,
       rowCount: this.rowCount,
@@ -137,7 +139,7 @@ class CsvReader {
  * must not exist. The first row names the columns. Rows that do not fit go to `badRows`.
  *
  * @example
- * const table = await stageCsv('/data/a.csv', '/data/work/rows', new BadRows('refuse'))
+ * const table = await stageCsv('/data/a.csv', '/data/ingest/rows', new BadRows('refuse'))
  * table.columns.map(({ name, type }) => ({ name, type })) // [{ name: 'price', type: 'DOUBLE' }]
  */
 export const stageCsv = async (source: string, target: string, badRows: BadRows): Promise<StagedTable> => {

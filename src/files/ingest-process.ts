@@ -17,7 +17,8 @@ const run = async (message: unknown): Promise<IngestAnswer> => {
   }
 }
 
-process.once('disconnect', () => process.exit(1))
+// Not an exit in good order: that would wait for DuckDB, which may be in the middle of anything.
+process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 process.once('message', (message) => {
   void run(message).then((answer) => process.send?.(answer, () => process.exit(0)))
 })

@@ -34,14 +34,18 @@ const answer = z.union([
   z.strictObject({ failed: z.string() }),
 ])
 
+type Outcome = { done: Ingested } | { problem: Problem }
+
+const internal = (detail: string): Problem => new Problem('internal', 'File could not be read', detail)
+
 /** What the process answered, as a result or as the problem to throw. */
-const outcome = (message: unknown): Ingested | Error => {
+const outcome = (message: unknown): Outcome => {
   const { data, error } = answer.safeParse(message)
-  if (data === undefined) return error
-  if ('done' in data) return data.done
-  if ('failed' in data) return new Problem('internal', 'File could not be read', data.failed)
+  if (data === undefined) return { problem: internal(error.message) }
+  if ('done' in data) return data
+  if ('failed' in data) return { problem: internal(data.failed) }
   const { code, title, detail, extras } = data.refused
-  return new Problem(code, title, detail, extras)
+  return { problem: new Problem(code, title, detail, extras) }
 }
 
 const startProcess = (): ChildProcess =>
@@ -57,8 +61,8 @@ const startProcess = (): ChildProcess =>
  *
  * @example
  * const ingester = new Ingester()
- * await ingester.ingest({ source: '/data/uploads/1', originalName: 'a.csv', workDirectory: '/data/work/1' })
- * // { parquetFile: '/data/work/1/out.parquet', sha256: '…', bytes: 512, rowCount: 2, columns: [{ name: 'a', type: 'BIGINT' }], skipped: { count: 0, first: [] }, … }
+ * await ingester.ingest({ source: '/data/uploads/1', originalName: 'a.csv', workDirectory: '/data/ingest/1' })
+ * // { parquetFile: '/data/ingest/1/out.parquet', sha256: '…', bytes: 512, rowCount: 2, columns: [{ name: 'a', type: 'BIGINT' }], skipped: { count: 0, first: [] }, … }
  */
 export class Ingester {
   private readonly limits: IngestLimits
@@ -74,7 +78,7 @@ export class Ingester {
     if (this.running >= this.limits.concurrentMax) await new Promise<void>((start) => this.waiting.push(start))
     else this.running += 1
     try {
-      // DuckDB keeps to its own limit only roughly; half leaves room for what it forgets and for the reader's buffers.
+      // DuckDB keeps to its own limit only roughly, and our buffers and the runtime come on top.
       return await this.run({ ...request, onBadRows, memoryBytes: Math.floor(this.limits.memoryMaxBytes / 2) })
     } finally {
       // The place goes to the next in line without being free in between.
@@ -87,9 +91,9 @@ export class Ingester {
   private run(job: IngestJob): Promise<Ingested> {
     return new Promise((resolve, reject) => {
       const child = startProcess()
-      let result: Ingested | Error | undefined
+      let result: Outcome | undefined
       const kill = (problem: Problem) => {
-        result ??= problem
+        result ??= { problem }
         child.kill('SIGKILL')
       }
       const deadline = setTimeout(() => {
@@ -97,16 +101,16 @@ export class Ingester {
       }, this.limits.timeoutMs)
       const sampler = this.watchMemory(child, kill)
       child.once('message', (message) => (result ??= outcome(message)))
-      child.once('error', (error) => (result ??= error))
+      child.once('error', (error) => (result ??= { problem: internal(error.message) }))
       child.once('close', (code, signal) => {
         clearTimeout(deadline)
         clearInterval(sampler)
-        result ??= badFile(`The process that read the file ended unexpectedly (${signal ?? `exit code ${code}`}).`)
-        if (result instanceof Error) reject(result)
-        else resolve(result)
+        result ??= { problem: badFile(`The process that read the file ended unexpectedly (${signal ?? `exit code ${code}`}).`) }
+        if ('done' in result) resolve(result.done)
+        else reject(result.problem)
       })
       child.send(job, (error) => {
-        if (error) kill(new Problem('internal', 'File could not be read', error.message))
+        if (error) kill(internal(error.message))
       })
     })
   }

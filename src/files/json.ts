@@ -150,10 +150,14 @@ class JsonReader {
   private stage(row: readonly (Cell | undefined)[]): void {
     // Each row starts with a field of its own, so that a row without values is a line too.
     let line = '1'
+    let commas = 0
     for (let column = 0; column < row.length; column++) {
+      commas += 1
       const value = row[column]
-      line += value === undefined ? ',' : `,"${value.text.includes('"') ? value.text.replaceAll('"', '""') : value.text}"`
-      if (value !== undefined) this.seen[column] = (this.seen[column] ?? 0) | value.shape
+      if (value === undefined) continue
+      line += `${','.repeat(commas)}"${value.text.includes('"') ? value.text.replaceAll('"', '""') : value.text}"`
+      commas = 0
+      this.seen[column] = (this.seen[column] ?? 0) | value.shape
     }
     this.staging.text(line)
     this.staging.endRow()
@@ -170,6 +174,7 @@ class JsonReader {
       path: this.staging.path,
       separator: ',',
       longestRowBytes: this.staging.longestRowBytes,
+      meanRowBytes: this.staging.totalBytes / Math.max(this.rowCount, 1),
       form: 'json',
       columns,
       rowCount: this.rowCount,
@@ -190,7 +195,7 @@ const isIllFormed = (value: unknown): boolean => {
  * must not exist. A column for each key, in the order in which they are met; a missing key is NULL; nested objects and
  * arrays are JSON text; a string is never made a number, and a number is never rounded on its way.
  *
- * @example await stageJson('/data/a.json', '/data/work/rows', new BadRows('refuse')) // [{"a":1},{"a":null,"b":{"c":2}}] → a BIGINT, b VARCHAR
+ * @example await stageJson('/data/a.json', '/data/ingest/rows', new BadRows('refuse')) // [{"a":1},{"a":null,"b":{"c":2}}] → a BIGINT, b VARCHAR
  */
 export const stageJson = async (source: string, target: string, badRows: BadRows): Promise<StagedTable> => {
   const encoding = await detectEncoding(source)

@@ -3,6 +3,7 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import { badFile, tooLarge } from './bad-rows.js'
 import { hashFile, sync } from './disk.js'
 import { isProblem } from '../errors.js'
+import { limits } from '../limits.js'
 import { sqlString } from './staged-table.js'
 
 export type Column = { name: string; type: string }
@@ -17,6 +18,7 @@ export const openSandbox = async (paths: readonly string[], temporaryDirectory: 
     threads: '1',
     memory_limit: `${Math.floor(memoryBytes / 1024 / 1024)}MiB`,
     temp_directory: temporaryDirectory,
+    max_temp_directory_size: `${limits.fileIngestDiskMaxBytes}B`,
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
   })
@@ -43,15 +45,36 @@ export const describe = async (connection: DuckDBConnection, select: string): Pr
   return rows.map((row) => ({ name: String(row['column_name']), type: String(row['column_type']) }))
 }
 
+/** What is known of a SELECT's rows before they are written; `rowBytes` is their mean length as text, where it is known. */
+export type TableShape = { columnCount: number; rowBytes?: number }
+
+const usualColumns = 256
+const usualGroupRows = 122_880
+const groupBytes = 128 * 1024 * 1024
+const vectorRows = 2_048
+
+/** A group of rows is kept in memory until it is whole, and a dictionary for each column: large rows make small groups. */
+const groupOptions = ({ columnCount, rowBytes = 0 }: TableShape): string => {
+  const byColumns = (usualGroupRows * usualColumns) / Math.max(columnCount, usualColumns)
+  const rows = Math.min(byColumns, groupBytes / Math.max(rowBytes, 1))
+  const size = Math.min(usualGroupRows, Math.max(Math.floor(rows / vectorRows), 1) * vectorRows)
+  return `ROW_GROUP_SIZE ${size}${columnCount > usualColumns ? ', STRING_DICTIONARY_PAGE_SIZE_LIMIT 65536' : ''}`
+}
+
 /**
- * Writes a SELECT's rows to a new Parquet file, always as the same bytes: rows in their order, groups of a fixed size.
+ * Writes a SELECT's rows to a new Parquet file, always as the same bytes: rows in their order, in groups whose size
+ * follows from the table alone.
  *
- * @example await writeParquet(connection, 'SELECT 1 AS x', '/data/work/out.parquet')
+ * @example await writeParquet(connection, 'SELECT 1 AS x', { columnCount: 1 }, '/data/ingest/out.parquet')
  */
-export const writeParquet = async (connection: DuckDBConnection, select: string, target: string): Promise<ParquetFile> => {
-  const copied = await connection.runAndReadAll(
-    `COPY (${select}) TO ${sqlString(target)} (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE 122880)`,
-  )
+export const writeParquet = async (
+  connection: DuckDBConnection,
+  select: string,
+  shape: TableShape,
+  target: string,
+): Promise<ParquetFile> => {
+  const options = `FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ${groupOptions(shape)}`
+  const copied = await connection.runAndReadAll(`COPY (${select}) TO ${sqlString(target)} (${options})`)
   const rowCount = Number(copied.getRows()[0]?.[0])
   const columns = await describe(connection, `SELECT * FROM read_parquet(${sqlString(target)})`)
   await sync(target)

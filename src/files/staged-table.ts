@@ -9,6 +9,7 @@ export type StagedTable = {
   path: string
   separator: string
   longestRowBytes: number
+  meanRowBytes: number
   /**
    * In rows from CSV a quoted empty field is NULL too, since nobody can tell. Rows from JSON can: there only what is not
    * written is NULL; they begin with a field of no meaning, and end early where the later columns have no value.

@@ -1,4 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
+import { tooLarge } from './bad-rows.js'
+import { limits } from '../limits.js'
 
 const bufferBytes = 1024 * 1024
 const quote = 0x22
@@ -13,6 +15,7 @@ export class StagingFile {
   private used = 0
   /** The longest row so far, which the reader has to make room for. */
   longestRowBytes = 0
+  totalBytes = 0
   private rowBytes = 0
 
   constructor(readonly path: string) {
@@ -67,7 +70,10 @@ export class StagingFile {
   endRow(): void {
     this.byte(0x0a)
     this.longestRowBytes = Math.max(this.longestRowBytes, this.rowBytes)
+    this.totalBytes += this.rowBytes
     this.rowBytes = 0
+    // A small file may stand for a large table: a few rows with thousands of columns, then many rows with one of them each.
+    if (this.totalBytes > limits.fileIngestDiskMaxBytes) throw tooLarge(`The table is larger than ${limits.fileIngestDiskMaxBytes} bytes.`)
   }
 
   close(): void {

@@ -30,7 +30,7 @@ export const missingMarkers = ['NA', 'N/A', '#N/A', 'NaN', 'nan', 'NULL', 'null'
 const markers: ReadonlySet<string> = new Set(missingMarkers)
 
 const integerShape = (text: string): number => {
-  if (text.length <= 16) return shapes.integer
+  if (text.length <= 15) return shapes.integer
   const value = BigInt(text)
   if (value !== BigInt.asIntN(64, value)) return shapes.huge
   return Number.isSafeInteger(Number(text)) ? shapes.integer : shapes.long
@@ -58,7 +58,8 @@ const numberShape = (text: string): number => {
   return dotGroupsComma.test(text) ? shapes.dotGroupsComma : shapes.text
 }
 
-const isCalendarDay = (year: number, month: number, day: number): boolean => {
+/** Whether a calendar has such a day. */
+export const isCalendarDay = (year: number, month: number, day: number): boolean => {
   if (year < 1 || month < 1 || month > 12 || day < 1) return false
   const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
   return day <= (month === 2 ? (leap ? 29 : 28) : month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31)
@@ -83,7 +84,7 @@ export const timeShape = (text: string): number => {
   return moment[4] === undefined ? shapes.timestamp : shapes.zonedTimestamp
 }
 
-const longestTyped = 40
+export const longestTyped = 40
 const isBlank = (text: string, at: number) => text.charCodeAt(at) === 0x20 || text.charCodeAt(at) === 0x09
 
 const trimBlanks = (text: string): string => {
@@ -102,6 +103,12 @@ const wordShape = (text: string): number => {
 /** A cheap look at where days have their marks, before the expressions that make sure. */
 const mayBeTime = (text: string) => text.length >= 10 && ('-/'.includes(text.charAt(4)) || text.charAt(5) === '.')
 
+const trimmedShape = (text: string): number => {
+  if (!/^[-.\d]/.test(text)) return wordShape(text)
+  const time = mayBeTime(text) ? timeShape(text) : shapes.text
+  return time === shapes.text ? numberShape(text) : time
+}
+
 /**
  * The shape of one value. Leading zeros and plus signs make text: an id or a telephone number would lose them as a number.
  *
@@ -111,35 +118,7 @@ export const textShape = (value: string): number => {
   if (value === '') return shapes.empty
   const text = trimBlanks(value)
   if (text === '') return shapes.blank
-  const padded = text.length === value.length ? 0 : shapes.padded
   if (text.length > longestTyped) return shapes.text
-  if (!/^[-.\d]/.test(text)) return wordShape(text) | padded
-  const time = mayBeTime(text) ? timeShape(text) : shapes.text
-  return (time === shapes.text ? numberShape(text) : time) | padded
-}
-
-const isDigit = (byte: number | undefined) => byte !== undefined && byte >= 0x30 && byte <= 0x39
-const startsWord = (byte: number) => (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a) || byte >= 0x80
-/** The first letters of true, false and the missing markers, in both cases. */
-const startsKnownWord: ReadonlySet<number> = new Set(Buffer.from('tTfFnN'))
-
-/** Most values are short numbers or words: those are told apart without making a string of them. */
-export const bytesShape = (bytes: Buffer, start: number, end: number): number => {
-  const first = bytes[start]
-  if (start >= end || first === undefined) return shapes.empty
-  if (startsWord(first) && !startsKnownWord.has(first)) return shapes.text
-  const from = first === 0x2d ? start + 1 : start
-  let at = from
-  while (at < end && isDigit(bytes[at])) at += 1
-  const whole = at - from
-  const leadingZero = bytes[from] === 0x30
-  if (whole > 0 && whole <= 15 && (!leadingZero || whole === 1)) {
-    if (at === end) return shapes.integer
-    const dot = at
-    if (bytes[at] === 0x2e) at += 1
-    while (at > dot && at < end && isDigit(bytes[at])) at += 1
-    if (at === end && at > dot && end - start <= longestTyped)
-      return !leadingZero && whole <= 3 && end - dot === 4 ? shapes.dotThree : shapes.decimal
-  }
-  return end - start > 4 * longestTyped ? shapes.text : textShape(bytes.toString('utf8', start, end))
+  const shape = trimmedShape(text)
+  return text.length === value.length || shape === shapes.text ? shape : shape | shapes.padded
 }

@@ -1,9 +1,6 @@
-import { extendZodWithOpenApi, OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi'
 import { z } from 'zod'
 import { problemCatalogue } from '../errors.js'
 import type { Route } from './route.js'
-
-extendZodWithOpenApi(z)
 
 const problem = z
   .object({
@@ -18,36 +15,74 @@ const problem = z
   })
   .meta({ id: 'Problem' })
 
-const reasons: Record<string, string> = { 200: 'OK', 201: 'Created', 204: 'Done; no body' }
+type Schema = Record<string, unknown>
 
-/** The OpenAPI 3.1 document of exactly these routes, from the schemas that check their bodies. */
-export const openApiDocument = (routes: readonly Route[], version: string): object => {
-  const registry = new OpenAPIRegistry()
-  for (const route of routes) {
-    const names = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '')
-    const answers = Object.fromEntries(
+/** Collects the schemas that have an id, so that operations refer to them. */
+class Components {
+  readonly schemas: Schema = {}
+
+  /** A zod schema as JSON schema. What has an id becomes a component. */
+  schema(schema: z.ZodType): Schema {
+    const text = JSON.stringify(z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' })).replaceAll(
+      '"#/$defs/',
+      '"#/components/schemas/',
+    )
+    const { $defs, $schema: _, id, ...rest } = JSON.parse(text) as Schema & { $defs?: Schema; id?: string }
+    Object.assign(this.schemas, $defs)
+    if (id === undefined) return rest
+    this.schemas[id] = rest
+    return { $ref: `#/components/schemas/${id}` }
+  }
+
+  content(schema: z.ZodType, type = 'application/json') {
+    return { content: { [type]: { schema: this.schema(schema) } } }
+  }
+}
+
+const reasons: Record<string, string> = { 200: 'OK', 201: 'Created', 204: 'Done; no body', 503: 'Not ready' }
+
+const parameters = (route: Route, components: Components) => [
+  ...[...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
+  ...Object.entries(route.query?.shape ?? {}).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: false,
+    schema: components.schema(schema as z.ZodType),
+  })),
+]
+
+const operation = (route: Route, components: Components) => ({
+  operationId: `${route.method}${route.path.replace(/\/:?(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
+  summary: route.summary,
+  parameters: parameters(route, components),
+  ...(route.body && { requestBody: { required: true, ...components.content(route.body) } }),
+  responses: {
+    ...Object.fromEntries(
       Object.entries(route.answers).map(([status, schema]) => [
         status,
-        { description: reasons[status] ?? 'Answer', ...(schema && { content: { 'application/json': { schema } } }) },
+        { description: reasons[status] ?? 'Answer', ...(schema && components.content(schema)) },
       ]),
-    )
-    registry.registerPath({
-      method: route.method,
-      path: `/api${route.path.replace(/:(\w+)/g, '{$1}')}`,
-      summary: route.summary,
-      request: {
-        ...(names.length > 0 && { params: z.object(Object.fromEntries(names.map((name) => [name, z.string()]))) }),
-        ...(route.query && { query: route.query }),
-        ...(route.body && { body: { content: { 'application/json': { schema: route.body } } } }),
-      },
-      responses: {
-        ...answers,
-        default: { description: 'Refused', content: { 'application/problem+json': { schema: problem } } },
-      },
-    })
+    ),
+    default: { description: 'Refused', ...components.content(problem, 'application/problem+json') },
+  },
+})
+
+/**
+ * The OpenAPI 3.1 document of exactly these routes, from the schemas that check their bodies.
+ *
+ * @example openApiDocument(routes, '1.0.0').paths['/api/projects'] // { get: …, post: … }
+ */
+export const openApiDocument = (routes: readonly Route[], version: string) => {
+  const components = new Components()
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const route of routes) {
+    const path = `/api${route.path.replace(/:(\w+)/g, '{$1}')}`
+    paths[path] = { ...paths[path], [route.method]: operation(route, components) }
   }
-  return new OpenApiGeneratorV31(registry.definitions).generateDocument({
+  return {
     openapi: '3.1.0',
     info: { title: 'Mindledger', version, description: 'Projects of skills, agents, chatbots and models; SQL and predictions over them.' },
-  })
+    paths,
+    components: { schemas: components.schemas },
+  }
 }

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Request, Response } from 'express'
 import type { Logger } from 'pino'
-import { isProblem, Problem } from '../errors.js'
+import { isProblem, Problem, type ProblemCode } from '../errors.js'
 import { limits } from '../limits.js'
 import { requestId } from './origin.js'
 
@@ -22,6 +22,9 @@ const fromBodyParser = (error: unknown): Problem | undefined => {
       return undefined
   }
 }
+
+/** What the operator must hear of. */
+const faults: ReadonlySet<ProblemCode> = new Set(['internal', 'storage_failed', 'analytics_unavailable'])
 
 /** What went wrong, as a Problem: the caller's faults as they are, ours as `internal` without their details. */
 export const asProblem = (error: unknown): Problem => {
@@ -60,7 +63,7 @@ export const problemHandler =
   (logger: Logger): ErrorRequestHandler =>
   (error: unknown, _req: Request, res: Response, next): void => {
     const problem = asProblem(error)
-    if (problem.status >= 500)
+    if (faults.has(problem.code))
       logger.error({ request: requestId(res), code: problem.code, err: error, cause: problem.extras['cause'] }, problem.title)
     // A stream that has begun can only be cut: the client must not take it for whole.
     if (res.headersSent) {

@@ -44,7 +44,7 @@ export const parse = <T>(schema: z.ZodType<T>, value: unknown, kind: string): T 
   const issue = parsed.error.issues[0]
   if (!issue) throw wrong(`the ${kind} does not fit`)
   const path = issue.path.map(String).join('.')
-  if (issue.code === 'invalid_type' && issue.path.length > 0 && at(value, issue.path) === undefined) throw missingField(path, kind)
+  if (issue.path.length > 0 && at(value, issue.path) === undefined) throw missingField(path, kind)
   throw wrong(`${kind}${path === '' ? '' : `.${path}`}: ${issue.message}`)
 }
 

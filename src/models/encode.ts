@@ -124,6 +124,6 @@ export class Encoder {
 const longestShown = 60
 
 const shown = (value: unknown): string => {
-  const text = typeof value === 'bigint' ? String(value) : String(JSON.stringify(value))
+  const text = typeof value === 'bigint' ? String(value) : JSON.stringify(value)
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
 }

@@ -5,7 +5,7 @@ import { logisticLoss, softmaxLoss, squaredLoss, type Loss } from './boosting/lo
 import type { Tree } from './boosting/tree.js'
 import { chooseWeight, mixed } from './blend.js'
 import { defineFeatures, featureValues, type Feature } from './features.js'
-import { dealFolds, type Folds } from './folds.js'
+import { classSizes, dealFolds, type Folds } from './folds.js'
 import { probabilitiesOf } from './links.js'
 import { coefficientsOf, makeDesign, type LinearTerm } from './linear/design.js'
 import { crossFitLogistic } from './linear/logistic.js'
@@ -45,7 +45,7 @@ export type Fitted = {
 const lossOf = (classes: number): Loss => (classes === 0 ? squaredLoss : classes === 2 ? logisticLoss : softmaxLoss(classes))
 
 const smallestClass = ({ labels, classes }: Task): number =>
-  classes.reduce<number>((smallest, _, index) => Math.min(smallest, labels.filter((label) => label === index).length), labels.length)
+  classSizes(labels, classes.length).reduce((smallest, size) => Math.min(smallest, size), labels.length)
 
 /** The first rows of a shuffled matrix are a fair sample of it. */
 const sampled = (task: Task, rows: number): Task => {

@@ -22,3 +22,10 @@ export const rowsOutside = ({ of }: Folds, fold: number): Int32Array => allRows(
 export const rowsInside = ({ of }: Folds, fold: number): Int32Array => allRows(of.length).filter((row) => of[row] === fold)
 
 export const allRows = (rows: number): Int32Array => Int32Array.from({ length: rows }, (_, row) => row)
+
+/** How many rows each class has. */
+export const classSizes = (labels: Float64Array, classes: number): Int32Array => {
+  const sizes = new Int32Array(classes)
+  if (classes > 0) for (const label of labels) sizes[label] = sizes[label]! + 1
+  return sizes
+}

@@ -39,7 +39,9 @@ const readNumbers = (reader: ByteReader, rows: number): Float64Array => {
   if (storage >= storages.length) throw reader.damaged(`it has an unknown storage ${storage}`)
   const missing = storage < 3 ? missingIn(storage) : NaN
   const stored: NumberArray = reader.array<NumberArray>(storages[storage]!, rows)
-  return Float64Array.from(stored, (value) => (value === missing ? NaN : value))
+  const numbers = new Float64Array(rows)
+  for (let row = 0; row < rows; row++) numbers[row] = stored[row] === missing ? NaN : stored[row]!
+  return numbers
 }
 
 const writeColumn = (writer: ByteWriter, column: MatrixColumn): void => {

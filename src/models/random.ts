@@ -28,7 +28,7 @@ export class Random {
 
   /** An integer of 0…bound-1. The product stays below 2⁵³ for bounds up to 2²¹, so no rounding takes part. */
   below(bound: number): number {
-    return Math.floor((this.next() * bound) / 4294967296)
+    return ((this.next() * bound) / 4294967296) >>> 0
   }
 }
 

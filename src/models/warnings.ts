@@ -1,3 +1,4 @@
+import { classSizes } from './folds.js'
 import type { Matrix, MatrixColumn } from './matrix.js'
 
 export type Warning = { kind: 'missing_target' | 'duplicate_rows' | 'suspicious_input' | 'rare_class' | 'sampled'; detail: string }
@@ -16,6 +17,9 @@ const suspiciousShare = 0.98
 const groupsOfNumbers = 32
 /** A group needs this many rows on average before what it says about the target can be called suspicious. */
 const rowsPerGroup = 10
+
+/** Enough to tell a share; the rows are shuffled, so the first ones are a fair sample. */
+const rowsForShares = 20_000
 
 const percent = (share: number) => `${Math.round(share * 1000) / 10} %`
 
@@ -40,17 +44,20 @@ const rowHashes = ({ columns, rows }: Matrix): Float64Array => {
 
 /** The group of each row by one input: its category, or its place among equally full ranges of numbers. */
 const groupsOf = (column: MatrixColumn): { group: ArrayLike<number>; count: number } => {
-  if (column.type === 'text') return { group: column.codes.map((code) => code + 1), count: column.dictionary.length + 1 }
-  const sorted = column.numbers.filter((value) => !Number.isNaN(value)).sort()
+  if (column.type === 'text')
+    return { group: column.codes.subarray(0, rowsForShares).map((code) => code + 1), count: column.dictionary.length + 1 }
+  const numbers = column.numbers.subarray(0, rowsForShares)
+  const sorted = numbers.filter((value) => !Number.isNaN(value)).sort()
   const bounds = Array.from(
     { length: groupsOfNumbers - 1 },
     (_, index) => sorted[Math.floor(((index + 1) * sorted.length) / groupsOfNumbers)]!,
   )
-  return { group: column.numbers.map((value) => 1 + bounds.filter((bound) => bound <= value).length), count: groupsOfNumbers + 1 }
+  return { group: numbers.map((value) => 1 + bounds.filter((bound) => bound <= value).length), count: groupsOfNumbers + 1 }
 }
 
 /** The share of the target's variance (of the classes' Gini impurity) that the groups of one input explain. */
-const explainedShare = (column: MatrixColumn, labels: Float64Array, classes: number): number => {
+const explainedShare = (column: MatrixColumn, all: Float64Array, classes: number): number => {
+  const labels = all.subarray(0, rowsForShares)
   const { group, count } = groupsOf(column)
   if (count * rowsPerGroup > labels.length) return 0
   const outputs = Math.max(classes, 1)
@@ -86,7 +93,7 @@ const suspicious = ({ inputs, labels, classes, target }: Learned): Warning[] =>
   })
 
 const rareClasses = ({ classes, labels }: Learned): Warning[] => {
-  const sizes = classes.map((_, index) => labels.reduce((size, label) => size + (label === index ? 1 : 0), 0))
+  const sizes = classSizes(labels, classes.length)
   return classes.flatMap((label, index) =>
     sizes[index]! < 5
       ? [{ kind: 'rare_class' as const, detail: `Only ${sizes[index]!} rows have the class ${JSON.stringify(label)}` }]

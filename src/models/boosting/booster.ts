@@ -74,7 +74,8 @@ export class Booster {
     draw(this.table.features.length, this.features.length, this.random, this.features, this.unused)
     this.loss.derive(scores, this.labels, output, this.gradients, this.hessians)
     const base = output * this.table.rows
-    return this.grower.grow(sampled, others, this.gradients, this.hessians, this.features, ({ value, rows, start, end }) => {
+    const { gradients, hessians, features } = this
+    return this.grower.grow({ sampled, others, gradients, hessians, features }, ({ value, rows, start, end }) => {
       for (let index = start; index < end; index++) {
         const at = base + rows[index]!
         scores[at] = scores[at]! + value

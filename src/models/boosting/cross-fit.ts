@@ -7,7 +7,7 @@ import { Grower, type GrowthRules } from './grower.js'
 import type { Loss } from './loss.js'
 
 export type CrossFit = {
-  /** The number of rounds with the smallest loss, summed over all folds. */
+  /** The number of rounds with the smallest loss, summed over all folds (see `worthwhile`). */
   best: number
   /** Whether the loss still fell when the cap was reached. */
   capped: boolean
@@ -16,6 +16,9 @@ export type CrossFit = {
   /** The scores of every row at that round, by the run that did not learn from it; output by output. */
   scores: Float64Array
 }
+
+/** A loss has to fall by this share of it to count as smaller: less is not worth the trees. */
+const worthwhile = 1e-4
 
 /** What all boosting runs of a training share. */
 export type BoostingData = { table: BinnedTable; labels: Float64Array; loss: Loss; seed: number }
@@ -51,7 +54,7 @@ export const crossFit = (
     round++
     const now = summed()
     onRound(round)
-    if (now >= least) continue
+    if (now > least * (1 - worthwhile)) continue
     least = now
     best = round
     collect(boosters, table.rows, scores)

@@ -1,25 +1,34 @@
 import type { BinnedTable } from './bins.js'
-import { fillHistogram, subtractHistogram, type Histogram } from './histogram.js'
+import { addRows, subtractHistogram, type Histogram } from './histogram.js'
 import { bestSplit, type LeafSums, type Split, type SplitRules } from './split.js'
 import type { Tree, TreeNode } from './tree.js'
 
 export type GrowthRules = SplitRules & { leaves: number; learningRate: number }
 
-/** Rows of one kind, kept in leaf order while a tree grows: a leaf holds a range of them. */
-type Span = { start: number; end: number }
-
-type Leaf = {
-  sampled: Span
-  others: Span
-  sums: LeafSums
-  histogram: Histogram
-  split: Split | undefined
-  /** Where the node that holds this leaf keeps it, so that a split can put a node in its place. */
-  parent: number
-  side: 'leftChild' | 'rightChild'
+/**
+ * What one tree grows from. `others` are rows that only take part in the outcome. Both row arrays are reordered while the
+ * tree grows, so that every leaf holds a range of each.
+ */
+export type Ground = {
+  sampled: Int32Array
+  others: Int32Array
+  /** By row. */
+  gradients: Float64Array
+  hessians: Float64Array
+  /** The features that the tree may use, ascending. */
+  features: Int32Array
 }
 
-/** A fresh copy of a leaf's outcome for the scores: which rows get which value. */
+type Span = { start: number; end: number }
+type Side = 'leftChild' | 'rightChild'
+
+/** The rows of a leaf and what they sum to. */
+type Part = { sampled: Span; others: Span; sums: LeafSums }
+
+/** A leaf while its tree grows. `parent` and `side` say which child of which node it is, to put a node in its place. */
+type Leaf = Part & { histogram: Histogram | undefined; split: Split | undefined; parent: number; side: Side }
+
+/** The rows start…end-1 of `rows` that get `value`. */
 export type LeafRows = { value: number; rows: Int32Array; start: number; end: number }
 
 /** Moves the rows of a span that go left to its front, keeping both sides in order. Answers where the right side starts. */
@@ -35,9 +44,13 @@ const partition = (rows: Int32Array, span: Span, bins: Uint8Array, left: Uint8Ar
     front += goesLeft
     kept += 1 - goesLeft
   }
-  rows.set(scratch.subarray(0, kept), front)
+  for (let index = 0; index < kept; index++) rows[front + index] = scratch[index]!
   return front
 }
+
+/** The leaf whose split gains most, the first of equal ones; -1 when none can be split. */
+const mostGaining = (leaves: readonly Leaf[]): number =>
+  leaves.reduce((best, { split }, index) => (split && split.gain > (leaves[best]?.split?.gain ?? 0) ? index : best), -1)
 
 /**
  * Grows trees leaf by leaf, always splitting the leaf that gains most. One grower serves all folds of a training,
@@ -45,8 +58,8 @@ const partition = (rows: Int32Array, span: Span, bins: Uint8Array, left: Uint8Ar
  */
 export class Grower {
   private readonly scratch: Int32Array
-  private readonly orderedGradients: Float64Array
-  private readonly orderedHessians: Float64Array
+  private readonly gradients: Float64Array
+  private readonly hessians: Float64Array
   private readonly pool: Histogram[] = []
 
   constructor(
@@ -54,130 +67,129 @@ export class Grower {
     private readonly rules: GrowthRules,
   ) {
     this.scratch = new Int32Array(table.rows)
-    this.orderedGradients = new Float64Array(table.rows)
-    this.orderedHessians = new Float64Array(table.rows)
+    this.gradients = new Float64Array(table.rows)
+    this.hessians = new Float64Array(table.rows)
   }
 
-  /**
-   * Grows one tree on the sampled rows. `others` are rows that only take part in the outcome. Both arrays are reordered.
-   * `onLeaf` is told of every leaf's rows of both kinds.
-   */
-  grow(
-    sampled: Int32Array,
-    others: Int32Array,
-    gradients: Float64Array,
-    hessians: Float64Array,
-    features: Int32Array,
-    onLeaf: (rows: LeafRows) => void,
-  ): Tree {
+  /** Grows one tree. `onLeaf` is told of every leaf's rows, the sampled and the other ones. */
+  grow(ground: Ground, onLeaf: (rows: LeafRows) => void): Tree {
     const nodes: TreeNode[] = []
-    const leaves = [this.root(sampled, others, gradients, hessians, features)]
+    const leaves = [this.root(ground)]
     while (leaves.length < this.rules.leaves) {
-      const index = this.mostGaining(leaves)
+      const index = mostGaining(leaves)
       const leaf = leaves[index]
       if (!leaf?.split) break
-      leaves.splice(index, 1, ...this.divide(leaf, leaf.split, { sampled, others, gradients, hessians, features, nodes }))
+      const isLast = leaves.length === this.rules.leaves - 1
+      leaves.splice(index, 1, ...this.divide(leaf, leaf.split, ground, nodes, isLast))
     }
-    return this.finish(nodes, leaves, sampled, others, onLeaf)
+    return this.finish(nodes, leaves, ground, onLeaf)
   }
 
-  private root(sampled: Int32Array, others: Int32Array, gradients: Float64Array, hessians: Float64Array, features: Int32Array): Leaf {
-    const sums = { gradient: 0, hessian: 0, rows: sampled.length }
-    for (const row of sampled) {
-      sums.gradient += gradients[row]!
-      sums.hessian += hessians[row]!
+  private root(ground: Ground): Leaf {
+    const sums = { gradient: 0, hessian: 0, rows: ground.sampled.length }
+    for (const row of ground.sampled) {
+      sums.gradient += ground.gradients[row]!
+      sums.hessian += ground.hessians[row]!
     }
-    const histogram = this.pool.pop() ?? new Float64Array(2 * this.table.totalBins)
-    const span = { start: 0, end: sampled.length }
-    this.fill(histogram, sampled, span, gradients, hessians, features)
-    const split = bestSplit(histogram, this.table, features, sums, this.rules)
-    return { sampled: span, others: { start: 0, end: others.length }, sums, histogram, split, parent: -1, side: 'leftChild' }
+    const part: Part = { sampled: { start: 0, end: ground.sampled.length }, others: { start: 0, end: ground.others.length }, sums }
+    return this.leaf(part, this.count(ground, part.sampled), ground, -1, 'leftChild')
   }
 
-  private mostGaining(leaves: readonly Leaf[]): number {
-    let best = -1
-    leaves.forEach(({ split }, index) => {
-      if (split && (best < 0 || split.gain > (leaves[best]?.split?.gain ?? 0))) best = index
-    })
-    return best
+  private leaf(part: Part, histogram: Histogram | undefined, { features }: Ground, parent: number, side: Side): Leaf {
+    const split = histogram && this.splittable(part) ? bestSplit(histogram, this.table, features, part.sums, this.rules) : undefined
+    return { ...part, histogram, split, parent, side }
   }
 
-  private divide(
-    leaf: Leaf,
-    split: Split,
-    tree: {
-      sampled: Int32Array
-      others: Int32Array
-      gradients: Float64Array
-      hessians: Float64Array
-      features: Int32Array
-      nodes: TreeNode[]
-    },
-  ): [Leaf, Leaf] {
-    const { bins } = this.table.features[split.feature]!
-    const middle = partition(tree.sampled, leaf.sampled, bins, split.left, this.scratch)
-    const otherMiddle = partition(tree.others, leaf.others, bins, split.left, this.scratch)
+  private splittable({ sums }: Part): boolean {
+    return sums.rows >= 2 * this.rules.minRows
+  }
+
+  private divide(leaf: Leaf, split: Split, ground: Ground, nodes: TreeNode[], isLast: boolean): [Leaf, Leaf] {
     const { feature, threshold, missingLeft, gain, left } = split
-    const node = tree.nodes.push({ feature, threshold, missingLeft, left, gain, leftChild: 0, rightChild: 0 }) - 1
-    if (leaf.parent >= 0) tree.nodes[leaf.parent]![leaf.side] = node
-    const leftSide = {
-      sampled: { start: leaf.sampled.start, end: middle },
-      others: { start: leaf.others.start, end: otherMiddle },
-      sums: { gradient: split.gradient, hessian: split.hessian, rows: middle - leaf.sampled.start },
-    }
-    const rightSide = {
-      sampled: { start: middle, end: leaf.sampled.end },
-      others: { start: otherMiddle, end: leaf.others.end },
-      sums: {
-        gradient: leaf.sums.gradient - split.gradient,
-        hessian: leaf.sums.hessian - split.hessian,
-        rows: leaf.sampled.end - middle,
-      },
-    }
-    // Only the smaller side is counted; the larger one is what remains of the parent.
-    const leftIsSmaller = leftSide.sums.rows <= rightSide.sums.rows
-    const counted = this.pool.pop() ?? new Float64Array(2 * this.table.totalBins)
-    this.fill(counted, tree.sampled, (leftIsSmaller ? leftSide : rightSide).sampled, tree.gradients, tree.hessians, tree.features)
-    subtractHistogram(leaf.histogram, counted)
-    const leafOf = (side: typeof leftSide, histogram: Histogram, name: Leaf['side']): Leaf => ({
-      ...side,
-      histogram,
-      split: bestSplit(histogram, this.table, tree.features, side.sums, this.rules),
-      parent: node,
-      side: name,
-    })
+    const node = nodes.push({ feature, threshold, missingLeft, left, gain, leftChild: 0, rightChild: 0 }) - 1
+    if (leaf.parent >= 0) nodes[leaf.parent]![leaf.side] = node
+    const [leftPart, rightPart] = this.cut(leaf, split, ground)
+    const leftIsSmaller = leftPart.sums.rows <= rightPart.sums.rows
+    const [small, large] = leftIsSmaller ? [leftPart, rightPart] : [rightPart, leftPart]
+    const [ofSmall, ofLarge] = isLast ? this.drop(leaf) : this.share(leaf, small, large, ground)
     return [
-      leafOf(leftSide, leftIsSmaller ? counted : leaf.histogram, 'leftChild'),
-      leafOf(rightSide, leftIsSmaller ? leaf.histogram : counted, 'rightChild'),
+      this.leaf(leftPart, leftIsSmaller ? ofSmall : ofLarge, ground, node, 'leftChild'),
+      this.leaf(rightPart, leftIsSmaller ? ofLarge : ofSmall, ground, node, 'rightChild'),
     ]
   }
 
-  private fill(
-    histogram: Histogram,
-    rows: Int32Array,
-    { start, end }: Span,
-    gradients: Float64Array,
-    hessians: Float64Array,
-    features: Int32Array,
-  ): void {
-    const { orderedGradients, orderedHessians } = this
-    for (let index = start; index < end; index++) {
-      orderedGradients[index] = gradients[rows[index]!]!
-      orderedHessians[index] = hessians[rows[index]!]!
-    }
-    fillHistogram(histogram, this.table, features, { rows, start, end, gradients: orderedGradients, hessians: orderedHessians })
+  /** Sorts the rows of a leaf to the two sides of its split. */
+  private cut({ sampled, others, sums }: Part, split: Split, ground: Ground): [Part, Part] {
+    const { bins } = this.table.features[split.feature]!
+    const middle = partition(ground.sampled, sampled, bins, split.left, this.scratch)
+    const otherMiddle = partition(ground.others, others, bins, split.left, this.scratch)
+    const { gradient, hessian } = split
+    return [
+      {
+        sampled: { start: sampled.start, end: middle },
+        others: { start: others.start, end: otherMiddle },
+        sums: { gradient, hessian, rows: middle - sampled.start },
+      },
+      {
+        sampled: { start: middle, end: sampled.end },
+        others: { start: otherMiddle, end: others.end },
+        sums: { gradient: sums.gradient - gradient, hessian: sums.hessian - hessian, rows: sampled.end - middle },
+      },
+    ]
   }
 
-  private finish(nodes: TreeNode[], leaves: Leaf[], sampled: Int32Array, others: Int32Array, onLeaf: (rows: LeafRows) => void): Tree {
-    const values = new Float32Array(leaves.length)
+  /** Histograms are only for leaves that will be split. */
+  private drop(leaf: Leaf): [undefined, undefined] {
+    if (leaf.histogram) this.pool.push(leaf.histogram)
+    return [undefined, undefined]
+  }
+
+  /**
+   * The histograms of the two sides of a split. Only the smaller side's rows are counted; the larger one is what remains
+   * of the parent. Where the smaller side is too small to be split again, its rows are taken out of the parent directly.
+   */
+  private share(leaf: Leaf, small: Part, large: Part, ground: Ground): [Histogram | undefined, Histogram | undefined] {
+    if (!leaf.histogram || !this.splittable(large)) return this.drop(leaf)
+    if (!this.splittable(small)) {
+      this.gather(ground, small.sampled, -1)
+      addRows(leaf.histogram, this.table, ground.features, { ...this.gathered(ground), ...small.sampled })
+      return [undefined, leaf.histogram]
+    }
+    const counted = this.count(ground, small.sampled)
+    subtractHistogram(leaf.histogram, counted)
+    return [counted, leaf.histogram]
+  }
+
+  private count(ground: Ground, span: Span): Histogram {
+    const histogram = this.pool.pop() ?? new Float64Array(2 * this.table.totalBins)
+    histogram.fill(0)
+    this.gather(ground, span, 1)
+    addRows(histogram, this.table, ground.features, { ...this.gathered(ground), ...span })
+    return histogram
+  }
+
+  private gathered({ sampled }: Ground) {
+    return { rows: sampled, gradients: this.gradients, hessians: this.hessians }
+  }
+
+  /** Puts the derivatives of a span's rows side by side, so that every pass over its features reads them in order. */
+  private gather({ sampled, gradients, hessians }: Ground, { start, end }: Span, sign: 1 | -1): void {
+    const [toGradients, toHessians] = [this.gradients, this.hessians]
+    for (let index = start; index < end; index++) {
+      const row = sampled[index]!
+      toGradients[index] = sign * gradients[row]!
+      toHessians[index] = sign * hessians[row]!
+    }
+  }
+
+  private finish(nodes: TreeNode[], leaves: readonly Leaf[], { sampled, others }: Ground, onLeaf: (rows: LeafRows) => void): Tree {
+    const values = Float32Array.from(leaves, ({ sums }) => (-this.rules.learningRate * sums.gradient) / (sums.hessian + this.rules.l2))
     leaves.forEach((leaf, index) => {
-      const { gradient, hessian } = leaf.sums
-      values[index] = (-this.rules.learningRate * gradient) / (hessian + this.rules.l2)
-      const value = values[index]
+      const value = values[index]!
       onLeaf({ value, rows: sampled, ...leaf.sampled })
       onLeaf({ value, rows: others, ...leaf.others })
       if (leaf.parent >= 0) nodes[leaf.parent]![leaf.side] = ~index
-      this.pool.push(leaf.histogram)
+      if (leaf.histogram) this.pool.push(leaf.histogram)
     })
     return { nodes, leaves: values }
   }

@@ -42,9 +42,8 @@ const addFour = (histogram: Histogram, range: RowRange, bins: readonly Uint8Arra
   }
 }
 
-/** Fills the histogram of the given features from nothing. */
-export const fillHistogram = (histogram: Histogram, table: BinnedTable, features: Int32Array, range: RowRange): void => {
-  histogram.fill(0)
+/** Adds rows to the histogram of the given features. */
+export const addRows = (histogram: Histogram, table: BinnedTable, features: Int32Array, range: RowRange): void => {
   let next = 0
   for (; next + 4 <= features.length; next += 4) {
     const group = [features[next]!, features[next + 1]!, features[next + 2]!, features[next + 3]!]

@@ -25,10 +25,17 @@ export type Split = {
   missingLeft: boolean
 }
 
+/** Sums below this are what rounding leaves of nothing. */
 const leastHessian = 1e-6
 const leastGain = 1e-9
 
 const score = (gradient: number, hessian: number, l2: number): number => (gradient * gradient) / (hessian + l2)
+
+/** What a cut into two sides scores, `score` of both added up with a single division. */
+const scoreSides = (left: number, leftHessian: number, right: number, rightHessian: number, l2: number): number => {
+  const [ofLeft, ofRight] = [leftHessian + l2, rightHessian + l2]
+  return (left * left * ofRight + right * right * ofLeft) / (ofLeft * ofRight)
+}
 
 /** The best cut of a row of bins in a given order, as found by `scan`. */
 type Cut = { gain: number; after: number; missingLeft: boolean; gradient: number; hessian: number }
@@ -50,22 +57,24 @@ const scanNumeric = (histogram: Histogram, offset: number, count: number, sums: 
   let leftHessian = 0
   for (let bin = 0; bin < last; bin++) {
     const at = 2 * (offset + bin)
+    const inBin = histogram[at + 1]!
+    // Nothing of the leaf is in this bin, so its edge cuts like the one before. Most bins of a small leaf are empty.
+    if (inBin <= leastHessian && bin < last - 1) continue
     left += histogram[at]!
-    leftHessian += histogram[at + 1]!
+    leftHessian += inBin
     const rightHessian = hessian - leftHessian
     if (leftHessian >= least && rightHessian >= least) {
-      const right = gradient - left
-      const gain = (left * left) / (leftHessian + l2) + (right * right) / (rightHessian + l2)
+      const gain = scoreSides(left, leftHessian, gradient - left, rightHessian, l2)
       if (gain > cut.gain) setCut(cut, gain, bin, false, left, leftHessian)
     }
     if (!someMissing) {
       if (rightHessian < least) return
       continue
     }
-    const withMissing = leftHessian + missingHessian
+    const [both, withMissing] = [left + missingGradient, leftHessian + missingHessian]
     if (withMissing >= least && hessian - withMissing >= least) {
-      const gain = score(left + missingGradient, withMissing, l2) + score(gradient - left - missingGradient, hessian - withMissing, l2)
-      if (gain > cut.gain) setCut(cut, gain, bin, true, left + missingGradient, withMissing)
+      const gain = scoreSides(both, withMissing, gradient - both, hessian - withMissing, l2)
+      if (gain > cut.gain) setCut(cut, gain, bin, true, both, withMissing)
     }
   }
 }
@@ -81,9 +90,14 @@ const setCut = (cut: Cut, gain: number, after: number, missingLeft: boolean, gra
 /** The bins present in the leaf (missing is one of them), ordered by their smoothed mean gradient. */
 const orderCategories = (histogram: Histogram, offset: number, count: number, smoothing: number): number[] => {
   const present: number[] = []
-  for (let bin = 0; bin <= count; bin++) if (histogram[2 * (offset + bin) + 1]! > leastHessian) present.push(bin)
-  const mean = (bin: number) => histogram[2 * (offset + bin)]! / (histogram[2 * (offset + bin) + 1]! + smoothing)
-  return present.sort((one, other) => mean(one) - mean(other) || one - other)
+  const means = new Float64Array(count + 1)
+  for (let bin = 0; bin <= count; bin++) {
+    const hessian = histogram[2 * (offset + bin) + 1]!
+    if (hessian <= leastHessian) continue
+    present.push(bin)
+    means[bin] = histogram[2 * (offset + bin)]! / (hessian + smoothing)
+  }
+  return present.sort((one, other) => means[one]! - means[other]! || one - other)
 }
 
 /** Tries each prefix of the ordered categories as the left side: the best subset is one of them (Fisher 1958). */
@@ -105,7 +119,7 @@ const scanCategories = (
     leftHessian += histogram[at + 1]!
     if (leftHessian < least) continue
     if (sums.hessian - leftHessian < least) return
-    const gain = score(left, leftHessian, l2) + score(sums.gradient - left, sums.hessian - leftHessian, l2)
+    const gain = scoreSides(left, leftHessian, sums.gradient - left, sums.hessian - leftHessian, l2)
     if (gain > cut.gain) setCut(cut, gain, index, false, left, leftHessian)
   }
 }
@@ -132,7 +146,6 @@ export const bestSplit = (
   sums: LeafSums,
   rules: SplitRules,
 ): Split | undefined => {
-  if (sums.rows < 2 * rules.minRows) return undefined
   const floor = score(sums.gradient, sums.hessian, rules.l2)
   const cut: Cut = { gain: floor + leastGain, after: -1, missingLeft: false, gradient: 0, hessian: 0 }
   let found = -1

@@ -1,0 +1,76 @@
+import { isCalendarDay, longestTyped, shapes, textShape } from './value-shapes.js'
+
+const dash = 0x2d
+const dot = 0x2e
+const zero = 0x30
+const colon = 0x3a
+
+const isDigit = (byte: number | undefined) => byte !== undefined && byte >= zero && byte <= 0x39
+const startsWord = (byte: number) => (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a) || byte >= 0x80
+/** The first letters of true, false and the missing markers, in both cases. */
+const startsKnownWord: ReadonlySet<number> = new Set(Buffer.from('tTfFnN'))
+
+/** The number that `count` digits write, or -1. */
+const digits = (bytes: Buffer, at: number, count: number): number => {
+  let value = 0
+  for (let place = at; place < at + count; place++) {
+    const byte = bytes[place]
+    if (byte === undefined || !isDigit(byte)) return -1
+    value = value * 10 + byte - zero
+  }
+  return value
+}
+
+const isDay = (bytes: Buffer, at: number): boolean =>
+  bytes[at + 4] === dash &&
+  bytes[at + 7] === dash &&
+  isCalendarDay(digits(bytes, at, 4), digits(bytes, at + 5, 2), digits(bytes, at + 8, 2))
+
+const isBelow = (value: number, bound: number) => value >= 0 && value < bound
+
+const isTimeOfDay = (bytes: Buffer, at: number): boolean =>
+  bytes[at + 2] === colon &&
+  bytes[at + 5] === colon &&
+  isBelow(digits(bytes, at, 2), 24) &&
+  isBelow(digits(bytes, at + 3, 2), 60) &&
+  isBelow(digits(bytes, at + 6, 2), 60)
+
+/** Days and moments in their most frequent forms: 2026-01-31, 2026-01-31 12:00:00 with a blank or T, and with a Z. */
+const frequentTimeShape = (bytes: Buffer, start: number, end: number): number | undefined => {
+  const length = end - start
+  if (length !== 10 && length !== 19 && length !== 20) return undefined
+  if (!isDay(bytes, start)) return undefined
+  if (length === 10) return shapes.date
+  const between = bytes[start + 10]
+  if ((between !== 0x20 && between !== 0x54) || !isTimeOfDay(bytes, start + 11)) return undefined
+  if (length === 19) return shapes.timestamp
+  return bytes[start + 19] === 0x5a ? shapes.zonedTimestamp : undefined
+}
+
+/** Whole numbers and fractions of usual length. */
+const frequentNumberShape = (bytes: Buffer, start: number, end: number): number | undefined => {
+  const from = bytes[start] === dash ? start + 1 : start
+  let at = from
+  while (at < end && isDigit(bytes[at])) at += 1
+  const whole = at - from
+  const leadingZero = bytes[from] === zero
+  if (whole === 0 || whole > 15 || (leadingZero && whole > 1)) return undefined
+  if (at === end) return shapes.integer
+  if (bytes[at] !== dot || end - start > longestTyped) return undefined
+  const fraction = at + 1
+  for (at = fraction; at < end; at++) if (!isDigit(bytes[at])) return undefined
+  return !leadingZero && whole <= 3 && end - fraction === 3 ? shapes.dotThree : shapes.decimal
+}
+
+/**
+ * The shape of a value in bytes; the same as that of its text, but most values are told without making a string of them.
+ *
+ * @example bytesShape(Buffer.from('a,1.5'), 2, 5) === shapes.decimal
+ */
+export const bytesShape = (bytes: Buffer, start: number, end: number): number => {
+  const first = bytes[start]
+  if (start >= end || first === undefined) return shapes.empty
+  if (startsWord(first) && !startsKnownWord.has(first)) return shapes.text
+  const frequent = frequentNumberShape(bytes, start, end) ?? frequentTimeShape(bytes, start, end)
+  return frequent ?? textShape(bytes.toString('utf8', start, end))
+}

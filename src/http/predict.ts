@@ -1,0 +1,132 @@
+import { z } from 'zod'
+import { unfitJson } from '../../events/common.js'
+import type { ModelVersion } from '../../events/model.js'
+import { versionOf } from '../commands/model.js'
+import { notFound, Problem, wrong } from '../errors.js'
+import { limits } from '../limits.js'
+import type { Found, Log } from '../log/log.js'
+import { answerRows, type InputRow } from '../models/answer.js'
+import type { ModelStore } from '../models/model-store.js'
+import type { PredictionRecorder } from '../models/recorder.js'
+import { originOf } from './origin.js'
+import { param, type Route } from './route.js'
+import { projectNamed } from './scope.js'
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const fromColumns = (columns: Record<string, unknown>): unknown[] => {
+  const entries = Object.entries(columns).map(([name, values]) => {
+    if (!Array.isArray(values)) throw wrong(`data.${name}: must be an array, as data is an object of columns`)
+    return [name, values as unknown[]] as const
+  })
+  const length = entries[0]?.[1].length ?? 0
+  const ragged = entries.find(([, values]) => values.length !== length)
+  if (ragged) throw wrong(`data.${ragged[0]}: has ${ragged[1].length} values, the first column has ${length}`)
+  return Array.from({ length }, (_, row) => Object.fromEntries(entries.map(([name, values]) => [name, values[row]])))
+}
+
+const parseText = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw wrong('data: is text, but not well-formed JSON')
+  }
+}
+
+const rowsIn = (data: unknown): unknown[] => {
+  if (typeof data === 'string') return rowsIn(parseText(data))
+  if (Array.isArray(data)) return data
+  if (isObject(data)) return fromColumns(data)
+  throw wrong('data: must be an array of rows, an object of columns, or either as JSON text')
+}
+
+/** The rows of a predict request: the documented bare array, or `{"data": …, "params": {…}}` as clients send. */
+export const readPredictBody = (body: unknown): { rows: InputRow[]; params: Record<string, unknown> } => {
+  if (!Array.isArray(body) && !(isObject(body) && 'data' in body))
+    throw new Problem('missing_parameter', 'Missing parameter', 'Must provide an array of rows, or {"data": [rows]}', {
+      hint: 'Send [{"column": value, …}].',
+    })
+  const rows = Array.isArray(body) ? (body as unknown[]) : rowsIn(body['data'])
+  const params = Array.isArray(body) ? {} : (body['params'] ?? {})
+  if (!isObject(params)) throw wrong('params: must be an object')
+  if (rows.length > limits.predictMaxRows)
+    throw wrong(
+      `${rows.length} rows; a request takes at most ${limits.predictMaxRows}`,
+      'Send them in several requests, or JOIN the model in SQL.',
+    )
+  rows.forEach((row, i) => {
+    if (!isObject(row)) throw wrong(`row ${i}: must be an object of columns`)
+    const unfit = unfitJson(row)
+    if (unfit) throw wrong(`row ${i}: ${unfit[0]} ${unfit[1]}`)
+  })
+  return { rows: rows as InputRow[], params }
+}
+
+/** A model and the version that a path names: `rent`, `rent.2`; a whole name wins over a version. */
+export const modelNamed = async (
+  log: Log,
+  project: Found<'project'>,
+  ref: string,
+): Promise<{ model: Found<'model'>; version: ModelVersion }> => {
+  const whole = await log.resources.one('model', ref, project)
+  const [, name = '', digits = ''] = /^(.+)\.(\d{1,9})$/.exec(ref) ?? []
+  const model = whole ?? (name === '' ? undefined : await log.resources.one('model', name, project))
+  if (!model) throw notFound('model', ref)
+  const { active, latest } = model.state
+  return { model, version: versionOf(model.state, whole ? (active ?? latest) : Number(digits)) }
+}
+
+/** How far a training is, for those who ask too early. */
+export type ProgressOf = (stream: string, version: number) => { phase: string; done: number; total: number } | undefined
+
+const notReady = (name: string, { version, status, error }: ModelVersion, progress: ReturnType<ProgressOf>): Problem =>
+  new Problem(
+    'not_ready',
+    'Model is not ready',
+    `version ${version} of ${name} has status ${status}${error === null ? '' : `: ${error}`}`,
+    {
+      hint: status === 'error' ? 'RETRAIN it with a query that can be learned from.' : 'Wait until its status is complete.',
+      model_status: status,
+      ...(progress && { progress }),
+    },
+  )
+
+type Services = { log: Log; store: ModelStore; recorder: PredictionRecorder; progressOf: ProgressOf }
+
+export const predictRoutes = ({ log, store, recorder, progressOf }: Services): Route[] => [
+  {
+    method: 'post',
+    path: '/projects/:project/models/:model/predict',
+    summary: 'Predict: one answer for each row, recorded before it is given',
+    body: z.union([z.array(z.looseObject({})), z.object({ data: z.array(z.looseObject({})), params: z.looseObject({}).optional() })]),
+    answers: { 200: z.array(z.looseObject({ __service_row_id: z.null() })) },
+    async handle(req, res) {
+      const project = await projectNamed(log, param(req, 'project'))
+      const { model, version } = await modelNamed(log, project, param(req, 'model'))
+      const { rows, params } = readPredictBody(req.body)
+      if (!version.result) throw notReady(model.state.name, version, progressOf(model.stream, version.version))
+      const predictor = await store.predictor(version.result.artefact)
+      const answers = answerRows(predictor, rows, params)
+      if (rows.length > 0) {
+        const target = predictor.target.name
+        const { position } = await log.head()
+        const recorded = await recorder.served({
+          model: model.stream,
+          version: version.version,
+          origin: originOf(req, res),
+          rows: answers.map((answer, i) => ({ input: rows[i] ?? {}, output: outputOf(answer, target) })),
+          readAt: position,
+        })
+        res.locals['positions'] = [recorded]
+      }
+      res.json(answers)
+    },
+  },
+]
+
+const outputOf = (answer: Record<string, unknown>, target: string) => ({
+  value: answer[target],
+  confidence: answer[`${target}_confidence`],
+  min: answer[`${target}_min`],
+  max: answer[`${target}_max`],
+})

@@ -1,0 +1,34 @@
+import { Problem } from '../errors.js'
+import { loadPredictor, type Predictor } from './predictor.js'
+import { engineName, engineVersion, train, type TrainOptions, type TrainReport } from './train.js'
+import type { OnProgress } from './fit.js'
+import type { Matrix } from './matrix.js'
+
+/** A way to learn from a matrix and to predict with what was learned. */
+export type Engine = {
+  name: string
+  /** Stored with each model: another version may give other bytes for the same data and seed. */
+  version: string
+  train: (matrix: Matrix, options: TrainOptions, onProgress?: OnProgress) => { artefact: Uint8Array; report: TrainReport }
+  load: (artefact: Uint8Array) => Predictor
+}
+
+const boostedTrees: Engine = { name: engineName, version: engineVersion, train, load: loadPredictor }
+
+/** The engines by the names that users write. Existing clients ask for `lightwood`; `auto` leaves the choice to us. */
+export const engines: ReadonlyMap<string, Engine> = new Map([
+  [boostedTrees.name, boostedTrees],
+  ['lightwood', boostedTrees],
+  ['auto', boostedTrees],
+])
+
+/**
+ * The engine of a name (compared without case); an unknown name is a `not_found` problem that lists the known ones.
+ *
+ * @example findEngine('lightwood').name // 'boosted_trees'
+ */
+export const findEngine = (name = 'auto'): Engine => {
+  const engine = engines.get(name.toLowerCase())
+  if (engine) return engine
+  throw new Problem('not_found', 'ML engine not found', `There is no engine "${name}"; the engines are ${[...engines.keys()].join(', ')}`)
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
+import { isProblem } from '../errors.js'
+import { findEngine } from './engine.js'
+import type { Progress } from './fit.js'
+import { decodeMatrix, encodeMatrix } from './matrix-format.js'
+import { readRows, type RowsFile } from './read-rows.js'
+import type { TrainOptions, TrainReport } from './train.js'
+
+/**
+ * What the process is told, once. With `rows` the matrix is made of them and written to the matrix file; without, that
+ * file holds `encodeMatrix` bytes. The artefact file is written and synced.
+ */
+export type TrainJob = { engine?: string; rows?: RowsFile; matrixFile: string; artefactFile: string; options: TrainOptions }
+
+/** What the process says: progress while it trains, then one of the other two. */
+export type TrainMessage =
+  | { progress: Progress }
+  | { done: TrainReport; artefactSha256: string }
+  | { failed: { code: string; title: string; detail: string; hint?: string } }
+
+/** Messages are not sent more often than a person can see, except that every new phase is told. */
+const reportEveryMs = 100
+
+/** While it trains the process hears no events, also not that its parent is gone: it asks the system who its parent is. */
+const exitWithout = (parent: number): void => {
+  if (process.ppid !== parent) process.exit(1)
+}
+
+const throttled = (send: (message: TrainMessage) => void) => {
+  const parent = process.ppid
+  let last = 0
+  let phase = ''
+  return (progress: Progress): void => {
+    exitWithout(parent)
+    const now = performance.now()
+    if (progress.phase === phase && now - last < reportEveryMs) return
+    last = now
+    phase = progress.phase
+    send({ progress })
+  }
+}
+
+const writeSynced = (file: string, bytes: Uint8Array): void => {
+  const descriptor = openSync(file, 'w', 0o600)
+  try {
+    writeFileSync(descriptor, bytes)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+const matrixOf = async ({ rows, matrixFile, options }: TrainJob) => {
+  if (!rows) return { matrix: decodeMatrix(readFileSync(matrixFile)), excluded: [] }
+  const read = await readRows(rows, options.seed ?? 0)
+  writeSynced(matrixFile, encodeMatrix(read.matrix))
+  return read
+}
+
+const run = async (job: TrainJob, send: (message: TrainMessage) => void): Promise<TrainMessage> => {
+  const { matrix, excluded } = await matrixOf(job)
+  const { artefact, report } = findEngine(job.engine).train(matrix, job.options, throttled(send))
+  writeSynced(job.artefactFile, artefact)
+  const done = { ...report, excluded: [...report.excluded, ...excluded] }
+  return { done, artefactSha256: createHash('sha256').update(artefact).digest('hex') }
+}
+
+const failure = (error: unknown): TrainMessage => {
+  if (isProblem(error)) {
+    const { code, title, detail, extras } = error
+    return { failed: { code, title, detail, ...(extras.hint !== undefined && { hint: extras.hint }) } }
+  }
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return { failed: { code: 'internal', title: 'Training failed', detail } }
+}
+
+const send = (message: TrainMessage): void => {
+  process.send?.(message)
+}
+
+// Training must never be felt by those who are served meanwhile.
+setPriority(constants.priority.PRIORITY_LOW)
+process.on('disconnect', () => process.exit(1))
+process.once('message', (job: TrainJob) => {
+  void run(job, send)
+    .catch(failure)
+    .then((last) => process.send?.(last, () => process.exit(0)))
+})

@@ -1,0 +1,85 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { isProblemCode, Problem } from '../errors.js'
+import { limits } from '../limits.js'
+import type { Progress } from './fit.js'
+import type { TrainReport } from './train.js'
+import type { TrainJob, TrainMessage } from './train-process.js'
+
+export type TrainResult = { report: TrainReport; artefactSha256: string }
+
+/** A running training. Cancelling kills the process; the result is then refused. */
+export type Training = { result: Promise<TrainResult>; cancel: () => void }
+
+/** Why the process was killed by us. */
+type KillReason = 'cancelled' | 'timeout'
+
+const entry = fileURLToPath(new URL('./train-process.js', import.meta.url))
+const keptErrorChars = 2_000
+
+const killed = (reason: KillReason, timeoutMs: number): Problem =>
+  reason === 'cancelled'
+    ? new Problem('not_ready', 'Training cancelled', 'The training was cancelled before it finished')
+    : new Problem('query_limit', 'Training took too long', `The training was stopped after its limit of ${timeoutMs} ms`, {
+        hint: 'Select fewer rows or columns',
+      })
+
+const crashed = (code: number | null, signal: string | null, errors: string): Problem => {
+  const how = signal === null ? `ended with code ${code}` : `was ended by ${signal}`
+  const why = signal === 'SIGKILL' ? '; the system may have run out of memory' : ''
+  return new Problem('internal', 'Training failed', `The training process ${how} before it finished${why}${errors && `: ${errors}`}`)
+}
+
+const failed = ({ code, title, detail, hint }: Extract<TrainMessage, { failed: unknown }>['failed']): Problem =>
+  new Problem(isProblemCode(code) ? code : 'internal', title, detail, hint === undefined ? {} : { hint })
+
+/**
+ * Runs trainings, each in its own process of low priority, so that neither its memory nor its time is the server's.
+ *
+ * @example
+ * const { result, cancel } = new Trainer().train({ matrixFile, artefactFile, options: { target: 'rental_price' } }, show)
+ * const { report, artefactSha256 } = await result
+ */
+export class Trainer {
+  constructor(private readonly timeoutMs: number = limits.trainingTimeoutMs) {}
+
+  /**
+   * Starts a training. The result is refused with a problem: the training's own (`wrong_arguments` …), `query_limit` after
+   * the time limit, `not_ready` when cancelled, `internal` when the process crashed or was killed by somebody else.
+   */
+  train(job: TrainJob, onProgress: (progress: Progress) => void): Training {
+    // No flags of this process: a debugger's port, for one, cannot be shared.
+    const child = fork(entry, [], { execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+    let reason: KillReason | undefined
+    const kill = (why: KillReason) => {
+      reason ??= why
+      child.kill('SIGKILL')
+    }
+    const timer = setTimeout(() => kill('timeout'), this.timeoutMs)
+    const result = this.outcome(child, onProgress, () => reason).finally(() => clearTimeout(timer))
+    child.send(job)
+    return { result, cancel: () => kill('cancelled') }
+  }
+
+  private outcome(
+    child: ChildProcess,
+    onProgress: (progress: Progress) => void,
+    reasonOf: () => KillReason | undefined,
+  ): Promise<TrainResult> {
+    return new Promise((resolve, reject) => {
+      let errors = ''
+      child.stderr?.setEncoding('utf8').on('data', (text: string) => (errors = (errors + text).slice(-keptErrorChars)))
+      child.on('message', (message: TrainMessage) => {
+        if ('progress' in message) onProgress(message.progress)
+        else if ('done' in message) resolve({ report: message.done, artefactSha256: message.artefactSha256 })
+        else reject(failed(message.failed))
+      })
+      child.on('error', (error) => reject(crashed(null, null, error.message)))
+      // After a final message this comes too late to change anything.
+      child.on('close', (code, signal) => {
+        const reason = reasonOf()
+        reject(reason ? killed(reason, this.timeoutMs) : crashed(code, signal, errors.trim()))
+      })
+    })
+  }
+}

@@ -1,0 +1,180 @@
+import { createWriteStream } from 'node:fs'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { JsonObject, StreamId } from '../../events/common.js'
+import type { ModelVersion } from '../../events/model.js'
+import type { Ledger } from '../commands/ledger.js'
+import type { LedgerCommand } from '../commands/dispatch.js'
+import { isProblem } from '../errors.js'
+import type { Blobs } from '../files/blobs.js'
+import type { Origin } from '../log/log.js'
+import type { Progress } from './fit.js'
+import type { TrainReport } from './train.js'
+import type { Trainer, Training } from './trainer.js'
+
+/** The rows of a training's query: its columns, and chunks of comma-joined JSON arrays. */
+export type Selected = { columns: readonly { name: string; type: string }[]; chunks: AsyncIterable<string> }
+/** Runs a query as the log was at a position. */
+export type Select = (query: { sql: string; db: string; upTo: number }, signal: AbortSignal) => Promise<Selected>
+
+type Wanted = { model: StreamId; version: number }
+type Running = Wanted & { abort: AbortController; training?: Training }
+type Options = { ledger: Ledger; blobs: Blobs; trainer: Trainer; select: Select; temporary: string; logger: Logger }
+
+const origin: Origin = { actor: 'trainer', source: 'system', request: null, correlation: null, causation: null }
+const retryMs = 1_000
+
+/**
+ * Carries out the trainings that the log asks for, one after the other. Each ends in the log, as trained or as failed,
+ * whatever happens to its process, its model or this service.
+ *
+ * @example await trainings.resume(); trainings.enqueue(model.stream, 1)
+ */
+export class TrainingService {
+  readonly #queue: Wanted[] = []
+  readonly #progress = new Map<string, Progress>()
+  #running: Running | undefined
+  #idle: Promise<void> = Promise.resolve()
+  #stopping = false
+  readonly #unsubscribe: () => void
+
+  constructor(private readonly options: Options) {
+    this.#unsubscribe = options.ledger.log.onCommitted(() => void this.#cancelOrphan())
+  }
+
+  /** Takes up what an earlier run of the service left: what waited is trained, what was interrupted has failed. */
+  async resume(): Promise<void> {
+    for (const { stream, state } of await this.options.ledger.log.resources.list('model'))
+      for (const { version, status } of state.versions)
+        if (status === 'generating') this.enqueue(stream, version)
+        else if (status === 'training')
+          await this.#settle({
+            type: 'FailTraining',
+            data: { stream, version, error: 'the service stopped while it trained; RETRAIN starts it again' },
+          })
+  }
+
+  /** Trains a version that was requested, after those that wait already. */
+  enqueue(model: StreamId, version: number): void {
+    this.#queue.push({ model, version })
+    this.#idle = this.#idle.then(() => this.#next())
+  }
+
+  /** How far a training is; undefined when it waits or is over. */
+  progressOf(model: string, version: number): Progress | undefined {
+    return this.#progress.get(`${model} ${version}`)
+  }
+
+  /** Ends what runs, says so in the log, and leaves the rest for the next start. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    this.#unsubscribe()
+    this.#queue.length = 0
+    this.#cancel()
+    await this.#idle
+  }
+
+  #cancel(): void {
+    this.#running?.abort.abort()
+    this.#running?.training?.cancel()
+  }
+
+  /** A training whose model or version was deleted has nobody to train for. */
+  async #cancelOrphan(): Promise<void> {
+    const running = this.#running
+    if (running && !(await this.#wanted(running)) && this.#running === running) this.#cancel()
+  }
+
+  async #wanted({ model, version }: Wanted): Promise<{ name: string; request: ModelVersion } | undefined> {
+    const found = await this.options.ledger.log.resources.byStream('model', model)
+    const request = found?.state.versions.find((v) => v.version === version)
+    return found && request && { name: found.state.name, request }
+  }
+
+  async #next(): Promise<void> {
+    const wanted = this.#queue.shift()
+    if (!wanted || this.#stopping) return
+    const found = await this.#wanted(wanted)
+    if (found?.request.status !== 'generating') return
+    const { logger } = this.options
+    const running: Running = { ...wanted, abort: new AbortController() }
+    this.#running = running
+    try {
+      await this.#settle({ type: 'StartTraining', data: { stream: wanted.model, version: wanted.version } })
+      await this.#train(running, found.request)
+      logger.info({ model: found.name, version: wanted.version }, 'trained')
+    } catch (error) {
+      const reason = this.#stopping ? 'the service stopped while it trained; RETRAIN starts it again' : reasonOf(error)
+      logger.warn({ model: found.name, version: wanted.version, err: isProblem(error) ? undefined : error }, `training failed: ${reason}`)
+      await this.#settle({ type: 'FailTraining', data: { stream: wanted.model, version: wanted.version, error: reason } })
+    } finally {
+      this.#running = undefined
+      this.#progress.delete(`${wanted.model} ${wanted.version}`)
+    }
+  }
+
+  async #train(running: Running, { version, engine, query, database, target, seed, using }: ModelVersion): Promise<void> {
+    const { ledger, blobs, trainer, temporary } = this.options
+    const began = performance.now()
+    await mkdir(temporary, { recursive: true })
+    const work = await mkdtemp(join(temporary, 'training-'))
+    try {
+      const { position: readAt } = await ledger.log.head()
+      const rowsFile = join(work, 'rows')
+      const { columns, chunks } = await this.options.select({ sql: query, db: database, upTo: readAt }, running.abort.signal)
+      await pipeline(lines(chunks), createWriteStream(rowsFile), { signal: running.abort.signal })
+      const matrixFile = join(work, 'matrix')
+      const artefactFile = join(work, 'artefact')
+      const confidence = using['confidence']
+      const options = { target, seed, ...(typeof confidence === 'number' && { confidence }) }
+      running.training = trainer.train({ engine, rows: { file: rowsFile, columns }, matrixFile, artefactFile, options }, (progress) =>
+        this.#progress.set(`${running.model} ${version}`, progress),
+      )
+      if (running.abort.signal.aborted) running.training.cancel()
+      const { report } = await running.training.result
+      const result = {
+        version,
+        artefact: await blobs.put(artefactFile),
+        matrix: await blobs.put(matrixFile),
+        read_at: readAt,
+        rows: report.rows,
+        accuracy: accuracyOf(report),
+        report: JSON.parse(JSON.stringify(report)) as JsonObject,
+        runtime: { node: process.versions.node, v8: process.versions.v8, platform: process.platform, arch: process.arch },
+        seconds: Math.round(performance.now() - began) / 1000,
+      }
+      await this.#settle({ type: 'CompleteTraining', data: { stream: running.model, version, result } })
+    } finally {
+      await rm(work, { recursive: true, force: true })
+    }
+  }
+
+  /** Records a step. While the storage fails it is tried again: a training must not end without a word. */
+  async #settle(command: LedgerCommand): Promise<void> {
+    for (;;)
+      try {
+        await this.options.ledger.execute(command, origin)
+        return
+      } catch (error) {
+        const passing = isProblem(error) && (error.code === 'storage_failed' || error.code === 'busy')
+        if (!passing || this.#stopping) throw error
+        await sleep(retryMs)
+      }
+  }
+}
+
+async function* lines(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const chunk of chunks) yield `${chunk}\n`
+}
+
+const reasonOf = (error: unknown): string => {
+  if (!isProblem(error)) return 'a fault of this service; its log says more'
+  const { hint } = error.extras
+  return hint === undefined ? error.detail : `${error.detail} ${hint}`
+}
+
+/** The one number that lists show: R² of a regression, accuracy of a classifier, both out of fold. */
+const accuracyOf = ({ metrics }: TrainReport): number | null => metrics['r2'] ?? metrics['accuracy'] ?? null

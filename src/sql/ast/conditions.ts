@@ -1,0 +1,40 @@
+import type { AstNode } from './json.js'
+import { isColumnRef, nodeOf, nodesOf, textOf, textsOf, walk } from './nodes.js'
+
+/** The parts of a condition that are joined by AND. */
+export const conjuncts = (condition: AstNode | undefined): AstNode[] => {
+  if (!condition) return []
+  if (textOf(condition, 'type') === 'CONJUNCTION_AND') return nodesOf(condition, 'children').flatMap(conjuncts)
+  return [condition]
+}
+
+/** The names of every column that an expression reads, and whether it reads anything else that varies by row. */
+export const readsOf = (expression: AstNode): { columns: string[][]; opaque: boolean } => {
+  const columns: string[][] = []
+  let opaque = false
+  walk(expression, (node) => {
+    if (isColumnRef(node)) columns.push(textsOf(node, 'column_names'))
+    if (['SUBQUERY', 'WINDOW', 'LAMBDA', 'STAR'].includes(textOf(node, 'class'))) opaque = true
+    if (/^(random|uuid|gen_random_uuid|uuidv4|uuidv7)$/.test(textOf(node, 'function_name'))) opaque = true
+    return true
+  })
+  return { columns, opaque }
+}
+
+export const isConstant = (expression: AstNode): boolean => {
+  const { columns, opaque } = readsOf(expression)
+  return columns.length === 0 && !opaque
+}
+
+/** The two sides of `a = b`, or undefined. */
+export const equality = (expression: AstNode): [AstNode, AstNode] | undefined => {
+  if (textOf(expression, 'type') !== 'COMPARE_EQUAL') return undefined
+  const [left, right] = [nodeOf(expression, 'left'), nodeOf(expression, 'right')]
+  return left && right && [left, right]
+}
+
+/** Whether a condition is the constant TRUE, which stands for a condition that nobody wrote. */
+export const isTrue = (expression: AstNode): boolean => {
+  const child = textOf(expression, 'class') === 'CAST' ? nodeOf(expression, 'child') : undefined
+  return child !== undefined && nodeOf(child, 'value')?.['value'] === 't'
+}

@@ -1,0 +1,170 @@
+import { NumberText, type AstNode, type AstValue } from './json.js'
+
+/** Where DuckDB says that it knows no place: 2^64-1. */
+export const nowhere = new NumberText('18446744073709551615')
+
+export const isNode = (value: AstValue | undefined): value is AstNode =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NumberText)
+
+export const textOf = (node: AstNode, key: string): string => {
+  const value = node[key]
+  return typeof value === 'string' ? value : ''
+}
+
+export const nodeOf = (node: AstNode, key: string): AstNode | undefined => {
+  const value = node[key]
+  return isNode(value) ? value : undefined
+}
+
+export const listOf = (node: AstNode, key: string): AstValue[] => {
+  const value = node[key]
+  return Array.isArray(value) ? value : []
+}
+
+export const nodesOf = (node: AstNode, key: string): AstNode[] => listOf(node, key).filter(isNode)
+
+export const textsOf = (node: AstNode, key: string): string[] => listOf(node, key).filter((item) => typeof item === 'string')
+
+/** The byte offset of a node in the text it was parsed from, or undefined. */
+export const locationOf = (node: AstNode): number | undefined => {
+  const value = node['query_location']
+  return value instanceof NumberText && value.text !== nowhere.text ? Number(value.text) : undefined
+}
+
+const queryTypes = new Set(['SELECT_NODE', 'SET_OPERATION_NODE', 'RECURSIVE_CTE_NODE', 'CTE_NODE'])
+const refTypes = new Set(['BASE_TABLE', 'SUBQUERY', 'JOIN', 'TABLE_FUNCTION', 'EXPRESSION_LIST', 'EMPTY', 'PIVOT', 'SHOW_REF'])
+
+/** An expression has a class; a query and a table reference have only a type. */
+export const isExpression = (node: AstNode): boolean => typeof node['class'] === 'string'
+export const isQuery = (node: AstNode): boolean => !isExpression(node) && queryTypes.has(textOf(node, 'type'))
+export const isReference = (node: AstNode): boolean => !isExpression(node) && refTypes.has(textOf(node, 'type'))
+export const isColumnRef = (node: AstNode): boolean => textOf(node, 'class') === 'COLUMN_REF'
+
+/** Replaces what a node is, in place, so that whoever holds it sees the new one. */
+export const become = (node: AstNode, other: AstNode): void => {
+  for (const key of Object.keys(node)) Reflect.deleteProperty(node, key)
+  Object.assign(node, other)
+}
+
+const expression = (kind: string, type: string, rest: AstNode): AstNode => ({
+  class: kind,
+  type,
+  alias: '',
+  query_location: nowhere,
+  ...rest,
+})
+
+/** `columnRef('t', 'a')` → the expression `t.a` */
+export const columnRef = (...names: string[]): AstNode => expression('COLUMN_REF', 'COLUMN_REF', { column_names: names })
+
+const constant = (id: string, value: AstValue): AstNode =>
+  expression('CONSTANT', 'VALUE_CONSTANT', {
+    value: { type: { id, type_info: null }, is_null: value === null, ...(value !== null && { value }) },
+  })
+
+export const textConstant = (value: string): AstNode => constant('VARCHAR', value)
+export const integerConstant = (value: number): AstNode => constant('BIGINT', new NumberText(String(value)))
+export const nullConstant = (): AstNode => constant('NULL', null)
+
+/** `call('upper', columnRef('a'))` */
+export const call = (name: string, ...children: AstNode[]): AstNode =>
+  expression('FUNCTION', 'FUNCTION', {
+    function_name: name,
+    schema: '',
+    children,
+    filter: null,
+    order_bys: { type: 'ORDER_MODIFIER', orders: [] },
+    distinct: false,
+    is_operator: false,
+    export_state: false,
+    catalog: '',
+  })
+
+export const aliased = (alias: string, node: AstNode): AstNode => ({ ...node, alias })
+
+export const star = (relation: string, exclude: string[] = []): AstNode =>
+  expression('STAR', 'STAR', {
+    relation_name: relation,
+    exclude_list: exclude,
+    replace_list: [],
+    columns: false,
+    expr: null,
+    qualified_exclude_list: [],
+    rename_list: [],
+  })
+
+export const subqueryRef = (query: AstNode, alias: string, columnAliases: AstValue[] = [], sample: AstValue = null): AstNode => ({
+  type: 'SUBQUERY',
+  alias,
+  sample,
+  query_location: nowhere,
+  subquery: { node: query, named_param_map: [] },
+  column_name_alias: columnAliases,
+})
+
+export const selectNode = (selectList: AstNode[], from: AstNode, where: AstNode | null = null): AstNode => ({
+  type: 'SELECT_NODE',
+  modifiers: [],
+  cte_map: { map: [] },
+  select_list: selectList,
+  from_table: from,
+  where_clause: where,
+  group_expressions: [],
+  group_sets: [],
+  aggregate_handling: 'STANDARD_HANDLING',
+  having: null,
+  sample: null,
+  qualify: null,
+})
+
+/** FROM nothing. */
+export const emptyRef = (): AstNode => ({ type: 'EMPTY', alias: '', sample: null, query_location: nowhere })
+
+/** `tableFunction('read_parquet', textConstant(path))` */
+export const tableFunction = (name: string, ...parameters: AstNode[]): AstNode => ({
+  type: 'TABLE_FUNCTION',
+  alias: '',
+  sample: null,
+  query_location: nowhere,
+  function: call(name, ...parameters),
+  column_name_alias: [],
+  with_ordinality: 'WITHOUT_ORDINALITY',
+})
+
+/** `tableRef('temp', 'stage_1')`; the alias is the table's own name unless one is given. */
+export const tableRef = (schema: string, table: string, alias = ''): AstNode => ({
+  type: 'BASE_TABLE',
+  alias,
+  sample: null,
+  query_location: nowhere,
+  schema_name: schema,
+  table_name: table,
+  column_name_alias: [],
+  catalog_name: '',
+  at_clause: null,
+})
+
+/** All of several conditions, or null for none. */
+export const allOf = (conditions: AstNode[]): AstNode | null => {
+  const [first, second] = conditions
+  if (second === undefined) return first ?? null
+  return expression('CONJUNCTION', 'CONJUNCTION_AND', { children: conditions })
+}
+
+/** `cast(columnRef('a'), 'DOUBLE')` */
+export const cast = (child: AstNode, type: string): AstNode =>
+  expression('CAST', 'OPERATOR_CAST', { child, cast_type: { id: type, type_info: null }, try_cast: false })
+
+/** The children of a node that are nodes, one level of lists or objects at a time. */
+export const childrenOf = (node: AstNode): AstNode[] => Object.values(node).flatMap(nodesIn)
+
+const nodesIn = (value: AstValue): AstNode[] => {
+  if (Array.isArray(value)) return value.flatMap(nodesIn)
+  return isNode(value) ? [value] : []
+}
+
+/** Visits a node and all below it, parents first; `enter` says whether to go on below. */
+export const walk = (node: AstNode, enter: (node: AstNode) => boolean): void => {
+  if (!enter(node)) return
+  for (const child of childrenOf(node)) walk(child, enter)
+}

@@ -1,0 +1,91 @@
+import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
+import { named } from './names.js'
+import { at } from './relations/relation.js'
+
+export type ProjectEntry = { name: string; stream: string }
+export type ViewEntry = { name: string; stream: string; query: string; database: string }
+export type FileEntry = { name: string; content: string }
+export type ModelEntry = { name: string; stream: string; active: number | null }
+export type ModelVersionEntry = { version: number; status: string; error: string | null; artefact: string | null; target: string }
+
+const text = (value: DuckDBValue | undefined): string => (typeof value === 'string' ? value : '')
+const textOrNull = (value: DuckDBValue | undefined): string | null => (typeof value === 'string' ? value : null)
+
+/**
+ * What names mean at a log position: projects, and the views, models and files in them.
+ * Each list is read once a query. Rows of a history never change below a position, so two transactions see the same.
+ */
+export class Directory {
+  private readonly lists = new Map<string, Promise<DuckDBValue[][]>>()
+
+  constructor(private readonly connection: DuckDBConnection) {}
+
+  private rows(sql: string, parameters: Record<string, DuckDBValue>): Promise<DuckDBValue[][]> {
+    const key = `${sql}\n${Object.values(parameters).join('\n')}`
+    const known = this.lists.get(key)
+    if (known) return known
+    const rows = this.connection.runAndReadAll(sql, parameters).then((reader) => reader.getRows())
+    this.lists.set(key, rows)
+    return rows
+  }
+
+  async projects(position: number): Promise<ProjectEntry[]> {
+    const rows = await this.rows(`SELECT name, stream FROM ${at('projects')} AS p ORDER BY id`, { position })
+    return rows.map(([name, stream]) => ({ name: text(name), stream: text(stream) }))
+  }
+
+  async project(position: number, name: string): Promise<ProjectEntry | undefined> {
+    return named(await this.projects(position), name)
+  }
+
+  async views(position: number, project: string): Promise<ViewEntry[]> {
+    const sql = `SELECT name, stream, query, database FROM ${at('views')} AS v WHERE project = $project ORDER BY id`
+    const rows = await this.rows(sql, { position, project })
+    return rows.map(([name, stream, query, database]) => ({
+      name: text(name),
+      stream: text(stream),
+      query: text(query),
+      database: text(database),
+    }))
+  }
+
+  async files(position: number): Promise<FileEntry[]> {
+    const rows = await this.rows(`SELECT name, content FROM ${at('files')} AS f ORDER BY id`, { position })
+    return rows.map(([name, content]) => ({ name: text(name), content: text(content) }))
+  }
+
+  async databases(position: number): Promise<string[]> {
+    const rows = await this.rows(`SELECT name FROM ${at('databases')} AS d ORDER BY id`, { position })
+    return rows.map(([name]) => text(name))
+  }
+
+  async models(position: number, project: string): Promise<ModelEntry[]> {
+    const sql = `SELECT name, stream, active FROM ${at('models')} AS m WHERE project = $project ORDER BY id`
+    const rows = await this.rows(sql, { position, project })
+    return rows.map(([name, stream, active]) => ({
+      name: text(name),
+      stream: text(stream),
+      active: typeof active === 'number' ? active : null,
+    }))
+  }
+
+  async versions(position: number, model: string): Promise<ModelVersionEntry[]> {
+    const sql = `SELECT version, status, error, artefact, target FROM ${at('model_versions')} AS v WHERE stream = $model ORDER BY version`
+    const rows = await this.rows(sql, { position, model })
+    return rows.map(([version, status, error, artefact, target]) => ({
+      version: Number(version),
+      status: text(status),
+      error: textOrNull(error),
+      artefact: textOrNull(artefact),
+      target: text(target),
+    }))
+  }
+
+  /** The last position recorded at or before a time (microseconds since 1970), or undefined when the log began later. */
+  async positionAt(microseconds: bigint, upTo: number): Promise<number | undefined> {
+    const sql = 'SELECT max(position) FROM ledger.events WHERE position <= $upTo AND recorded_at <= make_timestamp($microseconds::BIGINT)'
+    const rows = await this.rows(sql, { upTo, microseconds })
+    const position = rows[0]?.[0]
+    return position === null || position === undefined ? undefined : Number(position)
+  }
+}

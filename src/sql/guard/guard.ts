@@ -1,0 +1,115 @@
+import { Problem } from '../../errors.js'
+import { isExpression, isNode, nodeOf, textOf } from '../ast/nodes.js'
+import { NumberText, type AstNode, type AstValue } from '../ast/json.js'
+import { nearest } from '../names.js'
+import { functionLists, isRefusedPattern } from './functions.js'
+
+const set = (text: string) => new Set(text.split(/\s+/).filter((word) => word !== ''))
+
+/** Everything a tree may hold. What is not listed is refused, also what a later DuckDB brings. */
+const allowedClasses = set(`
+  BETWEEN CASE CAST COLLATE COLUMN_REF COMPARISON CONJUNCTION CONSTANT FUNCTION LAMBDA OPERATOR
+  POSITIONAL_REFERENCE STAR SUBQUERY WINDOW`)
+const allowedTypes = set(`
+  SELECT_NODE SET_OPERATION_NODE RECURSIVE_CTE_NODE CTE_NODE
+  BASE_TABLE SUBQUERY JOIN TABLE_FUNCTION EXPRESSION_LIST EMPTY PIVOT
+  ORDER_MODIFIER LIMIT_MODIFIER LIMIT_PERCENT_MODIFIER DISTINCT_MODIFIER
+  ORDER_DEFAULT ASCENDING DESCENDING
+  ARRAY_TYPE_INFO DECIMAL_TYPE_INFO GENERIC_TYPE_INFO LIST_TYPE_INFO STRING_TYPE_INFO STRUCT_TYPE_INFO UNBOUND_TYPE_INFO INTEGER_LITERAL_TYPE_INFO`)
+
+const refused = (what: string, hint?: string): Problem =>
+  new Problem('refused_statement', 'The SQL statement is not allowed', `${what} is not allowed here`, hint === undefined ? {} : { hint })
+
+const unknownFunction = (name: string): Problem => {
+  const like = nearest(name, functionLists.values)
+  return new Problem(
+    'bad_statement',
+    'Unknown function',
+    `There is no function ${name}`,
+    like === undefined ? {} : { hint: `Did you mean ${like}?` },
+  )
+}
+
+/** Refuses a function that is not on the list for its place: among values, or in FROM. */
+const checkFunction = (node: AstNode, place: 'values' | 'rows'): void => {
+  const name = textOf(node, 'function_name').toLowerCase()
+  const schema = textOf(node, 'schema')
+  if (textOf(node, 'catalog') !== '' || (schema !== '' && schema !== 'main'))
+    throw refused(`The function ${schema}.${name}`, 'Write the name of a function without a schema.')
+  if (functionLists[place].has(name)) return
+  if (functionLists.refused.has(name) || isRefusedPattern(name)) throw refused(`The function ${name}`)
+  if (functionLists.rows.has(name)) throw refused(`The function ${name} outside FROM`, `Write it in FROM: SELECT * FROM ${name}(…).`)
+  if (functionLists.values.has(name))
+    throw refused(
+      `The function ${name} in FROM`,
+      'In FROM stand tables, and range, generate_series, unnest, json_each, json_tree and repeat.',
+    )
+  throw unknownFunction(name)
+}
+
+const checkReference = (node: AstNode): void => {
+  switch (textOf(node, 'type')) {
+    case 'TABLE_FUNCTION': {
+      const made = nodeOf(node, 'function')
+      if (!made || textOf(made, 'class') !== 'FUNCTION') throw refused('This table function')
+      checkFunction(made, 'rows')
+      return
+    }
+    case 'PIVOT':
+      checkPivots(node['pivots'])
+      return
+    case 'SHOW_REF':
+      throw refused(
+        `${textOf(node, 'show_type')} inside a query`,
+        'Send SHOW, DESCRIBE or SUMMARIZE as a statement of its own, or query information_schema.',
+      )
+    default:
+  }
+}
+
+const checkPivots = (pivots: AstValue | undefined): void => {
+  const named = Array.isArray(pivots) && pivots.some((pivot) => isNode(pivot) && textOf(pivot, 'pivot_enum') !== '')
+  if (named) throw refused('PIVOT … IN with the name of a type', 'List the values: IN (1, 2, 3).')
+}
+
+const checkExpression = (node: AstNode): void => {
+  const kind = textOf(node, 'class')
+  if (kind === 'PARAMETER')
+    throw new Problem('bad_statement', 'Parameter is not set', `Parameter is not set: ${textOf(node, 'identifier')}`)
+  if (!allowedClasses.has(kind)) throw refused(`The expression ${kind}`)
+  if (kind === 'FUNCTION') checkFunction(node, 'values')
+  if (kind === 'WINDOW') checkFunction(node, 'values')
+}
+
+const checkType = (node: AstNode): void => {
+  if (textOf(node, 'type') === 'UNBOUND_TYPE_INFO' && (textOf(node, 'schema') !== '' || textOf(node, 'catalog') !== ''))
+    throw refused(`The type ${textOf(node, 'schema')}.${textOf(node, 'name')}`)
+}
+
+const checkNode = (node: AstNode, inFrom: boolean): void => {
+  if (isExpression(node)) {
+    if (!inFrom) checkExpression(node)
+    return
+  }
+  const type = textOf(node, 'type')
+  checkReference(node)
+  if (type !== '' && !allowedTypes.has(type)) throw refused(`${type} in a query`)
+  checkType(node)
+}
+
+/**
+ * Refuses a tree that holds anything but what is listed: kinds of nodes, functions by their place, types, pivots.
+ * Tables are not checked here: every table's name is resolved in the catalogue, and no other reaches DuckDB.
+ *
+ * @example guard(await parseSelect(connection, 'SELECT getenv(\'HOME\')')) // throws: There is no function getenv
+ */
+export const guard = (value: AstValue, inFrom = false): void => {
+  if (value === null || typeof value !== 'object' || value instanceof NumberText) return
+  if (Array.isArray(value)) {
+    for (const item of value) guard(item)
+    return
+  }
+  checkNode(value, inFrom)
+  const isTableFunction = textOf(value, 'type') === 'TABLE_FUNCTION'
+  for (const [key, member] of Object.entries(value)) guard(member, isTableFunction && key === 'function')
+}

@@ -1,0 +1,79 @@
+import type { Token } from './lexer.js'
+
+const words = (text: string) => new Set(text.split(' '))
+const ownCondition = words('CROSS NATURAL POSITIONAL')
+const joinWords = words('LEFT RIGHT FULL INNER OUTER ASOF SEMI ANTI')
+const notAnAlias = words(
+  'ON USING WHERE JOIN LEFT RIGHT FULL INNER CROSS NATURAL ASOF POSITIONAL SEMI ANTI GROUP ORDER LIMIT OFFSET HAVING QUALIFY WINDOW UNION INTERSECT EXCEPT FETCH SAMPLE TABLESAMPLE AT',
+)
+const upper = (token: Token | undefined) => (token?.kind === 'word' ? token.text.toUpperCase() : '')
+const isName = (token: Token | undefined) =>
+  token !== undefined && ['word', 'quoted', 'backquoted', 'number', 'string'].includes(token.kind)
+
+/** The index behind the bracket that closes the one at `open`. */
+const behindBrackets = (tokens: Token[], open: number): number => {
+  let depth = 0
+  for (let i = open; i < tokens.length; i++) {
+    const text = tokens[i]?.kind === 'symbol' ? tokens[i]?.text : ''
+    if (text === '(') depth++
+    if (text === ')' && --depth === 0) return i + 1
+  }
+  return tokens.length
+}
+
+const behindName = (tokens: Token[], start: number): number => {
+  let i = start
+  while (isName(tokens[i])) {
+    i++
+    if (tokens[i]?.text !== '.') break
+    i++
+  }
+  return tokens[i]?.text === '(' ? behindBrackets(tokens, i) : i
+}
+
+const behindAlias = (tokens: Token[], start: number): number => {
+  let i = start
+  if (upper(tokens[i]) === 'AS') i += 2
+  else if (isName(tokens[i]) && !notAnAlias.has(upper(tokens[i]))) i++
+  else return i
+  return tokens[i]?.text === '(' ? behindBrackets(tokens, i) : i
+}
+
+/** The index behind the table that a JOIN names, with its alias and its AT. */
+const behindTable = (tokens: Token[], start: number): number => {
+  const lateral = upper(tokens[start]) === 'LATERAL' ? start + 1 : start
+  const named = tokens[lateral]?.text === '(' ? behindBrackets(tokens, lateral) : behindName(tokens, lateral)
+  const i = behindAlias(tokens, named)
+  if (upper(tokens[i]) !== 'AT') return i
+  return behindAlias(tokens, behindBrackets(tokens, i + 1))
+}
+
+const hasOwnCondition = (tokens: Token[], join: number): boolean => {
+  let i = join - 1
+  while (joinWords.has(upper(tokens[i]))) i--
+  return ownCondition.has(upper(tokens[i]))
+}
+
+/**
+ * Where ` ON TRUE` has to stand so that `t JOIN m` parses: token indexes, to be inserted behind.
+ * A model joins to every row, so nobody writes a condition for it.
+ *
+ * @example missingConditions(lex('SELECT * FROM t JOIN m WHERE a')) // Map { 5 => ' ON TRUE' }
+ */
+export const missingConditions = (tokens: Token[]): Map<number, string> => {
+  const found = new Map<number, string>()
+  tokens.forEach((token, index) => {
+    if (upper(token) !== 'JOIN' || hasOwnCondition(tokens, index)) return
+    const end = behindTable(tokens, index + 1)
+    const next = upper(tokens[end])
+    if (next !== 'ON' && next !== 'USING') found.set(end - 1, ' ON TRUE')
+  })
+  return found
+}
+
+/** The tokens without a trailing `USING key = value, …`, which clients send to engines that take options per query. */
+export const withoutUsing = (tokens: Token[]): Token[] => {
+  const using = tokens.findLastIndex((token) => upper(token) === 'USING')
+  const isOptions = using > 0 && isName(tokens[using + 1]) && tokens[using + 2]?.text === '='
+  return isOptions ? tokens.slice(0, using) : tokens
+}

@@ -1,0 +1,66 @@
+import { DuckDBTypeId, type DuckDBConnection } from '@duckdb/node-api'
+import { printSelect } from '../ast/duckdb.js'
+import { cloneAst, type AstNode } from '../ast/json.js'
+import { nodeOf, selectNode, star, textOf } from '../ast/nodes.js'
+import type { LeafColumn, Scope } from '../scope.js'
+
+const times = new Set([
+  DuckDBTypeId.DATE,
+  DuckDBTypeId.TIMESTAMP,
+  DuckDBTypeId.TIMESTAMP_S,
+  DuckDBTypeId.TIMESTAMP_MS,
+  DuckDBTypeId.TIMESTAMP_NS,
+  DuckDBTypeId.TIMESTAMP_TZ,
+])
+const numbers = new Set([
+  DuckDBTypeId.TINYINT,
+  DuckDBTypeId.SMALLINT,
+  DuckDBTypeId.INTEGER,
+  DuckDBTypeId.BIGINT,
+  DuckDBTypeId.UTINYINT,
+  DuckDBTypeId.USMALLINT,
+  DuckDBTypeId.UINTEGER,
+  DuckDBTypeId.UBIGINT,
+  DuckDBTypeId.HUGEINT,
+  DuckDBTypeId.UHUGEINT,
+  DuckDBTypeId.FLOAT,
+  DuckDBTypeId.DOUBLE,
+  DuckDBTypeId.DECIMAL,
+])
+
+const kindOf = (type: DuckDBTypeId): LeafColumn['kind'] => {
+  if (numbers.has(type)) return 'number'
+  if (times.has(type)) return 'time'
+  return type === DuckDBTypeId.BOOLEAN ? 'boolean' : 'text'
+}
+
+/** A query of its own over a table of another one: the CTEs in sight come with it. */
+export const standalone = (items: AstNode[], ref: AstNode, where: AstNode | null, scope: Scope): AstNode => ({
+  ...selectNode(items.map(cloneAst), cloneAst(ref), where && cloneAst(where)),
+  // A name that is defined again hides the outer one.
+  cte_map: { map: [...new Map(scope.entries.map((entry) => [textOf(entry, 'key').toLowerCase(), entry])).values()].map(cloneAst) },
+})
+
+/** Names and kinds of what a query over a table gives, found by planning it without running it. */
+export const describe = async (
+  connection: DuckDBConnection,
+  ref: AstNode,
+  scope: Scope,
+  items: AstNode[] = [star('')],
+): Promise<LeafColumn[]> => {
+  const prepared = await connection.prepare(await printSelect(connection, standalone(items, ref, null, scope)))
+  try {
+    return Array.from({ length: prepared.columnCount }, (_, i) => ({
+      name: prepared.columnName(i),
+      kind: kindOf(prepared.columnTypeId(i)),
+    }))
+  } finally {
+    prepared.destroySync()
+  }
+}
+
+/** The name by which a table of a FROM is known. */
+export const aliasOf = (ref: AstNode): string => {
+  const called = nodeOf(ref, 'function')
+  return textOf(ref, 'alias') || textOf(ref, 'table_name') || (called ? textOf(called, 'function_name') : '')
+}

@@ -1,0 +1,151 @@
+import {
+  DOUBLE,
+  DuckDBDoubleVector,
+  DuckDBScalarFunction,
+  DuckDBStructVector,
+  INTEGER,
+  STRUCT,
+  VARCHAR,
+  type DuckDBConnection,
+  type DuckDBDataChunk,
+  type DuckDBInstance,
+  type DuckDBVector,
+} from '@duckdb/node-api'
+import { isProblem } from '../../errors.js'
+import { doubles, rawItems, validityOf } from '../vectors.js'
+import { fieldsOf, type ArgumentKind, type BoundModel, type InputVector } from './scoring-model.js'
+
+/** A model as one query uses it. The registered function holds none, so that models can leave memory. */
+type Use = { bound: BoundModel; scorer: ChunkScorer; scored: number }
+
+/** One query's use of models: how many rows of each it may score inside their functions, and what it scored. */
+export type Run = { id: number; limit: number; uses: Map<string, Use>; gaveUp: boolean }
+
+const gaveUp = 'too many rows to score inside the query'
+
+/** A column of a chunk as the engine reads it. */
+export const inputVector = (vector: DuckDBVector, rows: number): InputVector => {
+  if (vector instanceof DuckDBDoubleVector) {
+    const values = Float64Array.from(doubles(vector))
+    const valid = validityOf(vector)
+    // A missing number is NaN to the engine; the slot of a NULL may hold anything.
+    for (let row = 0; row < rows; row++) if (!valid(row)) values[row] = NaN
+    return { values }
+  }
+  return { values: vector.toArray() }
+}
+
+/** Buffers for one model's chunks, and the way from columns to numbers. */
+export class ChunkScorer {
+  private features = new Float64Array(0)
+  private out = new Float64Array(0)
+
+  constructor(private readonly bound: BoundModel) {}
+
+  /** The numbers of a chunk's rows, row by row; valid until the next call. `first` is the first input's column. */
+  score(chunk: DuckDBDataChunk, first: number): Float64Array {
+    const { model } = this.bound
+    const rows = chunk.rowCount
+    if (this.out.length < rows * model.outputWidth) {
+      this.features = new Float64Array(rows * model.width)
+      this.out = new Float64Array(rows * model.outputWidth)
+    }
+    const columns = model.inputs.map((_, index) => inputVector(chunk.getColumnVector(first + index), rows))
+    try {
+      model.encodeColumns(columns, rows, this.features)
+    } catch (error) {
+      // The row's number within a chunk says nothing to the caller.
+      throw isProblem(error) ? new Error(`${this.bound.label}: ${error.detail.replace(/^Row \d+, /, '')}`) : error
+    }
+    model.predictBatch(this.features, rows, this.out)
+    return this.out
+  }
+}
+
+/** The scalar functions by which queries of one DuckDB instance reach models. */
+export class ModelFunctions {
+  private readonly names = new Map<string, string>()
+  private readonly runs = new Map<number, Run>()
+  private admin: DuckDBConnection | undefined
+  private lastRun = 0
+
+  constructor(private readonly instance: DuckDBInstance) {}
+
+  begin(limit: number): Run {
+    const run = { id: ++this.lastRun, limit, uses: new Map<string, Use>(), gaveUp: false }
+    this.runs.set(run.id, run)
+    return run
+  }
+
+  end(run: Run): void {
+    this.runs.delete(run.id)
+  }
+
+  /**
+   * The name of the function by which a run reaches a model, and whether it was registered just now: transactions that are
+   * already open do not see it. Volatile functions run once a row wherever they stand; plain ones may be repeated.
+   */
+  async nameOf(run: Run, bound: BoundModel, shape: FunctionShape): Promise<{ name: string; fresh: boolean }> {
+    const kinds = shape.kinds.map((kind) => kind.charAt(0)).join('')
+    const key = [bound.artefact, bound.stream, bound.version, kinds, shape.withProbabilities, shape.volatile].join(' ')
+    const known = this.names.get(key)
+    const name = known ?? `ledger_score_${this.names.size + 1}`
+    run.uses.set(name, { bound, scorer: new ChunkScorer(bound), scored: run.uses.get(name)?.scored ?? 0 })
+    if (known !== undefined) return { name, fresh: false }
+    this.names.set(key, name)
+    this.admin ??= await this.instance.connect()
+    this.admin.registerScalarFunction(this.create(name, fieldsOf(bound.model, shape.withProbabilities), shape))
+    return { name, fresh: true }
+  }
+
+  private create(name: string, fields: string[], { kinds, volatile }: FunctionShape): DuckDBScalarFunction {
+    return DuckDBScalarFunction.create({
+      name,
+      parameterTypes: [INTEGER, ...kinds.map((kind) => (kind === 'number' ? DOUBLE : VARCHAR))],
+      returnType: STRUCT(Object.fromEntries(fields.map((field) => [field, DOUBLE]))),
+      specialHandling: true,
+      volatile,
+      mainFunction: (_info, input, output) => {
+        if (input.rowCount === 0) return
+        const { bound, scorer } = this.count(name, input)
+        writeScores(scorer.score(input, 1), input.rowCount, bound.model.outputWidth, fields.length, output)
+      },
+    })
+  }
+
+  private count(name: string, input: DuckDBDataChunk): Use {
+    const id = rawItems(input.getColumnVector(0))?.[0]
+    const run = this.runs.get(Number(id))
+    const use = run?.uses.get(name)
+    if (!run || !use) throw new Error('the query has ended')
+    if (use.scored + input.rowCount > run.limit) {
+      run.gaveUp = true
+      throw new Error(gaveUp)
+    }
+    use.scored += input.rowCount
+    return use
+  }
+}
+
+/** What tells two functions of one model apart. */
+export type FunctionShape = { kinds: readonly ArgumentKind[]; withProbabilities: boolean; volatile: boolean }
+
+const writeScores = (out: Float64Array, rows: number, outputWidth: number, fields: number, output: DuckDBVector): void => {
+  if (!(output instanceof DuckDBStructVector)) throw new TypeError('a model function returns a STRUCT')
+  for (let field = 0; field < fields; field++) {
+    const items = doubles(output.entryVectorAt(field))
+    for (let row = 0; row < rows; row++) items[row] = out[row * outputWidth + field] ?? NaN
+  }
+  output.flush()
+}
+
+const functionsOf = new WeakMap<DuckDBInstance, ModelFunctions>()
+
+/** The model functions of an instance; they live as long as it does. */
+export const modelFunctions = (instance: DuckDBInstance): ModelFunctions => {
+  const known = functionsOf.get(instance)
+  if (known) return known
+  const made = new ModelFunctions(instance)
+  functionsOf.set(instance, made)
+  return made
+}

@@ -1,0 +1,144 @@
+import { foldName } from '../../../events/common.js'
+import { Problem } from '../../errors.js'
+import { limits } from '../../limits.js'
+import { conjuncts, equality, isConstant } from '../ast/conditions.js'
+import type { AstNode } from '../ast/json.js'
+import {
+  emptyRef,
+  isColumnRef,
+  listOf,
+  nodesOf,
+  nullConstant,
+  selectNode,
+  star,
+  subqueryRef,
+  textConstant,
+  textOf,
+  textsOf,
+} from '../ast/nodes.js'
+import { nearest } from '../names.js'
+import { modelColumn, modelColumns } from './outputs.js'
+import type { BoundModel } from './scoring-model.js'
+
+/** The inputs of one row, by the model's names. */
+export type GivenRow = ReadonlyMap<string, AstNode>
+
+type Reader = { bound: BoundModel; alias: string; quoted: ReadonlySet<string> }
+
+const columnNamed = ({ bound, alias }: Reader, node: AstNode): string | undefined => {
+  if (!isColumnRef(node)) return undefined
+  const names = textsOf(node, 'column_names')
+  const [first = '', second] = names
+  if (second !== undefined && foldName(first) !== foldName(alias)) return undefined
+  return modelColumn(bound, second ?? first)
+}
+
+const unknownColumn = (bound: BoundModel, name: string): Problem => {
+  const known = modelColumns(bound)
+  const like = nearest(name, known)
+  const inputs = bound.model.inputs.map((input) => input.name).join(', ')
+  return new Problem('bad_statement', 'No such column', `Model ${bound.label} has no column ${name}`, {
+    hint: like === undefined ? `Its inputs are ${inputs}.` : `Did you mean ${like}? Its inputs are ${inputs}.`,
+  })
+}
+
+/** The value that an input is compared with: a constant, or a text in double quotes. */
+const constantOf = (reader: Reader, node: AstNode): AstNode | undefined => {
+  if (isConstant(node)) return node
+  const [name = '', second] = isColumnRef(node) ? textsOf(node, 'column_names') : []
+  return second === undefined && reader.quoted.has(name) && columnNamed(reader, node) === undefined ? textConstant(name) : undefined
+}
+
+const isInput = ({ bound }: Reader, name: string) => bound.model.inputs.some((input) => input.name === name)
+
+const oneValue = (reader: Reader, column: AstNode, value: AstNode): GivenRow[] | undefined => {
+  const name = columnNamed(reader, column)
+  const constant = constantOf(reader, value)
+  if (name === undefined && constant && isColumnRef(column)) throw unknownColumn(reader.bound, textsOf(column, 'column_names').join('.'))
+  return name !== undefined && constant && isInput(reader, name) ? [new Map([[name, constant]])] : undefined
+}
+
+const together = (reader: Reader, left: GivenRow[], right: GivenRow[]): GivenRow[] => {
+  const rows = left.flatMap((a) => right.map((b) => new Map([...a, ...b])))
+  const twice = left[0] && right[0] && [...left[0].keys()].find((name) => right[0]?.has(name))
+  if (twice !== undefined)
+    throw new Problem('bad_statement', 'An input has two values', `${twice} of model ${reader.bound.label} is given twice`, {
+      hint: 'Join alternatives with OR or IN.',
+    })
+  if (rows.length > limits.predictMaxRows)
+    throw new Problem(
+      'query_limit',
+      'Too many rows',
+      `WHERE gives ${rows.length} rows; at most ${limits.predictMaxRows} are predicted this way`,
+      { hint: 'JOIN the model with a table.' },
+    )
+  return rows
+}
+
+/** The rows that a condition gives: AND combines, OR and IN add. Undefined when it says something else. */
+const rowsOf = (reader: Reader, condition: AstNode): GivenRow[] | undefined => {
+  switch (textOf(condition, 'type')) {
+    case 'CONJUNCTION_AND': {
+      const parts = nodesOf(condition, 'children').map((child) => rowsOf(reader, child))
+      return parts.reduce<GivenRow[] | undefined>((rows, part) => rows && part && together(reader, rows, part), [new Map()])
+    }
+    case 'CONJUNCTION_OR': {
+      const parts = nodesOf(condition, 'children').map((child) => rowsOf(reader, child))
+      return parts.reduce<GivenRow[] | undefined>((rows, part) => rows && part && [...rows, ...part], [])
+    }
+    case 'COMPARE_EQUAL': {
+      const [left, right] = equality(condition) ?? []
+      return left && right && (oneValue(reader, left, right) ?? oneValue(reader, right, left))
+    }
+    case 'COMPARE_IN': {
+      const [column, ...values] = nodesOf(condition, 'children')
+      const rows = values.map((value) => column && oneValue(reader, column, value))
+      return rows.every((row) => row !== undefined) ? rows.flat() : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+const whereMissing = ({ bound }: Reader): Problem => {
+  const example = bound.model.inputs.slice(0, 2).map(({ name }) => `${name} = …`)
+  return new Problem(
+    'bad_statement',
+    'A model needs inputs',
+    `WHERE clause required when selecting from a model: ${bound.label} needs its inputs`,
+    {
+      hint: `Write SELECT * FROM ${bound.label} WHERE ${example.join(' AND ')}, or join it: SELECT * FROM files.your_table AS t JOIN ${bound.label} AS m.`,
+    },
+  )
+}
+
+/**
+ * Reads `WHERE a = 1 AND b IN ('x', 'y')` behind a model as the rows to predict. What is left is a condition on the answers.
+ *
+ * @example readGivenRows(bound, 'm', where, new Set()) // { rows: [Map { a, b }, Map { a, b }], rest: [] }
+ */
+export const readGivenRows = (
+  bound: BoundModel,
+  alias: string,
+  where: AstNode | undefined,
+  quoted: ReadonlySet<string>,
+): { rows: GivenRow[]; rest: AstNode[] } => {
+  const reader = { bound, alias, quoted }
+  const rest: AstNode[] = []
+  let rows: GivenRow[] | undefined
+  for (const part of conjuncts(where)) {
+    const given = rowsOf(reader, part)
+    if (!given) rest.push(part)
+    else rows = rows ? together(reader, rows, given) : given
+  }
+  if (!rows) throw whereMissing(reader)
+  return { rows, rest }
+}
+
+/** The given rows as a table whose columns are the inputs that any of them names. */
+export const tableOfRows = (rows: GivenRow[], alias: string): { ref: AstNode; inputs: string[] } => {
+  const inputs = [...new Set(rows.flatMap((row) => [...row.keys()]))]
+  const values = rows.map((row) => inputs.map((name) => ({ ...(row.get(name) ?? nullConstant()), alias: '' })))
+  const list = { ...emptyRef(), type: 'EXPRESSION_LIST', alias: 'valueslist', expected_names: [], expected_types: [], values }
+  return { ref: subqueryRef(selectNode([star('')], list), alias, listOf({ inputs }, 'inputs')), inputs }
+}

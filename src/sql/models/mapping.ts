@@ -1,0 +1,101 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { foldName } from '../../../events/common.js'
+import { Problem } from '../../errors.js'
+import { conjuncts, equality, readsOf } from '../ast/conditions.js'
+import { expressionTemplate } from '../ast/templates.js'
+import type { AstNode } from '../ast/json.js'
+import { allOf, cast, columnRef, isColumnRef, nodeOf, nullConstant } from '../ast/nodes.js'
+import type { Leaf, LeafColumn } from '../scope.js'
+import { modelColumnOf, type ModelUse } from './references.js'
+import type { ArgumentKind, ScoringInput } from './scoring-model.js'
+
+const inputOf = (use: ModelUse, uses: readonly ModelUse[], leaves: readonly Leaf[], node: AstNode): string | undefined => {
+  const hit = isColumnRef(node) ? modelColumnOf(node, uses, leaves) : undefined
+  return hit?.[0] === use && use.bound.model.inputs.some(({ name }) => name === hit[1]) ? hit[1] : undefined
+}
+
+const readsModel = (expression: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[]): boolean => {
+  const { columns, opaque } = readsOf(expression)
+  return opaque || columns.some((names) => modelColumnOf(columnRef(...names), uses, leaves) !== undefined)
+}
+
+/** `t.a = m.b` under ON or WHERE gives the model's input b the value t.a; returns the conditions that remain. */
+const mapped = (
+  conditions: AstNode[],
+  use: ModelUse,
+  uses: readonly ModelUse[],
+  leaves: readonly Leaf[],
+  inputs: Map<string, AstNode>,
+): AstNode[] =>
+  conditions.filter((condition) => {
+    const sides = equality(condition)
+    for (const [side, other] of sides ? [sides, [...sides].reverse()] : []) {
+      const input = side && inputOf(use, uses, leaves, side)
+      if (input === undefined || !other || inputs.has(input) || readsModel(other, uses, leaves)) continue
+      inputs.set(input, other)
+      return false
+    }
+    return true
+  })
+
+const byName = (leaves: readonly Leaf[], name: string): AstNode | undefined => {
+  for (const leaf of leaves) {
+    const column = leaf.columns.find((known) => foldName(known.name) === foldName(name))
+    if (column) return columnRef(leaf.alias, column.name)
+  }
+  return undefined
+}
+
+/** Where each input of a model comes from, and what remains of the conditions. */
+export type Mapping = { inputs: Map<string, AstNode>; original: AstNode | undefined; on: AstNode[] }
+
+/**
+ * Finds the inputs of a joined model: what ON says, then the column of the same name, then a constant that WHERE says.
+ * Takes what it uses out of the SELECT's WHERE. None at all is a Problem: the model would say the same for every row.
+ */
+export const mapInputs = (select: AstNode, on: AstNode[], use: ModelUse, uses: readonly ModelUse[], leaves: readonly Leaf[]): Mapping => {
+  const inputs = new Map<string, AstNode>()
+  const remaining = mapped(on, use, uses, leaves, inputs)
+  for (const { name } of use.bound.model.inputs) {
+    const column = inputs.has(name) ? undefined : byName(leaves, name)
+    if (column) inputs.set(name, column)
+  }
+  const where = conjuncts(nodeOf(select, 'where_clause'))
+  const filters = mapped(where, use, uses, leaves, inputs)
+  if (filters.length < where.length) select['where_clause'] = allOf(filters)
+  if (inputs.size > 0) return { inputs, original: byName(leaves, use.bound.model.target.name), on: remaining }
+  const names = use.bound.model.inputs.map(({ name }) => name).join(', ')
+  throw new Problem(
+    'bad_statement',
+    'The model gets no inputs',
+    `Nothing that model ${use.bound.label} is joined to has one of its inputs (${names})`,
+    {
+      hint: `Map them in ON: JOIN ${use.bound.label} AS ${use.alias} ON t.your_column = ${use.alias}.${use.bound.model.inputs[0]?.name ?? 'input'}.`,
+    },
+  )
+}
+
+const timeSql = {
+  date: 'floor(epoch_us(CAST($x AS TIMESTAMP)) / 86400000000.0)',
+  timestamp: 'CAST(epoch_us(CAST($x AS TIMESTAMP)) AS DOUBLE) / 1000.0',
+}
+
+/**
+ * An input's expression as its model takes it: numbers, booleans and times as doubles (days or milliseconds since 1970),
+ * everything else as text, which the engine reads as it reads a request's.
+ */
+export const argumentOf = async (
+  connection: DuckDBConnection,
+  input: ScoringInput,
+  expression: AstNode | undefined,
+  kind: LeafColumn['kind'],
+): Promise<{ kind: ArgumentKind; expression: AstNode }> => {
+  if (!expression)
+    return input.type === 'text'
+      ? { kind: 'text', expression: cast(nullConstant(), 'VARCHAR') }
+      : { kind: 'number', expression: cast(nullConstant(), 'DOUBLE') }
+  if (kind === 'time' && (input.type === 'date' || input.type === 'timestamp'))
+    return { kind: 'number', expression: await expressionTemplate(connection, timeSql[input.type], { x: expression }) }
+  if (input.type === 'text' || kind === 'text' || kind === 'time') return { kind: 'text', expression: cast(expression, 'VARCHAR') }
+  return { kind: 'number', expression: cast(expression, 'DOUBLE') }
+}

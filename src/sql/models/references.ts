@@ -1,0 +1,115 @@
+import { foldName } from '../../../events/common.js'
+import { Problem } from '../../errors.js'
+import type { AstNode } from '../ast/json.js'
+import { become, childrenOf, columnRef, isColumnRef, isQuery, nodeOf, nodesOf, star, textOf, textsOf } from '../ast/nodes.js'
+import { nearest } from '../names.js'
+import type { Leaf } from '../scope.js'
+import { aliasOf } from './describe.js'
+import { leavesOf } from './detach.js'
+import { modelColumn, modelColumns } from './outputs.js'
+import type { BoundModel } from './scoring-model.js'
+
+export type ModelUse = { ref: AstNode; alias: string; bound: BoundModel }
+
+/** A place where a column of a model is read. */
+export type Reference = { node: AstNode; use: ModelUse; column: string }
+
+const hasColumn = (leaves: readonly Leaf[], name: string): boolean =>
+  leaves.some((leaf) => leaf.columns.some((column) => foldName(column.name) === foldName(name)))
+
+const qualified = (uses: readonly ModelUse[], table: string, name: string): [ModelUse, string] | undefined => {
+  const use = uses.find(({ alias }) => foldName(alias) === foldName(table))
+  if (!use) return undefined
+  const column = modelColumn(use.bound, name)
+  if (column !== undefined) return [use, column]
+  const like = nearest(name, modelColumns(use.bound))
+  throw new Problem('bad_statement', 'No such column', `Model ${use.bound.label} has no column ${name}`, {
+    hint: like === undefined ? `Its columns are ${modelColumns(use.bound).join(', ')}.` : `Did you mean ${use.alias}.${like}?`,
+  })
+}
+
+/** Whose column a name is: the models' when it names one of them, or when no table beside them has such a column. */
+export const modelColumnOf = (node: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[]): [ModelUse, string] | undefined => {
+  const [first = '', second] = textsOf(node, 'column_names')
+  if (second !== undefined) return qualified(uses, first, second)
+  if (hasColumn(leaves, first)) return undefined
+  for (const use of uses) {
+    const column = modelColumn(use.bound, first)
+    if (column !== undefined) return [use, column]
+  }
+  return undefined
+}
+
+const aliasesIn = (query: AstNode): Set<string> => {
+  const from = nodeOf(query, 'from_table')
+  return new Set(from ? leavesOf(from).map((leaf) => foldName(aliasOf(leaf))) : [])
+}
+
+/** Finds the models' columns in an expression; a subquery that has a table of the model's alias hides it. */
+const findIn = (node: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[], found: Reference[], nested: boolean): void => {
+  if (isColumnRef(node)) {
+    const isQualified = textsOf(node, 'column_names').length > 1
+    const hit = nested && !isQualified ? undefined : modelColumnOf(node, uses, leaves)
+    if (hit) found.push({ node, use: hit[0], column: hit[1] })
+    return
+  }
+  const inner = isQuery(node) ? uses.filter(({ alias }) => !aliasesIn(node).has(foldName(alias))) : uses
+  for (const child of childrenOf(node)) findIn(child, inner, leaves, found, nested || isQuery(node))
+}
+
+/** Every place in a SELECT, but its FROM, where a column of a model is read. */
+export const referencesIn = (select: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[]): Reference[] => {
+  const found: Reference[] = []
+  const aliases = new Set(nodesOf(select, 'select_list').map((item) => foldName(textOf(item, 'alias'))))
+  for (const [key, value] of Object.entries(select)) {
+    if (key === 'from_table' || key === 'cte_map') continue
+    const part: Reference[] = []
+    findIn({ value }, uses, leaves, part, false)
+    // ORDER BY reads the answer's own columns first.
+    const keep = ({ node }: Reference) =>
+      key !== 'modifiers' || textsOf(node, 'column_names').length > 1 || !aliases.has(foldName(textsOf(node, 'column_names')[0] ?? ''))
+    found.push(...part.filter(keep))
+  }
+  return found
+}
+
+const isStar = (node: AstNode) => textOf(node, 'class') === 'STAR'
+
+const leafStar = (leaf: Leaf | undefined, node: AstNode, reserved: string[]): AstNode[] => {
+  if (!leaf) return [{ ...node }]
+  const own = (name: string) => leaf.columns.some((column) => foldName(column.name) === foldName(name))
+  const excluded = textsOf(node, 'exclude_list').filter(own)
+  const replaced = nodesOf(node, 'replace_list').filter((entry) => own(textOf(entry, 'key')))
+  return [{ ...node, ...star(leaf.alias, [...excluded, ...reserved]), replace_list: replaced }]
+}
+
+const modelStar = (use: ModelUse, node: AstNode): AstNode[] => {
+  const excluded = new Set(textsOf(node, 'exclude_list').map(foldName))
+  const columns = modelColumns(use.bound).filter((column) => !excluded.has(foldName(column)))
+  return columns.map((column) => ({ ...columnRef(use.alias, column), alias: column }))
+}
+
+/** What a FROM shows under `*`, in the order in which it was written. */
+export type Shown = { kind: 'leaf'; leaf: Leaf } | { kind: 'model'; use: ModelUse }
+
+/** Writes `*` and `m.*` out, since a model is no table; `reserved` are columns that nobody asked for. */
+export const expandStars = (select: AstNode, shown: readonly Shown[], reserved: string[]): void => {
+  select['select_list'] = nodesOf(select, 'select_list').flatMap((item) => {
+    if (!isStar(item)) return [item]
+    if (item['columns'] === true || item['expr'] !== null)
+      throw new Problem('refused_statement', 'COLUMNS is not allowed here', 'COLUMNS(…) is not allowed beside a model', {
+        hint: 'Name the columns, or write *.',
+      })
+    const relation = foldName(textOf(item, 'relation_name'))
+    const wanted = shown.filter((part) => relation === '' || foldName(part.kind === 'leaf' ? part.leaf.alias : part.use.alias) === relation)
+    if (wanted.length === 0) return [item]
+    return wanted.flatMap((part) => (part.kind === 'leaf' ? leafStar(part.leaf, item, reserved) : modelStar(part.use, item)))
+  })
+}
+
+/** Puts an expression where a column was read; an item of the list keeps the column's name. */
+export const replaceReference = (select: AstNode, { node, column }: Reference, expression: AstNode): void => {
+  const isItem = nodesOf(select, 'select_list').includes(node)
+  const alias = textOf(node, 'alias') || (isItem ? column : '')
+  become(node, { ...expression, alias })
+}

@@ -1,0 +1,35 @@
+/** Values of one input for the rows of a chunk; `valid` says where there is a value. */
+export type InputVector = { values: ArrayLike<unknown>; valid?: ArrayLike<number | boolean> }
+
+export type ScoringInput = { name: string; type: 'number' | 'integer' | 'boolean' | 'text' | 'date' | 'timestamp' }
+
+/**
+ * What SQL needs of a model in memory: its inputs, and numbers for rows of features.
+ * `predictBatch` gives `outputWidth` numbers a row: the value (or the index of the class), the confidence, the lower and
+ * the upper bound (NaN for classes), and for classes one probability each.
+ */
+export type ScoringModel = {
+  inputs: readonly ScoringInput[]
+  target: { name: string; classes?: readonly (string | number | boolean)[] }
+  /** Features a row. */
+  width: number
+  outputWidth: number
+  encodeColumns: (columns: readonly (InputVector | undefined)[], rows: number, into: Float64Array) => void
+  encodeRow: (row: Readonly<Record<string, unknown>>, rowIndex: number, into: Float64Array, offset: number) => void
+  predictBatch: (features: Float64Array, rows: number, out: Float64Array) => void
+}
+
+/** A model's version as a query uses it; `artefact` is the hash of its bytes. */
+export type BoundModel = { model: ScoringModel; artefact: string; stream: string; version: number; label: string }
+
+/** The fields that every scored row has, in the order of a model's numbers. */
+export const scoreFields = ['value', 'confidence', 'min', 'max'] as const
+
+/** The fields of the reserved column: the four, and for `_explain` of a classifier one a class. */
+export const fieldsOf = (model: ScoringModel, withProbabilities: boolean): string[] => [
+  ...scoreFields,
+  ...(withProbabilities ? (model.target.classes ?? []).map((_, index) => `p${index}`) : []),
+]
+
+/** How an input's values reach the model: numbers as they are, or texts. */
+export type ArgumentKind = 'number' | 'text'

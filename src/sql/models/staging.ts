@@ -1,0 +1,96 @@
+import { DuckDBDataChunk, DOUBLE, type DuckDBAppender, type DuckDBConnection } from '@duckdb/node-api'
+import { Problem } from '../../errors.js'
+import { parseSelect, printSelect } from '../ast/duckdb.js'
+import type { AstNode } from '../ast/json.js'
+import { aliased, star } from '../ast/nodes.js'
+import { doubles } from '../vectors.js'
+import type { Scope } from '../scope.js'
+import type { Session } from '../session.js'
+import { standalone } from './describe.js'
+import { ChunkScorer } from './functions.js'
+import { fieldsOf, type BoundModel } from './scoring-model.js'
+
+/** A model and the expressions of its inputs over the table that is staged. */
+export type StagedUse = { bound: BoundModel; parameters: AstNode[]; column: string; withProbabilities: boolean }
+
+const batchRows = 16_384
+
+/** Lets other queries' turns come. */
+const breathe = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+export const checkAborted = (signal: AbortSignal): void => {
+  if (signal.aborted) throw new Problem('query_limit', 'The query was stopped', 'The query was stopped before it ended')
+}
+
+const appendScores = (appender: DuckDBAppender, out: Float64Array, rows: number, outputWidth: number, fields: number): void => {
+  const chunk = DuckDBDataChunk.create(
+    Array.from({ length: fields }, () => DOUBLE),
+    rows,
+  )
+  for (let field = 0; field < fields; field++) {
+    const vector = chunk.getColumnVector(field)
+    const items = doubles(vector)
+    for (let row = 0; row < rows; row++) items[row] = out[row * outputWidth + field] ?? NaN
+    vector.flush()
+  }
+  appender.appendDataChunk(chunk)
+}
+
+const parameterNames = (use: number, count: number) => Array.from({ length: count }, (_, i) => `ledger_${use}_${i}`)
+
+const scoreTable = async (session: Session, table: string, index: number, use: StagedUse, rows: number): Promise<string> => {
+  const { connection, signal } = session
+  const fields = fieldsOf(use.bound.model, use.withProbabilities)
+  const scores = `${table}_${index}`
+  await connection.run(`CREATE TEMP TABLE ${scores} (${fields.map((field) => `${field} DOUBLE`).join(', ')})`)
+  const appender = await connection.createAppender(scores, 'main', 'temp')
+  const scorer = new ChunkScorer(use.bound)
+  const columns = parameterNames(index, use.parameters.length).join(', ')
+  for (let from = 0; from < rows; from += batchRows) {
+    checkAborted(signal)
+    const result = await connection.run(`SELECT ${columns} FROM temp.${table} WHERE rowid >= ${from} AND rowid < ${from + batchRows}`)
+    for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+      appendScores(appender, scorer.score(chunk, 0), chunk.rowCount, use.bound.model.outputWidth, fields.length)
+      await breathe()
+    }
+  }
+  appender.closeSync()
+  session.staged.push({ bound: use.bound, rows })
+  return scores
+}
+
+const countRows = async (connection: DuckDBConnection, table: string): Promise<number> => {
+  const reader = await connection.runAndReadAll(`SELECT count(*) FROM temp.${table}`)
+  return Number(reader.getRows()[0]?.[0])
+}
+
+/**
+ * Scores all rows of a table before the query that reads them: copies the table with the models' inputs, runs the models
+ * chunk by chunk with pauses in which other queries get their turn, and gives a query that puts the scores beside the rows.
+ */
+export const stage = async (
+  session: Session,
+  leaf: AstNode,
+  where: AstNode | null,
+  uses: readonly StagedUse[],
+  scope: Scope,
+): Promise<AstNode> => {
+  const { connection } = session
+  const table = `ledger_stage_${session.staged.length}`
+  const parameters = uses.flatMap((use, index) =>
+    parameterNames(index, use.parameters.length).map((name, i) => aliased(name, use.parameters[i] ?? star(''))),
+  )
+  const text = await printSelect(connection, standalone([star(''), ...parameters], leaf, where, scope))
+  checkAborted(session.signal)
+  await connection.run(`CREATE TEMP TABLE ${table} AS ${text}`)
+  const rows = await countRows(connection, table)
+  const scores: string[] = []
+  for (const [index, use] of uses.entries()) scores.push(await scoreTable(session, table, index, use, rows))
+  const hidden = uses.flatMap((use, index) => parameterNames(index, use.parameters.length))
+  const packed = uses.map((use, index) => {
+    const fields = fieldsOf(use.bound.model, use.withProbabilities).map((field) => `${field} := r${index}.${field}`)
+    return `struct_pack(${fields.join(', ')}) AS ${use.column}`
+  })
+  const joined = scores.map((name, index) => `POSITIONAL JOIN temp.${name} AS r${index}`).join(' ')
+  return parseSelect(connection, `SELECT s.* EXCLUDE (${hidden.join(', ')}), ${packed.join(', ')} FROM temp.${table} AS s ${joined}`)
+}

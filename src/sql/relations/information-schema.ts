@@ -1,0 +1,246 @@
+import { quoteText } from '../strings.js'
+import { at, column, masked, nocase, type Column, type Relation } from './relation.js'
+
+const databases: Relation = {
+  name: 'databases',
+  about: 'Everything that can stand before a dot: system schemas, projects, files and connections.',
+  kind: 'SYSTEM VIEW',
+  columns: [
+    column('NAME', 'VARCHAR', 'Name; compared without case.'),
+    column('TYPE', 'VARCHAR', 'system, project or data.'),
+    column('ENGINE', 'VARCHAR', 'Engine of a connection.'),
+    column('CONNECTION_DATA', 'VARCHAR', 'Settings of a connection as JSON text; secrets show as ******.'),
+  ],
+  sql: `
+    SELECT ${nocase('d.name')} AS "NAME", d.type AS "TYPE", d.engine AS "ENGINE", d.data AS "CONNECTION_DATA"
+    FROM (
+      SELECT 0 AS kind, 0 AS id, 'information_schema' AS name, 'system' AS type, NULL AS engine, NULL AS data
+      UNION ALL SELECT 0, 1, 'log', 'system', NULL, NULL
+      UNION ALL SELECT 1, id, name, 'project', NULL, NULL FROM ${at('projects')} AS p
+      UNION ALL SELECT 2, 0, 'files', 'data', 'files', NULL
+      UNION ALL SELECT 3, id, name, 'data', engine, ${masked('parameters')} FROM ${at('databases')} AS c
+    ) AS d ORDER BY d.kind, d.id`,
+}
+
+const schemata: Relation = {
+  name: 'schemata',
+  about: 'The same schemas in the form that MySQL clients read.',
+  kind: 'SYSTEM VIEW',
+  columns: [
+    column('CATALOG_NAME', 'VARCHAR', 'Always def.'),
+    column('SCHEMA_NAME', 'VARCHAR', 'Name of the schema.'),
+    column('DEFAULT_CHARACTER_SET_NAME', 'VARCHAR', 'Always utf8mb4.'),
+    column('DEFAULT_COLLATION_NAME', 'VARCHAR', 'Always utf8mb4_0900_ai_ci.'),
+    column('SQL_PATH', 'VARCHAR', 'Always empty.'),
+  ],
+  sql: `
+    SELECT 'def' AS "CATALOG_NAME", "NAME" AS "SCHEMA_NAME", 'utf8mb4' AS "DEFAULT_CHARACTER_SET_NAME",
+      'utf8mb4_0900_ai_ci' AS "DEFAULT_COLLATION_NAME", CAST(NULL AS VARCHAR) AS "SQL_PATH"
+    FROM (${databases.sql}) AS d`,
+}
+
+const files: Relation = {
+  name: 'files',
+  about: 'Uploaded files; each is a table of the schema files.',
+  kind: 'SYSTEM VIEW',
+  columns: [
+    column('NAME', 'VARCHAR', 'Name of the file; compared without case.'),
+    column('ROW_COUNT', 'BIGINT', 'Number of rows.'),
+    column('BYTES', 'BIGINT', 'Size of the stored content.'),
+    column('COLUMNS', 'VARCHAR', 'Columns as JSON text: name and type.'),
+    column('ORIGINAL_NAME', 'VARCHAR', 'Name it was uploaded under.'),
+    column('CREATED_AT', 'TIMESTAMP', 'When it was first uploaded (UTC).'),
+    column('CHANGED_AT', 'TIMESTAMP', 'When its content last changed (UTC).'),
+  ],
+  sql: `
+    SELECT ${nocase('f.name')} AS "NAME", f.row_count AS "ROW_COUNT", f.bytes AS "BYTES", CAST(f.columns AS VARCHAR) AS "COLUMNS",
+      f.original_name AS "ORIGINAL_NAME", f.created_at AS "CREATED_AT", f.changed_at AS "CHANGED_AT"
+    FROM ${at('files')} AS f ORDER BY f.id`,
+}
+
+const engines: Relation = {
+  name: 'ml_engines',
+  about: 'Engines that models can be trained with.',
+  kind: 'SYSTEM VIEW',
+  columns: [
+    column('NAME', 'VARCHAR', 'Name to write after USING engine.'),
+    column('HANDLER', 'VARCHAR', 'What stands behind the name.'),
+    column('CONNECTION_DATA', 'VARCHAR', 'Always {}.'),
+  ],
+  sql: `
+    SELECT ${nocase('e.name')} AS "NAME", 'boosted_trees' AS "HANDLER", '{}' AS "CONNECTION_DATA"
+    FROM (VALUES ('boosted_trees'), ('lightwood')) AS e(name)`,
+}
+
+const handlers: Relation = {
+  name: 'handlers',
+  about: 'What this service can train with and read from.',
+  kind: 'SYSTEM VIEW',
+  columns: [
+    column('NAME', 'VARCHAR', 'Name of the handler.'),
+    column('TYPE', 'VARCHAR', 'ml or data.'),
+    column('TITLE', 'VARCHAR', 'Name to show.'),
+    column('DESCRIPTION', 'VARCHAR', 'What it does.'),
+    column('VERSION', 'VARCHAR', 'Its release.'),
+    column('CONNECTION_ARGS', 'VARCHAR', 'Always empty.'),
+    column('IMPORT_SUCCESS', 'BOOLEAN', 'Always true.'),
+    column('IMPORT_ERROR', 'VARCHAR', 'Always empty.'),
+  ],
+  sql: `
+    SELECT ${nocase('h.name')} AS "NAME", h.type AS "TYPE", h.title AS "TITLE", h.description AS "DESCRIPTION", '1.0.0' AS "VERSION",
+      CAST(NULL AS VARCHAR) AS "CONNECTION_ARGS", true AS "IMPORT_SUCCESS", CAST(NULL AS VARCHAR) AS "IMPORT_ERROR"
+    FROM (VALUES
+      ('boosted_trees', 'ml', 'Boosted trees', 'Predicts numbers and classes from tables.'),
+      ('lightwood', 'ml', 'Boosted trees', 'The same engine under the name that existing statements use.'),
+      ('files', 'data', 'Files', 'Reads uploaded files.')) AS h(name, type, title, description)`,
+}
+
+const known = (names: string, about: (name: string) => string, type = 'VARCHAR'): Column[] =>
+  names.split(' ').map((name) => column(name, type, about(name)))
+const forClients = () => 'Kept for MySQL clients; empty.'
+
+const tableColumns: Column[] = [
+  column('TABLE_CATALOG', 'VARCHAR', 'Always def.'),
+  column('TABLE_SCHEMA', 'VARCHAR', 'Schema of the table.'),
+  column('TABLE_NAME', 'VARCHAR', 'Name of the table; compared without case.'),
+  column('TABLE_TYPE', 'VARCHAR', 'BASE TABLE, VIEW, MODEL or SYSTEM VIEW.'),
+  ...known('ENGINE VERSION ROW_FORMAT', forClients),
+  column('TABLE_ROWS', 'BIGINT', 'Number of rows, where it is known.'),
+  ...known('AVG_ROW_LENGTH DATA_LENGTH MAX_DATA_LENGTH INDEX_LENGTH DATA_FREE AUTO_INCREMENT', forClients, 'BIGINT'),
+  column('CREATE_TIME', 'TIMESTAMP', 'When it was created (UTC).'),
+  column('UPDATE_TIME', 'TIMESTAMP', 'When it last changed (UTC).'),
+  ...known('CHECK_TIME TABLE_COLLATION CHECKSUM CREATE_OPTIONS', forClients),
+  column('TABLE_COMMENT', 'VARCHAR', 'What it holds.'),
+]
+
+const columnColumns: Column[] = [
+  column('TABLE_CATALOG', 'VARCHAR', 'Always def.'),
+  column('TABLE_SCHEMA', 'VARCHAR', 'Schema of the table.'),
+  column('TABLE_NAME', 'VARCHAR', 'Name of the table; compared without case.'),
+  column('COLUMN_NAME', 'VARCHAR', 'Name of the column; compared without case.'),
+  column('ORDINAL_POSITION', 'INTEGER', 'Place in the table, from 1.'),
+  column('COLUMN_DEFAULT', 'VARCHAR', 'Kept for MySQL clients; empty.'),
+  column('IS_NULLABLE', 'VARCHAR', 'Always YES.'),
+  column('DATA_TYPE', 'VARCHAR', 'Type in lower case.'),
+  ...known('CHARACTER_MAXIMUM_LENGTH CHARACTER_OCTET_LENGTH NUMERIC_PRECISION NUMERIC_SCALE DATETIME_PRECISION', forClients, 'BIGINT'),
+  ...known('CHARACTER_SET_NAME COLLATION_NAME', forClients),
+  column('COLUMN_TYPE', 'VARCHAR', 'Type in lower case.'),
+  ...known('COLUMN_KEY EXTRA PRIVILEGES', forClients),
+  column('COLUMN_COMMENT', 'VARCHAR', 'What it holds.'),
+  ...known('GENERATION_EXPRESSION SRS_ID', forClients),
+  column('ORIGINAL_TYPE', 'VARCHAR', "DuckDB's name of the type."),
+]
+
+const placed = (columns: readonly Column[], values: Record<string, string>): string =>
+  columns.map(({ name, type }) => `${values[name] ?? `CAST(NULL AS ${type})`} AS "${name}"`).join(', ')
+
+/** Our own rows as one JSON text: as rows of VALUES they would be a tree of thousands of nodes. */
+const listed = (rows: readonly Record<string, string | number | null>[]): string => {
+  const shape = Object.entries(rows[0] ?? {}).map(([key, value]) => `"${key}":"${typeof value === 'number' ? 'INTEGER' : 'VARCHAR'}"`)
+  return `(SELECT unnest(from_json(${quoteText(JSON.stringify(rows))}, '[{${shape.join(',')}}]'), max_depth := 2))`
+}
+
+/** The tables and columns that are fixed: those of the system schemas, and those that every project has (schema NULL). */
+export type Fixed = { schema: string | null; relations: readonly Relation[] }[]
+
+const tables = (fixed: Fixed): Relation => {
+  const rows = fixed
+    .flatMap(({ schema, relations }) => relations.map(({ name, kind, about }) => ({ schema, name, kind, about })))
+    .map((row, place) => ({ place, ...row }))
+  return {
+    name: 'tables',
+    about: 'Every table, view, model and file that SQL offers.',
+    kind: 'SYSTEM VIEW',
+    columns: tableColumns,
+    sql: `
+    WITH projects AS ${at('projects')},
+    fixed AS ${listed(rows)},
+    offered AS (
+      SELECT 1 AS rank, 0 AS id, place, schema, name, kind, about, NULL AS rows, NULL AS created, NULL AS changed FROM fixed WHERE schema IS NOT NULL
+      UNION ALL SELECT 0, p.id, f.place, p.name, f.name, f.kind, f.about, NULL, NULL, NULL FROM projects AS p, fixed AS f WHERE f.schema IS NULL
+      UNION ALL SELECT 2, m.id, 0, p.name, m.name, 'MODEL', 'A model: give inputs in WHERE, or JOIN it.', NULL, m.created_at, m.changed_at
+        FROM ${at('models')} AS m JOIN projects AS p ON p.stream = m.project
+      UNION ALL SELECT 2, v.id, 0, p.name, v.name, 'VIEW', 'A stored query.', NULL, v.created_at, v.changed_at
+        FROM ${at('views')} AS v JOIN projects AS p ON p.stream = v.project
+      UNION ALL SELECT 3, f.id, 0, 'files', f.name, 'BASE TABLE', coalesce('Uploaded as ' || f.original_name || '.', 'An uploaded file.'),
+        f.row_count, f.created_at, f.changed_at FROM ${at('files')} AS f
+    )
+    SELECT ${placed(tableColumns, {
+      TABLE_CATALOG: "'def'",
+      TABLE_SCHEMA: nocase('schema'),
+      TABLE_NAME: nocase('name'),
+      TABLE_TYPE: 'kind',
+      TABLE_ROWS: 'CAST(rows AS BIGINT)',
+      CREATE_TIME: 'CAST(created AS TIMESTAMP)',
+      UPDATE_TIME: 'CAST(changed AS TIMESTAMP)',
+      TABLE_COMMENT: 'about',
+    })} FROM offered ORDER BY rank, id, place`,
+  }
+}
+
+const inputType = (type: string) =>
+  `CASE ${type} WHEN 'number' THEN 'DOUBLE' WHEN 'integer' THEN 'BIGINT' WHEN 'text' THEN 'VARCHAR' ELSE upper(${type}) END`
+
+const modelColumns = `
+      SELECT p.name AS schema, m.name AS "table", unnest(
+        list_transform(CAST(v.report->'$.inputs' AS STRUCT(name VARCHAR, type VARCHAR)[]),
+          lambda i: struct_pack(name := i.name, type := ${inputType('i.type')}, about := 'Input.'))
+        || [struct_pack(name := v.target, type := coalesce(${inputType(`(v.report->>'$.target.type')`)}, 'DOUBLE'), about := 'What the model predicts.'),
+          struct_pack(name := 'select_data_query', type := 'VARCHAR', about := 'Always empty.'),
+          struct_pack(name := 'when_data', type := 'VARCHAR', about := 'Always empty.'),
+          struct_pack(name := v.target || '_original', type := 'VARCHAR', about := 'What the data says, where it has the column.'),
+          struct_pack(name := v.target || '_confidence', type := 'DOUBLE', about := 'How sure the model is, from 0 to 1.'),
+          struct_pack(name := v.target || '_explain', type := 'VARCHAR', about := 'The prediction in one JSON text.'),
+          struct_pack(name := v.target || '_anomaly', type := 'BOOLEAN', about := 'Whether what the data says lies outside the bounds.'),
+          struct_pack(name := v.target || '_min', type := 'DOUBLE', about := 'Lower bound.'),
+          struct_pack(name := v.target || '_max', type := 'DOUBLE', about := 'Upper bound.')]) AS c
+      FROM ${at('models')} AS m JOIN projects AS p ON p.stream = m.project
+      JOIN ${at('model_versions')} AS v ON v.stream = m.stream AND v.version = m.active`
+
+const columns = (fixed: Fixed): Relation => {
+  const rows = fixed.flatMap(({ schema, relations }) =>
+    relations.flatMap((relation) =>
+      relation.columns.map(({ name, type, about }, index) => ({ schema, table: relation.name, place: index + 1, name, type, about })),
+    ),
+  )
+  return {
+    name: 'columns',
+    about: 'Every column of them. What a view gives follows from its query, see SELECT * FROM it LIMIT 0.',
+    kind: 'SYSTEM VIEW',
+    columns: columnColumns,
+    sql: `
+    WITH projects AS ${at('projects')},
+    fixed AS ${listed(rows)},
+    offered AS (
+      SELECT schema, "table", place, name, type, about FROM fixed WHERE schema IS NOT NULL
+      UNION ALL SELECT p.name, f.table, f.place, f.name, f.type, f.about FROM projects AS p, fixed AS f WHERE f.schema IS NULL
+      UNION ALL SELECT 'files', f."table", f.place, c.name, c.type, '' FROM (
+        SELECT name AS "table", unnest(CAST(columns AS STRUCT(name VARCHAR, type VARCHAR)[])) AS c,
+          unnest(range(1, CAST(json_array_length(columns) AS BIGINT) + 1)) AS place FROM ${at('files')} AS f) AS f
+      UNION ALL SELECT m.schema, m."table", row_number() OVER (PARTITION BY m.schema, m."table"), m.c.name, m.c.type, m.c.about FROM (${modelColumns}) AS m
+    )
+    SELECT ${placed(columnColumns, {
+      TABLE_CATALOG: "'def'",
+      TABLE_SCHEMA: nocase('schema'),
+      TABLE_NAME: nocase('"table"'),
+      COLUMN_NAME: nocase('name'),
+      ORDINAL_POSITION: 'CAST(place AS INTEGER)',
+      IS_NULLABLE: "'YES'",
+      DATA_TYPE: 'lower(type)',
+      COLUMN_TYPE: 'lower(type)',
+      PRIVILEGES: "'select'",
+      COLUMN_COMMENT: 'about',
+      ORIGINAL_TYPE: 'type',
+    })} FROM offered ORDER BY schema, "table", place`,
+  }
+}
+
+/** The system's own tables of information_schema; those of resources come from the resources. */
+export const systemRelations: readonly Relation[] = [databases, schemata, files, engines, handlers]
+
+/** The two tables that list everything, themselves included. */
+export const listings = (fixed: Fixed): Relation[] => {
+  const own = [tables([]), columns([])]
+  const all = fixed.map((part) => (part.schema === 'information_schema' ? { ...part, relations: [...part.relations, ...own] } : part))
+  return [tables(all), columns(all)]
+}

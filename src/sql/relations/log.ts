@@ -1,0 +1,85 @@
+import { column, masked, nocase, type Relation } from './relation.js'
+
+const position = column('position', 'BIGINT', 'Place in the log, from 1, without gaps.')
+const recordedAt = column('recorded_at', 'TIMESTAMP', 'When it was recorded (UTC).')
+const actor = column('actor', 'VARCHAR', 'Who did it.')
+const source = column('source', 'VARCHAR', 'How it came: rest, sql or cli.')
+const request = column('request', 'VARCHAR', 'Request that caused it.')
+
+const events: Relation = {
+  name: 'events',
+  about: 'The log itself: one row for each event.',
+  kind: 'BASE TABLE',
+  columns: [
+    position,
+    column('stream', 'VARCHAR', 'Resource that the event belongs to.'),
+    column('version', 'BIGINT', "Place in the resource's own history, from 1."),
+    column('type', 'VARCHAR', 'What happened.'),
+    column('schema', 'INTEGER', 'Version of the shape of data.'),
+    recordedAt,
+    actor,
+    source,
+    request,
+    column('correlation', 'VARCHAR', 'What the request belongs to.'),
+    column('causation', 'VARCHAR', 'What caused the request.'),
+    column('data', 'VARCHAR', 'What the event says, as JSON text; secrets show as ******.'),
+  ],
+  sql: `
+    SELECT position, stream, version, type, schema, recorded_at, actor, source, request, correlation, causation, ${masked('data')} AS data
+    FROM ledger.events WHERE position <= $position`,
+}
+
+const served = (table: string, columns: string) => `
+    SELECT e.position, e.recorded_at, e.actor, e.source, e.request, ${nocase('p.name')} AS project, ${nocase('m.name')} AS model, e.model AS model_id,
+      e.version, ${columns}
+    FROM ledger.${table} AS e
+    LEFT JOIN ledger.models_history AS m ON m.stream = e.model AND m.valid_from <= e.position AND (m.valid_to IS NULL OR m.valid_to > e.position)
+    LEFT JOIN ledger.projects_history AS p ON p.stream = m.project AND p.valid_from <= e.position AND (p.valid_to IS NULL OR p.valid_to > e.position)
+    WHERE e.position <= $position`
+
+const ofModel = [
+  column('project', 'VARCHAR', 'Project of the model, as it was named then.'),
+  column('model', 'VARCHAR', 'Name of the model, as it was then.'),
+  column('model_id', 'VARCHAR', 'Stream of the model.'),
+  column('version', 'INTEGER', 'Version that answered.'),
+]
+
+const predictions: Relation = {
+  name: 'predictions',
+  about: 'Predictions that were answered row by row, with what was sent and what came of it.',
+  kind: 'BASE TABLE',
+  columns: [
+    position,
+    recordedAt,
+    actor,
+    source,
+    request,
+    ...ofModel,
+    column('row', 'INTEGER', 'Place of the row in its request, from 0.'),
+    column('input', 'VARCHAR', 'What was sent, as JSON text.'),
+    column('output', 'VARCHAR', 'What was answered, as JSON text: value, confidence, min, max.'),
+    column('readable', 'BOOLEAN', 'False when the row was erased.'),
+  ],
+  sql: served('predictions', 'e.row, CAST(e.input AS VARCHAR) AS input, CAST(e.output AS VARCHAR) AS output, e.readable'),
+}
+
+const receipts: Relation = {
+  name: 'prediction_receipts',
+  about: 'One row for each time a model answered: how many rows, and for which statement.',
+  kind: 'BASE TABLE',
+  columns: [
+    position,
+    recordedAt,
+    actor,
+    source,
+    request,
+    ...ofModel,
+    column('rows', 'BIGINT', 'How many rows were scored.'),
+    column('statement', 'VARCHAR', 'Statement that scored them, if it was SQL; secrets are cut out.'),
+    column('read_at', 'BIGINT', 'Log position that the statement saw.'),
+  ],
+  sql: served('prediction_receipts', 'e.rows, e.statement, e.read_at'),
+}
+
+/** The schema `log`. */
+export const logRelations: readonly Relation[] = [events, predictions, receipts]

@@ -1,0 +1,26 @@
+/** A column that SQL offers: its name in the case that answers show, its type, and one sentence about it. */
+export type Column = { name: string; type: string; about: string }
+
+/**
+ * A table that SQL offers, as one whole statement over the ledger's tables.
+ * `$position` stands for the log position to see, `$project` for the stream of a project or NULL for all of them.
+ */
+export type Relation = { name: string; about: string; kind: 'BASE TABLE' | 'SYSTEM VIEW'; columns: readonly Column[]; sql: string }
+
+/** `column('NAME', 'VARCHAR', 'Name of the skill.')` */
+export const column = (name: string, type: string, about: string): Column => ({ name, type, about })
+
+/** The rows of a history table that hold at `$position`. */
+export const at = (table: string, position = '$position'): string =>
+  `(SELECT * FROM ledger.${table}_history WHERE valid_from <= ${position} AND (valid_to IS NULL OR valid_to > ${position}))`
+
+/** All rows of a history table up to `$position`; what ended later is still open there. */
+export const upTo = (table: string): string =>
+  `(SELECT * REPLACE (CASE WHEN valid_to <= $position THEN valid_to END AS valid_to) FROM ledger.${table}_history WHERE valid_from <= $position)`
+
+/** JSON as text, with stars where a secret stands. A quote inside a JSON text is escaped, so only a real reference matches. */
+export const masked = (json: string): string =>
+  `regexp_replace(CAST(${json} AS VARCHAR), '\\{\\s*"\\$secret"\\s*:\\s*"[^"]*"\\s*\\}', '"******"', 'g')`
+
+/** Text that is compared without case. */
+export const nocase = (expression: string): string => `(${expression}) COLLATE NOCASE`

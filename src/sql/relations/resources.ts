@@ -1,0 +1,187 @@
+import { at, column, masked, nocase, upTo, type Column, type Relation } from './relation.js'
+
+/** A kind of resource as SQL shows it: now, and with its whole history. */
+type Resource = {
+  name: string
+  table: string
+  about: string
+  columns: Column[]
+  /** The whole statement over some rows of the kind's table; other kinds are joined as they were at `moment`. */
+  select: (rows: string, moment: string, more: string) => string
+}
+
+const nameOf = (what: string) => column('NAME', 'VARCHAR', `Name of the ${what}; compared without case.`)
+const project = column('PROJECT', 'VARCHAR', 'Project that holds it.')
+
+const skills: Resource = {
+  name: 'skills',
+  table: 'skills',
+  about: 'Skills: what agents may work with.',
+  columns: [
+    nameOf('skill'),
+    project,
+    column('TYPE', 'VARCHAR', 'What kind of skill it is, such as text2sql.'),
+    column('PARAMS', 'VARCHAR', 'Settings as JSON text; secrets show as ******.'),
+  ],
+  select: (rows, moment, more) => `
+    SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", r.type AS "TYPE", ${masked('r.params')} AS "PARAMS"${more}
+    FROM ${rows} AS r LEFT JOIN ledger.projects_history AS p
+      ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
+    WHERE $project IS NULL OR r.project = $project
+    ORDER BY r.id, r.valid_from`,
+}
+
+const agents: Resource = {
+  name: 'agents',
+  table: 'agents',
+  about: 'Agents: a language model with skills and settings.',
+  columns: [
+    nameOf('agent'),
+    project,
+    column('MODEL_NAME', 'VARCHAR', 'Language model that the agent uses.'),
+    column('SKILLS', 'VARCHAR[]', 'Names of the skills it may use.'),
+    column('PARAMS', 'VARCHAR', 'Settings as JSON text; secrets show as ******.'),
+  ],
+  select: (rows, moment, more) => `
+    SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", r.model_name AS "MODEL_NAME",
+      coalesce(k.names, CAST([] AS VARCHAR[])) AS "SKILLS", ${masked('r.params')} AS "PARAMS"${more}
+    FROM ${rows} AS r
+    LEFT JOIN ledger.projects_history AS p
+      ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
+    LEFT JOIN (
+      SELECT r.stream, r.valid_from, list(CAST(s.name AS VARCHAR) ORDER BY r.place) AS names
+      FROM (
+        SELECT stream, valid_from, unnest(CAST(skills->'$[*].skill' AS VARCHAR[])) AS skill,
+          unnest(range(len(CAST(skills->'$[*].skill' AS VARCHAR[])))) AS place
+        FROM ${rows}
+      ) AS r
+      JOIN ledger.skills_history AS s
+        ON s.stream = trim(r.skill, '"') AND s.valid_from <= ${moment} AND (s.valid_to IS NULL OR s.valid_to > ${moment})
+      GROUP BY r.stream, r.valid_from
+    ) AS k ON k.stream = r.stream AND k.valid_from = r.valid_from
+    WHERE $project IS NULL OR r.project = $project
+    ORDER BY r.id, r.valid_from`,
+}
+
+const chatbots: Resource = {
+  name: 'chatbots',
+  table: 'chatbots',
+  about: 'Chatbots: an agent connected to a chat service.',
+  columns: [
+    nameOf('chatbot'),
+    project,
+    column('DATABASE', 'VARCHAR', 'Connection to the chat service.'),
+    column('MODEL_NAME', 'VARCHAR', "The chatbot's own model, or its agent's."),
+    column('PARAMS', 'VARCHAR', 'Settings as JSON text; secrets show as ******.'),
+    column('IS_RUNNING', 'BOOLEAN', 'Whether it answers.'),
+    column('LAST_ERROR', 'VARCHAR', 'Why it stopped, if it failed.'),
+    column('WEBHOOK_TOKEN', 'VARCHAR', 'Always empty: this service has no webhooks.'),
+  ],
+  select: (rows, moment, more) => `
+    SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", ${nocase('d.name')} AS "DATABASE",
+      coalesce(r.model_name, a.model_name) AS "MODEL_NAME", ${masked('r.params')} AS "PARAMS", r.is_running AS "IS_RUNNING",
+      CAST(NULL AS VARCHAR) AS "LAST_ERROR", CAST(NULL AS VARCHAR) AS "WEBHOOK_TOKEN"${more}
+    FROM ${rows} AS r
+    LEFT JOIN ledger.projects_history AS p
+      ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
+    LEFT JOIN ledger.databases_history AS d
+      ON d.stream = r.database AND d.valid_from <= ${moment} AND (d.valid_to IS NULL OR d.valid_to > ${moment})
+    LEFT JOIN ledger.agents_history AS a
+      ON a.stream = r.agent AND a.valid_from <= ${moment} AND (a.valid_to IS NULL OR a.valid_to > ${moment})
+    WHERE $project IS NULL OR r.project = $project
+    ORDER BY r.id, r.valid_from`,
+}
+
+const views: Resource = {
+  name: 'views',
+  table: 'views',
+  about: 'Views: stored queries that are read like tables.',
+  columns: [nameOf('view'), project, column('QUERY', 'VARCHAR', 'The stored query.')],
+  select: (rows, moment, more) => `
+    SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", r.query AS "QUERY"${more}
+    FROM ${rows} AS r LEFT JOIN ledger.projects_history AS p
+      ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
+    WHERE $project IS NULL OR r.project = $project
+    ORDER BY r.id, r.valid_from`,
+}
+
+const models: Resource = {
+  name: 'models',
+  table: 'model_versions',
+  about: 'Models: one row for each version.',
+  columns: [
+    nameOf('model'),
+    column('ENGINE', 'VARCHAR', 'Engine that trained it.'),
+    project,
+    column('ACTIVE', 'BOOLEAN', 'Whether this version answers when none is named.'),
+    column('VERSION', 'INTEGER', 'Number of the version, from 1.'),
+    column('STATUS', 'VARCHAR', 'generating, training, complete or error.'),
+    column('ACCURACY', 'DOUBLE', 'How well it predicted rows it was not trained on.'),
+    column('PREDICT', 'VARCHAR', 'Column that it predicts.'),
+    column('UPDATE_STATUS', 'VARCHAR', 'Always up_to_date.'),
+    column('MINDSDB_VERSION', 'VARCHAR', 'Release of the engine that trained it; the name is the one that clients read.'),
+    column('ERROR', 'VARCHAR', 'Why the training failed.'),
+    column('SELECT_DATA_QUERY', 'VARCHAR', 'Query that gave the training data.'),
+    column('TRAINING_OPTIONS', 'VARCHAR', 'What was asked for, as JSON text; secrets show as ******.'),
+    column('CURRENT_TRAINING_PHASE', 'INTEGER', 'Phase the training is in.'),
+    column('TOTAL_TRAINING_PHASES', 'INTEGER', 'Number of phases.'),
+    column('TRAINING_PHASE_NAME', 'VARCHAR', 'Name of the phase.'),
+    column('TAG', 'VARCHAR', 'Tag given at the training.'),
+    column('CREATED_AT', 'TIMESTAMP', 'When the training was asked for (UTC).'),
+    column('TRAINING_TIME', 'DOUBLE', 'Seconds that the training took.'),
+  ],
+  select: (rows, moment, more) => `
+    SELECT ${nocase('m.name')} AS "NAME", r.engine AS "ENGINE", ${nocase('p.name')} AS "PROJECT",
+      coalesce(m.active, 1) = r.version AS "ACTIVE", r.version AS "VERSION", r.status AS "STATUS", r.accuracy AS "ACCURACY",
+      r.target AS "PREDICT", 'up_to_date' AS "UPDATE_STATUS", r.report->>'$.engine.version' AS "MINDSDB_VERSION",
+      r.error AS "ERROR", r.query AS "SELECT_DATA_QUERY",
+      ${masked(`json_merge_patch(json_object('target', r.target), coalesce(r.options, CAST('{}' AS JSON)))`)} AS "TRAINING_OPTIONS",
+      CASE r.status WHEN 'generating' THEN 1 WHEN 'training' THEN 2 WHEN 'complete' THEN 3 END AS "CURRENT_TRAINING_PHASE",
+      3 AS "TOTAL_TRAINING_PHASES",
+      CASE r.status WHEN 'generating' THEN 'Reading' WHEN 'training' THEN 'Training' WHEN 'complete' THEN 'Complete' END AS "TRAINING_PHASE_NAME",
+      r.tag AS "TAG", r.requested_at AS "CREATED_AT", r.seconds AS "TRAINING_TIME"${more}
+    FROM ${rows} AS r
+    JOIN ledger.models_history AS m
+      ON m.stream = r.stream AND m.valid_from <= ${moment} AND (m.valid_to IS NULL OR m.valid_to > ${moment})
+    LEFT JOIN ledger.projects_history AS p
+      ON p.stream = m.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
+    WHERE $project IS NULL OR m.project = $project
+    ORDER BY m.id, r.version, r.valid_from`,
+}
+
+const historyColumns: Column[] = [
+  column('VALID_FROM', 'BIGINT', 'Log position from which the row holds.'),
+  column('VALID_TO', 'BIGINT', 'Log position from which it no longer holds; empty while it does.'),
+  column('CREATED_AT', 'TIMESTAMP', 'When the resource was created (UTC).'),
+  column('CHANGED_AT', 'TIMESTAMP', 'When the row came to hold (UTC).'),
+  column('CHANGED_BY', 'VARCHAR', 'Who did it.'),
+  column('CHANGE', 'VARCHAR', 'Event that made the row.'),
+  column('REQUEST', 'VARCHAR', 'Request that caused the event.'),
+]
+
+const extra = (resource: Resource) => historyColumns.filter(({ name }) => !resource.columns.some((own) => own.name === name))
+const more = (resource: Resource) =>
+  extra(resource)
+    .map(({ name }) => `, r.${name.toLowerCase()} AS "${name}"`)
+    .join('')
+
+const current = (resource: Resource): Relation => ({
+  name: resource.name,
+  about: resource.about,
+  kind: 'BASE TABLE',
+  columns: resource.columns,
+  sql: resource.select(at(resource.table), '$position', ''),
+})
+
+const past = (resource: Resource): Relation => ({
+  name: `${resource.name}_history`,
+  about: `${resource.about} With every state there ever was.`,
+  kind: 'BASE TABLE',
+  columns: [...resource.columns, ...extra(resource)],
+  sql: resource.select(upTo(resource.table), 'r.valid_from', more(resource)),
+})
+
+const resources = [models, skills, agents, chatbots, views]
+
+/** What each project offers, and information_schema for all projects at once. */
+export const resourceRelations: readonly Relation[] = [...resources.map(current), ...resources.map(past)]

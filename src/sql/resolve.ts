@@ -1,0 +1,150 @@
+import { Problem } from '../errors.js'
+import { foldName } from '../../events/common.js'
+import type { Directory, FileEntry, ModelEntry, ModelVersionEntry, ProjectEntry, ViewEntry } from './directory.js'
+import { named, nearest } from './names.js'
+import { catalogue, relationOf } from './relations/catalogue.js'
+import type { Relation } from './relations/relation.js'
+
+/** What the name of a table stands for. */
+export type Found =
+  | { kind: 'relation'; relation: Relation; project: ProjectEntry | undefined }
+  | { kind: 'view'; view: ViewEntry; project: ProjectEntry }
+  | { kind: 'file'; file: FileEntry }
+  | { kind: 'model'; model: ModelEntry; version: ModelVersionEntry; project: ProjectEntry }
+
+type Place = { directory: Directory; db: string; position: number }
+
+const noTable = (name: string, schema: string, known: Iterable<string>): Problem => {
+  const like = nearest(name, known)
+  const hint = like === undefined ? `SELECT * FROM information_schema.tables lists what there is.` : `Did you mean ${schema}.${like}?`
+  return new Problem('not_found', 'Table not found', `Table '${name}' not found in database: ${schema}`, { hint })
+}
+
+const systemSchemas = ['information_schema', 'log', 'files'] as const
+const isSystemSchema = (name: string) => systemSchemas.find((schema) => schema === foldName(name))
+
+const noSchema = async (place: Place, name: string, table: string): Promise<Problem> => {
+  const projects = await place.directory.projects(place.position)
+  const known = [...systemSchemas, ...projects.map((project) => project.name)]
+  const like = nearest(name, known)
+  if (
+    named(
+      (await place.directory.databases(place.position)).map((database) => ({ name: database })),
+      name,
+    )
+  )
+    return new Problem('refused_statement', 'Connections cannot be queried', `${name} is a connection; its tables cannot be read here`, {
+      hint: 'Upload the data as a file and read files.<name>.',
+    })
+  return new Problem('not_found', 'Database not found', `Table '${table}' not found: there is no project or database ${name}`, {
+    hint: like === undefined ? 'SHOW DATABASES lists what there is.' : `Did you mean ${like}.${table}?`,
+  })
+}
+
+const fixedRelation = (schema: 'information_schema' | 'log', name: string): Found => {
+  const relation = relationOf(schema, name)
+  if (relation) return { kind: 'relation', relation, project: undefined }
+  throw noTable(
+    name,
+    schema,
+    catalogue[schema].map((known) => known.name),
+  )
+}
+
+const inFiles = async ({ directory, position }: Place, name: string): Promise<Found> => {
+  const files = await directory.files(position)
+  const file = named(files, name)
+  if (file) return { kind: 'file', file }
+  throw noTable(
+    name,
+    'files',
+    files.map((known) => known.name),
+  )
+}
+
+const notReady = (label: string, { status, error }: ModelVersionEntry): Problem =>
+  new Problem(
+    'not_ready',
+    'The model is not ready',
+    `Model ${label} is not ready: its status is ${status}${error === null ? '' : ` (${error})`}`,
+    {
+      hint:
+        status === 'error'
+          ? 'RETRAIN it, or choose another version.'
+          : 'Wait until its status is complete: SELECT name, version, status FROM models.',
+    },
+  )
+
+const readyVersion = async (place: Place, project: ProjectEntry, model: ModelEntry, wanted: number | undefined): Promise<Found> => {
+  const versions = await place.directory.versions(place.position, model.stream)
+  const number = wanted ?? model.active ?? versions.at(-1)?.version
+  const version = versions.find((known) => known.version === number)
+  const label = `${project.name}.${model.name}${wanted === undefined ? '' : `.${wanted}`}`
+  if (!version)
+    throw new Problem('not_found', 'Model not found', `Model not found: ${label}`, {
+      hint: `Its versions are ${versions.map((known) => known.version).join(', ')}.`,
+    })
+  if (version.status !== 'complete' || version.artefact === null) throw notReady(label, version)
+  return { kind: 'model', model, version, project }
+}
+
+const inProject = async (place: Place, project: ProjectEntry, name: string): Promise<Found> => {
+  const relation = relationOf('project', name)
+  if (relation) return { kind: 'relation', relation, project }
+  const views = await place.directory.views(place.position, project.stream)
+  const view = named(views, name)
+  if (view) return { kind: 'view', view, project }
+  const models = await place.directory.models(place.position, project.stream)
+  const model = named(models, name)
+  if (model) return readyVersion(place, project, model, undefined)
+  throw noTable(
+    name,
+    project.name,
+    [...catalogue.project, ...views, ...models].map((known) => known.name),
+  )
+}
+
+const inSchema = async (place: Place, schema: string, name: string): Promise<Found | undefined> => {
+  const system = isSystemSchema(schema)
+  if (system === 'files') return inFiles(place, name)
+  if (system !== undefined) return fixedRelation(system, name)
+  const project = await place.directory.project(place.position, schema)
+  return project && inProject(place, project, name)
+}
+
+const modelVersion = async (place: Place, projectName: string, modelName: string, number: string): Promise<Found | undefined> => {
+  const project = await place.directory.project(place.position, projectName)
+  if (!project || !/^[0-9]{1,9}$/.test(number)) return undefined
+  const models = await place.directory.models(place.position, project.stream)
+  const model = named(models, modelName)
+  if (!model)
+    throw noTable(
+      modelName,
+      project.name,
+      models.map((known) => known.name),
+    )
+  return readyVersion(place, project, model, Number(number))
+}
+
+/**
+ * What a table's name of one to three parts means: a part that is missing is the database of the query.
+ * Throws a Problem that names it, with the nearest known name.
+ *
+ * @example await resolveTable({ directory, db: 'shop', position: 40 }, ['rent', '2']) // version 2 of shop.rent
+ */
+export const resolveTable = async (place: Place, parts: string[]): Promise<Found> => {
+  const [first = '', second, third] = parts
+  if (third !== undefined) {
+    const found = await modelVersion(place, first, second ?? '', third)
+    if (found) return found
+    throw await noSchema(place, first, `${second ?? ''}.${third}`)
+  }
+  if (second === undefined) {
+    const found = await inSchema(place, place.db, first)
+    if (found) return found
+    throw await noSchema(place, place.db, first)
+  }
+  const found = (await inSchema(place, first, second)) ?? (await modelVersion(place, place.db, first, second))
+  if (found) return found
+  throw await noSchema(place, first, second)
+}

@@ -1,0 +1,218 @@
+import { foldName, unreachable } from '../../events/common.js'
+import { Problem } from '../errors.js'
+import { cloneAst, type AstNode, type AstValue } from './ast/json.js'
+import {
+  become,
+  childrenOf,
+  integerConstant,
+  isColumnRef,
+  isNode,
+  isQuery,
+  isReference,
+  listOf,
+  nodeOf,
+  nodesOf,
+  nullConstant,
+  selectNode,
+  star,
+  subqueryRef,
+  tableFunction,
+  textConstant,
+  textOf,
+  textsOf,
+  walk,
+} from './ast/nodes.js'
+import { template } from './ast/templates.js'
+import type { ModelUse } from './models/references.js'
+import { rewriteModels } from './models/select.js'
+import { resolveTable, type Found } from './resolve.js'
+import type { Scope } from './scope.js'
+import type { Session } from './session.js'
+import { positionOfAt } from './time-travel.js'
+
+const viewsMaxDepth = 16
+
+/** How a stored query's text becomes a tree that has passed every check. */
+export type ReadStatement = (sql: string, db: string) => Promise<AstNode>
+
+/** Turns names of tables into what they stand for, in a tree that has passed the guard. */
+export class Rewriter {
+  constructor(
+    private readonly session: Session,
+    private readonly read: ReadStatement,
+  ) {}
+
+  /** Rewrites a query in place. */
+  async query(node: AstNode, outer: Scope): Promise<void> {
+    const scope = await this.withCtes(node, outer)
+    switch (textOf(node, 'type')) {
+      case 'SELECT_NODE':
+        return this.select(node, scope)
+      case 'RECURSIVE_CTE_NODE': {
+        const inner = { ...scope, ctes: new Set([...scope.ctes, foldName(textOf(node, 'ctename'))]) }
+        return this.below(node, inner)
+      }
+      default:
+        return this.below(node, scope)
+    }
+  }
+
+  /** Each CTE sees those before it; a recursive one also itself. */
+  private async withCtes(node: AstNode, outer: Scope): Promise<Scope> {
+    let scope = outer
+    for (const entry of nodesOf(nodeOf(node, 'cte_map') ?? {}, 'map')) {
+      const query = nodeOf(nodeOf(nodeOf(entry, 'value') ?? {}, 'query') ?? {}, 'node')
+      if (query) await this.query(query, scope)
+      scope = { ...scope, ctes: new Set([...scope.ctes, foldName(textOf(entry, 'key'))]), entries: [...scope.entries, entry] }
+    }
+    return scope
+  }
+
+  private async below(node: AstNode, scope: Scope): Promise<void> {
+    for (const [key, value] of Object.entries(node)) if (key !== 'cte_map') await this.value(value, scope)
+  }
+
+  /** Finds queries and tables wherever they stand. */
+  private async value(value: AstValue, scope: Scope): Promise<void> {
+    if (Array.isArray(value)) for (const item of value) await this.value(item, scope)
+    else if (isNode(value)) {
+      if (isQuery(value)) await this.query(value, scope)
+      else if (isReference(value)) await this.reference(value, scope, [])
+      else await this.below(value, scope)
+    }
+  }
+
+  private async select(node: AstNode, scope: Scope): Promise<void> {
+    this.dropSchemas(node)
+    const from = nodeOf(node, 'from_table')
+    const models: ModelUse[] = []
+    if (from) await this.reference(from, scope, models)
+    for (const [key, value] of Object.entries(node)) if (key !== 'from_table' && key !== 'cte_map') await this.value(value, scope)
+    if (models.length > 0) await rewriteModels(this.session, node, models, scope)
+  }
+
+  /** `SELECT shop.skills.name FROM shop.skills`: the table is known by its own name behind the rewriting. */
+  private dropSchemas(node: AstNode): void {
+    const from = nodeOf(node, 'from_table')
+    const paths: string[][] = []
+    if (from)
+      walk(from, (ref) => {
+        if (textOf(ref, 'type') === 'BASE_TABLE' && textOf(ref, 'schema_name') !== '' && textOf(ref, 'alias') === '')
+          paths.push(partsOf(ref).map(foldName))
+        return !isQuery(ref)
+      })
+    if (paths.length === 0) return
+    walk(node, (column) => {
+      if (!isColumnRef(column)) return true
+      const names = textsOf(column, 'column_names')
+      const path = paths.find((parts) => names.length > parts.length && parts.every((part, i) => part === foldName(names[i] ?? '')))
+      if (path) column['column_names'] = names.slice(path.length - 1)
+      return true
+    })
+  }
+
+  private async reference(ref: AstNode, scope: Scope, models: ModelUse[]): Promise<void> {
+    switch (textOf(ref, 'type')) {
+      case 'BASE_TABLE':
+        return this.table(ref, scope, models)
+      case 'JOIN': {
+        const [left, right, condition] = [nodeOf(ref, 'left'), nodeOf(ref, 'right'), nodeOf(ref, 'condition')]
+        if (left) await this.reference(left, scope, models)
+        if (right) await this.reference(right, scope, models)
+        return condition && this.value(condition, scope)
+      }
+      case 'PIVOT':
+        return this.pivot(ref, scope)
+      default:
+        return this.below(ref, scope)
+    }
+  }
+
+  private async pivot(ref: AstNode, scope: Scope): Promise<void> {
+    const models: ModelUse[] = []
+    const source = nodeOf(ref, 'source')
+    if (source) await this.reference(source, scope, models)
+    const [model] = models
+    if (model)
+      throw new Problem('refused_statement', 'A model cannot be pivoted', `Model ${model.bound.label} cannot be pivoted`, {
+        hint: 'Pivot a subquery that selects from the model.',
+      })
+    for (const child of childrenOf(ref)) if (child !== source) await this.value(child, scope)
+  }
+
+  private async table(ref: AstNode, scope: Scope, models: ModelUse[]): Promise<void> {
+    const parts = partsOf(ref)
+    const at = nodeOf(ref, 'at_clause')
+    const [name = ''] = parts
+    if (parts.length === 1 && scope.ctes.has(foldName(name))) {
+      if (at)
+        throw new Problem('bad_statement', 'AT needs a table', `AT cannot be applied to ${name}, which WITH defines`, {
+          hint: 'Write AT behind the tables inside it.',
+        })
+      return
+    }
+    const clock = { connection: this.session.connection, directory: this.session.directory, head: this.session.head }
+    const position = at ? await positionOfAt(clock, at) : scope.position
+    const found = await resolveTable({ directory: this.session.directory, db: scope.db, position }, parts)
+    if (found.kind === 'model') {
+      models.push(await this.model(ref, found))
+      return
+    }
+    const query = await this.expanded(found, { ...scope, position })
+    become(ref, subqueryRef(query, textOf(ref, 'alias') || (parts.at(-1) ?? ''), listOf(ref, 'column_name_alias'), ref['sample'] ?? null))
+  }
+
+  private async model(ref: AstNode, { model, version, project }: Extract<Found, { kind: 'model' }>): Promise<ModelUse> {
+    const artefact = version.artefact ?? ''
+    const bound = {
+      model: await this.session.load(artefact),
+      artefact,
+      stream: model.stream,
+      version: version.version,
+      label: `${project.name}.${model.name}`,
+    }
+    const alias = textOf(ref, 'alias') || model.name
+    return { ref, alias, bound }
+  }
+
+  /** The query that gives what a name stands for. */
+  private async expanded(found: Exclude<Found, { kind: 'model' }>, scope: Scope): Promise<AstNode> {
+    switch (found.kind) {
+      case 'relation':
+        return template(this.session.connection, found.relation.sql, {
+          position: integerConstant(scope.position),
+          project: found.project ? textConstant(found.project.stream) : nullConstant(),
+        })
+      case 'file':
+        return selectNode([star('')], tableFunction('read_parquet', textConstant(`${this.session.blobsDirectory}/${found.file.content}`)))
+      case 'view':
+        return this.view(found, scope)
+      default:
+        return unreachable(found)
+    }
+  }
+
+  private async view({ view, project }: Extract<Found, { kind: 'view' }>, scope: Scope): Promise<AstNode> {
+    const label = `${project.name}.${view.name}`
+    if (scope.views.includes(view.stream)) throw new Problem('query_failed', 'A view contains itself', `View ${label} contains itself`)
+    if (scope.views.length >= viewsMaxDepth)
+      throw new Problem('query_limit', 'Views are nested too deeply', `View ${label} is nested in more than ${viewsMaxDepth} others`)
+    try {
+      const body = await this.read(view.query, view.database === '' ? project.name : view.database)
+      await this.query(body, {
+        db: view.database === '' ? project.name : view.database,
+        position: scope.position,
+        ctes: new Set(),
+        entries: [],
+        views: [...scope.views, view.stream],
+      })
+      return cloneAst(body)
+    } catch (error) {
+      if (!(error instanceof Problem) || error.detail.startsWith('In view ')) throw error
+      throw new Problem(error.code, error.title, `In view ${label}: ${error.detail}`, error.extras)
+    }
+  }
+}
+
+const partsOf = (ref: AstNode): string[] =>
+  [textOf(ref, 'catalog_name'), textOf(ref, 'schema_name'), textOf(ref, 'table_name')].filter((part) => part !== '')

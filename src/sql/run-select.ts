@@ -1,0 +1,249 @@
+import { setImmediate } from 'node:timers/promises'
+import type { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from '@duckdb/node-api'
+import { Problem } from '../errors.js'
+import { limits } from '../limits.js'
+import { printSelect } from './ast/duckdb.js'
+import { Directory } from './directory.js'
+import { rowsText } from './encode/chunks.js'
+import { explainError, missingColumn, type Written } from './explain-error.js'
+import { lex, splitSingle } from './lexer.js'
+import { modelFunctions } from './models/functions.js'
+import { modelLoader, type LoadModel } from './models/load.js'
+import { checkAborted } from './models/staging.js'
+import { Rewriter } from './rewrite.js'
+import type { ScoringMode, Served, Session } from './session.js'
+import { readStatement } from './statement.js'
+import { positionOfRequest } from './time-travel.js'
+
+export type { Served } from './session.js'
+
+/**
+ * One SELECT. `upTo` is the last log position it may see, `asOf` an earlier one (a position or a UTC time) for all of it;
+ * names without a database are looked up in `db`.
+ */
+export type SelectRequest = {
+  sql: string
+  db: string
+  defaultProject: string
+  upTo: number
+  asOf?: number | string
+  params?: Record<string, unknown>
+  timeoutMs?: number
+}
+
+/** Which version of a model scored how many rows. */
+export type Scored = { model: string; version: number; rows: number }
+
+/** Parts of an answer: first the columns, then rows chunk by chunk, last the counts. `rows` holds JSON arrays joined by commas. */
+export type Frame =
+  { columns: { name: string; type: string }[]; served?: Served[] } | { rows: string } | { end: { rows: number; scored: Scored[] } }
+
+export type SelectServices = { blobsDirectory: string; signal: AbortSignal; loadModel: LoadModel }
+
+/** Beyond as many rows a model is not run inside the query, where each chunk would keep other queries waiting. */
+const insideMaxRows = 20_000
+/** As much of an answer is held back while it is open whether the models run inside the query. */
+const heldMaxBytes = 16 * 1024 * 1024
+const quotedMaxStrings = 100
+
+type Context = {
+  connection: DuckDBConnection
+  database: { instance: DuckDBInstance }
+  request: SelectRequest
+  services: SelectServices
+  written: Written
+}
+
+/** How an attempt runs models, and which names in double quotes it takes for texts. */
+type Way = { mode: ScoringMode; strings: ReadonlySet<string> }
+
+/** Thrown when models have to be run before the query. Nothing has been answered then. */
+class TooManyRowsInside extends Error {}
+
+const begin = async (connection: DuckDBConnection) => connection.run('BEGIN TRANSACTION READ ONLY')
+const rollback = async (connection: DuckDBConnection) => {
+  // A transaction that an error has ended needs no end.
+  await connection.run('ROLLBACK').catch(() => undefined)
+}
+
+const sessionOf = (context: Context, { mode, strings }: Way): Session => {
+  const { connection, database, request, services } = context
+  const functions = modelFunctions(database.instance)
+  return {
+    connection,
+    directory: new Directory(connection),
+    head: request.upTo,
+    blobsDirectory: services.blobsDirectory,
+    params: request.params ?? {},
+    signal: services.signal,
+    mode,
+    functions,
+    run: functions.begin(mode === 'inside' ? insideMaxRows : Infinity),
+    load: modelLoader(database.instance, services.blobsDirectory, services.loadModel),
+    quoted: new Set(),
+    strings,
+    served: [],
+    staged: [],
+    refresh: async () => {
+      await rollback(connection)
+      await begin(connection)
+    },
+  }
+}
+
+const prepare = async (session: Session, request: SelectRequest): Promise<DuckDBPreparedStatement> => {
+  const clock = { connection: session.connection, directory: session.directory, head: session.head }
+  const position = request.asOf === undefined ? request.upTo : await positionOfRequest(clock, request.asOf)
+  const db = request.db === '' ? request.defaultProject : request.db
+  const read = (sql: string, where: string) => readStatement(session, sql, where)
+  const tree = await read(request.sql, db)
+  await new Rewriter(session, read).query(tree, { db, position, ctes: new Set(), entries: [], views: [] })
+  return session.connection.prepare(await printSelect(session.connection, tree))
+}
+
+const scoredBy = (session: Session): Scored[] => {
+  const counts = new Map<string, Scored>()
+  const add = (model: string, version: number, rows: number) => {
+    const key = `${model} ${version}`
+    const isServed = session.served.some((served) => served.model === model && served.version === version)
+    if (rows > 0 && !isServed) counts.set(key, { model, version, rows: (counts.get(key)?.rows ?? 0) + rows })
+  }
+  for (const { bound, scored } of session.run.uses.values()) add(bound.stream, bound.version, scored)
+  for (const { bound, rows } of session.staged) add(bound.stream, bound.version, rows)
+  return [...counts.values()]
+}
+
+const tooLarge = (what: string) =>
+  new Problem('query_limit', 'The result is too large', `The result has more than ${what}`, { hint: 'Add LIMIT, or aggregate.' })
+
+async function* framesOf(session: Session, prepared: DuckDBPreparedStatement): AsyncGenerator<Frame> {
+  const result = await prepared.stream()
+  const types = result.columnTypes()
+  const columns = result.columnNames().map((name, i) => ({ name, type: String(types[i]) }))
+  yield { columns, ...(session.served.length > 0 && { served: session.served }) }
+  let [rows, bytes] = [0, 0]
+  for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+    checkAborted(session.signal)
+    rows += chunk.rowCount
+    if (rows > limits.resultMaxRows) throw tooLarge(`${limits.resultMaxRows} rows`)
+    const text = rowsText(chunk, types)
+    bytes += Buffer.byteLength(text)
+    if (bytes > limits.resultMaxBytes) throw tooLarge(`${limits.resultMaxBytes} bytes`)
+    yield { rows: text }
+    await setImmediate()
+  }
+  yield { end: { rows, scored: scoredBy(session) } }
+}
+
+/** Holds an answer back until it is complete, so that nothing has been said when the models turn out to have too many rows. */
+async function* heldBack(frames: AsyncGenerator<Frame>): AsyncGenerator<Frame> {
+  const held: Frame[] = []
+  let bytes = 0
+  for await (const frame of frames) {
+    held.push(frame)
+    bytes += 'rows' in frame ? frame.rows.length : 0
+    if (bytes > heldMaxBytes) throw new TooManyRowsInside()
+  }
+  yield* held
+}
+
+async function* attempt(context: Context, way: Way, onSession: (session: Session) => void): AsyncGenerator<Frame> {
+  const session = sessionOf(context, way)
+  onSession(session)
+  await begin(context.connection)
+  try {
+    const prepared = await prepare(session, context.request)
+    try {
+      const frames = framesOf(session, prepared)
+      const mayGiveUp = way.mode === 'inside' && session.run.uses.size > 0
+      yield* mayGiveUp ? heldBack(frames) : frames
+    } finally {
+      prepared.destroySync()
+    }
+  } catch (error) {
+    throw session.run.gaveUp ? new TooManyRowsInside() : error
+  } finally {
+    session.functions.end(session.run)
+    await rollback(context.connection)
+  }
+}
+
+/** What to try next after an error, or undefined when it is final. */
+const nextWay = (error: unknown, session: Session | undefined, { mode, strings }: Way): Way | undefined => {
+  if (error instanceof TooManyRowsInside && mode === 'inside') return { mode: 'staged', strings }
+  const column = missingColumn(error)
+  // What stands in double quotes is a column if there is one, and else a text, as in MySQL.
+  if (column === undefined || !session?.quoted.has(column) || strings.has(column) || strings.size >= quotedMaxStrings) return undefined
+  return { mode, strings: new Set([...strings, column]) }
+}
+
+async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerator<Frame> {
+  let session: Session | undefined
+  let answered = false
+  let next: Way | undefined
+  try {
+    for await (const frame of attempt(context, { mode, strings }, (made) => (session = made))) {
+      answered = true
+      yield frame
+    }
+  } catch (error) {
+    next = answered ? undefined : nextWay(error, session, { mode, strings })
+    if (!next) throw explainError(error, context.written)
+  }
+  if (next) yield* attempts(context, next)
+}
+
+/** Stops the query when its caller goes away or its time is over. */
+const watch = (
+  connection: DuckDBConnection,
+  { signal }: SelectServices,
+  timeoutMs: number | undefined,
+): { done: () => void; isLate: () => boolean } => {
+  let late = false
+  const stop = () => {
+    connection.interrupt()
+  }
+  const timer = setTimeout(() => {
+    late = true
+    stop()
+  }, timeoutMs ?? limits.sqlTimeoutMs)
+  signal.addEventListener('abort', stop)
+  return {
+    isLate: () => late,
+    done: () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', stop)
+    },
+  }
+}
+
+/**
+ * Runs one SELECT: checks it, rewrites names to what they stand for at the log position, and answers frame by frame.
+ * The user's text never reaches DuckDB, only the tree that passed the guard does, in a read-only transaction of a connection
+ * of its own. Throws Problems that speak of the user's text.
+ *
+ * @example for await (const frame of runSelect({ instance }, { sql: 'SELECT 1', db: 'shop', defaultProject: 'shop', upTo: 40 }, services)) …
+ */
+export async function* runSelect(
+  database: { instance: DuckDBInstance },
+  request: SelectRequest,
+  services: SelectServices,
+): AsyncGenerator<Frame> {
+  const written = { sql: request.sql, tokens: splitSingle(lex(request.sql), request.sql) }
+  const connection = await database.instance.connect()
+  const { done, isLate } = watch(connection, services, request.timeoutMs)
+  try {
+    yield* attempts({ connection, database, request, services, written }, { mode: 'inside', strings: new Set() })
+  } catch (error) {
+    if (!isLate()) throw error
+    throw new Problem(
+      'query_limit',
+      'The query took too long',
+      `The query took longer than ${request.timeoutMs ?? limits.sqlTimeoutMs} ms`,
+      { hint: 'Narrow it with WHERE or LIMIT.' },
+    )
+  } finally {
+    done()
+    connection.closeSync()
+  }
+}

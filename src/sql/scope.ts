@@ -1,0 +1,17 @@
+import type { AstNode } from './ast/json.js'
+
+/** What surrounds a query inside a statement: where names are looked up, at which position, and which CTEs are in sight. */
+export type Scope = {
+  db: string
+  position: number
+  /** Names of the CTEs in sight, folded. */
+  ctes: ReadonlySet<string>
+  /** The same CTEs, rewritten, from the outermost on. */
+  entries: readonly AstNode[]
+  /** The views that are being expanded, by stream. */
+  views: readonly string[]
+}
+
+/** A table of a FROM as it is seen from outside. */
+export type Leaf = { ref: AstNode; alias: string; columns: readonly LeafColumn[] }
+export type LeafColumn = { name: string; kind: 'number' | 'boolean' | 'time' | 'text' }

@@ -1,0 +1,39 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
+import type { Directory } from './directory.js'
+import type { ModelFunctions, Run } from './models/functions.js'
+import type { BoundModel, ScoringModel } from './models/scoring-model.js'
+
+/** Rows that were given in WHERE and answered one by one: what was sent, and what came of it. */
+export type Served = {
+  model: string
+  version: number
+  rows: { input: Record<string, unknown>; output: { value: unknown; confidence: number; min: number | null; max: number | null } }[]
+}
+
+/** How models in FROM run: inside the query, or before it, chunk by chunk, when there are many rows. */
+export type ScoringMode = 'inside' | 'staged'
+
+/** What one run of one statement shares. */
+export type Session = {
+  connection: DuckDBConnection
+  directory: Directory
+  /** The last position that the statement may see. */
+  head: number
+  blobsDirectory: string
+  params: Record<string, unknown>
+  signal: AbortSignal
+  mode: ScoringMode
+  functions: ModelFunctions
+  run: Run
+  load: (artefact: string) => Promise<ScoringModel>
+  /** Names that stood in double quotes, anywhere in the statement or its views. */
+  quoted: Set<string>
+  /** Those of them that are no columns. */
+  strings: ReadonlySet<string>
+  served: Served[]
+  staged: StagedModel[]
+  /** Ends the transaction and begins another one, which sees functions registered since. */
+  refresh: () => Promise<void>
+}
+
+export type StagedModel = { bound: BoundModel; rows: number }

@@ -1,0 +1,56 @@
+import type { Token } from '../lexer.js'
+import type { Cursor } from './cursor.js'
+import { nameFollows, takePart } from './names.js'
+import type { InnerQuery } from './statement.js'
+
+const isSemicolon = (token: Token): boolean => token.kind === 'symbol' && token.text === ';'
+
+/** `(SELECT …)`: the text between the brackets, byte for byte but for the white space and comments at its ends. */
+export const takeQuery = (cursor: Cursor): string => {
+  const open = cursor.peek()
+  const inner = cursor.takeBracket()
+  const semicolon = inner.find(isSemicolon)
+  const last = inner.at(-1)
+  const body = last && isSemicolon(last) ? inner.slice(0, -1) : inner
+  if (body.length === 0) cursor.refuse(open, 'a query is missing between these brackets')
+  if (semicolon && semicolon !== last) cursor.refuse(semicolon, 'only one query is taken here')
+  return cursor.textOf(body)
+}
+
+/** `(q1; q2)`: the texts of several queries. */
+export const takeQueries = (cursor: Cursor): string[] => {
+  const open = cursor.peek()
+  const queries: string[] = []
+  let tokens: Token[] = []
+  for (const token of [...cursor.takeBracket(), undefined]) {
+    if (token && !isSemicolon(token)) tokens.push(token)
+    else if (tokens.length > 0) {
+      queries.push(cursor.textOf(tokens))
+      tokens = []
+    }
+  }
+  if (queries.length === 0) cursor.refuse(open, 'a query is missing between these brackets')
+  return queries
+}
+
+/** `FROM [database] (SELECT …)`, the word FROM already taken. */
+export const takeFromQuery = (cursor: Cursor): InnerQuery => {
+  const database = nameFollows(cursor) ? takePart(cursor) : null
+  if (database === null) cursor.expect('a database')
+  return { database, query: takeQuery(cursor) }
+}
+
+const queryWords = ['SELECT', 'WITH', 'VALUES', 'FROM']
+
+/** Whether a query begins at this place, without a bracket around it. */
+export const queryFollows = (cursor: Cursor, ahead = 0): boolean => queryWords.some((word) => cursor.isWord(word, ahead))
+
+/** A query in brackets, or one without them that goes on to the end. */
+export const takeAnyQuery = (cursor: Cursor): string => (queryFollows(cursor) ? cursor.textOf(cursor.takeRest()) : takeQuery(cursor))
+
+/** `[FROM database] [AS] (SELECT …)` */
+export const takeSource = (cursor: Cursor): InnerQuery => {
+  const database = cursor.takeWords('FROM') ? takePart(cursor, 'a database') : null
+  const bare = cursor.takeWords('AS')
+  return { database, query: bare ? takeAnyQuery(cursor) : takeQuery(cursor) }
+}

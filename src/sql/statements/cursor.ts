@@ -1,0 +1,153 @@
+import { Problem } from '../../errors.js'
+import { badStatement, type Token } from '../lexer.js'
+import type { Parameters } from './statement.js'
+import { maskSecrets } from './secrets.js'
+import { nearestUsage } from './usages.js'
+
+const show = (token: Token | undefined): string => (token === undefined ? 'the end' : `"${token.text.slice(0, 60).toWellFormed()}"`)
+
+/**
+ * Walks over the tokens of one statement. What was looked for and not found at the furthest place is remembered,
+ * so that a refusal can list what was expected there without the grammar saying it twice.
+ */
+export class Cursor {
+  private at = 0
+  private furthest = 0
+  private readonly expected = new Set<string>()
+
+  constructor(
+    readonly sql: string,
+    readonly tokens: readonly Token[],
+    readonly parameters: Parameters = {},
+  ) {}
+
+  peek(ahead = 0): Token | undefined {
+    return this.tokens[this.at + ahead]
+  }
+
+  get position(): number {
+    return this.at
+  }
+
+  get done(): boolean {
+    return this.at >= this.tokens.length
+  }
+
+  next(): Token {
+    const token = this.peek()
+    if (!token) this.fail()
+    this.at += 1
+    return token
+  }
+
+  /** Notes what would have been right at a place, for the refusal that may follow. */
+  expect(what: string, at = this.at): void {
+    if (at < this.furthest) return
+    if (at > this.furthest) this.expected.clear()
+    this.furthest = at
+    this.expected.add(what)
+  }
+
+  isWord(word: string, ahead = 0): boolean {
+    const token = this.peek(ahead)
+    return token?.kind === 'word' && token.text.toUpperCase() === word
+  }
+
+  isSymbol(text: string, ahead = 0): boolean {
+    const token = this.peek(ahead)
+    return token?.kind === 'symbol' && token.text === text
+  }
+
+  /** Takes these words when all of them follow, in any case. */
+  takeWords(...words: string[]): boolean {
+    const missing = words.findIndex((word, i) => !this.isWord(word, i))
+    if (missing !== -1) {
+      // Half of `IF NOT EXISTS` is an error at its second word; a single word may as well be something else.
+      this.expect(missing === 0 ? words.join(' ') : words.slice(missing).join(' '), this.at + missing)
+      return false
+    }
+    this.at += words.length
+    return true
+  }
+
+  /** Takes one of these words and answers which, in upper case. */
+  takeOneOf<W extends string>(...words: W[]): W | undefined {
+    return words.find((word) => this.takeWords(word))
+  }
+
+  takeSymbol(text: string): boolean {
+    if (!this.isSymbol(text)) {
+      this.expect(text)
+      return false
+    }
+    this.at += 1
+    return true
+  }
+
+  needWords(...words: string[]): void {
+    if (!this.takeWords(...words)) this.fail()
+  }
+
+  needSymbol(text: string): void {
+    if (!this.takeSymbol(text)) this.fail()
+  }
+
+  needEnd(): void {
+    if (this.done) return
+    this.expect('the end of the statement')
+    this.fail()
+  }
+
+  /** The tokens inside the bracket that opens here, without its ends; the cursor stands after it. */
+  takeBracket(): Token[] {
+    this.needSymbol('(')
+    const from = this.at
+    for (let depth = 1; depth > 0;) {
+      const token = this.peek()
+      if (!token) {
+        this.expect(')')
+        this.fail()
+      }
+      if (token.kind === 'symbol' && token.text === '(') depth += 1
+      if (token.kind === 'symbol' && token.text === ')') depth -= 1
+      this.at += 1
+    }
+    return this.tokens.slice(from, this.at - 1)
+  }
+
+  takeRest(): Token[] {
+    const rest = this.tokens.slice(this.at)
+    this.at = this.tokens.length
+    return rest
+  }
+
+  /** The statement's own text from the first to the last of these tokens, untouched. */
+  textOf(tokens: readonly Token[]): string {
+    return this.sql.slice(tokens[0]?.start ?? 0, tokens.at(-1)?.end ?? 0)
+  }
+
+  /** Refuses at the furthest place that was understood. */
+  fail(): never {
+    const place = Math.max(this.at, this.furthest)
+    return this.failAt(this.tokens[place], place === this.furthest ? [...this.expected] : [])
+  }
+
+  /** Refuses at a token for a reason that the grammar alone does not give. */
+  refuse(token: Token | undefined, reason: string): never {
+    return this.failAt(token, [], reason)
+  }
+
+  private failAt(token: Token | undefined, expected: string[], reason?: string): never {
+    const offset = token?.start ?? this.tokens.at(-1)?.end ?? this.sql.length
+    const masked = maskSecrets(this.sql)
+    const seen = token && { ...token, text: masked.slice(token.start, token.end) }
+    const list = expected.length === 0 ? '' : `; expected ${expected.length === 1 ? '' : 'one of '}${expected.join(', ')}`
+    const usage = nearestUsage(this.tokens.slice(0, 8).map(({ kind, text }) => (kind === 'word' ? text : '')))
+    const hint = usage === undefined ? undefined : `Did you mean ${usage}?`
+    const problem = badStatement(masked, offset, reason ?? `${show(seen)} is not understood here${list}`, hint)
+    throw new Problem(problem.code, problem.title, hint === undefined ? problem.detail : `${problem.detail}\n${hint}`, {
+      ...problem.extras,
+      ...(expected.length > 0 && { expected }),
+    })
+  }
+}

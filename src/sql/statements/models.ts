@@ -1,0 +1,87 @@
+import { takeFromQuery, takeQuery } from './clauses.js'
+import type { Cursor } from './cursor.js'
+import { takeIfExists, takeIfNotExists, takeModel, takeName, takeNames, takePart, nameFollows } from './names.js'
+import type { OrderItem, StatementOf, Training } from './statement.js'
+import { takeSettings, takeWhole } from './values.js'
+
+const takeOrder = (cursor: Cursor): OrderItem[] => {
+  const items: OrderItem[] = []
+  do {
+    const column = takePart(cursor, 'a column')
+    const direction = cursor.takeOneOf('ASC', 'DESC')
+    if (cursor.takeWords('NULLS') && cursor.takeOneOf('FIRST', 'LAST') === undefined) cursor.fail()
+    items.push({ column, descending: direction === 'DESC' })
+  } while (cursor.takeSymbol(','))
+  return items
+}
+
+/** Each clause by the words it begins with: what it adds to a training. */
+const clauses: readonly (readonly [words: readonly string[], take: (cursor: Cursor) => Partial<Training>])[] = [
+  [['FROM'], (cursor) => ({ source: takeFromQuery(cursor) })],
+  [['PREDICT'], (cursor) => ({ predict: takeNames(cursor, 'a column') })],
+  [['ORDER', 'BY'], (cursor) => ({ orderBy: takeOrder(cursor) })],
+  [['GROUP', 'BY'], (cursor) => ({ groupBy: takeNames(cursor, 'a column') })],
+  [['WINDOW'], (cursor) => ({ window: takeWhole(cursor, 'a number of rows') })],
+  [['HORIZON'], (cursor) => ({ horizon: takeWhole(cursor, 'a number of rows') })],
+  [['USING'], (cursor) => ({ using: takeSettings(cursor) })],
+]
+
+/** The clauses after a model's name in any order, each at most once. */
+const takeTraining = (cursor: Cursor): Training => {
+  let training: Partial<Training> = {}
+  for (;;) {
+    const start = cursor.peek()
+    const clause = clauses.find(([words]) => cursor.takeWords(...words))
+    if (!clause) break
+    const added = clause[1](cursor)
+    if (Object.keys(added).some((key) => key in training)) cursor.refuse(start, `${clause[0].join(' ')} is given twice`)
+    training = { ...training, ...added }
+  }
+  const { source = null, predict = [], orderBy = [], groupBy = [], window = null, horizon = null, using = {} } = training
+  return { source, predict, orderBy, groupBy, window, horizon, using }
+}
+
+/** `CREATE [OR REPLACE] MODEL|PREDICTOR`, these words already taken. */
+export const takeCreateModel = (cursor: Cursor, replace: boolean): StatementOf<'create_model'> => {
+  const ifNotExists = takeIfNotExists(cursor)
+  const target = takeName(cursor, 'a model')
+  const training = takeTraining(cursor)
+  if (training.predict.length === 0) {
+    cursor.expect('PREDICT')
+    cursor.fail()
+  }
+  return { kind: 'create_model', target, ifNotExists, replace, training }
+}
+
+/** `RETRAIN [MODEL] m …`, `FINETUNE [MODEL] m FROM …`; a model may itself be named "model". */
+export const takeRetrain = (cursor: Cursor, verb: 'retrain' | 'finetune'): StatementOf<'retrain_model'> => {
+  if (nameFollows(cursor, 1)) cursor.takeOneOf('MODEL', 'PREDICTOR')
+  const target = takeModel(cursor)
+  const training = takeTraining(cursor)
+  if (verb === 'finetune' && training.source === null) {
+    cursor.expect('FROM')
+    cursor.fail()
+  }
+  return { kind: 'retrain_model', verb, target, training }
+}
+
+export const takeDropModel = (cursor: Cursor): StatementOf<'drop_model'> => {
+  const ifExists = takeIfExists(cursor)
+  return { kind: 'drop_model', target: takeModel(cursor), ifExists }
+}
+
+/** `SET active [p.]m.n`, the words already taken. */
+export const takeActivate = (cursor: Cursor): StatementOf<'activate_model'> => {
+  const start = cursor.peek()
+  const { project, name, version } = takeModel(cursor)
+  if (version === null) cursor.refuse(start, 'the version is missing: [project.]model.version')
+  return { kind: 'activate_model', target: { project, name, version } }
+}
+
+/** `EVALUATE metric FROM (SELECT …) [USING …]` */
+export const takeEvaluate = (cursor: Cursor): StatementOf<'evaluate'> => {
+  const metric = takePart(cursor, 'a metric')
+  cursor.needWords('FROM')
+  const query = takeQuery(cursor)
+  return { kind: 'evaluate', metric, query, using: cursor.takeWords('USING') ? takeSettings(cursor) : {} }
+}

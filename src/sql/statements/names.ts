@@ -1,0 +1,118 @@
+import type { Token } from '../lexer.js'
+import type { Cursor } from './cursor.js'
+import type { ModelName, Name, TableName } from './statement.js'
+
+/** Words that begin a clause: a bare one in the place of a name means that the name was forgotten. */
+const clauseWords = new Set(['USING', 'FROM', 'SELECT', 'WHERE', 'SET', 'PREDICT', 'WITH'])
+
+type NameToken = Token & { kind: 'backquoted' | 'quoted' | 'word' }
+
+const isAnyName = (token: Token | undefined): token is NameToken =>
+  token?.kind === 'backquoted' || token?.kind === 'quoted' || token?.kind === 'word'
+
+const isName = (token: Token | undefined): token is NameToken =>
+  isAnyName(token) && !(token.kind === 'word' && clauseWords.has(token.text.toUpperCase()))
+
+/** Whether a name begins at this place. */
+export const nameFollows = (cursor: Cursor, ahead = 0): boolean => isName(cursor.peek(ahead))
+
+const isDigits = (text: string): boolean => /^[0-9]+$/.test(text)
+
+// `m.2` may come as one number token that begins with the dot, when a space stands before the dot.
+const takeGluedPart = (cursor: Cursor): string | undefined => {
+  const token = cursor.peek()
+  if (token?.kind !== 'number' || !/^\.[0-9]+$/.test(token.text)) return undefined
+  cursor.next()
+  return token.text.slice(1)
+}
+
+const takePartAfterDot = (cursor: Cursor): string => {
+  const token = cursor.peek()
+  // After a dot any word is a name: nothing else can stand there.
+  const fits = isAnyName(token) || (token?.kind === 'number' && isDigits(token.text))
+  if (!fits || token.value === '') {
+    cursor.expect('a name')
+    cursor.fail()
+  }
+  cursor.next()
+  return token.value
+}
+
+/** One name without a dot. */
+export const takePart = (cursor: Cursor, what = 'a name'): string => {
+  const token = cursor.peek()
+  if (!isName(token) || token.value === '') {
+    cursor.expect(what)
+    cursor.fail()
+  }
+  cursor.next()
+  return token.value
+}
+
+/**
+ * A name of one or more parts, in any quotes; refuses more parts than the statement has a meaning for.
+ *
+ * @example takeParts(cursorOver('`shop`.Rent.2'), 3) // ['shop', 'Rent', '2']
+ */
+export const takeParts = (cursor: Cursor, most: number, what = 'a name'): string[] => {
+  const parts = [takePart(cursor, what)]
+  for (;;) {
+    const dot = cursor.peek()
+    const glued = takeGluedPart(cursor)
+    if (glued === undefined && !cursor.isSymbol('.')) return parts
+    if (glued === undefined) cursor.next()
+    parts.push(glued ?? takePartAfterDot(cursor))
+    if (parts.length > most) cursor.refuse(dot, `a name has at most ${most} ${most === 1 ? 'part' : 'parts'} here`)
+  }
+}
+
+/** The dotted key of a setting. Here any word is a name, since `=` follows. */
+export const takeKeyPath = (cursor: Cursor): string[] => {
+  const token = cursor.peek()
+  if (token?.kind !== 'word' || !(cursor.isSymbol('=', 1) || cursor.isSymbol('.', 1))) return takeParts(cursor, 8, 'key = value')
+  cursor.next()
+  const path = [token.value]
+  while (cursor.isSymbol('.')) {
+    cursor.next()
+    path.push(takePartAfterDot(cursor))
+  }
+  return path
+}
+
+const lastOf = (parts: readonly string[]): string => parts.at(-1) ?? ''
+
+/** `[project.]name` */
+export const takeName = (cursor: Cursor, what = 'a name'): Name => {
+  const parts = takeParts(cursor, 2, what)
+  return { project: parts.length === 2 ? (parts[0] ?? null) : null, name: lastOf(parts) }
+}
+
+/** `[database.]table` */
+export const takeTable = (cursor: Cursor): TableName => {
+  const parts = takeParts(cursor, 2, 'a table')
+  return { database: parts.length === 2 ? (parts[0] ?? null) : null, name: lastOf(parts) }
+}
+
+/** `[project.]model[.version]`: digits after a dot are a version, in quotes or not. */
+export const takeModel = (cursor: Cursor): ModelName => {
+  const start = cursor.peek()
+  const parts = takeParts(cursor, 3, 'a model')
+  const versioned = parts.length > 1 && isDigits(lastOf(parts))
+  const version = versioned ? Number(parts.pop()) : null
+  if (version === 0 || (version !== null && !Number.isSafeInteger(version))) cursor.refuse(start, 'a version is a whole number from 1')
+  if (parts.length > 2) cursor.refuse(start, 'the third part of a model is its version, a number')
+  return { project: parts.length === 2 ? (parts[0] ?? null) : null, name: lastOf(parts), version }
+}
+
+/** A list of names with commas between them. */
+export const takeNames = (cursor: Cursor, what = 'a name'): string[] => {
+  const names = [takePart(cursor, what)]
+  while (cursor.takeSymbol(',')) names.push(takePart(cursor, what))
+  return names
+}
+
+/** Takes IF NOT EXISTS when it stands here. */
+export const takeIfNotExists = (cursor: Cursor): boolean => cursor.takeWords('IF', 'NOT', 'EXISTS')
+
+/** Takes IF EXISTS when it stands here. */
+export const takeIfExists = (cursor: Cursor): boolean => cursor.takeWords('IF', 'EXISTS')

@@ -1,0 +1,195 @@
+import { isProblem, Problem } from '../../errors.js'
+import { lex, positionOf, splitSingle, type Token } from '../lexer.js'
+import { Cursor } from './cursor.js'
+import { takeAlterDatabase, takeCreateDatabase, takeDropDatabase } from './databases.js'
+import { takeCreateEngine, takeCreateJob, takeCreateTrigger, takeDropEngine, takeDropJob, takeDropTrigger } from './jobs.js'
+import { takeCreateModel, takeDropModel, takeEvaluate, takeRetrain } from './models.js'
+import { takeIfExists, takeIfNotExists, takeName, nameFollows } from './names.js'
+import { takeCreateResource, takeDropResource, takeUpdateResource } from './resources.js'
+import { maskSecrets } from './secrets.js'
+import { takeSet, takeTransaction, takeUse } from './session.js'
+import { takeDescribe, takeShow } from './show-grammar.js'
+import type { Parameters, ResourceKind, Statement } from './statement.js'
+import { readSystemSelect } from './system-select.js'
+import { takeAlterView, takeCreateTable, takeCreateView, takeDropTable, takeDropView, takeTableWrite } from './tables.js'
+
+const resourceWords = { SKILL: 'skill', AGENT: 'agent', CHATBOT: 'chatbot' } as const satisfies Record<string, ResourceKind>
+
+/** Takes SKILL, AGENT or CHATBOT when a name follows: a table may be named so, too. */
+const takeResource = (cursor: Cursor): ResourceKind | undefined => {
+  const word = cursor.takeOneOf('SKILL', 'AGENT', 'CHATBOT')
+  return word && resourceWords[word]
+}
+
+const takeKnowledgeBase = (cursor: Cursor): boolean => cursor.takeWords('KNOWLEDGE_BASE') || cursor.takeWords('KNOWLEDGE', 'BASE')
+
+/** Knowledge bases are another service's; the statement is known, so that the answer can say what to use instead. */
+const knowledgeBase = (cursor: Cursor, verb: string): Statement => {
+  if (!takeIfNotExists(cursor)) takeIfExists(cursor)
+  takeName(cursor, 'a knowledge base')
+  cursor.takeRest()
+  return {
+    kind: 'unavailable',
+    what: `${verb} KNOWLEDGE_BASE`,
+    instead: 'a skill that names the tables: CREATE SKILL name USING type = …, tables = […]',
+  }
+}
+
+const takeCreate = (cursor: Cursor): Statement => {
+  const replace = cursor.takeWords('OR', 'REPLACE')
+  if (cursor.takeOneOf('PROJECT', 'DATABASE', 'SCHEMA') !== undefined) return takeCreateDatabase(cursor, replace)
+  if (cursor.takeOneOf('MODEL', 'PREDICTOR') !== undefined) return takeCreateModel(cursor, replace)
+  if (cursor.takeWords('VIEW')) return takeCreateView(cursor, replace)
+  if (cursor.takeWords('TABLE')) return takeCreateTable(cursor, replace)
+  if (replace) cursor.fail()
+  const resource = takeResource(cursor)
+  if (resource) return takeCreateResource(cursor, resource)
+  if (cursor.takeWords('JOB')) return takeCreateJob(cursor)
+  if (cursor.takeWords('TRIGGER')) return takeCreateTrigger(cursor)
+  if (cursor.takeWords('ML_ENGINE') || cursor.takeWords('ML', 'ENGINE')) return takeCreateEngine(cursor)
+  if (takeKnowledgeBase(cursor)) return knowledgeBase(cursor, 'CREATE')
+  if (cursor.takeWords('ANOMALY', 'DETECTION', 'MODEL')) {
+    cursor.takeRest()
+    return {
+      kind: 'unavailable',
+      what: 'CREATE ANOMALY DETECTION MODEL',
+      instead: 'CREATE MODEL name FROM database (SELECT …) PREDICT column',
+    }
+  }
+  return takeIndex(cursor, 'CREATE')
+}
+
+const takeIndex = (cursor: Cursor, verb: string): Statement => {
+  cursor.needWords('INDEX')
+  cursor.needWords('ON')
+  if (!takeKnowledgeBase(cursor)) cursor.fail()
+  return knowledgeBase(cursor, `${verb} INDEX ON`)
+}
+
+const takeDrop = (cursor: Cursor): Statement => {
+  if (cursor.takeOneOf('PROJECT', 'DATABASE', 'SCHEMA', 'DATASOURCE') !== undefined) return takeDropDatabase(cursor)
+  if (cursor.takeOneOf('MODEL', 'PREDICTOR') !== undefined) return takeDropModel(cursor)
+  const resource = takeResource(cursor)
+  if (resource) return takeDropResource(cursor, resource)
+  if (cursor.takeWords('VIEW')) return takeDropView(cursor)
+  if (cursor.takeOneOf('TABLE', 'DATASET') !== undefined) return takeDropTable(cursor)
+  if (cursor.takeWords('JOB')) return takeDropJob(cursor)
+  if (cursor.takeWords('TRIGGER')) return takeDropTrigger(cursor)
+  if (cursor.takeWords('ML_ENGINE') || cursor.takeWords('ML', 'ENGINE')) return takeDropEngine(cursor)
+  if (takeKnowledgeBase(cursor)) return knowledgeBase(cursor, 'DROP')
+  return takeIndex(cursor, 'DROP')
+}
+
+const takeAlter = (cursor: Cursor): Statement => {
+  if (cursor.takeOneOf('DATABASE', 'PROJECT', 'SCHEMA') !== undefined) return takeAlterDatabase(cursor)
+  if (cursor.takeWords('VIEW')) return takeAlterView(cursor)
+  const resource = takeResource(cursor)
+  if (resource) return takeUpdateResource(cursor, resource)
+  if (takeKnowledgeBase(cursor)) return knowledgeBase(cursor, 'ALTER')
+  return cursor.fail()
+}
+
+// `UPDATE agent SET a = 1` writes to a table with that name; `UPDATE AGENT agent SET a = 1` does not.
+const takeUpdate = (cursor: Cursor): Statement => {
+  const resource = nameFollows(cursor, 1) ? takeResource(cursor) : undefined
+  return resource ? takeUpdateResource(cursor, resource) : takeTableWrite(cursor, 'update')
+}
+
+const takeExplain = (cursor: Cursor): Statement => {
+  cursor.takeWords('ANALYZE')
+  if (startsQuery(cursor)) return { kind: 'explain', sql: cursor.textOf(cursor.takeRest()) }
+  return takeDescribe(cursor)
+}
+
+const startsQuery = (cursor: Cursor): boolean =>
+  cursor.isSymbol('(') || ['SELECT', 'WITH', 'VALUES', 'FROM', 'TABLE'].some((word) => cursor.isWord(word))
+
+/** The first word of each statement and what reads the rest of it. */
+const verbs: readonly (readonly [word: string, take: (cursor: Cursor) => Statement])[] = [
+  ['CREATE', takeCreate],
+  ['DROP', takeDrop],
+  ['ALTER', takeAlter],
+  ['UPDATE', takeUpdate],
+  ['SHOW', takeShow],
+  ['DESCRIBE', takeDescribe],
+  ['DESC', takeDescribe],
+  ['EXPLAIN', takeExplain],
+  ['USE', takeUse],
+  ['SET', takeSet],
+  ['RETRAIN', (cursor) => takeRetrain(cursor, 'retrain')],
+  ['FINETUNE', (cursor) => takeRetrain(cursor, 'finetune')],
+  ['EVALUATE', (cursor) => (takeKnowledgeBase(cursor) ? knowledgeBase(cursor, 'EVALUATE') : takeEvaluate(cursor))],
+]
+
+const takeStatement = (cursor: Cursor): Statement => {
+  if (startsQuery(cursor)) {
+    const sql = cursor.textOf(cursor.takeRest())
+    return readSystemSelect(cursor.tokens, sql) ?? { kind: 'select', sql }
+  }
+  if (cursor.takeWords('INSERT', 'INTO')) return takeTableWrite(cursor, 'insert')
+  if (cursor.takeWords('DELETE', 'FROM')) return takeTableWrite(cursor, 'delete')
+  const verb = verbs.find(([word]) => cursor.takeWords(word))
+  if (verb) return verb[1](cursor)
+  cursor.expect('SELECT')
+  return takeTransaction(cursor) ?? cursor.fail()
+}
+
+const isEnd = (token: Token | undefined): boolean => token?.kind === 'symbol' && token.text === ';'
+
+// These hold queries in brackets, and a semicolon in brackets ends no statement.
+const holdsQueries = (tokens: readonly Token[]): boolean =>
+  /^(?:create|alter|retrain|finetune|evaluate)$/i.test(tokens.find((token) => !isEnd(token))?.text ?? '')
+
+const withoutInnerEnds = (tokens: readonly Token[]): Token[] => {
+  let depth = 0
+  return tokens.filter((token) => {
+    if (token.kind === 'symbol' && token.text === '(') depth += 1
+    if (token.kind === 'symbol' && token.text === ')') depth -= 1
+    return depth <= 0 || !isEnd(token)
+  })
+}
+
+const oneStatement = (tokens: Token[], sql: string): readonly Token[] => {
+  if (!holdsQueries(tokens)) return splitSingle(tokens, sql)
+  const outer = splitSingle(withoutInnerEnds(tokens), sql)
+  const from = tokens.findIndex((token) => token === outer[0])
+  return tokens.slice(from, tokens.findLastIndex((token) => token === outer.at(-1)) + 1)
+}
+
+/** The lexer shows the line it stopped in as it was typed; what may be secret in it goes. */
+const withoutSecrets = (problem: Problem, sql: string): Problem => {
+  const { line, column } = problem.extras
+  const masked = maskSecrets(sql)
+  if (masked === sql || typeof line !== 'number' || typeof column !== 'number') return problem
+  const lineStart = sql.split('\n', line - 1).join('\n').length + (line > 1 ? 1 : 0)
+  const offset =
+    lineStart +
+    Array.from(sql.slice(lineStart))
+      .slice(0, column - 1)
+      .join('').length
+  return new Problem(
+    problem.code,
+    problem.title,
+    `${problem.detail.split('\n')[0] ?? ''}\n${positionOf(masked, offset).caret}`,
+    problem.extras,
+  )
+}
+
+/**
+ * Reads one SQL statement into plain data; decides nothing about what exists. `parameters` are the values for `:name`.
+ * Throws a `bad_statement` Problem with line, column, caret, what was expected and the nearest statement there is.
+ *
+ * @example parseStatement("DROP SKILL shop.sales") // { kind: 'drop_resource', resource: 'skill', … }
+ */
+export const parseStatement = (sql: string, parameters: Parameters = {}): Statement => {
+  let tokens: readonly Token[]
+  try {
+    tokens = oneStatement(lex(sql), sql)
+  } catch (error) {
+    throw isProblem(error) ? withoutSecrets(error, sql) : error
+  }
+  const cursor = new Cursor(sql, tokens, parameters)
+  const statement = takeStatement(cursor)
+  cursor.needEnd()
+  return statement
+}

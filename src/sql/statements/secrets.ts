@@ -1,0 +1,236 @@
+import { lex, type Token } from '../lexer.js'
+import { endsWithSecretKey, isCutKey, rawCuts, secretInText, urlCuts, type Cut } from './secret-text.js'
+
+const operators = new Set(['=', ':', ':=', '==', '=>', '!=', '<>', '~', '->', '->>', '<', '>', '<=', '>='])
+const operatorWords = new Set(['LIKE', 'ILIKE', 'IN', 'IS', 'NOT'])
+const closers: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' }
+const mask = '******'
+
+const isSymbol = (token: Token | undefined, text: string): boolean => token?.kind === 'symbol' && token.text === text
+const isText = (token: Token | undefined): boolean => token?.kind === 'string' || token?.kind === 'quoted'
+const isKeyKind = (token: Token): boolean =>
+  token.kind === 'word' || token.kind === 'quoted' || token.kind === 'backquoted' || token.kind === 'string'
+const isWord = (token: Token | undefined, word: string): boolean => token?.kind === 'word' && token.text.toUpperCase() === word
+const isOperator = (token: Token | undefined): boolean =>
+  token !== undefined &&
+  ((token.kind === 'symbol' && operators.has(token.text)) || (token.kind === 'word' && operatorWords.has(token.text.toUpperCase())))
+
+/** Finds the values of secret keys among the tokens of one text, well-formed or not. */
+class Finder {
+  readonly cuts: Cut[] = []
+  private covered = 0
+
+  constructor(
+    private readonly sql: string,
+    private readonly tokens: readonly Token[],
+  ) {}
+
+  find(): Cut[] {
+    let brackets: string[] = []
+    for (let i = 0; i < this.tokens.length; i++) {
+      const token = this.tokens[i]
+      if (!token) break
+      if (token.kind === 'symbol' && token.text in closers) brackets.push(token.text)
+      else if (token.kind === 'symbol' && /^[)\]}]$/.test(token.text)) brackets = brackets.slice(0, -1)
+      // What stands inside a value that is cut already needs no second look.
+      if (token.start < this.covered) continue
+      if (this.isKey(i)) this.cutAfterKey(i, brackets.at(-1) === '(')
+      this.cutInside(token, this.isBrokenAfter(i))
+      this.cutComment(i)
+    }
+    this.cutInserted()
+    return this.cuts
+  }
+
+  /** `api_key`, `"api_key"`, `api-key` and `api key` are keys; so is BY in IDENTIFIED BY. */
+  private isKey(i: number): boolean {
+    const token = this.tokens[i]
+    if (!token || !isKeyKind(token)) return false
+    if (isCutKey(token.value) || isCutKey(token.text)) return true
+    if (token.kind !== 'word') return false
+    const before = this.tokens[i - 1]
+    const first = isSymbol(before, '-') ? this.tokens[i - 2] : before
+    if (first?.kind !== 'word') return false
+    return isCutKey(`${first.text}_${token.text}`) || (isWord(first, 'IDENTIFIED') && isWord(token, 'BY'))
+  }
+
+  private cutAfterKey(key: number, inCall: boolean): void {
+    let at = key + 1
+    while (isSymbol(this.tokens[at], '.') && this.tokens[at + 1]) at += 2
+    const operator = at
+    while (isOperator(this.tokens[at])) at += 1
+    const value = this.tokens[at]
+    if (!value) return
+    if (at > operator) {
+      this.cutValue(at)
+      return
+    }
+    if (isWord(this.tokens[key], 'BY')) {
+      this.cutValue(at)
+      return
+    }
+    // The `=` may be missing, or the key may be the argument before its value: `json_object('api_key', 'sk-1')`.
+    if (
+      isText(value) ||
+      value.kind === 'backquoted' ||
+      value.kind === 'number' ||
+      value.kind === 'parameter' ||
+      isSymbol(value, '{') ||
+      isSymbol(value, '[')
+    ) {
+      this.cutValue(at)
+      return
+    }
+    if (isSymbol(value, '(') && this.tokens[key]?.kind === 'word') {
+      this.cutValue(at)
+      return
+    }
+    if (isSymbol(value, ',') && inCall && this.tokens[key]?.kind === 'string' && this.tokens[at + 1]) this.cutValue(at + 1)
+  }
+
+  private cutValue(at: number): void {
+    const first = this.tokens[at]
+    if (!first || isSymbol(first, ',') || isSymbol(first, ';') || (first.kind === 'symbol' && /^[)\]}]$/.test(first.text))) return
+    this.covered = this.endOfValue(at)
+    this.cuts.push({ start: first.start, end: this.covered, text: first.text.startsWith('"') ? `"${mask}"` : `'${mask}'` })
+  }
+
+  private touches(i: number): boolean {
+    return this.tokens[i - 1]?.end === this.tokens[i]?.start
+  }
+
+  private endOfValue(at: number): number {
+    const first = this.tokens[at]
+    if (!first) return this.sql.length
+    if (first.kind === 'symbol' && first.text in closers) return this.endOfBracket(at)
+    return isText(first) || first.kind === 'backquoted' ? this.endOfText(at) : this.endOfBare(at)
+  }
+
+  private endOfBracket(at: number): number {
+    let depth = 0
+    for (let i = at; i < this.tokens.length; i++) {
+      const token = this.tokens[i]
+      if (token?.kind !== 'symbol') continue
+      if (token.text in closers) depth += 1
+      else if (/^[)\]}]$/.test(token.text)) depth -= 1
+      if (depth === 0) return token.end
+    }
+    return this.sql.length
+  }
+
+  /** Texts side by side or joined by an operator are one value. A letter that touches a closing quote means that the quotes are broken. */
+  private endOfText(at: number): number {
+    let end = at
+    for (let i = at + 1; i < this.tokens.length; i++) {
+      const token = this.tokens[i]
+      if (!token) break
+      if (isText(token) && !this.touches(i)) end = i
+      else if (token.kind === 'symbol' && (token.text === '||' || token.text === '+')) end = ++i
+      else if (this.touches(i) && token.kind !== 'symbol') return this.sql.length
+      else break
+    }
+    return this.tokens[end]?.end ?? this.sql.length
+  }
+
+  /** A value without quotes goes on to a comma, a closing bracket, or the next key. */
+  private endOfBare(at: number): number {
+    let depth = 0
+    for (let i = at; i < this.tokens.length; i++) {
+      const token = this.tokens[i]
+      if (!token) break
+      if (token.kind === 'symbol') {
+        if (token.text in closers) depth += 1
+        else if (/^[)\]}]$/.test(token.text)) depth -= 1
+        if (depth < 0 || (depth === 0 && (token.text === ',' || token.text === ';'))) return this.tokens[i - 1]?.end ?? token.start
+      }
+      const next = this.tokens[i + 1]
+      if (i > at && depth === 0 && isKeyKind(token) && !this.touches(i) && (isSymbol(next, '=') || isSymbol(next, ':')))
+        return this.tokens[i - 1]?.end ?? token.start
+    }
+    return this.sql.length
+  }
+
+  /** Whether something touches the end of this token that cannot follow a text: then its quotes are not where they seem. */
+  private isBrokenAfter(i: number): boolean {
+    const next = this.tokens[i + 1]
+    return next !== undefined && this.touches(i + 1) && !(next.kind === 'symbol' && /^(?:[,;)\]}=:|]|\|\||::)$/.test(next.text))
+  }
+
+  /** Connection strings, JSON in a text, URLs. */
+  private cutInside(token: Token, brokenAfter: boolean): void {
+    if (!isText(token) && token.kind !== 'backquoted') return
+    const inner = token.text.slice(0, -1)
+    const found = secretInText(inner)
+    if (found !== undefined) {
+      // Nothing stands between the key and the closing quote: the quotes are broken and the value comes later.
+      const broken = brokenAfter || !/[^\s'"`\\]/.test(inner.slice(found))
+      this.cuts.push({ start: token.start + found, end: broken ? this.sql.length : token.end - 1, text: mask })
+    }
+    for (const cut of urlCuts(inner, true)) this.cuts.push({ start: token.start + cut.start, end: token.start + cut.end, text: cut.text })
+  }
+
+  private cutComment(i: number): void {
+    const from = this.tokens[i - 1]?.end ?? 0
+    const to = this.tokens[i]?.start ?? this.sql.length
+    this.cutGap(from, to, isOperator(this.tokens[i]))
+    if (i === this.tokens.length - 1) this.cutGap(this.tokens[i]?.end ?? 0, this.sql.length, false)
+  }
+
+  private cutGap(from: number, to: number, beforeOperator: boolean): void {
+    if (to - from < 4) return
+    const gap = this.sql.slice(from, to)
+    // The comment swallowed the key and left the value.
+    if (beforeOperator && endsWithSecretKey(gap)) this.cuts.push({ start: to, end: this.sql.length, text: mask })
+    const found = secretInText(gap)
+    if (found === undefined) return
+    const value = this.sql.slice(from + found, to)
+    // The comment ends right after the key: the value stands outside.
+    this.cuts.push({ start: from + found, end: /\S/.test(value.replace('*/', '')) ? to : this.sql.length, text: mask })
+  }
+
+  /** `INSERT INTO t (name, password) VALUES (…)` names its values by their place. */
+  private cutInserted(): void {
+    if (!isWord(this.tokens[0], 'INSERT')) return
+    const values = this.tokens.findIndex((token) => isWord(token, 'VALUES') || isWord(token, 'SELECT'))
+    if (values > 0 && this.tokens.slice(0, values).some((_, i) => this.isKey(i)))
+      this.cuts.push({ start: this.tokens[values]?.end ?? 0, end: this.sql.length, text: ` ${mask}` })
+  }
+}
+
+const cutsIn = (sql: string): Cut[] => {
+  let tokens: Token[]
+  try {
+    tokens = lex(sql)
+  } catch {
+    return rawCuts(sql)
+  }
+  const inGaps = tokens.length === 0 ? rawCuts(sql) : []
+  return [...new Finder(sql, tokens).find(), ...urlCuts(sql, false), ...inGaps].sort((a, b) => a.start - b.start || b.end - a.end)
+}
+
+const replaceCuts = (sql: string, render: (cut: Cut) => string): string => {
+  let text = ''
+  let at = 0
+  for (const cut of cutsIn(sql)) {
+    if (cut.end <= at) continue
+    if (cut.start >= at) text += sql.slice(at, cut.start) + render(cut)
+    else text += render({ ...cut, start: at, text: '' })
+    at = cut.end
+  }
+  return text + sql.slice(at)
+}
+
+/**
+ * The text of a statement as it may be stored and logged: values of secret keys and passwords in URLs are `******`.
+ * Takes any text, also one that is not SQL; where the quotes are broken it cuts all that follows.
+ *
+ * @example cutSecrets("CREATE AGENT a USING model = 'm', api_key = 'sk-1'") // CREATE AGENT a USING model = 'm', api_key = '******'
+ */
+export const cutSecrets = (sql: string): string => replaceCuts(sql, ({ text }) => text)
+
+/**
+ * The same with every character of a secret replaced by a star, so that places in the text stay where they are.
+ *
+ * @example maskSecrets("SET token = 'abc'") // SET token = *****
+ */
+export const maskSecrets = (sql: string): string => replaceCuts(sql, ({ start, end }) => sql.slice(start, end).replace(/[^\n]/g, '*'))

@@ -1,0 +1,57 @@
+import type { Cursor } from './cursor.js'
+import { takeActivate } from './models.js'
+import { nameFollows, takePart } from './names.js'
+import type { StatementOf } from './statement.js'
+
+type Chatter = StatementOf<'chatter'>
+
+/** The rest of a statement that asks for nothing this service does. */
+const ignore = (cursor: Cursor, verb: Chatter['verb'], variables: string[] = []): Chatter => {
+  cursor.takeRest()
+  return { kind: 'chatter', verb, variables }
+}
+
+/** The names on the left of a SET: `SET names utf8, @a = 1` → ['names', 'a']. */
+const takeVariables = (cursor: Cursor): string[] => {
+  const variables: string[] = []
+  let begins = true
+  let depth = 0
+  for (const token of cursor.takeRest()) {
+    if (token.kind === 'symbol') depth += '([{'.includes(token.text) ? 1 : ')]}'.includes(token.text) ? -1 : 0
+    if (begins && /^(?:session|global|local|persist|persist_only)$/i.test(token.text)) continue
+    if (begins && token.kind !== 'symbol') variables.push(token.value.toLowerCase())
+    begins = depth === 0 && token.kind === 'symbol' && token.text === ','
+  }
+  return variables
+}
+
+/** `SET active m.2`, `SET model_active = m.2`, and what clients set for themselves, which changes nothing here. */
+export const takeSet = (cursor: Cursor): StatementOf<'activate_model'> | Chatter => {
+  if (cursor.isWord('ACTIVE') && nameFollows(cursor, 1)) {
+    cursor.next()
+    return takeActivate(cursor)
+  }
+  if (cursor.isWord('MODEL_ACTIVE') && cursor.isSymbol('=', 1)) {
+    cursor.next()
+    cursor.next()
+    return takeActivate(cursor)
+  }
+  if (cursor.peek()?.kind !== 'word' && cursor.peek()?.kind !== 'variable' && !nameFollows(cursor)) {
+    cursor.expect('a variable')
+    cursor.fail()
+  }
+  return { kind: 'chatter', verb: 'set', variables: takeVariables(cursor) }
+}
+
+export const takeUse = (cursor: Cursor): StatementOf<'use'> => {
+  cursor.takeOneOf('DATABASE', 'SCHEMA')
+  return { kind: 'use', name: takePart(cursor, 'a project') }
+}
+
+/** BEGIN, START TRANSACTION, COMMIT and ROLLBACK: each statement is a transaction of its own, whatever the client says. */
+export const takeTransaction = (cursor: Cursor): Chatter | undefined => {
+  if (cursor.takeWords('START', 'TRANSACTION') || cursor.takeWords('BEGIN')) return ignore(cursor, 'begin')
+  if (cursor.takeWords('COMMIT')) return ignore(cursor, 'commit')
+  if (cursor.takeWords('ROLLBACK')) return ignore(cursor, 'rollback')
+  return undefined
+}

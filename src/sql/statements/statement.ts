@@ -1,0 +1,138 @@
+import type { Json, JsonObject } from '../../../events/common.js'
+
+/** A name with the project it stands in; null means the project of the session. Names keep their case and are compared without it. */
+export type Name = { project: string | null; name: string }
+
+/** A model, and the version when one is named. */
+export type ModelName = Name & { version: number | null }
+
+/** A table of a connection; null means the database of the session. */
+export type TableName = { database: string | null; name: string }
+
+/** A query cut out of the statement, byte for byte, and the database that its names belong to (null: they say so themselves). */
+export type InnerQuery = { database: string | null; query: string }
+
+export type ResourceKind = 'skill' | 'agent' | 'chatbot'
+
+export type OrderItem = { column: string; descending: boolean }
+
+/** The clauses after a model's name, which may come in any order. */
+export type Training = {
+  source: InnerQuery | null
+  predict: string[]
+  orderBy: OrderItem[]
+  groupBy: string[]
+  window: number | null
+  horizon: number | null
+  using: JsonObject
+}
+
+export const describable = [
+  'skill',
+  'agent',
+  'chatbot',
+  'job',
+  'trigger',
+  'view',
+  'knowledge_base',
+  'database',
+  'project',
+  'handler',
+  'ml_engine',
+] as const
+export type Describable = (typeof describable)[number]
+
+/** What SHOW lists: kinds of resources first, then what MySQL clients ask for. */
+export const showable = [
+  'databases',
+  'projects',
+  'tables',
+  'models',
+  'agents',
+  'skills',
+  'chatbots',
+  'jobs',
+  'triggers',
+  'views',
+  'knowledge_bases',
+  'ml_engines',
+  'handlers',
+  'columns',
+  'index',
+  'create_table',
+  'table_status',
+  'variables',
+  'status',
+  'engines',
+  'plugins',
+  'charset',
+  'collation',
+  'warnings',
+  'errors',
+  'function_status',
+  'procedure_status',
+  'events',
+  'processlist',
+  'privileges',
+  'search_path',
+] as const
+export type Showable = (typeof showable)[number]
+
+export type Show = {
+  kind: 'show'
+  what: Showable
+  full: boolean
+  /** The parts after FROM or IN, outermost first: `SHOW COLUMNS FROM t IN p` → ['p', 't']. */
+  from: string[] | null
+  like: string | null
+  /** The text of the condition, as typed. */
+  where: string | null
+}
+
+/** One item of a SELECT that only asks the server about itself. `name` is in lower case, `column` is the result's column. */
+export type SystemItem = { source: 'variable' | 'function'; name: string; column: string }
+
+/** Everything that SQL can say to this service, as plain data. Parsing decides nothing about what exists. */
+export type Statement =
+  | { kind: 'select'; sql: string }
+  | { kind: 'system_select'; items: SystemItem[]; sql: string }
+  | { kind: 'explain'; sql: string }
+  | Show
+  | { kind: 'describe'; what: Describable; target: Name }
+  | { kind: 'describe_model'; parts: string[] }
+  | { kind: 'use'; name: string }
+  | { kind: 'chatter'; verb: 'set' | 'begin' | 'commit' | 'rollback'; variables: string[] }
+  | { kind: 'create_project'; name: string; ifNotExists: boolean; replace: boolean }
+  | { kind: 'create_database'; name: string; ifNotExists: boolean; replace: boolean; engine: string; parameters: JsonObject }
+  | { kind: 'alter_database'; name: string; newName: string | null; engine: string | null; parameters: JsonObject | null }
+  | { kind: 'drop_database'; name: string; ifExists: boolean }
+  | { kind: 'create_resource'; resource: ResourceKind; target: Name; ifNotExists: boolean; using: JsonObject }
+  | { kind: 'update_resource'; resource: ResourceKind; target: Name; set: JsonObject }
+  | { kind: 'drop_resource'; resource: ResourceKind; target: Name; ifExists: boolean }
+  | { kind: 'create_model'; target: Name; ifNotExists: boolean; replace: boolean; training: Training }
+  | { kind: 'retrain_model'; verb: 'retrain' | 'finetune'; target: ModelName; training: Training }
+  | { kind: 'drop_model'; target: ModelName; ifExists: boolean }
+  | { kind: 'activate_model'; target: Name & { version: number } }
+  | { kind: 'evaluate'; metric: string; query: string; using: JsonObject }
+  | { kind: 'create_view'; target: Name; ifNotExists: boolean; replace: boolean; source: InnerQuery }
+  | { kind: 'alter_view'; target: Name; source: InnerQuery }
+  | { kind: 'drop_view'; targets: Name[]; ifExists: boolean }
+  | { kind: 'create_table'; target: TableName; ifNotExists: boolean; replace: boolean; query: string }
+  | { kind: 'drop_table'; targets: TableName[]; ifExists: boolean }
+  | { kind: 'table_write'; verb: 'insert' | 'update' | 'delete'; target: TableName }
+  | { kind: 'create_job'; target: Name; ifNotExists: boolean; queries: string[]; condition: string | null; schedule: JobSchedule }
+  | { kind: 'drop_job'; target: Name; ifExists: boolean }
+  | { kind: 'create_trigger'; target: Name; table: TableName; columns: string[]; queries: string[] }
+  | { kind: 'drop_trigger'; target: Name; ifExists: boolean }
+  | { kind: 'create_ml_engine'; name: string; handler: string; ifNotExists: boolean; using: JsonObject }
+  | { kind: 'drop_ml_engine'; name: string; ifExists: boolean }
+  | { kind: 'unavailable'; what: string; instead: string }
+
+/** When a job runs, as typed: `{ start: 'now', end: null, every: '2 hours' }`. */
+export type JobSchedule = { start: string | null; end: string | null; every: string | null }
+
+export type StatementKind = Statement['kind']
+export type StatementOf<K extends StatementKind> = Extract<Statement, { kind: K }>
+
+/** Values for `:name` in a statement. */
+export type Parameters = Readonly<Record<string, Json>>

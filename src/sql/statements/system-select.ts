@@ -1,0 +1,53 @@
+import type { Token } from '../lexer.js'
+import type { StatementOf, SystemItem } from './statement.js'
+
+/** Functions of the server itself that clients ask for when they connect. */
+const functions = new Set(['database', 'schema', 'version', 'user', 'current_user', 'session_user', 'system_user', 'connection_id'])
+
+const isSymbol = (token: Token | undefined, text: string): boolean => token?.kind === 'symbol' && token.text === text
+const isWord = (token: Token | undefined, word: string): boolean => token?.kind === 'word' && token.text.toUpperCase() === word
+
+const withoutScope = (name: string): string => name.toLowerCase().replace(/^(?:session|global|local)\./, '')
+
+type Read = { item: SystemItem; next: number }
+
+const readItem = (tokens: readonly Token[], at: number): Read | undefined => {
+  const token = tokens[at]
+  if (token?.kind === 'variable' && token.text.startsWith('@@'))
+    return { item: { source: 'variable', name: withoutScope(token.value), column: token.text }, next: at + 1 }
+  const name = token?.kind === 'word' ? token.text.toLowerCase() : ''
+  if (!functions.has(name) || !isSymbol(tokens[at + 1], '(') || !isSymbol(tokens[at + 2], ')')) return undefined
+  return { item: { source: 'function', name, column: token?.text ?? name }, next: at + 3 }
+}
+
+const readAlias = (tokens: readonly Token[], { item, next }: Read): Read => {
+  const named = isWord(tokens[next], 'AS') ? next + 1 : next
+  const alias = tokens[named]
+  const fits = alias?.kind === 'word' || alias?.kind === 'quoted' || alias?.kind === 'backquoted' || alias?.kind === 'string'
+  if (!fits || (named === next && (isWord(alias, 'LIMIT') || isWord(alias, 'FROM')))) return { item, next }
+  return { item: { ...item, column: alias.value }, next: named + 1 }
+}
+
+/**
+ * A SELECT that only asks the server about itself, or undefined when DuckDB has to answer.
+ *
+ * @example readSystemSelect(lex('SELECT @@version'), 'SELECT @@version')
+ */
+export const readSystemSelect = (tokens: readonly Token[], sql: string): StatementOf<'system_select'> | undefined => {
+  if (!isWord(tokens[0], 'SELECT')) return undefined
+  const items: SystemItem[] = []
+  let at = 1
+  for (;;) {
+    const read = readItem(tokens, at)
+    if (!read) return undefined
+    const { item, next } = readAlias(tokens, read)
+    items.push(item)
+    at = next
+    if (!isSymbol(tokens[at], ',')) break
+    at += 1
+  }
+  // MySQL's own clients write LIMIT 1 and FROM dual.
+  if (isWord(tokens[at], 'FROM') && isWord(tokens[at + 1], 'DUAL')) at += 2
+  if (isWord(tokens[at], 'LIMIT') && tokens[at + 1]?.kind === 'number' && tokens[at + 1]?.text !== '0') at += 2
+  return at === tokens.length ? { kind: 'system_select', items, sql } : undefined
+}

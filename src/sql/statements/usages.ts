@@ -1,0 +1,109 @@
+/** How each statement is written, under the words it begins with. Refusals show the nearest one. */
+export const usages: Readonly<Record<string, string>> = {
+  SELECT: 'SELECT columns FROM table WHERE condition',
+  WITH: 'WITH name AS (SELECT …) SELECT …',
+  EXPLAIN: 'EXPLAIN SELECT …',
+  USE: 'USE project',
+  'CREATE PROJECT': 'CREATE PROJECT [IF NOT EXISTS] name',
+  'CREATE DATABASE': "CREATE DATABASE [IF NOT EXISTS] name [WITH ENGINE = 'engine', PARAMETERS = {…}]",
+  'CREATE SCHEMA': "CREATE SCHEMA [IF NOT EXISTS] name [WITH ENGINE = 'engine', PARAMETERS = {…}]",
+  'ALTER DATABASE': "ALTER DATABASE name NAME = 'new' | PARAMETERS = {…}",
+  'DROP PROJECT': 'DROP PROJECT [IF EXISTS] name',
+  'DROP DATABASE': 'DROP DATABASE [IF EXISTS] name',
+  'CREATE SKILL': "CREATE SKILL [IF NOT EXISTS] [project.]name USING type = 'type', key = value, …",
+  'UPDATE SKILL': 'UPDATE SKILL [project.]name SET key = value, …',
+  'ALTER SKILL': 'ALTER SKILL [project.]name USING key = value, …',
+  'DROP SKILL': 'DROP SKILL [IF EXISTS] [project.]name',
+  'CREATE AGENT': "CREATE AGENT [IF NOT EXISTS] [project.]name USING model = 'model', skills = ['skill'], key = value, …",
+  'UPDATE AGENT': 'UPDATE AGENT [project.]name SET key = value, …',
+  'ALTER AGENT': 'ALTER AGENT [project.]name USING key = value, …',
+  'DROP AGENT': 'DROP AGENT [IF EXISTS] [project.]name',
+  'CREATE CHATBOT': "CREATE CHATBOT [project.]name USING database = 'database', agent = 'agent', key = value, …",
+  'UPDATE CHATBOT': 'UPDATE CHATBOT [project.]name SET key = value, …',
+  'ALTER CHATBOT': 'ALTER CHATBOT [project.]name USING key = value, …',
+  'DROP CHATBOT': 'DROP CHATBOT [IF EXISTS] [project.]name',
+  'CREATE MODEL': 'CREATE MODEL [IF NOT EXISTS] [project.]name FROM database (SELECT …) PREDICT column [USING key = value, …]',
+  'CREATE PREDICTOR': 'CREATE PREDICTOR [IF NOT EXISTS] [project.]name FROM database (SELECT …) PREDICT column [USING key = value, …]',
+  RETRAIN: 'RETRAIN [project.]model [FROM database (SELECT …)] [PREDICT column] [USING key = value, …]',
+  FINETUNE: 'FINETUNE [project.]model FROM database (SELECT …) [USING key = value, …]',
+  'DROP MODEL': 'DROP MODEL [IF EXISTS] [project.]name[.version]',
+  'DROP PREDICTOR': 'DROP PREDICTOR [IF EXISTS] [project.]name[.version]',
+  'SET ACTIVE': 'SET active [project.]model.version',
+  DESCRIBE: 'DESCRIBE [project.]model[.version][.attribute]',
+  'DESCRIBE AGENT': 'DESCRIBE AGENT [project.]name',
+  EVALUATE: 'EVALUATE metric FROM (SELECT … AS actual, … AS prediction)',
+  'CREATE VIEW': 'CREATE VIEW [IF NOT EXISTS] [project.]name [FROM database] AS (SELECT …)',
+  'ALTER VIEW': 'ALTER VIEW [project.]name [FROM database] AS (SELECT …)',
+  'DROP VIEW': 'DROP VIEW [IF EXISTS] [project.]name, …',
+  'CREATE TABLE': 'CREATE [OR REPLACE] TABLE [IF NOT EXISTS] database.name (SELECT …)',
+  'DROP TABLE': 'DROP TABLE [IF EXISTS] database.name',
+  'INSERT INTO': 'INSERT INTO database.table (columns) VALUES (…)',
+  'DELETE FROM': 'DELETE FROM database.table WHERE condition',
+  'CREATE JOB': "CREATE JOB [IF NOT EXISTS] [project.]name (query; query) [START 'date'] [END 'date'] [EVERY n period] [IF (query)]",
+  'DROP JOB': 'DROP JOB [IF EXISTS] [project.]name',
+  'CREATE TRIGGER': 'CREATE TRIGGER [project.]name ON database.table [COLUMNS a, b] (query)',
+  'DROP TRIGGER': 'DROP TRIGGER [IF EXISTS] [project.]name',
+  'CREATE ML_ENGINE': 'CREATE ML_ENGINE [IF NOT EXISTS] name FROM handler [USING key = value, …]',
+  'DROP ML_ENGINE': 'DROP ML_ENGINE [IF EXISTS] name',
+  'SHOW DATABASES': "SHOW [FULL] DATABASES [LIKE 'pattern'] [WHERE condition]",
+  'SHOW PROJECTS': 'SHOW PROJECTS',
+  'SHOW TABLES': "SHOW [FULL] TABLES [FROM project] [LIKE 'pattern'] [WHERE condition]",
+  'SHOW COLUMNS': 'SHOW [FULL] COLUMNS FROM table [FROM database]',
+  'SHOW MODELS': 'SHOW MODELS [FROM project]',
+  'SHOW AGENTS': 'SHOW AGENTS [FROM project]',
+  'SHOW SKILLS': 'SHOW SKILLS [FROM project]',
+  'SHOW CHATBOTS': 'SHOW CHATBOTS [FROM project]',
+  'SHOW VIEWS': 'SHOW VIEWS [FROM project]',
+  'SHOW JOBS': 'SHOW JOBS [FROM project]',
+  'SHOW TRIGGERS': 'SHOW TRIGGERS [FROM project]',
+  'SHOW ML_ENGINES': 'SHOW ML_ENGINES',
+  'SHOW HANDLERS': "SHOW HANDLERS [WHERE type = 'ml']",
+  'SHOW VARIABLES': "SHOW VARIABLES [LIKE 'pattern']",
+}
+
+/** Letters to change, insert, delete or swap to make one word of another; more than `most` is not counted further. */
+const distance = (a: string, b: string, most: number): number => {
+  if (Math.abs(a.length - b.length) > most) return most + 1
+  let twoAbove: number[] = []
+  let above = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1
+      let least = Math.min((above[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (above[j - 1] ?? 0) + same)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) least = Math.min(least, (twoAbove[j - 2] ?? 0) + 1)
+      row.push(least)
+    }
+    twoAbove = above
+    above = row
+  }
+  return above[b.length] ?? 0
+}
+
+/** Words that may stand in a head without being part of it. */
+const fillers = new Set(['OR', 'REPLACE', 'FULL', 'EXTENDED'])
+
+/**
+ * How to write the statement that these words were probably meant to begin.
+ * A wrong second word counts less than a wrong first one: `CREATE AGNET` is an agent.
+ *
+ * @example nearestUsage(['CREAT', 'AGENT', 'x']) // CREATE AGENT [IF NOT EXISTS] …
+ */
+export const nearestUsage = (words: readonly string[]): string | undefined => {
+  const typed = words.map((word) => word.toUpperCase().slice(0, 40)).filter((word) => !fillers.has(word))
+  let nearest: string | undefined
+  let least = 1
+  for (const [head, usage] of Object.entries(usages)) {
+    const size = head.split(' ').length
+    const text = typed.slice(0, size).join(' ')
+    const most = Math.max(1, Math.floor(head.length * 0.3))
+    const far = distance(text, head, most)
+    // Longer heads say more; among equals they win.
+    const score = far / most - size * 0.01
+    if (far <= most && score < least) {
+      least = score
+      nearest = usage
+    }
+  }
+  return nearest
+}

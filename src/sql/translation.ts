@@ -1,0 +1,123 @@
+import { Problem } from '../errors.js'
+import { badStatement, tokenToDuckDB, type Token } from './lexer.js'
+import { quoteName, quoteText } from './strings.js'
+
+type Piece = { from: number; start: number; length: number }
+
+/** A statement in DuckDB's spelling that remembers where each part stood in the user's text. */
+export class Translation {
+  text = ''
+  private readonly pieces: Piece[] = []
+  private starts: number[] | undefined
+
+  constructor(
+    readonly sql: string,
+    readonly tokens: Token[],
+    spell: (token: Token, index: number) => string,
+  ) {
+    let at = tokens[0]?.start ?? 0
+    tokens.forEach((token, index) => {
+      this.add(sql.slice(at, token.start), at)
+      this.add(spell(token, index), token.start)
+      at = token.end
+    })
+  }
+
+  private add(text: string, start: number): void {
+    if (text === '') return
+    this.pieces.push({ from: this.text.length, start, length: text.length })
+    this.text += text
+  }
+
+  // DuckDB counts UTF-8 bytes: where each begins is computed once.
+  private charAt(bytes: number): number {
+    if (this.starts === undefined) {
+      const starts: number[] = []
+      let offset = 0
+      for (const character of this.text) {
+        for (let i = Buffer.byteLength(character); i > 0; i--) starts.push(offset)
+        offset += character.length
+      }
+      this.starts = starts
+    }
+    return this.starts[bytes] ?? this.text.length
+  }
+
+  /** The offset in the user's text of a byte offset in DuckDB's text. */
+  userOffset(bytes: number): number {
+    const at = this.charAt(bytes)
+    const piece = this.pieces.findLast(({ from }) => from <= at)
+    return piece ? Math.min(piece.start + (at - piece.from), this.sql.length) : 0
+  }
+}
+
+const variables: Record<string, string> = {
+  version_comment: "'(Mindledger)'",
+  version: "'8.0.17'",
+  autocommit: '1',
+  tx_isolation: "'REPEATABLE-READ'",
+  transaction_isolation: "'REPEATABLE-READ'",
+  max_allowed_packet: '16777216',
+  sql_mode: "''",
+  time_zone: "'UTC'",
+  system_time_zone: "'UTC'",
+  lower_case_table_names: '0',
+}
+
+const literal = (value: unknown): string => {
+  switch (typeof value) {
+    case 'string':
+      return quoteText(value)
+    case 'number':
+      return Number.isFinite(value) ? String(value) : 'NULL'
+    case 'boolean':
+    case 'bigint':
+      return String(value)
+    case 'object':
+      if (value === null) return 'NULL'
+      return Array.isArray(value) ? `[${value.map(literal).join(', ')}]` : quoteText(JSON.stringify(value))
+    default:
+      throw new Problem('wrong_arguments', 'Wrong arguments', 'A parameter must be a JSON value')
+  }
+}
+
+const parameterOf = (sql: string, token: Token, count: number, params: Record<string, unknown>): string => {
+  const name = token.value === '' ? String(count) : token.value
+  if (Object.hasOwn(params, name)) return ` ${literal(params[name])} `
+  throw badStatement(sql, token.start, `Parameter is not set: ${name}`, 'Send it with the statement, under "params".')
+}
+
+const variableOf = (sql: string, token: Token): string => {
+  const name = token.value.toLowerCase().replace(/^(session|global)\./, '')
+  const value = token.text.startsWith('@@') ? variables[name] : undefined
+  if (value !== undefined) return value
+  throw badStatement(sql, token.start, `there is no variable ${token.text}`)
+}
+
+/** Whether a number is the third part of `project.model.2`, or the second of `model.2`. */
+const isModelVersion = (tokens: Token[], index: number): boolean => {
+  const token = tokens[index]
+  const dot = tokens[index - 1]
+  return token?.kind === 'number' && /^[0-9]+$/.test(token.text) && dot?.text === '.' && dot.end === token.start
+}
+
+/**
+ * The statement as DuckDB's parser takes it: names and strings in its spelling, parameters and variables as literals,
+ * a model's version as a quoted name. `after` holds text to insert behind tokens.
+ *
+ * @example translate(sql, tokens, { n: 3 }).text
+ */
+export const translate = (
+  sql: string,
+  tokens: Token[],
+  params: Record<string, unknown>,
+  after: ReadonlyMap<number, string> = new Map(),
+): Translation => {
+  let positional = 0
+  return new Translation(sql, tokens, (token, index) => {
+    const added = after.get(index) ?? ''
+    if (token.kind === 'parameter') return parameterOf(sql, token, token.value === '' ? ++positional : 0, params) + added
+    if (token.kind === 'variable') return variableOf(sql, token) + added
+    return (isModelVersion(tokens, index) ? quoteName(token.text) : tokenToDuckDB(token)) + added
+  })
+}

@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { encodeMatrix } from '../../../src/models/matrix-format.js'
+import { train } from '../../../src/models/train.js'
+import { Trainer } from '../../../src/models/trainer.js'
+import { friedman, matrixOf } from '../../unit/models/tables.js'
+
+const ignore = () => undefined
+
+describe('training in a process of its own', () => {
+  let folder: string
+  const file = (name: string) => join(folder, name)
+  const job = (matrix: string, artefact: string, target = 'y') => ({
+    matrixFile: file(matrix),
+    artefactFile: file(artefact),
+    options: { target, seed: 3 },
+  })
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'trainer-'))
+    writeFileSync(file('small'), encodeMatrix(matrixOf(friedman(100, 1), 3)))
+    writeFileSync(file('large'), encodeMatrix(matrixOf(friedman(30_000, 1), 3)))
+    writeFileSync(file('broken'), 'no matrix')
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  it('gives the bytes that training gives here, and says how far it is', async () => {
+    const phases: string[] = []
+    const { report, artefactSha256 } = await new Trainer().train(job('small', 'artefact'), ({ phase }) => phases.push(phase)).result
+    const here = train(matrixOf(friedman(100, 1), 3), { target: 'y', seed: 3 })
+    const there = readFileSync(file('artefact'))
+    expect(there.equals(here.artefact)).toBe(true)
+    expect(artefactSha256).toBe(createHash('sha256').update(there).digest('hex'))
+    expect(report).toEqual(here.report)
+    expect([...new Set(phases)]).toEqual(['prepare', 'folds', 'linear', 'refit', 'interval'])
+  })
+
+  it('passes a refusal on as it was', async () => {
+    await expect(new Trainer().train(job('small', 'none', 'price'), ignore).result).rejects.toMatchObject({
+      code: 'wrong_arguments',
+      detail: expect.stringContaining('no column "price"'),
+    })
+  })
+
+  it('refuses a broken matrix as a fault of its own', async () => {
+    await expect(new Trainer().train(job('broken', 'none'), ignore).result).rejects.toMatchObject({ code: 'internal' })
+  })
+
+  it('ends a training that is cancelled', async () => {
+    const { result, cancel } = new Trainer().train(job('large', 'none'), ({ phase }) => {
+      if (phase === 'folds') cancel()
+    })
+    await expect(result).rejects.toMatchObject({ title: 'Training cancelled' })
+  })
+
+  it('kills a training that takes too long', async () => {
+    await expect(new Trainer(500).train(job('large', 'none'), ignore).result).rejects.toMatchObject({
+      code: 'query_limit',
+      detail: expect.stringContaining('500 ms'),
+    })
+  })
+
+  it('leaves no training behind when its parent dies', async () => {
+    const entry = new URL('../../../src/models/train-process.js', import.meta.url).pathname
+    const parent = `
+      const child = require('node:child_process').fork(${JSON.stringify(entry)}, [], { execArgv: [], stdio: ['ignore', 'inherit', 'ignore', 'ipc'] })
+      child.on('message', ({ progress }) => { if (progress?.phase === 'folds') require('node:fs').writeSync(1, 'dies'), process.kill(process.pid, 'SIGKILL') })
+      child.send(${JSON.stringify(job('large', 'orphaned'))})`
+    const running = spawn(process.execPath, ['--input-type=commonjs', '-e', parent], { stdio: ['ignore', 'pipe', 'ignore'] })
+    let said = ''
+    running.stdout.on('data', (text: Buffer) => (said += text.toString()))
+    // The training holds the other end of the pipe too: it closes when both are gone.
+    await once(running, 'close')
+    expect(said).toBe('dies')
+    expect(existsSync(file('orphaned'))).toBe(false)
+  })
+})

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto'
+import { readdir, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { Blobs } from '../../../src/files/blobs.js'
+import { inDirectory, problemOf } from './tables.js'
+
+const sha = (text: string) => createHash('sha256').update(text).digest('hex')
+
+describe('blobs', () => {
+  test('the same bytes are one blob, put as a file or as bytes', () =>
+    inDirectory(async (directory) => {
+      const blobs = new Blobs(join(directory, 'blobs'))
+      const file = join(directory, 'file')
+      for (let time = 0; time < 2; time++) {
+        await writeFile(file, 'abc')
+        expect(await blobs.put(file)).toBe(sha('abc'))
+        await expect(stat(file)).rejects.toThrow('ENOENT')
+        expect(await blobs.putBytes(Buffer.from('abc'))).toBe(sha('abc'))
+      }
+      expect(await blobs.list()).toEqual([sha('abc')])
+      expect((await blobs.read(sha('abc'))).toString()).toBe('abc')
+    }))
+
+  test('many puts of the same bytes at once leave one blob and nothing else', () =>
+    inDirectory(async (directory) => {
+      const blobs = new Blobs(directory)
+      await Promise.all(Array.from({ length: 20 }, () => blobs.putBytes(Buffer.from('abc'))))
+      expect(await readdir(directory)).toEqual([sha('abc')])
+    }))
+
+  test('a removed blob is gone, an unfinished one is not listed', () =>
+    inDirectory(async (directory) => {
+      const blobs = new Blobs(directory)
+      await blobs.putBytes(Buffer.from('abc'))
+      await writeFile(join(directory, '.x.part'), 'half')
+      expect([await blobs.remove(sha('abc')), await blobs.remove(sha('abc')), await blobs.has(sha('abc'))]).toEqual([true, false, false])
+      expect(await blobs.list()).toEqual([])
+      expect((await problemOf(blobs.read(sha('abc')))).code).toBe('not_found')
+    }))
+
+  test('a store that does not exist yet is empty', async () => {
+    expect(await new Blobs('/nonexistent/blobs').list()).toEqual([])
+  })
+
+  test('bytes that changed on the disk are not handed out', () =>
+    inDirectory(async (directory) => {
+      const blobs = new Blobs(directory)
+      await blobs.putBytes(Buffer.from('abc'))
+      await writeFile(blobs.path(sha('abc')), 'abd')
+      expect((await problemOf(blobs.read(sha('abc')))).code).toBe('storage_failed')
+    }))
+
+  test.each(['', '..', `../${'a'.repeat(64)}`, 'A'.repeat(64), 'a'.repeat(63), `${'a'.repeat(64)}\n`, `${'a'.repeat(64)}/x`])(
+    '%j names no blob',
+    async (name) => {
+      const blobs = new Blobs('/nonexistent')
+      expect(() => blobs.path(name)).toThrow('64 hexadecimal digits')
+      await expect(blobs.has(name)).rejects.toThrow('64 hexadecimal digits')
+    },
+  )
+})

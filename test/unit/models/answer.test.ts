@@ -1,0 +1,136 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { answerRows } from '../../../src/models/answer.js'
+import { engines, findEngine } from '../../../src/models/engine.js'
+import { loadPredictor, type Predictor } from '../../../src/models/predictor.js'
+import { train } from '../../../src/models/train.js'
+import { matrixOf, mixture, penguins } from './tables.js'
+
+const explained = (text: unknown): Record<string, unknown> => JSON.parse(String(text)) as Record<string, unknown>
+
+describe('the answer for a number', () => {
+  let predictor: Predictor
+  beforeAll(() => {
+    predictor = loadPredictor(train(matrixOf(mixture(150, 2)), { target: 'price' }).artefact)
+  })
+
+  it('has the documented columns: sent inputs first, as sent, then the others', () => {
+    const [row] = answerRows(predictor, [{ place: 'west', size: '40' }])
+    expect(Object.keys(row!)).toEqual([
+      'place',
+      'size',
+      'garden',
+      'day',
+      'seen',
+      'price',
+      '__service_row_id',
+      'select_data_query',
+      'when_data',
+      'price_original',
+      'price_confidence',
+      'price_explain',
+      'price_anomaly',
+      'price_min',
+      'price_max',
+    ])
+    expect(row).toMatchObject({
+      place: 'west',
+      size: '40',
+      garden: null,
+      price: expect.any(Number),
+      __service_row_id: null,
+      select_data_query: null,
+      when_data: null,
+      price_original: null,
+      price_confidence: 0.9,
+      price_anomaly: null,
+    })
+    expect(Number(row!['price_min'])).toBeLessThan(Number(row!['price']))
+  })
+
+  it('explains itself', () => {
+    const [row] = answerRows(predictor, [{ size: 40 }])
+    expect(explained(row!['price_explain'])).toEqual({
+      predicted_value: row!['price'],
+      confidence: 0.9,
+      anomaly: null,
+      truth: null,
+      confidence_lower_bound: row!['price_min'],
+      confidence_upper_bound: row!['price_max'],
+    })
+  })
+
+  it('compares with the truth when it is sent, and does not learn from it', () => {
+    const [without, near, far] = answerRows(predictor, [{ size: 40 }, { size: 40, price: 250 }, { size: 40, Price: '99999' }])
+    expect([near!['price'], far!['price']]).toEqual([without!['price'], without!['price']])
+    expect([near!['price_original'], far!['price_original']]).toEqual([250, 99999])
+    expect([near!['price_anomaly'], far!['price_anomaly']]).toEqual([false, true])
+    expect(explained(far!['price_explain'])).toMatchObject({ truth: 99999, anomaly: true })
+  })
+
+  it('gives wider bounds for a higher level', () => {
+    const width = (confidence: number) => {
+      const [row] = answerRows(predictor, [{ size: 40 }], { confidence })
+      expect(row!['price_confidence']).toBe(confidence)
+      return Number(row!['price_max']) - Number(row!['price_min'])
+    }
+    expect(width(0.99)).toBeGreaterThan(width(0.5))
+  })
+
+  it('answers nothing for nothing, and refuses what it cannot use', () => {
+    expect(answerRows(predictor, [])).toEqual([])
+    expect(() => answerRows(predictor, [{}, { size: 'abc' }])).toThrow('Row 1, column "size"')
+    expect(() => answerRows(predictor, [{ price: 'abc' }])).toThrow('Row 0, column "price": "abc" is not usable as number')
+    expect(() => answerRows(predictor, [{}], { confidence: '0.9' })).toThrow('"confidence" is "0.9"')
+    expect(() =>
+      answerRows(
+        predictor,
+        Array.from({ length: 10_001 }, () => ({})),
+      ),
+    ).toThrow('10001 rows were sent')
+  })
+})
+
+describe('the answer for a class', () => {
+  it('has the class in its own type, its probability and those of all classes, and no bounds', () => {
+    const predictor = loadPredictor(train(matrixOf(penguins()), { target: 'Species' }).artefact)
+    const [row] = answerRows(predictor, [{ 'Beak Length (mm)': 39, 'Flipper Length (mm)': 181, Species: 'Gentoo' }])
+    expect(row).toMatchObject({
+      Species: 'Adelie',
+      Species_original: 'Gentoo',
+      Species_anomaly: null,
+      Species_min: null,
+      Species_max: null,
+    })
+    const explain = explained(row!['Species_explain'])
+    expect(Object.keys(explain)).toEqual([
+      'predicted_value',
+      'confidence',
+      'anomaly',
+      'truth',
+      'probability_class_Adelie',
+      'probability_class_Chinstrap',
+      'probability_class_Gentoo',
+    ])
+    expect(explain).toMatchObject({
+      predicted_value: 'Adelie',
+      confidence: row!['Species_confidence'],
+      probability_class_Adelie: row!['Species_confidence'],
+    })
+  })
+
+  it('keeps a boolean a boolean', () => {
+    const predictor = loadPredictor(train(matrixOf(mixture(100, 6)), { target: 'garden' }).artefact)
+    expect(typeof answerRows(predictor, [{ size: 5 }])[0]!['garden']).toBe('boolean')
+  })
+})
+
+describe('engines', () => {
+  it('go by several names', () => {
+    expect([...engines.keys()]).toEqual(['boosted_trees', 'lightwood', 'auto'])
+    expect(new Set(['Lightwood', 'auto', undefined].map((name) => findEngine(name).name))).toEqual(new Set(['boosted_trees']))
+  })
+
+  it('are listed when one is unknown', () => {
+    expect(() => findEngine('openai')).toThrow('There is no engine "openai"; the engines are boosted_trees, lightwood, auto')
+  })
+})

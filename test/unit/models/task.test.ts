@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals'
+import { makePlan } from '../../../src/models/plan.js'
+import { defineTask, type Task } from '../../../src/models/task.js'
+import type { ColumnDescriptor } from '../../../src/models/values.js'
+import { matrixOf } from './tables.js'
+
+type Columns = Record<string, [ColumnDescriptor['type'], (row: number) => unknown]>
+
+const taskOf = (rows: number, columns: Columns, target = 'y'): Task => {
+  const entries = Object.entries(columns)
+  return defineTask(
+    matrixOf({
+      columns: entries.map(([name, [type]]) => ({ name, type })),
+      rows: Array.from({ length: rows }, (_, row) => entries.map(([, [, value]]) => value(row))),
+    }),
+    target,
+  )
+}
+
+const x: Columns[string] = ['number', (row) => (row * 7919) % 101]
+
+describe('what is to be learned', () => {
+  it.each<[string, Columns[string], Task['kind'], readonly unknown[]]>([
+    ['text', ['text', (row) => 'cab'[row % 3]], 'multiclass', ['a', 'b', 'c']],
+    ['booleans', ['boolean', (row) => row % 2 === 0], 'binary', [false, true]],
+    ['few whole numbers', ['integer', (row) => (row % 10) - 2], 'multiclass', [-2, -1, 0, 1, 2, 3, 4, 5, 6, 7]],
+    ['two whole numbers as DOUBLE', ['number', (row) => row % 2], 'binary', [0, 1]],
+    ['eleven whole numbers', ['integer', (row) => row % 11], 'regression', []],
+    ['few fractions', ['number', (row) => (row % 3) / 2], 'regression', []],
+  ])('takes %s for what it is', (_, y, kind, classes) => {
+    expect(taskOf(100, { x, y })).toMatchObject({ kind, classes })
+  })
+
+  it('leaves out constants and near-unique text and says why', () => {
+    const task = taskOf(100, {
+      x,
+      constant: ['number', () => 5],
+      empty: ['text', () => null],
+      key: ['text', (row) => `key ${row}`],
+      id: ['integer', (row) => row],
+      sometimes: ['number', (row) => (row % 2 === 0 ? 1 : null)],
+      y: ['number', (row) => row / 3],
+    })
+    expect(task.inputs.map(({ name }) => name)).toEqual(['x', 'id', 'sometimes'])
+    expect(task.excluded).toEqual([
+      { name: 'constant', type: 'number', reason: 'constant' },
+      { name: 'empty', type: 'text', reason: 'constant' },
+      { name: 'key', type: 'text', reason: 'nearly every text is different' },
+    ])
+  })
+
+  it('keeps a column that tells the target, and warns of it', () => {
+    const task = taskOf(400, { x, leak: ['number', (row) => row * 2 + 1], y: ['number', (row) => row / 7] })
+    expect(task.inputs.map(({ name }) => name)).toContain('leak')
+    expect(task.warnings).toEqual([{ kind: 'suspicious_input', detail: expect.stringMatching(/^"leak" alone explains (99|100)/) }])
+  })
+
+  it('warns of repeated rows, rare classes and rows without a target', () => {
+    const task = taskOf(100, {
+      x: ['integer', (row) => row % 30],
+      y: ['text', (row) => (row < 10 ? null : row === 99 ? 'rare' : 'ab'[row % 2])],
+    })
+    expect(task.warnings.map(({ kind }) => kind)).toEqual(['missing_target', 'duplicate_rows', 'rare_class'])
+    expect(task.labels).toHaveLength(90)
+  })
+
+  it('finds the target without case', () => {
+    expect(taskOf(20, { x, Price: ['number', (row) => row / 3] }, 'price').target.name).toBe('Price')
+  })
+
+  it.each<[string, number, Columns, string]>([
+    ['a missing target by naming the columns', 20, { x, z: x }, 'no column "y" to predict; its columns are "x", "z"'],
+    ['too few rows', 12, { x, y: ['number', (row) => (row < 9 ? row / 2 : null)] }, 'Only 9 rows have a value of "y"'],
+    ['one class', 20, { x, y: ['text', () => 'a'] }, '"y" is always "a"'],
+    ['one number', 20, { x, y: ['number', () => 1.5] }, '"y" is always 1.5'],
+    ['a date', 20, { x, y: ['date', (row) => row] }, '"y" is a date'],
+    ['too many classes', 600, { x, y: ['text', (row) => `c${row % 300}`] }, '"y" has 300 different values'],
+    ['no other column', 20, { y: x }, 'the query has no other column'],
+    ['only unusable columns', 20, { c: ['number', () => 1], y: x }, '"c" (constant)'],
+  ])('refuses %s', (_, rows, columns, detail) => {
+    expect(() => taskOf(rows, columns)).toThrow(detail)
+  })
+})
+
+describe('the plan', () => {
+  const shape = { rows: 5000, features: 10, classes: 0, smallestClass: 5000, coefficients: 20 }
+
+  it('takes as many folds as the smallest class of a small table can fill', () => {
+    const small = { ...shape, rows: 100, classes: 2 }
+    expect([1, 3, 40].map((smallestClass) => makePlan({ ...small, smallestClass }).folds)).toEqual([2, 3, 5])
+  })
+
+  it('asks for more rows a leaf in larger tables', () => {
+    expect([100, 320, 5000].map((rows) => makePlan({ ...shape, rows }).boosting[0].minRows)).toEqual([5, 8, 10])
+  })
+
+  it('samples a table that is too large to learn from in whole, and bounds its trees', () => {
+    expect(makePlan({ ...shape, rows: 1_000_000, features: 1000 }).rows).toBe(100_000)
+    expect(makePlan({ ...shape, classes: 256 }).boosting[0].mostRounds).toBe(78)
+  })
+})

@@ -1,0 +1,27 @@
+import { DuckDBInstance } from '@duckdb/node-api'
+import { expect, test } from '@jest/globals'
+import { functionLists, isRefusedPattern } from '../../../src/sql/guard/functions.js'
+
+const installed = async () => {
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  const reader = await connection.runAndReadAll('SELECT DISTINCT lower(function_name) FROM duckdb_functions()')
+  connection.closeSync()
+  return reader.getRows().map(([name]) => String(name))
+}
+
+test('every function of the installed DuckDB is classified', async () => {
+  const known = (name: string) =>
+    functionLists.values.has(name) || functionLists.rows.has(name) || functionLists.refused.has(name) || isRefusedPattern(name)
+  expect((await installed()).filter((name) => !known(name))).toEqual([])
+})
+
+test('no list names a function that does not exist', async () => {
+  // unnest is part of the grammar, and listed with the functions of both places.
+  const there = new Set([...(await installed()), 'unnest'])
+  for (const list of Object.values(functionLists)) expect([...list].filter((name) => !there.has(name))).toEqual([])
+})
+
+test('nothing refused is allowed', () => {
+  expect([...functionLists.refused].filter((name) => functionLists.values.has(name) || functionLists.rows.has(name))).toEqual([])
+})

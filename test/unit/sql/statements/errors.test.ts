@@ -1,0 +1,100 @@
+import { describe, expect, test } from '@jest/globals'
+import { isProblem, type Problem } from '../../../../src/errors.js'
+import { parseStatement } from '../../../../src/sql/statements/parse.js'
+
+const refusal = (sql: string): Problem => {
+  try {
+    parseStatement(sql)
+  } catch (error) {
+    if (isProblem(error)) return error
+    throw error
+  }
+  throw new Error(`was taken: ${sql}`)
+}
+
+describe('a refusal shows the place, what was expected there, and the nearest statement', () => {
+  const typos: [sql: string, hint: RegExp][] = [
+    ['SELEC 1', /Did you mean SELECT columns/],
+    ['CREAT AGENT a USING b = 1', /Did you mean CREATE AGENT/],
+    ['CREATE AGNET a USING b = 1', /Did you mean CREATE AGENT/],
+    ['CREATE CHATBOT c', /Did you mean CREATE CHATBOT/],
+    ['DORP MODEL m', /Did you mean DROP MODEL/],
+    ['SHOW AGENST', /Did you mean SHOW AGENTS/],
+    ['UPDATE SKILL s database = 1', /Did you mean UPDATE SKILL/],
+    ['CREATE MODEL m FROM db (SELECT 1)', /PREDICT column/],
+    ['RETRIAN m', /Did you mean RETRAIN/],
+  ]
+  test.each(typos)('%s', (sql, hint) => expect(refusal(sql).extras.hint).toMatch(hint))
+
+  test('line, column and caret', () => {
+    const problem = refusal("CREATE SKILL s\n  USING type 'x'")
+    expect(problem.code).toBe('bad_statement')
+    expect(problem.extras).toMatchObject({ line: 2, column: 14, expected: ['='] })
+    expect(problem.detail).toContain(">  USING type 'x'\n--------------^")
+  })
+
+  test('all that could stand at the place is listed', () => {
+    expect(refusal('DROP').extras['expected']).toEqual(expect.arrayContaining(['PROJECT', 'MODEL', 'SKILL', 'VIEW', 'JOB']))
+    expect(refusal('CREATE SKILL s type = 1').extras['expected']).toEqual(['USING'])
+    expect(refusal('CREATE SKILL USING type = 1').extras['expected']).toContain('a name')
+  })
+
+  const bad = [
+    '',
+    ' ; ;',
+    '-- nothing',
+    'SELECT 1; SELECT 2',
+    'CREATE SKILL s USING',
+    "CREATE SKILL s USING type = 'a',",
+    'CREATE SKILL a.b.c USING type = 1',
+    'CREATE SKILL s USING a = 1, A = 2',
+    'CREATE SKILL s USING a = 1, a.b = 2',
+    'CREATE SKILL s USING __proto__ = 1',
+    'CREATE SKILL s USING a = {"__proto__": 1}',
+    'CREATE SKILL s USING a = {"b": 1, "b": 2}',
+    'CREATE SKILL s USING a = 1e999',
+    'CREATE SKILL s USING a = 9007199254740993',
+    'CREATE SKILL s USING a = gpt-4o',
+    'CREATE SKILL s USING a = :missing',
+    'CREATE SKILL s USING a = {"b": 1',
+    'CREATE SKILL s USING type = 1 extra',
+    'CREATE DATABASE d PARAMETERS = {}',
+    "CREATE DATABASE d WITH PARAMETERS = 'x', ENGINE = 'y'",
+    "ALTER DATABASE d COLOUR = 'red'",
+    'CREATE MODEL m PREDICT y PREDICT z',
+    'CREATE MODEL m FROM db () PREDICT y',
+    'CREATE MODEL m FROM db (SELECT 1; SELECT 2) PREDICT y',
+    'CREATE MODEL m FROM db (SELECT 1 PREDICT y',
+    'CREATE MODEL m PREDICT y WINDOW 1.5',
+    'FINETUNE m',
+    'SET active p.m',
+    'SET active p.m.0',
+    'DROP MODEL a.b.c',
+    'DROP MODEL m.99999999999999999999',
+    'SHOW COLUMNS',
+    'SHOW TABLES FROM',
+    'SHOW AGENTS WHERE',
+    'SHOW FUNCTIONS',
+    'COPY t TO x',
+    'ATTACH x',
+    'PRAGMA x',
+    "CREATE SKILL s USING a = 'x",
+  ]
+  test.each(bad)('%s is refused', (sql) => expect(refusal(sql)).toMatchObject({ code: 'bad_statement', status: 400 }))
+
+  test('a missing parameter is named', () => expect(refusal('CREATE AGENT a USING k = :v').detail).toContain('Parameter is not set: v'))
+
+  test('values nested too deeply are refused, not a crash', () => {
+    expect(refusal(`CREATE AGENT a USING k = ${'['.repeat(100_000)}`).detail).toContain('nested deeper')
+    expect(refusal(`CREATE AGENT a USING k = ${'f(k='.repeat(100_000)}`).detail).toContain('nested deeper')
+  })
+
+  test.each([
+    "CREATE AGENT a USING api_key 'sk-hidden'",
+    "CREATE AGENT a USING api_key = 'sk-hidden' 'x",
+    'CREATE AGENT a USING api_key = sk-hidden',
+    "CREATE DATABASE d WITH ENGINE = 'x', PARAMETERS = {'password': 'sk-hidden' 'b'}",
+    "CREAT AGENT a USING api_key = 'sk-hidden'",
+    "CREATE AGENT a USING\n\n api_key = 'sk-hidden\n",
+  ])('no secret stands in a refusal: %s', (sql) => expect(JSON.stringify([refusal(sql), refusal(sql).message])).not.toContain('hidden'))
+})
