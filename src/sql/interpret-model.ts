@@ -1,7 +1,7 @@
 import type { ModelCommand } from '../commands/model.js'
 import { Problem, wrong } from '../errors.js'
 import { findEngine } from '../models/engine.js'
-import type { Scope } from './interpret.js'
+import type { Scope } from './interpretation-scope.js'
 import { otherSettings, switchSetting, textSetting } from './settings.js'
 import type { StatementOf, Training } from './statements/statement.js'
 

@@ -2,19 +2,10 @@ import type { JsonObject } from '../../events/common.js'
 import { agentChanges, agentCreation, agentFields, type AgentFields } from '../commands/agent-input.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import { missingField, notFound, Problem, wrong } from '../errors.js'
-import type { Resources } from '../log/log.js'
 import { toModelCommand } from './interpret-model.js'
+import type { Scope } from './interpretation-scope.js'
 import { otherSettings, switchSetting, textSetting } from './settings.js'
 import type { Name, Statement, StatementOf } from './statements/statement.js'
-
-/** Where names without a project are looked up, and what there is. */
-export type Scope = {
-  db: string
-  defaultProject: string
-  resources: Pick<Resources, 'one'>
-  /** A number for a training's chance, when the statement names none. */
-  seed: () => number
-}
 
 type CreateOrUpdate = StatementOf<'create_resource'> | StatementOf<'update_resource'>
 
