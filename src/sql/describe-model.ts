@@ -40,7 +40,9 @@ const info = (report: JsonObject): Described => [
   {
     accuracies: read(report, 'metrics'),
     column_importances: Object.fromEntries(
-      objects(report['importances']).flatMap(({ name, importance = null }) => (typeof name === 'string' ? [[name, importance] as const] : [])),
+      objects(report['importances']).flatMap(({ name, importance = null }) =>
+        typeof name === 'string' ? [[name, importance] as const] : [],
+      ),
     ),
     outputs: [read(object(report['target']), 'name')],
     inputs: objects(report['inputs']).map((input) => read(input, 'name')),

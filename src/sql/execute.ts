@@ -133,7 +133,7 @@ export class SqlEngine {
     if (known) return fixedAnswer(known, session.context)
     if (statement.kind === 'system_select') throw new TypeError('the server does not know itself')
     if (statement.kind === 'show' && statement.from) await this.#databaseNamed(scopeOf(statement.from, statement.what, db))
-    return this.#query(showAsSelect(statement, db), session)
+    return this.#query(showAsSelect(statement, db, this.options.version), session)
   }
 
   async #describe(parts: readonly string[], session: Session): Promise<SqlAnswer> {
