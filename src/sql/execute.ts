@@ -9,7 +9,8 @@ import { answerQuery, type Analytics } from './answer-query.js'
 import { chunkOf, errorMessage, type SqlAnswer, type SqlContext } from './answer.js'
 import { describeModelPlace, findModelPlace, modelRow, type Described } from './describe-model.js'
 import { evaluateAsSelect } from './evaluate.js'
-import { toCommands, type Scope } from './interpret.js'
+import type { CommandScope } from './command-scope.js'
+import { toCommands } from './interpret.js'
 import { toModelCommand } from './interpret-model.js'
 import { parseStatement } from './statements/parse.js'
 import { showAsSelect } from './statements/show.js'
@@ -93,7 +94,7 @@ export class SqlEngine {
     return this.options.ledger.log.resources
   }
 
-  #scope(db: string): Scope {
+  #scope(db: string): CommandScope {
     return { db, defaultProject: this.options.defaultProject, resources: this.#resources, seed: () => randomInt(seeds) }
   }
 
