@@ -9,8 +9,8 @@ import { answerQuery, type Analytics } from './answer-query.js'
 import { chunkOf, errorMessage, type SqlAnswer, type SqlContext } from './answer.js'
 import { describeModelPlace, findModelPlace, modelRow, type Described } from './describe-model.js'
 import { evaluateAsSelect } from './evaluate.js'
+import type { CommandScope } from './command-scope.js'
 import { toCommands } from './interpret.js'
-import type { Scope } from './interpretation-scope.js'
 import { toModelCommand } from './interpret-model.js'
 import { parseStatement } from './statements/parse.js'
 import { showAsSelect } from './statements/show.js'
@@ -94,7 +94,7 @@ export class SqlEngine {
     return this.options.ledger.log.resources
   }
 
-  #scope(db: string): Scope {
+  #scope(db: string): CommandScope {
     return { db, defaultProject: this.options.defaultProject, resources: this.#resources, seed: () => randomInt(seeds) }
   }
 
@@ -134,7 +134,7 @@ export class SqlEngine {
     if (known) return fixedAnswer(known, session.context)
     if (statement.kind === 'system_select') throw new TypeError('the server does not know itself')
     if (statement.kind === 'show' && statement.from) await this.#databaseNamed(scopeOf(statement.from, statement.what, db))
-    return this.#query(showAsSelect(statement, db), session)
+    return this.#query(showAsSelect(statement, db, this.options.version), session)
   }
 
   async #describe(parts: readonly string[], session: Session): Promise<SqlAnswer> {

@@ -1,7 +1,7 @@
 import type { ModelCommand } from '../commands/model.js'
 import { Problem, wrong } from '../errors.js'
 import { findEngine } from '../models/engine.js'
-import type { Scope } from './interpretation-scope.js'
+import type { CommandScope } from './command-scope.js'
 import { otherSettings, switchSetting, textSetting } from './settings.js'
 import type { StatementOf, Training } from './statements/statement.js'
 
@@ -17,7 +17,7 @@ const refuseSeries = ({ orderBy, groupBy, window, horizon }: Training): void => 
   })
 }
 
-const seedOf = ({ using: { seed } }: Training, scope: Scope): number => {
+const seedOf = ({ using: { seed } }: Training, scope: CommandScope): number => {
   if (seed === undefined || seed === null) return scope.seed()
   if (typeof seed !== 'number' || !Number.isInteger(seed) || seed < 0 || seed > 0xffffffff)
     throw wrong('seed must be a whole number from 0 to 4294967295')
@@ -45,7 +45,7 @@ const saidOf = (training: Training, db: string) => {
   }
 }
 
-const create = ({ target, training, ifNotExists, replace }: StatementOf<'create_model'>, scope: Scope): ModelCommand => {
+const create = ({ target, training, ifNotExists, replace }: StatementOf<'create_model'>, scope: CommandScope): ModelCommand => {
   const project = target.project ?? scope.db
   const { query, database, target: column, ...said } = saidOf(training, scope.db)
   if (query === undefined || database === undefined || column === undefined)
@@ -66,7 +66,7 @@ const create = ({ target, training, ifNotExists, replace }: StatementOf<'create_
   return { type: 'CreateModel', data: { project, model: target.name, request, unlessExists: ifNotExists, orReplace: replace } }
 }
 
-const retrain = ({ verb, target, training }: StatementOf<'retrain_model'>, scope: Scope): ModelCommand => {
+const retrain = ({ verb, target, training }: StatementOf<'retrain_model'>, scope: CommandScope): ModelCommand => {
   if (verb === 'finetune')
     throw new Problem('not_built', 'No fine-tuning', 'The engines of this service learn anew from all rows', {
       hint: 'RETRAIN model FROM database (SELECT … all the rows …)',
@@ -83,7 +83,7 @@ const retrain = ({ verb, target, training }: StatementOf<'retrain_model'>, scope
 /** The command of a statement about a model's versions. */
 export const toModelCommand = (
   statement: StatementOf<'create_model'> | StatementOf<'retrain_model'> | StatementOf<'activate_model'>,
-  scope: Scope,
+  scope: CommandScope,
 ): ModelCommand => {
   switch (statement.kind) {
     case 'create_model':

@@ -2,16 +2,16 @@ import type { JsonObject } from '../../events/common.js'
 import { agentChanges, agentCreation, agentFields, type AgentFields } from '../commands/agent-input.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import { missingField, notFound, Problem, wrong } from '../errors.js'
+import type { CommandScope } from './command-scope.js'
 import { toModelCommand } from './interpret-model.js'
-import type { Scope } from './interpretation-scope.js'
 import { otherSettings, switchSetting, textSetting } from './settings.js'
 import type { Name, Statement, StatementOf } from './statements/statement.js'
 
 type CreateOrUpdate = StatementOf<'create_resource'> | StatementOf<'update_resource'>
 
-const projectOf = ({ project }: Name, { db }: Scope): string => project ?? db
+const projectOf = ({ project }: Name, { db }: CommandScope): string => project ?? db
 
-const skill = (statement: CreateOrUpdate, scope: Scope): LedgerCommand => {
+const skill = (statement: CreateOrUpdate, scope: CommandScope): LedgerCommand => {
   const target = { project: projectOf(statement.target, scope), skill: statement.target.name }
   if (statement.kind === 'create_resource') {
     const type = textSetting(statement.using, 'type')
@@ -39,7 +39,7 @@ const agentFieldsOf = (settings: JsonObject): AgentFields => {
   throw wrong(`${issue?.path.map(String).join('.') ?? 'agent'}: ${issue?.message ?? 'does not fit'}`)
 }
 
-const agent = (statement: CreateOrUpdate, scope: Scope): LedgerCommand => {
+const agent = (statement: CreateOrUpdate, scope: CommandScope): LedgerCommand => {
   const target = { project: projectOf(statement.target, scope), agent: statement.target.name }
   if (statement.kind === 'update_resource')
     return { type: 'UpdateAgent', data: { ...target, ...agentChanges(agentFieldsOf(statement.set)) } }
@@ -63,7 +63,7 @@ const chatbotSettings = (settings: JsonObject) => {
   }
 }
 
-const chatbot = (statement: CreateOrUpdate, scope: Scope): LedgerCommand => {
+const chatbot = (statement: CreateOrUpdate, scope: CommandScope): LedgerCommand => {
   const target = { project: projectOf(statement.target, scope), chatbot: statement.target.name }
   if (statement.kind === 'update_resource') {
     const name = textSetting(statement.set, 'name')
@@ -74,7 +74,7 @@ const chatbot = (statement: CreateOrUpdate, scope: Scope): LedgerCommand => {
   return { type: 'CreateChatbot', data }
 }
 
-const drop = ({ resource, target, ifExists }: StatementOf<'drop_resource'>, scope: Scope): LedgerCommand => {
+const drop = ({ resource, target, ifExists }: StatementOf<'drop_resource'>, scope: CommandScope): LedgerCommand => {
   const project = projectOf(target, scope)
   switch (resource) {
     case 'skill':
@@ -93,13 +93,13 @@ const createDatabase = ({ name, engine, parameters, ifNotExists, replace }: Stat
     ? { type: 'PutDatabase', data: { database: name, engine, parameters } }
     : { type: 'CreateDatabase', data: { database: name, engine, parameters, unlessExists: ifNotExists } }
 
-const dropDatabase = async ({ name, ifExists }: StatementOf<'drop_database'>, scope: Scope): Promise<LedgerCommand> => {
+const dropDatabase = async ({ name, ifExists }: StatementOf<'drop_database'>, scope: CommandScope): Promise<LedgerCommand> => {
   if (await scope.resources.one('project', name))
     return { type: 'DeleteProject', data: { project: name, defaultProject: scope.defaultProject, ifExists } }
   return { type: 'DeleteDatabase', data: { database: name, ifExists } }
 }
 
-const alterDatabase = async (statement: StatementOf<'alter_database'>, scope: Scope): Promise<LedgerCommand> => {
+const alterDatabase = async (statement: StatementOf<'alter_database'>, scope: CommandScope): Promise<LedgerCommand> => {
   const { name, newName, engine, parameters } = statement
   const project = await scope.resources.one('project', name)
   if (project) {
@@ -113,7 +113,11 @@ const alterDatabase = async (statement: StatementOf<'alter_database'>, scope: Sc
   return { type: 'UpdateDatabase', data: { database: name, ...(newName !== null && { name: newName }), ...(parameters && { parameters }) } }
 }
 
-const dropTable = ({ database, name }: { database: string | null; name: string }, ifExists: boolean, { db }: Scope): LedgerCommand => {
+const dropTable = (
+  { database, name }: { database: string | null; name: string },
+  ifExists: boolean,
+  { db }: CommandScope,
+): LedgerCommand => {
   const where = database ?? db
   if (where.toLowerCase() !== 'files')
     throw new Problem('refused_statement', 'Tables of connections are not changed', `${where}.${name} is not a file`, {
@@ -122,7 +126,7 @@ const dropTable = ({ database, name }: { database: string | null; name: string }
   return { type: 'DeleteFile', data: { file: name, ifExists } }
 }
 
-const view = (statement: StatementOf<'create_view'> | StatementOf<'alter_view'>, scope: Scope): LedgerCommand => {
+const view = (statement: StatementOf<'create_view'> | StatementOf<'alter_view'>, scope: CommandScope): LedgerCommand => {
   const { target, source } = statement
   const project = projectOf(target, scope)
   const data = { project, view: target.name, query: source.query, database: source.database ?? project }
@@ -131,7 +135,7 @@ const view = (statement: StatementOf<'create_view'> | StatementOf<'alter_view'>,
 }
 
 /** The public service's clients delete views with DROP MODEL, too. */
-const dropModel = async ({ target, ifExists }: StatementOf<'drop_model'>, scope: Scope): Promise<LedgerCommand> => {
+const dropModel = async ({ target, ifExists }: StatementOf<'drop_model'>, scope: CommandScope): Promise<LedgerCommand> => {
   const projectName = projectOf(target, scope)
   const project = await scope.resources.one('project', projectName)
   if (!project) throw notFound('project', projectName)
@@ -148,7 +152,7 @@ const dropModel = async ({ target, ifExists }: StatementOf<'drop_model'>, scope:
  *
  * @example await toCommands(parseStatement('DROP SKILL shop.sales'), scope) // [{ type: 'DeleteSkill', data: … }]
  */
-export const toCommands = async (statement: Statement, scope: Scope): Promise<LedgerCommand[] | undefined> => {
+export const toCommands = async (statement: Statement, scope: CommandScope): Promise<LedgerCommand[] | undefined> => {
   switch (statement.kind) {
     case 'create_project':
       return [{ type: 'CreateProject', data: { project: statement.name, unlessExists: statement.ifNotExists } }]

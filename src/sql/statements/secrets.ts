@@ -172,7 +172,7 @@ class Finder {
   private cutComment(i: number): void {
     const from = this.tokens[i - 1]?.end ?? 0
     const to = this.tokens[i]?.start ?? this.sql.length
-    this.cutGap(from, to, isOperator(this.tokens[i]))
+    this.cutGap(from, to, isOperator(this.tokens[i]) || this.tokens[i]?.kind === 'parameter')
     if (i === this.tokens.length - 1) this.cutGap(this.tokens[i]?.end ?? 0, this.sql.length, false)
   }
 

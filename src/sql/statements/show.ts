@@ -46,20 +46,26 @@ type Source = {
   orderBy?: string
 }
 
+const isSameName = ([name, expression]: Shown): boolean => quoteName(name).toLowerCase() === expression.toLowerCase()
+
 /** The condition of SHOW sees the names of the answer as well as those of the relation. */
 const render = (
   { relation, shown, where = [], orderBy }: Source,
   { like: pattern, where: condition }: Pick<Show, 'like' | 'where'>,
 ): string => {
-  const aliases = shown.filter(([name, expression]) => expression !== quoteName(name))
-  const first = shown[0]?.[0] ?? ''
-  const inner =
-    aliases.length === 0
-      ? relation
-      : `(SELECT *, ${aliases.map(([name, e]) => `${e} AS ${quoteName(name)}`).join(', ')} FROM ${relation}) AS shown`
-  const conditions = [...where, ...(pattern === null ? [] : [like(first, pattern)]), ...(condition === null ? [] : [`(${condition})`])]
+  // A name that differs from its column's in case only is there already: adding it would make both ambiguous.
+  const added = shown.filter((column) => !isSameName(column)).map(([name, expression]) => `${expression} AS ${quoteName(name)}`)
+  const items = shown.map(([name, expression]) =>
+    isSameName([name, expression]) && expression !== quoteName(name) ? `${expression} AS ${quoteName(name)}` : quoteName(name),
+  )
+  const from = added.length === 0 ? relation : `(SELECT *, ${added.join(', ')} FROM ${relation}) AS shown`
+  const conditions = [
+    ...where,
+    ...(pattern === null ? [] : [like(shown[0]?.[0] ?? '', pattern)]),
+    ...(condition === null ? [] : [`(${condition})`]),
+  ]
   return [
-    `SELECT ${shown.map(([name]) => quoteName(name)).join(', ')} FROM ${inner}`,
+    `SELECT ${items.join(', ')} FROM ${from}`,
     ...(conditions.length > 0 ? [`WHERE ${conditions.join(' AND ')}`] : []),
     ...(orderBy === undefined ? [] : [`ORDER BY ${orderBy}`]),
   ].join(' ')
@@ -141,7 +147,7 @@ const fixed = ({ columns: names, rows }: FixedTable): Source => ({
 
 const isList = (what: Showable): what is List & Showable => Object.hasOwn(lists, what)
 
-const sourceOf = (show: Show, db: string): Source => {
+const sourceOf = (show: Show, db: string, version: string): Source => {
   const { what, full, from } = show
   const scope = from?.at(-1) ?? db
   if (what === 'databases') return databases(full)
@@ -150,7 +156,7 @@ const sourceOf = (show: Show, db: string): Source => {
   if (what === 'columns') return columns(show, db)
   if (what === 'table_status') return tableStatus(scope)
   if (isList(what)) return list(what, scope)
-  const rows = fixedRows(what, '')
+  const rows = fixedRows(what, version)
   if (!rows) throw new TypeError(`no relation shows ${what}`)
   return fixed(rows)
 }
@@ -172,9 +178,9 @@ const described: Partial<Record<Describable, List>> = {
  *
  * @example showAsSelect(parseStatement('SHOW PROJECTS'), 'shop')
  */
-export const showAsSelect = (statement: Show | StatementOf<'describe'>, db: string): string => {
+export const showAsSelect = (statement: Show | StatementOf<'describe'>, db: string, version = ''): string => {
   if (statement.kind === 'show')
-    return statement.what === 'create_table' ? createTable(statement.from, db) : render(sourceOf(statement, db), statement)
+    return statement.what === 'create_table' ? createTable(statement.from, db) : render(sourceOf(statement, db, version), statement)
   const what = described[statement.what]
   if (!what) throw new TypeError(`no relation describes ${statement.what}`)
   const { project, name } = statement.target

@@ -1,7 +1,7 @@
 import type { Resources } from '../log/log.js'
 
 /** Where names without a project are looked up, and what there is. */
-export type Scope = {
+export type CommandScope = {
   db: string
   defaultProject: string
   resources: Pick<Resources, 'one'>

@@ -1,0 +1,312 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import express from 'express'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import request from 'supertest'
+import { Ledger } from '../../src/commands/ledger.js'
+import { Problem } from '../../src/errors.js'
+import { sqlRoutes } from '../../src/http/sql.js'
+import type { Origin } from '../../src/log/log.js'
+import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
+import type { SqlAnswer } from '../../src/sql/answer.js'
+import type { Analytics } from '../../src/sql/answer-query.js'
+import { SqlEngine } from '../../src/sql/execute.js'
+import { Vault } from '../../src/vault/vault.js'
+
+const origin: Origin = { actor: 'ada', source: 'sql', request: 'r', correlation: null, causation: null }
+
+/** Stands in for the analytics process: answers with what the test says. */
+class StandIn implements Analytics {
+  sql: string[] = []
+  dbs: string[] = []
+  chunks: (string | Error)[] = ['[1,"a"],[2,"b"]', '[3,"c"]']
+  refusal: Problem | undefined
+  served: unknown
+  scored: { model: string; version: number; rows: number }[] = []
+
+  query: Analytics['query'] = ({ sql, db }) => {
+    this.sql.push(sql)
+    this.dbs.push(db)
+    if (this.refusal) return Promise.reject(this.refusal)
+    const columns = [
+      { name: 'a', type: 'INTEGER' },
+      { name: 'b', type: 'VARCHAR' },
+    ]
+    const chunks = this.chunks
+    async function* rows() {
+      for (const chunk of chunks) {
+        if (chunk instanceof Error) throw chunk
+        yield await Promise.resolve(chunk)
+      }
+    }
+    return Promise.resolve({ columns, rows: rows(), served: this.served, end: () => ({ rows: 3, scored: this.scored }) })
+  }
+}
+
+let directory: string
+let log: SqliteLog
+let analytics: StandIn
+let engine: SqlEngine
+let trained: [string, number][]
+let recorded: unknown[]
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'sql-engine-'))
+  const vault = new Vault(Buffer.alloc(32, 7))
+  log = new SqliteLog({ file: join(directory, 'log.db'), vault })
+  const ledger = new Ledger(log, vault)
+  analytics = new StandIn()
+  trained = []
+  recorded = []
+  const note = (one: unknown) => Promise.resolve(recorded.push(one))
+  engine = new SqlEngine({
+    ledger,
+    analytics,
+    trainings: { enqueue: (model, version) => void trained.push([model, version]) },
+    recorder: { served: note, scored: note },
+    defaultProject: 'mindsdb',
+    version: '1.2.3',
+  })
+  await ledger.execute({ type: 'CreateProject', data: { project: 'mindsdb' } }, origin)
+  await ok('CREATE PROJECT shop')
+})
+
+afterEach(async () => {
+  await log.close()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+const run = (query: string, db?: string): Promise<SqlAnswer> => engine.execute({ query, db, origin })
+const ok = async (query: string, db?: string) => {
+  const answer = await run(query, db)
+  if (answer.type === 'error') throw answer.problem
+  return answer
+}
+const refusal = async (query: string, db?: string): Promise<string> => {
+  const answer = await run(query, db)
+  return answer.type === 'error' ? answer.error_message : `was answered: ${query}`
+}
+const tableOf = async (query: string, db?: string) => {
+  const answer = await ok(query, db)
+  if (answer.type !== 'table') throw new Error(`no table: ${query}`)
+  let text = ''
+  for await (const chunk of answer.rows) text += text === '' ? chunk : `,${chunk}`
+  return { columns: answer.columns, rows: JSON.parse(`[${text}]`) as unknown[][] }
+}
+const found = async (kind: 'skill' | 'agent' | 'chatbot' | 'view' | 'model', name: string) => {
+  const project = await log.resources.one('project', 'shop')
+  return (await log.resources.one(kind, name, project))?.state
+}
+
+describe('writing statements become the commands of REST', () => {
+  test('skills', async () => {
+    await ok("CREATE SKILL shop.s USING Type = 'sql', database = 'd', tables = ['a']")
+    expect(await found('skill', 's')).toMatchObject({ type: 'sql', params: { database: 'd', tables: ['a'] } })
+    await ok("UPDATE SKILL S SET database = 'e', tables = null, type = 'other'", 'shop')
+    expect(await found('skill', 's')).toMatchObject({ type: 'other', params: { database: 'e' } })
+    await ok('CREATE SKILL IF NOT EXISTS shop.s USING type = 1 = 1'.replace(' = 1 = 1', " = 'x'"))
+    expect(await refusal("CREATE SKILL shop.s USING type = 'x'")).toContain('already exists')
+    expect(await refusal("CREATE SKILL shop.t USING a = 'x'")).toContain('type')
+    await ok('DROP SKILL shop.s')
+    expect(await refusal('DROP SKILL shop.s')).toContain('does not exist')
+    await ok('DROP SKILL IF EXISTS shop.s')
+  })
+
+  test('agents, with secrets that never stand in the log', async () => {
+    await ok("CREATE SKILL shop.s USING type = 'sql'")
+    await ok("CREATE AGENT shop.a USING model = 'gpt-4o', skills = ['s'], openai_api_key = 'sk-hidden', prompt_template = 'x'")
+    expect(await found('agent', 'a')).toMatchObject({ model_name: 'gpt-4o', provider: 'openai', params: { prompt_template: 'x' } })
+    await ok("ALTER AGENT shop.a USING skills_to_remove = ['s'], j = {'k': [1]}")
+    expect(await found('agent', 'a')).toMatchObject({ skills: [], params: { prompt_template: 'x', j: { k: [1] } } })
+    expect(JSON.stringify(await log.readAll(0, 100))).not.toContain('hidden')
+    expect(await refusal('CREATE AGENT shop.b USING model = 5')).toContain('model')
+  })
+
+  test('connections and chatbots', async () => {
+    await ok('CREATE DATABASE slack_db WITH ENGINE = \'slack\', PARAMETERS = {"token": "xo-hidden"}')
+    await ok("CREATE AGENT shop.a USING model = 'm'")
+    await ok("CREATE CHATBOT shop.c USING database = 'slack_db', agent = 'a', k = 1")
+    expect(await found('chatbot', 'c')).toMatchObject({ is_running: true, params: { k: 1 } })
+    await ok('UPDATE CHATBOT shop.c SET is_running = false, name = d'.replace('= d', "= 'd'"))
+    expect(await found('chatbot', 'd')).toMatchObject({ is_running: false })
+    await ok('DROP CHATBOT shop.d')
+    expect(await refusal("CREATE CHATBOT shop.c USING agent = 'a', database = 'nope'")).toContain('nope')
+    await ok("ALTER DATABASE slack_db NAME = 'talk'")
+    expect(await log.resources.one('database', 'talk')).toBeDefined()
+    await ok('DROP DATABASE talk')
+    await ok('DROP DATABASE IF EXISTS talk')
+    expect(await refusal("CREATE DATABASE w WITH ENGINE = 'no_such'")).toContain("There is no engine 'no_such'")
+  })
+
+  test('projects', async () => {
+    await ok('CREATE DATABASE Depot')
+    await ok('CREATE PROJECT IF NOT EXISTS depot')
+    expect(await refusal('CREATE PROJECT depot')).toContain('already exists')
+    await ok("ALTER DATABASE depot NAME = 'store'")
+    await ok('DROP PROJECT store')
+    expect(await refusal('DROP PROJECT mindsdb')).toContain('default project')
+    expect(await refusal('DROP DATABASE nope')).toContain('does not exist')
+  })
+
+  test('views are checked before they are recorded, in their own database', async () => {
+    await ok('CREATE VIEW v FROM files (SELECT * FROM rentals)', 'shop')
+    expect(analytics.sql).toEqual(['SELECT * FROM (SELECT * FROM rentals) AS checked LIMIT 0'])
+    expect(analytics.dbs).toEqual(['files'])
+    expect(await found('view', 'v')).toMatchObject({ query: 'SELECT * FROM rentals', database: 'files' })
+    expect(await refusal('CREATE VIEW shop.w AS (DROP PROJECT shop)')).toContain('SELECT')
+    analytics.refusal = new Problem('query_failed', 'No', 'there is no table rentals')
+    expect(await refusal('ALTER VIEW shop.v AS (SELECT 2)')).toContain('no table rentals')
+    await ok('DROP MODEL shop.v')
+    expect(await found('view', 'v')).toBeUndefined()
+  })
+
+  test('models: one row, a training, versions, and what DESCRIBE says', async () => {
+    const sql = "CREATE MODEL shop.m FROM files (SELECT * FROM t) PREDICT y USING tag = 'x', confidence = 0.8, seed = 5, active = 0"
+    const created = await tableOf(sql)
+    expect(Object.fromEntries(created.columns.map((column, i) => [column, created.rows[0]?.[i]]))).toMatchObject({
+      NAME: 'm',
+      PROJECT: 'shop',
+      VERSION: 1,
+      STATUS: 'generating',
+      PREDICT: 'y',
+      MINDSDB_VERSION: '1.2.3',
+      SELECT_DATA_QUERY: 'SELECT * FROM t',
+      TAG: 'x',
+    })
+    expect(trained).toEqual([[expect.any(String), 1]])
+    expect(await found('model', 'm')).toMatchObject({
+      versions: [{ seed: 5, activate: false, using: { confidence: 0.8 }, database: 'files' }],
+    })
+    expect((await run('CREATE MODEL IF NOT EXISTS shop.m FROM files (SELECT 1) PREDICT y')).type).toBe('ok')
+    expect(trained).toHaveLength(1)
+    expect(await refusal('RETRAIN shop.m')).toContain('still generating')
+    const described = await tableOf('DESCRIBE m', 'shop')
+    expect(described.columns.slice(0, 3)).toEqual(['TABLES', 'NAME', 'ENGINE'])
+    expect(await refusal('DESCRIBE shop.m.features')).toContain('status generating')
+    expect(await refusal('DESCRIBE shop.none')).toBe('Model not found: shop.none')
+    expect(await refusal('SET active shop.m.1')).toContain('status generating')
+    expect(await refusal('DROP MODEL shop.m.1')).toContain("Can't remove active version")
+    await ok('DROP MODEL shop.m')
+    expect(await refusal("CREATE MODEL shop.m FROM files (SELECT 1) PREDICT y USING engine = 'none'")).toContain('"none"')
+    expect(await refusal('CREATE MODEL shop.m FROM files (SELECT 1) PREDICT y WINDOW 3')).toContain('lag(y)')
+    expect(await refusal('CREATE MODEL shop.m PREDICT y')).toContain('what to learn from')
+  })
+
+  test.each([
+    ['CREATE JOB j (SELECT 1) EVERY 1 hour', 'cron'],
+    ['CREATE KNOWLEDGE_BASE k USING a = 1', 'skill'],
+    ['INSERT INTO files.t VALUES (1)', 'PUT /api/files'],
+    ['CREATE TABLE files.t (SELECT 1)', 'CREATE VIEW'],
+    ['FINETUNE m FROM files (SELECT 1)', 'RETRAIN'],
+    ['EXPLAIN SELECT 1', 'LIMIT'],
+    ['DROP TABLE other.t', 'DROP TABLE files.name'],
+    ['CREATE ML_ENGINE e FROM openai', 'SHOW ML_ENGINES'],
+    ['EVALUATE nope FROM (SELECT 1)', 'r2_score'],
+  ])('%s says what to use instead', async (sql, instead) => expect(await refusal(sql)).toContain(instead))
+
+  test.each(['CREATE ML_ENGINE lightwood FROM lightwood', 'DROP JOB IF EXISTS j', 'SET names utf8', 'BEGIN', 'COMMIT'])(
+    '%s has nothing to do',
+    async (sql) => expect(await ok(sql)).toMatchObject({ type: 'ok', affected_rows: null, positions: [] }),
+  )
+})
+
+describe('reading statements', () => {
+  test('USE answers the context to send from now on', async () => {
+    expect(await ok('USE Shop')).toMatchObject({ context: { db: 'shop', show_secrets: false } })
+    expect(await ok('USE INFORMATION_SCHEMA')).toMatchObject({ context: { db: 'information_schema' } })
+    expect(await refusal('USE nope')).toBe('Database nope does not exists')
+  })
+
+  test('SHOW of a project that is not there is refused', async () => {
+    await tableOf('SHOW SKILLS FROM shop')
+    expect(await refusal('SHOW SKILLS FROM nope')).toContain('nope')
+    await tableOf('SHOW COLUMNS FROM files.t')
+  })
+
+  test('a SELECT goes to analytics as it is; scoring in it is recorded with secrets cut', async () => {
+    analytics.scored = [{ model: '0190b9a0-0000-7000-8000-000000000000', version: 2, rows: 9 }]
+    expect(await tableOf("SELECT a FROM t WHERE token = 'hidden';")).toEqual({
+      columns: ['a', 'b'],
+      rows: [
+        [1, 'a'],
+        [2, 'b'],
+        [3, 'c'],
+      ],
+    })
+    expect(analytics.sql).toEqual(["SELECT a FROM t WHERE token = 'hidden'"])
+    expect(recorded).toMatchObject([{ version: 2, rows: 9, statement: "SELECT a FROM t WHERE token = '******';" }])
+  })
+
+  test('predictions of given rows are recorded before they are answered', async () => {
+    analytics.served = [{ model: '0190b9a0-0000-7000-8000-000000000000', version: 1, rows: [{ input: {}, output: {} }] }]
+    expect(await ok('SELECT * FROM shop.m WHERE a = 1')).toMatchObject({ type: 'table', positions: [1] })
+    expect(recorded).toHaveLength(1)
+  })
+})
+
+describe('POST /sql/query', () => {
+  const app = () => {
+    const server = express()
+    server.use(express.json({ strict: false }))
+    for (const route of sqlRoutes(engine)) server.post(route.path, (req, res) => route.handle(req, res))
+    const problems: express.ErrorRequestHandler = (error: unknown, _req, res, _next) => {
+      if (error instanceof Problem) res.status(error.status).json({ code: error.code, detail: error.detail })
+      else res.status(500).end()
+    }
+    server.use(problems)
+    return request(server)
+  }
+  const post = (body: object) => app().post('/sql/query').send(body)
+  const context = { db: 'shop', show_secrets: false }
+
+  test('a table, an ok and an error are three envelopes with status 200', async () => {
+    const table = await post({ query: 'SELECT 1', context: { db: 'shop', other: 1 } })
+      .expect(200)
+      .expect('content-type', /application\/json/)
+    expect(table.body).toEqual({
+      type: 'table',
+      column_names: ['a', 'b'],
+      data: [
+        [1, 'a'],
+        [2, 'b'],
+        [3, 'c'],
+      ],
+      context,
+    })
+    expect((await post({ query: 'BEGIN', context: { db: 'shop' } }).expect(200)).body).toEqual({ type: 'ok', affected_rows: null, context })
+    const error = await post({ query: 'SELEC 1', context: { db: 'shop' } }).expect(200)
+    expect(error.body).toMatchObject({ type: 'error', error_code: 0, error_message: expect.stringContaining('>SELEC 1\n-^'), context })
+  })
+
+  test('an empty table', async () => {
+    analytics.chunks = []
+    expect((await post({ query: 'SELECT 1' })).body).toMatchObject({ type: 'table', data: [], context: { db: 'mindsdb' } })
+  })
+
+  test('a failure after the first rows still says error', async () => {
+    analytics.chunks = ['[1,"a"]', new Problem('query_limit', 'Too long', 'it took too long')]
+    expect((await post({ query: 'SELECT 1' }).expect(200)).body).toMatchObject({ type: 'error', error_message: 'it took too long' })
+  })
+
+  test('bodies that carry no statement are refused', async () => {
+    expect((await post({}).expect(400)).body).toMatchObject({ detail: 'Please provide "query" with the request.' })
+    await post({ query: 5 }).expect(400)
+    await post({ query: 'SELECT 1', context: 'x' }).expect(400)
+    await post({ query: 'SELECT 1', response_format: 'xml' }).expect(400)
+    await app().post('/sql/query').set('content-type', 'text/plain').send('SELECT 1').expect(415)
+  })
+
+  test('lines and server-sent events', async () => {
+    const lines = await post({ query: 'SELECT 1', response_format: 'jsonlines' })
+      .buffer(true)
+      .parse((res, done) => {
+        let text = ''
+        res.on('data', (chunk: Buffer) => (text += chunk.toString()))
+        res.on('end', () => done(null, text))
+      })
+    expect(lines.body).toBe('{"type":"table","column_names":["a","b"]}\n[[1,"a"],[2,"b"]]\n[[3,"c"]]\n')
+    const events = await post({ query: 'USE shop', response_format: 'sse' })
+    expect(events.text).toBe('data: {"type":"ok","affected_rows":null,"context":{"db":"shop","show_secrets":false}}\n\n')
+  })
+})
