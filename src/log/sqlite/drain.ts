@@ -95,7 +95,11 @@ export class Drain {
   }
 
   #decide(submission: Submission): Outcome {
-    const facts = Object.fromEntries(Object.entries(submission.lookups).map(([name, lookup]) => [name, this.resources.lookUp(lookup)]))
+    // Over REST a path may say a name or an id; a statement says names.
+    const orId = submission.origin.source !== 'sql'
+    const facts = Object.fromEntries(
+      Object.entries(submission.lookups).map(([name, lookup]) => [name, this.resources.lookUp(lookup, orId)]),
+    )
     const events = submission.decide(facts)
     const named = new Set(events.flatMap(({ event }) => payloadsOf(event.type, event.data)))
     const positions = events.map((event) => this.#append(event, submission))

@@ -55,10 +55,10 @@ export class ResourceTable {
     this.#unlink = db.prepare<[string]>('DELETE FROM links WHERE source = ?')
   }
 
-  /** By name, compared without case; by id where nothing has that name. */
-  one<K extends Kind>(kind: K, ref: string, project: string): Found<K> | undefined {
-    const row =
-      this.#byName.get(kind, project, foldName(ref)) ?? (/^\d{1,15}$/.test(ref) ? this.#byId.get(Number(ref), kind, project) : undefined)
+  /** By name, compared without case; by id where nothing has that name and an id may be meant. */
+  one<K extends Kind>(kind: K, ref: string, project: string, orId = true): Found<K> | undefined {
+    const byId = () => (orId && /^\d{1,15}$/.test(ref) ? this.#byId.get(Number(ref), kind, project) : undefined)
+    const row = this.#byName.get(kind, project, foldName(ref)) ?? byId()
     return row && read<K>(row)
   }
 
@@ -90,16 +90,16 @@ export class ResourceTable {
     return this.#version.get(stream) ?? 0
   }
 
-  /** Answers a decision's lookup. A project that does not exist holds nothing. */
-  lookUp(lookup: Lookup): unknown {
+  /** Answers a decision's lookup. A project that does not exist holds nothing; a reference in digits is an id only if `orId`. */
+  lookUp(lookup: Lookup, orId: boolean): unknown {
     if (lookup.find === 'stream') return this.byStream(lookup.kind, lookup.stream)
     if (lookup.find === 'version') return this.versionOf(lookup.stream)
     const scope = lookup.project === undefined ? '' : this.#projectStream.get(foldName(lookup.project))
     switch (lookup.find) {
       case 'one':
-        return scope === undefined ? undefined : this.one(lookup.kind, lookup.ref, scope)
+        return scope === undefined ? undefined : this.one(lookup.kind, lookup.ref, scope, orId)
       case 'many':
-        return lookup.refs.map((ref) => (scope === undefined ? undefined : this.one(lookup.kind, ref, scope)))
+        return lookup.refs.map((ref) => (scope === undefined ? undefined : this.one(lookup.kind, ref, scope, orId)))
       case 'contents':
         return scope === undefined ? [] : this.contents(scope)
     }

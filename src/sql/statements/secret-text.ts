@@ -5,24 +5,6 @@ export type Cut = { start: number; end: number; text: string }
 
 const mask = '******'
 
-/** Plural and unseparated spellings, which nothing in the service stores under a secret's care but people type all the same. */
-const alsoSecret =
-  /password|passwd|passphrase|secrets?$|credential|pwd|api_?keys?$|accesskeys?$|privatekeys?$|secretkeys?$|(?:access|auth|refresh|bearer|bot|session|api)_?tokens?$/
-
-/** Whether a value under this key is cut from a text: all that is secret in the log, and a little more. */
-export const isCutKey = (key: string): boolean => {
-  const trimmed = key.trim()
-  return (
-    isSecretKey(trimmed) ||
-    alsoSecret.test(
-      trimmed
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N}]+/gu, '_')
-        .replace(/_+$/, ''),
-    )
-  )
-}
-
 /** Whether a text ends with a secret key, perhaps in quotes: `{"api_key"`, `my api key`, `Pwd`. */
 export const endsWithSecretKey = (text: string): boolean => {
   const words = text
@@ -31,7 +13,7 @@ export const endsWithSecretKey = (text: string): boolean => {
     .replace(/[^\p{L}\p{N}]+$/u, '')
     .split(/[^\p{L}\p{N}_]+/u)
     .slice(-3)
-  return words.some((_, i) => isCutKey(words.slice(i).join('_')))
+  return words.some((_, i) => isSecretKey(words.slice(i).join('_')))
 }
 
 /** Where the value of the first secret key in a text begins: after its `=` or `:`, or after "Bearer". */
@@ -79,7 +61,7 @@ export const rawCuts = (text: string): Cut[] => {
   const isSecret = (key: string) => {
     const before = known.get(key)
     if (before !== undefined) return before
-    const now = isCutKey(key)
+    const now = isSecretKey(key)
     known.set(key, now)
     return now
   }

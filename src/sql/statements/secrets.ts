@@ -1,5 +1,6 @@
+import { isSecretKey } from '../../vault/secret-keys.js'
 import { lex, type Token } from '../lexer.js'
-import { endsWithSecretKey, isCutKey, rawCuts, secretInText, urlCuts, type Cut } from './secret-text.js'
+import { endsWithSecretKey, rawCuts, secretInText, urlCuts, type Cut } from './secret-text.js'
 
 const operators = new Set(['=', ':', ':=', '==', '=>', '!=', '<>', '~', '->', '->>', '<', '>', '<=', '>='])
 const operatorWords = new Set(['LIKE', 'ILIKE', 'IN', 'IS', 'NOT'])
@@ -46,12 +47,12 @@ class Finder {
   private isKey(i: number): boolean {
     const token = this.tokens[i]
     if (!token || !isKeyKind(token)) return false
-    if (isCutKey(token.value) || isCutKey(token.text)) return true
+    if (isSecretKey(token.value) || isSecretKey(token.text)) return true
     if (token.kind !== 'word') return false
     const before = this.tokens[i - 1]
     const first = isSymbol(before, '-') ? this.tokens[i - 2] : before
     if (first?.kind !== 'word') return false
-    return isCutKey(`${first.text}_${token.text}`) || (isWord(first, 'IDENTIFIED') && isWord(token, 'BY'))
+    return isSecretKey(`${first.text}_${token.text}`) || (isWord(first, 'IDENTIFIED') && isWord(token, 'BY'))
   }
 
   private cutAfterKey(key: number, inCall: boolean): void {
