@@ -5,7 +5,6 @@ import { Problem } from '../../src/errors.js'
 
 const collect = async (chunks: Buffer[]): Promise<string[]> => {
   const lines: string[] = []
-  // eslint-disable-next-line @typescript-eslint/require-await
   const source = async function* () {
     yield* chunks
   }
