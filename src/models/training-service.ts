@@ -38,7 +38,7 @@ export class TrainingService {
   readonly #progress = new Map<string, Progress>()
   #running: Running | undefined
   #idle: Promise<void> = Promise.resolve()
-  #stopping = false
+  readonly #stopping = new AbortController()
   readonly #unsubscribe: () => void
 
   constructor(private readonly options: Options) {
@@ -70,11 +70,15 @@ export class TrainingService {
 
   /** Ends what runs, says so in the log, and leaves the rest for the next start. */
   async stop(): Promise<void> {
-    this.#stopping = true
+    this.#stopping.abort()
     this.#unsubscribe()
     this.#queue.length = 0
     this.#cancel()
     await this.#idle
+  }
+
+  #isStopping(): boolean {
+    return this.#stopping.signal.aborted
   }
 
   #cancel(): void {
@@ -96,7 +100,7 @@ export class TrainingService {
 
   async #next(): Promise<void> {
     const wanted = this.#queue.shift()
-    if (!wanted || this.#stopping) return
+    if (!wanted || this.#isStopping()) return
     const found = await this.#wanted(wanted)
     if (found?.request.status !== 'generating') return
     const { logger } = this.options
@@ -107,7 +111,7 @@ export class TrainingService {
       await this.#train(running, found.request)
       logger.info({ model: found.name, version: wanted.version }, 'trained')
     } catch (error) {
-      const reason = this.#stopping ? 'the service stopped while it trained; RETRAIN starts it again' : reasonOf(error)
+      const reason = this.#isStopping() ? 'the service stopped while it trained; RETRAIN starts it again' : reasonOf(error)
       logger.warn({ model: found.name, version: wanted.version, err: isProblem(error) ? undefined : error }, `training failed: ${reason}`)
       await this.#settle({ type: 'FailTraining', data: { stream: wanted.model, version: wanted.version, error: reason } })
     } finally {
@@ -160,7 +164,7 @@ export class TrainingService {
         return
       } catch (error) {
         const passing = isProblem(error) && (error.code === 'storage_failed' || error.code === 'busy')
-        if (!passing || this.#stopping) throw error
+        if (!passing || this.#isStopping()) throw error
         await sleep(retryMs)
       }
   }

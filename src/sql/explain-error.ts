@@ -54,7 +54,7 @@ const tokenFor = ({ tokens }: Written, message: string): Token | undefined => {
     )
     if (token && name !== '') return token
   }
-  const called = /(?:function|Function) (?:with name )?"?(\w+)/.exec(message)?.[1]
+  const called = /(?:function|Function|column|project or database) (?:with name )?"?(\w+)/.exec(message)?.[1]
   return called === undefined ? undefined : tokens.find((known) => foldName(known.value) === foldName(called))
 }
 
@@ -64,12 +64,26 @@ const shown = (written: Written, token: Token | undefined) => {
   return { text: ` (line ${line}, column ${column})\n${caret}`, line, column }
 }
 
+const placeable = new Set<ProblemCode>(['bad_statement', 'refused_statement', 'not_found', 'not_ready'])
+
+/** A refusal of ours that names something: shows where the statement does. */
+const placed = (problem: Problem, written: Written): Problem => {
+  if (!placeable.has(problem.code) || problem.extras['line'] !== undefined || problem.detail.startsWith('In view ')) return problem
+  const place = shown(written, tokenFor(written, problem.detail))
+  if (!place) return problem
+  return new Problem(problem.code, problem.title, `${problem.detail}${place.text}`, {
+    ...problem.extras,
+    line: place.line,
+    column: place.column,
+  })
+}
+
 /**
  * An error of DuckDB about the rewritten text, in words about the user's: what is wrong, where, and what to try.
  * Problems pass unchanged. Names of internal tables and paths of files never appear.
  */
 export const explainError = (error: unknown, written: Written): Problem => {
-  if (isProblem(error)) return error
+  if (isProblem(error)) return placed(error, written)
   const message = error instanceof Error ? error.message : String(error)
   const [pattern, code, title] = kinds.find(([kind]) => kind.test(message)) ?? [undefined, 'query_failed' as const, 'The query failed']
   if (code === 'internal') return new Problem('internal', title, 'The query could not be run; this is a fault of the service')
@@ -84,15 +98,18 @@ const statementHint = 'Only SELECT reads data; SHOW and DESCRIBE list what there
 
 /** A text that DuckDB's parser refused, shown in the user's text. */
 export const explainParseFailure = (failure: ParseFailure, translation: Translation): Problem => {
+  const said = (reason: string, hint: string) => new Problem('refused_statement', 'The SQL statement is not allowed', reason, { hint })
+  const isPivot = translation.tokens.some(({ text }) => /^(UN)?PIVOT$/i.test(text))
   if (/Only SELECT statements/.test(failure.message))
-    return new Problem('refused_statement', 'The SQL statement is not allowed', 'Only SELECT statements are allowed here', {
-      hint: statementHint,
-    })
+    return isPivot
+      ? said('PIVOT without its values is not allowed here', 'List them: PIVOT … ON x IN (…).')
+      : said('Only SELECT statements are allowed here', statementHint)
   if (failure.statements > 1)
     return new Problem('bad_statement', 'The SQL statement cannot be parsed', 'Only one statement is taken at a time')
   const reason = failure.message.replace(/Use "SET[\s\S]*$/, '').trim() || 'it is not SQL'
-  const offset = failure.bytes === undefined ? (translation.tokens[0]?.start ?? 0) : translation.userOffset(failure.bytes)
-  return badStatement(translation.sql, offset, reason)
+  if (failure.bytes === undefined)
+    return new Problem('bad_statement', 'The SQL statement cannot be parsed', `The SQL statement cannot be parsed: ${reason}`)
+  return badStatement(translation.sql, translation.userOffset(failure.bytes), reason)
 }
 
 /** The column that DuckDB did not find, when that is what an error says. */

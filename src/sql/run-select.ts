@@ -7,6 +7,7 @@ import { Directory } from './directory.js'
 import { rowsText } from './encode/chunks.js'
 import { explainError, missingColumn, type Written } from './explain-error.js'
 import { lex, splitSingle } from './lexer.js'
+import { loadEngineModel } from './models/adapter.js'
 import { modelFunctions } from './models/functions.js'
 import { modelLoader, type LoadModel } from './models/load.js'
 import { checkAborted } from './models/staging.js'
@@ -38,7 +39,8 @@ export type Scored = { model: string; version: number; rows: number }
 export type Frame =
   { columns: { name: string; type: string }[]; served?: Served[] } | { rows: string } | { end: { rows: number; scored: Scored[] } }
 
-export type SelectServices = { blobsDirectory: string; signal: AbortSignal; loadModel: LoadModel }
+/** `loadModel` is the engine's unless another one is given. */
+export type SelectServices = { blobsDirectory: string; signal: AbortSignal; loadModel?: LoadModel }
 
 /** Beyond as many rows a model is not run inside the query, where each chunk would keep other queries waiting. */
 const insideMaxRows = 20_000
@@ -79,7 +81,7 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
     mode,
     functions,
     run: functions.begin(mode === 'inside' ? insideMaxRows : Infinity),
-    load: modelLoader(database.instance, services.blobsDirectory, services.loadModel),
+    load: modelLoader(database.instance, services.blobsDirectory, services.loadModel ?? loadEngineModel),
     quoted: new Set(),
     strings,
     served: [],

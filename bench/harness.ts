@@ -1,0 +1,139 @@
+import autocannon from 'autocannon'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+/** A server in a process of its own, with a directory of its own. */
+export type Target = { name: string; url: string; directory: string; stop: () => Promise<void> }
+export type Start = () => Promise<Target>
+
+/** One request of a load, with its number. */
+export type Load = { connections: number; seconds: number; request: (n: number) => autocannon.Request }
+export type Figures = { perSecond: number; p50: number; p99: number; failed: number }
+
+const compiled = (file: string) => fileURLToPath(new URL(`../${file}`, import.meta.url))
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+const answers = async (url: string, child: ChildProcess): Promise<void> => {
+  for (let waited = 0; waited < 30_000; waited += 20) {
+    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`)
+    if (
+      await fetch(url).then(
+        (response) => response.ok,
+        () => false,
+      )
+    )
+      return
+    await sleep(20)
+  }
+  throw new Error(`nothing answers at ${url}`)
+}
+
+/** Starts a compiled file as a server; it gets PORT and DATA_DIR and must answer GET `ready`. */
+export const serverOf =
+  (name: string, file: string, args: readonly string[] = [], ready = '/api/util/ping', environment: Record<string, string> = {}): Start =>
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), `bench-${name}-`))
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}`
+    const env = { ...process.env, PORT: String(port), DATA_DIR: directory, NODE_ENV: 'production', ...environment }
+    const child = spawn(process.execPath, [compiled(file), ...args], { env, stdio: ['ignore', 'ignore', 'inherit'] })
+    await answers(url + ready, child)
+    const stop = async () => {
+      const ended = once(child, 'exit')
+      child.kill('SIGTERM')
+      await ended
+      rmSync(directory, { recursive: true, force: true })
+    }
+    return { name, url, directory, stop }
+  }
+
+/** The service as it is, logging to nowhere. */
+export const service = serverOf('service', 'src/cli/main.js', ['serve'])
+
+export const run = async (target: Target, { connections, seconds, request }: Load): Promise<Figures> => {
+  let n = 0
+  const result = await autocannon({
+    url: target.url,
+    connections,
+    duration: seconds,
+    requests: [{ setupRequest: (given) => ({ ...given, ...request(n++) }) }],
+  })
+  return {
+    perSecond: result['2xx'] / result.duration,
+    p50: result.latency.p50,
+    p99: result.latency.p99,
+    failed: result.non2xx + result.errors,
+  }
+}
+
+const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN
+
+/** Runs both in turn and prints the ratio of the medians. Every run has servers of its own. */
+export const compare = async (
+  name: string,
+  {
+    ours,
+    bare,
+    prepare,
+    load,
+    rounds = 5,
+  }: { ours: Start; bare: Start; prepare: (target: Target) => Promise<void>; load: Load; rounds?: number },
+): Promise<void> => {
+  const figures: Record<'ours' | 'bare', Figures[]> = { ours: [], bare: [] }
+  for (let round = 0; round < rounds; round++)
+    for (const side of round % 2 === 0 ? (['ours', 'bare'] as const) : (['bare', 'ours'] as const)) {
+      const target = await (side === 'ours' ? ours : bare)()
+      await prepare(target)
+      await run(target, { ...load, seconds: 1 })
+      const measured = await run(target, load)
+      if (measured.failed > 0) throw new Error(`${name}: ${measured.failed} requests to ${side} failed`)
+      figures[side].push(measured)
+      await target.stop()
+    }
+  print(name, figures.ours, figures.bare)
+}
+
+const print = (name: string, ours: readonly Figures[], bare: readonly Figures[]) => {
+  const of = (runs: readonly Figures[], key: keyof Figures) => median(runs.map((figures) => figures[key]))
+  const side = (label: string, runs: readonly Figures[]) =>
+    `  ${label}  ${of(runs, 'perSecond').toFixed(0).padStart(7)} /s   p50 ${of(runs, 'p50').toFixed(1)} ms   p99 ${of(runs, 'p99').toFixed(1)} ms`
+  console.log(`${name}: ratio ${(of(ours, 'perSecond') / of(bare, 'perSecond')).toFixed(2)}`)
+  console.log(side('ours', ours))
+  console.log(side('bare', bare))
+}
+
+export const send = async (target: Target, method: string, path: string, body?: unknown): Promise<unknown> => {
+  const response = await fetch(target.url + path, {
+    method,
+    ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  })
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+  return response.json()
+}
+
+/** Asserts that both sides answer the same, but for the fields that name an instance. */
+export const sameAnswer = async (starts: readonly Start[], ask: (target: Target) => Promise<unknown>): Promise<void> => {
+  const answered: string[] = []
+  for (const start of starts) {
+    const target = await start()
+    answered.push(
+      JSON.stringify(await ask(target), (key, value: unknown) => (/^(id|project_id|created_at|updated_at)$/.test(key) ? 0 : value)),
+    )
+    await target.stop()
+  }
+  if (new Set(answered).size !== 1) throw new Error(`the two sides answer differently:\n${answered.join('\n')}`)
+}

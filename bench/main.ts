@@ -1,0 +1,14 @@
+/** Side-by-side comparisons; each prints its ratio. `npm run bench` runs all, `npm run bench -- write read` some. */
+const benches: Record<string, () => Promise<void>> = {
+  write: async () => (await import('./write.js')).write(),
+  read: async () => (await import('./read.js')).read(),
+  predict: async () => (await import('./predict.js')).predict(),
+  replay: async () => (await import('./replay.js')).replay(),
+}
+
+const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(benches)
+for (const name of wanted) {
+  const bench = benches[name]
+  if (!bench) throw new Error(`there is no bench ${name}: ${Object.keys(benches).join(', ')}`)
+  await bench()
+}

@@ -1,0 +1,62 @@
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { compare, sameAnswer, send, serverOf, service, type Target } from './harness.js'
+
+const path = '/api/projects/mindsdb/models/mpg/predict'
+const row = { Cylinders: 4, Displacement: 120, Horsepower: 88, Weight_in_lbs: 2400, Acceleration: 16, Origin: 'Japan' }
+const cars = join(dirname(createRequire(import.meta.url).resolve('vega-datasets')), '..', 'data', 'cars.json')
+
+const train = async (target: Target) => {
+  const form = new FormData()
+  form.set('file', new Blob([readFileSync(cars)]), 'cars.json')
+  const uploaded = await fetch(`${target.url}/api/files/cars`, { method: 'PUT', body: form })
+  if (!uploaded.ok) throw new Error(await uploaded.text())
+  const query = 'CREATE MODEL mindsdb.mpg FROM files (SELECT * EXCLUDE (Name, Year) FROM cars) PREDICT Miles_per_Gallon'
+  await send(target, 'POST', '/api/projects/mindsdb/models', { query })
+  for (;;) {
+    const { status } = (await send(target, 'GET', '/api/projects/mindsdb/models/mpg')) as { status: string }
+    if (status === 'error') throw new Error('the training failed')
+    if (status === 'complete') return
+    await sleep(100)
+  }
+}
+
+/** The artefact that a service trained: the blob that is neither the file nor the matrix begins with the engine's magic. */
+const artefactIn = (directory: string): string => {
+  const blobs = readdirSync(join(directory, 'blobs')).map((name) => join(directory, 'blobs', name))
+  const found = blobs.filter((file) => statSync(file).isFile() && readFileSync(file).subarray(0, 7).toString() === 'MLBOOST')
+  if (found[0] === undefined) throw new Error('no artefact was found')
+  return found[0]
+}
+
+/** Predicting one row over REST with recording, 16 connections. */
+export const predict = async (): Promise<void> => {
+  const keep = mkdtempSync(join(tmpdir(), 'bench-artefact-'))
+  const artefact = join(keep, 'artefact')
+  const first = await service()
+  await train(first)
+  copyFileSync(artefactIn(first.directory), artefact)
+  await first.stop()
+  const bare = serverOf('bare', 'bench/bare/predict.js', [], '/ready', { ARTEFACT: artefact })
+  const prepare = async (target: Target) => {
+    if (target.name === 'service') await train(target)
+  }
+  await sameAnswer([service, bare], async (target) => {
+    await prepare(target)
+    return send(target, 'POST', path, [row])
+  })
+  await compare('predict', {
+    ours: service,
+    bare,
+    prepare,
+    load: {
+      connections: 16,
+      seconds: 5,
+      request: () => ({ method: 'POST', path, headers: { 'content-type': 'application/json' }, body: JSON.stringify([row]) }),
+    },
+  })
+  rmSync(keep, { recursive: true, force: true })
+}

@@ -1,0 +1,90 @@
+#!/usr/bin/env node
+import { parseArgs } from 'node:util'
+import { ConfigError, readConfig, settingDescriptions } from '../config.js'
+import { readVersion } from '../version.js'
+import { terminal } from './output.js'
+
+const usage = `mindledger ${readVersion()}
+
+  mindledger serve                        start the service
+  mindledger sql [--db name] <statement>  run a statement, on the running server or on the data directory
+  mindledger log [--from n] [--follow]    print the events, one JSON text a line
+  mindledger head                         print the newest position and chain; keep it elsewhere
+  mindledger verify [--head file]         walk the whole log; exit status 0 only when it holds
+  mindledger replay --into file.duckdb    build the DuckDB tables anew from the log
+  mindledger rebuild                      build the resources table anew from the log (server stopped)
+
+Settings, from the environment:
+${settingDescriptions.map(({ name, about, default: value }) => `  ${name.padEnd(16)} ${about}${value === undefined ? '' : ` (${String(value)})`}`).join('\n')}
+`
+
+const options = {
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean' },
+  head: { type: 'string' },
+  into: { type: 'string' },
+  until: { type: 'string' },
+  from: { type: 'string' },
+  follow: { type: 'boolean', short: 'f' },
+  db: { type: 'string' },
+} as const
+
+class UsageError extends Error {}
+
+const positive = (name: string, value: string | undefined, fallback: number): number => {
+  const number = value === undefined ? fallback : Number(value)
+  if (!Number.isSafeInteger(number) || number < 1) throw new UsageError(`--${name} takes a position from 1 on`)
+  return number
+}
+
+const required = (name: string, value: string | undefined): string => {
+  if (value === undefined) throw new UsageError(`--${name} is required`)
+  return value
+}
+
+const parse = (args: string[]) => {
+  try {
+    return parseArgs({ args, options, allowPositionals: true })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** Runs one command; the exit status is 0 only when all is well. Each command is loaded only when it is called. */
+const run = async (args: string[]): Promise<number> => {
+  const { values, positionals } = parse(args)
+  const [command, ...rest] = positionals
+  if (values.version) terminal.line(readVersion())
+  else if (values.help || command === undefined) terminal.line(usage)
+  if (values.version || values.help) return 0
+  if (command === undefined) return 2
+  const config = readConfig(process.env)
+  switch (command) {
+    case 'serve':
+      return (await import('./serve.js')).serve(config)
+    case 'sql':
+      return (await import('./sql.js')).sql(config, { statement: rest.join(' '), db: values.db }, terminal)
+    case 'log':
+      return (await import('./log.js')).printLog(config, { from: positive('from', values.from, 1), follow: values.follow ?? false })
+    case 'head':
+      return (await import('./head.js')).head(config, terminal)
+    case 'verify':
+      return (await import('./verify.js')).verify(config, { head: values.head }, terminal)
+    case 'replay': {
+      const until = values.until === undefined ? undefined : positive('until', values.until, 1)
+      return (await import('./replay.js')).replayInto(config, { into: required('into', values.into), until }, terminal)
+    }
+    case 'rebuild':
+      return (await import('./rebuild.js')).rebuild(config, terminal)
+    default:
+      throw new UsageError(`there is no command ${command}; "mindledger --help" lists them`)
+  }
+}
+
+try {
+  process.exitCode = await run(process.argv.slice(2))
+} catch (error) {
+  if (!(error instanceof ConfigError) && !(error instanceof UsageError)) throw error
+  process.stderr.write(`mindledger: ${error.message}\n`)
+  process.exitCode = 2
+}

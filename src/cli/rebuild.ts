@@ -1,0 +1,21 @@
+import type { Config } from '../config.js'
+import { checkDataDirectory, lockDataDirectory } from '../log/data-directory.js'
+import { rebuildResources } from '../log/sqlite/rebuild.js'
+import { openForWriting } from '../log/sqlite/schema.js'
+import type { Output } from './output.js'
+
+/** `mindledger rebuild`: makes `resources` follow from the events again. The server must be stopped. */
+export const rebuild = async (config: Config, out: Output): Promise<number> => {
+  const paths = checkDataDirectory(config.dataDirectory)
+  const unlock = lockDataDirectory(paths)
+  try {
+    const db = openForWriting(paths.log, () => {
+      throw new Error('there is no log to rebuild from')
+    })
+    out.line(`resources follow from ${rebuildResources(db)} events again`)
+    db.close()
+    return 0
+  } finally {
+    unlock()
+  }
+}

@@ -1,0 +1,33 @@
+import { pino, type Logger } from 'pino'
+import type { Config } from '../config.js'
+import { startService } from '../main.js'
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
+
+/** On a terminal a person reads: only what needs them. Elsewhere a collector does: JSON lines. */
+const createLogger = (config: Config): Logger =>
+  pino({
+    level: process.stdout.isTTY && config.logLevel === 'info' ? 'warn' : config.logLevel,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+  })
+
+/** `mindledger serve`: runs until SIGTERM or SIGINT, then answers what is under way and exits 0. */
+export const serve = async (config: Config): Promise<number> => {
+  const logger = createLogger(config)
+  const service = await startService(config, logger)
+  const { position } = await service.head()
+  if (process.stdout.isTTY) process.stdout.write(`Mindledger at ${service.url}\n  data  ${config.dataDirectory}\n  head  ${position}\n`)
+  else logger.info({ url: service.url, data: config.dataDirectory, head: position }, 'serving')
+  if (!config.auth && !isLoopback(config.host))
+    logger.warn(
+      { host: config.host },
+      'anyone who reaches this address may read and change everything: set AUTH=session, or HOST to a loopback address',
+    )
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+  })
+  logger.info('stopping')
+  await service.close()
+  return 0
+}

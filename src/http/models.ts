@@ -1,0 +1,148 @@
+import type { Request } from 'express'
+import { z } from 'zod'
+import { jsonObject } from '../../events/common.js'
+import type { LedgerCommand } from '../commands/dispatch.js'
+import type { Ledger } from '../commands/ledger.js'
+import { isProblem, notFound, Problem } from '../errors.js'
+import type { SqlEngine } from '../sql/execute.js'
+import { parseStatement } from '../sql/statements/parse.js'
+import type { Statement } from '../sql/statements/statement.js'
+import { idempotencyOf, note, originOf } from './origin.js'
+import { modelNamed } from './predict.js'
+import type { Records } from './records.js'
+import { param, type Route } from './route.js'
+import { projectNamed, resultOf } from './scope.js'
+
+const requested = z
+  .object({
+    name: z.string(),
+    accuracy: z.number().nullable(),
+    active: z.boolean(),
+    version: z.int(),
+    status: z.enum(['generating', 'training', 'complete', 'error']),
+    predict: z.string(),
+    mindsdb_version: z.string(),
+    error: z.string().nullable(),
+    fetch_data_query: z.string(),
+    problem_definition: z.string(),
+  })
+  .meta({ id: 'ModelRequest' })
+
+const record = z
+  .looseObject({
+    id: z.int(),
+    name: z.string(),
+    version: z.int(),
+    predict: z.string(),
+    status: z.string(),
+    problem_definition: jsonObject,
+    accuracy: z.number().nullable(),
+    active: z.boolean(),
+    error: z.string().nullable(),
+    created_at: z.string(),
+    training_time: z.number().nullable(),
+    engine: z.string().optional(),
+  })
+  .meta({ id: 'Model' })
+
+const path = '/projects/:project/models'
+const body = z.object({ query: z.string() })
+
+/** The CREATE MODEL statement of a body. Titles are the public service's. */
+const creation = (req: Request): Extract<Statement, { kind: 'create_model' }> => {
+  const parsed = body.safeParse(req.body)
+  if (!parsed.success) throw new Problem('missing_field', 'Query required', 'Missing "query" SQL statement')
+  const statement = parsedStatement(parsed.data.query)
+  if (statement.kind !== 'create_model')
+    throw new Problem('bad_statement', 'Invalid CREATE SQL statement', 'the statement is not a CREATE MODEL statement', {
+      hint: 'CREATE MODEL project.name FROM database (SELECT …) PREDICT column',
+    })
+  return statement
+}
+
+const parsedStatement = (query: string): Statement => {
+  try {
+    return parseStatement(query)
+  } catch (error) {
+    if (isProblem(error)) throw new Problem('bad_statement', 'Invalid query string', error.detail, error.extras)
+    throw error
+  }
+}
+
+type Services = { ledger: Ledger; records: Records; sql: SqlEngine }
+
+export const modelRoutes = ({ ledger, records, sql }: Services): Route[] => [
+  {
+    method: 'get',
+    path,
+    summary: 'List the models of a project, every version of each',
+    answers: { 200: z.array(record) },
+    async handle(req, res) {
+      const project = await projectNamed(ledger.log, param(req, 'project'))
+      const models = await ledger.log.resources.list('model', project)
+      res.json(models.flatMap((model) => model.state.versions.map((version) => records.model(model, version))))
+    },
+  },
+  {
+    method: 'post',
+    path,
+    summary: 'Create a model by its CREATE MODEL statement',
+    body,
+    answers: { 201: requested },
+    async handle(req, res) {
+      const project = await projectNamed(ledger.log, param(req, 'project'))
+      const statement = creation(req)
+      const outcome = note(res, await sql.createModel(statement, project.state.name, originOf(req, res), idempotencyOf(req)))
+      const { state } = resultOf('model', outcome.resource)
+      const version = state.versions.at(-1)
+      if (!version) throw new TypeError('the command requested no training')
+      res.status(201).json(records.modelRequest(state, version))
+    },
+  },
+  {
+    method: 'get',
+    path: `${path}/:model`,
+    summary: 'Get a model, or one version of it (name.2)',
+    answers: { 200: record },
+    async handle(req, res) {
+      const project = await projectNamed(ledger.log, param(req, 'project'))
+      const { model, version } = await modelNamed(ledger.log, project, param(req, 'model'))
+      res.json({ ...records.model(model, version), engine: version.engine, engine_name: version.engine })
+    },
+  },
+  {
+    method: 'delete',
+    path: `${path}/:model`,
+    summary: 'Delete a model, or one version of it that is not active (name.2)',
+    answers: { 204: null },
+    async handle(req, res) {
+      const project = await projectNamed(ledger.log, param(req, 'project'))
+      const ref = param(req, 'model')
+      const whole = await ledger.log.resources.one('model', ref, project)
+      const data = { project: project.state.name, model: ref }
+      const command: LedgerCommand = whole ? { type: 'DeleteModel', data } : versionDeletion(project.state.name, ref)
+      note(res, await ledger.execute(command, originOf(req, res), idempotencyOf(req)))
+      res.status(204).end()
+    },
+  },
+  {
+    method: 'get',
+    path: `${path}/:model/describe`,
+    summary: 'Describe a model, or an attribute of it: {"attribute": "features"} as body, or ?attribute=',
+    query: z.object({ attribute: z.string().optional() }),
+    answers: { 200: z.array(jsonObject) },
+    async handle(req, res) {
+      const project = await projectNamed(ledger.log, param(req, 'project'))
+      const { model, version } = await modelNamed(ledger.log, project, param(req, 'model'))
+      const asked = z.object({ attribute: z.string().nullish() }).safeParse(req.body ?? {})
+      const attribute = asked.data?.attribute ?? (typeof req.query['attribute'] === 'string' ? req.query['attribute'] : undefined)
+      res.json(await sql.describeModel([project.state.name, model.state.name, String(version.version), ...(attribute ? [attribute] : [])]))
+    },
+  },
+]
+
+const versionDeletion = (project: string, ref: string): LedgerCommand => {
+  const [, model, digits] = /^(.+)\.(\d{1,9})$/.exec(ref) ?? []
+  if (model === undefined) throw notFound('model', ref)
+  return { type: 'DeleteModelVersion', data: { project, model, version: Number(digits) } }
+}

@@ -1,0 +1,144 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { Analytics } from './analytics/supervisor.js'
+import { Ledger } from './commands/ledger.js'
+import { ConfigError, type Config } from './config.js'
+import { Blobs } from './files/blobs.js'
+import { Ingester } from './files/ingest.js'
+import { agentRoutes } from './http/agents.js'
+import { createApp } from './http/app.js'
+import { authRoutes } from './http/auth.js'
+import { chatbotRoutes } from './http/chatbots.js'
+import { databaseRoutes } from './http/databases.js'
+import { fileRoutes } from './http/files.js'
+import { modelRoutes } from './http/models.js'
+import { predictRoutes } from './http/predict.js'
+import { projectRoutes } from './http/projects.js'
+import { Records } from './http/records.js'
+import { Sessions } from './http/sessions.js'
+import { skillRoutes } from './http/skills.js'
+import { sqlRoutes } from './http/sql.js'
+import { statusRoutes, type About } from './http/status.js'
+import { viewRoutes } from './http/views.js'
+import { lockDataDirectory, masterKey, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
+import type { Head, Log, Origin } from './log/log.js'
+import { SqliteLog } from './log/sqlite/sqlite-log.js'
+import { ModelStore } from './models/model-store.js'
+import { PredictionRecorder } from './models/recorder.js'
+import { Trainer } from './models/trainer.js'
+import { TrainingService } from './models/training-service.js'
+import { SqlEngine } from './sql/execute.js'
+import { Vault } from './vault/vault.js'
+import { readVersion } from './version.js'
+
+/** A running service. */
+export type Service = {
+  url: string
+  head: () => Promise<Head>
+  sql: SqlEngine
+  log: Log
+  analyticsPid: () => number | undefined
+  /** Answers what is under way, then ends every process of the service. */
+  close: () => Promise<void>
+}
+
+const systemOrigin: Origin = { actor: 'system', source: 'system', request: null, correlation: null, causation: null }
+
+const listen = (server: Server, { port, host }: Config): Promise<AddressInfo> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const reason = error.code === 'EADDRINUSE' ? 'the port is taken; set PORT to another one' : error.message
+      reject(new ConfigError(`cannot listen on ${host}:${port}: ${reason}`))
+    })
+    server.listen(port, host, () => resolve(server.address() as AddressInfo))
+  })
+
+const addressOf = ({ address, port, family }: AddressInfo): string => `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+
+/**
+ * Puts the service together and starts it. The only place that knows every part.
+ *
+ * @example const service = await startService(readConfig(process.env), pino()); await service.close()
+ * @throws ConfigError that says what to change
+ */
+export const startService = async (config: Config, logger: Logger): Promise<Service> => {
+  const paths = prepareDataDirectory(config.dataDirectory)
+  const undo: (() => unknown)[] = [lockDataDirectory(paths)]
+  try {
+    return await assemble(config, logger, paths, undo)
+  } catch (error) {
+    for (const step of undo.reverse()) await step()
+    throw error
+  }
+}
+
+const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: (() => unknown)[]): Promise<Service> => {
+  const version = readVersion()
+  const vault = new Vault(masterKey(paths, config.vaultKey))
+  const log = new SqliteLog({ file: paths.log, vault })
+  undo.push(() => log.close())
+  const ledger = new Ledger(log, vault)
+  await ledger.execute({ type: 'CreateProject', data: { project: config.defaultProject, unlessExists: true } }, systemOrigin)
+
+  const blobs = new Blobs(paths.blobs)
+  const analytics = await Analytics.start({ dataDirectory: paths.root, vaultKey: config.vaultKey, logger })
+  undo.push(() => analytics.stop())
+  const trainings = new TrainingService({
+    ledger,
+    blobs,
+    trainer: new Trainer(),
+    temporary: join(paths.temporary, 'trainings'),
+    logger,
+    select: async (query, signal) => {
+      const { columns, rows } = await analytics.query({ ...query, defaultProject: config.defaultProject }, { signal })
+      return { columns, chunks: rows }
+    },
+  })
+  undo.push(() => trainings.stop())
+  const recorder = new PredictionRecorder(log, vault)
+  const sql = new SqlEngine({ ledger, analytics, trainings, recorder, defaultProject: config.defaultProject, version })
+
+  const records = new Records(log, version)
+  const sessions = config.auth && new Sessions(config.auth)
+  const about: About = {
+    version,
+    authentication: sessions !== undefined,
+    defaultProject: config.defaultProject,
+    sqlStopped: () => analytics.status().stopped,
+  }
+  const routes = [
+    ...projectRoutes(ledger, config.defaultProject),
+    ...skillRoutes(ledger, records),
+    ...agentRoutes(ledger, records),
+    ...chatbotRoutes(ledger, records),
+    ...modelRoutes({ ledger, records, sql }),
+    ...predictRoutes({ log, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) }),
+    ...viewRoutes(ledger, records, (query, database) => sql.checkView(query, database)),
+    ...fileRoutes(ledger, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
+    ...databaseRoutes(ledger, records, config.defaultProject),
+    ...sqlRoutes(sql),
+    ...statusRoutes(about),
+    ...authRoutes(sessions),
+  ]
+  const server = createServer(createApp({ routes, about, sessions, logger }))
+  const address = await listen(server, config)
+  await trainings.resume()
+
+  let closing: Promise<void> | undefined
+  const close = async () => {
+    const closed = new Promise((resolve) => server.close(resolve))
+    server.closeIdleConnections()
+    await closed
+    for (const step of undo.reverse()) await step()
+  }
+  return {
+    url: addressOf(address),
+    head: () => log.head(),
+    sql,
+    log,
+    analyticsPid: () => analytics.pid,
+    close: () => (closing ??= close()),
+  }
+}

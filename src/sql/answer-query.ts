@@ -1,0 +1,86 @@
+import { streamId, type StreamId } from '../../events/common.js'
+import type { Log, Origin } from '../log/log.js'
+import type { PredictionRecorder } from '../models/recorder.js'
+import type { SqlAnswer, SqlContext } from './answer.js'
+import { cutSecrets } from './statements/secrets.js'
+import type { Parameters } from './statements/statement.js'
+
+/** A SELECT on its way to the analytics process. */
+export type AnalyticsRequest = { sql: string; db: string; defaultProject: string; upTo: number; params?: Parameters }
+
+/** What comes back: rows in chunks of comma-joined JSON arrays; `end` is there when they were read to their end. */
+export type AnalyticsStream = {
+  columns: readonly { name: string; type: string }[]
+  /** Predictions of given rows, to be recorded before they are answered. */
+  served?: unknown
+  rows: AsyncGenerator<string, void, void>
+  end: () => { rows: number; scored: { model: string; version: number; rows: number }[] }
+}
+
+/** Whatever answers SELECTs: the analytics process, or a stand-in for it. */
+export type Analytics = {
+  query: (request: AnalyticsRequest, options: { signal?: AbortSignal | undefined }) => Promise<AnalyticsStream>
+}
+
+type Query = {
+  /** The statement as it was sent, and the SELECT it became. */
+  query: string
+  sql: string
+  params?: Parameters | undefined
+  context: SqlContext
+  origin: Origin
+  signal?: AbortSignal
+  log: Pick<Log, 'head'>
+  analytics: Analytics
+  recorder: Pick<PredictionRecorder, 'served' | 'scored'>
+  defaultProject: string
+}
+
+type Served = { model: StreamId; version: number; rows: { input: object; output: object }[] }
+
+const isStreamId = (value: unknown): value is StreamId => streamId.safeParse(value).success
+
+const isServed = (value: unknown): value is Served =>
+  typeof value === 'object' &&
+  value !== null &&
+  isStreamId(Reflect.get(value, 'model')) &&
+  typeof Reflect.get(value, 'version') === 'number' &&
+  Array.isArray(Reflect.get(value, 'rows'))
+
+/** Records predictions of given rows; they may be answered when this is done. */
+const recordServed = async ({ served }: AnalyticsStream, { recorder, origin }: Query, readAt: number): Promise<number[]> => {
+  if (served === undefined) return []
+  const all = Array.isArray(served) ? (served as unknown[]) : [served]
+  return Promise.all(
+    all.map((one) => {
+      if (!isServed(one)) throw new TypeError('predictions came in another shape than they are recorded in')
+      return recorder.served({ model: one.model, version: one.version, rows: one.rows, origin, readAt })
+    }),
+  )
+}
+
+/** Passes the rows on; a scoring inside the query is recorded before the answer ends. */
+async function* withReceipts(stream: AnalyticsStream, { recorder, origin, query }: Query, readAt: number, positions: number[]) {
+  yield* stream.rows
+  const { scored } = stream.end()
+  if (scored.length === 0) return
+  const statement = cutSecrets(query)
+  for (const { model, version, rows } of scored)
+    if (isStreamId(model)) positions.push(await recorder.scored({ model, version, origin, rows, statement, readAt }))
+}
+
+/** Runs a SELECT as the log is now. Resolves with its first rows, so that most failures are still an answer of their own. */
+export const answerQuery = async (query: Query): Promise<SqlAnswer> => {
+  const { sql, params, context, signal, log, analytics, defaultProject } = query
+  const { position } = await log.head()
+  const request = { sql, db: context.db, defaultProject, upTo: position, ...(params && { params }) }
+  const stream = await analytics.query(request, { signal })
+  try {
+    const positions = await recordServed(stream, query, position)
+    const rows = withReceipts(stream, query, position, positions)
+    return { type: 'table', columns: stream.columns.map(({ name }) => name), rows, context, positions }
+  } catch (error) {
+    await stream.rows.return()
+    throw error
+  }
+}

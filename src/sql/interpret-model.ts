@@ -1,0 +1,98 @@
+import type { ModelCommand } from '../commands/model.js'
+import { Problem, wrong } from '../errors.js'
+import { findEngine } from '../models/engine.js'
+import type { Scope } from './interpretation-scope.js'
+import { otherSettings, switchSetting, textSetting } from './settings.js'
+import type { StatementOf, Training } from './statements/statement.js'
+
+const targetOf = ({ predict }: Training): string | undefined => {
+  if (predict.length > 1) throw wrong(`a model predicts one column, not ${predict.length}`, 'Create a model for each column.')
+  return predict[0]
+}
+
+const refuseSeries = ({ orderBy, groupBy, window, horizon }: Training): void => {
+  if (orderBy.length === 0 && groupBy.length === 0 && window === null && horizon === null) return
+  throw new Problem('not_built', 'No time series', 'ORDER BY, GROUP BY, WINDOW and HORIZON of a model are not available', {
+    hint: 'Select earlier values as columns instead: lag(y) OVER (PARTITION BY g ORDER BY t) AS y_before.',
+  })
+}
+
+const seedOf = ({ using: { seed } }: Training, scope: Scope): number => {
+  if (seed === undefined || seed === null) return scope.seed()
+  if (typeof seed !== 'number' || !Number.isInteger(seed) || seed < 0 || seed > 0xffffffff)
+    throw wrong('seed must be a whole number from 0 to 4294967295')
+  return seed
+}
+
+/** Settings with a meaning of their own; the rest goes to the engine. */
+const ownSettings = ['engine', 'tag', 'active', 'seed', 'join_learn_process']
+
+/** The parts of a request that the statement says; the engine's name is known to be one. */
+const saidOf = (training: Training, db: string) => {
+  refuseSeries(training)
+  const { source, using } = training
+  const engine = textSetting(using, 'engine')
+  const tag = textSetting(using, 'tag')
+  const target = targetOf(training)
+  const options = otherSettings(using, ownSettings)
+  if (engine !== undefined) findEngine(engine)
+  return {
+    ...(engine !== undefined && { engine: engine.toLowerCase() }),
+    ...(tag !== undefined && { tag }),
+    ...(target !== undefined && { target }),
+    ...(source && { query: source.query, database: source.database ?? db }),
+    ...(Object.keys(options).length > 0 && { using: options }),
+  }
+}
+
+const create = ({ target, training, ifNotExists, replace }: StatementOf<'create_model'>, scope: Scope): ModelCommand => {
+  const project = target.project ?? scope.db
+  const { query, database, target: column, ...said } = saidOf(training, scope.db)
+  if (query === undefined || database === undefined || column === undefined)
+    throw new Problem('bad_statement', 'No training data', `CREATE MODEL ${target.name} does not say what to learn from`, {
+      hint: 'CREATE MODEL name FROM database (SELECT …) PREDICT column',
+    })
+  const request = {
+    engine: findEngine().name,
+    tag: null,
+    using: {},
+    ...said,
+    query,
+    database,
+    target: column,
+    seed: seedOf(training, scope),
+    activate: switchSetting(training.using, 'active') ?? true,
+  }
+  return { type: 'CreateModel', data: { project, model: target.name, request, unlessExists: ifNotExists, orReplace: replace } }
+}
+
+const retrain = ({ verb, target, training }: StatementOf<'retrain_model'>, scope: Scope): ModelCommand => {
+  if (verb === 'finetune')
+    throw new Problem('not_built', 'No fine-tuning', 'The engines of this service learn anew from all rows', {
+      hint: 'RETRAIN model FROM database (SELECT … all the rows …)',
+    })
+  if (target.version !== null) throw wrong('RETRAIN makes a new version; it takes the name of the model without a version')
+  const request = {
+    ...saidOf(training, scope.db),
+    seed: seedOf(training, scope),
+    activate: switchSetting(training.using, 'active') ?? true,
+  }
+  return { type: 'RetrainModel', data: { project: target.project ?? scope.db, model: target.name, request } }
+}
+
+/** The command of a statement about a model's versions. */
+export const toModelCommand = (
+  statement: StatementOf<'create_model'> | StatementOf<'retrain_model'> | StatementOf<'activate_model'>,
+  scope: Scope,
+): ModelCommand => {
+  switch (statement.kind) {
+    case 'create_model':
+      return create(statement, scope)
+    case 'retrain_model':
+      return retrain(statement, scope)
+    case 'activate_model': {
+      const { project, name, version } = statement.target
+      return { type: 'ActivateModelVersion', data: { project: project ?? scope.db, model: name, version } }
+    }
+  }
+}

@@ -1,0 +1,10 @@
+import type { Resources } from '../log/log.js'
+
+/** Where names without a project are looked up, and what there is. */
+export type Scope = {
+  db: string
+  defaultProject: string
+  resources: Pick<Resources, 'one'>
+  /** A number for a training's chance, when the statement names none. */
+  seed: () => number
+}

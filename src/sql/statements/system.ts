@@ -1,0 +1,161 @@
+import { isLike } from './like.js'
+import type { Show, Showable, StatementOf, SystemItem } from './statement.js'
+
+/** A table that is known without asking DuckDB. */
+export type FixedTable = { columns: string[]; rows: (string | number | null)[][] }
+
+export type SystemContext = { db: string; version: string; user?: string }
+
+const variables = (version: string): [name: string, value: string][] => [
+  ['auto_increment_increment', '1'],
+  ['autocommit', '1'],
+  ['character_set_client', 'utf8'],
+  ['character_set_connection', 'utf8'],
+  ['character_set_results', 'utf8'],
+  ['character_set_server', 'latin1'],
+  ['collation_connection', 'utf8_general_ci'],
+  ['collation_server', 'latin1_swedish_ci'],
+  ['default_storage_engine', 'InnoDB'],
+  ['default_tmp_storage_engine', 'InnoDB'],
+  ['event_scheduler', 'OFF'],
+  ['init_connect', ''],
+  ['interactive_timeout', '28800'],
+  ['license', 'Apache-2.0'],
+  ['lower_case_table_names', '0'],
+  ['max_allowed_packet', '16777216'],
+  ['net_buffer_length', '16384'],
+  ['net_write_timeout', '60'],
+  ['performance_schema', '1'],
+  ['query_cache_size', '16777216'],
+  ['query_cache_type', 'OFF'],
+  [
+    'sql_mode',
+    'ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION',
+  ],
+  ['system_time_zone', 'UTC'],
+  ['time_zone', 'SYSTEM'],
+  ['transaction_isolation', 'REPEATABLE-READ'],
+  ['tx_isolation', 'REPEATABLE-READ'],
+  ['tx_read_only', '0'],
+  // Clients choose their dialect by this number; it is the one the public service says.
+  ['version', '8.0.17'],
+  ['version_comment', `(Mindledger ${version})`],
+  ['wait_timeout', '28800'],
+]
+
+const status: FixedTable['rows'] = [
+  ['auto_increment_increment', '1'],
+  ['tx_isolation', 'REPEATABLE-READ'],
+  ['tx_read_only', '0'],
+]
+
+const routineColumns =
+  'Db Name Type Definer Modified Created Security_type Comment character_set_client collation_connection Database_Collation'
+
+const spaced = (names: string): string[] => names.split(' ')
+const underscored = (names: string): string[] => spaced(names).map((name) => name.replace('Database_Collation', 'Database Collation'))
+
+/** What this service has none of, with the columns that clients expect; and what never changes. */
+const fixed = (version: string): Partial<Record<Showable, FixedTable>> => ({
+  variables: { columns: ['Variable_name', 'Value'], rows: variables(version) },
+  status: { columns: ['Variable_name', 'Value'], rows: status },
+  engines: {
+    columns: spaced('Engine Support Comment Transactions XA Savepoints'),
+    rows: [['InnoDB', 'DEFAULT', 'Supports transactions, row-level locking, and foreign keys', 'YES', 'YES', 'YES']],
+  },
+  plugins: { columns: spaced('Name Status Type Library License'), rows: [] },
+  charset: {
+    columns: ['Charset', 'Description', 'Default collation', 'Maxlen'],
+    rows: [
+      ['utf8', 'UTF-8 Unicode', 'utf8_general_ci', 3],
+      ['latin1', 'cp1252 West European', 'latin1_swedish_ci', 1],
+      ['utf8mb4', 'UTF-8 Unicode', 'utf8mb4_general_ci', 4],
+    ],
+  },
+  collation: {
+    columns: spaced('Collation Charset Id Default Compiled Sortlen Pad_attribute'),
+    rows: [
+      ['utf8_general_ci', 'utf8', 33, 'Yes', 'Yes', 1, 'PAD SPACE'],
+      ['latin1_swedish_ci', 'latin1', 8, 'Yes', 'Yes', 1, 'PAD SPACE'],
+    ],
+  },
+  warnings: { columns: spaced('Level Code Message'), rows: [] },
+  errors: { columns: spaced('Level Code Message'), rows: [] },
+  function_status: { columns: underscored(routineColumns), rows: [] },
+  procedure_status: { columns: underscored(routineColumns), rows: [] },
+  events: {
+    columns: spaced('Db Name Definer Time_zone Type Execute_at Interval_value Interval_field Starts Ends Status Originator'),
+    rows: [],
+  },
+  processlist: { columns: spaced('Id User Host db Command Time State Info'), rows: [] },
+  privileges: { columns: spaced('Privilege Context Comment'), rows: [] },
+  search_path: { columns: ['search_path'], rows: [['"$user", public']] },
+  index: {
+    columns: spaced(
+      'Table Non_unique Key_name Seq_in_index Column_name Collation Cardinality Sub_part Packed Null Index_type Comment Index_comment Visible Expression',
+    ),
+    rows: [],
+  },
+  jobs: { columns: spaced('NAME PROJECT START_AT END_AT NEXT_RUN_AT SCHEDULE_STR QUERY IF_QUERY VARIABLES'), rows: [] },
+  triggers: { columns: spaced('NAME PROJECT DATABASE TABLE QUERY LAST_ERROR'), rows: [] },
+  knowledge_bases: {
+    columns: spaced(
+      'NAME PROJECT EMBEDDING_MODEL RERANKING_MODEL STORAGE METADATA_COLUMNS CONTENT_COLUMNS ID_COLUMN PARAMS INSERT_STARTED_AT INSERT_FINISHED_AT PROCESSED_ROWS ERROR QUERY_ID',
+    ),
+    rows: [],
+  },
+})
+
+const answerItem = ({ source, name }: SystemItem, { db, version, user = 'mindledger' }: SystemContext): string | number | null => {
+  if (source === 'variable') return variables(version).find(([known]) => known === name)?.[1] ?? null
+  switch (name) {
+    case 'database':
+    case 'schema':
+      return db
+    case 'version':
+      return '8.0.17'
+    case 'connection_id':
+      return 1
+    default:
+      return `${user}@localhost`
+  }
+}
+
+const describedAs: Partial<Record<StatementOf<'describe'>['what'], Showable>> = {
+  job: 'jobs',
+  trigger: 'triggers',
+  knowledge_base: 'knowledge_bases',
+}
+
+/**
+ * The answer to what clients ask the server about itself, or undefined when it has to be looked up (see `showAsSelect`).
+ *
+ * @example systemAnswer(parseStatement('SELECT database()'), { db: 'shop', version: '1.0.0' }) // { columns: ['database'], rows: [['shop']] }
+ */
+export const systemAnswer = (
+  statement: Show | StatementOf<'describe'> | StatementOf<'system_select'>,
+  context: SystemContext,
+): FixedTable | undefined => {
+  switch (statement.kind) {
+    case 'system_select':
+      return {
+        columns: statement.items.map(({ column }) => column),
+        rows: [statement.items.map((item) => answerItem(item, context))],
+      }
+    case 'describe': {
+      const what = describedAs[statement.what]
+      return what && fixed(context.version)[what]
+    }
+    case 'show': {
+      const table = fixed(context.version)[statement.what]
+      // A condition is for DuckDB, unless there is nothing that it could hold for.
+      if (!table || (statement.where !== null && table.rows.length > 0)) return undefined
+      const { like } = statement
+      if (like === null) return table
+      return { columns: table.columns, rows: table.rows.filter(([first]) => typeof first === 'string' && isLike(first, like)) }
+    }
+  }
+}
+
+/** The fixed rows that a SHOW with a condition selects from. */
+export const fixedRows = (what: Showable, version: string): FixedTable | undefined => fixed(version)[what]

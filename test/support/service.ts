@@ -1,0 +1,78 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { pino } from 'pino'
+import { readConfig } from '../../src/config.js'
+import { startService, type Service } from '../../src/main.js'
+
+/** A directory that goes with its test. */
+export const temporaryDirectory = (): { path: string; remove: () => void } => {
+  const path = mkdtempSync(join(tmpdir(), 'mindledger-test-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+export type Reply = { status: number; type: string; headers: Headers; body: unknown }
+
+/** Sends a request; an object becomes JSON, a text is sent as it is. */
+export const send = async (
+  url: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Reply> => {
+  const raw = typeof body === 'string' || body instanceof FormData || body instanceof Uint8Array
+  const response = await fetch(url + path, {
+    method,
+    headers: { ...(body !== undefined && !(body instanceof FormData) && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: raw ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const type = response.headers.get('content-type') ?? ''
+  return { status: response.status, type, headers: response.headers, body: type.includes('json') && text !== '' ? JSON.parse(text) : text }
+}
+
+export type SqlReply = { type: string; column_names: string[]; data: unknown[][]; error_message?: string; context: { db: string } }
+
+export const sql = async (url: string, query: string, db = 'mindsdb'): Promise<SqlReply> =>
+  (await send(url, 'POST', '/api/sql/query', { query, context: { db } })).body as SqlReply
+
+/** The service in this process, on a free port and a directory of its own. */
+export const startTestService = async (
+  environment: Record<string, string> = {},
+): Promise<{ service: Service; url: string; directory: string; stop: () => Promise<void> }> => {
+  const directory = temporaryDirectory()
+  const service = await startService(readConfig({ PORT: '0', DATA_DIR: directory.path, ...environment }), pino({ level: 'silent' }))
+  const stop = async () => {
+    await service.close()
+    directory.remove()
+  }
+  return { service, url: service.url, directory: directory.path, stop }
+}
+
+/** The service as it is started for real, in a process that can be killed. */
+export const spawnService = async (
+  directory: string,
+  environment: Record<string, string> = {},
+): Promise<{ child: ChildProcess; url: string; lines: string[]; ended: Promise<unknown> }> => {
+  const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+  const env = { ...process.env, DATA_DIR: directory, PORT: '0', LOG_LEVEL: 'info', ...environment }
+  const child = spawn(process.execPath, [main, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = once(child, 'exit')
+  const lines: string[] = []
+  const errors: string[] = []
+  createInterface({ input: child.stderr }).on('line', (line) => errors.push(line))
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      lines.push(line)
+      const { msg, url } = JSON.parse(line) as { msg?: string; url?: string }
+      if (msg === 'serving' && url !== undefined) resolve(url)
+    })
+    child.once('exit', (code) => reject(new Error(`the service ended with ${code}: ${errors.join('\n')}`)))
+  })
+  return { child, url, lines, ended }
+}
