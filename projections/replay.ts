@@ -28,6 +28,10 @@ type Batch = { events: PreparedEvent[]; payloads: StagedPayload[]; failure?: Pro
 /** Of DuckDB's messages only the kind of error is kept: the rest quotes data. `Conversion Error: Could not …` → `Conversion Error` */
 const kindOf = (error: unknown): string => (error instanceof Error ? (/^[\w ]+(?=:)/.exec(error.message)?.[0] ?? error.name) : 'an error')
 
+/** A full disk or a broken file says nothing about an event, and smaller batches meet it as well. */
+const isOfTheMachine = (error: unknown): boolean =>
+  error instanceof Error && /^(?:IO|FATAL|INTERNAL|TransactionContext) Error/i.test(error.message)
+
 /**
  * Tables that follow a log. Each batch is one transaction: staging, the projections that handle its events, the checkpoint.
  *
@@ -124,6 +128,7 @@ export class Replay {
     try {
       await this.#transact(events, last, payloads)
     } catch (error) {
+      if (isOfTheMachine(error)) throw error
       if (events.length === 1) throw new ProjectionError(last.position, `${last.type} meets a ${kindOf(error)}`, error)
       const half = events.length >> 1
       await this.#apply(events.slice(0, half), payloads)

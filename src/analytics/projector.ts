@@ -10,6 +10,8 @@ type Options = {
   followerIntervalMs: number
   followerBatchEvents: number
   onState: (state: ProjectorState) => void
+  /** The database has to be opened anew. */
+  onFatal: () => void
 }
 
 const tickMs = 100
@@ -75,11 +77,18 @@ export class Projector {
     try {
       await replay.catchUp(undefined, onProgress)
     } catch (error) {
-      // A reader that fails may succeed the next time; an event that does not fit stays as it is.
-      if (!(error instanceof ProjectionError)) throw error
+      // What failed outside the events may succeed the next time, in another process if need be; an event that does not fit stays.
+      if (!(error instanceof ProjectionError)) throw this.#passing(error)
       this.#stopped = error
     }
     this.#caughtUpAt = performance.now()
     onState({ position: replay.position, head: await events.head(), stopped: this.#stopped?.message ?? null })
+  }
+
+  #passing(error: unknown): Problem {
+    const message = error instanceof Error ? error.message : String(error)
+    // DuckDB answers nothing any more after this, until the file is opened anew.
+    if (/^FATAL|has been invalidated/i.test(message)) this.options.onFatal()
+    return new Problem('analytics_unavailable', 'SQL is behind', `The tables cannot be brought up to date at the moment: ${message}`)
   }
 }

@@ -30,7 +30,14 @@ const serve = async (settings: Settings, { openLog, run }: ServeOptions): Promis
   const paths = dataPaths(settings.dataDirectory)
   const log = openLog(settings.dataDirectory, settings.vaultKey === null ? undefined : Buffer.from(settings.vaultKey, 'hex'))
   const store = await openStore(paths, settings, log)
-  const projector = new Projector({ ...settings, replay: store.replay, events: log, onState: (state) => tell({ kind: 'state', ...state }) })
+  const projector = new Projector({
+    ...settings,
+    replay: store.replay,
+    events: log,
+    onState: (state) => tell({ kind: 'state', ...state }),
+    // The parent starts another process, which finds the file as the last commit left it.
+    onFatal: () => process.exit(1),
+  })
   await projector.start((position, head) => tell({ kind: 'starting', position, head }))
   const queries = new Set<number>()
   const server = createQueryServer({

@@ -26,6 +26,8 @@ export type AnalyticsStatus = {
 
 const backoffMaxMs = 10_000
 const healthyAfterMs = 10_000
+/** Tables that take longer to be built do not keep the service from starting. */
+const buildWaitMs = 2_000
 const stopWaitMs = 3_000
 
 /**
@@ -61,9 +63,10 @@ export class Analytics {
     const analytics = new Analytics(options)
     analytics.#spawn()
     analytics.#watch = setInterval(() => void analytics.#watchMemory(), analytics.#limits.memorySampleMs)
-    const until = performance.now() + analytics.#limits.startWaitMs
+    const from = performance.now()
+    const until = from + analytics.#limits.startWaitMs
     for (let state = analytics.#child?.state; state && performance.now() < until; state = analytics.#child?.state) {
-      if (state.ready || state.starting || state.failed !== undefined) break
+      if (state.ready || state.failed !== undefined || (state.starting && performance.now() > from + buildWaitMs)) break
       await analytics.#change(until)
     }
     return analytics

@@ -5,7 +5,6 @@ import { Problem } from '../../src/errors.js'
 
 const collect = async (chunks: Buffer[]): Promise<string[]> => {
   const lines: string[] = []
-   
   const source = async function* () {
     yield* chunks
   }
