@@ -8,7 +8,7 @@ import type { Translation } from './translation.js'
 export type Written = { sql: string; tokens: readonly Token[] }
 
 const kinds: readonly [RegExp, ProblemCode, string][] = [
-  [/^(Binder|Catalog) Error: /, 'bad_statement', 'The SQL statement cannot be understood'],
+  [/^(Binder|Catalog|Not implemented) Error: /, 'bad_statement', 'The SQL statement cannot be understood'],
   [/^(Parser|Syntax) Error: /, 'bad_statement', 'The SQL statement cannot be parsed'],
   [/^Out of Memory Error: /, 'query_limit', 'The query needed too much memory'],
   [/^INTERRUPT Error: /i, 'query_limit', 'The query was stopped'],
@@ -64,6 +64,12 @@ const shown = (written: Written, token: Token | undefined) => {
   return { text: ` (line ${line}, column ${column})\n${caret}`, line, column }
 }
 
+/** Errors of the binding may come from another realm, where `instanceof` says no. */
+const messageOf = (error: unknown): string => {
+  const message: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'message') : error
+  return typeof message === 'string' ? message : 'unknown error'
+}
+
 const placeable = new Set<ProblemCode>(['bad_statement', 'refused_statement', 'not_found', 'not_ready'])
 
 /** A refusal of ours that names something: shows where the statement does. */
@@ -84,7 +90,7 @@ const placed = (problem: Problem, written: Written): Problem => {
  */
 export const explainError = (error: unknown, written: Written): Problem => {
   if (isProblem(error)) return placed(error, written)
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   const [pattern, code, title] = kinds.find(([kind]) => kind.test(message)) ?? [undefined, 'query_failed' as const, 'The query failed']
   if (code === 'internal') return new Problem('internal', title, 'The query could not be run; this is a fault of the service')
   const body = cleaned(pattern ? message.replace(pattern, '') : message)
@@ -114,6 +120,6 @@ export const explainParseFailure = (failure: ParseFailure, translation: Translat
 
 /** The column that DuckDB did not find, when that is what an error says. */
 export const missingColumn = (error: unknown): string | undefined => {
-  const message = error instanceof Error ? error.message : ''
+  const message = messageOf(error)
   return /^Binder Error: (?:Referenced column|Column) "([^"]+)"[^"]*(?:not found|does not exist|FROM clause)/.exec(message)?.[1]
 }

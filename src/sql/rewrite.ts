@@ -49,7 +49,7 @@ export class Rewriter {
       case 'SELECT_NODE':
         return this.select(node, scope)
       case 'RECURSIVE_CTE_NODE': {
-        const inner = { ...scope, ctes: new Set([...scope.ctes, foldName(textOf(node, 'ctename'))]) }
+        const inner = { ...scope, ctes: new Set([...scope.ctes, foldName(textOf(node, 'cte_name'))]) }
         return this.below(node, inner)
       }
       default:

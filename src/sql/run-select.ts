@@ -93,14 +93,15 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
   }
 }
 
-const prepare = async (session: Session, request: SelectRequest): Promise<DuckDBPreparedStatement> => {
+/** The only text that DuckDB runs for a request. */
+const rewrite = async (session: Session, request: SelectRequest): Promise<string> => {
   const clock = { connection: session.connection, directory: session.directory, head: session.head }
   const position = request.asOf === undefined ? request.upTo : await positionOfRequest(clock, request.asOf)
   const db = request.db === '' ? request.defaultProject : request.db
   const read = (sql: string, where: string) => readStatement(session, sql, where)
   const tree = await read(request.sql, db)
   await new Rewriter(session, read).query(tree, { db, position, ctes: new Set(), entries: [], views: [] })
-  return session.connection.prepare(await printSelect(session.connection, tree))
+  return printSelect(session.connection, tree)
 }
 
 const scoredBy = (session: Session): Scored[] => {
@@ -118,7 +119,7 @@ const scoredBy = (session: Session): Scored[] => {
 const tooLarge = (what: string) =>
   new Problem('query_limit', 'The result is too large', `The result has more than ${what}`, { hint: 'Add LIMIT, or aggregate.' })
 
-async function* framesOf(session: Session, prepared: DuckDBPreparedStatement): AsyncGenerator<Frame> {
+async function* framesOf(session: Session, prepared: DuckDBPreparedStatement, text: string): AsyncGenerator<Frame> {
   const result = await prepared.stream()
   const types = result.columnTypes()
   const columns = result.columnNames().map((name, i) => ({ name, type: String(types[i]) }))
@@ -128,13 +129,32 @@ async function* framesOf(session: Session, prepared: DuckDBPreparedStatement): A
     checkAborted(session.signal)
     rows += chunk.rowCount
     if (rows > limits.resultMaxRows) throw tooLarge(`${limits.resultMaxRows} rows`)
-    const text = rowsText(chunk, types)
-    bytes += Buffer.byteLength(text)
+    const json = rowsText(chunk, types)
+    bytes += Buffer.byteLength(json)
     if (bytes > limits.resultMaxBytes) throw tooLarge(`${limits.resultMaxBytes} bytes`)
-    yield { rows: text }
+    yield { rows: json }
     await setImmediate()
   }
+  await checkComplete(session, text)
   yield { end: { rows, scored: scoredBy(session) } }
+}
+
+/**
+ * An error in the middle of a stream ends it without a word: the binding does not tell it from the last row. But it breaks the
+ * transaction. What it was is found by running the query once more without its rows.
+ */
+const checkComplete = async (session: Session, text: string): Promise<void> => {
+  const { connection, signal, run } = session
+  const broken = await connection.run('SELECT 1').then(
+    () => false,
+    () => true,
+  )
+  if (!broken) return
+  checkAborted(signal)
+  if (run.gaveUp) throw new TooManyRowsInside()
+  await session.refresh()
+  if (session.staged.length === 0) await connection.run(`EXPLAIN ANALYZE ${text}`)
+  throw new Problem('query_failed', 'The query failed', 'The query failed after its first rows')
 }
 
 /** Holds an answer back until it is complete, so that nothing has been said when the models turn out to have too many rows. */
@@ -154,9 +174,10 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
   onSession(session)
   await begin(context.connection)
   try {
-    const prepared = await prepare(session, context.request)
+    const text = await rewrite(session, context.request)
+    const prepared = await context.connection.prepare(text)
     try {
-      const frames = framesOf(session, prepared)
+      const frames = framesOf(session, prepared, text)
       const mayGiveUp = way.mode === 'inside' && session.run.uses.size > 0
       yield* mayGiveUp ? heldBack(frames) : frames
     } finally {
@@ -195,26 +216,28 @@ async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerat
   if (next) yield* attempts(context, next)
 }
 
+type Watch = { signal: AbortSignal; isLate: () => boolean; done: () => void }
+
 /** Stops the query when its caller goes away or its time is over. */
-const watch = (
-  connection: DuckDBConnection,
-  { signal }: SelectServices,
-  timeoutMs: number | undefined,
-): { done: () => void; isLate: () => boolean } => {
+const watch = (connection: DuckDBConnection, caller: AbortSignal, timeoutMs: number): Watch => {
+  const stopped = new AbortController()
   let late = false
   const stop = () => {
+    stopped.abort()
     connection.interrupt()
   }
   const timer = setTimeout(() => {
     late = true
     stop()
-  }, timeoutMs ?? limits.sqlTimeoutMs)
-  signal.addEventListener('abort', stop)
+  }, timeoutMs)
+  if (caller.aborted) stopped.abort()
+  caller.addEventListener('abort', stop)
   return {
+    signal: stopped.signal,
     isLate: () => late,
     done: () => {
       clearTimeout(timer)
-      signal.removeEventListener('abort', stop)
+      caller.removeEventListener('abort', stop)
     },
   }
 }
@@ -233,17 +256,16 @@ export async function* runSelect(
 ): AsyncGenerator<Frame> {
   const written = { sql: request.sql, tokens: splitSingle(lex(request.sql), request.sql) }
   const connection = await database.instance.connect()
-  const { done, isLate } = watch(connection, services, request.timeoutMs)
+  const timeoutMs = request.timeoutMs ?? limits.sqlTimeoutMs
+  const { signal, done, isLate } = watch(connection, services.signal, timeoutMs)
   try {
-    yield* attempts({ connection, database, request, services, written }, { mode: 'inside', strings: new Set() })
+    checkAborted(signal)
+    const context = { connection, database, request, services: { ...services, signal }, written }
+    yield* attempts(context, { mode: 'inside', strings: new Set() })
   } catch (error) {
     if (!isLate()) throw error
-    throw new Problem(
-      'query_limit',
-      'The query took too long',
-      `The query took longer than ${request.timeoutMs ?? limits.sqlTimeoutMs} ms`,
-      { hint: 'Narrow it with WHERE or LIMIT.' },
-    )
+    const hint = 'Narrow it with WHERE or LIMIT.'
+    throw new Problem('query_limit', 'The query took too long', `The query took longer than ${timeoutMs} ms`, { hint })
   } finally {
     done()
     connection.closeSync()

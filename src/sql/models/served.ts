@@ -1,4 +1,3 @@
-import { isProblem } from '../../errors.js'
 import { printSelect } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
 import { columnRef } from '../ast/nodes.js'
@@ -35,11 +34,7 @@ export const serve = async (
   const given = await result.getRowsJS()
   const rows = given.map((values, index) => {
     const input = Object.fromEntries(inputs.flatMap((name, i) => (values[i] === null ? [] : [[name, plain(values[i])]])))
-    try {
-      model.encodeRow(input, index, features, 0)
-    } catch (error) {
-      throw isProblem(error) ? error : new Error(`${bound.label} cannot read row ${index}`, { cause: error })
-    }
+    model.encodeRow(input, index, features, 0)
     model.predictBatch(features, 1, out)
     const value = model.target.classes ? model.target.classes[out[0] ?? 0] : finite(out[0])
     return { input, output: { value, confidence: out[1] ?? 0, min: finite(out[2]), max: finite(out[3]) } }

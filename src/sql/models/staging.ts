@@ -13,7 +13,7 @@ import { fieldsOf, type BoundModel } from './scoring-model.js'
 /** A model and the expressions of its inputs over the table that is staged. */
 export type StagedUse = { bound: BoundModel; parameters: AstNode[]; column: string; withProbabilities: boolean }
 
-const batchRows = 16_384
+const batchRows = 16_384n
 
 /** Lets other queries' turns come. */
 const breathe = () => new Promise<void>((resolve) => setImmediate(resolve))
@@ -38,7 +38,16 @@ const appendScores = (appender: DuckDBAppender, out: Float64Array, rows: number,
 
 const parameterNames = (use: number, count: number) => Array.from({ length: count }, (_, i) => `ledger_${use}_${i}`)
 
-const scoreTable = async (session: Session, table: string, index: number, use: StagedUse, rows: number): Promise<string> => {
+type Staged = { table: string; rows: number; firstRow: bigint }
+
+/** What a stage holds. The rows of a transaction that is still open are counted from a place of their own. */
+const measure = async (connection: DuckDBConnection, table: string): Promise<Staged> => {
+  const reader = await connection.runAndReadAll(`SELECT count(*), min(rowid) FROM temp.${table}`)
+  const [rows, firstRow] = reader.getRows()[0] ?? []
+  return { table, rows: Number(rows), firstRow: typeof firstRow === 'bigint' ? firstRow : 0n }
+}
+
+const scoreTable = async (session: Session, { table, rows, firstRow }: Staged, index: number, use: StagedUse): Promise<string> => {
   const { connection, signal } = session
   const fields = fieldsOf(use.bound.model, use.withProbabilities)
   const scores = `${table}_${index}`
@@ -46,22 +55,20 @@ const scoreTable = async (session: Session, table: string, index: number, use: S
   const appender = await connection.createAppender(scores, 'main', 'temp')
   const scorer = new ChunkScorer(use.bound)
   const columns = parameterNames(index, use.parameters.length).join(', ')
-  for (let from = 0; from < rows; from += batchRows) {
+  let scored = 0
+  for (let from = firstRow; from < firstRow + BigInt(rows); from += batchRows) {
     checkAborted(signal)
     const result = await connection.run(`SELECT ${columns} FROM temp.${table} WHERE rowid >= ${from} AND rowid < ${from + batchRows}`)
     for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
       appendScores(appender, scorer.score(chunk, 0), chunk.rowCount, use.bound.model.outputWidth, fields.length)
+      scored += chunk.rowCount
       await breathe()
     }
   }
   appender.closeSync()
+  if (scored !== rows) throw new Error(`${scored} of ${rows} rows were scored`)
   session.staged.push({ bound: use.bound, rows })
   return scores
-}
-
-const countRows = async (connection: DuckDBConnection, table: string): Promise<number> => {
-  const reader = await connection.runAndReadAll(`SELECT count(*) FROM temp.${table}`)
-  return Number(reader.getRows()[0]?.[0])
 }
 
 /**
@@ -83,9 +90,9 @@ export const stage = async (
   const text = await printSelect(connection, standalone([star(''), ...parameters], leaf, where, scope))
   checkAborted(session.signal)
   await connection.run(`CREATE TEMP TABLE ${table} AS ${text}`)
-  const rows = await countRows(connection, table)
+  const staged = await measure(connection, table)
   const scores: string[] = []
-  for (const [index, use] of uses.entries()) scores.push(await scoreTable(session, table, index, use, rows))
+  for (const [index, use] of uses.entries()) scores.push(await scoreTable(session, staged, index, use))
   const hidden = uses.flatMap((use, index) => parameterNames(index, use.parameters.length))
   const packed = uses.map((use, index) => {
     const fields = fieldsOf(use.bound.model, use.withProbabilities).map((field) => `${field} := r${index}.${field}`)
