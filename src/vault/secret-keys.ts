@@ -1,5 +1,9 @@
-const secretWords =
-  /(^|_)(pass(word|wd|phrase|code)?|pwd|secret|token|api_?key|access_key|private_key|secret_key|auth_key|account_key|signing_key|encryption_key|master_key|service_account(_json|_key)?|credentials?(_json)?|authorization|bearer|connection_string|dsn|cookie)$/
+/** Words that say "secret" at the end of a key, also without a separator (`dbpassword`); in the plural and numbered, too. */
+const telling =
+  /((password|passwd|passphrase|secret|(api|access|private|secret|auth|account|signing|encryption|master)_?key)s?|token)[_\d]*$/
+/** Words that do so only when they stand alone: `pass` is one, `bypass` is not. */
+const alone =
+  /(^|_)(pass(code)?|pwd|service_account(_json|_key)?|credentials?(_json)?|authorization|bearer|connection_string|dsn|cookie)[_\d]*$/
 
 /** `apiKey`, `API-KEY` and `openai_api_key` are one kind of word. */
 const normalise = (key: string) =>
@@ -9,7 +13,29 @@ const normalise = (key: string) =>
     .replace(/[^a-z0-9]+/g, '_')
 
 /** Whether a value under this key is a secret: `openai_api_key` is, `max_tokens` is not. */
-export const isSecretKey = (key: string): boolean => secretWords.test(normalise(key))
+export const isSecretKey = (key: string): boolean => {
+  const word = normalise(key)
+  return telling.test(word) || alone.test(word)
+}
 
-/** Whether a text is a URL that carries a password: `postgres://u:p@host`. */
-export const hasUrlPassword = (text: string): boolean => /[a-z][a-z0-9+.-]*:\/\/[^\s/@]*:[^\s/@]+@/i.test(text)
+const authority = /[^\s/]*/y
+const parameters = /[?&;]([^=?&;\s]{1,100})=[^&;\s]/g
+
+const hasPassword = (found: string): boolean => {
+  const colon = found.indexOf(':')
+  return colon >= 0 && found.lastIndexOf('@') > colon + 1
+}
+
+/**
+ * Whether a text holds a URL that carries a password: `postgres://u:p@host`, `https://host/?api_key=k`. In time that grows
+ * with the text: one regular expression for the whole would take minutes for a megabyte that somebody chose badly.
+ */
+export const hasUrlPassword = (text: string): boolean => {
+  const first = text.indexOf('://', 1)
+  for (let at = first; at >= 0; at = text.indexOf('://', at + 3)) {
+    authority.lastIndex = at + 3
+    const [found = ''] = authority.exec(text) ?? []
+    if (hasPassword(found) && /[a-z0-9+.-]/i.test(text.charAt(at - 1))) return true
+  }
+  return first >= 0 && [...text.matchAll(parameters)].some(([, name = '']) => isSecretKey(name))
+}
