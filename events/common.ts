@@ -83,8 +83,11 @@ export const resourceName = z.string().superRefine((value, context) => {
   if (reason !== undefined) context.addIssue({ code: 'custom', message: reason })
 })
 
-/** The one way names are compared: NFC, lower case. The result is stored; no database folds names by itself. */
-export const foldName = (name: string): string => name.normalize('NFC').toLowerCase()
+/**
+ * The one way names are compared: NFC, lower case, and NFC again, because some letters compose only in lower case (J̌, ǰ).
+ * The result is stored; no database folds names by itself.
+ */
+export const foldName = (name: string): string => name.normalize('NFC').toLowerCase().normalize('NFC')
 
 /** The stream of one resource, a UUIDv7: what events use to refer to it, whatever its name becomes. */
 export const streamId = z.uuid().brand<'StreamId'>()

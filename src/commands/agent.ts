@@ -2,8 +2,8 @@ import type { Command } from '@event-driven-io/emmett'
 import type { Agent, AgentEvent, AgentSkill } from '../../events/agent.js'
 import { unreachable, type JsonObject } from '../../events/common.js'
 import { conflict, notFound, Problem, wrong } from '../errors.js'
-import { byName, byNames, type FactsOf, type Found } from '../log/lookups.js'
-import { mergeParams, newParams } from './params.js'
+import { byName, byNames, called, type FactsOf, type Found } from '../log/lookups.js'
+import { mergeParams, newParams, replacedParams } from './params.js'
 
 type Target = { project: string; agent: string }
 /** A skill as a command names it, with what the agent adds to it. */
@@ -37,8 +37,8 @@ export const reads = (command: AgentCommand) => {
   const local = 'provider' in data && data.provider === 'mindsdb' && typeof data.model_name === 'string' ? data.model_name : ''
   return {
     project: byName('project', data.project),
-    agent: byName('agent', data.agent, data.project),
-    clash: byName('agent', 'name' in data ? data.name : data.agent, data.project),
+    agent: (command.type === 'CreateAgent' ? called : byName)('agent', data.agent, data.project),
+    clash: called('agent', 'name' in data ? data.name : data.agent, data.project),
     added: byNames(
       'skill',
       added.map(({ name }) => name),
@@ -108,8 +108,8 @@ const changedSkills = (
   if (!skills && !skills_to_add && !skills_to_remove) return undefined
   if (skills && (skills_to_add ?? skills_to_remove))
     throw wrong('skills replaces the whole list: it cannot come with skills_to_add or skills_to_remove')
-  if (skills) return resolve(skills, added)
-  const adding = resolve(skills_to_add ?? [], added)
+  if (skills) return resolve(skills, added, agent.skills)
+  const adding = resolve(skills_to_add ?? [], added, agent.skills)
   const removing = resolve(
     (skills_to_remove ?? []).map((name) => ({ name, params: {} })),
     removed,
@@ -121,12 +121,13 @@ const changedSkills = (
   return [...agent.skills.filter(({ skill }) => !gone.has(skill) && !replaced.has(skill)), ...adding]
 }
 
-const resolve = (refs: readonly SkillRef[], found: readonly (Found<'skill'> | undefined)[]): AgentSkill[] => {
+const resolve = (refs: readonly SkillRef[], found: readonly (Found<'skill'> | undefined)[], before: AgentSkill[] = []): AgentSkill[] => {
   const skills = new Map<string, AgentSkill>()
   refs.forEach(({ name, params }, i) => {
     const skill = found[i]
     if (!skill) throw missingResource(`skill ${name} does not exist`)
-    skills.set(skill.stream, { skill: skill.stream, params: newParams(params) })
+    const used = before.find((one) => one.skill === skill.stream)
+    skills.set(skill.stream, { skill: skill.stream, params: replacedParams(used?.params ?? {}, params) })
   })
   return [...skills.values()]
 }

@@ -2,7 +2,7 @@ import type { Command } from '@event-driven-io/emmett'
 import type { Chatbot, ChatbotEvent } from '../../events/chatbot.js'
 import { unreachable, type JsonObject } from '../../events/common.js'
 import { conflict, missingField, notFound } from '../errors.js'
-import { byName, type FactsOf } from '../log/lookups.js'
+import { byName, called, type FactsOf } from '../log/lookups.js'
 import { mergeParams, newParams } from './params.js'
 
 type Target = { project: string; chatbot: string }
@@ -21,8 +21,8 @@ export const reads = (command: ChatbotCommand) => {
   const { name = chatbot, agent = '', model = '', database = '' } = settingsOf(command)
   return {
     project: byName('project', project),
-    chatbot: byName('chatbot', chatbot, project),
-    clash: byName('chatbot', name, project),
+    chatbot: (command.type === 'CreateChatbot' ? called : byName)('chatbot', chatbot, project),
+    clash: called('chatbot', name, project),
     agent: byName('agent', agent, project),
     model: byName('model', model, project),
     database: byName('database', database),

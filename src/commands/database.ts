@@ -2,7 +2,7 @@ import type { Command } from '@event-driven-io/emmett'
 import { foldName, unreachable, type JsonObject } from '../../events/common.js'
 import type { DatabaseEvent } from '../../events/database.js'
 import { conflict, notFound, Problem, wrong } from '../errors.js'
-import { byName, type FactsOf, type Found } from '../log/lookups.js'
+import { byName, called, type FactsOf, type Found } from '../log/lookups.js'
 import { mergeParams, newParams } from './params.js'
 import { reservedDatabases } from './project.js'
 
@@ -20,9 +20,13 @@ export const connectionEngines: readonly string[] = (
   'cassandra cockroachdb timescaledb supabase trino presto athena dynamodb s3 google_sheets airtable web chromadb pgvector qdrant weaviate pinecone milvus'
 ).split(' ')
 
-export const reads = ({ data }: DatabaseCommand) => {
+export const reads = ({ type, data }: DatabaseCommand) => {
   const name = 'name' in data ? data.name : data.database
-  return { database: byName('database', data.database), clash: byName('database', name), project: byName('project', name) }
+  return {
+    database: (type === 'CreateDatabase' ? called : byName)('database', data.database),
+    clash: called('database', name),
+    project: called('project', name),
+  }
 }
 
 type Facts = FactsOf<ReturnType<typeof reads>>
@@ -52,8 +56,10 @@ export const decide = (command: DatabaseCommand, facts: Facts): DatabaseEvent[] 
   }
 }
 
+const isReserved = (name: string) => reservedDatabases.find((reserved) => reserved === foldName(name))
+
 const create = (name: string, engine: string, parameters: JsonObject, { database, project }: Facts): DatabaseEvent[] => {
-  if (database ?? project ?? reservedDatabases.find((reserved) => reserved === foldName(name))) throw conflict('database', name)
+  if (database ?? project ?? isReserved(name)) throw conflict('database', name)
   if (!connectionEngines.includes(engine.toLowerCase()))
     throw wrong(`There is no engine '${engine}'`, `Known engines: ${connectionEngines.join(', ')}.`)
   return [{ type: 'DatabaseCreated', data: { name, engine: engine.toLowerCase(), parameters: newParams(parameters) } }]
@@ -64,7 +70,8 @@ const update = (
   { name = database.state.name, parameters }: Changes,
   { clash, project }: Facts,
 ): DatabaseEvent[] => {
-  if (project || (clash && clash.stream !== database.stream)) throw conflict('database', name)
+  const other = clash?.stream === database.stream ? undefined : clash
+  if (name !== database.state.name && (other ?? project ?? isReserved(name))) throw conflict('database', name)
   const events: DatabaseEvent[] = []
   if (parameters) events.push({ type: 'DatabaseUpdated', data: { parameters: mergeParams(database.state.parameters, parameters) } })
   if (name !== database.state.name) events.push({ type: 'DatabaseRenamed', data: { name } })

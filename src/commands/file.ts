@@ -2,14 +2,15 @@ import type { Command } from '@event-driven-io/emmett'
 import { unreachable } from '../../events/common.js'
 import type { FileContent, FileEvent } from '../../events/file.js'
 import { Problem } from '../errors.js'
-import { byName, type FactsOf } from '../log/lookups.js'
+import { called, type FactsOf } from '../log/lookups.js'
 
 export type FileCommand =
   | Command<'CreateFile', { file: string; content: FileContent }>
   | Command<'ReplaceFile', { file: string; content: FileContent }>
   | Command<'DeleteFile', { file: string; ifExists?: boolean }>
 
-export const reads = ({ data }: FileCommand) => ({ file: byName('file', data.file) })
+// A file is known by its name alone, which is often a year.
+export const reads = ({ data }: FileCommand) => ({ file: called('file', data.file) })
 
 export const decide = (command: FileCommand, { file }: FactsOf<ReturnType<typeof reads>>): FileEvent[] => {
   const { data } = command

@@ -2,8 +2,9 @@ import type { Command } from '@event-driven-io/emmett'
 import { unreachable, type StreamId } from '../../events/common.js'
 import type { Model, ModelEvent, ModelVersion, TrainingRequest, TrainingResult } from '../../events/model.js'
 import { conflict, notFound, Problem } from '../errors.js'
-import { byName, byStream, type FactsOf, type Found } from '../log/lookups.js'
+import { byName, byStream, called, type FactsOf, type Found } from '../log/lookups.js'
 import { limits } from '../limits.js'
+import { replacedParams } from './params.js'
 
 type Target = { project: string; model: string }
 type Request = Omit<TrainingRequest, 'version'>
@@ -19,12 +20,13 @@ export type ModelCommand =
   | Command<'DeleteModelVersion', Target & { version: number }>
   | Command<'DeleteModel', Target & { ifExists?: boolean }>
 
-export const reads = ({ data }: ModelCommand) => {
+export const reads = ({ type, data }: ModelCommand) => {
   const named = 'model' in data ? data : { project: '', model: '' }
   return {
     project: byName('project', named.project),
-    model: 'stream' in data ? byStream('model', data.stream) : byName('model', named.model, named.project),
-    view: byName('view', named.model, named.project),
+    model:
+      'stream' in data ? byStream('model', data.stream) : (type === 'CreateModel' ? called : byName)('model', named.model, named.project),
+    view: called('view', named.model, named.project),
   }
 }
 
@@ -99,7 +101,7 @@ const create = ({ model: name, request, unlessExists, orReplace }: Creation, { p
   if (!project) return []
   return [
     { type: 'ModelCreated', data: { project: project.stream, name } },
-    { type: 'ModelTrainingRequested', data: { version: 1, ...request } },
+    { type: 'ModelTrainingRequested', data: { ...request, using: replacedParams({}, request.using), version: 1 } },
     { type: 'ModelVersionActivated', data: { version: 1 } },
   ]
 }
@@ -117,7 +119,8 @@ const retrain = (model: Model, changes: Partial<Request> & Pick<Request, 'seed' 
     throw new Problem('not_ready', 'Model is being trained', `version ${busy.version} of ${model.name} is still ${busy.status}`, {
       hint: 'Wait until it is complete.',
     })
-  return [{ type: 'ModelTrainingRequested', data: { engine, target, database, query, using, tag, ...changes, version: model.latest + 1 } }]
+  const request = { engine, target, database, query, tag, ...changes, using: replacedParams(using, changes.using ?? using) }
+  return [{ type: 'ModelTrainingRequested', data: { ...request, version: model.latest + 1 } }]
 }
 
 /** A training that outlived its model or its version says nothing any more. */

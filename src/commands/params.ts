@@ -23,6 +23,10 @@ const unmask = (next: Json, before: Json | undefined, path: string, key: string)
   )
 }
 
+/** Params that replace all there were: a mask keeps the secret that stood at its place. */
+export const replacedParams = (before: JsonObject, next: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(next).map(([key, value]) => [key, unmask(value, before[key], key, key)]))
+
 /** Params as they are sent for something new: a mask stands for nothing here. */
 export const newParams = (params: JsonObject): JsonObject => mergeParams({}, params)
 

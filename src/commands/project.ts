@@ -2,7 +2,7 @@ import type { Command } from '@event-driven-io/emmett'
 import { foldName, unreachable } from '../../events/common.js'
 import type { ProjectEvent } from '../../events/project.js'
 import { conflict, notFound, Problem } from '../errors.js'
-import { byName, contentsOf, type FactsOf } from '../log/lookups.js'
+import { byName, called, contentsOf, type FactsOf } from '../log/lookups.js'
 
 export type ProjectCommand =
   | Command<'CreateProject', { project: string; unlessExists?: boolean }>
@@ -13,9 +13,9 @@ export type ProjectCommand =
 export const reservedDatabases: readonly string[] = ['information_schema', 'log', 'files', 'system', 'ledger', 'main', 'temp', 'pg_catalog']
 
 export const reads = ({ type, data }: ProjectCommand) => ({
-  project: byName('project', data.project),
-  clash: byName('project', type === 'RenameProject' ? data.name : data.project),
-  database: byName('database', type === 'RenameProject' ? data.name : data.project),
+  project: (type === 'CreateProject' ? called : byName)('project', data.project),
+  clash: called('project', type === 'RenameProject' ? data.name : data.project),
+  database: called('database', type === 'RenameProject' ? data.name : data.project),
   contents: contentsOf(data.project),
 })
 

@@ -2,7 +2,7 @@ import type { Command } from '@event-driven-io/emmett'
 import { unreachable, type JsonObject } from '../../events/common.js'
 import type { SkillEvent } from '../../events/skill.js'
 import { conflict, missingField, notFound } from '../errors.js'
-import { byName, type FactsOf, type Found } from '../log/lookups.js'
+import { byName, called, type FactsOf, type Found } from '../log/lookups.js'
 import { mergeParams, newParams } from './params.js'
 
 type Target = { project: string; skill: string }
@@ -14,10 +14,10 @@ export type SkillCommand =
   | Command<'DeleteSkill', Target & { ifExists?: boolean }>
 
 /** What the drain looks up for the command, in the transaction that will hold its events. */
-export const reads = ({ data }: SkillCommand) => ({
+export const reads = ({ type, data }: SkillCommand) => ({
   project: byName('project', data.project),
-  skill: byName('skill', data.skill, data.project),
-  clash: byName('skill', 'name' in data ? data.name : data.skill, data.project),
+  skill: (type === 'CreateSkill' ? called : byName)('skill', data.skill, data.project),
+  clash: called('skill', 'name' in data ? data.name : data.skill, data.project),
 })
 
 /** Decides what happens; refuses with a problem the caller can act on. Pure: the same facts give the same events. */

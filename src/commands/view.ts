@@ -2,7 +2,7 @@ import type { Command } from '@event-driven-io/emmett'
 import { unreachable } from '../../events/common.js'
 import type { ViewEvent } from '../../events/view.js'
 import { conflict, notFound, Problem } from '../errors.js'
-import { byName, type FactsOf } from '../log/lookups.js'
+import { byName, called, type FactsOf } from '../log/lookups.js'
 
 type Target = { project: string; view: string }
 /** `database` is where the query's unqualified names are looked up. */
@@ -13,10 +13,10 @@ export type ViewCommand =
   | Command<'PutView', Target & Query>
   | Command<'DeleteView', Target & { ifExists?: boolean }>
 
-export const reads = ({ data }: ViewCommand) => ({
+export const reads = ({ type, data }: ViewCommand) => ({
   project: byName('project', data.project),
-  view: byName('view', data.view, data.project),
-  model: byName('model', data.view, data.project),
+  view: (type === 'CreateView' ? called : byName)('view', data.view, data.project),
+  model: called('model', data.view, data.project),
 })
 
 export const decide = (command: ViewCommand, { project, view, model }: FactsOf<ReturnType<typeof reads>>): ViewEvent[] => {

@@ -63,7 +63,7 @@ export const prepareDataDirectory = (root: string): DataPaths => {
     mkdirSync(paths.blobs, { recursive: true })
   } catch (error) {
     if (error instanceof ConfigError) throw error
-    throw new ConfigError(`${root} cannot be used as data directory: ${error instanceof Error ? error.message : String(error)}`)
+    throw unusable(root, error)
   }
   return paths
 }
@@ -73,19 +73,29 @@ export const prepareDataDirectory = (root: string): DataPaths => {
  * Returns what gives it back. @throws ConfigError when another server holds it
  */
 export const lockDataDirectory = (paths: DataPaths): (() => void) => {
-  const lock = new Database(paths.lock, { timeout: 0 })
+  let lock: Database.Database | undefined
   try {
+    lock = new Database(paths.lock, { timeout: 0 })
     lock.pragma('journal_mode = DELETE')
     lock.exec('BEGIN EXCLUSIVE')
-  } catch {
-    lock.close()
-    throw new ConfigError(`${paths.root} is in use by another server. Stop it first, or set DATA_DIR to another directory.`)
+    // What an earlier server left half-done belongs to nobody now.
+    rmSync(paths.temporary, { recursive: true, force: true })
+    mkdirSync(paths.temporary, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    lock?.close()
+    if (isHeldByAnother(error))
+      throw new ConfigError(`${paths.root} is in use by another server. Stop it first, or set DATA_DIR to another directory.`)
+    throw unusable(paths.root, error)
   }
-  // What an earlier server left half-done belongs to nobody now.
-  rmSync(paths.temporary, { recursive: true, force: true })
-  mkdirSync(paths.temporary, { recursive: true, mode: 0o700 })
-  return () => lock.close()
+  const held = lock
+  return () => held.close()
 }
+
+const isHeldByAnother = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SQLITE_BUSY')
+
+const unusable = (root: string, error: unknown) =>
+  new ConfigError(`${root} cannot be used as data directory: ${error instanceof Error ? error.message : String(error)}`)
 
 /** The master key that is at hand: the one given, or the file's; undefined when there is neither. */
 export const findMasterKey = (paths: DataPaths, given: Buffer | undefined): Buffer | undefined => {

@@ -16,6 +16,7 @@ import type { LedgerEvent } from '../../events/catalogue.js'
 import { parseEnvelope } from '../../events/envelope.js'
 import type { Log, Origin } from './log.js'
 import { limits } from '../limits.js'
+import { currentEvent } from './sqlite/rebuild.js'
 
 type Metadata = ReadEventMetadataWithGlobalPosition
 const noVersion = 0n
@@ -31,14 +32,15 @@ export const eventStore = (log: Log, origin: Origin): EventStore<Metadata> => {
   const readEvents = async <E extends Event>(stream: string, after: number, limit: number): Promise<ReadEvent<E, Metadata>[]> => {
     const stored = await log.readStream(stream, after, limit)
     return stored.map(({ text }) => {
-      const { type, data, version, position } = parseEnvelope(text)
+      const envelope = parseEnvelope(text)
+      const { version, position } = envelope
       const metadata = {
         messageId: `${log.id}/${position}`,
         streamName: stream,
         streamPosition: BigInt(version),
         globalPosition: BigInt(position),
       }
-      return { type, data, kind: 'Event', metadata } as unknown as ReadEvent<E, Metadata>
+      return { ...currentEvent(envelope), kind: 'Event', metadata } as unknown as ReadEvent<E, Metadata>
     })
   }
 
@@ -53,8 +55,6 @@ export const eventStore = (log: Log, origin: Origin): EventStore<Metadata> => {
     return events
   }
 
-  const versionOf = (events: readonly { metadata: Metadata }[], before: bigint): bigint => events.at(-1)?.metadata.streamPosition ?? before
-
   return {
     async readStream<E extends Event, P extends Event = E>(
       streamName: string,
@@ -63,9 +63,9 @@ export const eventStore = (log: Log, origin: Origin): EventStore<Metadata> => {
       const from = Number(options?.from ?? 0n)
       const to = options?.to === undefined ? Number.MAX_SAFE_INTEGER : Number(options.to)
       const limit = Math.min(to - from, Number(options?.maxCount ?? Number.MAX_SAFE_INTEGER))
-      const events = await readAll<E>(streamName, from, limit)
-      const currentStreamVersion = versionOf(events, BigInt(from))
+      const currentStreamVersion = BigInt(await log.streamVersion(streamName))
       assertExpectedVersionMatchesCurrent(currentStreamVersion, options?.expectedStreamVersion, noVersion)
+      const events = await readAll<E>(streamName, from, limit)
       const upcast = options?.schema?.versioning?.upcast
       const current = upcast ? events.map((event) => ({ ...event, ...upcast(event as unknown as P) })) : events
       return { events: current, currentStreamVersion, streamExists: currentStreamVersion > noVersion }
@@ -107,7 +107,7 @@ export const eventStore = (log: Log, origin: Origin): EventStore<Metadata> => {
     },
 
     async streamExists(streamName: string): Promise<StreamExistsResult> {
-      return (await log.readStream(streamName, 0, 1)).length > 0
+      return (await log.streamVersion(streamName)) > 0
     },
   }
 }

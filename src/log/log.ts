@@ -65,11 +65,13 @@ export interface Log {
   readAll(after: number, limit: number): Promise<StoredEvent[]>
   /** Events of one stream after a version, in order. */
   readStream(stream: string, after: number, limit: number): Promise<StoredEvent[]>
+  /** The number of events in a stream; 0 when there is none. */
+  streamVersion(stream: string): Promise<number>
   /** The plain bytes of a payload; undefined when it was erased or never was. */
   payload(hash: string): Promise<Buffer | undefined>
-  /** Calls back after each commit; returns what ends it. */
+  /** Calls back after each commit; returns what ends it. A listener that throws becomes a warning of the process. */
   onCommitted(listener: (position: number) => void): () => void
-  /** Waits for what is queued, then closes. */
+  /** Carries out what is queued, then closes; whatever is asked afterwards is refused. */
   close(): Promise<void>
 }
 

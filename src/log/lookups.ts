@@ -19,6 +19,7 @@ export type AnyFound = { [K in Kind]: Found<K> }[Kind]
  */
 export type Lookup<T = unknown> = { readonly __found?: T } & (
   | { find: 'one'; kind: Kind; ref: string; project: string | undefined }
+  | { find: 'called'; kind: Kind; name: string; project: string | undefined }
   | { find: 'many'; kind: Kind; refs: readonly string[]; project: string }
   | { find: 'contents'; project: string }
   | { find: 'stream'; kind: Kind; stream: StreamId }
@@ -30,6 +31,14 @@ export const byName = <K extends Kind>(kind: K, ref: string, project?: string): 
   find: 'one',
   kind,
   ref,
+  project,
+})
+
+/** The resource that has this name, never one with this id: for what is to be created or renamed. */
+export const called = <K extends Kind>(kind: K, name: string, project?: string): Lookup<Found<K> | undefined> => ({
+  find: 'called',
+  kind,
+  name,
   project,
 })
 

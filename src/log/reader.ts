@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { ConfigError } from '../config.js'
 import { Vault } from '../vault/vault.js'
 import { checkDataDirectory, findMasterKey } from './data-directory.js'
 import type { StoredEvent } from './log.js'
@@ -17,12 +19,14 @@ export type LogReader = {
 /**
  * Opens the log of a data directory for reading.
  *
+ * @throws ConfigError when there is none
  * @example const reader = openLogReader('./data'); reader.read(0, 10); reader.close()
  */
 export const openLogReader = (dataDirectory: string, vaultKey?: Buffer): LogReader => {
   const paths = checkDataDirectory(dataDirectory)
-  const db = openForReading(paths.log)
+  if (!existsSync(paths.log)) throw new ConfigError(`${dataDirectory} holds no log yet. Start the server once to make one.`)
   const key = findMasterKey(paths, vaultKey)
+  const db = openForReading(paths.log)
   const head = db.prepare<[], number | null>('SELECT max(position) FROM events').pluck()
   const read = db.prepare<[number, number], StoredEvent>('SELECT position, text FROM events WHERE position > ? ORDER BY position LIMIT ?')
   return {

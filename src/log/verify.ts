@@ -128,6 +128,7 @@ export const verifyLog = async ({ logFile, blobHash, kept, onProgress }: VerifyO
       else findings.add(kept.position, 'the chain differs from the head that was kept: the history before it was changed')
     }
     checkKept()
+    checkBeforeFirst(db, findings)
     await walkEvents(db, walk, findings, () => {
       checkKept()
       if (walk.position % 100_000 === 0) onProgress?.(walk.position)
@@ -147,6 +148,16 @@ export const verifyLog = async ({ logFile, blobHash, kept, onProgress }: VerifyO
 }
 
 const firstLine = (error: unknown): string => (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').slice(0, 200)
+
+/** A row before position 1 would be in no walk, but in the versions of its stream. */
+const checkBeforeFirst = (db: Connection, findings: Findings): void => {
+  try {
+    for (const { position } of db.prepare<[], { position: number }>('SELECT position FROM events WHERE position < 1 LIMIT 10').all())
+      findings.add(position, 'the log begins at position 1')
+  } catch (error) {
+    findings.add(null, `the beginning cannot be read: ${firstLine(error)}`)
+  }
+}
 
 const walkEvents = async (db: Connection, walk: Walk, findings: Findings, afterEach: () => void): Promise<void> => {
   const page = db.prepare<[number, number], Row>(

@@ -1,9 +1,8 @@
-const wholeWords =
-  /(^|_)(pass(code)?|secret|token|auth_key|account_key|signing_key|encryption_key|master_key|service_account(_json|_key)?|authorization|bearer|connection_string|dsn|cookie)$/
-
-/** Plural and unseparated spellings, which people type all the same: `OPENAIAPIKEY`, `dbpassword`, `api_keys`. */
-const partsOfWords =
-  /password|passwd|passphrase|secrets?$|credential|pwd|api_?keys?$|access_?keys?$|private_?keys?$|secret_?keys?$|(?:access|auth|refresh|bearer|bot|session|api)_?tokens?$/
+/** Words that say "secret" at the end of a key, also without a separator (`dbpassword`); in the plural and numbered, too. */
+const telling =
+  /((password|passwd|passphrase|pwd|secret|credential|(api|access|private|secret|auth|account|signing|encryption|master)_?key)s?|token|(access|auth|refresh|bearer|bot|session|api)_?tokens)[_\d]*$/
+/** Words that do so only when they stand alone: `pass` is one, `bypass` is not. */
+const alone = /(^|_)(pass(code)?|service_account(_json|_key)?|credentials_json|authorization|bearer|connection_string|dsn|cookie)[_\d]*$/
 
 /** `apiKey`, `API-KEY` and ` openai_api_key ` are one kind of word. */
 const normalise = (key: string) =>
@@ -16,8 +15,27 @@ const normalise = (key: string) =>
 /** Whether a value under this key is a secret: `openai_api_key` is, `max_tokens` is not. */
 export const isSecretKey = (key: string): boolean => {
   const word = normalise(key)
-  return wholeWords.test(word) || partsOfWords.test(word) || partsOfWords.test(word.replaceAll('_', ''))
+  return telling.test(word) || alone.test(word)
 }
 
-/** Whether a text is a URL that carries a password: `postgres://u:p@host`. */
-export const hasUrlPassword = (text: string): boolean => /[a-z][a-z0-9+.-]*:\/\/[^\s/@]*:[^\s/@]+@/i.test(text)
+const authority = /[^\s/]*/y
+const parameters = /[?&;]([^=?&;\s]{1,100})=[^&;\s]/g
+
+const hasPassword = (found: string): boolean => {
+  const colon = found.indexOf(':')
+  return colon >= 0 && found.lastIndexOf('@') > colon + 1
+}
+
+/**
+ * Whether a text holds a URL that carries a password: `postgres://u:p@host`, `https://host/?api_key=k`. In time that grows
+ * with the text: one regular expression for the whole would take minutes for a megabyte that somebody chose badly.
+ */
+export const hasUrlPassword = (text: string): boolean => {
+  const first = text.indexOf('://', 1)
+  for (let at = first; at >= 0; at = text.indexOf('://', at + 3)) {
+    authority.lastIndex = at + 3
+    const [found = ''] = authority.exec(text) ?? []
+    if (hasPassword(found) && /[a-z0-9+.-]/i.test(text.charAt(at - 1))) return true
+  }
+  return first >= 0 && [...text.matchAll(parameters)].some(([, name = '']) => isSecretKey(name))
+}

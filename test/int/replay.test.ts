@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals'
 import Database from 'better-sqlite3'
 import { ProjectionError, StaleTablesError } from '../../projections/problem.js'
 import { Replay, replay, replayLimits } from '../../projections/replay.js'
-import { MemoryLog, streamOf } from '../support/log.js'
+import { MemoryLog, streamOf } from '../support/memory-log.js'
 import { dump, rowsOf, type Row } from '../support/states.js'
 
 const skill = (n: number, name = `skill ${n}`) => ({

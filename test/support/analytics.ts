@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { Analytics } from '../../src/analytics/supervisor.js'
 import type { AnalyticsLimits } from '../../src/analytics/options.js'
 import { isProblem, type Problem } from '../../src/errors.js'
-import { streamOf } from './log.js'
+import { streamOf } from './memory-log.js'
 import { SqliteLog } from './sqlite-log.js'
 
 export const rawProcess = fileURLToPath(new URL('raw-process.js', import.meta.url))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Json, JsonObject } from '../../events/common.js'
-import { MemoryLog, streamOf, type Written } from './log.js'
+import { MemoryLog, streamOf, type Written } from './memory-log.js'
 
 const word = fc.constantFrom('sales', 'Größe', 'a "quoted" name', 'back\\slash', 'null', '', '猫', 'x'.repeat(40))
 const json: fc.Arbitrary<JsonObject> = fc.dictionary(

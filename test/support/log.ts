@@ -1,56 +1,71 @@
-import type { Envelope } from '../../events/envelope.js'
-import { instant, renderEnvelope } from '../../events/envelope.js'
-import type { JsonObject } from '../../events/common.js'
-import { currentSchema } from '../../events/catalogue.js'
-import type { EventReader, PayloadReader } from '../../projections/replay.js'
-import type { StoredEvent } from '../../projections/staging.js'
+import Database from 'better-sqlite3'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { StreamId } from '../../events/common.js'
+import { streamId } from '../../events/common.js'
+import { Ledger } from '../../src/commands/ledger.js'
+import { isProblem, type ProblemCode } from '../../src/errors.js'
+import type { NewEvent, Origin, Submission } from '../../src/log/log.js'
+import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
+import { Vault } from '../../src/vault/vault.js'
 
-export type Written = { stream: string; type: string; data: JsonObject; schema?: number; request?: string | null }
+export const origin: Origin = { actor: 'tester', source: 'rest', request: null, correlation: null, causation: null }
 
-/** A log in memory, for tests: what is written gets its position, and payloads can be put and taken away. */
-export class MemoryLog implements EventReader, PayloadReader {
-  readonly envelopes: Envelope[] = []
-  readonly texts: string[] = []
-  readonly payloads = new Map<string, Buffer>()
-  readonly #versions = new Map<string, number>()
+export const testKey = createHash('sha256').update('the master key of the tests').digest()
 
-  append(...events: Written[]): number {
-    for (const { stream, type, data, schema, request } of events) {
-      const position = this.texts.length + 1
-      const version = (this.#versions.get(stream) ?? 0) + 1
-      this.#versions.set(stream, version)
-      const envelope: Envelope = {
-        position,
-        stream,
-        version,
-        type,
-        schema: schema ?? currentSchema(type),
-        recorded_at: instant(1_750_000_000_000 + position * 1_000, position % 1_000),
-        actor: `actor "${position % 3}"`,
-        source: 'rest',
-        request: request === undefined ? `request-${position}` : request,
-        correlation: null,
-        causation: null,
-        data,
-      }
-      this.envelopes.push(envelope)
-      this.texts.push(renderEnvelope(envelope))
-    }
-    return this.texts.length
-  }
+/** A directory of the test's own, and what removes it. */
+export const temporaryDirectory = (): { path: string; remove: () => void } => {
+  const path = mkdtempSync(join(tmpdir(), 'ml-test-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
 
-  head(): number {
-    return this.texts.length
-  }
+export type OpenLog = { log: SqliteLog; ledger: Ledger; vault: Vault; file: string; directory: string; pragmas: string[] }
 
-  read(after: number, limit: number): StoredEvent[] {
-    return this.texts.slice(after, after + limit).map((text, i) => ({ position: after + i + 1, text }))
-  }
-
-  payload(hash: string): Buffer | undefined {
-    return this.payloads.get(hash)
+/** Runs a test over a log in a directory of its own, and closes and removes both. `pragmas` may be changed in between. */
+export const withLog = async (run: (open: OpenLog) => Promise<void>, pragmas: string[] = []): Promise<void> => {
+  const { path, remove } = temporaryDirectory()
+  const vault = new Vault(testKey)
+  const file = join(path, 'log.sqlite')
+  const log = new SqliteLog({ file, vault, pragmas })
+  try {
+    await run({ log, ledger: new Ledger(log, vault), vault, file, directory: path, pragmas })
+  } finally {
+    await log.close()
+    remove()
   }
 }
 
-/** A stream id that a test can tell by its number. */
-export const streamOf = (n: number): string => `0190a000-0000-7000-8000-${String(n).padStart(12, '0')}`
+/** The n-th stream of the tests, the same every time. */
+export const stream = (n: number): StreamId => streamId.parse(`00000000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`)
+
+/** A submission that decides these events whatever it sees. */
+export const writes = (...events: NewEvent[]): Submission => ({ origin, lookups: {}, decide: () => events, payloads: [] })
+
+export const projectCreated = (n: number, name = `project ${n}`): NewEvent => ({
+  stream: stream(n),
+  event: { type: 'ProjectCreated', data: { name } },
+})
+
+/** The code of the problem that a promise is rejected with; fails when it is not a problem. */
+export const refusal = async (promise: Promise<unknown>): Promise<ProblemCode> => {
+  try {
+    await promise
+  } catch (error) {
+    if (isProblem(error)) return error.code
+    throw error
+  }
+  throw new Error('was not refused')
+}
+
+/** A connection beside the log's own that may do what the log never does. */
+export const tamperWith = (file: string, change: (db: Database.Database) => void): void => {
+  const db = new Database(file)
+  try {
+    db.exec(`DROP TRIGGER IF EXISTS events_stay_as_they_are; DROP TRIGGER IF EXISTS events_stay`)
+    change(db)
+  } finally {
+    db.close()
+  }
+}

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import type { EventReader, PayloadReader } from '../../projections/replay.js'
 import type { StoredEvent } from '../../projections/staging.js'
-import { MemoryLog, type Written } from './log.js'
+import { MemoryLog, type Written } from './memory-log.js'
 
 /** Reads a log file that holds nothing but events. */
 export const openSqliteLog = (dataDirectory: string): EventReader & PayloadReader => {

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { Replay } from '../../projections/replay.js'
 import { Projector, type ProjectorState } from '../../src/analytics/projector.js'
 import { skill } from '../support/analytics.js'
-import { MemoryLog } from '../support/log.js'
+import { MemoryLog } from '../support/memory-log.js'
 
 const open = async (log: MemoryLog) => {
   const replay = await Replay.open({ events: log, payloads: log, database: await DuckDBInstance.create(':memory:') })

@@ -1,10 +1,11 @@
 import { catalogue, currentSchema, type LedgerEvent } from '../../../events/catalogue.js'
 import { nextChain } from '../../../events/chain.js'
+import { unfitJson } from '../../../events/common.js'
 import { renderEnvelope } from '../../../events/envelope.js'
 import { payloadsOf } from '../../../events/references.js'
 import { Problem, wrong } from '../../errors.js'
 import { limits } from '../../limits.js'
-import type { NewEvent, Outcome, Submission } from '../log.js'
+import type { NewEvent, Origin, Outcome, Submission } from '../log.js'
 import { ResourceTable } from './resource-table.js'
 import type { Connection } from './schema.js'
 import { nextInstant, readTail, type Tail } from './tail.js'
@@ -115,6 +116,7 @@ export class Drain {
 
   #append({ stream, event }: NewEvent, { origin }: Submission): number {
     check(event)
+    checkWhere(stream, origin)
     const position = this.#tail.position + 1
     const version = this.resources.versionOf(stream) + 1
     const at = nextInstant(this.#tail.microseconds, Date.now())
@@ -139,6 +141,12 @@ const check = ({ type, data }: LedgerEvent): void => {
   const issue = parsed?.error.issues[0]
   if (!issue) throw new TypeError(`unknown event type ${type}`)
   throw wrong(`${issue.path.join('.')} ${issue.message}`.trim())
+}
+
+/** What stands beside the data has to be readable again, too: one event that is not would keep the log from opening. */
+const checkWhere = (stream: string, origin: Origin): void => {
+  const unfit = stream === '' ? ['stream', 'must not be empty'] : unfitJson({ stream, ...origin })
+  if (unfit) throw wrong(unfit.join(' '))
 }
 
 /** Whether SQLite itself failed, as opposed to a decision. */

@@ -1,5 +1,6 @@
 import { catalogue, evolve, hasLinks, kinds, linksOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue.js'
 import { foldName, type StreamId } from '../../../events/common.js'
+import { conflict, wrong } from '../../errors.js'
 import type { AnyFound, Found, Lookup } from '../lookups.js'
 import type { Connection } from './schema.js'
 
@@ -18,7 +19,6 @@ const isKind = (kind: string | undefined): kind is Kind => kinds.some((known) =>
  */
 export class ResourceTable {
   readonly #byName
-  readonly #projectStream
   readonly #byId
   readonly #byStream
   readonly #list
@@ -33,9 +33,6 @@ export class ResourceTable {
 
   constructor(db: Connection) {
     this.#byName = db.prepare<[string, string, string], Row>(`SELECT ${columns} FROM resources WHERE kind = ? AND project = ? AND name = ?`)
-    this.#projectStream = db
-      .prepare<[string], string>(`SELECT stream FROM resources WHERE kind = 'project' AND project = '' AND name = ?`)
-      .pluck()
     this.#byId = db.prepare<[number, string, string], Row>(`SELECT ${columns} FROM resources WHERE id = ? AND kind = ? AND project = ?`)
     this.#byStream = db.prepare<[string], Row>(`SELECT ${columns} FROM resources WHERE stream = ?`)
     this.#list = db.prepare<[string, string], Row>(`SELECT ${columns} FROM resources WHERE kind = ? AND project = ? ORDER BY id`)
@@ -48,7 +45,7 @@ export class ResourceTable {
     this.#upsert = db.prepare<[string, string, string, string, number, number, string, string, string]>(
       `INSERT INTO resources (stream, kind, project, name, id, version, created_at, updated_at, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (stream) DO UPDATE SET
-         name = excluded.name, version = excluded.version, updated_at = excluded.updated_at, state = excluded.state`,
+         project = excluded.project, name = excluded.name, version = excluded.version, updated_at = excluded.updated_at, state = excluded.state`,
     )
     this.#remove = db.prepare<[string]>('DELETE FROM resources WHERE stream = ?')
     this.#link = db.prepare<[string, string]>('INSERT OR IGNORE INTO links VALUES (?, ?)')
@@ -57,8 +54,18 @@ export class ResourceTable {
 
   /** By name, compared without case; by id where nothing has that name and an id may be meant. */
   one<K extends Kind>(kind: K, ref: string, project: string, orId = true): Found<K> | undefined {
-    const byId = () => (orId && /^\d{1,15}$/.test(ref) ? this.#byId.get(Number(ref), kind, project) : undefined)
-    const row = this.#byName.get(kind, project, foldName(ref)) ?? byId()
+    const row = this.#row(kind, ref, project, orId)
+    return row && read<K>(row)
+  }
+
+  #row(kind: Kind, ref: string, project: string, orId: boolean): Row | undefined {
+    const named = this.#byName.get(kind, project, foldName(ref))
+    return named ?? (orId && /^\d{1,15}$/.test(ref) ? this.#byId.get(Number(ref), kind, project) : undefined)
+  }
+
+  /** By name alone, also where the name is a number. */
+  called<K extends Kind>(kind: K, name: string, project: string): Found<K> | undefined {
+    const row = this.#byName.get(kind, project, foldName(name))
     return row && read<K>(row)
   }
 
@@ -91,13 +98,15 @@ export class ResourceTable {
   }
 
   /** Answers a decision's lookup. A project that does not exist holds nothing; a reference in digits is an id only if `orId`. */
-  lookUp(lookup: Lookup, orId: boolean): unknown {
+  lookUp(lookup: Lookup, orId = true): unknown {
     if (lookup.find === 'stream') return this.byStream(lookup.kind, lookup.stream)
     if (lookup.find === 'version') return this.versionOf(lookup.stream)
-    const scope = lookup.project === undefined ? '' : this.#projectStream.get(foldName(lookup.project))
+    const scope = lookup.project === undefined ? '' : this.#row('project', lookup.project, '', orId)?.stream
     switch (lookup.find) {
       case 'one':
         return scope === undefined ? undefined : this.one(lookup.kind, lookup.ref, scope, orId)
+      case 'called':
+        return scope === undefined ? undefined : this.called(lookup.kind, lookup.name, scope)
       case 'many':
         return lookup.refs.map((ref) => (scope === undefined ? undefined : this.one(lookup.kind, ref, scope, orId)))
       case 'contents':
@@ -105,11 +114,17 @@ export class ResourceTable {
     }
   }
 
-  /** Folds one event into its resource. Events without a resource (predictions) change nothing here. */
+  /**
+   * Folds one event into its resource. Events without a resource (predictions) change nothing here.
+   * @throws Problem when the event takes another resource's name or belongs to another kind: refused here, before the
+   * table's own constraints, because an error of SQLite ends the whole batch
+   */
   apply(stream: string, version: number, position: number, recordedAt: string, event: LedgerEvent): void {
     const kind = catalogue.get(event.type)?.kind
     if (!isKind(kind)) return
-    const before = this.byStream(kind, stream)
+    const standing = this.#byStream.get(stream)
+    if (standing && standing.kind !== kind) throw wrong(`the stream ${stream} is a ${standing.kind}: it cannot have a ${event.type} event`)
+    const before = standing && read<typeof kind>(standing)
     const state = evolve(kind, before?.state, event)
     const linked = hasLinks(kind)
     if (linked) this.#unlink.run(stream)
@@ -117,11 +132,15 @@ export class ResourceTable {
       this.#remove.run(stream)
       return
     }
+    const name = foldName(state.name)
+    const stays = before && foldName(before.state.name) === name && projectOf(before.state) === projectOf(state)
+    const holder = stays ? undefined : this.#byName.get(kind, projectOf(state), name)
+    if (holder && holder.stream !== stream) throw conflict(kind, state.name)
     this.#upsert.run(
       stream,
       kind,
       projectOf(state),
-      foldName(state.name),
+      name,
       before?.id ?? position,
       version,
       before?.created_at ?? recordedAt,

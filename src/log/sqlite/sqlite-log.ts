@@ -7,6 +7,7 @@ import type { Head, Log, Outcome, Resources, StoredEvent, Submission } from '../
 import { Drain, isStorageError } from './drain.js'
 import { payloadReader, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
+import type { ResourceTable } from './resource-table.js'
 import { openForWriting, readLogId, readMeta, type Connection } from './schema.js'
 
 type Waiting = { submission: Submission; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
@@ -29,8 +30,10 @@ const requireSameKey = (db: Connection, vault: Vault): void => {
     )
 }
 
-const storageFailed = (cause: unknown) =>
-  new Problem('storage_failed', 'Storage failed', 'the log could not be written; nothing of this request was recorded', {
+const stopping = () => new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 })
+
+const storageFailed = (what: 'read' | 'written', cause: unknown) =>
+  new Problem('storage_failed', 'Storage failed', `the log could not be ${what}; nothing of this request was recorded`, {
     hint: 'Free disk space or mend the disk, then send the request again.',
     retryAfterSeconds: 5,
     cause: cause instanceof Error ? cause.message : String(cause),
@@ -50,6 +53,7 @@ export class SqliteLog implements Log {
   #queue: Waiting[] = []
   #scheduled = false
   #closing = false
+  #closed = false
   readonly #listeners = new Set<(position: number) => void>()
   readonly #options: { file: string; vault: Vault; pragmas?: readonly string[] }
 
@@ -57,20 +61,25 @@ export class SqliteLog implements Log {
   constructor(options: { file: string; vault: Vault; pragmas?: readonly string[] }) {
     this.#options = options
     const { db } = this.#connect()
-    this.id = readLogId(db)
-    requireSameKey(db, options.vault)
-    const table = () => this.#connect().drain.resources
+    try {
+      this.id = readLogId(db)
+      requireSameKey(db, options.vault)
+    } catch (error) {
+      this.#disconnect()
+      throw error
+    }
+    const table = <T>(read: (table: ResourceTable) => T): T => this.#read(({ drain }) => read(drain.resources))
     this.resources = {
-      one: async (kind, ref, project) => table().one(kind, ref, project?.stream ?? ''),
-      byStream: async (kind, stream) => table().byStream(kind, stream),
-      list: async (kind, project) => table().list(kind, project?.stream),
-      contents: async (project) => table().contents(project.stream),
-      linked: async (kind, to) => table().linked(kind, to),
+      one: async (kind, ref, project) => table((resources) => resources.one(kind, ref, project?.stream ?? '')),
+      byStream: async (kind, stream) => table((resources) => resources.byStream(kind, stream)),
+      list: async (kind, project) => table((resources) => resources.list(kind, project?.stream)),
+      contents: async (project) => table((resources) => resources.contents(project.stream)),
+      linked: async (kind, to) => table((resources) => resources.linked(kind, to)),
     }
   }
 
   submit(submission: Submission): Promise<Outcome> {
-    if (this.#closing) return Promise.reject(new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 }))
+    if (this.#closing) return Promise.reject(stopping())
     if (this.#queue.length >= limits.queueMaxCommands)
       return Promise.reject(
         new Problem('busy', 'Busy', `${limits.queueMaxCommands} commands are waiting already`, { retryAfterSeconds: 1 }),
@@ -82,20 +91,24 @@ export class SqliteLog implements Log {
   }
 
   async head(): Promise<Head> {
-    const { position, chain } = this.#connect().drain.tail
+    const { position, chain } = this.#read(({ drain }) => drain.tail)
     return { logId: this.id, position, chain: chain.toString('hex') }
   }
 
   async readAll(after: number, limit: number): Promise<StoredEvent[]> {
-    return this.#connect().readAfter.all.all(after, limit)
+    return this.#read(({ readAfter }) => readAfter.all.all(after, limit))
   }
 
   async readStream(stream: string, after: number, limit: number): Promise<StoredEvent[]> {
-    return this.#connect().readAfter.stream.all(stream, after, limit)
+    return this.#read(({ readAfter }) => readAfter.stream.all(stream, after, limit))
+  }
+
+  async streamVersion(stream: string): Promise<number> {
+    return this.#read(({ drain }) => drain.resources.versionOf(stream))
   }
 
   async payload(hash: string): Promise<Buffer | undefined> {
-    return this.#connect().payload(hash)
+    return this.#read(({ payload }) => payload(hash))
   }
 
   onCommitted(listener: (position: number) => void): () => void {
@@ -106,11 +119,13 @@ export class SqliteLog implements Log {
   async close(): Promise<void> {
     this.#closing = true
     while (this.#queue.length > 0) this.#drain()
+    this.#closed = true
     this.#disconnect()
   }
 
   #connect(): Open {
     if (this.#open) return this.#open
+    if (this.#closed) throw stopping()
     const db = openForWriting(this.#options.file, uuidv4)
     try {
       for (const pragma of this.#options.pragmas ?? []) db.pragma(pragma)
@@ -120,6 +135,16 @@ export class SqliteLog implements Log {
     } catch (error) {
       db.close()
       throw error
+    }
+  }
+
+  /** A read that the storage fails is refused in a way the caller can act on. */
+  #read<T>(read: (open: Open) => T): T {
+    try {
+      return read(this.#connect())
+    } catch (error) {
+      if (!isStorageError(error)) throw error
+      throw storageFailed('read', error)
     }
   }
 
@@ -140,6 +165,7 @@ export class SqliteLog implements Log {
 
   #drain(): void {
     const batch = this.#queue.splice(0, limits.batchMaxCommands)
+    if (batch.length === 0) return // close() was quicker
     const answers: (() => void)[] = []
     try {
       const { drain } = this.#connect()
@@ -160,7 +186,17 @@ export class SqliteLog implements Log {
     // Only what is on the disk is answered.
     for (const answer of answers) answer()
     const { position } = this.#connect().drain.tail
-    for (const listener of this.#listeners) listener(position)
+    this.#announce(position)
+  }
+
+  /** What is committed stays so, whatever a listener makes of it: its fault stops neither the log nor the other listeners. */
+  #announce(position: number): void {
+    for (const listener of this.#listeners)
+      try {
+        listener(position)
+      } catch (error) {
+        process.emitWarning(error instanceof Error ? (error.stack ?? error.message) : String(error))
+      }
   }
 
   /** After a failure of the storage the whole batch is refused; the next one opens the file anew and checks its end. */
@@ -171,7 +207,7 @@ export class SqliteLog implements Log {
     } catch {
       this.#open = undefined
     }
-    const problem = storageFailed(error)
+    const problem = storageFailed('written', error)
     for (const { reject } of batch) reject(problem)
   }
 }

@@ -1,0 +1,528 @@
+import { describe, expect, jest, test } from '@jest/globals'
+import Database from 'better-sqlite3'
+import { statSync } from 'node:fs'
+import { genesis, nextChain } from '../../../events/chain.js'
+import { parseEnvelope } from '../../../events/envelope.js'
+import { Problem } from '../../../src/errors.js'
+import { limits } from '../../../src/limits.js'
+import type { NewEvent, Submission } from '../../../src/log/log.js'
+import { rebuildResources } from '../../../src/log/sqlite/rebuild.js'
+import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
+import { verifyLog } from '../../../src/log/verify.js'
+import { origin, projectCreated, refusal, stream, tamperWith, withLog, writes, type OpenLog } from '../../support/log.js'
+
+const skillCreated = (n: number, name: string, params: object = {}): NewEvent => ({
+  stream: stream(n),
+  event: { type: 'SkillCreated', data: { project: stream(1), name, type: 'sql', params: params as never } },
+})
+const envelopes = async (log: SqliteLog) => (await log.readAll(0, 100_000)).map(({ text }) => parseEnvelope(text))
+const refuses = (error: unknown): Submission => ({
+  origin,
+  lookups: {},
+  decide: () => {
+    throw error
+  },
+  payloads: [],
+})
+/** How many transactions were committed, counted by another connection. */
+const dataVersion = (file: string) => {
+  const db = new Database(file, { readonly: true })
+  return { changed: () => db.pragma('data_version', { simple: true }) as number, close: () => db.close() }
+}
+
+describe('group commit', () => {
+  test('commands that wait together share a transaction, and their positions follow their order', () =>
+    withLog(async ({ log, file }) => {
+      const watch = dataVersion(file)
+      watch.changed()
+      const commits: number[] = []
+      log.onCommitted((position) => commits.push(position))
+      const outcomes = await Promise.all(Array.from({ length: 50 }, (_, i) => log.submit(writes(projectCreated(i + 1)))))
+      expect(commits).toEqual([50])
+      expect(outcomes.map(({ positions }) => positions)).toEqual(Array.from({ length: 50 }, (_, i) => [i + 1]))
+      expect((await envelopes(log)).map((e) => [e.position, e.stream])).toEqual(outcomes.map((_, i) => [i + 1, stream(i + 1)]))
+      watch.close()
+    }))
+
+  test('more commands than a batch holds take as many transactions as they need', () =>
+    withLog(async ({ log }) => {
+      const commits: number[] = []
+      log.onCommitted((position) => commits.push(position))
+      const many = limits.batchMaxCommands + 1
+      await Promise.all(Array.from({ length: many }, (_, i) => log.submit(writes(projectCreated(i + 1)))))
+      expect(commits).toEqual([limits.batchMaxCommands, many])
+    }))
+
+  test('a refusal rejects one command: what it had written is undone, its neighbours are whole', () =>
+    withLog(async ({ log }) => {
+      const half: Submission = writes(projectCreated(2), { stream: stream(3), event: { type: 'ProjectCreated', data: { name: '' } } })
+      const settled = await Promise.allSettled([
+        log.submit(writes(projectCreated(1))),
+        log.submit(half),
+        log.submit(refuses(new Problem('not_found', 'No', 'no'))),
+        log.submit(writes(projectCreated(4))),
+      ])
+      expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
+      expect((await envelopes(log)).map((e) => [e.position, e.stream])).toEqual([
+        [1, stream(1)],
+        [2, stream(4)],
+      ])
+      expect((await log.resources.list('project')).map(({ id }) => id)).toEqual([1, 2])
+    }))
+
+  test('a fault of a decision, of whatever kind, is its own command’s alone', () =>
+    withLog(async ({ log }) => {
+      const faults: unknown[] = [new TypeError('a fault'), new RangeError(), 'a text', undefined, null, { code: 7 }]
+      const settled = await Promise.allSettled([
+        ...faults.map((fault) => log.submit(refuses(fault))),
+        log.submit({ ...writes(), decide: (() => undefined) as never }),
+        log.submit({ ...writes(), decide: (async () => [projectCreated(9)]) as never }),
+        log.submit({ ...writes(), decide: () => [{ stream: stream(1), event: { type: 'Unheard', data: {} } as never }] }),
+        log.submit(writes(projectCreated(1))),
+      ])
+      expect(settled.map(({ status }) => status)).toEqual([...Array<string>(faults.length + 3).fill('rejected'), 'fulfilled'])
+      expect(settled.slice(0, faults.length).map((one) => (one as PromiseRejectedResult).reason as unknown)).toEqual(faults)
+      expect((await log.head()).position).toBe(1)
+    }))
+
+  test('a taken name or a stream of another kind is refused, and costs the batch nothing', () =>
+    withLog(async ({ log }) => {
+      const [first, second, third, fourth] = await Promise.allSettled([
+        log.submit(writes(projectCreated(1, 'shop'))),
+        log.submit(writes(projectCreated(2, 'SHOP'))),
+        log.submit(writes(skillCreated(1, 'x'))),
+        log.submit(writes(projectCreated(3, 'office'))),
+      ])
+      expect(first.status).toBe('fulfilled')
+      expect(second).toMatchObject({ reason: { code: 'already_exists' } })
+      expect(third).toMatchObject({ reason: { code: 'wrong_arguments' } })
+      expect(fourth).toMatchObject({ value: { positions: [2] } })
+    }))
+
+  test('an event that the log could not read back is refused: an empty stream, ill-formed text beside the data', () =>
+    withLog(async ({ log }) => {
+      const { event } = projectCreated(1)
+      expect(await refusal(log.submit(writes({ stream: '', event })))).toBe('wrong_arguments')
+      expect(await refusal(log.submit(writes({ stream: 'x\ud800', event })))).toBe('wrong_arguments')
+      for (const place of ['actor', 'request', 'correlation', 'causation'])
+        expect(await refusal(log.submit({ ...writes(projectCreated(1)), origin: { ...origin, [place]: 'x\0' } }))).toBe('wrong_arguments')
+      expect((await log.head()).position).toBe(0)
+    }))
+
+  test('a command without events succeeds and writes nothing', () =>
+    withLog(async ({ log }) => {
+      expect(await log.submit(writes())).toEqual({ positions: [], stream: null, resource: null, repeated: false })
+      expect((await log.head()).position).toBe(0)
+    }))
+
+  test('an event beyond its limit is refused with all of its command', () =>
+    withLog(async ({ log }) => {
+      const big = { text: 'x'.repeat(limits.eventMaxBytes) }
+      const [ok, tooLarge] = await Promise.allSettled([
+        log.submit(writes(projectCreated(1))),
+        log.submit(writes(skillCreated(2, 'small'), skillCreated(3, 'big', big))),
+      ])
+      expect(ok.status).toBe('fulfilled')
+      expect(tooLarge).toMatchObject({ reason: { code: 'too_large' } })
+      expect((await log.head()).position).toBe(1)
+      await log.submit(writes(skillCreated(4, 'next')))
+      expect((await log.head()).position).toBe(2)
+    }))
+
+  test('beyond its limit the queue answers busy at once, with a time to wait', () =>
+    withLog(async ({ log }) => {
+      const waiting = Array.from({ length: limits.queueMaxCommands }, () => log.submit(writes()))
+      await expect(log.submit(writes())).rejects.toMatchObject({ code: 'busy', status: 503, extras: { retryAfterSeconds: 1 } })
+      await Promise.all(waiting)
+      await log.submit(writes())
+    }))
+
+  test('the chain follows from the stored texts', () =>
+    withLog(async ({ log }) => {
+      for (let i = 1; i <= 5; i++) await log.submit(writes(projectCreated(i)))
+      const chain = (await log.readAll(0, 10)).reduce((previous, { text }) => nextChain(previous, text), genesis(log.id))
+      expect(await log.head()).toEqual({ logId: log.id, position: 5, chain: chain.toString('hex') })
+    }))
+
+  test('times rise with positions, also while the clock stands still or goes back', async () => {
+    jest.useFakeTimers({
+      now: Date.UTC(2026, 0, 1),
+      doNotFake: [
+        'setImmediate',
+        'nextTick',
+        'queueMicrotask',
+        'performance',
+        'setTimeout',
+        'setInterval',
+        'clearImmediate',
+        'clearInterval',
+        'clearTimeout',
+        'hrtime',
+      ],
+    })
+    try {
+      await withLog(async ({ log, file, vault }) => {
+        for (const clock of [Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 1), Date.UTC(2020, 0, 1), Date.UTC(2026, 0, 1, 0, 0, 0, 1)]) {
+          jest.setSystemTime(clock)
+          await Promise.all([log.submit(writes(skillRenamed())), log.submit(writes(skillRenamed()))])
+        }
+        const times = (await envelopes(log)).map(({ recorded_at }) => recorded_at)
+        expect(times).toEqual([...new Set(times)].sort())
+        expect(times.at(-1)).toBe('2026-01-01T00:00:00.001001Z')
+        await log.close()
+        jest.setSystemTime(Date.UTC(2019, 0, 1))
+        const again = new SqliteLog({ file, vault })
+        await again.submit(writes(skillRenamed()))
+        expect((await envelopes(again)).at(-1)?.recorded_at).toBe('2026-01-01T00:00:00.001002Z')
+        await again.close()
+      })
+    } finally {
+      jest.useRealTimers()
+    }
+  })
+})
+
+const skillRenamed = (): NewEvent => ({ stream: stream(5), event: { type: 'SkillRenamed', data: { name: 'n' } } })
+
+describe('names under concurrency', () => {
+  const cased = (word: string, bits: number) =>
+    Array.from(word)
+      .map((letter, i) => ((bits >> i) & 1 ? letter.toUpperCase() : letter))
+      .join('')
+
+  test('of a hundred creations of one name in mixed case exactly one succeeds', () =>
+    withLog(async ({ log, ledger }) => {
+      await ledger.execute({ type: 'CreateProject', data: { project: 'shop' } }, origin)
+      const settled = await Promise.allSettled(
+        Array.from({ length: 100 }, (_, i) =>
+          ledger.execute(
+            // The project, too, is named in every way it can be.
+            {
+              type: 'CreateSkill',
+              data: { project: i % 3 ? cased('shop', i) : '1', skill: cased('turnover', i), type: 'sql', params: {} },
+            },
+            origin,
+          ),
+        ),
+      )
+      expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      for (const one of settled) if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'already_exists' })
+      expect(await log.resources.list('skill')).toHaveLength(1)
+      expect((await log.head()).position).toBe(2)
+    }))
+
+  test('a project is not deleted beside a creation in it: whichever comes first wins', () =>
+    withLog(async ({ log, ledger }) => {
+      await ledger.execute({ type: 'CreateProject', data: { project: 'shop' } }, origin)
+      const [created, deleted] = await Promise.allSettled([
+        ledger.execute({ type: 'CreateSkill', data: { project: 'shop', skill: 's', type: 'sql', params: {} } }, origin),
+        ledger.execute({ type: 'DeleteProject', data: { project: '1', defaultProject: 'mindsdb' } }, origin),
+      ])
+      expect(created.status).toBe('fulfilled')
+      expect(deleted).toMatchObject({ reason: { code: 'not_empty' } })
+      expect(await log.resources.list('project')).toHaveLength(1)
+    }))
+})
+
+describe('idempotency keys', () => {
+  const create = (name: string) => ({ type: 'CreateProject' as const, data: { project: name } })
+  const withKey = (key: string, fingerprint = 'f') => ({ idempotency: { key, fingerprint } })
+
+  test('the same command again gets the same answer, and nothing new happens', () =>
+    withLog(async ({ log, ledger }) => {
+      const first = await ledger.execute(create('shop'), origin, withKey('k'))
+      const again = await ledger.execute(create('shop'), origin, withKey('k'))
+      expect(again).toEqual({ ...first, repeated: true })
+      expect((await log.head()).position).toBe(1)
+    }))
+
+  test('also when both wait in one batch, and after the log was opened anew', () =>
+    withLog(async ({ log, ledger, file, vault }) => {
+      const [first, second] = await Promise.all([1, 2].map(() => ledger.execute(create('shop'), origin, withKey('k'))))
+      expect([first?.repeated, second?.repeated]).toEqual([false, true])
+      await log.close()
+      const again = new SqliteLog({ file, vault })
+      const third = await again.submit({ ...writes(projectCreated(7)), idempotency: { key: 'k', fingerprint: 'f' } })
+      expect(third).toEqual(second)
+      await again.close()
+    }))
+
+  test('the same key with another request is refused', () =>
+    withLog(async ({ ledger }) => {
+      await ledger.execute(create('shop'), origin, withKey('k'))
+      expect(await refusal(ledger.execute(create('office'), origin, withKey('k', 'g')))).toBe('idempotency_mismatch')
+    }))
+
+  test('a key belongs to its actor', () =>
+    withLog(async ({ log, ledger }) => {
+      await ledger.execute(create('shop'), origin, withKey('k'))
+      await ledger.execute(create('office'), { ...origin, actor: 'another' }, withKey('k', 'g'))
+      expect((await log.head()).position).toBe(2)
+    }))
+
+  test('a refused command leaves its key free', () =>
+    withLog(async ({ ledger }) => {
+      const skill = { type: 'CreateSkill' as const, data: { project: 'shop', skill: 's', type: 'sql', params: {} } }
+      expect(await refusal(ledger.execute(skill, origin, withKey('k')))).toBe('not_found')
+      await ledger.execute(create('shop'), origin)
+      expect((await ledger.execute(skill, origin, withKey('k'))).repeated).toBe(false)
+    }))
+})
+
+describe('the file', () => {
+  test('events cannot be changed, deleted or replaced, not even by the log’s own connection', () =>
+    withLog(async ({ log, file }) => {
+      await log.submit(writes(projectCreated(1)))
+      await log.close()
+      const db = new Database(file)
+      db.pragma('recursive_triggers = ON')
+      for (const statement of [
+        `UPDATE events SET text = '{}'`,
+        'UPDATE OR REPLACE events SET position = 2',
+        'DELETE FROM events',
+        `INSERT OR REPLACE INTO events (position, text, chain) SELECT position, text, chain FROM events`,
+        `REPLACE INTO events (position, text, chain) SELECT 2, text, chain FROM events`,
+      ])
+        expect(() => db.exec(statement)).toThrow(/never (changed|deleted)/)
+      db.close()
+    }))
+
+  test('the log’s own connection has the pragma that makes REPLACE meet the triggers', () =>
+    withLog(async ({ log, file }) => {
+      await log.submit(writes(projectCreated(1)))
+      // A trigger of ours runs on the log's own connection: it tries to replace the event before.
+      const db = new Database(file)
+      db.exec(`CREATE TRIGGER attack AFTER INSERT ON events WHEN new.position = 2 BEGIN
+        INSERT OR REPLACE INTO events (position, text, chain) SELECT 1, text, chain FROM events WHERE position = 1; END`)
+      db.close()
+      expect(await refusal(log.submit(writes(projectCreated(2))))).toBe('storage_failed')
+      expect((await log.head()).position).toBe(1)
+    }))
+
+  test('resources built anew are the ones that grew with the log', () =>
+    withLog(async ({ log, ledger, file }) => {
+      await fillWithEverything({ log, ledger })
+      await log.close()
+      const db = new Database(file)
+      const dump = () => [
+        db.prepare('SELECT * FROM resources ORDER BY stream').all(),
+        db.prepare('SELECT * FROM links ORDER BY 1, 2').all(),
+      ]
+      const grown = dump()
+      db.exec(`UPDATE resources SET state = '{}'; DELETE FROM links`)
+      rebuildResources(db)
+      expect(dump()).toEqual(grown)
+      expect(grown[0]).not.toHaveLength(0)
+      db.close()
+    }))
+
+  test('resources that other code built are built anew when the log opens', () =>
+    withLog(async ({ log, file, vault }) => {
+      await log.submit(writes(projectCreated(1, 'shop')))
+      await log.close()
+      tamperWith(file, (db) => db.exec(`UPDATE resources SET state = '{}'; UPDATE meta SET value = 'old' WHERE key = 'resources_built_by'`))
+      const again = new SqliteLog({ file, vault })
+      expect((await again.resources.one('project', 'shop'))?.state).toEqual({ name: 'shop' })
+      await again.close()
+    }))
+
+  test('a log whose end is broken does not open, and says where', () =>
+    withLog(async ({ log, file, vault }) => {
+      await log.submit(writes(projectCreated(1), projectCreated(2), projectCreated(3)))
+      await log.close()
+      tamperWith(file, (db) => db.exec(`UPDATE events SET text = replace(text, 'project 2', 'project 9')`))
+      expect(() => new SqliteLog({ file, vault })).toThrow('broken at position 2')
+    }))
+
+  test('payloads that no event names are not kept', () =>
+    withLog(async ({ log, vault }) => {
+      const sealed = vault.seal(Buffer.from('x'))
+      await log.submit({ ...writes(projectCreated(1)), payloads: [sealed] })
+      expect(await log.payload(sealed.hash)).toBeUndefined()
+      const named = skillCreated(2, 's', { api_key: { $secret: sealed.hash } })
+      await log.submit({ ...writes(named), payloads: [sealed] })
+      expect((await log.payload(sealed.hash))?.toString()).toBe('x')
+    }))
+})
+
+const fillWithEverything = async ({ ledger }: Pick<OpenLog, 'log' | 'ledger'>) => {
+  const run = (command: Parameters<typeof ledger.execute>[0]) => ledger.execute(command, origin)
+  await run({ type: 'CreateProject', data: { project: 'shop' } })
+  await run({ type: 'CreateSkill', data: { project: 'shop', skill: 's', type: 'sql', params: { token: 't' } } })
+  await run({
+    type: 'CreateAgent',
+    data: { project: 'shop', agent: 'a', model_name: null, provider: null, skills: [{ name: 's', params: {} }], params: {} },
+  })
+  await run({ type: 'CreateDatabase', data: { database: 'd', engine: 'slack', parameters: {} } })
+  await run({ type: 'CreateChatbot', data: { project: 'shop', chatbot: 'c', agent: 'a', database: 'd' } })
+  await run({ type: 'CreateView', data: { project: 'shop', view: 'v', query: 'SELECT 1', database: 'files' } })
+  await run({ type: 'UpdateSkill', data: { project: 'shop', skill: 's', name: 'S2', params: { a: 1 } } })
+  await run({ type: 'DeleteView', data: { project: 'shop', view: 'v' } })
+  await run({ type: 'RenameProject', data: { project: 'shop', name: 'Store', defaultProject: 'x' } })
+}
+
+describe('when the storage fails', () => {
+  const pageCount = (file: string) => {
+    const db = new Database(file, { readonly: true })
+    const pages = db.pragma('page_count', { simple: true }) as number
+    db.close()
+    return pages
+  }
+
+  test('a disk that is full in mid-batch: nothing acknowledged is lost, nothing refused is there, and the log goes on', () =>
+    withLog(async (open) => {
+      const { log, file, pragmas } = open
+      await log.submit(writes(projectCreated(1), skillCreated(2, 'first')))
+      // The limit is set on a connection when it opens: one failing commit makes the log open anew.
+      pragmas.push(`max_page_count = ${pageCount(file) + 4}`)
+      await failOneCommit(open)
+      const settled = await Promise.allSettled(
+        Array.from({ length: 40 }, (_, i) => log.submit(writes(skillCreated(i + 10, `s${i}`, { text: 'x'.repeat(1_000) })))),
+      )
+      expect(settled.every((one) => one.status === 'rejected' && (one.reason as Problem).code === 'storage_failed')).toBe(true)
+      expect((await log.head()).position).toBe(2)
+      expect((await log.resources.list('skill')).map(({ state }) => state.name)).toEqual(['first'])
+
+      // One at a time some fit before the disk is full again.
+      const acknowledged: string[] = []
+      for (let i = 0; i < 40; i++)
+        await log.submit(writes(skillCreated(i + 100, `t${i}`, { text: 'x'.repeat(1_000) }))).then(
+          () => acknowledged.push(`t${i}`),
+          () => undefined,
+        )
+      expect(acknowledged.length).toBeLessThan(40)
+      expect((await log.resources.list('skill')).map(({ state }) => state.name)).toEqual(['first', ...acknowledged])
+
+      pragmas.length = 0
+      pragmas.push('max_page_count = 1000000')
+      await failOneCommit(open)
+      await Promise.all(Array.from({ length: 40 }, (_, i) => log.submit(writes(skillCreated(i + 200, `u${i}`)))))
+      const all = await envelopes(log)
+      expect(all.map(({ position }) => position)).toEqual(all.map((_, i) => i + 1))
+      expect(all).toHaveLength(2 + acknowledged.length + 40)
+      expect((await verifyLog({ logFile: file })).findings).toEqual([])
+    }))
+
+  /** A real failure of COMMIT: a deferred constraint that only the end of the transaction finds broken. */
+  const poison = (file: string, on: boolean) => {
+    const db = new Database(file)
+    db.exec(
+      on
+        ? `CREATE TABLE absent (id INTEGER PRIMARY KEY);
+           CREATE TABLE broken (id INTEGER REFERENCES absent DEFERRABLE INITIALLY DEFERRED);
+           CREATE TRIGGER poison AFTER INSERT ON events BEGIN INSERT INTO broken VALUES (new.position); END`
+        : `DROP TRIGGER poison; DROP TABLE broken; DROP TABLE absent`,
+    )
+    db.close()
+  }
+  const failOneCommit = async ({ log, file }: OpenLog) => {
+    poison(file, true)
+    expect(await refusal(log.submit(writes(projectCreated(9_999))))).toBe('storage_failed')
+    poison(file, false)
+  }
+
+  test('a COMMIT that fails refuses the whole batch, and the next one goes on without a gap', () =>
+    withLog(async (open) => {
+      const { log, file } = open
+      await log.submit(writes(projectCreated(1)))
+      poison(file, true)
+      const settled = await Promise.allSettled([log.submit(writes(projectCreated(2))), log.submit(writes(projectCreated(3)))])
+      for (const one of settled)
+        expect(one).toMatchObject({ reason: { code: 'storage_failed', status: 503, extras: { retryAfterSeconds: 5 } } })
+      expect((await log.head()).position).toBe(1)
+      expect(await log.resources.list('project')).toHaveLength(1)
+      poison(file, false)
+      const [a, b] = await Promise.all([log.submit(writes(projectCreated(2))), log.submit(writes(projectCreated(3)))])
+      expect([a.positions, b.positions]).toEqual([[2], [3]])
+      expect((await verifyLog({ logFile: file })).findings).toEqual([])
+    }))
+
+  test('an idempotency key of a failed commit is free again', () =>
+    withLog(async ({ log, file }) => {
+      const keyed = { ...writes(projectCreated(1)), idempotency: { key: 'k', fingerprint: 'f' } }
+      poison(file, true)
+      expect(await refusal(log.submit(keyed))).toBe('storage_failed')
+      poison(file, false)
+      expect((await log.submit(keyed)).repeated).toBe(false)
+    }))
+
+  test('another writer behind the log’s back costs one batch, never the chain', () =>
+    withLog(async ({ log, file, vault }) => {
+      await log.submit(writes(projectCreated(1)))
+      const intruder = new SqliteLog({ file, vault })
+      await intruder.submit(writes(projectCreated(2)))
+      await intruder.close()
+      expect(await refusal(log.submit(writes(projectCreated(3))))).toBe('storage_failed')
+      expect((await log.submit(writes(projectCreated(3)))).positions).toEqual([3])
+      expect((await verifyLog({ logFile: file })).findings).toEqual([])
+    }))
+
+  test('reading while the storage fails is refused as such, and works again afterwards', () =>
+    withLog(async ({ log, pragmas }) => {
+      await log.submit(writes(projectCreated(1)))
+      const name = { stream: stream(1), event: { type: 'ProjectRenamed' as const, data: { name: 'shop' } } }
+      pragmas.push('journal_mode = no such pragma syntax (')
+      await refusal(
+        log.submit({
+          ...writes(name),
+          decide: () => {
+            throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR' })
+          },
+        }),
+      )
+      for (const read of [
+        () => log.head(),
+        () => log.readAll(0, 1),
+        () => log.readStream(stream(1), 0, 1),
+        () => log.payload('x'),
+        () => log.resources.list('project'),
+      ])
+        expect(await refusal(read())).toBe('storage_failed')
+      expect(await refusal(log.submit(writes(name)))).toBe('storage_failed')
+      pragmas.length = 0
+      await log.submit(writes(name))
+      expect((await log.resources.one('project', 'SHOP'))?.version).toBe(2)
+    }))
+})
+
+describe('listeners and closing', () => {
+  test('a listener that throws stops neither the log nor the other listeners', () =>
+    withLog(async ({ log }) => {
+      const heard: number[] = []
+      log.onCommitted(() => {
+        throw new Error('a fault of a listener')
+      })
+      const end = log.onCommitted((position) => heard.push(position))
+      const many = limits.batchMaxCommands + 1
+      await Promise.all(Array.from({ length: many }, () => log.submit(writes(skillRenamed()))))
+      end()
+      await log.submit(writes(skillRenamed()))
+      expect(heard).toEqual([limits.batchMaxCommands, many])
+    }))
+
+  test('closing carries out what waits, refuses what comes, and stays closed', () =>
+    withLog(async ({ log, file, vault }) => {
+      const waiting = Array.from({ length: 2_500 }, (_, i) => log.submit(writes(projectCreated(i + 1))))
+      const closed = log.close()
+      expect(await refusal(log.submit(writes()))).toBe('busy')
+      await closed
+      expect((await Promise.all(waiting)).at(-1)?.positions).toEqual([2_500])
+      // The drain that was scheduled before must not open the file again.
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+      expect(() => statSync(`${file}-wal`)).toThrow('ENOENT')
+      for (const read of [() => log.head(), () => log.readAll(0, 1), () => log.resources.list('project')])
+        expect(await refusal(read())).toBe('busy')
+      expect(() => statSync(`${file}-wal`)).toThrow('ENOENT')
+      await log.close()
+      const again = new SqliteLog({ file, vault })
+      expect((await again.head()).position).toBe(2_500)
+      await again.close()
+    }))
+
+  test('a listener may close the log', () =>
+    withLog(async ({ log }) => {
+      log.onCommitted(() => void log.close())
+      await log.submit(writes(projectCreated(1)))
+      expect(await refusal(log.submit(writes()))).toBe('busy')
+    }))
+})

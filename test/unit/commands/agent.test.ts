@@ -1,0 +1,179 @@
+import { describe, expect, test } from '@jest/globals'
+import { agentChanges, agentCreation, agentFields, providerOf } from '../../../src/commands/agent-input.js'
+import { given } from '../../support/given.js'
+import { agentData, churnHad, helperCreated, sales, salesCreated, secret, shopCreated, stock, stockCreated } from './samples.js'
+
+const creation = (more = {}) => ({
+  type: 'CreateAgent' as const,
+  data: { project: 'shop', agent: 'Helper', model_name: 'gpt-4o', provider: 'openai', skills: [], params: {}, ...more },
+})
+const update = (changes: object) => ({ type: 'UpdateAgent' as const, data: { project: 'shop', agent: 'helper', ...changes } })
+const uses = (...names: string[]) => names.map((name) => ({ name, params: {} }))
+const past = [shopCreated, salesCreated(), stockCreated]
+
+describe('CreateAgent', () => {
+  test('makes an agent; skills become streams, a doubled one counts once with its last params', () =>
+    given(...past)
+      .when(creation({ skills: [...uses('SALES', 'stock'), { name: '2', params: { tables: ['t'] } }] }))
+      .then({
+        type: 'AgentCreated',
+        data: agentData({
+          skills: [
+            { skill: sales, params: { tables: ['t'] } },
+            { skill: stock, params: {} },
+          ],
+        }),
+      }))
+  test('refuses a skill that is not there', () =>
+    void given(...past)
+      .when(creation({ skills: uses('sales', 'nope') }))
+      .refuses('not_found', 'nope'))
+  test('refuses a name in another case; IF NOT EXISTS does nothing', () => {
+    given(shopCreated, helperCreated())
+      .when(creation({ agent: 'HELPER' }))
+      .refuses('already_exists')
+    given(shopCreated, helperCreated())
+      .when(creation({ agent: 'HELPER', unlessExists: true, skills: uses('nope') }))
+      .then()
+  })
+  test('a model of ours must exist', () => {
+    const own = { provider: 'mindsdb', model_name: 'churn' }
+    given(shopCreated).when(creation(own)).refuses('not_found', 'model churn')
+    given(shopCreated, ...churnHad())
+      .when(creation(own))
+      .then({ type: 'AgentCreated', data: agentData(own) })
+  })
+  test('a mask in a new secret place is refused', () =>
+    void given(...past)
+      .when(creation({ skills: [{ name: 'sales', params: { token: '******' } }] }))
+      .refuses('wrong_arguments', 'token'))
+})
+
+describe('UpdateAgent', () => {
+  const both = helperCreated({
+    skills: [
+      { skill: sales, params: { token: secret } },
+      { skill: stock, params: {} },
+    ],
+  })
+  const skills = (...list: object[]) => ({ type: 'AgentUpdated' as const, data: { skills: list as never } })
+
+  test('skills rewrites the whole list', () =>
+    given(...past, both)
+      .when(update({ skills: uses('stock') }))
+      .then(skills({ skill: stock, params: {} })))
+  test('skills rewritten to none', () =>
+    given(...past, both)
+      .when(update({ skills: [] }))
+      .then(skills()))
+  test('skills_to_add adds at the end, and replaces the params of one that is there', () => {
+    given(...past, helperCreated({ skills: [{ skill: sales, params: { a: 1 } }] }))
+      .when(
+        update({
+          skills_to_add: [
+            { name: 'stock', params: {} },
+            { name: 'sales', params: { b: 2 } },
+          ],
+        }),
+      )
+      .then(skills({ skill: stock, params: {} }, { skill: sales, params: { b: 2 } }))
+  })
+  test('skills_to_remove removes, also what is not in use', () => {
+    given(...past, both)
+      .when(update({ skills_to_remove: ['SALES'] }))
+      .then(skills({ skill: stock, params: {} }))
+    given(...past, helperCreated())
+      .when(update({ skills_to_remove: ['sales'] }))
+      .then(skills())
+  })
+  test('the ways to change skills do not mix, and one skill is not added and removed at once', () => {
+    given(...past, both)
+      .when(update({ skills: [], skills_to_add: [] }))
+      .refuses('wrong_arguments')
+    given(...past, both)
+      .when(update({ skills: [], skills_to_remove: [] }))
+      .refuses('wrong_arguments')
+    given(...past, both)
+      .when(update({ skills_to_add: uses('sales'), skills_to_remove: ['2'] }))
+      .refuses('wrong_arguments', 'sales')
+    given(...past, both)
+      .when(update({ skills_to_remove: ['nope'] }))
+      .refuses('not_found')
+  })
+  test('a mask sent back in the params of a skill keeps the secret there', () => {
+    const back = [{ name: 'sales', params: { token: '******', a: 1 } }]
+    given(...past, both)
+      .when(update({ skills: back }))
+      .then(skills({ skill: sales, params: { token: secret, a: 1 } }))
+    given(...past, both)
+      .when(update({ skills_to_add: back }))
+      .then(skills({ skill: stock, params: {} }, { skill: sales, params: { token: secret, a: 1 } }))
+    given(...past, helperCreated())
+      .when(update({ skills: back }))
+      .refuses('wrong_arguments')
+  })
+  test('model, params and name: what results, and then the name', () =>
+    given(shopCreated, helperCreated({ params: { a: 1, b: 2 } }))
+      .when(update({ model_name: null, provider: null, params: { a: null }, name: 'aide' }))
+      .then(
+        { type: 'AgentUpdated', data: { model_name: null, provider: null, params: { b: 2 } } },
+        { type: 'AgentRenamed', data: { name: 'aide' } },
+      ))
+  test('to another case of itself; nothing at all; a taken name; one that is not there', () => {
+    given(shopCreated, helperCreated())
+      .when(update({ name: 'HELPER' }))
+      .then({ type: 'AgentRenamed', data: { name: 'HELPER' } })
+    given(shopCreated, helperCreated()).when(update({})).then()
+    given(shopCreated, helperCreated(), { stream: stock, event: { type: 'AgentCreated', data: agentData({ name: 'Aide' }) } })
+      .when(update({ name: 'aide' }))
+      .refuses('already_exists')
+    given(shopCreated).when(update({})).refuses('not_found')
+  })
+})
+
+describe('DeleteAgent', () => {
+  const remove = (more = {}) => ({ type: 'DeleteAgent' as const, data: { project: 'shop', agent: 'HELPER', ...more } })
+  test('deletes; IF EXISTS does nothing when it is not there', () => {
+    given(shopCreated, helperCreated()).when(remove()).then({ type: 'AgentDeleted', data: {} })
+    given(shopCreated)
+      .when(remove({ ifExists: true }))
+      .then()
+    given(shopCreated).when(remove()).refuses('not_found')
+    given().when(remove()).refuses('not_found', 'Project')
+  })
+})
+
+describe('what clients send for agents', () => {
+  test('a model as text is a name, as an object a param; its provider follows from the name', () => {
+    expect(agentCreation(agentFields.parse({ model: 'claude-3', skills: ['a', { name: 'b', tables: ['t'] }], data: { x: 1 } }))).toEqual({
+      model_name: 'claude-3',
+      provider: 'anthropic',
+      skills: [
+        { name: 'a', params: {} },
+        { name: 'b', params: { tables: ['t'] } },
+      ],
+      params: { data: { x: 1 } },
+    })
+    expect(agentCreation(agentFields.parse({ model: { model_name: 'gpt-4o', api_key: 'k' } }))).toEqual({
+      model_name: null,
+      provider: null,
+      skills: [],
+      params: { model: { model_name: 'gpt-4o', api_key: 'k' } },
+    })
+  })
+  test('an update holds only what was sent', () => {
+    expect(agentChanges(agentFields.parse({}))).toEqual({})
+    expect(agentChanges(agentFields.parse({ provider: 'x', skills_to_remove: ['a', { name: 'b' }], skills: null }))).toEqual({
+      provider: 'x',
+      skills_to_remove: ['a', 'b'],
+    })
+    expect(agentChanges(agentFields.parse({ model_name: 'unheard-of' }))).toEqual({ model_name: 'unheard-of', provider: null })
+  })
+  test.each([
+    ['gpt-4o', 'openai'],
+    ['o3', 'openai'],
+    ['claude-x', 'anthropic'],
+    ['gemini-2', 'google'],
+    ['llama', null],
+  ])('%s is of %s', (name, provider) => expect(providerOf(name)).toBe(provider))
+})

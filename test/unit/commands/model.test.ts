@@ -1,0 +1,194 @@
+import { describe, expect, test } from '@jest/globals'
+import type { ModelVersion } from '../../../events/model.js'
+import { decide } from '../../../src/commands/model.js'
+import { limits } from '../../../src/limits.js'
+import { given } from '../../support/given.js'
+import {
+  activated,
+  churn,
+  churnHad,
+  failed,
+  monthlyCreated,
+  request,
+  requested,
+  result,
+  secret,
+  shop,
+  shopCreated,
+  started,
+  trained,
+} from './samples.js'
+
+const target = { project: 'shop', model: 'CHURN' }
+const creation = (more = {}) => ({ type: 'CreateModel' as const, data: { ...target, request, ...more } })
+const retrain = (changes = {}) => ({ type: 'RetrainModel' as const, data: { ...target, request: { seed: 8, activate: true, ...changes } } })
+const complete = [requested(1), activated(1), started(1), trained(1)]
+const had = (...events: Parameters<typeof churnHad>) => given(shopCreated, ...churnHad(...events))
+
+describe('CreateModel', () => {
+  test('names it, asks for version 1, and makes that the one that answers', () =>
+    given(shopCreated)
+      .when(creation())
+      .then(
+        { type: 'ModelCreated', data: { project: shop, name: 'CHURN' } },
+        { type: 'ModelTrainingRequested', data: { ...request, version: 1 } },
+        { type: 'ModelVersionActivated', data: { version: 1 } },
+      ))
+  test('refuses a taken name, also of a view, and a project that is not there', () => {
+    had(...complete)
+      .when(creation())
+      .refuses('already_exists')
+    given(shopCreated, monthlyCreated)
+      .when(creation({ model: 'MONTHLY' }))
+      .refuses('already_exists')
+    given().when(creation()).refuses('not_found')
+  })
+  test('IF NOT EXISTS does nothing; OR REPLACE is a retraining with everything new', () => {
+    had(...complete)
+      .when(creation({ unlessExists: true }))
+      .then()
+    had(...complete)
+      .when(creation({ orReplace: true, request: { ...request, target: 'z' } }))
+      .then(requested(2, { target: 'z' }))
+    had(requested(1), activated(1))
+      .when(creation({ orReplace: true }))
+      .refuses('not_ready')
+  })
+  test('a number is free as a name, whatever has it as id', () =>
+    had(...complete)
+      .when(creation({ model: '2', orReplace: true }))
+      .then(
+        { type: 'ModelCreated', data: { project: shop, name: '2' } },
+        { type: 'ModelTrainingRequested', data: { ...request, version: 1 } },
+        { type: 'ModelVersionActivated', data: { version: 1 } },
+      ))
+  test('a mask in the place of a new secret is refused', () =>
+    void given(shopCreated)
+      .when(creation({ request: { ...request, using: { api_key: '******' } } }))
+      .refuses('wrong_arguments', 'api_key'))
+})
+
+describe('RetrainModel', () => {
+  test('takes over what is not said anew', () =>
+    had(requested(1, { using: { k: 1 } }), activated(1), trained(1))
+      .when(retrain({ tag: 'second', activate: false }))
+      .then(requested(2, { using: { k: 1 }, tag: 'second', activate: false, seed: 8 })))
+  test('a mask sent back in USING keeps the secret', () =>
+    had(requested(1, { using: { api_key: secret, k: 1 } }), activated(1), trained(1))
+      .when(retrain({ using: { api_key: '******' } }))
+      .then(requested(2, { using: { api_key: secret }, seed: 8 })))
+  test('is refused while a version is generating or training, not after one failed', () => {
+    had(requested(1), activated(1)).when(retrain()).refuses('not_ready', 'generating')
+    had(requested(1), activated(1), started(1)).when(retrain()).refuses('not_ready', 'training')
+    had(requested(1), activated(1), failed(1))
+      .when(retrain())
+      .then(requested(2, { seed: 8 }))
+  })
+  test('the number of a deleted version is not given again', () =>
+    had(...complete, requested(2), trained(2), { type: 'ModelVersionDeleted', data: { version: 2 } })
+      .when(retrain())
+      .then(requested(3, { seed: 8 })))
+  test('there is a highest number of versions', () => {
+    const version: ModelVersion = { version: 1, ...request, status: 'complete', error: null, result: null }
+    const versions = Array.from({ length: limits.modelMaxVersions }, () => version)
+    const state = { project: shop, name: 'Churn', active: 1, latest: limits.modelMaxVersions, versions }
+    const common = { id: 2, version: 9, created_at: '', updated_at: '' }
+    const facts = {
+      project: { kind: 'project' as const, stream: shop, state: { name: 'Shop' }, ...common },
+      model: { kind: 'model' as const, stream: churn, state, ...common },
+      view: undefined,
+    }
+    expect(() => decide(retrain(), facts)).toThrow(`has ${limits.modelMaxVersions} versions`)
+  })
+  test('is refused for a model that is not there', () => void given(shopCreated).when(retrain()).refuses('not_found'))
+})
+
+describe('what a training says', () => {
+  const at = { stream: churn, version: 1 }
+  const completes = (version = 1) => ({ type: 'CompleteTraining' as const, data: { stream: churn, version, result: result(version) } })
+
+  test('starts once', () => {
+    had(requested(1)).when({ type: 'StartTraining', data: at }).then(started(1))
+    had(requested(1), started(1)).when({ type: 'StartTraining', data: at }).then()
+  })
+  test('completes, and is activated when that was asked and another answers', () => {
+    had(requested(1), activated(1), started(1)).when(completes()).then(trained(1))
+    had(...complete, requested(2), started(2))
+      .when(completes(2))
+      .then(trained(2), activated(2))
+    had(...complete, requested(2, { activate: false }), started(2))
+      .when(completes(2))
+      .then(trained(2))
+  })
+  test('fails, with a reason', () =>
+    had(requested(1), started(1))
+      .when({ type: 'FailTraining', data: { ...at, error: 'no rows' } })
+      .then(failed(1)))
+  test('says nothing any more when it ended already', () => {
+    had(...complete)
+      .when(completes())
+      .then()
+    had(...complete)
+      .when({ type: 'FailTraining', data: { ...at, error: 'late' } })
+      .then()
+    had(requested(1), failed(1)).when(completes()).then()
+  })
+  test('says nothing any more when its version or model is gone, though the name lives on', () => {
+    had(...complete, requested(2), { type: 'ModelVersionDeleted', data: { version: 2 } })
+      .when(completes(2))
+      .then()
+    const gone = [...churnHad(requested(1), { type: 'ModelDeleted', data: {} })]
+    given(shopCreated, ...gone)
+      .when(completes())
+      .then()
+    const another = { stream: monthlyCreated.stream, event: { type: 'ModelCreated' as const, data: { project: shop, name: 'Churn' } } }
+    given(shopCreated, ...gone, another, { stream: another.stream, event: requested(1) })
+      .when(completes())
+      .then()
+  })
+})
+
+describe('versions', () => {
+  const activate = (version: number) => ({ type: 'ActivateModelVersion' as const, data: { ...target, version } })
+  const remove = (version: number) => ({ type: 'DeleteModelVersion' as const, data: { ...target, version } })
+  test('only a complete one is activated; the active one again is nothing', () => {
+    had(...complete, requested(2), trained(2))
+      .when(activate(2))
+      .then(activated(2))
+    had(...complete)
+      .when(activate(1))
+      .then()
+    had(...complete, requested(2))
+      .when(activate(2))
+      .refuses('not_ready', 'generating')
+    had(...complete, requested(2), failed(2))
+      .when(activate(2))
+      .refuses('not_ready', 'error')
+    had(...complete)
+      .when(activate(9))
+      .refuses('not_found', 'no version 9')
+  })
+  test('any but the active one is deleted', () => {
+    had(...complete, requested(2), trained(2))
+      .when(remove(2))
+      .then({ type: 'ModelVersionDeleted', data: { version: 2 } })
+    had(...complete, requested(2), trained(2), activated(2))
+      .when(remove(2))
+      .refuses('not_empty', 'active version')
+    had(...complete)
+      .when(remove(2))
+      .refuses('not_found')
+  })
+})
+
+describe('DeleteModel', () => {
+  test('deletes all of it; IF EXISTS does nothing when it is not there', () => {
+    had(...complete)
+      .when({ type: 'DeleteModel', data: target })
+      .then({ type: 'ModelDeleted', data: {} })
+    given(shopCreated)
+      .when({ type: 'DeleteModel', data: { ...target, ifExists: true } })
+      .then()
+    given(shopCreated).when({ type: 'DeleteModel', data: target }).refuses('not_found')
+  })
+})

@@ -1,0 +1,254 @@
+import { describe, expect, test } from '@jest/globals'
+import { z } from 'zod'
+import { catalogue, currentSchema, evolve, kinds, linksOf, upcast, type Kind } from '../../../events/catalogue.js'
+import { streamId } from '../../../events/common.js'
+import type { FileContent } from '../../../events/file.js'
+import type { TrainingRequest, TrainingResult } from '../../../events/model.js'
+import { blobsOf, payloadsOf } from '../../../events/references.js'
+
+const p = streamId.parse('00000000-0000-7000-8000-000000000001')
+const s = streamId.parse('00000000-0000-7000-8000-000000000002')
+const hash = 'ab'.repeat(32)
+
+const fold = (kind: Kind, ...events: { type: string; data: unknown }[]): unknown =>
+  events.reduce<unknown>((state, event) => evolve(kind, state as never, event), undefined)
+
+const content: FileContent = { content: hash, bytes: 10, row_count: 1, columns: [{ name: 'a', type: 'BIGINT' }], original_name: 'a.csv' }
+const request: TrainingRequest = {
+  version: 1,
+  engine: 'boost',
+  target: 'y',
+  database: 'files',
+  query: 'SELECT 1 AS y',
+  using: {},
+  seed: 7,
+  activate: true,
+  tag: null,
+}
+const result: TrainingResult = {
+  version: 1,
+  artefact: hash,
+  matrix: hash,
+  read_at: 1,
+  rows: 10,
+  accuracy: 0.5,
+  report: {},
+  runtime: {},
+  seconds: 0.1,
+}
+const skill = { project: p, name: 'Sales', type: 'sql', params: { a: 1, b: 2 } }
+const agent = { project: p, name: 'helper', model_name: 'gpt-4o', provider: 'openai', skills: [{ skill: s, params: {} }], params: { k: 1 } }
+const chatbot = { project: p, name: 'bot', agent: s, model_name: null, database: p, is_running: false, params: {} }
+const view = { project: p, name: 'v', query: 'SELECT 1', database: 'files' }
+const database = { name: 'slack', engine: 'slack', parameters: { token: { $secret: hash } } }
+const served = { model: s, version: 1, rows: 1, requests: [{ request: 'r', rows: 1 }], payload: hash, statement: null, read_at: 1 }
+
+/** One valid event of every type. */
+const samples: Record<string, object> = {
+  ProjectCreated: { name: 'shop' },
+  ProjectRenamed: { name: 'store' },
+  ProjectDeleted: {},
+  SkillCreated: skill,
+  SkillUpdated: { params: { a: 2 } },
+  SkillRenamed: { name: 'sold' },
+  SkillDeleted: {},
+  AgentCreated: agent,
+  AgentUpdated: { model_name: null },
+  AgentRenamed: { name: 'aide' },
+  AgentDeleted: {},
+  ChatbotCreated: chatbot,
+  ChatbotUpdated: { is_running: true },
+  ChatbotRenamed: { name: 'robot' },
+  ChatbotDeleted: {},
+  ModelCreated: { project: p, name: 'm' },
+  ModelTrainingRequested: request,
+  ModelTrainingStarted: { version: 1 },
+  ModelTrained: result,
+  ModelTrainingFailed: { version: 1, error: 'no rows' },
+  ModelVersionActivated: { version: 1 },
+  ModelVersionDeleted: { version: 1 },
+  ModelDeleted: {},
+  ViewCreated: view,
+  ViewUpdated: { query: 'SELECT 2' },
+  ViewRenamed: { name: 'w' },
+  ViewDeleted: {},
+  DatabaseCreated: database,
+  DatabaseUpdated: { parameters: {} },
+  DatabaseRenamed: { name: 'chat' },
+  DatabaseDeleted: {},
+  FileCreated: { name: 'sales', ...content },
+  FileReplaced: content,
+  FileDeleted: {},
+  PredictionsServed: served,
+}
+const event = (type: string) => ({ type, data: samples[type] })
+
+describe('catalogue', () => {
+  test('every event has a sample here, and every sample is an event', () => {
+    expect(Object.keys(samples).sort()).toEqual([...catalogue.keys()].sort())
+  })
+
+  test.each([...catalogue])('%s has a schema that takes its data, refuses other keys, and a description', (type, { schema }) => {
+    expect(schema.safeParse(samples[type]).success).toBe(true)
+    expect(schema.safeParse({ ...samples[type], unheard_of: 1 }).success).toBe(false)
+    expect(schema.description).toMatch(/\.$/)
+  })
+
+  test('docs can be made of every schema', () => {
+    for (const { schema } of catalogue.values()) expect(z.toJSONSchema(schema, { unrepresentable: 'any' })).toHaveProperty('type', 'object')
+  })
+
+  test('a required field of a creation cannot be left out', () => {
+    for (const [type, { schema }] of catalogue)
+      if (type.endsWith('Created'))
+        for (const left of Object.keys(samples[type] ?? {}))
+          expect(schema.safeParse(Object.fromEntries(Object.entries(samples[type] ?? {}).filter(([key]) => key !== left))).success).toBe(
+            false,
+          )
+  })
+
+  test('every kind has at least a creation and a deletion', () => {
+    for (const kind of kinds) {
+      const types = [...catalogue].flatMap(([type, definition]) => (definition.kind === kind ? [type] : []))
+      expect(types.filter((type) => /(Created|Deleted)$/.test(type)).length).toBeGreaterThanOrEqual(2)
+    }
+  })
+})
+
+describe('upcasting', () => {
+  test('ChatbotCreated of version 1 had no is_running and stood still', () => {
+    const { is_running: _, ...old } = chatbot
+    expect(upcast('ChatbotCreated', 1, old)).toEqual(chatbot)
+    expect(currentSchema('ChatbotCreated')).toBe(2)
+  })
+
+  test("today's version is left as it is", () =>
+    expect(upcast('ChatbotCreated', 2, { ...chatbot, is_running: true })['is_running']).toBe(true))
+
+  test('a version that a newer release wrote is refused', () =>
+    expect(() => upcast('ChatbotCreated', 3, chatbot)).toThrow('a newer release wrote'))
+
+  test('an unknown type is refused', () => expect(() => upcast('SkillForgotten', 1, {})).toThrow('unknown event type SkillForgotten'))
+
+  test('what does not fit after upcasting is refused', () => expect(() => upcast('SkillRenamed', 1, { name: '' })).toThrow())
+})
+
+describe('evolve', () => {
+  test.each<[Kind, object, [string, object][]]>([
+    ['project', { name: 'store' }, [['ProjectRenamed', { name: 'store' }]]],
+    [
+      'skill',
+      { ...skill, params: { a: 2 }, name: 'sold' },
+      [
+        ['SkillUpdated', { params: { a: 2 } }],
+        ['SkillRenamed', { name: 'sold' }],
+      ],
+    ],
+    [
+      'agent',
+      { ...agent, model_name: null, name: 'aide' },
+      [
+        ['AgentUpdated', { model_name: null }],
+        ['AgentRenamed', { name: 'aide' }],
+      ],
+    ],
+    [
+      'chatbot',
+      { ...chatbot, is_running: true, name: 'r' },
+      [
+        ['ChatbotUpdated', { is_running: true }],
+        ['ChatbotRenamed', { name: 'r' }],
+      ],
+    ],
+    [
+      'view',
+      { ...view, query: 'SELECT 2', name: 'w' },
+      [
+        ['ViewUpdated', { query: 'SELECT 2' }],
+        ['ViewRenamed', { name: 'w' }],
+      ],
+    ],
+    [
+      'database',
+      { ...database, parameters: {}, name: 'c' },
+      [
+        ['DatabaseUpdated', { parameters: {} }],
+        ['DatabaseRenamed', { name: 'c' }],
+      ],
+    ],
+    ['file', { name: 'sales', ...content, bytes: 11 }, [['FileReplaced', { ...content, bytes: 11 }]]],
+  ])('%s: changes are plain assignments', (kind, expected, changes) => {
+    const creation = event(`${kind.charAt(0).toUpperCase()}${kind.slice(1)}Created`)
+    expect(fold(kind, creation, ...changes.map(([type, data]) => ({ type, data })))).toEqual(expected)
+  })
+
+  test.each(kinds)('%s: a deletion ends it, and nothing before the creation makes one', (kind) => {
+    const own = [...catalogue].flatMap(([type, definition]) => (definition.kind === kind ? [type] : []))
+    const created = own.find((type) => type.endsWith('Created')) ?? ''
+    const deleted = own.find((type) => type.endsWith('Deleted') && !type.includes('Version')) ?? ''
+    expect(fold(kind, event(created), event(deleted))).toBeUndefined()
+    for (const type of own) if (type !== created) expect(fold(kind, event(type))).toBeUndefined()
+  })
+
+  test('evolve never changes the state it was given', () => {
+    for (const kind of kinds) {
+      const own = [...catalogue].flatMap(([type, definition]) => (definition.kind === kind ? [type] : []))
+      const first = evolve(kind, undefined, event(own.find((type) => type.endsWith('Created')) ?? ''))
+      const before = JSON.stringify(first)
+      for (const type of own) evolve(kind, first, event(type))
+      expect(JSON.stringify(first)).toBe(before)
+    }
+  })
+
+  test('an event that is not of the kind is a fault of the program', () => {
+    expect(() => evolve('skill', undefined, { type: 'Nonsense', data: {} })).toThrow('unreachable')
+  })
+
+  test("a model's life: generating, training, complete, active, retrained, failed, version deleted", () => {
+    const requested = { ...request, status: 'generating', error: null, result: null }
+    const first = [event('ModelCreated'), event('ModelTrainingRequested')]
+    expect(fold('model', ...first)).toEqual({ project: p, name: 'm', active: null, latest: 1, versions: [requested] })
+    const trained = [...first, event('ModelVersionActivated'), event('ModelTrainingStarted'), event('ModelTrained')]
+    expect(fold('model', ...trained)).toEqual({
+      project: p,
+      name: 'm',
+      active: 1,
+      latest: 1,
+      versions: [{ ...requested, status: 'complete', result }],
+    })
+    const second = [
+      ...trained,
+      { type: 'ModelTrainingRequested', data: { ...request, version: 2 } },
+      { type: 'ModelTrainingFailed', data: { version: 2, error: 'no rows' } },
+    ]
+    expect(fold('model', ...second)).toMatchObject({ active: 1, latest: 2, versions: [{ version: 1 }, { version: 2, status: 'error' }] })
+    // The number of a deleted version is never given again.
+    expect(fold('model', ...second, { type: 'ModelVersionDeleted', data: { version: 2 } })).toMatchObject({
+      active: 1,
+      latest: 2,
+      versions: [{ version: 1 }],
+    })
+  })
+})
+
+describe('references', () => {
+  test('agents and chatbots refer to other streams, the rest to none', () => {
+    expect(linksOf('agent', agent)).toEqual([s])
+    expect(linksOf('chatbot', chatbot)).toEqual([s, p])
+    expect(linksOf('chatbot', { ...chatbot, agent: null })).toEqual([p])
+    expect(linksOf('skill', skill)).toEqual([])
+  })
+
+  test('payloads are the secrets at every depth, and the recorded rows', () => {
+    expect(payloadsOf('DatabaseCreated', database)).toEqual([hash])
+    expect(payloadsOf('SkillCreated', { params: { list: [{ deep: { $secret: 'x' } }], two: { $secret: 'y', other: 1 } } })).toEqual(['x'])
+    expect(payloadsOf('PredictionsServed', served)).toEqual([hash])
+    expect(payloadsOf('PredictionsServed', { ...served, payload: null })).toEqual([])
+  })
+
+  test('blobs are the contents of files, artefacts and matrices', () => {
+    expect(blobsOf('FileCreated', samples['FileCreated'] as never)).toEqual([hash])
+    expect(blobsOf('ModelTrained', result)).toEqual([hash, hash])
+    expect(blobsOf('SkillCreated', skill)).toEqual([])
+  })
+})

@@ -1,0 +1,155 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import type { Json, JsonObject } from '../../../events/common.js'
+import { payloadsOf } from '../../../events/references.js'
+import { mergeParams } from '../../../src/commands/params.js'
+import { isProblem } from '../../../src/errors.js'
+import { hasUrlPassword, isSecretKey } from '../../../src/vault/secret-keys.js'
+import { mask, maskSecrets, sealSecrets } from '../../../src/vault/secrets.js'
+import { Vault } from '../../../src/vault/vault.js'
+import { testKey } from '../../support/log.js'
+
+const vault = new Vault(testKey)
+const secretKeys = [
+  ...[
+    'password',
+    'PASSWORD',
+    'dbPassword',
+    'db_password',
+    'dbpassword',
+    'user-password',
+    'passwd',
+    'pwd',
+    'pass',
+    'passphrase',
+    'passcode',
+  ],
+  ...['api_key', 'apiKey', 'API-KEY', 'apikey', 'openai_api_key', 'openaiApiKey', 'OPENAI_API_KEY', 'X-API-Key', 'api key', 'api_keys'],
+  ...['token', 'access_token', 'accessToken', 'authtoken', 'refresh-token', 'secret', 'client_secret', 'clientSecret', 'secrets'],
+  ...['aws_secret_access_key', 'AWSSecretAccessKey', 'private_key', 'privateKey', 'account_key', 'credentials', 'credentials_json'],
+  ...['service_account', 'service_account_json', 'authorization', 'Authorization', 'bearer', 'connection_string', 'dsn', 'cookie'],
+  ...['api_key_2', 'password2', 'token_', 'api_key '],
+]
+const plainKeys = [
+  ...['max_tokens', 'token_count', 'tokenizer', 'bypass', 'compass', 'passes', 'key', 'primary_key', 'keyword', 'monkey', 'prompt'],
+  ...['secretary', 'secret_length', 'password_policy', 'model', 'database', 'tables', 'k', '', 'authorization_url', 'cookies_enabled'],
+]
+const urls = [
+  ...[
+    'postgres://u:p@host',
+    'see redis://:p@host:6379/0 for it',
+    'HTTP://U:P@H',
+    'mongodb+srv://u:p@h/db',
+    'x://u:p@ss@h',
+    'a://b c://d:e@f',
+  ],
+  ...['https://host/?api_key=k', 'jdbc:postgresql://h/db?user=u&password=p', 'jdbc:sqlserver://h;user=u;password=p'],
+]
+const plainTexts = [
+  ...['https://host:8080/path', 'ssh://git@host', 'a:b@c', '://u:p@h', 'http://host/a:b@c', 'http://u:@h', 'time 10:30 @ noon', ''],
+  ...['https://host/?max_tokens=5', 'password=p is not a URL'],
+]
+
+describe('which keys and texts are secret', () => {
+  test.each(secretKeys)('%j is', (key) => expect(isSecretKey(key)).toBe(true))
+  test.each(plainKeys)('%j is not', (key) => expect(isSecretKey(key)).toBe(false))
+  test.each(urls)('%j carries a password', (text) => expect(hasUrlPassword(text)).toBe(true))
+  test.each(plainTexts)('%j carries none', (text) => expect(hasUrlPassword(text)).toBe(false))
+
+  test('a megabyte chosen badly is looked through in a moment', () => {
+    const started = performance.now()
+    for (const text of ['a', ':', '@', 'a://', 'a://:', '://', 'a:b', '?a', '?a=', ';', 'x ', '?token', '1'].map((part) =>
+      part.repeat(1_000_000 / part.length),
+    )) {
+      hasUrlPassword(text)
+      hasUrlPassword(`a://${text}`)
+      isSecretKey(text)
+    }
+    expect(performance.now() - started).toBeLessThan(10_000)
+  })
+})
+
+describe('sealing', () => {
+  test('secrets of every type at every depth go, everything else stays', () => {
+    const { value, payloads } = sealSecrets(vault, {
+      api_key: 'sk-1',
+      model: 'm',
+      deep: [{ credentials: { user: 'u', list: [1] } }, { url: 'postgres://u:p@h' }],
+      pins: { password: 1234, password_none: null, token: null, secret: '', pwd: false },
+    })
+    expect(payloads.map((payload) => JSON.parse(vault.open(payload)?.toString() ?? '') as Json)).toEqual([
+      'sk-1',
+      { user: 'u', list: [1] },
+      'postgres://u:p@h',
+      1234,
+    ])
+    const [a, b, c, d] = payloads.map(({ hash }) => ({ $secret: hash }))
+    expect(value).toEqual({
+      api_key: a,
+      model: 'm',
+      deep: [{ credentials: b }, { url: c }],
+      pins: { password: d, password_none: null, token: null, secret: '', pwd: false },
+    })
+    expect(payloadsOf('SkillCreated', value)).toEqual(payloads.map(({ hash }) => hash))
+  })
+
+  test('a list under a secret key is one secret', () => expect(sealSecrets(vault, { api_keys: ['a', 'b'] }).payloads).toHaveLength(1))
+
+  test('the reserved key is refused wherever a client writes it', () => {
+    for (const params of [{ $secret: 'x' }, { a: [{ $secret: 'x' }] }, { a: { $secret: 'x', b: 1 } }] as JsonObject[])
+      try {
+        sealSecrets(vault, params)
+        throw new Error('was not refused')
+      } catch (error) {
+        expect(isProblem(error) && error.code).toBe('wrong_arguments')
+      }
+  })
+
+  test('a mask is not sealed: it stands for what is there', () => {
+    const sent = { api_key: mask, list: [{ token: mask }] }
+    expect(sealSecrets(vault, sent)).toEqual({ value: sent, payloads: [] })
+  })
+})
+
+describe('masks', () => {
+  const key = fc.oneof(
+    fc.constantFrom(...secretKeys.filter((k) => k.trim() === k), ...plainKeys),
+    fc.string({ maxLength: 5 }).filter((k) => !k.startsWith('$') && k !== '__proto__'),
+  )
+  const leaf = fc.oneof(fc.string({ maxLength: 8 }), fc.constantFrom(...urls, 'sk-1'), fc.integer(), fc.boolean())
+  const json = fc.letrec<{ value: Json; object: JsonObject }>((tie) => ({
+    value: fc.oneof({ maxDepth: 4 }, leaf, fc.array(tie('value'), { maxLength: 3 }), tie('object')),
+    object: fc.dictionary(key, tie('value'), { maxKeys: 4 }),
+  })).object
+
+  test('what a read shows can be sent back as it is, and changes nothing', () => {
+    fc.assert(
+      fc.property(json, (params) => {
+        const before = sealSecrets(vault, params).value
+        const { value: patch, payloads } = sealSecrets(vault, maskSecrets(before))
+        expect(payloads).toEqual([])
+        expect(mergeParams(before, patch)).toEqual(before)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('a secret that was planted anywhere is in no sealed value, and in no masked one', () => {
+    const planted = 'PLANTED-b52f1c'
+    const place = fc.tuple(
+      json,
+      fc.constantFrom(...secretKeys),
+      fc.constantFrom<Json>(planted, [planted], { user: planted }, `a ${planted}`),
+    )
+    fc.assert(
+      fc.property(place, fc.array(key, { maxLength: 4 }), ([around, secretKey, secret], path) => {
+        const inner: JsonObject = { ...around, [secretKey]: secret }
+        const params = path.reduce<JsonObject>((value, name, i) => (i % 2 ? { [name]: [value] } : { ...around, [name]: value }), inner)
+        const { value } = sealSecrets(vault, params)
+        expect(JSON.stringify(value)).not.toContain(planted)
+        expect(JSON.stringify(maskSecrets(value))).not.toContain(planted)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
