@@ -1,5 +1,6 @@
 import { foldName, unreachable } from '../../events/common.js'
 import { Problem } from '../errors.js'
+import { limits } from '../limits.js'
 import { cloneAst, type AstNode, type AstValue } from './ast/json.js'
 import {
   become,
@@ -29,8 +30,6 @@ import { resolveTable, type Found } from './resolve.js'
 import type { Scope } from './scope.js'
 import type { Session } from './session.js'
 import { positionOfAt } from './time-travel.js'
-
-const viewsMaxDepth = 16
 
 /** How a stored query's text becomes a tree that has passed every check. */
 export type ReadStatement = (sql: string, db: string) => Promise<AstNode>
@@ -196,8 +195,8 @@ export class Rewriter {
   private async view({ view, project }: Extract<Found, { kind: 'view' }>, scope: Scope): Promise<AstNode> {
     const label = `${project.name}.${view.name}`
     if (scope.views.includes(view.stream)) throw new Problem('query_failed', 'A view contains itself', `View ${label} contains itself`)
-    if (scope.views.length >= viewsMaxDepth)
-      throw new Problem('query_limit', 'Views are nested too deeply', `View ${label} is nested in more than ${viewsMaxDepth} others`)
+    if (scope.views.length >= limits.viewMaxDepth)
+      throw new Problem('query_limit', 'Views are nested too deeply', `View ${label} is nested in more than ${limits.viewMaxDepth} others`)
     try {
       const body = await this.read(view.query, view.database === '' ? project.name : view.database)
       await this.query(body, {

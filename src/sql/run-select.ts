@@ -43,10 +43,6 @@ export type Frame =
 /** `loadModel` is the engine's unless another one is given. */
 export type SelectServices = { blobsDirectory: string; signal: AbortSignal; loadModel?: LoadModel }
 
-/** Beyond as many rows a model is not run inside the query, where each chunk would keep other queries waiting. */
-const insideMaxRows = 20_000
-/** As much of an answer is held back while it is open whether the models run inside the query. */
-const heldMaxBytes = 16 * 1024 * 1024
 const quotedMaxStrings = 100
 
 type Context = {
@@ -74,14 +70,14 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
   const functions = modelFunctions(database.instance)
   return {
     connection,
-    directory: new Directory(connection),
+    directory: new Directory(connection, database.instance),
     head: request.upTo,
     blobsDirectory: services.blobsDirectory,
     params: request.params ?? {},
     signal: services.signal,
     mode,
     functions,
-    run: functions.begin(mode === 'inside' ? insideMaxRows : Infinity),
+    run: functions.begin(mode === 'inside' ? limits.modelInsideMaxRows : Infinity),
     load: modelLoader(database.instance, services.blobsDirectory, services.loadModel ?? loadEngineModel),
     quoted: new Set(),
     strings,
@@ -182,7 +178,7 @@ async function* heldBack(frames: AsyncGenerator<Frame>): AsyncGenerator<Frame> {
   for await (const frame of frames) {
     held.push(frame)
     bytes += 'rows' in frame ? frame.rows.length : 0
-    if (bytes > heldMaxBytes) throw new TooManyRowsInside()
+    if (bytes > limits.modelHeldMaxBytes) throw new TooManyRowsInside()
   }
   yield* held
 }
