@@ -239,6 +239,27 @@ describe('many rows are scored before the query', () => {
     expect(answer.end?.scored[0]?.rows).toBeGreaterThan(10_000)
   })
 
+  test('and joins of several tables show their own columns under *', async () => {
+    const { names, data } = await ledger.select(
+      'SELECT * EXCLUDE (y_explain) FROM files.big t JOIN files.big u USING (a) JOIN wide m ORDER BY a DESC',
+    )
+    expect(names).toEqual([
+      'a',
+      'g',
+      'g',
+      'a',
+      'y',
+      'select_data_query',
+      'when_data',
+      'y_original',
+      'y_confidence',
+      'y_anomaly',
+      'y_min',
+      'y_max',
+    ])
+    expect(data[0]).toEqual([59999, 9, 9, 59999, 59999, null, null, null, 0.9, null, 59989, 60009])
+  })
+
   test('but not when a LIMIT needs few', async () => {
     expect((await ledger.select('SELECT m.y FROM files.big t JOIN wide m LIMIT 10')).end?.scored[0]?.rows).toBeLessThan(10_000)
   })
