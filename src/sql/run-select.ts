@@ -68,6 +68,7 @@ const rollback = async (connection: DuckDBConnection) => {
 const sessionOf = (context: Context, { mode, strings }: Way): Session => {
   const { connection, database, request, services } = context
   const functions = modelFunctions(database.instance)
+  const run = functions.begin(mode === 'inside' ? limits.modelInsideMaxRows : Infinity)
   return {
     connection,
     directory: new Directory(connection, database.instance),
@@ -77,7 +78,7 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
     signal: services.signal,
     mode,
     functions,
-    run: functions.begin(mode === 'inside' ? limits.modelInsideMaxRows : Infinity),
+    run,
     load: modelLoader(database.instance, services.blobsDirectory, services.loadModel ?? loadEngineModel),
     quoted: new Set(),
     strings,
@@ -86,6 +87,7 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
     staged: [],
     refresh: async () => {
       await rollback(connection)
+      functions.renew(run)
       await begin(connection)
     },
   }

@@ -211,6 +211,16 @@ describe('a model joined to a table', () => {
   })
 })
 
+test('queries that meet a model for the first time at once all see it', async () => {
+  const sqls = Array.from(
+    { length: 12 },
+    (_, i) =>
+      `SELECT m.rental_price FROM (SELECT ${i} AS sqft${i % 2 ? '' : ", 'poor' AS location"}) AS t JOIN rent${i % 3 ? '' : '.1'} AS m`,
+  )
+  const answers = await Promise.all(sqls.map((sql) => ledger.select(sql)))
+  expect(answers.map(({ data }) => data[0]?.[0])).toEqual(sqls.map((_, i) => (i % 3 ? i : i * 4)))
+})
+
 describe('many rows are scored before the query', () => {
   const rows: [string, unknown[][]][] = [
     ['SELECT count(*) AS n, sum(m.y) AS s FROM files.big t JOIN wide m', [[60000, 1799970000]]],
