@@ -1,5 +1,6 @@
 import { foldName, unreachable } from '../../events/common.js'
 import { Problem } from '../errors.js'
+import { limits } from '../limits.js'
 import { cloneAst, type AstNode, type AstValue } from './ast/json.js'
 import {
   become,
@@ -29,8 +30,6 @@ import { resolveTable, type Found } from './resolve.js'
 import type { Scope } from './scope.js'
 import type { Session } from './session.js'
 import { positionOfAt } from './time-travel.js'
-
-const viewsMaxDepth = 16
 
 /** How a stored query's text becomes a tree that has passed every check. */
 export type ReadStatement = (sql: string, db: string) => Promise<AstNode>
@@ -153,6 +152,7 @@ export class Rewriter {
     }
     const clock = { connection: this.session.connection, directory: this.session.directory, head: this.session.head }
     const position = at ? await positionOfAt(clock, at) : scope.position
+    if (at && textOf(at, 'unit').toUpperCase() !== 'VERSION') this.session.keep = false
     const found = await resolveTable({ directory: this.session.directory, db: scope.db, position }, parts)
     if (found.kind === 'model') {
       models.push(await this.model(ref, found))
@@ -195,8 +195,8 @@ export class Rewriter {
   private async view({ view, project }: Extract<Found, { kind: 'view' }>, scope: Scope): Promise<AstNode> {
     const label = `${project.name}.${view.name}`
     if (scope.views.includes(view.stream)) throw new Problem('query_failed', 'A view contains itself', `View ${label} contains itself`)
-    if (scope.views.length >= viewsMaxDepth)
-      throw new Problem('query_limit', 'Views are nested too deeply', `View ${label} is nested in more than ${viewsMaxDepth} others`)
+    if (scope.views.length >= limits.viewMaxDepth)
+      throw new Problem('query_limit', 'Views are nested too deeply', `View ${label} is nested in more than ${limits.viewMaxDepth} others`)
     try {
       const body = await this.read(view.query, view.database === '' ? project.name : view.database)
       await this.query(body, {

@@ -18,8 +18,11 @@ import { fieldsOf, type ArgumentKind, type BoundModel, type InputVector } from '
 /** A model as one query uses it. The registered function holds none, so that models can leave memory. */
 type Use = { bound: BoundModel; scorer: ChunkScorer; scored: number }
 
-/** One query's use of models: how many rows of each it may score inside their functions, and what it scored. */
-export type Run = { id: number; limit: number; uses: Map<string, Use>; gaveUp: boolean }
+/**
+ * One query's use of models: how many rows of each it may score inside their functions, and what it scored.
+ * `seen` counts the functions there were when its transaction began: it sees no later ones.
+ */
+export type Run = { id: number; limit: number; uses: Map<string, Use>; gaveUp: boolean; seen: number }
 
 const gaveUp = 'too many rows to score inside the query'
 
@@ -64,15 +67,15 @@ export class ChunkScorer {
 
 /** The scalar functions by which queries of one DuckDB instance reach models. */
 export class ModelFunctions {
-  private readonly names = new Map<string, string>()
+  private readonly registered = new Map<string, { name: string; order: number }>()
   private readonly runs = new Map<number, Run>()
-  private admin: DuckDBConnection | undefined
+  private admin: Promise<DuckDBConnection> | undefined
   private lastRun = 0
 
   constructor(private readonly instance: DuckDBInstance) {}
 
   begin(limit: number): Run {
-    const run = { id: ++this.lastRun, limit, uses: new Map<string, Use>(), gaveUp: false }
+    const run = { id: ++this.lastRun, limit, uses: new Map<string, Use>(), gaveUp: false, seen: this.registered.size }
     this.runs.set(run.id, run)
     return run
   }
@@ -81,21 +84,29 @@ export class ModelFunctions {
     this.runs.delete(run.id)
   }
 
+  /** Says that a run has begun another transaction, which sees all functions there are. */
+  renew(run: Run): void {
+    run.seen = this.registered.size
+  }
+
   /**
-   * The name of the function by which a run reaches a model, and whether it was registered just now: transactions that are
-   * already open do not see it. Volatile functions run once a row wherever they stand; plain ones may be repeated.
+   * The name of the function by which a run reaches a model, and whether it is younger than the run's transaction, which then
+   * does not see it. Volatile functions run once a row wherever they stand; plain ones may be repeated.
    */
   async nameOf(run: Run, bound: BoundModel, shape: FunctionShape): Promise<{ name: string; fresh: boolean }> {
+    this.admin ??= this.instance.connect()
+    const admin = await this.admin
     const kinds = shape.kinds.map((kind) => kind.charAt(0)).join('')
     const key = [bound.artefact, bound.stream, bound.version, kinds, shape.withProbabilities, shape.volatile].join(' ')
-    const known = this.names.get(key)
-    const name = known ?? `ledger_score_${this.names.size + 1}`
+    const known = this.registered.get(key)
+    const order = known?.order ?? this.registered.size + 1
+    const name = known?.name ?? `ledger_score_${order}`
     run.uses.set(name, { bound, scorer: new ChunkScorer(bound), scored: run.uses.get(name)?.scored ?? 0 })
-    if (known !== undefined) return { name, fresh: false }
-    this.names.set(key, name)
-    this.admin ??= await this.instance.connect()
-    this.admin.registerScalarFunction(this.create(name, fieldsOf(bound.model, shape.withProbabilities), shape))
-    return { name, fresh: true }
+    if (!known) {
+      admin.registerScalarFunction(this.create(name, fieldsOf(bound.model, shape.withProbabilities), shape))
+      this.registered.set(key, { name, order })
+    }
+    return { name, fresh: order > run.seen }
   }
 
   private create(name: string, fields: string[], { kinds, volatile }: FunctionShape): DuckDBScalarFunction {
