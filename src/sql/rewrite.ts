@@ -36,6 +36,8 @@ export type ReadStatement = (sql: string, db: string) => Promise<AstNode>
 
 /** Turns names of tables into what they stand for, in a tree that has passed the guard. */
 export class Rewriter {
+  private ctes = 0
+
   constructor(
     private readonly session: Session,
     private readonly read: ReadStatement,
@@ -47,24 +49,38 @@ export class Rewriter {
     switch (textOf(node, 'type')) {
       case 'SELECT_NODE':
         return this.select(node, scope)
-      case 'RECURSIVE_CTE_NODE': {
-        const inner = { ...scope, ctes: new Set([...scope.ctes, foldName(textOf(node, 'cte_name'))]) }
-        return this.below(node, inner)
-      }
+      case 'RECURSIVE_CTE_NODE':
+        return this.recursive(node, scope)
       default:
         return this.below(node, scope)
     }
   }
 
-  /** Each CTE sees those before it; a recursive one also itself. */
+  /**
+   * Each CTE sees those before it. All get names that nothing else has: a place where DuckDB would not see the CTE finds
+   * nothing then, and never a table of the same name outside of the catalogue.
+   */
   private async withCtes(node: AstNode, outer: Scope): Promise<Scope> {
     let scope = outer
     for (const entry of nodesOf(nodeOf(node, 'cte_map') ?? {}, 'map')) {
+      const written = foldName(textOf(entry, 'key'))
+      const unique = `ledger_cte_${++this.ctes}`
       const query = nodeOf(nodeOf(nodeOf(entry, 'value') ?? {}, 'query') ?? {}, 'node')
-      if (query) await this.query(query, scope)
-      scope = { ...scope, ctes: new Set([...scope.ctes, foldName(textOf(entry, 'key'))]), entries: [...scope.entries, entry] }
+      if (query) {
+        if (textOf(query, 'type') === 'RECURSIVE_CTE_NODE') query['cte_name'] = unique
+        await this.query(query, { ...scope, recursive: [written, unique] })
+      }
+      entry['key'] = unique
+      scope = { ...scope, ctes: new Map([...scope.ctes, [written, unique]]), entries: [...scope.entries, entry] }
     }
     return scope
+  }
+
+  /** The first part of a recursive CTE does not see it, the second does. */
+  private async recursive(node: AstNode, scope: Scope): Promise<void> {
+    const { recursive, ...outside } = scope
+    const inside = recursive ? { ...outside, ctes: new Map([...scope.ctes, recursive]) } : outside
+    for (const [key, value] of Object.entries(node)) if (key !== 'cte_map') await this.value(value, key === 'right' ? inside : outside)
   }
 
   private async below(node: AstNode, scope: Scope): Promise<void> {
@@ -143,11 +159,14 @@ export class Rewriter {
     const parts = partsOf(ref)
     const at = nodeOf(ref, 'at_clause')
     const [name = ''] = parts
-    if (parts.length === 1 && scope.ctes.has(foldName(name))) {
+    const cte = parts.length === 1 ? scope.ctes.get(foldName(name)) : undefined
+    if (cte !== undefined) {
       if (at)
         throw new Problem('bad_statement', 'AT needs a table', `AT cannot be applied to ${name}, which WITH defines`, {
           hint: 'Write AT behind the tables inside it.',
         })
+      ref['alias'] = textOf(ref, 'alias') || name
+      ref['table_name'] = cte
       return
     }
     const clock = { connection: this.session.connection, directory: this.session.directory, head: this.session.head }
@@ -202,7 +221,7 @@ export class Rewriter {
       await this.query(body, {
         db: view.database === '' ? project.name : view.database,
         position: scope.position,
-        ctes: new Set(),
+        ctes: new Map(),
         entries: [],
         views: [...scope.views, view.stream],
       })

@@ -6,6 +6,7 @@ import { printSelect } from './ast/duckdb.js'
 import { Directory } from './directory.js'
 import { rowsText } from './encode/chunks.js'
 import { explainError, missingColumn, type Written } from './explain-error.js'
+import { checkRewritten } from './guard/guard.js'
 import { lex, splitSingle } from './lexer.js'
 import { loadEngineModel } from './models/adapter.js'
 import { modelFunctions } from './models/functions.js'
@@ -100,7 +101,8 @@ const rewrite = async (session: Session, request: SelectRequest): Promise<string
   const db = request.db === '' ? request.defaultProject : request.db
   const read = (sql: string, where: string) => readStatement(session, sql, where)
   const tree = await read(request.sql, db)
-  await new Rewriter(session, read).query(tree, { db, position, ctes: new Set(), entries: [], views: [] })
+  await new Rewriter(session, read).query(tree, { db, position, ctes: new Map(), entries: [], views: [] })
+  checkRewritten(tree)
   return printSelect(session.connection, tree)
 }
 

@@ -38,15 +38,46 @@ export const inputVector = (vector: DuckDBVector, rows: number): InputVector => 
   return { values: vector.toArray() }
 }
 
+/** How long a scoring may keep others waiting, and the rows it scores at least. */
+const turnMs = 3
+const leastRowsPerTurn = 16
+
 /** Buffers for one model's chunks, and the way from columns to numbers. */
 export class ChunkScorer {
   private features = new Float64Array(0)
   private out = new Float64Array(0)
+  private rowsPerTurn = leastRowsPerTurn
 
   constructor(private readonly bound: BoundModel) {}
 
   /** The numbers of a chunk's rows, row by row; valid until the next call. `first` is the first input's column. */
   score(chunk: DuckDBDataChunk, first: number): Float64Array {
+    this.encode(chunk, first)
+    this.bound.model.predictBatch(this.features, chunk.rowCount, this.out)
+    return this.out
+  }
+
+  /**
+   * The same, a few milliseconds at a time: other queries of this process get their turn in between, however many trees
+   * the model has. How many rows fit is learned as it goes; the numbers do not depend on it.
+   */
+  async scoreInTurns(chunk: DuckDBDataChunk, first: number): Promise<Float64Array> {
+    const { model } = this.bound
+    this.encode(chunk, first)
+    for (let from = 0; from < chunk.rowCount;) {
+      const began = performance.now()
+      const to = Math.min(chunk.rowCount, from + this.rowsPerTurn)
+      const features = this.features.subarray(from * model.width, to * model.width)
+      model.predictBatch(features, to - from, this.out.subarray(from * model.outputWidth, to * model.outputWidth))
+      const perRow = (performance.now() - began) / (to - from)
+      this.rowsPerTurn = Math.max(leastRowsPerTurn, Math.min(chunk.rowCount, Math.floor(turnMs / perRow)))
+      from = to
+      await new Promise<void>((resolve) => setImmediate(resolve))
+    }
+    return this.out
+  }
+
+  private encode(chunk: DuckDBDataChunk, first: number): void {
     const { model } = this.bound
     const rows = chunk.rowCount
     if (this.out.length < rows * model.outputWidth) {
@@ -60,8 +91,6 @@ export class ChunkScorer {
       // The row's number within a chunk says nothing to the caller.
       throw isProblem(error) ? new Error(`${this.bound.label}: ${error.detail.replace(/^Row \d+, /, '')}`) : error
     }
-    model.predictBatch(this.features, rows, this.out)
-    return this.out
   }
 }
 

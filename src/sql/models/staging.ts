@@ -15,9 +15,6 @@ export type StagedUse = { bound: BoundModel; parameters: AstNode[]; column: stri
 
 const batchRows = 16_384n
 
-/** Lets other queries' turns come. */
-const breathe = () => new Promise<void>((resolve) => setImmediate(resolve))
-
 export const checkAborted = (signal: AbortSignal): void => {
   if (signal.aborted) throw new Problem('query_limit', 'The query was stopped', 'The query was stopped before it ended')
 }
@@ -61,9 +58,8 @@ const scoreTable = async (session: Session, { table, rows, firstRow }: Staged, i
     checkAborted(signal)
     const result = await connection.run(`SELECT ${columns} FROM temp.${table} WHERE rowid >= ${from} AND rowid < ${from + batchRows}`)
     for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
-      appendScores(appender, scorer.score(chunk, 0), chunk.rowCount, use.bound.model.outputWidth, fields.length)
+      appendScores(appender, await scorer.scoreInTurns(chunk, 0), chunk.rowCount, use.bound.model.outputWidth, fields.length)
       scored += chunk.rowCount
-      await breathe()
     }
   }
   appender.closeSync()
