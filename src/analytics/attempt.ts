@@ -85,6 +85,12 @@ export class Attempt {
       this.#age = setTimeout(() => this.#abandon(tooOld(this.limits)), this.limits.answerMaxAgeMs)
       let ended: QueryEnd | undefined
       const rows = this.#rows(first, (end) => (ended = end))
+      const leave = rows.return.bind(rows)
+      // A generator that nobody began does not run its `finally`: who leaves before the first row must give the place back too.
+      rows.return = async () => {
+        this.#leave()
+        return leave()
+      }
       const end = () => {
         if (!ended) throw new TypeError('the rows of this answer have not been read to their end')
         return ended
@@ -109,9 +115,13 @@ export class Attempt {
       const told = await this.#settle(error)
       throw told instanceof LostError ? this.#cutOff(told) : told
     } finally {
-      // A reader that stops early is a client that went away.
-      if (!this.#over) this.#abandon(new Problem('query_failed', 'Query cancelled', 'The answer was not read to its end.'))
+      this.#leave()
     }
+  }
+
+  /** A reader that stops early is a client that went away. */
+  #leave(): void {
+    if (!this.#over) this.#abandon(new Problem('query_failed', 'Query cancelled', 'The answer was not read to its end.'))
   }
 
   /** The next line. A line that is an error is thrown. */
