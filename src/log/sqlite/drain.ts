@@ -105,7 +105,7 @@ export class Drain {
     const named = new Set(events.flatMap(({ event }) => payloadsOf(event.type, event.data)))
     const positions = events.map((event) => this.#append(event, submission))
     for (const p of submission.payloads) if (named.has(p.hash)) this.#insertPayload.run(p.hash, p.keyId, p.wrapped, p.body)
-    const stream = events[0]?.stream ?? null
+    const stream = events.at(-1)?.stream ?? null
     const resource = stream === null ? null : (this.resources.any(stream) ?? null)
     const outcome: Outcome = { positions, stream, resource, repeated: false }
     const { origin, idempotency } = submission
