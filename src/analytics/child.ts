@@ -92,15 +92,22 @@ export class Child {
   /** Sends a request; the answer's headers come when execution begins. Its abort tells the child that nobody waits any more. */
   post(path: string, body: unknown, query: number, signal: AbortSignal): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
+      signal.throwIfAborted()
       const text = JSON.stringify(body)
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), 'x-query': query }
-      httpRequest({ socketPath: this.settings.socket, path, method: 'POST', headers, agent: this.#agent, signal }, resolve)
+      const request = httpRequest({ socketPath: this.settings.socket, path, method: 'POST', headers, agent: this.#agent }, resolve)
+      // Not the request's own `signal`: its error would meet a socket that nobody listens to between an answer's last byte and
+      // the connection's return to the agent, and end the server.
+      const stop = () => request.destroy()
+      signal.addEventListener('abort', stop, { once: true })
+      request
         .on('error', reject)
+        .on('close', () => signal.removeEventListener('abort', stop))
         .end(text)
     })
   }
 
-  /** Resolves when a query that was sent has ended there, or the process has. */
+  /** Resolves when a query has ended there, or the process has. To be asked before it is sent. */
   async ended(query: number): Promise<void> {
     if (!this.isOver) await new Promise<void>((resolve) => this.#endings.set(query, resolve))
   }
