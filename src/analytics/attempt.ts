@@ -85,6 +85,8 @@ export class Attempt {
       this.#age = setTimeout(() => this.#abandon(tooOld(this.limits)), this.limits.answerMaxAgeMs)
       let ended: QueryEnd | undefined
       const rows = this.#rows(first, (end) => (ended = end))
+      // A generator that has not begun would not hear that its reader leaves, and the query would hold its place.
+      await rows.next()
       const end = () => {
         if (!ended) throw new TypeError('the rows of this answer have not been read to their end')
         return ended
@@ -97,6 +99,7 @@ export class Attempt {
 
   async *#rows(first: Line, onEnd: (end: QueryEnd) => void): AsyncGenerator<string, void, void> {
     try {
+      yield ''
       for (let line = first; ; line = await this.#next()) {
         if (line.kind === 'rows') yield line.rows
         else if (line.kind === 'end') {

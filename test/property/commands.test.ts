@@ -1,10 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
+import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { catalogue, evolve, kinds, upcast, type Kind } from '../../events/catalogue.js'
 import { foldName, type Json, type JsonObject, type StreamId } from '../../events/common.js'
 import { parseEnvelope } from '../../events/envelope.js'
+import { Replay, replay, replayLimits, type EventReader } from '../../projections/replay.js'
 import type { LedgerCommand } from '../../src/commands/dispatch.js'
 import type { Ledger } from '../../src/commands/ledger.js'
 import { isProblem } from '../../src/errors.js'
@@ -12,6 +14,7 @@ import type { AnyFound } from '../../src/log/log.js'
 import type { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
 import { verifyLog } from '../../src/log/verify.js'
 import { origin, stream, withLog } from '../support/log.js'
+import { dump, expectTables } from '../support/states.js'
 
 /** `PROPERTY_TIMES=50` for a long run. */
 const times = Number(process.env['PROPERTY_TIMES'] ?? 1)
@@ -181,6 +184,23 @@ const check = async (log: SqliteLog, directory: string, file: string) => {
   expect(bytesOf(directory).includes(planted)).toBe(false)
 }
 
+/** The tables, followed in small steps, are those of one rebuild and what the events fold to. */
+const checkTables = async (log: SqliteLog, step: number) => {
+  const events: EventReader = { head: async () => (await log.head()).position, read: (after, limit) => log.readAll(after, limit) }
+  const [once, split] = [await DuckDBInstance.create(':memory:'), await DuckDBInstance.create(':memory:')]
+  const position = await replay({ events, payloads: log, database: once })
+  const tables = await Replay.open({ events, payloads: log, database: split }, { ...replayLimits, batchMaxEvents: step })
+  while (tables.position < position) await tables.catchUp(tables.position + step)
+  tables.close()
+  expect(await dump(split)).toEqual(await dump(once))
+  const connection = await split.connect()
+  const envelopes = (await log.readAll(0, position)).map(({ text }) => parseEnvelope(text))
+  await expectTables(connection, envelopes, position)
+  connection.closeSync()
+  once.closeSync()
+  split.closeSync()
+}
+
 /** Something to begin with, or most commands would meet nothing. */
 const begin = async (ledger: Ledger) => {
   await ledger.execute({ type: 'CreateProject', data: { project: 'shop' } }, origin)
@@ -195,7 +215,7 @@ const refusedProperly = (error: unknown) => {
 describe('random commands of every kind', () => {
   const histories = fc.array(fc.tuple(command, fc.nat({ max: 9 })), { minLength: 30, maxLength: 80, size: 'max' })
 
-  test('one after another: resources are the fold of the events, every event validates, no secret is in any file', async () => {
+  test('one after another: resources and tables are the fold of the events, every event validates, no secret is in any file', async () => {
     const types = new Set<string>()
     await fc.assert(
       fc.asyncProperty(histories, (history) =>
@@ -204,9 +224,10 @@ describe('random commands of every kind', () => {
           for (const [one, pick] of history) await ledger.execute(await aimed(log, one, pick), origin).catch(refusedProperly)
           for (const { text } of await log.readAll(0, 1_000)) types.add(parseEnvelope(text).type)
           await check(log, directory, file)
+          await checkTables(log, 1 + (history.length % 7))
         }),
       ),
-      { numRuns: 40 * times },
+      { numRuns: 50 * times },
     )
     // The commands meet often enough to say something.
     expect(types.size).toBeGreaterThan(20)
