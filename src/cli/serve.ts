@@ -15,6 +15,10 @@ const createLogger = (config: Config): Logger =>
 /** `mindledger serve`: runs until SIGTERM or SIGINT, then answers what is under way and exits 0. */
 export const serve = async (config: Config): Promise<number> => {
   const logger = createLogger(config)
+  // Heard from the first moment on: a stop during the start is carried out after it.
+  const stopped = new Promise<void>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+  })
   const service = await startService(config, logger)
   const { position } = await service.head()
   if (process.stdout.isTTY) process.stdout.write(`Mindledger at ${service.url}\n  data  ${config.dataDirectory}\n  head  ${position}\n`)
@@ -24,9 +28,7 @@ export const serve = async (config: Config): Promise<number> => {
       { host: config.host },
       'anyone who reaches this address may read and change everything: set AUTH=session, or HOST to a loopback address',
     )
-  await new Promise<void>((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
-  })
+  await stopped
   logger.info('stopping')
   await service.close()
   return 0

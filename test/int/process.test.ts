@@ -166,6 +166,15 @@ describe('stop', () => {
     expect(await service.ended).toEqual([0, null])
   }, 60_000)
 
+  test('a stop that comes as soon as the service says that it serves is carried out in order', async () => {
+    const env = { ...process.env, DATA_DIR: place.path, PORT: '0' }
+    const child = spawn(process.execPath, [cliFile, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    children.push(child)
+    const ended = once(child, 'exit')
+    child.stdout.once('data', () => child.kill('SIGTERM'))
+    expect(await ended).toEqual([0, null])
+  }, 30_000)
+
   test('views that were checked leave nothing behind: SQL goes on answering, and the process ends at once', async () => {
     const service = await start()
     for (let n = 0; n < 12; n++) expect((await sql(service.url, `CREATE VIEW v${n} AS (SELECT range AS x FROM range(5))`)).type).toBe('ok')
