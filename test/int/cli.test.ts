@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import Database from 'better-sqlite3'
 import { cliFile, freePort, mindledger, runProgram, type Ended } from '../support/cli.js'
@@ -129,7 +130,14 @@ describe('beside a running server', () => {
 
   test.each(['log', 'log --follow', 'head', 'verify'])('a reader that closes the pipe ends %s without a word', async (command) => {
     const line = `{ "${process.execPath}" "${cliFile}" ${command}; echo "status $?" >&2; } | head -c 1`
-    const { code, out, err } = await runProgram('sh', ['-c', `exec 3>&1; ${line}`], { env: environment })
+    let ended: Ended | undefined
+    const running = runProgram('sh', ['-c', line], { env: environment }).then((result) => (ended = result))
+    // Who follows hears of the closed pipe with the next event.
+    for (let n = 0; command.includes('--follow') && ended === undefined; n++) {
+      await send(server.url, 'POST', '/api/projects', { project: { name: `followed_${n}` } })
+      await sleep(100)
+    }
+    const { code, out, err } = await running
     expect({ code, out: out.length }).toEqual({ code: 0, out: 1 })
     expect(err).toMatch(/^status (0|141)\n$/)
   })
