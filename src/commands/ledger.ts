@@ -7,7 +7,8 @@ import { sealSecrets } from '../vault/secrets.js'
 import type { SealedPayload, Vault } from '../vault/vault.js'
 import { handlers, type LedgerCommand } from './dispatch.js'
 
-export type Execution = { idempotency?: { key: string; fingerprint: string } }
+/** With an idempotency key, and the whole request that it stands for. */
+export type Execution = { idempotency?: { key: string; request: string } }
 
 /** Where secrets can stand in a command. */
 const secretFields = new Set(['params', 'parameters', 'using'])
@@ -53,7 +54,7 @@ export class Ledger {
         return decide(sealed, facts).map((event) => ('event' in event ? event : { stream, event }))
       },
       payloads,
-      ...(idempotency && { idempotency }),
+      ...(idempotency && { idempotency: { key: idempotency.key, fingerprint: this.vault.fingerprint(idempotency.request) } }),
     })
   }
 }

@@ -32,6 +32,11 @@ const requireSameKey = (db: Connection, vault: Vault): void => {
 
 const stopping = () => new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 })
 
+/** Answers are kept for clients that try again, which they do within days. */
+const forgetOldAnswers = (db: Connection): void => {
+  db.prepare('DELETE FROM answers WHERE answered_at < ?').run(new Date(Date.now() - limits.idempotencyMaxAgeMs).toISOString())
+}
+
 const storageFailed = (what: 'read' | 'written', cause: unknown) =>
   new Problem('storage_failed', 'Storage failed', `the log could not be ${what}; nothing of this request was recorded`, {
     hint: 'Free disk space or mend the disk, then send the request again.',
@@ -64,6 +69,7 @@ export class SqliteLog implements Log {
     try {
       this.id = readLogId(db)
       requireSameKey(db, options.vault)
+      forgetOldAnswers(db)
     } catch (error) {
       this.#disconnect()
       throw error

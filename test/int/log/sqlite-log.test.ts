@@ -226,7 +226,7 @@ describe('names under concurrency', () => {
 
 describe('idempotency keys', () => {
   const create = (name: string) => ({ type: 'CreateProject' as const, data: { project: name } })
-  const withKey = (key: string, fingerprint = 'f') => ({ idempotency: { key, fingerprint } })
+  const withKey = (key: string, request = 'f') => ({ idempotency: { key, request } })
 
   test('the same command again gets the same answer, and nothing new happens', () =>
     withLog(async ({ log, ledger }) => {
@@ -242,7 +242,7 @@ describe('idempotency keys', () => {
       expect([first?.repeated, second?.repeated]).toEqual([false, true])
       await log.close()
       const again = new SqliteLog({ file, vault })
-      const third = await again.submit({ ...writes(projectCreated(7)), idempotency: { key: 'k', fingerprint: 'f' } })
+      const third = await again.submit({ ...writes(projectCreated(7)), idempotency: { key: 'k', fingerprint: vault.fingerprint('f') } })
       expect(third).toEqual(second)
       await again.close()
     }))
