@@ -6,6 +6,7 @@ import { settingDescriptions } from '../src/config.js'
 import { problemCatalogue } from '../src/errors.js'
 import { limits } from '../src/limits.js'
 import { limitDescriptions } from './limit-descriptions.js'
+import { tablesPage } from './tables.js'
 
 type JsonSchema = {
   type?: string | string[]
@@ -113,9 +114,13 @@ const written = '<!-- Written by `npm run docs`. Change the code that it describ
 /** The pages that follow from the code, by file name. */
 export const pages = (): Record<string, string> =>
   Object.fromEntries(
-    Object.entries({ 'events.md': events(), 'limits.md': limitsPage(), 'errors.md': errors(), 'settings.md': settings() }).map(
-      ([file, text]) => [file, `${written}\n\n${text}\n`],
-    ),
+    Object.entries({
+      'events.md': events(),
+      'limits.md': limitsPage(),
+      'errors.md': errors(),
+      'settings.md': settings(),
+      'tables.md': tablesPage(),
+    }).map(([file, text]) => [file, `${written}\n\n${text}\n`]),
   )
 
 // Compiled to dist/docs, the pages stand beside the sources.

@@ -49,6 +49,10 @@ export class Projector {
 
   /** Brings the tables to the head of the log and then follows it. `onProgress` hears of the first catch-up. */
   async start(onProgress: (position: number, target: number) => void): Promise<void> {
+    const { replay, events, followerBatchEvents } = this.options
+    const head = await events.head()
+    // Said before the work begins: REST need not wait for it.
+    if (head - replay.position > followerBatchEvents) onProgress(replay.position, head)
     await this.#catchUp(onProgress)
     this.#timer = setInterval(() => void this.#follow().catch(() => undefined), Math.min(tickMs, this.options.followerIntervalMs))
   }

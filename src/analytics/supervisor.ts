@@ -27,7 +27,7 @@ export type AnalyticsStatus = {
 const backoffMaxMs = 10_000
 const healthyAfterMs = 10_000
 /** Tables that take longer to be built do not keep the service from starting. */
-const buildWaitMs = 2_000
+const buildWaitMs = 1_000
 const stopWaitMs = 3_000
 const respawnMs = 1_000
 
@@ -67,8 +67,8 @@ export class Analytics {
     const from = performance.now()
     const until = from + analytics.#limits.startWaitMs
     for (let state = analytics.#child?.state; state && performance.now() < until; state = analytics.#child?.state) {
-      if (state.ready || state.failed !== undefined || (state.starting && performance.now() > from + buildWaitMs)) break
-      await analytics.#change(until)
+      if (state.ready || state.failed !== undefined || (state.starting && performance.now() >= from + buildWaitMs)) break
+      await analytics.#change(state.starting ? from + buildWaitMs : until)
     }
     return analytics
   }

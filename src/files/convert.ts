@@ -1,40 +1,14 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { z } from 'zod'
 import { badFile, BadRows, tooLarge } from './bad-rows.js'
 import { columnNames } from './column-names.js'
 import { stageCsv } from './csv.js'
-import { detectFormat, fileFormats } from './formats.js'
+import { detectFormat } from './formats.js'
+import type { Ingested, IngestJob } from './ingest-messages.js'
 import { stageJson } from './json.js'
 import { limits } from '../limits.js'
 import { describe, fileProblem, openSandbox, writeParquet } from './parquet-writer.js'
 import { selectStaged, sqlName, sqlString, type StagedTable } from './staged-table.js'
-
-/** What the ingesting process is told: paths of this machine, and what the caller said about the file. */
-export const ingestJob = z.strictObject({
-  source: z.string(),
-  originalName: z.string(),
-  format: z.enum(fileFormats).optional(),
-  onBadRows: z.enum(['refuse', 'skip']),
-  workDirectory: z.string(),
-  memoryBytes: z.int(),
-})
-export type IngestJob = z.infer<typeof ingestJob>
-
-const badRow = z.strictObject({ line: z.int(), text: z.string(), reason: z.string() })
-
-/** What comes of a file. */
-export const ingested = z.strictObject({
-  parquetFile: z.string(),
-  sha256: z.string(),
-  bytes: z.int(),
-  rowCount: z.int(),
-  columns: z.array(z.strictObject({ name: z.string(), type: z.string() })),
-  skipped: z.strictObject({ count: z.int(), first: z.array(badRow) }),
-  warnings: z.array(z.string()),
-  renamed: z.array(z.strictObject({ from: z.string(), to: z.string() })),
-})
-export type Ingested = z.infer<typeof ingested>
 
 /** The paths that a conversion uses in its work directory. */
 export const workFiles = (workDirectory: string) => ({

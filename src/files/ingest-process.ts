@@ -2,7 +2,8 @@
  * The process that reads one uploaded file: it may run out of memory, crash or never end, and is killed then without
  * harm to the service. It is told one job, answers once, and ends when its parent does.
  */
-import { convert, ingestJob, type Ingested } from './convert.js'
+import { convert } from './convert.js'
+import { ingestJob, type Ingested } from './ingest-messages.js'
 import { isProblem } from '../errors.js'
 
 export type IngestAnswer =

@@ -49,7 +49,7 @@ export const refuseUnavailable = (statement: Statement): [] => {
         'Tables are not written to',
         `${statement.verb.toUpperCase()} is not possible: tables are read here`,
         {
-          hint: 'Replace an uploaded file as a whole: PUT /api/files/name.',
+          hint: 'Delete the uploaded file and send it anew: DELETE, then PUT /api/files/name.',
         },
       )
     case 'explain':

@@ -214,7 +214,7 @@ const columns = (fixed: Fixed): Relation => {
     offered AS (
       SELECT schema, "table", place, name, type, about FROM fixed WHERE schema IS NOT NULL
       UNION ALL SELECT p.name, f.table, f.place, f.name, f.type, f.about FROM projects AS p, fixed AS f WHERE f.schema IS NULL
-      UNION ALL SELECT 'files', f."table", f.place, c.name, c.type, '' FROM (
+      UNION ALL SELECT 'files', f."table", f.place, c.name, c.type, 'Column of the uploaded file.' FROM (
         SELECT name AS "table", unnest(from_json(columns, '[{"name":"VARCHAR","type":"VARCHAR"}]')) AS c,
           unnest(range(1, CAST(json_array_length(columns) AS BIGINT) + 1)) AS place FROM ${at('files')} AS f) AS f
       UNION ALL SELECT m.schema, m."table", row_number() OVER (PARTITION BY m.schema, m."table"), m.c.name, m.c.type, m.c.about FROM (${modelColumns}) AS m

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { DuckDBInstance, type Json } from '@duckdb/node-api'
 import { isProblem, type Problem } from '../../../src/errors.js'
 import type { OnBadRows } from '../../../src/files/bad-rows.js'
-import { convert, type Ingested } from '../../../src/files/convert.js'
+import { convert } from '../../../src/files/convert.js'
+import type { Ingested } from '../../../src/files/ingest-messages.js'
 
 export type Loaded = Ingested & { rows: Json[][]; parquet: Buffer }
 

@@ -1,0 +1,35 @@
+import { catalogue } from '../src/sql/relations/catalogue.js'
+import type { Relation } from '../src/sql/relations/relation.js'
+
+const line = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+
+const section = (schema: string, { name, about, columns }: Relation): string =>
+  [
+    `### ${schema}.${name}`,
+    '',
+    about,
+    '',
+    line(['Column', 'Type', 'Meaning']),
+    line(['---', '---', '---']),
+    ...columns.map((column) => line([`\`${column.name}\``, column.type, column.about])),
+  ].join('\n')
+
+const titles: Record<keyof typeof catalogue, [schema: string, about: string]> = {
+  project: ['<project>', 'Every project has these; `mindsdb` is the project of statements that name none.'],
+  log: ['log', 'What happened, for all projects.'],
+  information_schema: ['information_schema', 'What SQL offers, and the resources of all projects at once.'],
+}
+
+/** docs/tables.md: what `information_schema.tables` and `.columns` say. */
+export const tablesPage = (): string => {
+  const schemas = (['project', 'log', 'information_schema'] as const).map((key) => {
+    const [schema, about] = titles[key]
+    return `## ${schema}\n\n${about}\n\n${catalogue[key].map((relation) => section(schema, relation)).join('\n\n')}`
+  })
+  return `# Tables
+
+Every table and column that SQL offers, as \`information_schema.tables\` and \`information_schema.columns\` describe them. Beside them stand your
+own: \`files.<name>\`, \`<project>.<view>\` and \`<project>.<model>\`. [sql.md](sql.md) has the statements.
+
+${schemas.join('\n\n')}`
+}

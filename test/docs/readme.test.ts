@@ -1,0 +1,169 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { cliFile, freePort, repository, runProgram, type Ended } from '../support/cli.js'
+import { spawnService, temporaryDirectory } from '../support/service.js'
+
+const read = (file: string): string => readFileSync(join(repository, file), 'utf8')
+const readme = read('README.md')
+const scripts = (JSON.parse(read('package.json')) as { scripts: Record<string, string> }).scripts
+
+/** The shell blocks of the README, with the heading or the bold words that they follow. */
+const blocks = [...readme.matchAll(/^```sh\n(.*?)^```/gms)].map(({ 1: text = '', index }) => ({
+  text,
+  about: [...readme.slice(0, index).matchAll(/^(?:## (.+)|\*\*(.+?)\.\*\*)/gm)].at(-1)?.slice(1).find(Boolean) ?? '',
+}))
+const block = (about: string): string => {
+  const found = blocks.filter((one) => one.about === about)
+  if (found.length !== 1) throw new Error(`${found.length} blocks about ${about}`)
+  return found[0]?.text ?? ''
+}
+
+const place = temporaryDirectory()
+const home = place.path
+let port = 0
+let server: Awaited<ReturnType<typeof spawnService>>
+
+beforeAll(async () => {
+  // A folder that looks like a clone after npm ci; `npx mindledger` is the compiled program.
+  for (const name of ['node_modules', 'dist', 'package.json']) symlinkSync(join(repository, name), join(home, name))
+  mkdirSync(join(home, 'bin'))
+  writeFileSync(
+    join(home, 'bin', 'npx'),
+    `#!/bin/sh\n[ "$1" = mindledger ] || exit 64\nshift\nexec "${process.execPath}" "${cliFile}" "$@"\n`,
+  )
+  chmodSync(join(home, 'bin', 'npx'), 0o755)
+  port = await freePort()
+  server = await spawnService(join(home, 'data'), { PORT: String(port) })
+}, 30_000)
+
+afterAll(async () => {
+  server.child.kill('SIGTERM')
+  expect(await server.ended).toEqual([0, null])
+  for (const name of ['node_modules', 'dist', 'package.json']) rmSync(join(home, name))
+  place.remove()
+})
+
+/** Runs a block as a reader would: line after line in one shell, in the folder of the clone. */
+const shell = (text: string): Promise<Ended> =>
+  runProgram('sh', ['-ec', text.replaceAll('localhost:47334', `localhost:${port}`)], {
+    cwd: home,
+    env: { PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}`, PORT: String(port), DATA_DIR: join(home, 'data') },
+  })
+
+test('every shell block of the README is run here', () => {
+  const run = ['npm ci && npm run demo', 'npm ci && npm test', 'npm start']
+  const answers = ['REST', 'SQL', 'Audit'].map(block)
+  expect(blocks.map(({ text }) => text).filter((text) => !run.includes(text.trim()) && !answers.includes(text))).toEqual([])
+  // This is `npm test` at work.
+  expect(scripts['test']).toContain('jest')
+})
+
+test('npm start serves the folder ./data, on the port and address that the README says', async () => {
+  const clone = join(home, 'clone')
+  mkdirSync(clone)
+  for (const name of ['dist', 'package.json']) symlinkSync(join(repository, name), join(clone, name))
+  const env: NodeJS.ProcessEnv = { ...process.env, PORT: '0' }
+  delete env['DATA_DIR']
+  const started = spawn('sh', ['-c', `exec ${scripts['start'] ?? ''}`], { cwd: clone, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(started, 'exit')
+  const [line] = (await once(started.stdout, 'data')) as [Buffer]
+  expect(JSON.parse(line.toString())).toMatchObject({ msg: 'serving', data: join(clone, 'data') })
+  started.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
+  const help = await shell('npx mindledger --help')
+  expect(help).toMatchObject({ code: 0, err: '' })
+  expect(help.out).toMatch(/PORT .*\(47334\)/)
+  expect(help.out).toMatch(/HOST .*\(127\.0\.0\.1\)/)
+  expect(help.out).toMatch(/DATA_DIR .*\(\.\/data\)/)
+})
+
+// In this order: each block goes on where the one before ended.
+test('the answers over REST are what the README promises', async () => {
+  const { code, out, err } = await shell(block('REST'))
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  expect(out).toContain('"name":"sales"')
+  expect(out).toContain('"openai_api_key":"******"')
+  expect(out).not.toContain('sk-1')
+})
+
+test('the answers in SQL are what the README promises', async () => {
+  const { code, out, err } = await shell(block('SQL'))
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  expect(out).toMatch(/mpg +\| mindsdb +\| 1 +\| complete/)
+  expect(out).toMatch(/^mpg +\| complete \| 0\.\d+$/m)
+  expect(out).toMatch(/^MILES_PER_GALLON +\| MILES_PER_GALLON_MIN +\| MILES_PER_GALLON_MAX$/im)
+  expect(out).toContain('chevrolet chevelle malibu')
+}, 60_000)
+
+test('the audit gives what the README promises', async () => {
+  const { code, out, err } = await shell(block('Audit'))
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  expect(out).toMatch(/anonymous +\| AgentCreated/)
+  for (const type of ['SkillCreated', 'FileCreated', 'ModelTrained', 'PredictionsServed']) expect(out).toContain(type)
+  expect(out).toContain('The log holds')
+  expect(out).toContain('Proven up to position')
+  expect(out).toContain('audit.duckdb holds the log up to position')
+}, 60_000)
+
+test('the demo tells its whole story and ends well', async () => {
+  expect(scripts['demo']).toBe('node dist/docs/demo/demo.js')
+  const { code, out, err } = await runProgram('sh', ['-c', scripts['demo'] ?? ''], { cwd: repository })
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  const sections = [...out.matchAll(/^(.+)\n-+$/gm)].map(([, title]) => title)
+  expect(sections).toEqual([
+    'Real tables become files',
+    'A project with a skill, an agent and a chatbot',
+    'Two models, each one statement',
+    'Predictions over REST and in SQL',
+    'A change, and the history that it leaves',
+    'An audit',
+  ])
+  expect(out).toContain('mpg is complete after')
+  expect(out).toContain('The log holds')
+  expect(out).toContain('"openai_api_key":"******"')
+}, 60_000)
+
+test('the README is at most 150 lines long', () => {
+  expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(150)
+})
+
+const markdown = [
+  '.',
+  ...[
+    'docs',
+    ...readdirSync(join(repository, 'docs'), { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => join(entry.parentPath, entry.name)),
+  ],
+].flatMap((folder) =>
+  readdirSync(resolve(repository, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(resolve(repository, folder), name)),
+)
+
+const anchorsOf = (file: string): string[] =>
+  [...readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+
+test.each(markdown.map((file) => file.slice(repository.length)))('the links of %s lead somewhere', (name) => {
+  const file = join(repository, name)
+  const links = [
+    ...readFileSync(file, 'utf8')
+      .replace(/^```.*?^```/gms, '')
+      .matchAll(/\]\(([^)\s]+)\)/g),
+  ].map(([, link = '']) => link)
+  const broken = links.filter((link) => {
+    if (/^[a-z]+:/.test(link)) return false
+    const [path = '', anchor] = link.split('#')
+    const to = path === '' ? file : resolve(dirname(file), path)
+    return !existsSync(to) || (anchor !== undefined && !anchorsOf(to).includes(anchor))
+  })
+  expect(broken).toEqual([])
+})

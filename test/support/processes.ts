@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+const parentOf = (pid: number): number | undefined => {
+  try {
+    // The command's name, in brackets, may hold anything.
+    return Number(
+      readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ')[1],
+    )
+  } catch {
+    return undefined
+  }
+}
+
+/** A process and all that come from it. */
+export const processTree = (root: number): number[] => {
+  const all = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+  const children = all.filter((pid) => parentOf(pid) === root)
+  return [root, ...children.flatMap(processTree)]
+}
+
+/** The processes below one that run a file of this name. */
+export const childrenRunning = (root: number, file: string): number[] =>
+  processTree(root).filter((pid) => {
+    try {
+      return pid !== root && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(file)
+    } catch {
+      return false
+    }
+  })
+
+const mebibytes = (text: string, name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) / 1024
+
+/** What processes hold of memory, in MiB: `rss` counts shared pages in each, `pss` once. */
+export const memoryOf = (pids: readonly number[]): { rss: number; pss: number } => {
+  const texts = pids.map((pid) => readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))
+  const sum = (name: string) => Math.round(texts.reduce((total, text) => total + mebibytes(text, name), 0))
+  return { rss: sum('Rss'), pss: sum('Pss') }
+}
+
+/** Whether a process is there and no zombie. */
+export const isRunning = (pid: number): boolean => {
+  try {
+    return !/^\d+ \(.*\) Z /s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
