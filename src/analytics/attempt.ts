@@ -85,12 +85,8 @@ export class Attempt {
       this.#age = setTimeout(() => this.#abandon(tooOld(this.limits)), this.limits.answerMaxAgeMs)
       let ended: QueryEnd | undefined
       const rows = this.#rows(first, (end) => (ended = end))
-      const leave = rows.return.bind(rows)
-      // A generator that nobody began does not run its `finally`: who leaves before the first row must give the place back too.
-      rows.return = async () => {
-        this.#leave()
-        return leave()
-      }
+      // A generator that has not begun would not hear that its reader leaves, and the query would hold its place.
+      await rows.next()
       const end = () => {
         if (!ended) throw new TypeError('the rows of this answer have not been read to their end')
         return ended
@@ -103,6 +99,7 @@ export class Attempt {
 
   async *#rows(first: Line, onEnd: (end: QueryEnd) => void): AsyncGenerator<string, void, void> {
     try {
+      yield ''
       for (let line = first; ; line = await this.#next()) {
         if (line.kind === 'rows') yield line.rows
         else if (line.kind === 'end') {
@@ -115,13 +112,9 @@ export class Attempt {
       const told = await this.#settle(error)
       throw told instanceof LostError ? this.#cutOff(told) : told
     } finally {
-      this.#leave()
+      // A reader that stops early is a client that went away.
+      if (!this.#over) this.#abandon(new Problem('query_failed', 'Query cancelled', 'The answer was not read to its end.'))
     }
-  }
-
-  /** A reader that stops early is a client that went away. */
-  #leave(): void {
-    if (!this.#over) this.#abandon(new Problem('query_failed', 'Query cancelled', 'The answer was not read to its end.'))
   }
 
   /** The next line. A line that is an error is thrown. */

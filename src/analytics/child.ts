@@ -94,8 +94,19 @@ export class Child {
     return new Promise((resolve, reject) => {
       const text = JSON.stringify(body)
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), 'x-query': query }
-      httpRequest({ socketPath: this.settings.socket, path, method: 'POST', headers, agent: this.#agent, signal }, resolve)
+      let answer: IncomingMessage | undefined
+      const request = httpRequest({ socketPath: this.settings.socket, path, method: 'POST', headers, agent: this.#agent }, (response) => {
+        answer = response
+        resolve(response)
+      })
+      // Not the request's own signal: of an answer that has come and not been read it would destroy the connection with an
+      // error that nobody hears, which ends this process.
+      const stop = () => (answer ?? request).destroy(signal.reason as Error)
+      if (signal.aborted) stop()
+      signal.addEventListener('abort', stop, { once: true })
+      request
         .on('error', reject)
+        .on('close', () => signal.removeEventListener('abort', stop))
         .end(text)
     })
   }

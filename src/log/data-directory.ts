@@ -42,12 +42,13 @@ const readFormat = (paths: DataPaths): number => {
   return found
 }
 
-/** Looks at a data directory without changing it. @throws ConfigError when there is none or a newer release wrote it */
+/** Looks at a data directory without changing it. @throws ConfigError when there is none, it has no log, or a newer release wrote it */
 export const checkDataDirectory = (root: string): DataPaths => {
   const paths = dataPaths(root)
   if (!existsSync(paths.format))
     throw new ConfigError(`${root} is not a data directory (it has no FORMAT file). Set DATA_DIR to the one you mean.`)
   readFormat(paths)
+  if (!existsSync(paths.log)) throw new ConfigError(`${root} holds no log. "mindledger serve" begins one; a backup brings one back.`)
   return paths
 }
 

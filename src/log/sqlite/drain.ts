@@ -151,4 +151,4 @@ const checkWhere = (stream: string, origin: Origin): void => {
 
 /** Whether SQLite itself failed, as opposed to a decision. */
 export const isStorageError = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SQLITE')
+  typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SQLITE')
