@@ -14,7 +14,7 @@ const train = async (target: Target) => {
   form.set('file', new Blob([readFileSync(cars)]), 'cars.json')
   const uploaded = await fetch(`${target.url}/api/files/cars`, { method: 'PUT', body: form })
   if (!uploaded.ok) throw new Error(await uploaded.text())
-  const query = 'CREATE MODEL mindsdb.mpg FROM files (SELECT * EXCLUDE (Name, Year) FROM cars) PREDICT Miles_per_Gallon'
+  const query = 'CREATE MODEL mindsdb.mpg FROM files (SELECT * EXCLUDE (Name, Year) FROM cars) PREDICT Miles_per_Gallon USING seed = 7'
   await send(target, 'POST', '/api/projects/mindsdb/models', { query })
   for (;;) {
     const { status } = (await send(target, 'GET', '/api/projects/mindsdb/models/mpg')) as { status: string }

@@ -54,6 +54,8 @@ export class Attempt {
   #over = false
   #isExpired = false
   #ending: Promise<boolean> | undefined
+  /** Asked for before the query is sent: a short one is over before its first row has been read. */
+  #ended: Promise<void> | undefined
   #age: NodeJS.Timeout | undefined
   #lines: AsyncGenerator<string, void, void> | undefined
   readonly #aborted = () => this.#abandon(this.signal?.reason)
@@ -74,6 +76,7 @@ export class Attempt {
     this.signal?.addEventListener('abort', this.#aborted, { once: true })
     try {
       this.signal?.throwIfAborted()
+      this.#ended = this.child.ended(this.number)
       this.#lines = linesOf(await this.#waiting(() => this.child.post('/query', request, this.number, this.#stop.signal)))
       this.#begun = true
       this.#timeoutMs = Math.min(request.timeoutMs ?? this.#timeoutMs, this.#timeoutMs)
@@ -91,7 +94,8 @@ export class Attempt {
         if (!ended) throw new TypeError('the rows of this answer have not been read to their end')
         return ended
       }
-      return { columns: columns.columns, ...(columns.served !== undefined && { served: columns.served }), rows, end }
+      const { kind: _, ...head } = columns
+      return { ...head, rows, end }
     } catch (error) {
       throw await this.#settle(error)
     }
@@ -195,7 +199,7 @@ export class Attempt {
   async #endOrKill(): Promise<boolean> {
     const asked = performance.now()
     this.child.ping()
-    await Promise.race([this.child.ended(this.number), sleep(this.limits.cancelGraceMs, undefined, { ref: false })])
+    await Promise.race([this.#ended, sleep(this.limits.cancelGraceMs, undefined, { ref: false })])
     if (this.child.running.has(this.number)) {
       this.child.kill(this.child.heardAt > asked ? 'stuck' : 'blocked')
       await this.child.exited

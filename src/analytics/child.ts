@@ -92,6 +92,7 @@ export class Child {
   /** Sends a request; the answer's headers come when execution begins. Its abort tells the child that nobody waits any more. */
   post(path: string, body: unknown, query: number, signal: AbortSignal): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
+      signal.throwIfAborted()
       const text = JSON.stringify(body)
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), 'x-query': query }
       let answer: IncomingMessage | undefined
@@ -102,7 +103,6 @@ export class Child {
       // Not the request's own signal: of an answer that has come and not been read it would destroy the connection with an
       // error that nobody hears, which ends this process.
       const stop = () => (answer ?? request).destroy(signal.reason as Error)
-      if (signal.aborted) stop()
       signal.addEventListener('abort', stop, { once: true })
       request
         .on('error', reject)
@@ -111,7 +111,7 @@ export class Child {
     })
   }
 
-  /** Resolves when a query that was sent has ended there, or the process has. */
+  /** Resolves when a query has ended there, or the process has. To be asked before it is sent. */
   async ended(query: number): Promise<void> {
     if (!this.isOver) await new Promise<void>((resolve) => this.#endings.set(query, resolve))
   }

@@ -1,9 +1,9 @@
 import { isProblem, Problem, problemCatalogue, type ProblemCode } from '../errors.js'
-import type { Column, Frame, QueryEnd } from './query.js'
+import type { Column, Frame, QueryEnd, Scored } from './query.js'
 
 /** What the two processes say to each other in an answer: one JSON object a line, but for lines of rows, which begin with `[`. */
 export type Line =
-  | { kind: 'columns'; columns: Column[]; served?: unknown }
+  | { kind: 'columns'; columns: Column[]; served?: unknown; scored?: Scored[] }
   | { kind: 'rows'; rows: string }
   | { kind: 'end'; end: QueryEnd }
   | { kind: 'error'; problem: Problem }
@@ -21,13 +21,19 @@ export const encodeError = (error: unknown): string => {
 
 const isCode = (code: string): code is ProblemCode => Object.hasOwn(problemCatalogue, code)
 
-type Wire = { columns?: Column[]; served?: unknown; end?: QueryEnd; error?: { code: string; title: string; detail: string } }
+type Wire = {
+  columns?: Column[]
+  served?: unknown
+  scored?: Scored[]
+  end?: QueryEnd
+  error?: { code: string; title: string; detail: string }
+}
 
 /** Reads one line of an answer. @throws TypeError when it is none */
 export const decodeLine = (line: string): Line => {
   if (line.startsWith('[')) return { kind: 'rows', rows: line }
-  const { columns, served, end, error } = JSON.parse(line) as Wire
-  if (columns) return { kind: 'columns', columns, ...(served !== undefined && { served }) }
+  const { columns, served, scored, end, error } = JSON.parse(line) as Wire
+  if (columns) return { kind: 'columns', columns, ...(served !== undefined && { served }), ...(scored && { scored }) }
   if (end) return { kind: 'end', end }
   if (!error || !isCode(error.code)) throw new TypeError('a line of an answer is neither columns, rows, end nor error')
   const { code, title, detail, ...extras } = error

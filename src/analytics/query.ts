@@ -1,11 +1,17 @@
-import type { Frame, SelectRequest } from '../sql/run-select.js'
+import type { Frame, Scored, SelectRequest } from '../sql/run-select.js'
 
-export type { Frame, SelectRequest }
+export type { Frame, Scored, SelectRequest }
 
 export type Column = { name: string; type: string }
 
 /** What a query did: the rows it gave, and the model versions that scored for it. */
-export type QueryEnd = { rows: number; scored: { model: string; version: number; rows: number }[] }
+export type QueryEnd = { rows: number; scored: Scored[] }
 
 /** An answer as the server's other parts read it. `rows` has to be read to its end or returned; `end` is there after that. */
-export type QueryStream = { columns: Column[]; served?: unknown; rows: AsyncGenerator<string, void, void>; end: () => QueryEnd }
+export type QueryStream = {
+  columns: Column[]
+  served?: unknown
+  scored?: Scored[]
+  rows: AsyncGenerator<string, void, void>
+  end: () => QueryEnd
+}

@@ -29,6 +29,7 @@ const healthyAfterMs = 10_000
 /** Tables that take longer to be built do not keep the service from starting. */
 const buildWaitMs = 2_000
 const stopWaitMs = 3_000
+const respawnMs = 1_000
 
 /**
  * The analytics process under supervision: started, restarted, kept within its limits. Whatever a query does to the process,
@@ -172,7 +173,19 @@ export class Analytics {
     const delayMs = this.#failures === 0 ? 0 : Math.min(backoffMaxMs, 100 * 2 ** this.#failures)
     if (child.loss === 'died') this.#failures += 1
     if (delayMs > 0) await sleep(delayMs, undefined, { ref: false })
-    this.#spawn()
+    await this.#respawn()
+  }
+
+  /** Without memory or file descriptors to spare no process can be started; that passes, and REST goes on meanwhile. */
+  async #respawn(): Promise<void> {
+    for (;;)
+      try {
+        this.#spawn()
+        return
+      } catch (error) {
+        this.options.logger?.warn({ err: error }, 'no analytics process could be started; trying again')
+        await sleep(respawnMs, undefined, { ref: false })
+      }
   }
 
   /** A process that answers. Waits for one that is about to, but not for long tables to be built. */

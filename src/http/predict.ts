@@ -14,12 +14,22 @@ import { projectNamed } from './scope.js'
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
+const refuseTooMany = (rows: number): void => {
+  if (rows > limits.predictMaxRows)
+    throw wrong(
+      `${rows} rows; a request takes at most ${limits.predictMaxRows}`,
+      'Send them in several requests, or JOIN the model in SQL.',
+    )
+}
+
 const fromColumns = (columns: Record<string, unknown>): unknown[] => {
   const entries = Object.entries(columns).map(([name, values]) => {
     if (!Array.isArray(values)) throw wrong(`data.${name}: must be an array, as data is an object of columns`)
     return [name, values as unknown[]] as const
   })
   const length = entries[0]?.[1].length ?? 0
+  // Before a row is made of them: numbers in columns are far smaller than rows.
+  refuseTooMany(length)
   const ragged = entries.find(([, values]) => values.length !== length)
   if (ragged) throw wrong(`data.${ragged[0]}: has ${ragged[1].length} values, the first column has ${length}`)
   return Array.from({ length }, (_, row) => Object.fromEntries(entries.map(([name, values]) => [name, values[row]])))
@@ -49,11 +59,7 @@ export const readPredictBody = (body: unknown): { rows: InputRow[]; params: Reco
   const rows = Array.isArray(body) ? (body as unknown[]) : rowsIn(body['data'])
   const params = Array.isArray(body) ? {} : (body['params'] ?? {})
   if (!isObject(params)) throw wrong('params: must be an object')
-  if (rows.length > limits.predictMaxRows)
-    throw wrong(
-      `${rows.length} rows; a request takes at most ${limits.predictMaxRows}`,
-      'Send them in several requests, or JOIN the model in SQL.',
-    )
+  refuseTooMany(rows.length)
   rows.forEach((row, i) => {
     if (!isObject(row)) throw wrong(`row ${i}: must be an object of columns`)
     const unfit = unfitJson(row)

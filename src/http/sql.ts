@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import { once } from 'node:events'
 import { z } from 'zod'
-import type { Json } from '../../events/common.js'
+import { jsonObject, type Json } from '../../events/common.js'
 import { isProblem, Problem } from '../errors.js'
 import { errorMessage, type SqlAnswer } from '../sql/answer.js'
 import type { SqlEngine } from '../sql/execute.js'
@@ -15,7 +15,7 @@ type Format = (typeof formats)[number] | undefined
 const body = z.looseObject({
   query: z.string(),
   context: z.looseObject({ db: z.string().nullish() }).nullish(),
-  params: z.record(z.string(), json).nullish(),
+  params: jsonObject.nullish(),
   response_format: z.string().nullish(),
 })
 const context = z.looseObject({ db: z.string(), show_secrets: z.boolean() })
@@ -140,16 +140,21 @@ export const sqlRoutes = (sql: SqlEngine): Route[] => [
       const format = formatOf(response_format)
       const gone = new AbortController()
       res.on('close', () => gone.abort())
-      const answer = await sql.execute({
-        query,
-        db: sent?.db ?? undefined,
-        params: params ?? undefined,
-        origin: originOf(req, res, 'sql'),
-        execution: idempotencyOf(req),
-        signal: gone.signal,
-      })
-      if (answer.type !== 'error') res.locals['positions'] = answer.positions
-      await send(res, answer, format, gone.signal)
+      try {
+        const answer = await sql.execute({
+          query,
+          db: sent?.db ?? undefined,
+          params: params ?? undefined,
+          origin: originOf(req, res, 'sql'),
+          execution: idempotencyOf(req),
+          signal: gone.signal,
+        })
+        if (answer.type !== 'error') res.locals['positions'] = answer.positions
+        await send(res, answer, format, gone.signal)
+      } catch (error) {
+        // That the client went away is said in the request's own line, and is no fault.
+        if (error !== gone.signal.reason) throw error
+      }
     },
   },
 ]

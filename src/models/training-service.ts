@@ -26,6 +26,7 @@ type Options = { ledger: Ledger; blobs: Blobs; trainer: Trainer; select: Select;
 
 const origin: Origin = { actor: 'trainer', source: 'system', request: null, correlation: null, causation: null }
 const retryMs = 1_000
+const reasonMaxChars = 10_000
 
 /**
  * Carries out the trainings that the log asks for, one after the other. Each ends in the log, as trained or as failed,
@@ -42,7 +43,10 @@ export class TrainingService {
   readonly #unsubscribe: () => void
 
   constructor(private readonly options: Options) {
-    this.#unsubscribe = options.ledger.log.onCommitted(() => void this.#cancelOrphan())
+    this.#unsubscribe = options.ledger.log.onCommitted(() => {
+      if (this.#running)
+        this.#cancelOrphan(this.#running).catch((error: unknown) => options.logger.warn({ err: error }, 'a training was not checked'))
+    })
   }
 
   /** Takes up what an earlier run of the service left: what waited is trained, what was interrupted has failed. */
@@ -60,7 +64,10 @@ export class TrainingService {
   /** Trains a version that was requested, after those that wait already. */
   enqueue(model: StreamId, version: number): void {
     this.#queue.push({ model, version })
-    this.#idle = this.#idle.then(() => this.#next())
+    // Nothing may break the chain: those that wait behind would wait for ever.
+    this.#idle = this.#idle
+      .then(() => this.#next())
+      .catch((error: unknown) => this.options.logger.error({ err: error }, 'a training was left as it was'))
   }
 
   /** How far a training is; undefined when it waits or is over. */
@@ -87,9 +94,8 @@ export class TrainingService {
   }
 
   /** A training whose model or version was deleted has nobody to train for. */
-  async #cancelOrphan(): Promise<void> {
-    const running = this.#running
-    if (running && !(await this.#wanted(running)) && this.#running === running) this.#cancel()
+  async #cancelOrphan(running: Running): Promise<void> {
+    if (!(await this.#wanted(running)) && this.#running === running) this.#cancel()
   }
 
   async #wanted({ model, version }: Wanted): Promise<{ name: string; request: ModelVersion } | undefined> {
@@ -101,7 +107,7 @@ export class TrainingService {
   async #next(): Promise<void> {
     const wanted = this.#queue.shift()
     if (!wanted || this.#isStopping()) return
-    const found = await this.#wanted(wanted)
+    const found = await this.#insist(() => this.#wanted(wanted))
     if (found?.request.status !== 'generating') return
     const { logger } = this.options
     const running: Running = { ...wanted, abort: new AbortController() }
@@ -152,16 +158,22 @@ export class TrainingService {
       }
       await this.#settle({ type: 'CompleteTraining', data: { stream: running.model, version, result } })
     } finally {
+      // Rows that were not read to their end hold a place among the queries.
+      running.abort.abort()
       await rm(work, { recursive: true, force: true })
     }
   }
 
-  /** Records a step. While the storage fails it is tried again: a training must not end without a word. */
+  /** Records a step. */
   async #settle(command: LedgerCommand): Promise<void> {
+    await this.#insist(() => this.options.ledger.execute(command, origin))
+  }
+
+  /** Asks the log. While the storage fails it is asked again: a training must neither be forgotten nor end without a word. */
+  async #insist<T>(ask: () => Promise<T>): Promise<T> {
     for (;;)
       try {
-        await this.options.ledger.execute(command, origin)
-        return
+        return await ask()
       } catch (error) {
         const passing = isProblem(error) && (error.code === 'storage_failed' || error.code === 'busy')
         if (!passing || this.#isStopping()) throw error
@@ -174,10 +186,12 @@ async function* lines(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const chunk of chunks) yield `${chunk}\n`
 }
 
+/** Why a training failed, as a text that the log takes: a message that was cut off may end in half a character. */
 const reasonOf = (error: unknown): string => {
   if (!isProblem(error)) return 'a fault of this service; its log says more'
   const { hint } = error.extras
-  return hint === undefined ? error.detail : `${error.detail} ${hint}`
+  const reason = hint === undefined ? error.detail : `${error.detail} ${hint}`
+  return reason.slice(0, reasonMaxChars).replaceAll('\0', '').toWellFormed()
 }
 
 /** The one number that lists show: R² of a regression, accuracy of a classifier, both out of fold. */

@@ -8,13 +8,18 @@ import type { Parameters } from './statements/statement.js'
 /** A SELECT on its way to the analytics process. */
 export type AnalyticsRequest = { sql: string; db: string; defaultProject: string; upTo: number; params?: Parameters }
 
+/** Which version of a model scored how many rows of a query. */
+type Scored = { model: string; version: number; rows: number }
+
 /** What comes back: rows in chunks of comma-joined JSON arrays; `end` is there when they were read to their end. */
 export type AnalyticsStream = {
   columns: readonly { name: string; type: string }[]
   /** Predictions of given rows, to be recorded before they are answered. */
   served?: unknown
+  /** What was scored, where it is known before the first row; otherwise it is told at the end. */
+  scored?: Scored[]
   rows: AsyncGenerator<string, void, void>
-  end: () => { rows: number; scored: { model: string; version: number; rows: number }[] }
+  end: () => { rows: number; scored: Scored[] }
 }
 
 /** Whatever answers SELECTs: the analytics process, or a stand-in for it. */
@@ -59,14 +64,22 @@ const recordServed = async ({ served }: AnalyticsStream, { recorder, origin }: Q
   )
 }
 
-/** Passes the rows on; a scoring inside the query is recorded before the answer ends. */
-async function* withReceipts(stream: AnalyticsStream, { recorder, origin, query }: Query, readAt: number, positions: number[]) {
-  yield* stream.rows
-  const { scored } = stream.end()
-  if (scored.length === 0) return
+/** Records scorings inside a query. */
+const recordScored = async (scored: readonly Scored[], { recorder, origin, query }: Query, readAt: number): Promise<number[]> => {
+  if (scored.length === 0) return []
   const statement = cutSecrets(query)
-  for (const { model, version, rows } of scored)
-    if (isStreamId(model)) positions.push(await recorder.scored({ model, version, origin, rows, statement, readAt }))
+  return Promise.all(
+    scored.map(({ model, version, rows }) => {
+      if (!isStreamId(model)) throw new TypeError('a scoring names no model')
+      return recorder.scored({ model, version, origin, rows, statement, readAt })
+    }),
+  )
+}
+
+/** Passes the rows on; what they were scored by is known, and recorded, when they end. */
+async function* withReceipts(stream: AnalyticsStream, query: Query, readAt: number, positions: number[]) {
+  yield* stream.rows
+  positions.push(...(await recordScored(stream.end().scored, query, readAt)))
 }
 
 /** Runs a SELECT as the log is now. Resolves with its first rows, so that most failures are still an answer of their own. */
@@ -77,7 +90,8 @@ export const answerQuery = async (query: Query): Promise<SqlAnswer> => {
   const stream = await analytics.query(request, { signal })
   try {
     const positions = await recordServed(stream, query, position)
-    const rows = withReceipts(stream, query, position, positions)
+    if (stream.scored) positions.push(...(await recordScored(stream.scored, query, position)))
+    const rows = stream.scored ? stream.rows : withReceipts(stream, query, position, positions)
     return { type: 'table', columns: stream.columns.map(({ name }) => name), rows, context, positions }
   } catch (error) {
     await stream.rows.return()

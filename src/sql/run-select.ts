@@ -37,9 +37,14 @@ export type SelectRequest = {
 /** Which version of a model scored how many rows. */
 export type Scored = { model: string; version: number; rows: number }
 
-/** Parts of an answer: first the columns, then rows chunk by chunk, last the counts. `rows` holds JSON arrays joined by commas. */
+/**
+ * Parts of an answer: first the columns, then rows chunk by chunk, last the counts. `rows` holds JSON arrays joined by commas.
+ * What models did is told with the columns when it is over by then, so that it can be recorded before a row is given.
+ */
 export type Frame =
-  { columns: { name: string; type: string }[]; served?: Served[] } | { rows: string } | { end: { rows: number; scored: Scored[] } }
+  | { columns: { name: string; type: string }[]; served?: Served[]; scored?: Scored[] }
+  | { rows: string }
+  | { end: { rows: number; scored: Scored[] } }
 
 /** `loadModel` is the engine's unless another one is given. */
 export type SelectServices = { blobsDirectory: string; signal: AbortSignal; loadModel?: LoadModel }
@@ -141,7 +146,8 @@ async function* framesOf(session: Session, prepared: DuckDBPreparedStatement, te
   const result = await prepared.stream()
   const types = result.columnTypes()
   const columns = result.columnNames().map((name, i) => ({ name, type: String(types[i]) }))
-  yield { columns, ...(session.served.length > 0 && { served: session.served }) }
+  const isScored = session.staged.length > 0 && session.run.uses.size === 0
+  yield { columns, ...(session.served.length > 0 && { served: session.served }), ...(isScored && { scored: scoredBy(session) }) }
   let [rows, bytes] = [0, 0]
   for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
     checkAborted(session.signal)
@@ -184,7 +190,9 @@ async function* heldBack(frames: AsyncGenerator<Frame>): AsyncGenerator<Frame> {
     bytes += 'rows' in frame ? frame.rows.length : 0
     if (bytes > limits.modelHeldMaxBytes) throw new TooManyRowsInside()
   }
-  yield* held
+  const last = held.at(-1)
+  const scored = last && 'end' in last ? last.end.scored : []
+  for (const frame of held) yield 'columns' in frame ? { ...frame, scored } : frame
 }
 
 async function* attempt(context: Context, way: Way, onSession: (session: Session) => void): AsyncGenerator<Frame> {

@@ -2,7 +2,8 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, expect, test } from '@jest/globals'
-import { Bench, skill, until } from '../support/analytics.js'
+import { Analytics } from '../../src/analytics/supervisor.js'
+import { Bench, rawProcess, skill, until } from '../support/analytics.js'
 
 let bench: Bench
 afterEach(() => bench.close())
@@ -91,4 +92,34 @@ test('when too many wait, the next is refused, and a client that leaves the queu
   gone.abort(new Error('gone'))
   expect(await Promise.all(all)).toEqual([[[3_000_000]], [[1]], new Error('gone')])
   expect(bench.analytics.status()).toMatchObject({ running: 0, waiting: 0 })
+})
+
+test('readers that leave before their first row give their places back', async () => {
+  bench = await Bench.open({ concurrentMaxQueries: 2 })
+  for (let n = 0; n < 40; n++) {
+    const { rows } = await bench.analytics.query({ sql: 'SELECT 1 WHERE false', db: 'mindsdb', defaultProject: 'mindsdb', upTo: 0 })
+    await rows.return()
+  }
+  await until(() => bench.analytics.status().running === 0)
+  expect(await bench.ask('SELECT 1')).toEqual([[1]])
+})
+
+test('a process that cannot be started is tried again, and nobody but SQL hears of it', async () => {
+  bench = await Bench.open()
+  await bench.analytics.stop()
+  let analyticsStarted = false
+  let failures = 2
+  const analytics = await Analytics.start({
+    dataDirectory: bench.directory,
+    get entry() {
+      return analyticsStarted && failures-- > 0 ? 'no file has this name: \0' : rawProcess
+    },
+  })
+  analyticsStarted = true
+  process.kill(analytics.pid ?? 0, 'SIGKILL')
+  await until(() => analytics.status().ready && failures < 0)
+  const { rows } = await analytics.query({ sql: 'SELECT 1', db: 'mindsdb', defaultProject: 'mindsdb', upTo: 0 })
+  expect((await rows.next()).value).toBe('[1]')
+  await rows.return()
+  await analytics.stop()
 })

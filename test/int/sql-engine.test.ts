@@ -24,6 +24,7 @@ class StandIn implements Analytics {
   refusal: Problem | undefined
   served: unknown
   scored: { model: string; version: number; rows: number }[] = []
+  isScoredFirst = false
 
   query: Analytics['query'] = ({ sql, db }) => {
     this.sql.push(sql)
@@ -40,7 +41,8 @@ class StandIn implements Analytics {
         yield await Promise.resolve(chunk)
       }
     }
-    return Promise.resolve({ columns, rows: rows(), served: this.served, end: () => ({ rows: 3, scored: this.scored }) })
+    const scored = this.isScoredFirst && { scored: this.scored }
+    return Promise.resolve({ columns, rows: rows(), served: this.served, ...scored, end: () => ({ rows: 3, scored: this.scored }) })
   }
 }
 
@@ -238,6 +240,16 @@ describe('reading statements', () => {
     expect(recorded).toMatchObject([{ version: 2, rows: 9, statement: "SELECT a FROM t WHERE token = '******';" }])
   })
 
+  test('a scoring that is over before the first row is recorded before it, once', async () => {
+    analytics.scored = [{ model: '0190b9a0-0000-7000-8000-000000000000', version: 2, rows: 9 }]
+    analytics.isScoredFirst = true
+    const answer = await ok('SELECT a FROM t')
+    expect(answer.positions).toEqual([1])
+    expect(recorded).toMatchObject([{ version: 2, rows: 9, statement: 'SELECT a FROM t' }])
+    if (answer.type === 'table') for await (const _ of answer.rows);
+    expect(recorded).toHaveLength(1)
+  })
+
   test('predictions of given rows are recorded before they are answered', async () => {
     analytics.served = [{ model: '0190b9a0-0000-7000-8000-000000000000', version: 1, rows: [{ input: {}, output: {} }] }]
     expect(await ok('SELECT * FROM shop.m WHERE a = 1')).toMatchObject({ type: 'table', positions: [1] })
@@ -287,6 +299,12 @@ describe('POST /sql/query', () => {
   test('a failure after the first rows still says error', async () => {
     analytics.chunks = ['[1,"a"]', new Problem('query_limit', 'Too long', 'it took too long')]
     expect((await post({ query: 'SELECT 1' }).expect(200)).body).toMatchObject({ type: 'error', error_message: 'it took too long' })
+  })
+
+  test('parameters that are nested without end are refused', async () => {
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
+    const { status } = await app().post('/sql/query').type('json').send(`{"query": "SELECT 1", "params": {"a": ${deep}}}`)
+    expect(status).toBe(400)
   })
 
   test('bodies that carry no statement are refused', async () => {

@@ -149,6 +149,11 @@ const checkWhere = (stream: string, origin: Origin): void => {
   if (unfit) throw wrong(unfit.join(' '))
 }
 
+/** The code of an error of SQLite's, seen by its shape: a native module's errors may be of another realm's Error. */
+export const sqliteCode = (error: unknown): string | undefined =>
+  typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SQLITE_')
+    ? error.code
+    : undefined
+
 /** Whether SQLite itself failed, as opposed to a decision. */
-export const isStorageError = (error: unknown): boolean =>
-  typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SQLITE')
+export const isStorageError = (error: unknown): boolean => sqliteCode(error) !== undefined

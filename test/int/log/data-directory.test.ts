@@ -108,10 +108,13 @@ describe('data directory', () => {
       const code = `const d = await import(${JSON.stringify(module)}); d.lockDataDirectory(d.dataPaths(${JSON.stringify(root)})); console.log('locked'); setInterval(() => {}, 1000)`
       const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] })
       const ended = new Promise((resolve) => child.once('exit', resolve))
-      await new Promise((resolve) => child.stdout.once('data', resolve))
-      refused(() => lockDataDirectory(paths), 'in use by another server')
-      child.kill('SIGKILL')
-      await ended
+      try {
+        await new Promise((resolve) => child.stdout.once('data', resolve))
+        refused(() => lockDataDirectory(paths), 'in use by another server')
+      } finally {
+        child.kill('SIGKILL')
+        await ended
+      }
       lockDataDirectory(paths)()
     }))
 

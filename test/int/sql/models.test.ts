@@ -221,6 +221,26 @@ test('queries that meet a model for the first time at once all see it', async ()
   expect(answers.map(({ data }) => data[0]?.[0])).toEqual(sqls.map((_, i) => (i % 3 ? i : i * 4)))
 })
 
+describe('what was scored is told before the first row', () => {
+  const columnsOf = async (sql: string) => {
+    for await (const frame of ledger.frames(sql)) return 'columns' in frame ? frame : undefined
+    return undefined
+  }
+  test.each([
+    ['inside the query', 'SELECT m.rental_price FROM files.rentals t JOIN rent m WHERE t.sqft < 310', 'm-rent'],
+    ['before it', 'SELECT m.y FROM files.big t JOIN wide m', 'm-big'],
+  ])('%s', async (_where, sql, model) => {
+    const told = await columnsOf(sql)
+    expect(told?.scored).toMatchObject([{ model }])
+    expect(told?.scored).toEqual((await ledger.select(sql)).end?.scored)
+  })
+
+  test('but for several tables with many rows, and without models', async () => {
+    expect((await columnsOf('SELECT 1'))?.scored).toBeUndefined()
+    expect((await columnsOf('SELECT m.y FROM files.big t JOIN files.regions r ON true JOIN wide m ON m.a = t.a'))?.scored).toBeUndefined()
+  })
+})
+
 describe('many rows are scored before the query', () => {
   const rows: [string, unknown[][]][] = [
     ['SELECT count(*) AS n, sum(m.y) AS s FROM files.big t JOIN wide m', [[60000, 1799970000]]],

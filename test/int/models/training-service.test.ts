@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import type { Found } from '../../../src/log/log.js'
+import { Problem } from '../../../src/errors.js'
+import { Blobs } from '../../../src/files/blobs.js'
+import type { Trainer } from '../../../src/models/trainer.js'
+import { TrainingService, type Select } from '../../../src/models/training-service.js'
+import { origin, withLog, type OpenLog } from '../../support/log.js'
+
+const logger = pino({ level: 'silent' })
+const crash = new Problem('internal', 'Training failed', `The training process ended: \0 half a character \ud83d`)
+
+/** A trainer whose trainings all end as told. */
+const trainerThat = (outcome: () => Promise<never>) =>
+  ({ train: () => ({ result: outcome(), cancel: () => undefined }) }) as unknown as Trainer
+
+const rows: Select = async () => ({ columns: [{ name: 'a', type: 'DOUBLE' }], chunks: (async function* () {})() })
+
+const serviceOver = ({ ledger, directory }: OpenLog, options: { trainer?: Trainer; select?: Select } = {}) =>
+  new TrainingService({
+    ledger,
+    blobs: new Blobs(join(directory, 'blobs')),
+    trainer: options.trainer ?? trainerThat(() => Promise.reject(crash)),
+    select: options.select ?? rows,
+    temporary: join(directory, 'trainings'),
+    logger,
+  })
+
+const request = { engine: 'boost', target: 'a', database: 'files', query: 'SELECT 1', using: {}, seed: 1, activate: true, tag: null }
+
+const createModel = async ({ ledger }: OpenLog, model: string): Promise<Found<'model'>> => {
+  await ledger.execute({ type: 'CreateProject', data: { project: 'shop', unlessExists: true } }, origin)
+  const { resource } = await ledger.execute({ type: 'CreateModel', data: { project: 'shop', model, request } }, origin)
+  if (resource?.kind !== 'model') throw new Error('no model was made')
+  return resource
+}
+
+/** The first version's status, once it is one of the two last ones. */
+const settled = async ({ log }: OpenLog, { stream }: Found<'model'>): Promise<{ status: string; error: string | null } | undefined> => {
+  for (let waited = 0; waited < 5_000; waited += 20) {
+    const version = (await log.resources.byStream('model', stream))?.state.versions[0]
+    if (version?.status === 'complete' || version?.status === 'error') return version
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return undefined
+}
+
+const unhandled: unknown[] = []
+const note = (reason: unknown) => unhandled.push(reason)
+beforeEach(() => {
+  unhandled.length = 0
+  process.on('unhandledRejection', note)
+})
+afterEach(() => {
+  process.off('unhandledRejection', note)
+  expect(unhandled).toEqual([])
+})
+
+test('a failure whose message the log would refuse is recorded all the same, and the next training runs', () =>
+  withLog(async (open) => {
+    const trainings = serviceOver(open)
+    const models = [await createModel(open, 'first'), await createModel(open, 'second')]
+    for (const { stream } of models) trainings.enqueue(stream, 1)
+    for (const model of models)
+      expect(await settled(open, model)).toMatchObject({ status: 'error', error: 'The training process ended:  half a character \ufffd' })
+    await trainings.stop()
+  }))
+
+test('a log that cannot be read for a moment forgets no training', () =>
+  withLog(async (open) => {
+    const trainings = serviceOver(open)
+    const model = await createModel(open, 'm')
+    const byStream = open.log.resources.byStream.bind(open.log.resources)
+    let failures = 1
+    open.log.resources.byStream = (kind, stream) =>
+      failures-- > 0 ? Promise.reject(new Problem('storage_failed', 'Storage failed', 'for a moment')) : byStream(kind, stream)
+    trainings.enqueue(model.stream, 1)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(await settled(open, model)).toMatchObject({ status: 'error' })
+    await trainings.stop()
+  }))
+
+test('a commit while a training runs, and a log that cannot be read just then, end nothing', () =>
+  withLog(async (open) => {
+    let finish: () => void = () => undefined
+    const running = new Promise<never>((_, reject) => (finish = () => reject(crash)))
+    const trainings = serviceOver(open, { trainer: trainerThat(() => running) })
+    const model = await createModel(open, 'm')
+    trainings.enqueue(model.stream, 1)
+    while ((await open.log.resources.byStream('model', model.stream))?.state.versions[0]?.status !== 'training')
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    const byStream = open.log.resources.byStream.bind(open.log.resources)
+    open.log.resources.byStream = () => Promise.reject(new Error('cannot be read'))
+    await open.ledger.execute({ type: 'CreateProject', data: { project: 'other' } }, origin)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    open.log.resources.byStream = byStream
+    finish()
+    expect(await settled(open, model)).toMatchObject({ status: 'error' })
+    await trainings.stop()
+  }))
+
+test('rows of a query that were not read to their end are given up with the training', () =>
+  withLog(async (open) => {
+    let signal: AbortSignal | undefined
+    const select: Select = async (_query, given) => {
+      signal = given
+      return {
+        columns: [],
+        chunks: (async function* () {
+          throw new Problem('query_failed', 'Failed', 'in the middle')
+        })(),
+      }
+    }
+    const trainings = serviceOver(open, { select })
+    const model = await createModel(open, 'm')
+    trainings.enqueue(model.stream, 1)
+    expect(await settled(open, model)).toMatchObject({ error: 'in the middle' })
+    expect(signal?.aborted).toBe(true)
+    await trainings.stop()
+  }))

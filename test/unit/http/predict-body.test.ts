@@ -1,0 +1,16 @@
+import { expect, test } from '@jest/globals'
+import { limits } from '../../../src/limits.js'
+import { readPredictBody } from '../../../src/http/predict.js'
+
+test('rows come bare, wrapped, as columns, or as text', () => {
+  const rows = [{ a: 1 }, { a: 2 }]
+  for (const body of [rows, { data: rows }, { data: { a: [1, 2] } }, { data: JSON.stringify(rows) }, { data: '{"a": [1, 2]}' }])
+    expect(readPredictBody(body)).toEqual({ rows, params: {} })
+})
+
+test('a column beyond the limit is refused before a row is made of it', () => {
+  const data = { a: new Array(3_000_000).fill(1) }
+  const before = process.memoryUsage().heapUsed
+  expect(() => readPredictBody({ data })).toThrow(`a request takes at most ${limits.predictMaxRows}`)
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000)
+})
