@@ -3,6 +3,7 @@ import type { Json } from '../../events/common.js'
 import { unfitJson } from '../../events/common.js'
 import { wrong } from '../errors.js'
 import type { Log, Origin, Outcome } from '../log/log.js'
+import { hasUrlPassword } from '../vault/secret-keys.js'
 import { sealSecrets } from '../vault/secrets.js'
 import type { SealedPayload, Vault } from '../vault/vault.js'
 import { handlers, type LedgerCommand } from './dispatch.js'
@@ -12,12 +13,20 @@ export type Execution = { idempotency?: { key: string; request: string } }
 
 /** Where secrets can stand in a command. */
 const secretFields = new Set(['params', 'parameters', 'using'])
+/** Free texts that the log keeps as they are. */
+const plainFields = new Set(['model_name', 'provider', 'type'])
+
+const refuseUrlPassword = (key: string, member: Json): void => {
+  if (plainFields.has(key) && typeof member === 'string' && hasUrlPassword(member))
+    throw wrong(`${key} holds a URL with a password, which everybody could read there`, 'Send it in params, where it is encrypted.')
+}
 
 const withoutSecrets = (vault: Vault, value: Json, payloads: SealedPayload[]): Json => {
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(vault, item, payloads))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => {
+      refuseUrlPassword(key, member)
       if (!secretFields.has(key)) return [key, withoutSecrets(vault, member, payloads)]
       const sealed = sealSecrets(vault, member)
       payloads.push(...sealed.payloads)
