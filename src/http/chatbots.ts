@@ -66,17 +66,16 @@ const settings = ({ name, agent_name, model_name, database_id, database_name, is
     params,
   })
 
+/** The name of the connection that a chatbot has of its own, where one is asked for. */
+const connectionOf = (name: string, { db_engine }: Fields): { database?: string } =>
+  db_engine === null || db_engine === undefined ? {} : { database: `${name}_db` }
+
 export const chatbotRoutes = (ledger: Ledger, records: Records): Route[] => {
   /** `db_engine` with `db_params` makes (or renews) a connection of the chatbot's own, `<name>_db`. */
-  const ownConnection = async (
-    req: Request,
-    res: Response,
-    name: string,
-    { db_engine, db_params }: Fields,
-  ): Promise<{ database?: string }> => {
-    if (db_engine === null || db_engine === undefined) return {}
-    const database = `${name}_db`
-    const data = { database, engine: db_engine, parameters: db_params ?? {} }
+  const ownConnection = async (req: Request, res: Response, name: string, sent: Fields): Promise<{ database?: string }> => {
+    const { database } = connectionOf(name, sent)
+    if (database === undefined) return {}
+    const data = { database, engine: sent.db_engine ?? '', parameters: sent.db_params ?? {} }
     note(res, await ledger.execute({ type: 'PutDatabase', data }, originOf(req, res)))
     return { database }
   }
@@ -104,7 +103,14 @@ export const chatbotRoutes = (ledger: Ledger, records: Records): Route[] => {
         const { name, ...rest } = settings(sent)
         if (name === undefined) throw missingField('name', 'chatbot')
         const project = param(req, 'project')
-        const data = { project, chatbot: name, ...rest, ...(await ownConnection(req, res, name, sent)) }
+        // A name that is taken is refused below, and its chatbot keeps the connection that it has.
+        const isTaken = await ledger.log.resources.one('chatbot', name, await projectNamed(ledger.log, project))
+        const data = {
+          project,
+          chatbot: name,
+          ...rest,
+          ...(isTaken ? connectionOf(name, sent) : await ownConnection(req, res, name, sent)),
+        }
         const outcome = note(res, await ledger.execute({ type: 'CreateChatbot', data }, originOf(req, res), idempotencyOf(req)))
         res.status(201).json(await records.chatbot(resultOf('chatbot', outcome.resource), await projectNamed(ledger.log, project)))
       },
