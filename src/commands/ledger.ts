@@ -1,6 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import type { Json } from '../../events/common.js'
-import { unfitJson } from '../../events/common.js'
+import { unfitJson, type Json } from '../../events/common.js'
 import { wrong } from '../errors.js'
 import type { Log, Origin, Outcome } from '../log/log.js'
 import { hasUrlPassword } from '../vault/secret-keys.js'
@@ -14,11 +13,14 @@ export type Execution = { idempotency?: { key: string; request: string } }
 /** Where secrets can stand in a command. */
 const secretFields = new Set(['params', 'parameters', 'using'])
 /** Free texts that the log keeps as they are. */
-const plainFields = new Set(['model_name', 'provider', 'type'])
+const plainFields = new Set(['model_name', 'provider', 'type', 'query'])
 
 const refuseUrlPassword = (key: string, member: Json): void => {
   if (plainFields.has(key) && typeof member === 'string' && hasUrlPassword(member))
-    throw wrong(`${key} holds a URL with a password, which everybody could read there`, 'Send it in params, where it is encrypted.')
+    throw wrong(
+      `${key} holds a URL with a password, which everybody could read there`,
+      'Keep it where it is encrypted: in params, or in a connection (CREATE DATABASE).',
+    )
 }
 
 const withoutSecrets = (vault: Vault, value: Json, payloads: SealedPayload[]): Json => {
