@@ -1,6 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { join } from 'node:path'
-import { replay } from '../projections/replay.js'
+import { replay, replaySettings } from '../projections/replay.js'
 import { openLogReader } from '../src/log/reader.js'
 import { bareReplay } from './bare/replay.js'
 
@@ -9,7 +9,7 @@ const [side, directory = '', into = ''] = process.argv.slice(2)
 
 const ours = async () => {
   const reader = openLogReader(directory)
-  const instance = await DuckDBInstance.create(into)
+  const instance = await DuckDBInstance.create(into, replaySettings)
   await replay({ events: reader, payloads: reader, database: instance })
   const connection = await instance.connect()
   const counted = await connection.runAndReadAll(

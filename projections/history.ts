@@ -58,7 +58,7 @@ const changed = (history: History, key: string): string => {
       UNION ALL
       SELECT ${key}, valid_from, NULL, changed_at, changed_by, request, rowid, id, created_at, true,
       ${indented(held)}
-      FROM ledger.${name}_history WHERE valid_to IS NULL AND stream IN (SELECT stream FROM batch WHERE type IN ${types})
+      FROM ledger.${name}_history WHERE valid_to IS NULL AND stream IN (SELECT stream FROM batch WHERE type IN ${types} AND version > 1)
     )
     SELECT ${key}, position AS valid_from, lead(position) OVER life AS valid_to, open_row, change, changed_at, changed_by, request,
       last_value(id IGNORE NULLS) OVER life AS id, last_value(created_at IGNORE NULLS) OVER life AS created_at,

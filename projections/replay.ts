@@ -21,7 +21,7 @@ export type ReplayOptions = { events: EventReader; payloads: PayloadReader; data
 
 /** A batch ends at whichever comes first: many events win time, few bytes keep memory flat. */
 export type ReplayLimits = { batchMaxEvents: number; batchMaxBytes: number; pageMaxEvents: number }
-export const replayLimits: ReplayLimits = { batchMaxEvents: 10_000, batchMaxBytes: 32 * 1024 * 1024, pageMaxEvents: 1_000 }
+export const replayLimits: ReplayLimits = { batchMaxEvents: 40_000, batchMaxBytes: 32 * 1024 * 1024, pageMaxEvents: 1_000 }
 
 type Batch = { events: PreparedEvent[]; payloads: StagedPayload[]; failure?: ProjectionError }
 
@@ -162,6 +162,14 @@ const assertSameLog = async (events: EventReader, { position, leaf }: Checkpoint
   const [event] = await events.read(position - 1, 1)
   if (event?.position !== position || leafOf(event.text) !== leaf) throw new StaleTablesError('they were built from another log')
 }
+
+/**
+ * How to open a database that a whole log is written to: rarely checkpointed, which is most of the time otherwise, and with
+ * memory that does not grow with the log.
+ *
+ * @example await DuckDBInstance.create('audit.duckdb', replaySettings)
+ */
+export const replaySettings = { checkpoint_threshold: '256MB', memory_limit: '500MB' }
 
 /**
  * Builds every table from a log, or brings them up to date, and tells the position reached: events and projections give the database,

@@ -5,8 +5,16 @@ import { resourceName } from '../events/common.js'
 /** A setting that cannot be used; the message names the variable and what it takes. */
 export class ConfigError extends Error {}
 
+const portRule = 'must be a whole number from 0 to 65535'
+
 const settings = z.object({
-  PORT: z.coerce.number().int().min(0).max(65_535).default(47_334).describe('TCP port; 0 lets the system choose'),
+  PORT: z.coerce
+    .number(portRule)
+    .int(portRule)
+    .min(0, portRule)
+    .max(65_535, portRule)
+    .default(47_334)
+    .describe('TCP port; 0 lets the system choose'),
   HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on'),
   DATA_DIR: z.string().min(1).default('./data').describe('where everything is kept'),
   AUTH: z.enum(['none', 'session']).default('none').describe('session: clients log in first'),

@@ -27,6 +27,10 @@ export const limits = {
   sqlWalMaxBytes: 128 * 1024 * 1024,
   resultMaxRows: 10_000_000,
   resultMaxBytes: 4 * 1024 * 1024 * 1024,
+  sqlTreeMaxDepth: 1_500,
+  viewMaxDepth: 16,
+  modelInsideMaxRows: 20_000,
+  modelHeldMaxBytes: 16 * 1024 * 1024,
   followerIntervalMs: 500,
   followerBatchEvents: 1_000,
   // Files

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 import { DuckDBInstance } from '@duckdb/node-api'
 
 // A bare loop from SQLite's text to DuckDB: read, append, one set of statements a batch. No checks, no history, no checkpoint.
-const batchSize = 10_000
+const batchSize = 40_000
 const takeApart = `CREATE OR REPLACE TEMP TABLE batch AS SELECT position, e.* FROM (SELECT position, from_json(text,
   '{"stream":"VARCHAR","version":"BIGINT","type":"VARCHAR","schema":"INTEGER","recorded_at":"TIMESTAMP","actor":"VARCHAR","source":"VARCHAR","request":"VARCHAR","correlation":"VARCHAR","causation":"VARCHAR","data":"JSON"}') AS e FROM incoming)`
 
@@ -12,7 +12,7 @@ export const bareReplay = async (logFile: string, into: string): Promise<{ event
   const read = db.prepare<[number, number], { position: number; text: string }>(
     'SELECT position, text FROM events WHERE position > ? ORDER BY position LIMIT ?',
   )
-  const instance = await DuckDBInstance.create(into)
+  const instance = await DuckDBInstance.create(into, { checkpoint_threshold: '256MB', memory_limit: '500MB' })
   const connection = await instance.connect()
   await connection.run(`CREATE TABLE events (position BIGINT, stream VARCHAR, version BIGINT, type VARCHAR, schema INTEGER, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, correlation VARCHAR, causation VARCHAR, data JSON);
     CREATE TABLE skills (stream VARCHAR, id BIGINT, project VARCHAR, name VARCHAR, type VARCHAR, params JSON, created_at TIMESTAMP, created_by VARCHAR);

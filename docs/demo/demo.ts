@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { pino } from 'pino'
-import { tableText } from '../../src/cli/sql.js'
+import { tableText } from '../../src/cli/table-text.js'
 import { readConfig } from '../../src/config.js'
 import { startService } from '../../src/main.js'
 

@@ -95,10 +95,14 @@ export class Child {
       signal.throwIfAborted()
       const text = JSON.stringify(body)
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), 'x-query': query }
-      const request = httpRequest({ socketPath: this.settings.socket, path, method: 'POST', headers, agent: this.#agent }, resolve)
-      // Not the request's own `signal`: its error would meet a socket that nobody listens to between an answer's last byte and
-      // the connection's return to the agent, and end the server.
-      const stop = () => request.destroy()
+      let answer: IncomingMessage | undefined
+      const request = httpRequest({ socketPath: this.settings.socket, path, method: 'POST', headers, agent: this.#agent }, (response) => {
+        answer = response
+        resolve(response)
+      })
+      // Not the request's own signal: of an answer that has come and not been read it would destroy the connection with an
+      // error that nobody hears, which ends this process.
+      const stop = () => (answer ?? request).destroy(signal.reason as Error)
       signal.addEventListener('abort', stop, { once: true })
       request
         .on('error', reject)

@@ -11,7 +11,6 @@ export const printLog = async (config: Config, { from, follow }: { from: number;
   const reader = openLogReader(config.dataDirectory, config.vaultKey)
   const stopped = new AbortController()
   process.once('SIGINT', () => stopped.abort())
-  process.stdout.once('error', () => stopped.abort())
   try {
     let position = from - 1
     while (!stopped.signal.aborted) {

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { constants } from 'node:os'
 import { parseArgs } from 'node:util'
 import { ConfigError, readConfig, settingDescriptions } from '../config.js'
 import { readVersion } from '../version.js'
@@ -11,7 +12,7 @@ const usage = `mindledger ${readVersion()}
   mindledger log [--from n] [--follow]    print the events, one JSON text a line
   mindledger head                         print the newest position and chain; keep it elsewhere
   mindledger verify [--head file]         walk the whole log; exit status 0 only when it holds
-  mindledger replay --into file.duckdb    build the DuckDB tables anew from the log
+  mindledger replay --into file.duckdb    build the DuckDB tables anew from the log [--until position]
   mindledger rebuild                      build the resources table anew from the log (server stopped)
 
 Settings, from the environment:
@@ -50,6 +51,25 @@ const parse = (args: string[]) => {
   }
 }
 
+/** What each command takes beside its name. */
+const taken: Record<string, readonly (keyof typeof options)[]> = {
+  serve: [],
+  sql: ['db'],
+  log: ['from', 'follow'],
+  head: [],
+  verify: ['head'],
+  replay: ['into', 'until'],
+  rebuild: [],
+}
+
+const checkTaken = (command: string, values: object, rest: readonly string[]): void => {
+  const takes = taken[command]
+  if (!takes) throw new UsageError(`there is no command ${command}; "mindledger --help" lists them`)
+  const option = Object.keys(values).find((name) => !takes.some((known) => known === name))
+  if (option !== undefined) throw new UsageError(`${command} takes no option --${option}`)
+  if (command !== 'sql' && rest.length > 0) throw new UsageError(`${command} takes no argument ${rest[0] ?? ''}`)
+}
+
 /** Runs one command; the exit status is 0 only when all is well. Each command is loaded only when it is called. */
 const run = async (args: string[]): Promise<number> => {
   const { values, positionals } = parse(args)
@@ -58,6 +78,7 @@ const run = async (args: string[]): Promise<number> => {
   else if (values.help || command === undefined) terminal.line(usage)
   if (values.version || values.help) return 0
   if (command === undefined) return 2
+  checkTaken(command, values, rest)
   const config = readConfig(process.env)
   switch (command) {
     case 'serve':
@@ -77,14 +98,29 @@ const run = async (args: string[]): Promise<number> => {
     case 'rebuild':
       return (await import('./rebuild.js')).rebuild(config, terminal)
     default:
-      throw new UsageError(`there is no command ${command}; "mindledger --help" lists them`)
+      throw new UsageError(`nothing carries out ${command}`)
   }
 }
+
+/** What the user can mend is one line; anything else is a fault of ours, and its stack says where. */
+const explained = (error: unknown): string | undefined => {
+  if (error instanceof ConfigError || error instanceof UsageError) return error.message
+  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
+  if (!(error instanceof Error) || typeof code !== 'string' || !code.startsWith('SQLITE_')) return undefined
+  return `the data directory cannot be used: ${error.message} (${code})`
+}
+
+// A reader that has seen enough (`| head -1`) closes the pipe. Like other tools: silence, and the status of SIGPIPE.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit(128 + constants.signals.SIGPIPE)
+})
 
 try {
   process.exitCode = await run(process.argv.slice(2))
 } catch (error) {
-  if (!(error instanceof ConfigError) && !(error instanceof UsageError)) throw error
-  process.stderr.write(`mindledger: ${error.message}\n`)
+  const line = explained(error)
+  if (line === undefined) throw error
+  process.stderr.write(`mindledger: ${line}\n`)
   process.exitCode = 2
 }

@@ -1,4 +1,4 @@
-import type { Config } from '../config.js'
+import { ConfigError, type Config } from '../config.js'
 import { checkDataDirectory, lockDataDirectory } from '../log/data-directory.js'
 import { rebuildResources } from '../log/sqlite/rebuild.js'
 import { openForWriting } from '../log/sqlite/schema.js'
@@ -10,11 +10,14 @@ export const rebuild = async (config: Config, out: Output): Promise<number> => {
   const unlock = lockDataDirectory(paths)
   try {
     const db = openForWriting(paths.log, () => {
-      throw new Error('there is no log to rebuild from')
+      throw new ConfigError(`${paths.log} is empty: there is no log to rebuild from`)
     })
-    out.line(`resources follow from ${rebuildResources(db)} events again`)
-    db.close()
-    return 0
+    try {
+      out.line(`resources follow from ${rebuildResources(db)} events again`)
+      return 0
+    } finally {
+      db.close()
+    }
   } finally {
     unlock()
   }

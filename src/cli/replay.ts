@@ -1,6 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { existsSync } from 'node:fs'
-import { replay } from '../../projections/replay.js'
+import { replay, replaySettings } from '../../projections/replay.js'
 import { ConfigError, type Config } from '../config.js'
 import { openLogReader } from '../log/reader.js'
 import type { Output } from './output.js'
@@ -14,7 +14,9 @@ export const replayInto = async (
   if (existsSync(into)) throw new ConfigError(`${into} exists already; replay writes a new file`)
   const reader = openLogReader(config.dataDirectory, config.vaultKey)
   try {
-    const database = await DuckDBInstance.create(into)
+    const database = await DuckDBInstance.create(into, replaySettings).catch((error: unknown) => {
+      throw new ConfigError(`${into} cannot be written: ${error instanceof Error ? error.message : String(error)}`)
+    })
     const began = performance.now()
     const position = await replay({
       events: reader,

@@ -1,37 +1,19 @@
 import { existsSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { z } from 'zod'
 import { ConfigError, type Config } from '../config.js'
 import { dataPaths, lockDataDirectory } from '../log/data-directory.js'
-import { startService } from '../main.js'
+import { parseStatement } from '../sql/statements/parse.js'
+import { quoteText } from '../sql/strings.js'
 import type { Output } from './output.js'
+import { tableText } from './table-text.js'
 
 const answerSchema = z.union([
   z.looseObject({ type: z.literal('table'), column_names: z.array(z.string()), data: z.array(z.array(z.unknown())) }),
   z.looseObject({ type: z.literal('ok') }),
   z.looseObject({ type: z.literal('error'), error_message: z.string() }),
 ])
-
-const cell = (value: unknown): string => {
-  if (value === null || value === undefined) return 'NULL'
-  return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-const maxCellChars = 60
-const cut = (text: string) => (text.length > maxCellChars ? `${text.slice(0, maxCellChars - 1)}…` : text).replace(/\s+/g, ' ')
-
-/** A table as text: `| a | b |` under its names. */
-export const tableText = (columns: readonly string[], rows: readonly (readonly unknown[])[]): string[] => {
-  const cells = [columns, ...rows.map((row) => row.map(cell))].map((row) => row.map(cut))
-  const widths = columns.map((_, i) => Math.max(...cells.map((row) => (row[i] ?? '').length)))
-  const line = (row: readonly string[]) =>
-    row
-      .map((text, i) => text.padEnd(widths[i] ?? 0))
-      .join(' | ')
-      .trimEnd()
-  const [head = [], ...body] = cells
-  return [line(head), widths.map((width) => '-'.repeat(width)).join('-+-'), ...body.map(line)]
-}
 
 const isFree = (config: Config): boolean => {
   const paths = dataPaths(config.dataDirectory)
@@ -44,29 +26,88 @@ const isFree = (config: Config): boolean => {
   }
 }
 
-const login = async (base: string, { auth }: Config): Promise<Record<string, string>> => {
-  if (!auth) return {}
-  const response = await fetch(`${base}/api/login`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(auth),
-  })
-  const { token } = z.looseObject({ token: z.string() }).parse(await response.json())
-  return { authorization: `Bearer ${token}` }
+/** Where the server of these settings answers: one that listens everywhere is reached on the loopback. */
+const addressOf = ({ host, port }: Config): string => {
+  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
 }
 
-const send = async (base: string, config: Config, statement: string, db: string): Promise<unknown> => {
-  const response = await fetch(`${base}/api/sql/query`, {
+type Server = { address: string; config: Config }
+
+const post = async ({ address, config }: Server, path: string, body: object, headers: Record<string, string> = {}): Promise<unknown> => {
+  const response = await fetch(address + path, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...(await login(base, config)) },
-    body: JSON.stringify({ query: statement, context: { db } }),
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  }).catch(() => {
+    throw new ConfigError(
+      `a server holds ${config.dataDirectory}, but none answers at ${address}. Set HOST and PORT to what it was started with.`,
+    )
   })
   return response.json()
 }
 
+const login = async (server: Server): Promise<Record<string, string>> => {
+  if (!server.config.auth) return {}
+  const answer = z.looseObject({ token: z.string() }).safeParse(await post(server, '/api/login', server.config.auth))
+  if (!answer.success) throw new ConfigError(`${server.address} refused the login: check AUTH_USERNAME and AUTH_PASSWORD`)
+  return { authorization: `Bearer ${answer.data.token}` }
+}
+
+type Ask = (statement: string) => Promise<unknown>
+
+const asker = async (server: Server, db: string): Promise<Ask> => {
+  const headers = await login(server)
+  return (statement) => post(server, '/api/sql/query', { query: statement, context: { db } }, headers)
+}
+
+const isTraining = (statement: string): boolean => {
+  try {
+    const { kind } = parseStatement(statement)
+    return kind === 'create_model' || kind === 'retrain_model'
+  } catch {
+    return false
+  }
+}
+
+const trainingSchema = z.object({ name: z.string(), project: z.string(), version: z.number(), status: z.string() })
+const pollMs = 200
+
+/** The named cells of an answer's first row. */
+const firstRow = (body: unknown): unknown => {
+  const answer = answerSchema.safeParse(body).data
+  if (answer?.type !== 'table') return undefined
+  return Object.fromEntries(answer.column_names.map((name, i) => [name.toLowerCase(), answer.data[0]?.[i]]))
+}
+
+/** Waits for a training that was asked for: who sends statements one after the other means the model to be there for the next. */
+const trained = async (ask: Ask, requested: unknown, out: Output): Promise<{ body: unknown; failed: boolean }> => {
+  const model = trainingSchema.safeParse(firstRow(requested)).data
+  if (!model) return { body: requested, failed: false }
+  const { name, project, version } = model
+  const query =
+    'SELECT NAME, PROJECT, VERSION, STATUS, ACCURACY, ERROR, TRAINING_TIME FROM information_schema.models ' +
+    `WHERE NAME = ${quoteText(name)} AND PROJECT = ${quoteText(project)} AND VERSION = ${version}`
+  for (;;) {
+    const body = await ask(query)
+    const status = trainingSchema.safeParse(firstRow(body)).data?.status
+    if (status !== 'generating' && status !== 'training') return { body, failed: status !== 'complete' }
+    out.progress(`${name}: ${status}`)
+    await sleep(pollMs)
+  }
+}
+
+const run = async (server: Server, statement: string, db: string, out: Output): Promise<number> => {
+  const ask = await asker(server, db)
+  const answer = await ask(statement)
+  if (!isTraining(statement)) return show(answer, out)
+  const { body, failed } = await trained(ask, answer, out)
+  return show(body, out) || Number(failed)
+}
+
 /**
  * `mindledger sql <statement>`: sent to the running server; where none holds the data directory, a service of its own
- * answers on a free port of the loopback and ends.
+ * answers on a free port of the loopback and ends. A statement that trains a model returns when the training has ended.
  */
 export const sql = async (
   config: Config,
@@ -75,21 +116,24 @@ export const sql = async (
 ): Promise<number> => {
   if (statement.trim() === '') throw new ConfigError('sql takes a statement: mindledger sql "SHOW TABLES"')
   const database = db ?? config.defaultProject
-  if (!isFree(config)) return show(await send(`http://${config.host}:${config.port}`, config, statement, database), out)
+  if (!isFree(config)) return run({ address: addressOf(config), config }, statement, database, out)
+  const { startService } = await import('../main.js')
   const own = { ...config, host: '127.0.0.1', port: 0 }
   const service = await startService(own, pino({ level: 'silent' }))
   try {
-    return show(await send(service.url, own, statement, database), out)
+    return await run({ address: service.url, config: own }, statement, database, out)
   } finally {
     await service.close()
   }
 }
 
+const problemSchema = z.looseObject({ detail: z.string(), hint: z.string().optional() })
+
 const show = (body: unknown, out: Output): number => {
-  const parsed = answerSchema.safeParse(body)
-  const answer = parsed.data
+  const answer = answerSchema.safeParse(body).data
   if (!answer) {
-    out.line(JSON.stringify(body))
+    const problem = problemSchema.safeParse(body).data
+    out.line(problem ? [problem.detail, problem.hint].filter((text) => text !== undefined).join('\n') : JSON.stringify(body))
     return 1
   }
   switch (answer.type) {

@@ -10,9 +10,17 @@ import type { Output } from './output.js'
 
 const headSchema = z.object({ logId: z.string(), position: z.int().nonnegative(), chain: z.string().regex(/^[0-9a-f]{64}$/) })
 
+const jsonIn = (file: string): unknown => {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
 const readHead = (file: string): Head => {
   if (!existsSync(file)) throw new ConfigError(`there is no file ${file}; "mindledger head > ${file}" writes one`)
-  const parsed = headSchema.safeParse(JSON.parse(readFileSync(file, 'utf8')))
+  const parsed = headSchema.safeParse(jsonIn(file))
   if (!parsed.success) throw new ConfigError(`${file} does not hold a head; "mindledger head" prints one`)
   return parsed.data
 }

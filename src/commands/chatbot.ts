@@ -1,13 +1,25 @@
 import type { Command } from '@event-driven-io/emmett'
 import type { Chatbot, ChatbotEvent } from '../../events/chatbot.js'
-import { unreachable, type JsonObject } from '../../events/common.js'
+import { unreachable, type JsonObject, type StreamId } from '../../events/common.js'
 import { conflict, missingField, notFound } from '../errors.js'
+import type { NewEvent } from '../log/log.js'
 import { byName, called, type FactsOf } from '../log/lookups.js'
+import { decide as decideDatabase } from './database.js'
 import { mergeParams, newParams } from './params.js'
 
 type Target = { project: string; chatbot: string }
+/** A connection that is made, or renewed, together with the chatbot. `stream` is for a new one. */
+type Connection = { database: string; stream: StreamId; engine: string; parameters: JsonObject }
 /** `database` is a connection's name, or its id in digits. */
-type Settings = { name?: string; agent?: string; model?: string; database?: string; is_running?: boolean; params?: JsonObject }
+type Settings = {
+  name?: string
+  agent?: string
+  model?: string
+  database?: string
+  connection?: Connection
+  is_running?: boolean
+  params?: JsonObject
+}
 export type ChatbotCommand =
   | Command<'CreateChatbot', Target & Settings & { unlessExists?: boolean }>
   | Command<'UpdateChatbot', Target & Settings>
@@ -18,20 +30,21 @@ const settingsOf = (command: ChatbotCommand): Settings => (command.type === 'Del
 
 export const reads = (command: ChatbotCommand) => {
   const { project, chatbot } = command.data
-  const { name = chatbot, agent = '', model = '', database = '' } = settingsOf(command)
+  const { name = chatbot, agent = '', model = '', database = '', connection } = settingsOf(command)
   return {
     project: byName('project', project),
     chatbot: (command.type === 'CreateChatbot' ? called : byName)('chatbot', chatbot, project),
     clash: called('chatbot', name, project),
     agent: byName('agent', agent, project),
     model: byName('model', model, project),
-    database: byName('database', database),
+    database: connection ? called('database', connection.database) : byName('database', database),
+    namesake: called('project', connection?.database ?? ''),
   }
 }
 
 type Facts = FactsOf<ReturnType<typeof reads>>
 
-export const decide = (command: ChatbotCommand, facts: Facts): ChatbotEvent[] => {
+export const decide = (command: ChatbotCommand, facts: Facts): (ChatbotEvent | NewEvent)[] => {
   const { data } = command
   const { project, chatbot } = facts
   if (command.type === 'CreateChatbot' || (command.type === 'PutChatbot' && !chatbot)) requireFields(command.data)
@@ -54,28 +67,40 @@ export const decide = (command: ChatbotCommand, facts: Facts): ChatbotEvent[] =>
   }
 }
 
-const requireFields = ({ agent, model, database }: Settings): void => {
+const requireFields = ({ agent, model, database, connection }: Settings): void => {
   if (agent === undefined && model === undefined) throw missingField('agent_name" or "model_name', 'chatbot')
-  if (database === undefined) throw missingField('database_id" or "database_name" or ("db_engine" and "db_params")', 'chatbot')
+  if (database === undefined && !connection)
+    throw missingField('database_id" or "database_name" or ("db_engine" and "db_params")', 'chatbot')
+}
+
+/** The chatbot's own connection: part of the same command, so that a refused chatbot leaves none behind. */
+const connect = ({ connection }: Settings, { database, namesake }: Facts): NewEvent[] => {
+  if (!connection) return []
+  const { stream, ...data } = connection
+  const events = decideDatabase({ type: 'PutDatabase', data }, { database, clash: database, project: namesake })
+  return events.map((event) => ({ stream: database?.stream ?? stream, event }))
 }
 
 /** The settings that refer to other resources, resolved; refuses what does not exist. */
 const references = (settings: Settings, { agent, model, database }: Facts): Partial<Pick<Chatbot, 'agent' | 'model_name' | 'database'>> => {
-  if (settings.database !== undefined && !database) throw notFound('database', settings.database)
+  const { connection } = settings
+  if (settings.database !== undefined && !connection && !database) throw notFound('database', settings.database)
   if (settings.agent !== undefined && !agent) throw notFound('agent', settings.agent)
   if (settings.model !== undefined && !model) throw notFound('model', settings.model)
   return {
     ...(database && settings.database !== undefined && { database: database.stream }),
+    ...(connection && { database: database?.stream ?? connection.stream }),
     ...(agent && settings.agent !== undefined && { agent: agent.stream, model_name: agent.state.model_name }),
     ...(model && settings.model !== undefined && { model_name: model.state.name }),
   }
 }
 
-const create = (data: Target & Settings, facts: Facts): ChatbotEvent[] => {
+const create = (data: Target & Settings, facts: Facts): (ChatbotEvent | NewEvent)[] => {
   const { agent = null, model_name = null, database } = references(data, facts)
   if (!facts.project || database === undefined) throw notFound('database', data.database ?? '')
   const { is_running = false, params = {} } = data
   return [
+    ...connect(data, facts),
     {
       type: 'ChatbotCreated',
       data: { project: facts.project.stream, name: data.chatbot, agent, model_name, database, is_running, params: newParams(params) },
@@ -83,7 +108,7 @@ const create = (data: Target & Settings, facts: Facts): ChatbotEvent[] => {
   ]
 }
 
-const update = (data: Target & Settings, facts: Facts): ChatbotEvent[] => {
+const update = (data: Target & Settings, facts: Facts): (ChatbotEvent | NewEvent)[] => {
   const { chatbot, clash } = facts
   if (!chatbot) throw notFound('chatbot', data.chatbot)
   const { name = chatbot.state.name, is_running, params } = data
@@ -93,7 +118,7 @@ const update = (data: Target & Settings, facts: Facts): ChatbotEvent[] => {
     ...(is_running !== undefined && { is_running }),
     ...(params && { params: mergeParams(chatbot.state.params, params) }),
   }
-  const events: ChatbotEvent[] = []
+  const events: (ChatbotEvent | NewEvent)[] = connect(data, facts)
   if (Object.keys(changes).length > 0) events.push({ type: 'ChatbotUpdated', data: changes })
   if (name !== chatbot.state.name) events.push({ type: 'ChatbotRenamed', data: { name } })
   return events

@@ -1,4 +1,5 @@
 import type { Kind, LedgerEvent } from '../../events/catalogue.js'
+import type { NewEvent } from '../log/log.js'
 import type { Lookup } from '../log/lookups.js'
 import * as agent from './agent.js'
 import * as chatbot from './chatbot.js'
@@ -19,12 +20,14 @@ export type LedgerCommand =
   | file.FileCommand
   | model.ModelCommand
 
-type Module = { reads: (command: never) => Record<string, Lookup>; decide: (command: never, facts: never) => LedgerEvent[] }
+/** An event of another resource than the subject says its stream. */
+type Decision = (LedgerEvent | NewEvent)[]
+type Module = { reads: (command: never) => Record<string, Lookup>; decide: (command: never, facts: never) => Decision }
 type Handler = {
   /** The kind of the resource that the events belong to; the fact of this name is that resource. */
   subject: Kind
   reads: (command: LedgerCommand) => Record<string, Lookup>
-  decide: (command: LedgerCommand, facts: Record<string, unknown>) => LedgerEvent[]
+  decide: (command: LedgerCommand, facts: Record<string, unknown>) => Decision
 }
 
 // A command's own module is found by its type, so what it gets is what it declared.

@@ -50,7 +50,7 @@ export class Ledger {
       decide: (facts) => {
         const found = facts[subject]
         const stream = isFound(found) ? found.stream : newStream
-        return decide(sealed, facts).map((event) => ({ stream, event }))
+        return decide(sealed, facts).map((event) => ('event' in event ? event : { stream, event }))
       },
       payloads,
       ...(idempotency && { idempotency }),

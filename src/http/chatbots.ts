@@ -1,12 +1,12 @@
-import type { Request, Response } from 'express'
+import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
-import { jsonObject, resourceName, text } from '../../events/common.js'
+import { jsonObject, resourceName, streamId, text } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
 import { missingField } from '../errors.js'
 import { agentRecord } from './agents.js'
 import { idempotencyOf, note, originOf } from './origin.js'
 import type { Records } from './records.js'
-import { given, param, unwrap, type Route } from './route.js'
+import { given, param, parse, unwrap, type Route } from './route.js'
 import { inProject, projectNamed, resultOf } from './scope.js'
 
 const written = z
@@ -66,20 +66,14 @@ const settings = ({ name, agent_name, model_name, database_id, database_name, is
     params,
   })
 
-/** The name of the connection that a chatbot has of its own, where one is asked for. */
-const connectionOf = (name: string, { db_engine }: Fields): { database?: string } =>
-  db_engine === null || db_engine === undefined ? {} : { database: `${name}_db` }
+/** `db_engine` with `db_params` makes (or renews) a connection of the chatbot's own, `<name>_db`. */
+const ownConnection = (name: string, { db_engine, db_params }: Fields) => {
+  if (db_engine === null || db_engine === undefined) return {}
+  const database = parse(resourceName, `${name}_db`, 'name')
+  return { connection: { database, stream: streamId.parse(uuidv7()), engine: db_engine, parameters: db_params ?? {} } }
+}
 
 export const chatbotRoutes = (ledger: Ledger, records: Records): Route[] => {
-  /** `db_engine` with `db_params` makes (or renews) a connection of the chatbot's own, `<name>_db`. */
-  const ownConnection = async (req: Request, res: Response, name: string, sent: Fields): Promise<{ database?: string }> => {
-    const { database } = connectionOf(name, sent)
-    if (database === undefined) return {}
-    const data = { database, engine: sent.db_engine ?? '', parameters: sent.db_params ?? {} }
-    note(res, await ledger.execute({ type: 'PutDatabase', data }, originOf(req, res)))
-    return { database }
-  }
-
   return [
     {
       method: 'get',
@@ -103,14 +97,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records): Route[] => {
         const { name, ...rest } = settings(sent)
         if (name === undefined) throw missingField('name', 'chatbot')
         const project = param(req, 'project')
-        // A name that is taken is refused below, and its chatbot keeps the connection that it has.
-        const isTaken = await ledger.log.resources.one('chatbot', name, await projectNamed(ledger.log, project))
-        const data = {
-          project,
-          chatbot: name,
-          ...rest,
-          ...(isTaken ? connectionOf(name, sent) : await ownConnection(req, res, name, sent)),
-        }
+        const data = { project, chatbot: name, ...rest, ...ownConnection(name, sent) }
         const outcome = note(res, await ledger.execute({ type: 'CreateChatbot', data }, originOf(req, res), idempotencyOf(req)))
         res.status(201).json(await records.chatbot(resultOf('chatbot', outcome.resource), await projectNamed(ledger.log, project)))
       },
@@ -135,12 +122,12 @@ export const chatbotRoutes = (ledger: Ledger, records: Records): Route[] => {
         const sent = unwrap(req, 'chatbot', fields)
         const name = param(req, 'chatbot')
         const project = param(req, 'project')
-        const data = { project, chatbot: name, ...settings(sent), ...(await ownConnection(req, res, name, sent)) }
+        const data = { project, chatbot: name, ...settings(sent), ...ownConnection(name, sent) }
         const outcome = note(res, await ledger.execute({ type: 'PutChatbot', data }, originOf(req, res), idempotencyOf(req)))
         const chatbot = outcome.resource
           ? resultOf('chatbot', outcome.resource)
           : (await inProject(ledger.log, 'chatbot', project, name)).found
-        const created = outcome.positions[0] === chatbot.id
+        const created = outcome.positions.includes(chatbot.id)
         res.status(created ? 201 : 200).json(await records.chatbot(chatbot, await projectNamed(ledger.log, project)))
       },
     },

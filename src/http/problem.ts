@@ -5,8 +5,8 @@ import { limits } from '../limits.js'
 import { requestId } from './origin.js'
 
 const fromBodyParser = (error: unknown): Problem | undefined => {
-  if (!(error instanceof Error) || !('type' in error)) return undefined
-  switch (error.type) {
+  if (!(error instanceof Error)) return undefined
+  switch ('type' in error ? error.type : undefined) {
     case 'entity.parse.failed':
       // The parser's message quotes the body, which may hold a secret: only the place is told.
       return new Problem('bad_json', 'Bad Request', `the body is not well-formed JSON${/ at position \d+/.exec(error.message)?.[0] ?? ''}`)
@@ -19,7 +19,10 @@ const fromBodyParser = (error: unknown): Problem | undefined => {
     case 'request.size.invalid':
       return new Problem('wrong_arguments', 'Bad Request', error.message)
     default:
-      return undefined
+      // What has no type comes from the decompression of the body.
+      return 'status' in error && error.status === 400
+        ? new Problem('wrong_arguments', 'Bad Request', 'the body does not fit its Content-Encoding')
+        : undefined
   }
 }
 
@@ -29,9 +32,9 @@ const faults: ReadonlySet<ProblemCode> = new Set(['internal', 'storage_failed', 
 /** What went wrong, as a Problem: the caller's faults as they are, ours as `internal` without their details. */
 export const asProblem = (error: unknown): Problem => {
   if (isProblem(error)) return error
+  if (error instanceof URIError) return new Problem('wrong_arguments', 'Bad Request', 'the path is not well-formed (a broken % escape)')
   const known = fromBodyParser(error)
   if (known) return known
-  if (error instanceof URIError) return new Problem('wrong_arguments', 'Bad Request', 'the path is not well-formed (a broken % escape)')
   return new Problem('internal', 'Internal error', 'a fault of this service; nothing is known to be wrong with the request')
 }
 

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { join } from 'node:path'
 import { ConfigError } from '../config.js'
 import { masterKeyBytes } from '../vault/vault.js'
+import { sqliteCode } from './sqlite/drain.js'
 
 /** The number of the data directory's layout. A newer one is refused, an older one is migrated after a copy of the log is made. */
 export const dataFormat = 1
@@ -42,12 +43,13 @@ const readFormat = (paths: DataPaths): number => {
   return found
 }
 
-/** Looks at a data directory without changing it. @throws ConfigError when there is none or a newer release wrote it */
+/** Looks at a data directory without changing it. @throws ConfigError when there is none, it has no log, or a newer release wrote it */
 export const checkDataDirectory = (root: string): DataPaths => {
   const paths = dataPaths(root)
   if (!existsSync(paths.format))
     throw new ConfigError(`${root} is not a data directory (it has no FORMAT file). Set DATA_DIR to the one you mean.`)
   readFormat(paths)
+  if (!existsSync(paths.log)) throw new ConfigError(`${root} holds no log. "mindledger serve" begins one; a backup brings one back.`)
   return paths
 }
 
@@ -83,16 +85,13 @@ export const lockDataDirectory = (paths: DataPaths): (() => void) => {
     mkdirSync(paths.temporary, { recursive: true, mode: 0o700 })
   } catch (error) {
     lock?.close()
-    if (isHeldByAnother(error))
+    if (sqliteCode(error)?.startsWith('SQLITE_BUSY'))
       throw new ConfigError(`${paths.root} is in use by another server. Stop it first, or set DATA_DIR to another directory.`)
     throw unusable(paths.root, error)
   }
   const held = lock
   return () => held.close()
 }
-
-const isHeldByAnother = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SQLITE_BUSY')
 
 const unusable = (root: string, error: unknown) =>
   new ConfigError(`${root} cannot be used as data directory: ${error instanceof Error ? error.message : String(error)}`)

@@ -34,7 +34,7 @@ export type Submission = {
   idempotency?: { key: string; fingerprint: string }
 }
 
-/** What came of a command: where its events stand, and the resource as it is after the first stream's events. */
+/** What came of a command: where its events stand, and the resource as it is after the last event. */
 export type Outcome = {
   positions: number[]
   stream: string | null

@@ -1,4 +1,5 @@
-import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBInstance, DuckDBValue } from '@duckdb/node-api'
+import { LRUCache } from 'lru-cache'
 import { named } from './names.js'
 import { at } from './relations/relation.js'
 
@@ -11,20 +12,36 @@ export type ModelVersionEntry = { version: number; status: string; error: string
 const text = (value: DuckDBValue | undefined): string => (typeof value === 'string' ? value : '')
 const textOrNull = (value: DuckDBValue | undefined): string | null => (typeof value === 'string' ? value : null)
 
+const listsKept = 2_000
+const listsOf = new WeakMap<DuckDBInstance, LRUCache<string, DuckDBValue[][]>>()
+
+const listsFor = (instance: DuckDBInstance): LRUCache<string, DuckDBValue[][]> => {
+  const known = listsOf.get(instance)
+  if (known) return known
+  const made = new LRUCache<string, DuckDBValue[][]>({ max: listsKept })
+  listsOf.set(instance, made)
+  return made
+}
+
 /**
  * What names mean at a log position: projects, and the views, models and files in them.
- * Each list is read once a query. Rows of a history never change below a position, so two transactions see the same.
+ * Rows of a history never change at a position that has been projected, so that each list is read once for all queries there.
  */
 export class Directory {
-  private readonly lists = new Map<string, Promise<DuckDBValue[][]>>()
+  private readonly lists: LRUCache<string, DuckDBValue[][]>
 
-  constructor(private readonly connection: DuckDBConnection) {}
+  constructor(
+    private readonly connection: DuckDBConnection,
+    instance: DuckDBInstance,
+  ) {
+    this.lists = listsFor(instance)
+  }
 
-  private rows(sql: string, parameters: Record<string, DuckDBValue>): Promise<DuckDBValue[][]> {
-    const key = `${sql}\n${Object.values(parameters).join('\n')}`
+  private async rows(sql: string, parameters: Record<string, DuckDBValue>): Promise<DuckDBValue[][]> {
+    const key = [sql, ...Object.values(parameters).map(String)].join('\n')
     const known = this.lists.get(key)
     if (known) return known
-    const rows = this.connection.runAndReadAll(sql, parameters).then((reader) => reader.getRows())
+    const rows = (await this.connection.runAndReadAll(sql, parameters)).getRows()
     this.lists.set(key, rows)
     return rows
   }

@@ -87,7 +87,8 @@ export class SqlEngine {
     const sql = `SELECT * FROM (${statement.sql}) AS checked LIMIT 0`
     const request = { sql, db: database, defaultProject: this.options.defaultProject, upTo: position }
     const { rows } = await this.options.analytics.query(request, {})
-    await rows.return()
+    // Read to its end, an answer gives its place back at once.
+    for await (const _ of rows) continue
   }
 
   get #resources() {

@@ -1,5 +1,6 @@
 import { foldName, unreachable } from '../../events/common.js'
 import { Problem } from '../errors.js'
+import { limits } from '../limits.js'
 import { cloneAst, type AstNode, type AstValue } from './ast/json.js'
 import {
   become,
@@ -30,13 +31,13 @@ import type { Scope } from './scope.js'
 import type { Session } from './session.js'
 import { positionOfAt } from './time-travel.js'
 
-const viewsMaxDepth = 16
-
 /** How a stored query's text becomes a tree that has passed every check. */
 export type ReadStatement = (sql: string, db: string) => Promise<AstNode>
 
 /** Turns names of tables into what they stand for, in a tree that has passed the guard. */
 export class Rewriter {
+  private ctes = 0
+
   constructor(
     private readonly session: Session,
     private readonly read: ReadStatement,
@@ -48,24 +49,38 @@ export class Rewriter {
     switch (textOf(node, 'type')) {
       case 'SELECT_NODE':
         return this.select(node, scope)
-      case 'RECURSIVE_CTE_NODE': {
-        const inner = { ...scope, ctes: new Set([...scope.ctes, foldName(textOf(node, 'cte_name'))]) }
-        return this.below(node, inner)
-      }
+      case 'RECURSIVE_CTE_NODE':
+        return this.recursive(node, scope)
       default:
         return this.below(node, scope)
     }
   }
 
-  /** Each CTE sees those before it; a recursive one also itself. */
+  /**
+   * Each CTE sees those before it. All get names that nothing else has: a place where DuckDB would not see the CTE finds
+   * nothing then, and never a table of the same name outside of the catalogue.
+   */
   private async withCtes(node: AstNode, outer: Scope): Promise<Scope> {
     let scope = outer
     for (const entry of nodesOf(nodeOf(node, 'cte_map') ?? {}, 'map')) {
+      const written = foldName(textOf(entry, 'key'))
+      const unique = `ledger_cte_${++this.ctes}`
       const query = nodeOf(nodeOf(nodeOf(entry, 'value') ?? {}, 'query') ?? {}, 'node')
-      if (query) await this.query(query, scope)
-      scope = { ...scope, ctes: new Set([...scope.ctes, foldName(textOf(entry, 'key'))]), entries: [...scope.entries, entry] }
+      if (query) {
+        if (textOf(query, 'type') === 'RECURSIVE_CTE_NODE') query['cte_name'] = unique
+        await this.query(query, { ...scope, recursive: [written, unique] })
+      }
+      entry['key'] = unique
+      scope = { ...scope, ctes: new Map([...scope.ctes, [written, unique]]), entries: [...scope.entries, entry] }
     }
     return scope
+  }
+
+  /** The first part of a recursive CTE does not see it, the second does. */
+  private async recursive(node: AstNode, scope: Scope): Promise<void> {
+    const { recursive, ...outside } = scope
+    const inside = recursive ? { ...outside, ctes: new Map([...scope.ctes, recursive]) } : outside
+    for (const [key, value] of Object.entries(node)) if (key !== 'cte_map') await this.value(value, key === 'right' ? inside : outside)
   }
 
   private async below(node: AstNode, scope: Scope): Promise<void> {
@@ -144,15 +159,19 @@ export class Rewriter {
     const parts = partsOf(ref)
     const at = nodeOf(ref, 'at_clause')
     const [name = ''] = parts
-    if (parts.length === 1 && scope.ctes.has(foldName(name))) {
+    const cte = parts.length === 1 ? scope.ctes.get(foldName(name)) : undefined
+    if (cte !== undefined) {
       if (at)
         throw new Problem('bad_statement', 'AT needs a table', `AT cannot be applied to ${name}, which WITH defines`, {
           hint: 'Write AT behind the tables inside it.',
         })
+      ref['alias'] = textOf(ref, 'alias') || name
+      ref['table_name'] = cte
       return
     }
     const clock = { connection: this.session.connection, directory: this.session.directory, head: this.session.head }
     const position = at ? await positionOfAt(clock, at) : scope.position
+    if (at && textOf(at, 'unit').toUpperCase() !== 'VERSION') this.session.keep = false
     const found = await resolveTable({ directory: this.session.directory, db: scope.db, position }, parts)
     if (found.kind === 'model') {
       models.push(await this.model(ref, found))
@@ -195,14 +214,14 @@ export class Rewriter {
   private async view({ view, project }: Extract<Found, { kind: 'view' }>, scope: Scope): Promise<AstNode> {
     const label = `${project.name}.${view.name}`
     if (scope.views.includes(view.stream)) throw new Problem('query_failed', 'A view contains itself', `View ${label} contains itself`)
-    if (scope.views.length >= viewsMaxDepth)
-      throw new Problem('query_limit', 'Views are nested too deeply', `View ${label} is nested in more than ${viewsMaxDepth} others`)
+    if (scope.views.length >= limits.viewMaxDepth)
+      throw new Problem('query_limit', 'Views are nested too deeply', `View ${label} is nested in more than ${limits.viewMaxDepth} others`)
     try {
       const body = await this.read(view.query, view.database === '' ? project.name : view.database)
       await this.query(body, {
         db: view.database === '' ? project.name : view.database,
         position: scope.position,
-        ctes: new Set(),
+        ctes: new Map(),
         entries: [],
         views: [...scope.views, view.stream],
       })

@@ -6,6 +6,7 @@ import { printSelect } from './ast/duckdb.js'
 import { Directory } from './directory.js'
 import { rowsText } from './encode/chunks.js'
 import { explainError, missingColumn, type Written } from './explain-error.js'
+import { checkRewritten } from './guard/guard.js'
 import { lex, splitSingle } from './lexer.js'
 import { loadEngineModel } from './models/adapter.js'
 import { modelFunctions } from './models/functions.js'
@@ -13,6 +14,7 @@ import { modelLoader, type LoadModel } from './models/load.js'
 import { checkAborted } from './models/staging.js'
 import { Rewriter } from './rewrite.js'
 import type { ScoringMode, Served, Session } from './session.js'
+import { rewrites } from './rewrites.js'
 import { readStatement } from './statement.js'
 import { positionOfRequest } from './time-travel.js'
 
@@ -47,10 +49,6 @@ export type Frame =
 /** `loadModel` is the engine's unless another one is given. */
 export type SelectServices = { blobsDirectory: string; signal: AbortSignal; loadModel?: LoadModel }
 
-/** Beyond as many rows a model is not run inside the query, where each chunk would keep other queries waiting. */
-const insideMaxRows = 20_000
-/** As much of an answer is held back while it is open whether the models run inside the query. */
-const heldMaxBytes = 16 * 1024 * 1024
 const quotedMaxStrings = 100
 
 type Context = {
@@ -76,23 +74,26 @@ const rollback = async (connection: DuckDBConnection) => {
 const sessionOf = (context: Context, { mode, strings }: Way): Session => {
   const { connection, database, request, services } = context
   const functions = modelFunctions(database.instance)
+  const run = functions.begin(mode === 'inside' ? limits.modelInsideMaxRows : Infinity)
   return {
     connection,
-    directory: new Directory(connection),
+    directory: new Directory(connection, database.instance),
     head: request.upTo,
     blobsDirectory: services.blobsDirectory,
     params: request.params ?? {},
     signal: services.signal,
     mode,
     functions,
-    run: functions.begin(mode === 'inside' ? insideMaxRows : Infinity),
+    run,
     load: modelLoader(database.instance, services.blobsDirectory, services.loadModel ?? loadEngineModel),
     quoted: new Set(),
     strings,
+    keep: true,
     served: [],
     staged: [],
     refresh: async () => {
       await rollback(connection)
+      functions.renew(run)
       await begin(connection)
     },
   }
@@ -105,8 +106,25 @@ const rewrite = async (session: Session, request: SelectRequest): Promise<string
   const db = request.db === '' ? request.defaultProject : request.db
   const read = (sql: string, where: string) => readStatement(session, sql, where)
   const tree = await read(request.sql, db)
-  await new Rewriter(session, read).query(tree, { db, position, ctes: new Set(), entries: [], views: [] })
+  await new Rewriter(session, read).query(tree, { db, position, ctes: new Map(), entries: [], views: [] })
+  checkRewritten(tree)
   return printSelect(session.connection, tree)
+}
+
+/** The same from memory, where a statement was rewritten at this position before. */
+const rewriteOnce = async (session: Session, { database, request }: Context): Promise<string> => {
+  const known = rewrites(database.instance)
+  const { sql, db, defaultProject, upTo, asOf, params } = request
+  const key = JSON.stringify([sql, db || defaultProject, upTo, asOf, params, ...session.strings])
+  const found = known.get(key)
+  if (found) {
+    for (const name of found.quoted) session.quoted.add(name)
+    return found.text
+  }
+  const text = await rewrite(session, request)
+  const hasModels = session.run.uses.size + session.served.length + session.staged.length > 0
+  if (!hasModels && session.keep) known.set(key, { text, quoted: session.quoted })
+  return text
 }
 
 const scoredBy = (session: Session): Scored[] => {
@@ -170,7 +188,7 @@ async function* heldBack(frames: AsyncGenerator<Frame>): AsyncGenerator<Frame> {
   for await (const frame of frames) {
     held.push(frame)
     bytes += 'rows' in frame ? frame.rows.length : 0
-    if (bytes > heldMaxBytes) throw new TooManyRowsInside()
+    if (bytes > limits.modelHeldMaxBytes) throw new TooManyRowsInside()
   }
   const last = held.at(-1)
   const scored = last && 'end' in last ? last.end.scored : []
@@ -182,7 +200,7 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
   onSession(session)
   await begin(context.connection)
   try {
-    const text = await rewrite(session, context.request)
+    const text = await rewriteOnce(session, context)
     const prepared = await context.connection.prepare(text)
     try {
       const frames = framesOf(session, prepared, text)

@@ -4,8 +4,10 @@ import type { AstNode } from './ast/json.js'
 export type Scope = {
   db: string
   position: number
-  /** Names of the CTEs in sight, folded. */
-  ctes: ReadonlySet<string>
+  /** The CTEs in sight: what they were called (folded), and their names in the rewritten text. */
+  ctes: ReadonlyMap<string, string>
+  /** The CTE whose query is read next, in case it is a recursive one. */
+  recursive?: [written: string, unique: string]
   /** The same CTEs, rewritten, from the outermost on. */
   entries: readonly AstNode[]
   /** The views that are being expanded, by stream. */

@@ -30,6 +30,8 @@ export type Session = {
   quoted: Set<string>
   /** Those of them that are no columns. */
   strings: ReadonlySet<string>
+  /** Whether the rewriting says the same at the same position; a time that is counted from now does not. */
+  keep: boolean
   served: Served[]
   staged: StagedModel[]
   /** Ends the transaction and begins another one, which sees functions registered since. */

@@ -15,7 +15,7 @@ const outcomeOf = (past: readonly NewEvent[], command: LedgerCommand): LedgerEve
     past.forEach(({ stream, event }, i) => table.apply(stream, i + 1, i + 1, '2026-01-01T00:00:00.000000Z', event))
     const { reads, decide } = handlers[command.type]
     const facts = Object.fromEntries(Object.entries(reads(command)).map(([name, lookup]) => [name, table.lookUp(lookup)]))
-    return decide(command, facts)
+    return decide(command, facts).map((decided) => ('event' in decided ? decided.event : decided))
   } finally {
     db.close()
   }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { runSelect, type Frame, type SelectRequest } from '../../src/sql/run-select.js'
+import type { LoadModel } from '../../src/sql/models/load.js'
 import { loadFakeModel } from './fake-model.js'
 
 const history =
@@ -41,6 +42,7 @@ type Row = Record<string, unknown> & { from: number; to?: number }
 /** A ledger in memory with the tables that projections make, and a directory of blobs. */
 export class TestLedger {
   head = 0
+  loadModel: LoadModel = loadFakeModel
   private constructor(
     readonly instance: DuckDBInstance,
     readonly blobs: string,
@@ -128,7 +130,7 @@ export class TestLedger {
   }
 
   async *frames(sql: string, request: Partial<SelectRequest> = {}, signal = new AbortController().signal): AsyncGenerator<Frame> {
-    const services = { blobsDirectory: this.blobs, signal, loadModel: loadFakeModel }
+    const services = { blobsDirectory: this.blobs, signal, loadModel: this.loadModel }
     yield* runSelect({ instance: this.instance }, { sql, db: 'shop', defaultProject: 'mindsdb', upTo: this.head, ...request }, services)
   }
 

@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { evolve, catalogue, kinds, type Kind, type States } from '../../events/catalogue.js'
 import type { Envelope } from '../../events/envelope.js'
@@ -66,3 +67,19 @@ export const expectedVersions = (envelopes: readonly Envelope[], position: numbe
     .sort((a, b) => (a.stream === b.stream ? a.version - b.version : a.stream < b.stream ? -1 : 1))
 
 export const allKinds = kinds
+
+const at = (table: string, position: number, order: string) =>
+  `SELECT * EXCLUDE (id, valid_from, valid_to, created_at, changed_at, changed_by, change, request)
+   FROM ledger.${table}_history WHERE valid_from <= ${position} AND (valid_to IS NULL OR valid_to > ${position}) ORDER BY ${order}`
+
+const without = (rows: Row[], column: string) =>
+  rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => name !== column)))
+
+/** Holds every history table, as it is at a position, against a fold of the events up to it. */
+export const expectTables = async (connection: DuckDBConnection, envelopes: readonly Envelope[], position: number): Promise<void> => {
+  for (const kind of allKinds) {
+    expect(await rowsOf(connection, at(`${kind}s`, position, 'stream'))).toEqual(expectedRows(kind, envelopes, position))
+  }
+  const versions = await rowsOf(connection, at('model_versions', position, 'stream, version'))
+  expect(without(versions, 'requested_at')).toEqual(expectedVersions(envelopes, position))
+}

@@ -102,7 +102,7 @@ export class Drain {
     const named = new Set(events.flatMap(({ event }) => payloadsOf(event.type, event.data)))
     const positions = events.map((event) => this.#append(event, submission))
     for (const p of submission.payloads) if (named.has(p.hash)) this.#insertPayload.run(p.hash, p.keyId, p.wrapped, p.body)
-    const stream = events[0]?.stream ?? null
+    const stream = events.at(-1)?.stream ?? null
     const resource = stream === null ? null : (this.resources.any(stream) ?? null)
     const outcome: Outcome = { positions, stream, resource, repeated: false }
     const { origin, idempotency } = submission
@@ -146,6 +146,11 @@ const checkWhere = (stream: string, origin: Origin): void => {
   if (unfit) throw wrong(unfit.join(' '))
 }
 
+/** The code of an error of SQLite's, seen by its shape: a native module's errors may be of another realm's Error. */
+export const sqliteCode = (error: unknown): string | undefined =>
+  typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SQLITE_')
+    ? error.code
+    : undefined
+
 /** Whether SQLite itself failed, as opposed to a decision. */
-export const isStorageError = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SQLITE')
+export const isStorageError = (error: unknown): boolean => sqliteCode(error) !== undefined

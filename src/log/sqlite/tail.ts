@@ -1,5 +1,6 @@
 import { genesis, nextChain, type ChainHash } from '../../../events/chain.js'
 import { instant, parseEnvelope } from '../../../events/envelope.js'
+import { ConfigError } from '../../config.js'
 import { readLogId, type Connection } from './schema.js'
 
 /** The end of the log: what the next event follows. */
@@ -17,7 +18,7 @@ export const nextInstant = (previous: number, nowMilliseconds: number): { micros
 
 /**
  * Reads the end of the log and checks that its last events hang together.
- * @throws Error that names the position where they do not
+ * @throws ConfigError that names the position where they do not
  */
 export const readTail = (db: Connection, checked = 100): Tail => {
   const rows = db
@@ -28,7 +29,9 @@ export const readTail = (db: Connection, checked = 100): Tail => {
   let recordedAt = ''
   for (const row of rows) {
     if (!previous || row.position !== previous.position + 1 || !nextChain(previous.chain, row.text).equals(row.chain))
-      throw new Error(`the log is broken at position ${row.position}: it does not follow from the event before. Run "mindledger verify".`)
+      throw new ConfigError(
+        `the log is broken at position ${row.position}: it does not follow from the event before. Run "mindledger verify".`,
+      )
     recordedAt = parseEnvelope(row.text.toString()).recorded_at
     previous = row
   }

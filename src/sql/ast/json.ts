@@ -1,4 +1,5 @@
 import { Problem } from '../../errors.js'
+import { limits } from '../../limits.js'
 
 /**
  * A number as the text it was written in: DuckDB's trees hold 2^64-1, 50.0 and 1e400, which JavaScript's numbers do not keep.
@@ -9,9 +10,6 @@ export class NumberText {
 
 export type AstValue = string | boolean | null | NumberText | AstValue[] | AstNode
 export type AstNode = { [key: string]: AstValue }
-
-/** Deeper trees are refused: they come from statements that nobody writes, and could exhaust a stack. */
-export const astMaxDepth = 1_500
 
 const tooDeep = (): Problem =>
   new Problem(
@@ -35,7 +33,8 @@ class Reader {
   }
 
   value(depth: number, first = this.token()): AstValue {
-    if (depth > astMaxDepth) throw tooDeep()
+    // Deeper trees come from statements that nobody writes, and could exhaust a stack.
+    if (depth > limits.sqlTreeMaxDepth) throw tooDeep()
     if (first === '{') return this.object(depth)
     if (first === '[') return this.array(depth)
     if (first.startsWith('"')) return JSON.parse(first) as string

@@ -155,6 +155,25 @@ export const allOf = (conditions: AstNode[]): AstNode | null => {
 export const cast = (child: AstNode, type: string): AstNode =>
   expression('CAST', 'OPERATOR_CAST', { child, cast_type: { id: type, type_info: null }, try_cast: false })
 
+/** Whether two values are the same, NULL included. */
+export const sameValue = (left: AstNode, right: AstNode): AstNode => expression('COMPARISON', 'COMPARE_NOT_DISTINCT_FROM', { left, right })
+
+/** `left LEFT JOIN right ON condition` */
+export const leftJoin = (left: AstNode, right: AstNode, condition: AstNode | null): AstNode => ({
+  type: 'JOIN',
+  alias: '',
+  sample: null,
+  query_location: nowhere,
+  left,
+  right,
+  condition,
+  join_type: 'LEFT',
+  ref_type: 'REGULAR',
+  using_columns: [],
+  delim_flipped: false,
+  duplicate_eliminated_columns: [],
+})
+
 /** The children of a node that are nodes, one level of lists or objects at a time. */
 export const childrenOf = (node: AstNode): AstNode[] => Object.values(node).flatMap(nodesIn)
 

@@ -62,8 +62,10 @@ export const rowsText = (chunk: DuckDBDataChunk, types: readonly DuckDBType[]): 
   const cells = types.map((type, column) => cellsOf(chunk.getColumnVector(column), type))
   const [first, ...others] = cells
   if (!first) return ''
+  // Each look at the chunk's own count is a call into the binding.
+  const rows = chunk.rowCount
   let text = ''
-  for (let row = 0; row < chunk.rowCount; row++) {
+  for (let row = 0; row < rows; row++) {
     text += row === 0 ? `[${first(row)}` : `,[${first(row)}`
     for (const cell of others) text += `,${cell(row)}`
     text += ']'

@@ -1,5 +1,5 @@
 import { Problem } from '../../errors.js'
-import { isExpression, isNode, nodeOf, textOf } from '../ast/nodes.js'
+import { isExpression, isNode, nodeOf, textOf, walk } from '../ast/nodes.js'
 import { NumberText, type AstNode, type AstValue } from '../ast/json.js'
 import { nearest } from '../names.js'
 import { functionLists, isRefusedPattern } from './functions.js'
@@ -112,4 +112,21 @@ export const guard = (value: AstValue, inFrom = false): void => {
   checkNode(value, inFrom)
   const isTableFunction = textOf(value, 'type') === 'TABLE_FUNCTION'
   for (const [key, member] of Object.entries(value)) guard(member, isTableFunction && key === 'function')
+}
+
+const ownSchemas = set('ledger temp')
+/** What our own statements define with WITH. */
+const ownNames = set('projects fixed offered')
+
+/**
+ * The last look before a tree is run: every table that is left is one of ours. A name that the rewriting missed ends here,
+ * whatever DuckDB would have found under it.
+ */
+export const checkRewritten = (tree: AstNode): void => {
+  walk(tree, (node) => {
+    const table = textOf(node, 'table_name')
+    const isOurs = ownSchemas.has(textOf(node, 'schema_name')) || ownNames.has(table) || /^ledger_cte_[0-9]+$/.test(table)
+    if (textOf(node, 'type') === 'BASE_TABLE' && !isExpression(node) && !isOurs) throw refused(`The table ${table}`)
+    return true
+  })
 }

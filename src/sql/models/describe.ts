@@ -37,8 +37,7 @@ const kindOf = (type: DuckDBTypeId): LeafColumn['kind'] => {
 /** A query of its own over a table of another one: the CTEs in sight come with it. */
 export const standalone = (items: AstNode[], ref: AstNode, where: AstNode | null, scope: Scope): AstNode => ({
   ...selectNode(items.map(cloneAst), cloneAst(ref), where && cloneAst(where)),
-  // A name that is defined again hides the outer one.
-  cte_map: { map: [...new Map(scope.entries.map((entry) => [textOf(entry, 'key').toLowerCase(), entry])).values()].map(cloneAst) },
+  cte_map: { map: scope.entries.map(cloneAst) },
 })
 
 /** Names and kinds of what a query over a table gives, found by planning it without running it. */

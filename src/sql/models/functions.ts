@@ -18,8 +18,11 @@ import { fieldsOf, type ArgumentKind, type BoundModel, type InputVector } from '
 /** A model as one query uses it. The registered function holds none, so that models can leave memory. */
 type Use = { bound: BoundModel; scorer: ChunkScorer; scored: number }
 
-/** One query's use of models: how many rows of each it may score inside their functions, and what it scored. */
-export type Run = { id: number; limit: number; uses: Map<string, Use>; gaveUp: boolean }
+/**
+ * One query's use of models: how many rows of each it may score inside their functions, and what it scored.
+ * `seen` counts the functions there were when its transaction began: it sees no later ones.
+ */
+export type Run = { id: number; limit: number; uses: Map<string, Use>; gaveUp: boolean; seen: number }
 
 const gaveUp = 'too many rows to score inside the query'
 
@@ -35,15 +38,46 @@ export const inputVector = (vector: DuckDBVector, rows: number): InputVector => 
   return { values: vector.toArray() }
 }
 
+/** How long a scoring may keep others waiting, and the rows it scores at least. */
+const turnMs = 3
+const leastRowsPerTurn = 16
+
 /** Buffers for one model's chunks, and the way from columns to numbers. */
 export class ChunkScorer {
   private features = new Float64Array(0)
   private out = new Float64Array(0)
+  private rowsPerTurn = leastRowsPerTurn
 
   constructor(private readonly bound: BoundModel) {}
 
   /** The numbers of a chunk's rows, row by row; valid until the next call. `first` is the first input's column. */
   score(chunk: DuckDBDataChunk, first: number): Float64Array {
+    this.encode(chunk, first)
+    this.bound.model.predictBatch(this.features, chunk.rowCount, this.out)
+    return this.out
+  }
+
+  /**
+   * The same, a few milliseconds at a time: other queries of this process get their turn in between, however many trees
+   * the model has. How many rows fit is learned as it goes; the numbers do not depend on it.
+   */
+  async scoreInTurns(chunk: DuckDBDataChunk, first: number): Promise<Float64Array> {
+    const { model } = this.bound
+    this.encode(chunk, first)
+    for (let from = 0; from < chunk.rowCount;) {
+      const began = performance.now()
+      const to = Math.min(chunk.rowCount, from + this.rowsPerTurn)
+      const features = this.features.subarray(from * model.width, to * model.width)
+      model.predictBatch(features, to - from, this.out.subarray(from * model.outputWidth, to * model.outputWidth))
+      const perRow = (performance.now() - began) / (to - from)
+      this.rowsPerTurn = Math.max(leastRowsPerTurn, Math.min(chunk.rowCount, Math.floor(turnMs / perRow)))
+      from = to
+      await new Promise<void>((resolve) => setImmediate(resolve))
+    }
+    return this.out
+  }
+
+  private encode(chunk: DuckDBDataChunk, first: number): void {
     const { model } = this.bound
     const rows = chunk.rowCount
     if (this.out.length < rows * model.outputWidth) {
@@ -57,22 +91,20 @@ export class ChunkScorer {
       // The row's number within a chunk says nothing to the caller.
       throw isProblem(error) ? new Error(`${this.bound.label}: ${error.detail.replace(/^Row \d+, /, '')}`) : error
     }
-    model.predictBatch(this.features, rows, this.out)
-    return this.out
   }
 }
 
 /** The scalar functions by which queries of one DuckDB instance reach models. */
 export class ModelFunctions {
-  private readonly names = new Map<string, string>()
+  private readonly registered = new Map<string, { name: string; order: number }>()
   private readonly runs = new Map<number, Run>()
-  private admin: DuckDBConnection | undefined
+  private admin: Promise<DuckDBConnection> | undefined
   private lastRun = 0
 
   constructor(private readonly instance: DuckDBInstance) {}
 
   begin(limit: number): Run {
-    const run = { id: ++this.lastRun, limit, uses: new Map<string, Use>(), gaveUp: false }
+    const run = { id: ++this.lastRun, limit, uses: new Map<string, Use>(), gaveUp: false, seen: this.registered.size }
     this.runs.set(run.id, run)
     return run
   }
@@ -81,21 +113,29 @@ export class ModelFunctions {
     this.runs.delete(run.id)
   }
 
+  /** Says that a run has begun another transaction, which sees all functions there are. */
+  renew(run: Run): void {
+    run.seen = this.registered.size
+  }
+
   /**
-   * The name of the function by which a run reaches a model, and whether it was registered just now: transactions that are
-   * already open do not see it. Volatile functions run once a row wherever they stand; plain ones may be repeated.
+   * The name of the function by which a run reaches a model, and whether it is younger than the run's transaction, which then
+   * does not see it. Volatile functions run once a row wherever they stand; plain ones may be repeated.
    */
   async nameOf(run: Run, bound: BoundModel, shape: FunctionShape): Promise<{ name: string; fresh: boolean }> {
+    this.admin ??= this.instance.connect()
+    const admin = await this.admin
     const kinds = shape.kinds.map((kind) => kind.charAt(0)).join('')
     const key = [bound.artefact, bound.stream, bound.version, kinds, shape.withProbabilities, shape.volatile].join(' ')
-    const known = this.names.get(key)
-    const name = known ?? `ledger_score_${this.names.size + 1}`
+    const known = this.registered.get(key)
+    const order = known?.order ?? this.registered.size + 1
+    const name = known?.name ?? `ledger_score_${order}`
     run.uses.set(name, { bound, scorer: new ChunkScorer(bound), scored: run.uses.get(name)?.scored ?? 0 })
-    if (known !== undefined) return { name, fresh: false }
-    this.names.set(key, name)
-    this.admin ??= await this.instance.connect()
-    this.admin.registerScalarFunction(this.create(name, fieldsOf(bound.model, shape.withProbabilities), shape))
-    return { name, fresh: true }
+    if (!known) {
+      admin.registerScalarFunction(this.create(name, fieldsOf(bound.model, shape.withProbabilities), shape))
+      this.registered.set(key, { name, order })
+    }
+    return { name, fresh: order > run.seen }
   }
 
   private create(name: string, fields: string[], { kinds, volatile }: FunctionShape): DuckDBScalarFunction {

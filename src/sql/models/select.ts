@@ -1,7 +1,20 @@
 import { foldName } from '../../../events/common.js'
 import { conjuncts, readsOf } from '../ast/conditions.js'
 import { NumberText, cloneAst, type AstNode } from '../ast/json.js'
-import { aliased, allOf, call, columnRef, integerConstant, nodeOf, emptyRef, selectNode, star, subqueryRef } from '../ast/nodes.js'
+import {
+  aliased,
+  allOf,
+  call,
+  columnRef,
+  integerConstant,
+  leftJoin,
+  nodeOf,
+  emptyRef,
+  selectNode,
+  star,
+  sameValue,
+  subqueryRef,
+} from '../ast/nodes.js'
 import { Problem } from '../../errors.js'
 import type { Leaf, Scope } from '../scope.js'
 import type { Session } from '../session.js'
@@ -13,7 +26,7 @@ import { argumentOf, mapInputs, type Mapping } from './mapping.js'
 import { isScored, outputExpression } from './outputs.js'
 import { expandStars, referencesIn, replaceReference, type ModelUse, type Reference, type Shown } from './references.js'
 import { serve } from './served.js'
-import { stage } from './staging.js'
+import { parameterNames, stageInputs, stageRows } from './staging.js'
 
 type Joined = { use: ModelUse; mapping: Mapping; parameters: AstNode[]; shape: FunctionShape; column: string }
 
@@ -122,7 +135,7 @@ const besideOneTable = async (
       column,
       withProbabilities: shape.withProbabilities,
     }))
-    select['from_table'] = subqueryRef(await stage(session, leaf.ref, where, uses, scope), leaf.alias)
+    select['from_table'] = subqueryRef(await stageRows(session, leaf.ref, where, uses, scope), leaf.alias)
   } else {
     const columns: AstNode[] = []
     for (const each of joined) columns.push(aliased(each.column, await callOf(session, each, each.shape.volatile)))
@@ -131,14 +144,32 @@ const besideOneTable = async (
   return ({ column }) => columnRef(leaf.alias, column)
 }
 
-/** Several tables: their join stays as it is, and outputs are read from calls in place. */
+const scoredAlias = (index: number) => `ledger_scored_${index}`
+
+/** Joins the scores of a model to a join of tables, by the inputs. */
+const withScores = async (session: Session, from: AstNode, joined: Joined, index: number, scope: Scope): Promise<AstNode> => {
+  const { use, parameters, column, shape } = joined
+  const staged = { bound: use.bound, parameters, column, withProbabilities: shape.withProbabilities }
+  const { query, inputs } = await stageInputs(session, from, staged, index, scope)
+  const same = parameters.map((parameter, i) => sameValue(cloneAst(parameter), columnRef(scoredAlias(index), inputs[i] ?? '')))
+  return leftJoin(from, subqueryRef(query, scoredAlias(index)), allOf(same))
+}
+
+/** Several tables: their join stays as it is, and outputs are read from calls in place, or from scores joined to it. */
 const besideSeveral = async (
   session: Session,
   select: AstNode,
   from: AstNode,
   joined: readonly Joined[],
+  scope: Scope,
 ): Promise<(of: Joined) => AstNode> => {
   select['from_table'] = from
+  if (session.mode === 'staged') {
+    let tree = from
+    for (const [index, each] of joined.entries()) tree = await withScores(session, tree, each, index, scope)
+    select['from_table'] = tree
+    return (of) => columnRef(scoredAlias(joined.indexOf(of)), of.column)
+  }
   const calls = new Map<Joined, AstNode>()
   for (const each of joined) calls.set(each, await callOf(session, each, false))
   return (of) => cloneAst(calls.get(of) ?? columnRef(of.column))
@@ -203,7 +234,9 @@ const rewriteColumns = async (session: Session, select: AstNode, parts: Parts, s
   const { uses, leaves, mappings } = parts
   const remaining = parts.conditions.filter((condition) => mappings.every(({ mapping }) => mapping.on.includes(condition)))
   select['where_clause'] = allOf([...remaining, ...conjuncts(nodeOf(select, 'where_clause'))])
-  const reserved = leaves.length === 1 ? uses.map((_, index) => `ledger_scores_${index}`) : []
+  // Joined scores have columns of their own, which `*` must not show.
+  const hidden = uses.flatMap(({ bound }, index) => [`ledger_scores_${index}`, ...parameterNames(index, bound.model.inputs.length)])
+  const reserved = leaves.length === 1 ? uses.map((_, index) => `ledger_scores_${index}`) : session.mode === 'staged' ? hidden : []
   expandStars(select, shownParts(parts.order, uses, leaves), reserved)
   const references = referencesIn(select, uses, leaves)
   const joined: Joined[] = []
@@ -213,7 +246,7 @@ const rewriteColumns = async (session: Session, select: AstNode, parts: Parts, s
   const scoresOf =
     leaf && !several
       ? await besideOneTable(session, select, leaf, joined, scope)
-      : await besideSeveral(session, select, parts.table, joined)
+      : await besideSeveral(session, select, parts.table, joined, scope)
   for (const reference of references) {
     const of = joined.find(({ use }) => use === reference.use)
     if (!of) continue

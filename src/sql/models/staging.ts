@@ -15,9 +15,6 @@ export type StagedUse = { bound: BoundModel; parameters: AstNode[]; column: stri
 
 const batchRows = 16_384n
 
-/** Lets other queries' turns come. */
-const breathe = () => new Promise<void>((resolve) => setImmediate(resolve))
-
 export const checkAborted = (signal: AbortSignal): void => {
   if (signal.aborted) throw new Problem('query_limit', 'The query was stopped', 'The query was stopped before it ended')
 }
@@ -36,7 +33,8 @@ const appendScores = (appender: DuckDBAppender, out: Float64Array, rows: number,
   appender.appendDataChunk(chunk)
 }
 
-const parameterNames = (use: number, count: number) => Array.from({ length: count }, (_, i) => `ledger_${use}_${i}`)
+/** Columns that hold a model's inputs where they are staged. */
+export const parameterNames = (use: number, count: number) => Array.from({ length: count }, (_, i) => `ledger_${use}_${i}`)
 
 type Staged = { table: string; rows: number; firstRow: bigint }
 
@@ -60,9 +58,8 @@ const scoreTable = async (session: Session, { table, rows, firstRow }: Staged, i
     checkAborted(signal)
     const result = await connection.run(`SELECT ${columns} FROM temp.${table} WHERE rowid >= ${from} AND rowid < ${from + batchRows}`)
     for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
-      appendScores(appender, scorer.score(chunk, 0), chunk.rowCount, use.bound.model.outputWidth, fields.length)
+      appendScores(appender, await scorer.scoreInTurns(chunk, 0), chunk.rowCount, use.bound.model.outputWidth, fields.length)
       scored += chunk.rowCount
-      await breathe()
     }
   }
   appender.closeSync()
@@ -71,33 +68,53 @@ const scoreTable = async (session: Session, { table, rows, firstRow }: Staged, i
   return scores
 }
 
+const packed = (use: StagedUse, index: number): string => {
+  const fields = fieldsOf(use.bound.model, use.withProbabilities).map((field) => `${field} := r${index}.${field}`)
+  return `struct_pack(${fields.join(', ')}) AS ${use.column}`
+}
+
+const nextTable = ({ staged }: Session) => `ledger_stage_${staged.length}`
+
+/** Runs a query into a table of its own, and measures it. */
+const copy = async (session: Session, node: AstNode, select: string): Promise<Staged> => {
+  const { connection } = session
+  const table = nextTable(session)
+  const text = await printSelect(connection, node)
+  checkAborted(session.signal)
+  await connection.run(`CREATE TEMP TABLE ${table} AS SELECT ${select} FROM (${text}) AS t`)
+  return measure(connection, table)
+}
+
+const namedParameters = (use: StagedUse, index: number): AstNode[] =>
+  parameterNames(index, use.parameters.length).map((name, i) => aliased(name, use.parameters[i] ?? star('')))
+
 /**
  * Scores all rows of a table before the query that reads them: copies the table with the models' inputs, runs the models
  * chunk by chunk with pauses in which other queries get their turn, and gives a query that puts the scores beside the rows.
  */
-export const stage = async (
+export const stageRows = async (
   session: Session,
   leaf: AstNode,
   where: AstNode | null,
   uses: readonly StagedUse[],
   scope: Scope,
 ): Promise<AstNode> => {
-  const { connection } = session
-  const table = `ledger_stage_${session.staged.length}`
-  const parameters = uses.flatMap((use, index) =>
-    parameterNames(index, use.parameters.length).map((name, i) => aliased(name, use.parameters[i] ?? star(''))),
-  )
-  const text = await printSelect(connection, standalone([star(''), ...parameters], leaf, where, scope))
-  checkAborted(session.signal)
-  await connection.run(`CREATE TEMP TABLE ${table} AS ${text}`)
-  const staged = await measure(connection, table)
+  const staged = await copy(session, standalone([star(''), ...uses.flatMap(namedParameters)], leaf, where, scope), '*')
   const scores: string[] = []
   for (const [index, use] of uses.entries()) scores.push(await scoreTable(session, staged, index, use))
   const hidden = uses.flatMap((use, index) => parameterNames(index, use.parameters.length))
-  const packed = uses.map((use, index) => {
-    const fields = fieldsOf(use.bound.model, use.withProbabilities).map((field) => `${field} := r${index}.${field}`)
-    return `struct_pack(${fields.join(', ')}) AS ${use.column}`
-  })
   const joined = scores.map((name, index) => `POSITIONAL JOIN temp.${name} AS r${index}`).join(' ')
-  return parseSelect(connection, `SELECT s.* EXCLUDE (${hidden.join(', ')}), ${packed.join(', ')} FROM temp.${table} AS s ${joined}`)
+  const columns = [`s.* EXCLUDE (${hidden.join(', ')})`, ...uses.map(packed)]
+  return parseSelect(session.connection, `SELECT ${columns.join(', ')} FROM temp.${staged.table} AS s ${joined}`)
+}
+
+/** Scores that are found by the inputs: a query with the inputs' columns and the scores. */
+export type ScoredInputs = { query: AstNode; inputs: string[] }
+
+/** The same for a join of tables: every combination of inputs that it gives is scored once. */
+export const stageInputs = async (session: Session, from: AstNode, use: StagedUse, index: number, scope: Scope): Promise<ScoredInputs> => {
+  const staged = await copy(session, standalone(namedParameters(use, index), from, null, scope), 'DISTINCT *')
+  const scores = await scoreTable(session, staged, index, use)
+  const sql = `SELECT s.*, ${packed(use, index)} FROM temp.${staged.table} AS s POSITIONAL JOIN temp.${scores} AS r${index}`
+  return { query: await parseSelect(session.connection, sql), inputs: parameterNames(index, use.parameters.length) }
 }

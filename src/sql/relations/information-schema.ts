@@ -183,7 +183,7 @@ const inputType = (type: string) =>
 
 const modelColumns = `
       SELECT p.name AS schema, m.name AS "table", unnest(
-        list_transform(CAST(v.report->'$.inputs' AS STRUCT(name VARCHAR, type VARCHAR)[]),
+        list_transform(from_json(v.report->'$.inputs', '[{"name":"VARCHAR","type":"VARCHAR"}]'),
           lambda i: struct_pack(name := i.name, type := ${inputType('i.type')}, about := 'Input.'))
         || [struct_pack(name := v.target, type := coalesce(${inputType(`(v.report->>'$.target.type')`)}, 'DOUBLE'), about := 'What the model predicts.'),
           struct_pack(name := 'select_data_query', type := 'VARCHAR', about := 'Always empty.'),
@@ -215,7 +215,7 @@ const columns = (fixed: Fixed): Relation => {
       SELECT schema, "table", place, name, type, about FROM fixed WHERE schema IS NOT NULL
       UNION ALL SELECT p.name, f.table, f.place, f.name, f.type, f.about FROM projects AS p, fixed AS f WHERE f.schema IS NULL
       UNION ALL SELECT 'files', f."table", f.place, c.name, c.type, '' FROM (
-        SELECT name AS "table", unnest(CAST(columns AS STRUCT(name VARCHAR, type VARCHAR)[])) AS c,
+        SELECT name AS "table", unnest(from_json(columns, '[{"name":"VARCHAR","type":"VARCHAR"}]')) AS c,
           unnest(range(1, CAST(json_array_length(columns) AS BIGINT) + 1)) AS place FROM ${at('files')} AS f) AS f
       UNION ALL SELECT m.schema, m."table", row_number() OVER (PARTITION BY m.schema, m."table"), m.c.name, m.c.type, m.c.about FROM (${modelColumns}) AS m
     )

@@ -211,6 +211,16 @@ describe('a model joined to a table', () => {
   })
 })
 
+test('queries that meet a model for the first time at once all see it', async () => {
+  const sqls = Array.from(
+    { length: 12 },
+    (_, i) =>
+      `SELECT m.rental_price FROM (SELECT ${i} AS sqft${i % 2 ? '' : ", 'poor' AS location"}) AS t JOIN rent${i % 3 ? '' : '.1'} AS m`,
+  )
+  const answers = await Promise.all(sqls.map((sql) => ledger.select(sql)))
+  expect(answers.map(({ data }) => data[0]?.[0])).toEqual(sqls.map((_, i) => (i % 3 ? i : i * 4)))
+})
+
 describe('what was scored is told before the first row', () => {
   const columnsOf = async (sql: string) => {
     for await (const frame of ledger.frames(sql)) return 'columns' in frame ? frame : undefined
@@ -257,6 +267,27 @@ describe('many rows are scored before the query', () => {
     const answer = await ledger.select(sql)
     expect(answer.data).toEqual(data)
     expect(answer.end?.scored[0]?.rows).toBeGreaterThan(10_000)
+  })
+
+  test('and joins of several tables show their own columns under *', async () => {
+    const { names, data } = await ledger.select(
+      'SELECT * EXCLUDE (y_explain) FROM files.big t JOIN files.big u USING (a) JOIN wide m ORDER BY a DESC',
+    )
+    expect(names).toEqual([
+      'a',
+      'g',
+      'g',
+      'a',
+      'y',
+      'select_data_query',
+      'when_data',
+      'y_original',
+      'y_confidence',
+      'y_anomaly',
+      'y_min',
+      'y_max',
+    ])
+    expect(data[0]).toEqual([59999, 9, 9, 59999, 59999, null, null, null, 0.9, null, 59989, 60009])
   })
 
   test('but not when a LIMIT needs few', async () => {

@@ -1,0 +1,20 @@
+import { expect, test } from '@jest/globals'
+import { pages, readPage } from '../../docs/generate.js'
+import { catalogue } from '../../events/catalogue.js'
+import { problemCatalogue } from '../../src/errors.js'
+import { settingDescriptions } from '../../src/config.js'
+import { limits } from '../../src/limits.js'
+
+test.each(Object.entries(pages()))('docs/%s says what the code says; otherwise run "npm run docs"', (file, text) => {
+  expect(readPage(file)).toBe(text)
+})
+
+test('every event, limit, error and setting has its line', () => {
+  for (const type of catalogue.keys()) expect(readPage('events.md')).toContain(`### ${type}\n`)
+  for (const name of Object.keys(limits)) expect(readPage('limits.md')).toContain(`| \`${name}\` |`)
+  for (const code of Object.keys(problemCatalogue)) expect(readPage('errors.md')).toContain(`| \`${code}\` |`)
+  for (const { name, about } of settingDescriptions) {
+    expect(about).not.toBe('')
+    expect(readPage('settings.md')).toContain(`| \`${name}\` |`)
+  }
+})

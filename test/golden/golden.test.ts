@@ -1,0 +1,107 @@
+import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { afterAll, expect, test } from '@jest/globals'
+import { pino } from 'pino'
+import { catalogue } from '../../events/catalogue.js'
+import { parseEnvelope } from '../../events/envelope.js'
+import { replay } from '../../projections/replay.js'
+import { readConfig } from '../../src/config.js'
+import { Blobs } from '../../src/files/blobs.js'
+import { hashFile } from '../../src/files/disk.js'
+import { dataPaths } from '../../src/log/data-directory.js'
+import { openLogReader } from '../../src/log/reader.js'
+import { verifyLog } from '../../src/log/verify.js'
+import { startService } from '../../src/main.js'
+import { mindledger } from '../support/cli.js'
+import { send, sql, temporaryDirectory } from '../support/service.js'
+import { dump } from '../support/states.js'
+import { goldenRow, type Golden } from './golden.js'
+
+const kept = fileURLToPath(new URL('../../../test/golden/format-1', import.meta.url))
+const golden = JSON.parse(readFileSync(`${kept}.json`, 'utf8')) as Golden
+const place = temporaryDirectory()
+afterAll(() => place.remove())
+
+const copyOf = (name: string): string => {
+  const directory = join(place.path, name)
+  cpSync(kept, directory, { recursive: true })
+  return directory
+}
+
+const start = (directory: string) => startService(readConfig({ PORT: '0', DATA_DIR: directory }), pino({ level: 'silent' }))
+
+test('the kept directory is small, whole, and has every event of format 1', () => {
+  const sizes = readdirSync(kept, { recursive: true, encoding: 'utf8' }).map((name) => statSync(join(kept, name)).size)
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(150_000)
+  expect(existsSync(join(kept, 'log.sqlite-wal'))).toBe(false)
+  const reader = openLogReader(copyOf('read'))
+  const envelopes = reader.read(0, 1_000).map(({ text }) => parseEnvelope(text))
+  reader.close()
+  expect([...catalogue.keys()].filter((type) => !envelopes.some((envelope) => envelope.type === type))).toEqual([])
+  expect(envelopes.filter(({ type, schema }) => type === 'ChatbotCreated' && schema === 1)).toHaveLength(1)
+})
+
+test('today’s build opens a directory of format 1, and answers as the build that wrote it', async () => {
+  const directory = copyOf('served')
+  const paths = dataPaths(directory)
+  const service = await start(directory)
+  try {
+    expect(await service.head()).toEqual(golden.head)
+    const blobs = new Blobs(paths.blobs)
+    const blobHash = async (hash: string) => ((await blobs.has(hash)) ? hashFile(blobs.path(hash)) : undefined)
+    const verified = await verifyLog({ logFile: paths.log, kept: golden.head, blobHash })
+    expect(verified).toMatchObject({ ok: true, findings: [], provenTo: golden.head.position })
+    expect(verified.payloads.erased).toBe(0)
+
+    // A later release may say more of a record, never something else.
+    for (const [path, body] of Object.entries(golden.rest))
+      expect({ path, body: (await send(service.url, 'GET', path)).body }).toMatchObject({ path, body })
+    for (const [query, answer] of Object.entries(golden.sql))
+      expect({ query, ...(await sql(service.url, query, 'flats_shop')) }).toMatchObject({ query, ...answer })
+
+    const predicted = await send(service.url, 'POST', '/api/projects/flats_shop/models/rent/predict', [goldenRow])
+    expect(predicted.body).toEqual(golden.prediction)
+  } finally {
+    await service.close()
+  }
+}, 60_000)
+
+test('its secrets open with its key, and show nowhere', async () => {
+  const directory = copyOf('secrets')
+  const reader = openLogReader(directory)
+  const texts = reader.read(0, 1_000).map(({ text }) => text)
+  const hashes = texts.flatMap((text) => [...text.matchAll(/"\$secret":"([0-9a-f]{64})"/g)].map(([, hash]) => hash ?? ''))
+  expect(hashes.map((hash) => reader.payload(hash)?.toString())).toContain('"sk-golden-2"')
+  reader.close()
+  expect(texts.join('')).not.toContain('golden-2')
+  expect(JSON.stringify(golden)).not.toContain('golden-2')
+})
+
+test('a replay of it gives the tables that the service follows it with', async () => {
+  const directory = copyOf('replayed')
+  await (await start(directory)).close()
+  const followed = await DuckDBInstance.create(dataPaths(directory).analytics)
+  const fresh = await DuckDBInstance.create(':memory:')
+  const reader = openLogReader(directory)
+  expect(await replay({ events: reader, payloads: reader, database: fresh })).toBe(golden.head.position)
+  reader.close()
+  const { checkpoint: _, ...tables } = await dump(fresh)
+  expect(await dump(followed)).toMatchObject(tables)
+  expect(tables['events']).toHaveLength(golden.head.position)
+  fresh.closeSync()
+  followed.closeSync()
+}, 60_000)
+
+test('a directory of a newer format is refused by every command, and left as it is', async () => {
+  const directory = copyOf('newer')
+  writeFileSync(join(directory, 'FORMAT'), '2\n')
+  const before = readdirSync(directory)
+  for (const command of ['serve', 'head', 'verify', 'log', 'rebuild']) {
+    const { code, out, err } = await mindledger([command], { DATA_DIR: directory, PORT: '0' })
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toBe(`mindledger: ${directory} has data format 2; this release knows up to 1. Start the newer release that wrote it.\n`)
+  }
+  expect(readdirSync(directory)).toEqual(before)
+}, 30_000)

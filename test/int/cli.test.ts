@@ -1,0 +1,273 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import Database from 'better-sqlite3'
+import { cliFile, freePort, mindledger, runProgram, type Ended } from '../support/cli.js'
+import { send, spawnService, startTestService, temporaryDirectory } from '../support/service.js'
+
+const place = temporaryDirectory()
+const data = join(place.path, 'data')
+const environment = { DATA_DIR: data, PORT: '' }
+const cli = (...args: string[]) => mindledger(args, environment, place.path)
+const fails = (ended: Ended) => ({ code: ended.code, out: ended.out, lines: ended.err.trimEnd().split('\n').length, err: ended.err })
+
+let server: Awaited<ReturnType<typeof spawnService>>
+
+beforeAll(async () => {
+  environment.PORT = String(await freePort())
+  server = await spawnService(data, environment)
+  const skill = { name: 'sales', type: 'sql', params: { database: 'files', tables: ['cars'] } }
+  await send(server.url, 'POST', '/api/projects/mindsdb/skills', { skill })
+}, 30_000)
+
+afterAll(async () => {
+  server.child.kill('SIGKILL')
+  await server.ended
+  place.remove()
+})
+
+describe('beside a running server', () => {
+  test('sql asks that server, and its status says whether the statement succeeded', async () => {
+    const answer = await cli('sql', 'SELECT name, type FROM skills')
+    expect(answer).toMatchObject({ code: 0, out: 'NAME  | TYPE\n------+-----\nsales | sql\n', err: '' })
+    expect(await cli('sql', 'CREATE PROJECT shop')).toMatchObject({ code: 0, out: 'ok\n' })
+    expect(await cli('sql', '--db', 'shop', 'SELECT name FROM skills')).toMatchObject({ code: 0, out: 'NAME\n----\n' })
+    const refused = await cli('sql', 'SELECT * FROM nothing_of_this_name')
+    expect(refused).toMatchObject({ code: 1, err: '' })
+    expect(refused.out).toContain('nothing_of_this_name')
+  })
+
+  test('sql that cannot reach the server says which settings to look at', async () => {
+    const ended = await mindledger(['sql', 'SELECT 1'], { ...environment, PORT: String(await freePort()) })
+    expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
+    expect(ended.err).toMatch(/^mindledger: a server holds .*data, but none answers at http:\/\/127\.0\.0\.1:\d+\. Set HOST and PORT/)
+  })
+
+  test('log prints each event as it is stored, from a position on', async () => {
+    const all = (await cli('log')).out.trimEnd().split('\n')
+    expect(all.map((line) => (JSON.parse(line) as { position: number }).position)).toEqual(all.map((_, i) => i + 1))
+    const later = await cli('log', '--from', '2')
+    expect(later).toMatchObject({ code: 0, out: `${all.slice(1).join('\n')}\n` })
+  })
+
+  test('log --follow sees what happens later, and ends with the interrupt', async () => {
+    const follower = spawn(process.execPath, [cliFile, 'log', '--follow'], { env: { ...process.env, ...environment } })
+    const ended = once(follower, 'exit')
+    let seen = ''
+    const sees = (name: string) =>
+      new Promise<void>((resolve) => {
+        follower.stdout.on('data', (bytes: Buffer) => {
+          seen += bytes.toString()
+          if (seen.includes(name)) resolve()
+        })
+      })
+    await sees('"sales"')
+    const later = sees('"made_meanwhile"')
+    await send(server.url, 'POST', '/api/projects', { project: { name: 'made_meanwhile' } })
+    await later
+    follower.kill('SIGINT')
+    expect(await ended).toEqual([0, null])
+  })
+
+  test('verify holds, and a head that was kept proves how far', async () => {
+    expect((await cli('verify')).out).toContain('The newest state is not proven')
+    const kept = await cli('head')
+    const head = JSON.parse(kept.out) as { logId: string; position: number; chain: string }
+    writeFileSync(join(place.path, 'head.json'), kept.out)
+    await send(server.url, 'POST', '/api/projects', { project: { name: 'after_the_head' } })
+    const verified = await cli('verify', '--head', 'head.json')
+    expect(verified).toMatchObject({ code: 0, err: '' })
+    expect(verified.out).toContain('The log holds')
+    expect(verified.out).toContain(`Proven up to position ${head.position} by the head that was kept.`)
+  })
+
+  test('verify refuses a head of another log, of a history that was rewritten, and of events that were taken away', async () => {
+    const head = JSON.parse((await cli('head')).out) as { logId: string; position: number; chain: string }
+    const against = async (other: Partial<typeof head>) => {
+      writeFileSync(join(place.path, 'other.json'), JSON.stringify({ ...head, ...other }))
+      const { code, out } = await cli('verify', '--head', 'other.json')
+      expect(code).toBe(1)
+      expect(out).toContain('THE LOG DOES NOT HOLD')
+      return out
+    }
+    expect(await against({ logId: 'another' })).toContain('the head that was kept belongs to another log (another)')
+    expect(await against({ chain: '0'.repeat(64) })).toContain(`position ${head.position}: the chain differs from the head`)
+    expect(await against({ position: head.position + 5 })).toContain(`position ${head.position + 1}: missing: the head that was kept`)
+  })
+
+  test('verify takes no other file for a head', async () => {
+    writeFileSync(join(place.path, 'no-head.json'), 'not a head')
+    for (const file of ['no-head.json', 'absent.json']) {
+      const ended = await cli('verify', '--head', file)
+      expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
+      expect(ended.err).toContain(file)
+    }
+  })
+
+  test('replay builds the tables up to a position, and overwrites nothing', async () => {
+    const replayed = await cli('replay', '--into', 'audit.duckdb', '--until', '2')
+    expect(replayed).toMatchObject({ code: 0, err: '' })
+    expect(replayed.out).toMatch(/^audit\.duckdb holds the log up to position 2 \(/)
+    const bytes = readFileSync(join(place.path, 'audit.duckdb'))
+    const again = await cli('replay', '--into', 'audit.duckdb')
+    expect(fails(again)).toEqual({ code: 2, out: '', lines: 1, err: 'mindledger: audit.duckdb exists already; replay writes a new file\n' })
+    expect(readFileSync(join(place.path, 'audit.duckdb')).equals(bytes)).toBe(true)
+    const nowhere = await cli('replay', '--into', 'no/such/folder.duckdb')
+    expect(fails(nowhere)).toMatchObject({ code: 2, lines: 1 })
+    expect(nowhere.err).toContain('mindledger: no/such/folder.duckdb cannot be written')
+  })
+
+  test('rebuild and a second server leave a running server alone', async () => {
+    for (const command of ['rebuild', 'serve']) {
+      const ended = await cli(command)
+      expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
+      expect(ended.err).toBe(`mindledger: ${data} is in use by another server. Stop it first, or set DATA_DIR to another directory.\n`)
+    }
+  })
+
+  test.each(['log', 'log --follow', 'head', 'verify'])('a reader that closes the pipe ends %s without a word', async (command) => {
+    const line = `{ "${process.execPath}" "${cliFile}" ${command}; echo "status $?" >&2; } | head -c 1`
+    const { code, out, err } = await runProgram('sh', ['-c', `exec 3>&1; ${line}`], { env: environment })
+    expect({ code, out: out.length }).toEqual({ code: 0, out: 1 })
+    expect(err).toMatch(/^status (0|141)\n$/)
+  })
+})
+
+describe('with the server stopped', () => {
+  beforeAll(async () => {
+    server.child.kill('SIGTERM')
+    expect(await server.ended).toEqual([0, null])
+  })
+
+  test('sql answers by itself, and gives the directory back', async () => {
+    expect(await cli('sql', 'SELECT name FROM skills')).toMatchObject({ code: 0, out: 'NAME\n-----\nsales\n', err: '' })
+    expect(await cli('sql', "CREATE SKILL other USING type = 'sql', database = 'files'")).toMatchObject({ code: 0, out: 'ok\n' })
+    expect(await cli('sql', 'SELECT count(*) AS n FROM skills')).toMatchObject({ code: 0, out: 'n\n-\n2\n' })
+  })
+
+  test('sql that trains a model returns when the model is there', async () => {
+    await cli('sql', 'CREATE VIEW numbers AS (SELECT range AS x, range * 2 + range % 3 AS y FROM range(60))')
+    const made = await cli('sql', 'CREATE MODEL twice FROM mindsdb (SELECT * FROM numbers) PREDICT y')
+    expect(made).toMatchObject({ code: 0, err: '' })
+    expect(made.out).toMatch(/twice +\| mindsdb +\| 1 +\| complete/)
+    expect(await cli('sql', 'SELECT y IS NOT NULL AS known FROM twice WHERE x = 5')).toMatchObject({ code: 0, out: 'known\n-----\ntrue\n' })
+    const failed = await cli('sql', 'CREATE MODEL never FROM mindsdb (SELECT * FROM numbers) PREDICT z')
+    expect(failed).toMatchObject({ code: 1, err: '' })
+    expect(failed.out).toMatch(/never +\| mindsdb +\| 1 +\| error/)
+  }, 60_000)
+
+  test('log, head, verify and replay read the directory', async () => {
+    const { position } = JSON.parse((await cli('head')).out) as { position: number }
+    expect((await cli('log')).out.trimEnd().split('\n')).toHaveLength(position)
+    expect((await cli('verify', '--head', 'head.json')).code).toBe(0)
+    expect((await cli('replay', '--into', 'later.duckdb')).out).toContain(`position ${position}`)
+  })
+
+  test('rebuild makes resources follow from the log again', async () => {
+    const db = new Database(join(data, 'log.sqlite'))
+    db.prepare(`UPDATE resources SET name = 'forged' WHERE kind = 'skill'  AND name = 'sales'`).run()
+    db.close()
+    const broken = await cli('verify')
+    expect(broken.code).toBe(1)
+    expect(broken.out).toContain('skill sales in resources differs from what its events say')
+    const rebuilt = await cli('rebuild')
+    expect(rebuilt).toMatchObject({ code: 0, err: '' })
+    expect(rebuilt.out).toMatch(/^resources follow from \d+ events again\n$/)
+    expect((await cli('verify')).code).toBe(0)
+  })
+
+  test('verify names the position of an event that was changed, and no server starts on it', async () => {
+    const db = new Database(join(data, 'log.sqlite'))
+    db.exec('DROP TRIGGER events_stay_as_they_are')
+    const { position, text } = db
+      .prepare<[], { position: number; text: string }>(`SELECT position, text FROM events WHERE type = 'SkillCreated' ORDER BY position`)
+      .get()!
+    const put = db.prepare<[string, number]>('UPDATE events SET text = ? WHERE position = ?')
+    put.run(text.replace('"sales"', '"soles"'), position)
+    const { code, out } = await cli('verify', '--head', 'head.json')
+    expect(code).toBe(1)
+    expect(out).toContain(`position ${position}: the text is not the one that was chained here`)
+    expect(out).toContain('THE LOG DOES NOT HOLD')
+    for (const command of ['serve', 'head']) {
+      const ended = await cli(command)
+      expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
+      expect(ended.err).toContain(`the log is broken at position ${position}`)
+    }
+    put.run(text, position)
+    db.close()
+    expect((await cli('verify', '--head', 'head.json')).code).toBe(0)
+  })
+})
+
+describe('what cannot be done is one line and status 2', () => {
+  test.each<[string, string[], Record<string, string>, RegExp]>([
+    ['an unknown command', ['frobnicate'], {}, /there is no command frobnicate; "mindledger --help" lists them/],
+    ['an unknown option', ['head', '--nope'], {}, /Unknown option '--nope'/],
+    ['an option of another command', ['head', '--into', 'x'], {}, /head takes no option --into/],
+    ['an argument too many', ['verify', 'head.json'], {}, /verify takes no argument head\.json/],
+    ['a position that is none', ['log', '--from', 'zero'], {}, /--from takes a position from 1 on/],
+    ['a replay into nothing', ['replay'], {}, /--into is required/],
+    ['no statement', ['sql'], {}, /sql takes a statement/],
+    ['a port that is no number', ['serve'], { PORT: 'abc' }, /PORT: must be a whole number from 0 to 65535/],
+    ['a port out of range', ['serve'], { PORT: '70000' }, /PORT: must be a whole number from 0 to 65535/],
+    ['sessions without a password', ['serve'], { AUTH: 'session' }, /AUTH_PASSWORD: must be set when AUTH=session/],
+    ['a malformed key', ['serve'], { VAULT_KEY: 'abc' }, /VAULT_KEY: must be 64 hex digits/],
+    ['an unknown log level', ['serve'], { LOG_LEVEL: 'loud' }, /LOG_LEVEL: /],
+    ['no data directory', ['head'], { DATA_DIR: '/nonexistent/data' }, /is not a data directory/],
+  ])('%s', async (_, args, settings, message) => {
+    const ended = await mindledger(args, { ...environment, ...settings }, place.path)
+    expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
+    expect(ended.err).toMatch(message)
+    expect(ended.err).toMatch(/^mindledger: /)
+  })
+
+  test.each(['head', 'verify', 'log', 'rebuild', 'replay --into x.duckdb'])(
+    '%s on a directory without a log, which stays as it was',
+    async (command) => {
+      const bare = join(place.path, `bare-${command.split(' ')[0] ?? ''}`)
+      mkdirSync(bare)
+      writeFileSync(join(bare, 'FORMAT'), '1\n')
+      const ended = await mindledger(command.split(' '), { DATA_DIR: bare }, place.path)
+      expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
+      expect(ended.err).toContain(`${bare} holds no log`)
+      expect(existsSync(join(bare, 'log.sqlite'))).toBe(false)
+    },
+  )
+
+  test.each(['head', 'verify', 'serve'])('%s on a log that is no SQLite file', async (command) => {
+    const odd = join(place.path, `odd-${command}`)
+    mkdirSync(odd)
+    writeFileSync(join(odd, 'FORMAT'), '1\n')
+    writeFileSync(join(odd, 'vault.key'), `${'ab'.repeat(32)}\n`)
+    writeFileSync(join(odd, 'log.sqlite'), 'no database at all, but long enough to be looked at '.repeat(100))
+    const ended = await mindledger([command], { DATA_DIR: odd, PORT: '0' })
+    expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
+    expect(ended.err).toMatch(/file is not a database/)
+  })
+})
+
+test('help and version need no settings, and no command is an error', async () => {
+  const help = await mindledger(['--help'], { PORT: 'abc' })
+  expect(help).toMatchObject({ code: 0, err: '' })
+  for (const word of ['serve', 'sql', 'log', 'head', 'verify', 'replay', 'rebuild', 'DATA_DIR', 'VAULT_KEY'])
+    expect(help.out).toContain(word)
+  const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
+  expect(await mindledger(['--version'])).toMatchObject({ code: 0, out: `${version}\n` })
+  expect(await mindledger([])).toMatchObject({ code: 2, out: help.out })
+})
+
+test('sql logs in where sessions are required, and says when it may not', async () => {
+  const settings = { AUTH: 'session', AUTH_USERNAME: 'me', AUTH_PASSWORD: 'right' }
+  const { url, directory, stop } = await startTestService(settings)
+  const reach = { DATA_DIR: directory, PORT: new URL(url).port }
+  expect(await mindledger(['sql', 'SHOW PROJECTS'], { ...reach, ...settings })).toMatchObject({ code: 0, err: '' })
+  const wrong = await mindledger(['sql', 'SHOW PROJECTS'], { ...reach, ...settings, AUTH_PASSWORD: 'wrong' })
+  expect(fails(wrong)).toMatchObject({ code: 2, lines: 1 })
+  expect(wrong.err).toContain('check AUTH_USERNAME and AUTH_PASSWORD')
+  const none = await mindledger(['sql', 'SHOW PROJECTS'], reach)
+  expect(none.code).toBe(1)
+  expect(none.out).not.toContain('{')
+  await stop()
+}, 30_000)

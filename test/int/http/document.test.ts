@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { readFileSync } from 'node:fs'
+import { notBuilt } from '../../../src/http/not-built.js'
+import { readVersion } from '../../../src/version.js'
+import { send, startTestService } from '../../support/service.js'
+
+let at: Awaited<ReturnType<typeof startTestService>>
+beforeAll(async () => {
+  at = await startTestService()
+})
+afterAll(() => at.stop())
+
+type Operation = { operationId: string; parameters: { name: string; in: string }[]; responses: Record<string, unknown> }
+type Document = {
+  openapi: string
+  info: { version: string }
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, unknown> }
+}
+const document = async () => (await send(at.url, 'GET', '/api/openapi.json')).body as Document
+
+const documented = `
+GET /projects/{project}/skills, GET /projects/{project}/skills/{skill}, POST /projects/{project}/skills,
+PUT /projects/{project}/skills/{skill}, DELETE /projects/{project}/skills/{skill},
+GET /projects/{project}/agents, GET /projects/{project}/agents/{agent}, POST /projects/{project}/agents,
+PUT /projects/{project}/agents/{agent}, DELETE /projects/{project}/agent/{agent},
+GET /projects/{project}/chatbots, GET /projects/{project}/chatbots/{chatbot}, POST /projects/{project}/chatbots,
+PUT /projects/{project}/chatbots/{chatbot}, DELETE /projects/{project}/chatbots/{chatbot},
+POST /sql/query, POST /projects/{project}/models/{model}/predict`
+  .split(',')
+  .map((line) => line.trim())
+
+const refsIn = (value: unknown): string[] =>
+  typeof value !== 'object' || value === null
+    ? []
+    : Object.entries(value).flatMap(([key, member]) => (key === '$ref' ? [String(member)] : refsIn(member)))
+
+test('the document has every documented operation, and every reference in it leads somewhere', async () => {
+  const { openapi, info, paths, components } = await document()
+  expect(openapi).toBe('3.1.0')
+  expect(info.version).toBe(readVersion())
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+  )
+  const served = operations.map(({ path, method }) => `${method.toUpperCase()} ${path.replace(/^\/api/, '')}`)
+  expect(served).toEqual(expect.arrayContaining(documented))
+  for (const ref of refsIn({ paths, components })) {
+    expect(ref).toMatch(/^#\/components\/schemas\/\w+$/)
+    expect(Object.keys(components.schemas)).toContain(ref.split('/').at(-1))
+  }
+  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length)
+  for (const { path, parameters, responses } of operations) {
+    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+    expect(parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)).toEqual(inPath)
+    expect(Object.keys(responses).length).toBeGreaterThan(1)
+  }
+})
+
+test('every operation of the document is served, and no other method of its paths', async () => {
+  const { paths } = await document()
+  for (const [path, methods] of Object.entries(paths)) {
+    const address = path.replaceAll(/\{\w+\}/g, 'none')
+    for (const method of ['get', 'post', 'put', 'delete', 'patch']) {
+      const { status, body } = await send(at.url, method.toUpperCase(), address, method === 'get' ? undefined : '{')
+      const code = (body as { code?: string }).code ?? ''
+      const isServed = !['no_such_path', 'method_not_allowed'].includes(code)
+      // A body that does not parse is refused before the route is looked for; the router is asked without one then.
+      const again = isServed && code === 'bad_json' ? await send(at.url, method.toUpperCase(), address) : { status, body }
+      expect({
+        method,
+        path,
+        served: !['no_such_path', 'method_not_allowed'].includes((again.body as { code?: string }).code ?? ''),
+      }).toEqual({ method, path, served: method in methods })
+    }
+  }
+})
+
+test('the front page is a page for browsers and JSON for everybody else', async () => {
+  const page = await send(at.url, 'GET', '/', undefined, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' })
+  expect(page).toMatchObject({ status: 200, type: expect.stringContaining('text/html') })
+  expect(page.body).toContain('<title>Mindledger</title>')
+  expect(page.body).not.toMatch(/https?:\/\/(?!127\.0\.0\.1)/)
+  const json = await send(at.url, 'GET', '/', undefined, { accept: '*/*' })
+  expect(json).toMatchObject({ status: 200, body: { name: 'Mindledger', version: readVersion(), default_project: 'mindsdb' } })
+  for (const address of (json.body as { addresses: string[] }).addresses)
+    expect({ address, status: (await send(at.url, 'GET', address)).status }).toEqual({
+      address,
+      status: address === '/api/sql/query' ? 404 : 200,
+    })
+})
+
+test('status, ping and readiness answer as clients expect', async () => {
+  expect(await send(at.url, 'GET', '/api/status')).toMatchObject({
+    status: 200,
+    body: {
+      mindsdb_version: readVersion(),
+      environment: 'local',
+      auth: { confirmed: true, http_auth_enabled: false, provider: 'disabled' },
+      sql: { ready: true },
+    },
+  })
+  expect(await send(at.url, 'GET', '/api/util/ping')).toMatchObject({ status: 200, body: { status: 'ok' } })
+  expect(await send(at.url, 'GET', '/api/util/readiness')).toMatchObject({ status: 200, body: '' })
+  expect(await send(at.url, 'POST', '/api/login', { username: 'x', password: 'y' })).toMatchObject({ status: 200 })
+  expect(await send(at.url, 'POST', '/api/logout')).toMatchObject({ status: 200, body: '' })
+})
+
+/** The paths of the public service that are not built, as its reference has them. */
+const absent = [
+  'GET /api/projects/mindsdb/knowledge_bases',
+  'PUT /api/projects/mindsdb/knowledge_bases/k',
+  'POST /api/projects/mindsdb/jobs',
+  'GET /api/projects/mindsdb/jobs/j/history',
+  'GET /api/projects/mindsdb/triggers',
+  'POST /api/projects/mindsdb/agents/a/completions',
+  'POST /api/projects/mindsdb/agents/a/completions/stream',
+  'POST /api/webhooks/chatbots/token',
+  'GET /api/tree/',
+  'GET /api/tree/mindsdb',
+  'GET /api/config/',
+  'PUT /api/config',
+  'GET /api/config/integrations',
+  'GET /api/handlers/',
+  'GET /api/handlers/slack/icon',
+  'PUT /api/handlers/byom/x',
+  'GET /api/databases/files/tables',
+  'DELETE /api/databases/files/tables/t',
+  'POST /api/databases/status',
+  'GET /api/sql/list_databases',
+  'POST /api/sql/query/utils/parametrize_constants',
+  'POST /api/sql/charter',
+  'GET /api/util/ping_native',
+  'GET /api/tabs/',
+  'GET /api/integrations/x',
+  'GET /api/auth/code',
+]
+
+test('a known path that is not built says so with 501, and what to use instead', async () => {
+  for (const line of absent) {
+    const [method = '', path = ''] = line.split(' ')
+    const reply = await send(at.url, method, path, method === 'GET' ? undefined : {})
+    expect({ line, ...reply }).toMatchObject({
+      line,
+      status: 501,
+      type: expect.stringContaining('application/problem+json'),
+      body: { code: 'not_built', hint: expect.stringMatching(/./) },
+    })
+  }
+})
+
+test('the README names what is not built, and only that', () => {
+  const section = /\n## Not built\n\n([^#]+)/.exec(readFileSync('README.md', 'utf8'))?.[1] ?? ''
+  const list = section.slice(section.indexOf(':') + 1).replace(', and the paths of the graphical interface (', ', ')
+  const named = list.split(',').map((item) => item.trim().replace(/\)?\.$/, ''))
+  expect(named.sort()).toEqual(notBuilt.flatMap(({ listed }) => listed).sort())
+})

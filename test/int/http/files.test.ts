@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { readdirSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { formOf, rentalsCsv } from '../../support/rentals.js'
+import { send, sql, startTestService } from '../../support/service.js'
+
+let at: Awaited<ReturnType<typeof startTestService>>
+beforeAll(async () => {
+  at = await startTestService()
+})
+afterAll(() => at.stop())
+
+const put = (name: string, text: string, filename = `${name}.csv`, fields: Record<string, string> = {}, query = '') =>
+  send(at.url, 'PUT', `/api/files/${name}${query}`, formOf(text, filename, fields))
+
+/** A form as the JavaScript client sends it: without a length, and with a file part that calls itself a form. */
+const putChunked = (name: string, text: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(at.url)
+    const boundary = '--------------------------123456789012345678901234'
+    const head = { 'content-type': `multipart/form-data; boundary=${boundary}`, 'transfer-encoding': 'chunked' }
+    const sent = request({ hostname, port, method: 'PUT', path: `/api/files/${name}`, headers: head }, (res) =>
+      res.resume().on('end', () => resolve(res.statusCode)),
+    )
+    sent.on('error', reject)
+    const field = (key: string, value: string) =>
+      sent.write(`--${boundary}\r\nContent-Disposition: form-data; name="${key}"\r\n\r\n${value}\r\n`)
+    field('original_file_name', `${name}.csv`)
+    field('name', name)
+    field('source_type', 'file')
+    sent.write(
+      `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${name}.csv"\r\nContent-Type: multipart/form-data\r\n\r\n`,
+    )
+    for (const part of text.match(/.{1,500}/gs) ?? []) sent.write(part)
+    sent.end(`\r\n--${boundary}--\r\n`)
+  })
+
+test('a file is uploaded in the shape of either client, listed, described, queried and deleted', async () => {
+  expect(
+    await put('Rentals', rentalsCsv, 'rentals.csv', { original_file_name: 'rentals.csv', name: 'rentals', source_type: 'file' }),
+  ).toMatchObject({ status: 200, body: '' })
+  expect(await putChunked('chunked', rentalsCsv)).toBe(200)
+  const columns = ['sqft', 'location', 'rooms', 'rental_price']
+  for (const path of ['/api/files', '/api/files/'])
+    expect(await send(at.url, 'GET', path)).toMatchObject({
+      status: 200,
+      body: [
+        { name: 'rentals', row_count: 240, columns },
+        { name: 'chunked', row_count: 240, columns },
+      ],
+    })
+  expect(await send(at.url, 'GET', '/api/files/RENTALS')).toMatchObject({
+    status: 200,
+    body: {
+      name: 'rentals',
+      row_count: 240,
+      original_name: 'rentals.csv',
+      columns: columns.map((name) => ({ name, type: expect.any(String) })),
+    },
+  })
+  for (const name of ['files.rentals', 'files.chunked', 'files.Rentals'])
+    expect(await sql(at.url, `SELECT count(*) AS n, min(sqft) AS low FROM ${name}`)).toMatchObject({ data: [[240, 300]] })
+  expect(await put('RENTALS', rentalsCsv)).toMatchObject({ status: 400, body: { title: 'File already exists' } })
+  expect(await put('bad.csv', rentalsCsv)).toMatchObject({
+    status: 400,
+    body: { title: 'Error', detail: 'File name cannot contain extension.' },
+  })
+  expect(await send(at.url, 'DELETE', '/api/files/Chunked')).toMatchObject({ status: 200, body: '' })
+  expect(await send(at.url, 'DELETE', '/api/files/chunked')).toMatchObject({ status: 400, body: { title: 'Error deleting file' } })
+  expect(await send(at.url, 'GET', '/api/files/chunked')).toMatchObject({ status: 404, body: { title: 'File not found' } })
+})
+
+test('a row that does not fit refuses the file with its line, text and reason; skip leaves it out and counts it', async () => {
+  const bad = 'a,b\n1,2\n3,4,5\n6,7\n'
+  const { position } = await at.service.head()
+  const refused = await put('bad', bad)
+  expect(refused).toMatchObject({ status: 400, type: expect.stringContaining('application/problem+json'), body: { code: 'bad_file' } })
+  expect(JSON.stringify(refused.body)).toMatch(/"line":3/)
+  expect(JSON.stringify(refused.body)).toMatch(/"text":"3,4,5"/)
+  expect(JSON.stringify(refused.body)).toMatch(/"reason":"./)
+  expect((await at.service.head()).position).toBe(position)
+  expect(await put('bad', bad, 'bad.csv', {}, '?on_bad_rows=skip')).toMatchObject({
+    status: 200,
+    body: { rows: 2, skipped: 1, first: [{ line: 3, text: '3,4,5', reason: expect.stringMatching(/./) }] },
+  })
+  expect(await sql(at.url, 'SELECT * FROM files.bad')).toMatchObject({
+    data: [
+      [1, 2],
+      [6, 7],
+    ],
+  })
+})
+
+test('an upload that is no table is refused, and nothing of it stays', async () => {
+  const { position } = await at.service.head()
+  for (const [text, filename] of [
+    ['', 'e.csv'],
+    ['{"a":', 'x.json'],
+    ['PAR1nonsense', 'x.parquet'],
+    ['\u0000\u0001\u0002', 'x.bin'],
+  ] as const)
+    expect({ filename, ...(await put('odd', text, filename)) }).toMatchObject({
+      filename,
+      status: 400,
+      body: { code: expect.stringMatching(/bad_file|wrong_arguments/) },
+    })
+  const noFile = new FormData()
+  noFile.set('name', 'x')
+  for (const [body, headers] of [
+    [noFile, {}],
+    ['{"source_type":"url","source":"http://169.254.169.254/"}', {}],
+    ['x', { 'content-type': 'multipart/form-data' }],
+    ['--x\r\nnonsense', { 'content-type': 'multipart/form-data; boundary=x' }],
+    ['', { 'content-type': 'text/csv' }],
+    ['a\n1\n', { 'content-type': 'text/csv', 'content-encoding': 'gzip' }],
+  ] as [unknown, Record<string, string>][])
+    expect([400, 415]).toContain((await send(at.url, 'PUT', '/api/files/odd', body, headers)).status)
+  for (const name of ['%2e%2e%2fx', 'a%2fb', '%00', 'x'.repeat(256), '%20'])
+    expect({ name, status: (await put(name, rentalsCsv, 'r.csv')).status }).toEqual({ name, status: 400 })
+  expect((await at.service.head()).position).toBe(position)
+  const left = readdirSync(at.directory, { recursive: true })
+    .map(String)
+    .filter((path) => /upload/.test(path) && !path.endsWith('uploads'))
+  expect(left).toEqual([])
+})
+
+test('every upload of one name at once but one is refused', async () => {
+  const replies = await Promise.all(Array.from({ length: 6 }, () => put('race', 'a\n1\n')))
+  expect(replies.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400, 400])
+  expect(readdirSync(join(at.directory)).length).toBeGreaterThan(0)
+})

@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openLogReader } from '../../../src/log/reader.js'
+import { formOf, rentalsCsv, settled } from '../../support/rentals.js'
+import { send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
+
+const directory = temporaryDirectory()
+let at: Awaited<ReturnType<typeof spawnService>>
+beforeAll(async () => {
+  at = await spawnService(directory.path, { LOG_LEVEL: 'trace' })
+})
+afterAll(async () => {
+  at.child.kill()
+  await at.ended
+  directory.remove()
+})
+
+let made = 0
+/** A secret that occurs nowhere else. */
+const secret = () => `s3cr3t-${(made += 1).toString().padStart(3, '0')}-xyzzy`
+const answers: string[] = []
+
+const call = async (method: string, path: string, body?: unknown) => {
+  const reply = await send(at.url, method, path, body)
+  answers.push(`${method} ${path} ${JSON.stringify(reply.body)}`)
+  return reply
+}
+const run = async (query: string, db = 'mindsdb') => {
+  const answer = await sql(at.url, query, db)
+  answers.push(`${query.replaceAll(/s3cr3t-\d+/g, 's')} ${JSON.stringify(answer)}`)
+  return answer
+}
+
+const project = '/api/projects/mindsdb'
+const url = () => `postgres://user:${secret()}@example.com/db`
+
+const keys = [
+  'api_key',
+  'apiKey',
+  'API-KEY',
+  'openai_api_key',
+  'password',
+  'token',
+  'access_token',
+  'client_secret',
+  'aws_secret_access_key',
+  'private_key',
+  'authorization',
+  'bot_token',
+  'credentials',
+  'dsn',
+]
+const secrets = () => Object.fromEntries(keys.map((key) => [key, secret()]))
+/** Secrets in every shape: plain, nested, in lists, as numbers' neighbours, in URLs. */
+const params = () => ({
+  ...secrets(),
+  nested: { deep: [{ ...secrets() }] },
+  url: url(),
+  urls: [url()],
+  token: [secret(), secret()],
+  password: { is: secret() },
+})
+
+test('secrets can be sent wherever params are taken', async () => {
+  expect((await call('POST', '/api/databases', { database: { name: 'slack', engine: 'slack', parameters: params() } })).status).toBe(201)
+  expect((await call('PUT', '/api/databases/slack', { database: { parameters: params() } })).status).toBe(200)
+  expect((await call('PUT', '/api/databases/other', { database: { engine: 'postgres', parameters: params() } })).status).toBe(201)
+  expect((await call('POST', `${project}/skills`, { skill: { name: 's', type: 'sql', params: params() } })).status).toBe(201)
+  expect((await call('PUT', `${project}/skills/s`, { skill: { params: params() } })).status).toBe(200)
+  const agent = { name: 'a', model: params(), data: params(), params: params(), skills: [{ name: 's', ...params() }] }
+  expect((await call('POST', `${project}/agents`, { agent })).status).toBe(201)
+  expect(
+    (await call('PUT', `${project}/agents/a`, { agent: { model: params(), skills_to_add: [{ name: 's', ...params() }] } })).status,
+  ).toBe(200)
+  const chatbot = { name: 'c', agent_name: 'a', db_engine: 'slack', db_params: params(), params: params() }
+  expect((await call('POST', `${project}/chatbots`, { chatbot })).status).toBe(201)
+  expect(
+    (await call('PUT', `${project}/chatbots/c`, { chatbot: { params: params(), db_engine: 'slack', db_params: params() } })).status,
+  ).toBe(200)
+})
+
+test('secrets can be sent in statements', async () => {
+  const statements = [
+    `CREATE DATABASE pg WITH ENGINE = 'postgres', PARAMETERS = {"host": "h", "password": "${secret()}", "url": "${url()}", "ssl": {"private_key": "${secret()}"}}`,
+    `ALTER DATABASE pg PARAMETERS = {"password": "${secret()}"}`,
+    `CREATE SKILL k USING type = 'sql', api_key = '${secret()}', source = '${url()}'`,
+    `UPDATE SKILL k SET token = '${secret()}'`,
+    `CREATE AGENT b USING model = {"provider": "openai", "model_name": "gpt-4o", "api_key": "${secret()}"}, openai_api_key = '${secret()}'`,
+    `CREATE AGENT b2 USING model = 'gpt-4o', openai_api_key = "${secret()}", skills = ['k']`,
+    `UPDATE AGENT b SET anthropic_api_key = '${secret()}'`,
+    `ALTER AGENT b USING password = '${secret()}'`,
+    `CREATE CHATBOT d USING database = 'pg', agent = 'b', bot_token = '${secret()}', is_running = false`,
+    `UPDATE CHATBOT d SET bot_token = '${secret()}'`,
+    `CREATE ML_ENGINE lightwood FROM lightwood USING api_key = '${secret()}'`,
+  ]
+  for (const statement of statements)
+    expect({ statement, ...(await run(statement)) }).toMatchObject({ type: expect.not.stringMatching('error') })
+  await send(at.url, 'PUT', '/api/files/rentals', formOf(rentalsCsv, 'rentals.csv'))
+  await run(
+    `CREATE MODEL m FROM files (SELECT * FROM rentals) PREDICT rental_price USING engine = 'lightwood', api_key = '${secret()}', x = {"password": "${secret()}"}`,
+  )
+  if (((await run(`SELECT name FROM models WHERE name = 'm'`)).data ?? []).length > 0) await settled(at.url, 'm')
+  const body = {
+    query: `CREATE MODEL mindsdb.m2 FROM files (SELECT * FROM rentals) PREDICT rental_price USING openai_api_key = '${secret()}'`,
+  }
+  if ((await call('POST', `${project}/models`, body)).status === 201) await settled(at.url, 'm2')
+})
+
+test('a refused request does not tell or keep its secrets either', async () => {
+  await call('POST', `${project}/skills`, { skill: { name: 's', type: 'sql', params: params() } })
+  await call('POST', `${project}/skills`, { skill: { name: 'bad', type: 5, params: params() } })
+  await call('POST', `${project}/agents`, { agent: { name: 'x', skills: ['none'], params: params() } })
+  await call('POST', `${project}/skills`, `{"skill": {"name": "x", "params": {"api_key": "${secret()}", }`)
+  await call('POST', `${project}/skills`, `{"api_key": ${secret()}}`)
+  await call('POST', '/api/databases', { database: { name: 'x', engine: 'none', parameters: params() } })
+  await call('POST', '/api/login', { username: 'u', password: secret() })
+  for (const statement of [
+    `CREATE DATABASE pg WITH ENGINE = 'postgres', PARAMETERS = {"password": "${secret()}"}`,
+    `CREATE DATABASE x WITH ENGINE = 'nope', PARAMETERS = {"password": "${secret()}"}`,
+    `CREATE AGENT b USING model = 'm', openai_api_key = '${secret()}'`,
+    `CREATE AGENT nope.b USING model = 'm', openai_api_key = '${secret()}'`,
+    `CREATE AGENT e USING model = 'm', openai_api_key = '${secret()}' nonsense here`,
+    `CREATE AGENT e USING openai_api_key = '${secret()}`,
+    `UPDATE AGENT none SET openai_api_key = '${secret()}'`,
+    `CREATE DATABASE y WITH ENGINE = 'postgres', PARAMETERS = {"password": "${secret()}",, }`,
+    `CREATE MODEL mm FROM pg (SELECT 1) PREDICT x USING api_key = '${secret()}' AND`,
+    `CREATE CHATBOT z USING database = 'none', agent = 'b', bot_token = '${secret()}'`,
+  ])
+    await run(statement)
+})
+
+test('a mask that is sent back keeps the secret, and one that stands for nothing is refused', async () => {
+  const stored = () => {
+    const reader = openLogReader(directory.path)
+    const events = reader.read(0, 1_000).map(({ text }) => text)
+    reader.close()
+    return events.filter((text) => text.includes('"AgentCreated"') || text.includes('"AgentUpdated"')).at(-1)
+  }
+  await call('POST', `${project}/agents`, {
+    agent: { name: 'masked', model_name: 'gpt-4o', params: { api_key: secret(), list: [{ token: secret() }], k: 1 } },
+  })
+  const { body } = await call('GET', `${project}/agents/masked`)
+  const { params: shown } = body as { params: Record<string, unknown> }
+  expect(shown).toEqual({ api_key: '******', list: [{ token: '******' }], k: 1 })
+  const before = stored()
+  expect(await call('PUT', `${project}/agents/masked`, { agent: { params: { ...shown, k: 2 } } })).toMatchObject({
+    status: 200,
+    body: { params: { ...shown, k: 2 } },
+  })
+  const refsIn = (text = '') => text.match(/[0-9a-f]{64}/g)
+  expect(refsIn(before)).toHaveLength(2)
+  expect(refsIn(stored())).toEqual(refsIn(before))
+  for (const [name, agent] of [['fresh', { name: 'fresh', model_name: 'm', params: { api_key: '******' } }]] as const) {
+    expect(await call('POST', `${project}/agents`, { agent })).toMatchObject({ status: 400 })
+    expect((await call('GET', `${project}/agents/${name}`)).status).toBe(404)
+  }
+  expect(
+    await call('POST', `${project}/skills`, { skill: { name: 'q', type: 't', params: { k: { $secret: 'a'.repeat(64) } } } }),
+  ).toMatchObject({ status: 400 })
+})
+
+test('no answer of any address shows a secret', async () => {
+  for (const path of [
+    '/api/databases',
+    '/api/databases/slack',
+    '/api/databases/pg',
+    '/api/databases/c_db',
+    `${project}/skills`,
+    `${project}/skills/s`,
+    `${project}/skills/k`,
+    `${project}/agents`,
+    `${project}/agents/a`,
+    `${project}/agents/b`,
+    `${project}/chatbots`,
+    `${project}/chatbots/c`,
+    `${project}/models`,
+    `${project}/models/m`,
+    `${project}/models/m/describe`,
+    `${project}/skills?agent=a`,
+    '/api/status',
+    '/api/openapi.json',
+    '/',
+  ])
+    await call('GET', path)
+  for (const statement of [
+    'SHOW DATABASES',
+    'SHOW FULL DATABASES',
+    'SHOW AGENTS',
+    'SHOW SKILLS',
+    'SHOW CHATBOTS',
+    'SHOW MODELS',
+    'DESCRIBE AGENT b',
+    'DESCRIBE SKILL k',
+    'DESCRIBE DATABASE pg',
+    'DESCRIBE m',
+    'SHOW ML_ENGINES',
+    'SHOW WARNINGS',
+    'SHOW VARIABLES',
+  ])
+    await run(statement)
+  const shown = await send(at.url, 'POST', '/api/sql/query', {
+    query: 'SELECT * FROM information_schema.databases',
+    context: { show_secrets: true },
+  })
+  answers.push(JSON.stringify(shown.body))
+  expect(answers.filter((answer) => answer.includes('s3cr3t'))).toEqual([])
+})
+
+test('no table that SQL lists shows a secret', async () => {
+  const { data: tables } = await run('SELECT table_schema, table_name, table_type FROM information_schema.tables')
+  expect(tables.length).toBeGreaterThan(20)
+  const read: string[] = []
+  for (const [schema, table, type] of tables) {
+    if (type === 'MODEL') continue
+    const answer = await run(`SELECT * FROM \`${String(schema)}\`.\`${String(table)}\``)
+    expect({ schema, table, ...answer }).toMatchObject({ type: 'table' })
+    read.push(`${String(schema)}.${String(table)} ${JSON.stringify(answer.data)}`)
+  }
+  expect(read.filter((text) => text.includes('s3cr3t'))).toEqual([])
+})
+
+const filesOf = (path: string): string[] =>
+  readdirSync(path, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+
+test('no byte of the data directory and no log line holds a secret, while the service runs and after', async () => {
+  const holding = () => filesOf(directory.path).filter((file) => readFileSync(file).includes('s3cr3t'))
+  expect(made).toBeGreaterThan(100)
+  expect(holding()).toEqual([])
+  at.child.kill('SIGTERM')
+  await at.ended
+  expect(filesOf(directory.path).length).toBeGreaterThan(2)
+  expect(holding()).toEqual([])
+  expect(at.lines.length).toBeGreaterThan(50)
+  expect(at.lines.filter((line) => line.includes('s3cr3t'))).toEqual([])
+})

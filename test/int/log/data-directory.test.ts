@@ -1,0 +1,228 @@
+import { describe, expect, test } from '@jest/globals'
+import { spawn } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ConfigError } from '../../../src/config.js'
+import {
+  checkDataDirectory,
+  dataFormat,
+  dataPaths,
+  findMasterKey,
+  lockDataDirectory,
+  masterKey,
+  prepareDataDirectory,
+} from '../../../src/log/data-directory.js'
+import { openLogReader } from '../../../src/log/reader.js'
+import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
+import { Vault } from '../../../src/vault/vault.js'
+import { projectCreated, temporaryDirectory, testKey, writes } from '../../support/log.js'
+
+const inDirectory = async (run: (root: string) => unknown): Promise<void> => {
+  const { path, remove } = temporaryDirectory()
+  try {
+    await run(join(path, 'data'))
+  } finally {
+    remove()
+  }
+}
+const refused = (act: () => unknown, ...says: string[]): void => {
+  try {
+    act()
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError)
+    for (const part of says) expect((error as ConfigError).message).toContain(part)
+    return
+  }
+  throw new Error('was not refused')
+}
+
+describe('data directory', () => {
+  test('is made with its format, for its owner alone, and found again as it is', () =>
+    inDirectory((root) => {
+      const paths = prepareDataDirectory(root)
+      expect(readFileSync(paths.format, 'utf8')).toBe(`${dataFormat}\n`)
+      expect(statSync(root).mode & 0o777).toBe(0o700)
+      expect(prepareDataDirectory(root)).toEqual(paths)
+      expect(checkDataDirectory(root)).toEqual(paths)
+    }))
+
+  test('a newer format is refused, and what to do is said', () =>
+    inDirectory((root) => {
+      const { format } = prepareDataDirectory(root)
+      writeFileSync(format, `${dataFormat + 1}\n`)
+      refused(() => prepareDataDirectory(root), `format ${dataFormat + 1}`, 'newer release')
+      refused(() => checkDataDirectory(root), 'newer release')
+    }))
+
+  test.each(['', 'one', '0', '-1', '1.5'])('a FORMAT file that says %j is refused', (said) =>
+    inDirectory((root) => {
+      const { format } = prepareDataDirectory(root)
+      writeFileSync(format, said)
+      refused(() => prepareDataDirectory(root), format)
+    }),
+  )
+
+  test('a log without its FORMAT file is refused, and so is a directory that is none', () =>
+    inDirectory((root) => {
+      mkdirSync(root)
+      writeFileSync(dataPaths(root).log, '')
+      refused(() => prepareDataDirectory(root), 'no FORMAT file')
+      refused(() => checkDataDirectory(root), 'is not a data directory', 'DATA_DIR')
+    }))
+
+  test('a path that cannot be a directory is named', () =>
+    inDirectory((root) => {
+      writeFileSync(root, 'a file')
+      refused(() => prepareDataDirectory(root), root, 'cannot be used as data directory')
+    }))
+
+  test('a directory that this user may not write is named, and not taken for one in use', () =>
+    inDirectory((root) => {
+      const paths = prepareDataDirectory(root)
+      chmodSync(join(root, '..'), 0o755)
+      chmodSync(root, 0o555)
+      const asNobody = process.geteuid?.() === 0
+      if (asNobody) process.seteuid?.(65_534)
+      try {
+        refused(() => lockDataDirectory(paths), root, 'cannot be used as data directory')
+        refused(() => prepareDataDirectory(join(root, 'below')), 'below', 'EACCES')
+      } finally {
+        if (asNobody) process.seteuid?.(0)
+        chmodSync(root, 0o700)
+      }
+    }))
+
+  test('a second server is refused in the same process, and may come when the first has gone', () =>
+    inDirectory((root) => {
+      const paths = prepareDataDirectory(root)
+      const release = lockDataDirectory(paths)
+      refused(() => lockDataDirectory(paths), 'in use by another server', root)
+      release()
+      lockDataDirectory(paths)()
+    }))
+
+  test('a second server is refused from another process, also when the first one was killed only a moment ago', () =>
+    inDirectory(async (root) => {
+      const paths = prepareDataDirectory(root)
+      const module = new URL('../../../src/log/data-directory.js', import.meta.url).href
+      const code = `const d = await import(${JSON.stringify(module)}); d.lockDataDirectory(d.dataPaths(${JSON.stringify(root)})); console.log('locked'); setInterval(() => {}, 1000)`
+      const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] })
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      try {
+        await new Promise((resolve) => child.stdout.once('data', resolve))
+        refused(() => lockDataDirectory(paths), 'in use by another server')
+      } finally {
+        child.kill('SIGKILL')
+        await ended
+      }
+      lockDataDirectory(paths)()
+    }))
+
+  test('what an earlier server left half-done is removed, and nothing else', () =>
+    inDirectory((root) => {
+      const paths = prepareDataDirectory(root)
+      lockDataDirectory(paths)()
+      writeFileSync(join(paths.temporary, 'half'), '')
+      writeFileSync(join(paths.blobs, 'whole'), '')
+      lockDataDirectory(paths)()
+      expect(existsSync(join(paths.temporary, 'half'))).toBe(false)
+      expect(existsSync(join(paths.blobs, 'whole'))).toBe(true)
+    }))
+})
+
+describe('master key', () => {
+  test('is made once, for its owner alone, and kept', () =>
+    inDirectory((root) => {
+      const paths = prepareDataDirectory(root)
+      const mask = process.umask(0)
+      const key = masterKey(paths, undefined)
+      process.umask(mask)
+      expect(statSync(paths.vaultKey).mode & 0o777).toBe(0o600)
+      expect(key).toHaveLength(32)
+      expect(masterKey(paths, undefined)).toEqual(key)
+      expect(findMasterKey(paths, undefined)).toEqual(key)
+    }))
+
+  test('a given key is used, and not written down', () =>
+    inDirectory((root) => {
+      const paths = prepareDataDirectory(root)
+      expect(masterKey(paths, testKey)).toBe(testKey)
+      expect(existsSync(paths.vaultKey)).toBe(false)
+    }))
+
+  test('a lost key is refused as soon as there is a log, instead of making another one', () =>
+    inDirectory(async (root) => {
+      const paths = prepareDataDirectory(root)
+      await new SqliteLog({ file: paths.log, vault: new Vault(masterKey(paths, undefined)) }).close()
+      rmSync(paths.vaultKey)
+      refused(() => masterKey(paths, undefined), 'master key is lost', paths.vaultKey, 'VAULT_KEY')
+      expect(existsSync(paths.vaultKey)).toBe(false)
+    }))
+
+  test('a key file that holds something else is refused', () =>
+    inDirectory((root) => {
+      const paths = prepareDataDirectory(root)
+      writeFileSync(paths.vaultKey, 'not a key')
+      refused(() => masterKey(paths, undefined), paths.vaultKey, '64 hex digits')
+    }))
+
+  test('another key than the log was sealed with is refused, names both, and leaves the log free', () =>
+    inDirectory(async (root) => {
+      const { log: file } = prepareDataDirectory(root)
+      const [right, wrong] = [new Vault(testKey), new Vault(Buffer.alloc(32))]
+      await new SqliteLog({ file, vault: right }).close()
+      refused(() => new SqliteLog({ file, vault: wrong }), right.keyId, wrong.keyId, 'VAULT_KEY')
+      expect(existsSync(`${file}-wal`)).toBe(false)
+      await new SqliteLog({ file, vault: right }).close()
+    }))
+})
+
+describe('reading beside the server', () => {
+  test('sees every commit at once, and payloads with the key', () =>
+    inDirectory(async (root) => {
+      const paths = prepareDataDirectory(root)
+      const vault = new Vault(testKey)
+      const log = new SqliteLog({ file: paths.log, vault })
+      const reader = openLogReader(root, testKey)
+      const [keyless, wrong] = [openLogReader(root), openLogReader(root, Buffer.alloc(32))]
+      expect([reader.logId, reader.head(), reader.read(0, 10)]).toEqual([log.id, 0, []])
+      const payload = vault.seal(Buffer.from('rows'))
+      const data = { project: projectCreated(1).stream as never, name: 's', type: 't', params: { token: { $secret: payload.hash } } }
+      for (let i = 1; i <= 20; i++) {
+        await log.submit(writes(projectCreated(i)))
+        expect(reader.head()).toBe(i)
+        expect(reader.read(i - 1, 10)).toEqual(await log.readAll(i - 1, 10))
+      }
+      await log.submit({ ...writes({ stream: 's', event: { type: 'SkillCreated', data } }), payloads: [payload] })
+      expect(reader.payload(payload.hash)?.toString()).toBe('rows')
+      expect([keyless.payload(payload.hash), wrong.payload(payload.hash), reader.payload('x')]).toEqual([undefined, undefined, undefined])
+      for (const one of [reader, keyless, wrong]) one.close()
+      await log.close()
+    }))
+
+  test('a page of it stays whole while the server goes on writing', () =>
+    inDirectory(async (root) => {
+      const { log: file } = prepareDataDirectory(root)
+      const log = new SqliteLog({ file, vault: new Vault(testKey) })
+      const reader = openLogReader(root)
+      const seen: number[] = []
+      const writing = (async () => {
+        for (let i = 0; i < 30; i++)
+          await Promise.all(Array.from({ length: 20 }, (_, j) => log.submit(writes(projectCreated(i * 20 + j + 1)))))
+      })()
+      while (seen.length < 600) {
+        for (const { position } of reader.read(seen.length, 100)) seen.push(position)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      await writing
+      expect(seen).toEqual(seen.map((_, i) => i + 1))
+      reader.close()
+      await log.close()
+    }))
+
+  test('without a log there is a message', () =>
+    inDirectory((root) => {
+      prepareDataDirectory(root)
+      refused(() => openLogReader(root), root, 'no log yet')
+    }))
+})

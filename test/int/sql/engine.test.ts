@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { MatrixBuilder } from '../../../src/models/matrix.js'
+import { loadPredictor } from '../../../src/models/predictor.js'
+import { train } from '../../../src/models/train.js'
+import type { ColumnType } from '../../../src/models/values.js'
+import { loadEngineModel } from '../../../src/sql/models/adapter.js'
+import { TestLedger } from '../../support/ledger.js'
+
+const descriptors: { name: string; type: ColumnType }[] = [
+  { name: 'size', type: 'number' },
+  { name: 'rooms', type: 'integer' },
+  { name: 'new', type: 'boolean' },
+  { name: 'place', type: 'text' },
+  { name: 'day', type: 'date' },
+  { name: 'moment', type: 'timestamp' },
+  { name: 'price', type: 'number' },
+  { name: 'tier', type: 'text' },
+]
+const sql = `SELECT (i * 7 % 101) / 3.0 AS size, (i % 5)::INTEGER AS rooms, i % 2 = 0 AS new, ['a', 'b', 'c'][i % 3 + 1] AS place,
+  DATE '2024-01-01' + (i % 300)::INTEGER AS day, TIMESTAMP '2024-01-01 00:00:00.123' + to_minutes(i * 11) AS moment,
+  ((i * 7 % 101) / 3.0 * 10 + (i % 5) * 20 + (i % 3) * 5)::DOUBLE AS price, CASE WHEN i * 7 % 101 > 50 THEN 'high' ELSE 'low' END AS tier FROM range(240) AS t(i)`
+
+let ledger: TestLedger
+const artefacts: Record<string, Uint8Array> = {}
+
+const trained = (rows: unknown[][], target: string, without: string) => {
+  const kept = descriptors.flatMap((descriptor, index) => (descriptor.name === without ? [] : [{ descriptor, index }]))
+  const builder = new MatrixBuilder(kept.map(({ descriptor }) => descriptor))
+  for (const row of rows) builder.addRow(kept.map(({ index }) => row[index]))
+  return train(builder.build(7), { target, seed: 7 }).artefact
+}
+
+beforeAll(async () => {
+  ledger = await TestLedger.create()
+  ledger.loadModel = loadEngineModel
+  await ledger.history('projects', { stream: 'p-shop', name: 'shop', from: 1 })
+  await ledger.file('homes', sql)
+  const connection = await ledger.instance.connect()
+  const rows = (
+    await connection.runAndReadAll(`SELECT * REPLACE (day::VARCHAR AS day, moment::VARCHAR AS moment, size::DOUBLE AS size) FROM (${sql})`)
+  ).getRowsJS()
+  connection.closeSync()
+  for (const [target, without] of [
+    ['price', 'tier'],
+    ['tier', 'price'],
+  ] as const) {
+    const bytes = trained(rows, target, without)
+    artefacts[target] = bytes
+    const artefact = await ledger.blob(bytes)
+    await ledger.history('models', { stream: `m-${target}`, project: 'p-shop', name: `${target}s`, active: 1, from: 2 })
+    await ledger.history('model_versions', {
+      stream: `m-${target}`,
+      version: 1,
+      engine: 'boosted_trees',
+      target,
+      status: 'complete',
+      artefact,
+      options: {},
+      from: 2,
+    })
+  }
+  await ledger.events(5)
+}, 120_000)
+afterAll(() => ledger.close())
+
+const direct = (target: string, row: Record<string, unknown>) => {
+  const predictor = loadPredictor(artefacts[target]!)
+  const features = new Float64Array(predictor.width)
+  const out = new Float64Array(predictor.outputWidth)
+  predictor.encodeRow(row, 0, features, 0)
+  predictor.predictBatch(features, 1, out)
+  return { predictor, out }
+}
+
+test('a JOIN gives the same bits as the engine does for the same rows', async () => {
+  const inputs = 't.size, t.rooms, t.new, t.place, t.day::VARCHAR AS day, t.moment::VARCHAR AS moment'
+  const { data } = await ledger.select(
+    `SELECT ${inputs}, m.price, m.price_min, m.price_max, m.price_confidence FROM files.homes AS t JOIN shop.prices AS m`,
+  )
+  expect(data).toHaveLength(240)
+  for (const [size, rooms, isNew, place, day, moment, ...answer] of data) {
+    const { out } = direct('price', { size, rooms, new: isNew, place, day, moment })
+    expect(answer).toEqual([out[0], out[2], out[3], out[1]])
+  }
+})
+
+test('classes come as labels, with a probability each', async () => {
+  const { data } = await ledger.select(
+    `SELECT t.size, m.tier, m.tier_confidence, m.tier_explain FROM files.homes AS t JOIN shop.tiers AS m LIMIT 20`,
+  )
+  for (const [, label, confidence, explain] of data) {
+    expect(['high', 'low']).toContain(label)
+    const parsed = JSON.parse(String(explain)) as Record<string, number>
+    expect(parsed[`probability_class_${String(label)}`]).toBe(confidence)
+    expect((parsed['probability_class_high'] ?? 0) + (parsed['probability_class_low'] ?? 0)).toBeCloseTo(1)
+  }
+})
+
+test('rows given in WHERE give the same, and are told to be recorded', async () => {
+  const { data, served } = await ledger.select(
+    `SELECT price, price_min FROM shop.prices WHERE size = 12.5 AND rooms = 3 AND new = true AND place = 'b' AND day = '2024-02-03'`,
+  )
+  const { out } = direct('price', { size: 12.5, rooms: 3, new: true, place: 'b', day: '2024-02-03' })
+  expect(data).toEqual([[out[0], out[2]]])
+  expect(served?.[0]?.rows[0]).toEqual({
+    input: { size: 12.5, rooms: 3, new: true, place: 'b', day: '2024-02-03' },
+    output: { value: out[0], confidence: out[1], min: out[2], max: out[3] },
+  })
+})
+
+test.each([
+  `SELECT price FROM shop.prices WHERE size = 'large'`,
+  `SELECT m.price FROM (SELECT 'large' AS size) AS t JOIN shop.prices AS m`,
+  `SELECT price FROM shop.prices WHERE day = 'tomorrow'`,
+])('a value that does not fit is refused: %s', async (statement) => {
+  await expect(ledger.select(statement)).rejects.toMatchObject({ detail: expect.stringMatching(/large|tomorrow/) })
+})

@@ -1,0 +1,249 @@
+import { describe, expect, test } from '@jest/globals'
+import { DuckDBInstance } from '@duckdb/node-api'
+import fc from 'fast-check'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { catalogue, evolve, kinds, upcast, type Kind } from '../../events/catalogue.js'
+import { foldName, type Json, type JsonObject, type StreamId } from '../../events/common.js'
+import { parseEnvelope } from '../../events/envelope.js'
+import { Replay, replay, replayLimits, type EventReader } from '../../projections/replay.js'
+import type { LedgerCommand } from '../../src/commands/dispatch.js'
+import type { Ledger } from '../../src/commands/ledger.js'
+import { isProblem } from '../../src/errors.js'
+import type { AnyFound } from '../../src/log/log.js'
+import type { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
+import { verifyLog } from '../../src/log/verify.js'
+import { origin, stream, withLog } from '../support/log.js'
+import { dump, expectTables } from '../support/states.js'
+
+/** `PROPERTY_TIMES=50` for a long run. */
+const times = Number(process.env['PROPERTY_TIMES'] ?? 1)
+const planted = 'PLANTED-3f9a'
+const otherCase = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
+const named = (...names: string[]) => fc.constantFrom(...names, ...names.map(otherCase))
+
+// Few names, so that commands meet; numbers among them, which are ids as well.
+const project = named('shop', 'shop', 'office', '1')
+const name = named('a', 'b', 'Σας', '3', 'e\u0301', '\u00e9')
+const leaf = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 4 }),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constant(null),
+  fc.boolean(),
+)
+const place = fc.constantFrom('api_key', 'dbPassword', 'TOKEN', 'client-secret', 'credentials')
+const hidden: fc.Arbitrary<Json> = fc.constantFrom<Json>(planted, '******', [planted], { deep: [planted] }, 7)
+const url = fc.constantFrom(`postgres://u:${planted}@host/db`, `https://h/?a=1&token=${planted}`, 'https://host/')
+const params = fc.letrec<{ object: JsonObject }>((tie) => ({
+  object: fc
+    .tuple(
+      fc.dictionary(fc.constantFrom('k', 'list', '', 'constructor', 'ü'), fc.oneof(leaf, fc.array(leaf, { maxLength: 2 }))),
+      fc.option(fc.tuple(place, hidden)),
+      fc.option(url),
+      fc.option(tie('object'), { maxDepth: 2, nil: null }),
+    )
+    .map(([plain, secret, address, inner]): JsonObject => ({
+      ...plain,
+      ...(secret && { [secret[0]]: secret[1] }),
+      ...(address !== null && { url: address }),
+      ...(inner && { inner, list: [inner] }),
+    })),
+})).object
+
+const maybe = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: undefined, freq: 2 })
+/** Like fc.record, but what is undefined is left out. */
+const record = (of: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<object> =>
+  fc.record(of).map((all) => Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)))
+
+const skills = fc.array(fc.record({ name, params }), { maxLength: 2 })
+const flags = { unlessExists: maybe(fc.boolean()) }
+const ends = { ifExists: maybe(fc.boolean()) }
+const hash = fc.constantFrom('ab'.repeat(32), 'cd'.repeat(32))
+const content = fc.record({
+  content: hash,
+  bytes: fc.nat(),
+  row_count: fc.nat(),
+  columns: fc.constant([]),
+  original_name: fc.constant(null),
+})
+const using = fc.record({ using: params })
+const request = fc
+  .tuple(using, fc.boolean())
+  .map(([own, activate]) => ({ engine: 'e', target: 'y', database: 'files', query: 'SELECT 1', seed: 1, tag: null, activate, ...own }))
+const version = fc.integer({ min: 1, max: 3 })
+const result = version.map((n) => ({
+  version: n,
+  artefact: 'ab'.repeat(32),
+  matrix: 'cd'.repeat(32),
+  read_at: 1,
+  rows: 1,
+  accuracy: null,
+  report: {},
+  runtime: {},
+  seconds: 0,
+}))
+const defaultProject = fc.constant('mindsdb')
+const agentSettings = { model_name: fc.constantFrom('gpt-4o', null), provider: fc.constantFrom('openai', 'mindsdb', null) }
+const botSettings = {
+  agent: maybe(name),
+  model: maybe(name),
+  database: maybe(name),
+  is_running: maybe(fc.boolean()),
+  params: maybe(params),
+}
+
+type CommandData = [LedgerCommand['type'], fc.Arbitrary<object>][]
+const commands: CommandData = [
+  ['CreateProject', record({ project, ...flags })],
+  ['CreateProject', record({ project, ...flags })],
+  ['RenameProject', record({ project, name: project, defaultProject })],
+  ['DeleteProject', record({ project, defaultProject, ...ends })],
+  ['CreateSkill', record({ project, skill: name, type: fc.constant('sql'), params, ...flags })],
+  ['CreateSkill', record({ project, skill: name, type: fc.constant('sql'), params, ...flags })],
+  ['UpdateSkill', record({ project, skill: name, name: maybe(name), type: maybe(fc.constant('kb')), params: maybe(params) })],
+  ['PutSkill', record({ project, skill: name, name: maybe(name), type: maybe(fc.constant('kb')), params: maybe(params) })],
+  ['DeleteSkill', record({ project, skill: name, ...ends })],
+  ['CreateAgent', record({ project, agent: name, ...agentSettings, skills, params, ...flags })],
+  ['UpdateAgent', record({ project, agent: name, name: maybe(name), skills: maybe(skills), params: maybe(params) })],
+  [
+    'UpdateAgent',
+    record({ project, agent: name, skills_to_add: maybe(skills), skills_to_remove: maybe(fc.array(name, { maxLength: 2 })) }),
+  ],
+  ['DeleteAgent', record({ project, agent: name, ...ends })],
+  ['CreateChatbot', record({ project, chatbot: name, ...botSettings, ...flags })],
+  ['UpdateChatbot', record({ project, chatbot: name, name: maybe(name), ...botSettings })],
+  ['PutChatbot', record({ project, chatbot: name, name: maybe(name), ...botSettings })],
+  ['DeleteChatbot', record({ project, chatbot: name, ...ends })],
+  ['CreateDatabase', record({ database: name, engine: fc.constantFrom('slack', 'x'), parameters: params, ...flags })],
+  ['UpdateDatabase', record({ database: name, name: maybe(name), parameters: maybe(params) })],
+  ['PutDatabase', record({ database: name, engine: maybe(fc.constant('slack')), name: maybe(name), parameters: maybe(params) })],
+  ['DeleteDatabase', record({ database: name, ...ends })],
+  ['CreateView', record({ project, view: name, query: fc.constant('SELECT 1'), database: name, ...flags })],
+  ['PutView', record({ project, view: name, query: fc.constant('SELECT 2'), database: name })],
+  ['DeleteView', record({ project, view: name, ...ends })],
+  ['CreateFile', record({ file: name, content })],
+  ['ReplaceFile', record({ file: name, content })],
+  ['DeleteFile', record({ file: name, ...ends })],
+  ['CreateModel', record({ project, model: name, request, ...flags, orReplace: maybe(fc.boolean()) })],
+  ['RetrainModel', record({ project, model: name, request })],
+  ['ActivateModelVersion', record({ project, model: name, version })],
+  ['DeleteModelVersion', record({ project, model: name, version })],
+  ['DeleteModel', record({ project, model: name, ...ends })],
+  ['StartTraining', record({ stream: fc.constant(''), version })],
+  ['CompleteTraining', record({ stream: fc.constant(''), version, result })],
+  ['FailTraining', record({ stream: fc.constant(''), version, error: fc.constant('no rows') })],
+]
+const command = fc.oneof(...commands.map(([type, data]) => data.map((of) => ({ type, data: of }) as LedgerCommand)))
+
+/** Trainings are told by stream: of a model that is there, or was never. */
+const aimed = async (log: SqliteLog, one: LedgerCommand, pick: number): Promise<LedgerCommand> => {
+  if (!('stream' in one.data)) return one
+  const models = await log.resources.list('model')
+  const target = models[pick % Math.max(models.length, 1)]?.stream ?? stream(404)
+  const inResult = 'result' in one.data ? { result: { ...one.data.result, version: one.data.version } } : {}
+  return { ...one, data: { ...one.data, ...inResult, stream: target } } as LedgerCommand
+}
+
+const folded = async (log: SqliteLog): Promise<AnyFound[]> => {
+  const states = new Map<string, AnyFound>()
+  for (const { position, text } of await log.readAll(0, 100_000)) {
+    const e = parseEnvelope(text)
+    const definition = catalogue.get(e.type)
+    expect(definition?.schema.safeParse(upcast(e.type, e.schema, e.data)).success).toBe(true)
+    expect(e.position).toBe(position)
+    const kind = definition?.kind as Kind
+    const before = states.get(e.stream)
+    const state = evolve(kind, before?.state as never, e)
+    if (!state) states.delete(e.stream)
+    else {
+      const created = before ?? { id: position, created_at: e.recorded_at }
+      states.set(e.stream, {
+        kind,
+        stream: e.stream as StreamId,
+        id: created.id,
+        version: e.version,
+        created_at: created.created_at,
+        updated_at: e.recorded_at,
+        state,
+      } as AnyFound)
+    }
+  }
+  return [...states.values()].sort((a, b) => a.id - b.id)
+}
+
+/** Everything that the files of a directory hold, as bytes. */
+const bytesOf = (directory: string): Buffer => Buffer.concat(readdirSync(directory).map((file) => readFileSync(join(directory, file))))
+
+const check = async (log: SqliteLog, directory: string, file: string) => {
+  const stored = (await Promise.all(kinds.map((kind) => log.resources.list<Kind>(kind)))).flat().sort((a, b) => a.id - b.id)
+  expect(stored).toEqual(await folded(log))
+  const keys = stored.map(({ kind, state }) => [kind, 'project' in state ? state.project : '', foldName(state.name)].join(' '))
+  expect(new Set(keys).size).toBe(keys.length)
+  expect((await verifyLog({ logFile: file })).findings).toEqual([])
+  expect(readdirSync(directory)).toContain('log.sqlite-wal')
+  expect(bytesOf(directory).includes(planted)).toBe(false)
+}
+
+/** The tables, followed in small steps, are those of one rebuild and what the events fold to. */
+const checkTables = async (log: SqliteLog, step: number) => {
+  const events: EventReader = { head: async () => (await log.head()).position, read: (after, limit) => log.readAll(after, limit) }
+  const [once, split] = [await DuckDBInstance.create(':memory:'), await DuckDBInstance.create(':memory:')]
+  const position = await replay({ events, payloads: log, database: once })
+  const tables = await Replay.open({ events, payloads: log, database: split }, { ...replayLimits, batchMaxEvents: step })
+  while (tables.position < position) await tables.catchUp(tables.position + step)
+  tables.close()
+  expect(await dump(split)).toEqual(await dump(once))
+  const connection = await split.connect()
+  const envelopes = (await log.readAll(0, position)).map(({ text }) => parseEnvelope(text))
+  await expectTables(connection, envelopes, position)
+  connection.closeSync()
+  once.closeSync()
+  split.closeSync()
+}
+
+/** Something to begin with, or most commands would meet nothing. */
+const begin = async (ledger: Ledger) => {
+  await ledger.execute({ type: 'CreateProject', data: { project: 'shop' } }, origin)
+  await ledger.execute({ type: 'CreateDatabase', data: { database: 'a', engine: 'slack', parameters: { token: planted } } }, origin)
+  await ledger.execute({ type: 'CreateSkill', data: { project: '1', skill: 'b', type: 'sql', params: { api_key: planted } } }, origin)
+}
+
+const refusedProperly = (error: unknown) => {
+  if (!isProblem(error) || error.status >= 500) throw error
+}
+
+describe('random commands of every kind', () => {
+  const histories = fc.array(fc.tuple(command, fc.nat({ max: 9 })), { minLength: 30, maxLength: 80, size: 'max' })
+
+  test('one after another: resources and tables are the fold of the events, every event validates, no secret is in any file', async () => {
+    const types = new Set<string>()
+    await fc.assert(
+      fc.asyncProperty(histories, (history) =>
+        withLog(async ({ log, ledger, directory, file }) => {
+          await begin(ledger)
+          for (const [one, pick] of history) await ledger.execute(await aimed(log, one, pick), origin).catch(refusedProperly)
+          for (const { text } of await log.readAll(0, 1_000)) types.add(parseEnvelope(text).type)
+          await check(log, directory, file)
+          await checkTables(log, 1 + (history.length % 7))
+        }),
+      ),
+      { numRuns: 50 * times },
+    )
+    // The commands meet often enough to say something.
+    expect(types.size).toBeGreaterThan(20)
+  })
+
+  test('all at once: the same holds', async () => {
+    await fc.assert(
+      fc.asyncProperty(histories, (history) =>
+        withLog(async ({ log, ledger, directory, file }) => {
+          await begin(ledger)
+          const aims = await Promise.all(history.map(([one, pick]) => aimed(log, one, pick)))
+          await Promise.all(aims.map((one) => ledger.execute(one, origin).catch(refusedProperly)))
+          await check(log, directory, file)
+        }),
+      ),
+      { numRuns: 20 * times },
+    )
+  })
+})

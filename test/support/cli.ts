@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+
+/** The program behind `npx mindledger`. */
+export const cliFile = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+/** The folder of package.json. */
+export const repository = fileURLToPath(new URL('../../..', import.meta.url))
+
+export type Ended = { code: number | null; out: string; err: string }
+
+/** Runs a program to its end. */
+export const runProgram = async (
+  program: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<Ended> => {
+  const env: NodeJS.ProcessEnv = { ...process.env, ...options.env }
+  // The runner's own flags are none of the program's.
+  delete env['NODE_OPTIONS']
+  const child = spawn(program, args, { ...(options.cwd !== undefined && { cwd: options.cwd }), env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let out = ''
+  let err = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, out, err }
+}
+
+/** Runs a command of the CLI to its end. */
+export const mindledger = (args: readonly string[], env: Record<string, string> = {}, cwd?: string): Promise<Ended> =>
+  runProgram(process.execPath, [cliFile, ...args], { env, ...(cwd !== undefined && { cwd }) })
+
+/** A port that was free a moment ago. */
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
