@@ -12,6 +12,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   queueMaxCommands: 'Commands that wait for the log. Beyond: 503 `busy` with Retry-After.',
   batchMaxCommands: 'Commands that share one commit. Beyond: the next commit takes them.',
   payloadMaxBytes: 'The rows of predictions that are recorded together. Beyond: 413 `too_large`.',
+  idempotencyMaxAgeMs: 'How long the answer to an Idempotency-Key is kept. Beyond: forgotten at the next start.',
   statementMaxChars: 'An SQL statement. Beyond: 400, before it is read.',
   sqlTimeoutMs: 'A query, from the start of its execution. Beyond: it is ended with 400 `query_limit`.',
   sqlMemoryMaxBytes:

@@ -12,6 +12,7 @@ export const limits = {
   queueMaxCommands: 10_000,
   batchMaxCommands: 1_000,
   payloadMaxBytes: 16 * 1024 * 1024,
+  idempotencyMaxAgeMs: 7 * 24 * 3_600_000,
   // SQL
   statementMaxChars: 1_000_000,
   sqlTimeoutMs: 60_000,
@@ -52,7 +53,7 @@ export const limits = {
   trainingMaxCells: 100_000_000,
   trainingMaxClasses: 256,
   trainingTimeoutMs: 3_600_000,
-  modelMaxVersions: 1_000,
+  modelMaxVersions: 200,
   loadedModelsMax: 32,
 } as const
 

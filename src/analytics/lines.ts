@@ -15,7 +15,10 @@ export const encodeFrame = (frame: Frame): string => `${'rows' in frame ? frame.
 export const encodeError = (error: unknown): string => {
   const problem = isProblem(error)
     ? error
-    : new Problem('internal', 'Query failed inside the service', error instanceof Error ? error.message : String(error))
+    : new Problem('internal', 'Query failed inside the service', 'a fault of this service; its log says more', {
+        // For the log only: it may quote data or name paths.
+        cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      })
   return `${JSON.stringify({ error: { code: problem.code, title: problem.title, detail: problem.detail, ...problem.extras } })}\n`
 }
 

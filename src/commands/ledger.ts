@@ -1,22 +1,34 @@
 import { v7 as uuidv7 } from 'uuid'
-import type { Json } from '../../events/common.js'
-import { unfitJson } from '../../events/common.js'
+import { unfitJson, type Json } from '../../events/common.js'
 import { wrong } from '../errors.js'
 import type { Log, Origin, Outcome } from '../log/log.js'
+import { hasUrlPassword } from '../vault/secret-keys.js'
 import { sealSecrets } from '../vault/secrets.js'
 import type { SealedPayload, Vault } from '../vault/vault.js'
 import { handlers, type LedgerCommand } from './dispatch.js'
 
-export type Execution = { idempotency?: { key: string; fingerprint: string } }
+/** With an idempotency key, and the whole request that it stands for. */
+export type Execution = { idempotency?: { key: string; request: string } }
 
 /** Where secrets can stand in a command. */
 const secretFields = new Set(['params', 'parameters', 'using'])
+/** Free texts that the log keeps as they are. */
+const plainFields = new Set(['model_name', 'provider', 'type', 'query'])
+
+const refuseUrlPassword = (key: string, member: Json): void => {
+  if (plainFields.has(key) && typeof member === 'string' && hasUrlPassword(member))
+    throw wrong(
+      `${key} holds a URL with a password, which everybody could read there`,
+      'Keep it where it is encrypted: in params, or in a connection (CREATE DATABASE).',
+    )
+}
 
 const withoutSecrets = (vault: Vault, value: Json, payloads: SealedPayload[]): Json => {
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(vault, item, payloads))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => {
+      refuseUrlPassword(key, member)
       if (!secretFields.has(key)) return [key, withoutSecrets(vault, member, payloads)]
       const sealed = sealSecrets(vault, member)
       payloads.push(...sealed.payloads)
@@ -53,7 +65,7 @@ export class Ledger {
         return decide(sealed, facts).map((event) => ('event' in event ? event : { stream, event }))
       },
       payloads,
-      ...(idempotency && { idempotency }),
+      ...(idempotency && { idempotency: { key: idempotency.key, fingerprint: this.vault.fingerprint(idempotency.request) } }),
     })
   }
 }

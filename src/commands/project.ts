@@ -2,7 +2,7 @@ import type { Command } from '@event-driven-io/emmett'
 import { foldName, unreachable } from '../../events/common.js'
 import type { ProjectEvent } from '../../events/project.js'
 import { conflict, notFound, Problem } from '../errors.js'
-import { byName, called, contentsOf, type FactsOf } from '../log/lookups.js'
+import { byName, called, contentsOf, type AnyFound, type FactsOf } from '../log/lookups.js'
 
 export type ProjectCommand =
   | Command<'CreateProject', { project: string; unlessExists?: boolean }>
@@ -16,7 +16,8 @@ export const reads = ({ type, data }: ProjectCommand) => ({
   project: (type === 'CreateProject' ? called : byName)('project', data.project),
   clash: called('project', type === 'RenameProject' ? data.name : data.project),
   database: called('database', type === 'RenameProject' ? data.name : data.project),
-  contents: contentsOf(data.project),
+  // Only a deletion asks: a project may hold a hundred thousand things.
+  contents: contentsOf(type === 'DeleteProject' ? data.project : ''),
 })
 
 export const decide = (
@@ -46,7 +47,7 @@ export const decide = (
         throw new Problem(
           'not_empty',
           'Project is not empty',
-          `Project '${project.state.name}' can not be deleted, because it contains: ${contents.map(({ kind, state }) => `${kind} ${state.name}`).join(', ')}`,
+          `Project '${project.state.name}' can not be deleted, because it contains: ${listed(contents)}`,
           { hint: 'Delete or move what is in it first.' },
         )
       return [{ type: 'ProjectDeleted', data: {} }]
@@ -54,6 +55,13 @@ export const decide = (
     default:
       return unreachable(command)
   }
+}
+
+const listedMax = 20
+
+const listed = (contents: readonly AnyFound[]): string => {
+  const names = contents.slice(0, listedMax).map(({ kind, state }) => `${kind} ${state.name}`)
+  return names.join(', ') + (contents.length > listedMax ? ` and ${contents.length - listedMax} more` : '')
 }
 
 const refuseTaken = (name: string, taken: unknown): void => {

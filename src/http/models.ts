@@ -10,7 +10,7 @@ import type { Statement } from '../sql/statements/statement.js'
 import { idempotencyOf, note, originOf } from './origin.js'
 import { modelNamed } from './predict.js'
 import type { Records } from './records.js'
-import { param, type Route } from './route.js'
+import { param, parse, queryValue, type Route } from './route.js'
 import { projectNamed, resultOf } from './scope.js'
 
 const requested = z
@@ -134,8 +134,8 @@ export const modelRoutes = ({ ledger, records, sql }: Services): Route[] => [
     async handle(req, res) {
       const project = await projectNamed(ledger.log, param(req, 'project'))
       const { model, version } = await modelNamed(ledger.log, project, param(req, 'model'))
-      const asked = z.object({ attribute: z.string().nullish() }).safeParse(req.body ?? {})
-      const attribute = asked.data?.attribute ?? (typeof req.query['attribute'] === 'string' ? req.query['attribute'] : undefined)
+      const asked = parse(z.object({ attribute: z.string().nullish() }), req.body ?? {}, 'body')
+      const attribute = asked.attribute ?? queryValue(req, 'attribute')
       res.json(await sql.describeModel([project.state.name, model.state.name, String(version.version), ...(attribute ? [attribute] : [])]))
     },
   },

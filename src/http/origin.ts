@@ -1,5 +1,4 @@
 import type { Request, Response } from 'express'
-import { createHash } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import type { Source } from '../../events/envelope.js'
 import type { Execution } from '../commands/ledger.js'
@@ -40,10 +39,7 @@ export const idempotencyOf = (req: Request): Execution => {
   const key = header(req, 'idempotency-key')
   if (key === null) return {}
   const body: unknown = req.body
-  const fingerprint = createHash('sha256')
-    .update(JSON.stringify([req.method, req.path, body ?? null]))
-    .digest('hex')
-  return { idempotency: { key, fingerprint } }
+  return { idempotency: { key, request: JSON.stringify([req.method, req.path, body ?? null]) } }
 }
 
 /** Notes what a request produced, for its log line. */

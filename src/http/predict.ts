@@ -108,6 +108,7 @@ export const predictRoutes = ({ log, store, recorder, progressOf }: Services): R
     answers: { 200: z.array(z.looseObject({ __service_row_id: z.null() })) },
     async handle(req, res) {
       const project = await projectNamed(log, param(req, 'project'))
+      const { position: readAt } = await log.head()
       const { model, version } = await modelNamed(log, project, param(req, 'model'))
       const { rows, params } = readPredictBody(req.body)
       if (!version.result) throw notReady(model.state.name, version, progressOf(model.stream, version.version))
@@ -115,13 +116,12 @@ export const predictRoutes = ({ log, store, recorder, progressOf }: Services): R
       const answers = answerRows(predictor, rows, params)
       if (rows.length > 0) {
         const target = predictor.target.name
-        const { position } = await log.head()
         const recorded = await recorder.served({
           model: model.stream,
           version: version.version,
           origin: originOf(req, res),
           rows: answers.map((answer, i) => ({ input: rows[i] ?? {}, output: outputOf(answer, target) })),
-          readAt: position,
+          readAt,
         })
         res.locals['positions'] = [recorded]
       }

@@ -60,6 +60,8 @@ export interface Log {
   readonly resources: Resources
   /** @throws Problem when the command is refused, the queue is full, or the storage failed and nothing was recorded */
   submit(submission: Submission): Promise<Outcome>
+  /** Takes a place in the queue for a submission that is made when its turn comes, so that it can hold what arrives until then. */
+  submitLater(make: () => Submission): Promise<Outcome>
   head(): Promise<Head>
   /** Events after a position, in order; at most `limit`. */
   readAll(after: number, limit: number): Promise<StoredEvent[]>

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { ConfigError } from '../config.js'
 import { Vault } from '../vault/vault.js'
 import { checkDataDirectory, findMasterKey } from './data-directory.js'
 import type { StoredEvent } from './log.js'
@@ -24,7 +22,6 @@ export type LogReader = {
  */
 export const openLogReader = (dataDirectory: string, vaultKey?: Buffer): LogReader => {
   const paths = checkDataDirectory(dataDirectory)
-  if (!existsSync(paths.log)) throw new ConfigError(`${dataDirectory} holds no log yet. Start the server once to make one.`)
   const key = findMasterKey(paths, vaultKey)
   const db = openForReading(paths.log)
   const head = db.prepare<[], number | null>('SELECT max(position) FROM events').pluck()

@@ -2,7 +2,7 @@ import type { StreamId } from '../../events/common.js'
 import { predictionsStream, type PredictionRow } from '../../events/predictions.js'
 import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
-import type { Log, Origin } from '../log/log.js'
+import type { Log, Origin, Submission } from '../log/log.js'
 import type { Vault } from '../vault/vault.js'
 
 /** Predictions of one request, about to be answered. */
@@ -18,17 +18,9 @@ export type Served = {
 /** A scoring inside a query: its rows are counted, not kept. */
 export type Receipt = { model: StreamId; version: number; origin: Origin; rows: number; statement: string; readAt: number }
 
-/** A request's rows as they will stand in the payload: JSON objects joined by commas. */
-type Waiting = Omit<Served, 'rows'> & {
-  rows: number
-  text: string
-  bytes: number
-  resolve: (position: number) => void
-  reject: (error: unknown) => void
-}
-
 const brackets = '[]'.length
 
+/** A request's rows as they stand in the payload: JSON objects joined by commas. */
 const textOf = ({ origin, rows }: Served): string =>
   rows
     .map(({ input, output }, row) => JSON.stringify({ request: origin.request ?? '', row, input, output } satisfies PredictionRow))
@@ -39,32 +31,24 @@ const tooLarge = () =>
     hint: 'Send fewer rows at a time.',
   })
 
-/** Requests whose rows stand in one event. One more is taken while their payload stays within its limit. */
-const groupsOf = (waiting: readonly Waiting[]): Waiting[][] => {
-  const groups: Waiting[][] = []
-  const open = new Map<string, { group: Waiting[]; bytes: number }>()
-  for (const one of waiting) {
-    const key = `${one.model} ${one.version} ${one.origin.source} ${one.origin.actor}`
-    const last = open.get(key)
-    if (last && last.bytes + one.bytes <= limits.payloadMaxBytes) {
-      last.group.push(one)
-      last.bytes += one.bytes
-    } else {
-      const group = [one]
-      groups.push(group)
-      open.set(key, { group, bytes: one.bytes })
-    }
-  }
-  return groups
+/** Requests that will stand in one event. */
+type Group = {
+  first: Served
+  requests: { origin: Origin; rows: number }[]
+  texts: string[]
+  bytes: number
+  readAt: number
+  done: Promise<number>
 }
 
 /**
- * Records what models answer, before it is answered. Requests that arrive while a commit runs share the next event.
+ * Records what models answer, before it is answered. Requests that wait for the same commit share an event.
  *
  * @example await recorder.served({ model, version: 1, origin, rows: [{ input, output }], readAt })
  */
 export class PredictionRecorder {
-  #waiting: Waiting[] = []
+  /** What the next commit will record, by what its requests have in common. */
+  readonly #open = new Map<string, Group>()
 
   constructor(
     private readonly log: Log,
@@ -76,10 +60,13 @@ export class PredictionRecorder {
     const text = textOf(served)
     const bytes = Buffer.byteLength(text) + brackets
     if (bytes > limits.payloadMaxBytes) throw tooLarge()
-    return new Promise((resolve, reject) => {
-      if (this.#waiting.length === 0) setImmediate(() => this.#flush())
-      this.#waiting.push({ ...served, rows: served.rows.length, text, bytes, resolve, reject })
-    })
+    const { origin, rows, readAt } = served
+    const group = this.#groupFor(served, bytes)
+    group.requests.push({ origin, rows: rows.length })
+    group.texts.push(text)
+    group.bytes += bytes
+    group.readAt = Math.max(group.readAt, readAt)
+    return group.done
   }
 
   /** Records that a query scored rows. */
@@ -94,36 +81,47 @@ export class PredictionRecorder {
     return positions[0] ?? 0
   }
 
-  #flush(): void {
-    const groups = groupsOf(this.#waiting)
-    this.#waiting = []
-    for (const group of groups)
-      this.#record(group).then(
-        (position) => {
-          for (const { resolve } of group) resolve(position)
-        },
-        (error: unknown) => {
-          for (const { reject } of group) reject(error)
-        },
-      )
+  #groupFor(served: Served, bytes: number): Group {
+    const { model, version, origin } = served
+    const key = `${model} ${version} ${origin.source} ${origin.actor}`
+    const open = this.#open.get(key)
+    if (open && open.bytes + bytes <= limits.payloadMaxBytes) return open
+    const done = this.log.submitLater(() => {
+      if (this.#open.get(key) === group) this.#open.delete(key)
+      return this.#submissionOf(group)
+    })
+    const group: Group = {
+      first: served,
+      requests: [],
+      texts: [],
+      bytes: 0,
+      readAt: 0,
+      done: done.then(({ positions }) => positions[0] ?? 0),
+    }
+    this.#open.set(key, group)
+    // A place in the queue that was refused holds nothing.
+    done.catch(() => this.#open.get(key) === group && this.#open.delete(key))
+    return group
   }
 
-  async #record(group: readonly Waiting[]): Promise<number> {
-    const [first] = group
-    if (!first) throw new RangeError('nothing to record')
-    const { model, version } = first
-    const payload = this.vault.seal(Buffer.from(`[${group.map(({ text }) => text).join(',')}]`))
-    const rows = group.reduce((sum, one) => sum + one.rows, 0)
-    const requests = group.flatMap((one) => requestOf(one.origin, one.rows))
-    const readAt = group.reduce((latest, one) => Math.max(latest, one.readAt), 0)
-    const data = { model, version, rows, requests, payload: payload.hash, statement: null, read_at: readAt }
-    const { positions } = await this.log.submit({
-      origin: group.length === 1 ? first.origin : { ...first.origin, request: null, correlation: null, causation: null },
+  #submissionOf({ first, requests, texts, readAt }: Group): Submission {
+    const { model, version, origin } = first
+    const payload = this.vault.seal(Buffer.from(`[${texts.join(',')}]`))
+    const data = {
+      model,
+      version,
+      rows: requests.reduce((sum, one) => sum + one.rows, 0),
+      requests: requests.flatMap((one) => requestOf(one.origin, one.rows)),
+      payload: payload.hash,
+      statement: null,
+      read_at: readAt,
+    }
+    return {
+      origin: requests.length === 1 ? origin : { ...origin, request: null, correlation: null, causation: null },
       lookups: {},
       decide: () => [{ stream: predictionsStream(model), event: { type: 'PredictionsServed', data } }],
       payloads: [payload],
-    })
-    return positions[0] ?? 0
+    }
   }
 }
 

@@ -18,7 +18,7 @@ export type TrainJob = { engine?: string; rows?: RowsFile; matrixFile: string; a
 export type TrainMessage =
   | { progress: Progress }
   | { done: TrainReport; artefactSha256: string }
-  | { failed: { code: string; title: string; detail: string; hint?: string } }
+  | { failed: { code: string; title: string; detail: string; hint?: string; cause?: string } }
 
 /** Messages are not sent more often than a person can see, except that every new phase is told. */
 const reportEveryMs = 100
@@ -72,8 +72,9 @@ const failure = (error: unknown): TrainMessage => {
     const { code, title, detail, extras } = error
     return { failed: { code, title, detail, ...(extras.hint !== undefined && { hint: extras.hint }) } }
   }
-  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  return { failed: { code: 'internal', title: 'Training failed', detail } }
+  // For the log only: what fails in a way nobody foresaw may quote rows.
+  const cause = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return { failed: { code: 'internal', title: 'Training failed', detail: 'A fault of this service; its log says more.', cause } }
 }
 
 const send = (message: TrainMessage): void => {

@@ -24,14 +24,14 @@ const killed = (reason: KillReason, timeoutMs: number): Problem =>
         hint: 'Select fewer rows or columns',
       })
 
-const crashed = (code: number | null, signal: string | null, errors: string): Problem => {
+const crashed = (code: number | null, signal: string | null, cause: string): Problem => {
   const how = signal === null ? `ended with code ${code}` : `was ended by ${signal}`
   const why = signal === 'SIGKILL' ? '; the system may have run out of memory' : ''
-  return new Problem('internal', 'Training failed', `The training process ${how} before it finished${why}${errors && `: ${errors}`}`)
+  return new Problem('internal', 'Training failed', `The training process ${how} before it finished${why}`, { cause })
 }
 
-const failed = ({ code, title, detail, hint }: Extract<TrainMessage, { failed: unknown }>['failed']): Problem =>
-  new Problem(isProblemCode(code) ? code : 'internal', title, detail, hint === undefined ? {} : { hint })
+const failed = ({ code, title, detail, ...extras }: Extract<TrainMessage, { failed: unknown }>['failed']): Problem =>
+  new Problem(isProblemCode(code) ? code : 'internal', title, detail, extras)
 
 /**
  * Runs trainings, each in its own process of low priority, so that neither its memory nor its time is the server's.

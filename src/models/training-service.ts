@@ -118,7 +118,8 @@ export class TrainingService {
       logger.info({ model: found.name, version: wanted.version }, 'trained')
     } catch (error) {
       const reason = this.#isStopping() ? 'the service stopped while it trained; RETRAIN starts it again' : reasonOf(error)
-      logger.warn({ model: found.name, version: wanted.version, err: isProblem(error) ? undefined : error }, `training failed: ${reason}`)
+      const err = isProblem(error) ? error.extras['cause'] : error
+      logger.warn({ model: found.name, version: wanted.version, err }, `training failed: ${reason}`)
       await this.#settle({ type: 'FailTraining', data: { stream: wanted.model, version: wanted.version, error: reason } })
     } finally {
       this.#running = undefined

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { sha256Hex } from '../../events/chain.js'
 
 /** A payload as it is stored: only `body` is named by an event; erasing `wrapped` makes it unreadable for ever. */
@@ -33,11 +33,13 @@ export class Vault {
   /** Names the master key without telling it. */
   readonly keyId: string
   readonly #wrappingKey: Uint8Array
+  readonly #fingerprintKey: Uint8Array
 
   constructor(master: Uint8Array) {
     if (master.length !== masterKeyBytes) throw new RangeError(`a master key has ${masterKeyBytes} bytes, not ${master.length}`)
     this.keyId = sha256Hex(new Uint8Array(hkdfSync('sha256', master, '', 'mindledger/key-id/1', 32))).slice(0, 16)
     this.#wrappingKey = new Uint8Array(hkdfSync('sha256', master, '', 'mindledger/wrap/1', 32))
+    this.#fingerprintKey = new Uint8Array(hkdfSync('sha256', master, '', 'mindledger/fingerprint/1', 32))
   }
 
   seal(plain: Uint8Array): SealedPayload {
@@ -47,9 +49,19 @@ export class Vault {
     return { hash, keyId: this.keyId, wrapped: encrypt(this.#wrappingKey, key, hash), body }
   }
 
-  /** The plain bytes; undefined when the payload's key was erased or is wrapped under another master key. */
+  /** The plain bytes; undefined when the payload's key was erased or is wrapped under another master key, or it is damaged. */
   open({ hash, keyId, wrapped, body }: StoredPayload): Buffer | undefined {
     if (wrapped === null || keyId !== this.keyId) return undefined
-    return decrypt(decrypt(this.#wrappingKey, wrapped, hash), body)
+    try {
+      return decrypt(decrypt(this.#wrappingKey, wrapped, hash), body)
+    } catch {
+      // Unreadable is a state that every reader knows; that it is damaged is for the verifier to say.
+      return undefined
+    }
+  }
+
+  /** Tells whether two texts are the same without telling anything of them: they may hold secrets. */
+  fingerprint(text: string): string {
+    return createHmac('sha256', this.#fingerprintKey).update(text).digest('hex')
   }
 }

@@ -98,10 +98,7 @@ export class Drain {
   #decide(submission: Submission): Outcome {
     // Over REST a path may say a name or an id; a statement says names.
     const orId = submission.origin.source !== 'sql'
-    const facts = Object.fromEntries(
-      Object.entries(submission.lookups).map(([name, lookup]) => [name, this.resources.lookUp(lookup, orId)]),
-    )
-    const events = submission.decide(facts)
+    const events = submission.decide(this.resources.lookUpAll(submission.lookups, orId))
     const named = new Set(events.flatMap(({ event }) => payloadsOf(event.type, event.data)))
     const positions = events.map((event) => this.#append(event, submission))
     for (const p of submission.payloads) if (named.has(p.hash)) this.#insertPayload.run(p.hash, p.keyId, p.wrapped, p.body)

@@ -97,11 +97,29 @@ export class ResourceTable {
     return this.#version.get(stream) ?? 0
   }
 
+  /** Answers a decision's lookups. What two of them need alike is read once. */
+  lookUpAll(lookups: Readonly<Record<string, Lookup>>, orId: boolean): Record<string, unknown> {
+    const scopes = new Map<string, string | undefined>()
+    const answers = new Map<string, unknown>()
+    const facts: Record<string, unknown> = {}
+    for (const [name, lookup] of Object.entries(lookups)) {
+      const asked = JSON.stringify(lookup)
+      if (!answers.has(asked)) answers.set(asked, this.lookUp(lookup, orId, scopes))
+      facts[name] = answers.get(asked)
+    }
+    return facts
+  }
+
+  #scopeOf(project: string, orId: boolean, known: Map<string, string | undefined>): string | undefined {
+    if (!known.has(project)) known.set(project, this.#row('project', project, '', orId)?.stream)
+    return known.get(project)
+  }
+
   /** Answers a decision's lookup. A project that does not exist holds nothing; a reference in digits is an id only if `orId`. */
-  lookUp(lookup: Lookup, orId = true): unknown {
+  lookUp(lookup: Lookup, orId = true, scopes = new Map<string, string | undefined>()): unknown {
     if (lookup.find === 'stream') return this.byStream(lookup.kind, lookup.stream)
     if (lookup.find === 'version') return this.versionOf(lookup.stream)
-    const scope = lookup.project === undefined ? '' : this.#row('project', lookup.project, '', orId)?.stream
+    const scope = lookup.project === undefined ? '' : this.#scopeOf(lookup.project, orId, scopes)
     switch (lookup.find) {
       case 'one':
         return scope === undefined ? undefined : this.one(lookup.kind, lookup.ref, scope, orId)

@@ -10,7 +10,7 @@ import { ensureResources } from './rebuild.js'
 import type { ResourceTable } from './resource-table.js'
 import { openForWriting, readLogId, readMeta, type Connection } from './schema.js'
 
-type Waiting = { submission: Submission; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
+type Waiting = { make: () => Submission; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
 type Open = { db: Connection; drain: Drain; readAfter: ReturnType<typeof prepareReads>; payload: PayloadReader }
 
 const prepareReads = (db: Connection) => ({
@@ -31,6 +31,11 @@ const requireSameKey = (db: Connection, vault: Vault): void => {
 }
 
 const stopping = () => new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 })
+
+/** Answers are kept for clients that try again, which they do within days. */
+const forgetOldAnswers = (db: Connection): void => {
+  db.prepare('DELETE FROM answers WHERE answered_at < ?').run(new Date(Date.now() - limits.idempotencyMaxAgeMs).toISOString())
+}
 
 const storageFailed = (what: 'read' | 'written', cause: unknown) =>
   new Problem('storage_failed', 'Storage failed', `the log could not be ${what}; nothing of this request was recorded`, {
@@ -64,6 +69,7 @@ export class SqliteLog implements Log {
     try {
       this.id = readLogId(db)
       requireSameKey(db, options.vault)
+      forgetOldAnswers(db)
     } catch (error) {
       this.#disconnect()
       throw error
@@ -79,13 +85,17 @@ export class SqliteLog implements Log {
   }
 
   submit(submission: Submission): Promise<Outcome> {
+    return this.submitLater(() => submission)
+  }
+
+  submitLater(make: () => Submission): Promise<Outcome> {
     if (this.#closing) return Promise.reject(stopping())
     if (this.#queue.length >= limits.queueMaxCommands)
       return Promise.reject(
         new Problem('busy', 'Busy', `${limits.queueMaxCommands} commands are waiting already`, { retryAfterSeconds: 1 }),
       )
     return new Promise((resolve, reject) => {
-      this.#queue.push({ submission, resolve, reject })
+      this.#queue.push({ make, resolve, reject })
       this.#schedule()
     })
   }
@@ -170,9 +180,9 @@ export class SqliteLog implements Log {
     try {
       const { drain } = this.#connect()
       drain.begin()
-      for (const { submission, resolve, reject } of batch)
+      for (const { make, resolve, reject } of batch)
         try {
-          const outcome = drain.carryOut(submission)
+          const outcome = drain.carryOut(make())
           answers.push(() => resolve(outcome))
         } catch (error) {
           if (isStorageError(error)) throw error

@@ -37,7 +37,7 @@ const expectProblem = ({ status, type, body }: Reply, what: string) => {
 const expectRefused = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
   const before = await head()
   const reply = await send(at.url, method, path, body, headers)
-  const what = `${method} ${path.slice(0, 80)} ${typeof body === 'string' ? body.slice(0, 80) : (JSON.stringify(body)?.slice(0, 80) ?? '')}`
+  const what = `${method} ${path.slice(0, 80)} ${typeof body === 'string' ? body.slice(0, 80) : JSON.stringify(body ?? null).slice(0, 80)}`
   expectProblem(reply, what)
   expect({ what, head: await head() }).toEqual({ what, head: before })
   return reply.body as { title: string; detail: string; code: string; hint?: string; status: number }

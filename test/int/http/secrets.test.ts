@@ -100,7 +100,7 @@ test('secrets can be sent in statements', async () => {
   await run(
     `CREATE MODEL m FROM files (SELECT * FROM rentals) PREDICT rental_price USING engine = 'lightwood', api_key = '${secret()}', x = {"password": "${secret()}"}`,
   )
-  if (((await run(`SELECT name FROM models WHERE name = 'm'`)).data ?? []).length > 0) await settled(at.url, 'm')
+  if ((await run(`SELECT name FROM models WHERE name = 'm'`)).data.length > 0) await settled(at.url, 'm')
   const body = {
     query: `CREATE MODEL mindsdb.m2 FROM files (SELECT * FROM rentals) PREDICT rental_price USING openai_api_key = '${secret()}'`,
   }
@@ -128,6 +128,20 @@ test('a refused request does not tell or keep its secrets either', async () => {
     `CREATE CHATBOT z USING database = 'none', agent = 'b', bot_token = '${secret()}'`,
   ])
     await run(statement)
+})
+
+test('a URL with a password is refused where it would stand in plain text', async () => {
+  for (const agent of [
+    { name: 'u', model_name: url() },
+    { name: 'u', model: url() },
+    { name: 'u', model_name: 'm', provider: url() },
+  ])
+    expect(await call('POST', `${project}/agents`, { agent })).toMatchObject({
+      status: 400,
+      body: { hint: expect.stringContaining('params') },
+    })
+  expect((await call('POST', `${project}/skills`, { skill: { name: 'u', type: url(), params: {} } })).status).toBe(400)
+  expect(await run(`CREATE AGENT u USING model = '${url()}'`)).toMatchObject({ type: 'error' })
 })
 
 test('a mask that is sent back keeps the secret, and one that stands for nothing is refused', async () => {

@@ -43,6 +43,8 @@ describe('data directory', () => {
       expect(readFileSync(paths.format, 'utf8')).toBe(`${dataFormat}\n`)
       expect(statSync(root).mode & 0o777).toBe(0o700)
       expect(prepareDataDirectory(root)).toEqual(paths)
+      refused(() => checkDataDirectory(root), 'holds no log')
+      writeFileSync(paths.log, '')
       expect(checkDataDirectory(root)).toEqual(paths)
     }))
 
@@ -223,6 +225,6 @@ describe('reading beside the server', () => {
   test('without a log there is a message', () =>
     inDirectory((root) => {
       prepareDataDirectory(root)
-      refused(() => openLogReader(root), root, 'no log yet')
+      refused(() => openLogReader(root), root, 'holds no log')
     }))
 })

@@ -44,6 +44,23 @@ describe('group commit', () => {
       watch.close()
     }))
 
+  test('a submission made when its turn comes holds what arrived until then, and its own fault is its own', () =>
+    withLog(async ({ log }) => {
+      const names: string[] = []
+      const later = log.submitLater(() => writes(...names.map((name, i) => projectCreated(i + 1, name))))
+      const broken = refusal(
+        log.submitLater(() => {
+          throw new Problem('too_large', 'Too large', 'too large')
+        }),
+      )
+      names.push('a')
+      const before = log.submit(writes(projectCreated(9)))
+      names.push('b')
+      expect((await later).positions).toEqual([1, 2])
+      expect(await broken).toBe('too_large')
+      expect((await before).positions).toEqual([3])
+    }))
+
   test('more commands than a batch holds take as many transactions as they need', () =>
     withLog(async ({ log }) => {
       const commits: number[] = []
@@ -226,7 +243,7 @@ describe('names under concurrency', () => {
 
 describe('idempotency keys', () => {
   const create = (name: string) => ({ type: 'CreateProject' as const, data: { project: name } })
-  const withKey = (key: string, fingerprint = 'f') => ({ idempotency: { key, fingerprint } })
+  const withKey = (key: string, request = 'f') => ({ idempotency: { key, request } })
 
   test('the same command again gets the same answer, and nothing new happens', () =>
     withLog(async ({ log, ledger }) => {
@@ -242,7 +259,7 @@ describe('idempotency keys', () => {
       expect([first?.repeated, second?.repeated]).toEqual([false, true])
       await log.close()
       const again = new SqliteLog({ file, vault })
-      const third = await again.submit({ ...writes(projectCreated(7)), idempotency: { key: 'k', fingerprint: 'f' } })
+      const third = await again.submit({ ...writes(projectCreated(7)), idempotency: { key: 'k', fingerprint: vault.fingerprint('f') } })
       expect(third).toEqual(second)
       await again.close()
     }))

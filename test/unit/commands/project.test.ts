@@ -1,7 +1,8 @@
 import { describe, test } from '@jest/globals'
 import { reservedDatabases } from '../../../src/commands/project.js'
 import { given } from '../../support/given.js'
-import { churnHad, helperCreated, officeCreated, salesCreated, shopCreated, slackCreated } from './samples.js'
+import { stream } from '../../support/log.js'
+import { churnHad, helperCreated, officeCreated, salesCreated, shop, shopCreated, slackCreated } from './samples.js'
 
 const defaultProject = 'mindsdb'
 
@@ -72,6 +73,15 @@ describe('DeleteProject', () => {
     given(shopCreated, ...churnHad(), helperCreated())
       .when(remove('1'))
       .refuses('not_empty', 'model Churn, agent Helper')
+  })
+  test('of much that is in it only the first is named', () => {
+    const many = Array.from({ length: 25 }, (_, n) => ({
+      stream: stream(100 + n),
+      event: { type: 'SkillCreated' as const, data: { project: shop, name: `s${n}`, type: 'sql', params: {} } },
+    }))
+    given(shopCreated, ...many)
+      .when(remove('shop'))
+      .refuses('not_empty', 'skill s19 and 5 more')
   })
   test('what is in another project does not count', () =>
     given(shopCreated, officeCreated, salesCreated()).when(remove('office')).then({ type: 'ProjectDeleted', data: {} }))

@@ -37,13 +37,13 @@ describe('vault', () => {
     for (let i = 0; i < sealed[part].length; i++) {
       const changed = Buffer.from(sealed[part])
       changed[i] = changed[i]! ^ 1
-      expect(() => vault.open({ ...sealed, [part]: changed })).toThrow()
+      expect(vault.open({ ...sealed, [part]: changed })).toBeUndefined()
     }
   })
 
   test("one payload's key does not open under another's name", () => {
     const [a, b] = [vault.seal(plain), vault.seal(plain)]
-    expect(() => vault.open({ ...a, wrapped: b.wrapped })).toThrow()
+    expect(vault.open({ ...a, wrapped: b.wrapped })).toBeUndefined()
   })
 
   test('a master key has 32 bytes', () => expect(() => new Vault(randomBytes(31))).toThrow(RangeError))
