@@ -18,6 +18,8 @@ const predictor = loadPredictor(readFileSync(process.env['ARTEFACT'] ?? ''))
 const chain = Buffer.alloc(32)
 const wrapped = Buffer.alloc(60)
 const model = '01a1fdcb-e12f-7333-ac0d-5c0fc5e70fae'
+const ids = { stream: `${model}/predictions`, request: null, correlation: null, causation: null }
+const fixed = { ...ids, version: 1, type: 'PredictionsServed', schema: 1, actor: 'anonymous', source: 'rest' }
 let queue: { rows: object[]; done: () => void }[] = []
 
 const commit = () => {
@@ -26,20 +28,7 @@ const commit = () => {
   const hash = randomBytes(32).toString('hex')
   const requests = batch.map(({ rows }) => ({ request: model, rows: rows.length }))
   const data = { model, version: 1, rows: batch.length, requests, payload: hash, statement: null, read_at: 1 }
-  const text = JSON.stringify({
-    position: 1,
-    stream: `${model}/predictions`,
-    version: 1,
-    type: 'PredictionsServed',
-    schema: 1,
-    recorded_at: new Date().toISOString(),
-    actor: 'anonymous',
-    source: 'rest',
-    request: null,
-    correlation: null,
-    causation: null,
-    data,
-  })
+  const text = JSON.stringify({ position: 1, ...fixed, recorded_at: new Date().toISOString(), data })
   db.exec('BEGIN IMMEDIATE')
   insertEvent.run(text, chain)
   insertPayload.run(hash, wrapped, Buffer.from(JSON.stringify(batch.flatMap(({ rows }) => rows))))
@@ -47,7 +36,7 @@ const commit = () => {
   for (const { done } of batch) done()
 }
 
-const app = express()
+const app = express().disable('etag').disable('x-powered-by')
 app.use(express.json())
 app.get('/ready', (_req, res) => void res.json(''))
 app.post('/api/projects/:project/models/:model/predict', (req, res) => {

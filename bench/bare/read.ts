@@ -22,7 +22,7 @@ const record = (id: number, created_at: string, { name, type, params }: Skill) =
   created_at,
 })
 
-const app = express()
+const app = express().disable('etag').disable('x-powered-by')
 app.use(express.json())
 app.get('/ready', (_req, res) => void res.json(''))
 app.post('/api/projects/:project/skills', (req, res) => {

@@ -12,6 +12,9 @@ const insertEvent = db.prepare('INSERT INTO events VALUES (?, ?, ?)')
 const insertResource = db.prepare('INSERT INTO resources VALUES (?, ?, ?)')
 const chain = Buffer.alloc(32)
 const stream = '01a1fdcb-e12f-7333-ac0d-5c0fc5e70fae'
+// What every event's envelope has beside its position, time and data: as many bytes as in the real log.
+const ids = { stream, request: stream, correlation: null, causation: null }
+const fixed = { ...ids, version: 1, type: 'SkillCreated', schema: 1, actor: 'anonymous', source: 'rest' }
 let position = 1
 
 type Skill = { name: string; type: string; params: object }
@@ -26,20 +29,7 @@ const commit = () => {
     const id = ++position
     const at = new Date().toISOString().replace('Z', '000Z')
     const data = { project: stream, ...skill }
-    const text = JSON.stringify({
-      position: id,
-      stream,
-      version: 1,
-      type: 'SkillCreated',
-      schema: 1,
-      recorded_at: at,
-      actor: 'anonymous',
-      source: 'rest',
-      request: stream,
-      correlation: null,
-      causation: null,
-      data,
-    })
+    const text = JSON.stringify({ position: id, ...fixed, recorded_at: at, data })
     insertEvent.run(id, text, chain)
     insertResource.run(id, skill.name, JSON.stringify(data))
     written.push(() => done(id, at))
@@ -48,25 +38,15 @@ const commit = () => {
   for (const answer of written) answer()
 }
 
-const app = express()
+const app = express().disable('etag').disable('x-powered-by')
 app.use(express.json())
 app.get('/ready', (_req, res) => void res.json(''))
 app.post('/api/projects/:project/skills', (req, res) => {
   const { skill } = req.body as { skill: Skill }
   if (queue.length === 0) setImmediate(commit)
-  queue.push({
-    skill,
-    done: (id, at) =>
-      res.status(201).json({
-        id,
-        name: skill.name,
-        project_id: 1,
-        agent_ids: [],
-        type: skill.type,
-        params: skill.params,
-        created_at: at.slice(0, 26).replace('T', ' '),
-      }),
-  })
+  const { name, type, params } = skill
+  const answer = (id: number, created_at: string) => ({ id, name, project_id: 1, agent_ids: [], type, params, created_at })
+  queue.push({ skill, done: (id, at) => res.status(201).json(answer(id, at.slice(0, 26).replace('T', ' '))) })
 })
 app.listen(Number(process.env['PORT']), '127.0.0.1')
 process.once('SIGTERM', () => process.exit(0))
