@@ -6,11 +6,15 @@ const isLoopback = (host: string): boolean => host === 'localhost' || host === '
 
 /** On a terminal a person reads: only what needs them. Elsewhere a collector does: JSON lines. */
 const createLogger = (config: Config): Logger =>
-  pino({
-    level: process.stdout.isTTY && config.logLevel === 'info' ? 'warn' : config.logLevel,
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-  })
+  pino(
+    {
+      level: process.stdout.isTTY && config.logLevel === 'info' ? 'warn' : config.logLevel,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
+    // Lines are written while requests go on; what waits is written when the process ends.
+    pino.destination({ sync: false }),
+  )
 
 /** `mindledger serve`: runs until SIGTERM or SIGINT, then answers what is under way and exits 0. */
 export const serve = async (config: Config): Promise<number> => {

@@ -5,7 +5,7 @@ import { renderEnvelope } from '../../../events/envelope.js'
 import { payloadsOf } from '../../../events/references.js'
 import { Problem, wrong } from '../../errors.js'
 import { limits } from '../../limits.js'
-import type { NewEvent, Origin, Outcome, Submission } from '../log.js'
+import type { AnyFound, NewEvent, Origin, Outcome, Submission } from '../log.js'
 import { ResourceTable } from './resource-table.js'
 import type { Connection } from './schema.js'
 import { nextInstant, readTail, type Tail } from './tail.js'
@@ -100,10 +100,13 @@ export class Drain {
     const orId = submission.origin.source !== 'sql'
     const events = submission.decide(this.resources.lookUpAll(submission.lookups, orId))
     const named = new Set(events.flatMap(({ event }) => payloadsOf(event.type, event.data)))
-    const positions = events.map((event) => this.#append(event, submission))
+    let resource: AnyFound | null = null
+    const positions = events.map((event) => {
+      resource = this.#append(event, submission) ?? null
+      return this.#tail.position
+    })
     for (const p of submission.payloads) if (named.has(p.hash)) this.#insertPayload.run(p.hash, p.keyId, p.wrapped, p.body)
     const stream = events.at(-1)?.stream ?? null
-    const resource = stream === null ? null : (this.resources.any(stream) ?? null)
     const outcome: Outcome = { positions, stream, resource, repeated: false }
     const { origin, idempotency } = submission
     if (idempotency)
@@ -111,7 +114,7 @@ export class Drain {
     return outcome
   }
 
-  #append({ stream, event }: NewEvent, { origin }: Submission): number {
+  #append({ stream, event }: NewEvent, { origin }: Submission): AnyFound | undefined {
     check(event)
     checkWhere(stream, origin)
     const position = this.#tail.position + 1
@@ -126,8 +129,7 @@ export class Drain {
     const chain = nextChain(this.#tail.chain, text)
     this.#insertEvent.run(position, text, chain)
     this.#tail = { position, chain, microseconds: at.microseconds }
-    this.resources.apply(stream, version, position, at.text, event)
-    return position
+    return this.resources.apply(stream, version, position, at.text, event)
   }
 }
 

@@ -74,11 +74,6 @@ export class ResourceTable {
     return row?.kind === kind ? read<K>(row) : undefined
   }
 
-  any(stream: string): AnyFound | undefined {
-    const row = this.#byStream.get(stream)
-    return row && (read(row) as AnyFound)
-  }
-
   list<K extends Kind>(kind: K, project?: string): Found<K>[] {
     return (project === undefined ? this.#listAll.all(kind) : this.#list.all(kind, project)).map((row) => read<K>(row))
   }
@@ -133,13 +128,13 @@ export class ResourceTable {
   }
 
   /**
-   * Folds one event into its resource. Events without a resource (predictions) change nothing here.
+   * Folds one event into its resource and gives what it is now. Events without a resource (predictions) change nothing here.
    * @throws Problem when the event takes another resource's name or belongs to another kind: refused here, before the
    * table's own constraints, because an error of SQLite ends the whole batch
    */
-  apply(stream: string, version: number, position: number, recordedAt: string, event: LedgerEvent): void {
+  apply(stream: string, version: number, position: number, recordedAt: string, event: LedgerEvent): AnyFound | undefined {
     const kind = catalogue.get(event.type)?.kind
-    if (!isKind(kind)) return
+    if (!isKind(kind)) return undefined
     const standing = this.#byStream.get(stream)
     if (standing && standing.kind !== kind) throw wrong(`the stream ${stream} is a ${standing.kind}: it cannot have a ${event.type} event`)
     const before = standing && read<typeof kind>(standing)
@@ -148,24 +143,17 @@ export class ResourceTable {
     if (linked) this.#unlink.run(stream)
     if (!state) {
       this.#remove.run(stream)
-      return
+      return undefined
     }
     const name = foldName(state.name)
     const stays = before && foldName(before.state.name) === name && projectOf(before.state) === projectOf(state)
     const holder = stays ? undefined : this.#byName.get(kind, projectOf(state), name)
     if (holder && holder.stream !== stream) throw conflict(kind, state.name)
-    this.#upsert.run(
-      stream,
-      kind,
-      projectOf(state),
-      name,
-      before?.id ?? position,
-      version,
-      before?.created_at ?? recordedAt,
-      recordedAt,
-      JSON.stringify(state),
-    )
+    const id = before?.id ?? position
+    const created_at = before?.created_at ?? recordedAt
+    this.#upsert.run(stream, kind, projectOf(state), name, id, version, created_at, recordedAt, JSON.stringify(state))
     if (linked) for (const target of linksOf(kind, state)) this.#link.run(stream, target)
+    return { kind, stream, id, version, created_at, updated_at: recordedAt, state } as AnyFound
   }
 }
 
