@@ -5,6 +5,7 @@ export const limits = {
   nameMaxChars: 255,
   jsonMaxDepth: 64,
   sessionMaxAgeMs: 31 * 24 * 3_600_000,
+  stopTimeoutMs: 20_000,
   sessionsMax: 10_000,
   loginMaxFailuresPerMinute: 10,
   // The log
@@ -12,6 +13,7 @@ export const limits = {
   queueMaxCommands: 10_000,
   batchMaxCommands: 1_000,
   payloadMaxBytes: 16 * 1024 * 1024,
+  stateCacheMaxChars: 32 * 1024 * 1024,
   idempotencyMaxAgeMs: 7 * 24 * 3_600_000,
   // SQL
   statementMaxChars: 1_000_000,

@@ -22,6 +22,7 @@ import { skillRoutes } from './http/skills.js'
 import { sqlRoutes } from './http/sql.js'
 import { statusRoutes, type About } from './http/status.js'
 import { viewRoutes } from './http/views.js'
+import { limits } from './limits.js'
 import { lockDataDirectory, masterKey, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
 import type { Head, Log, Origin } from './log/log.js'
 import { SqliteLog } from './log/sqlite/sqlite-log.js'
@@ -130,7 +131,9 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   const close = async () => {
     const closed = new Promise((resolve) => server.close(resolve))
     server.closeIdleConnections()
+    const patience = setTimeout(() => server.closeAllConnections(), limits.stopTimeoutMs)
     await closed
+    clearTimeout(patience)
     for (const step of undo.reverse()) await step()
   }
   return {

@@ -1,6 +1,8 @@
+import { LRUCache } from 'lru-cache'
 import { catalogue, evolve, hasLinks, kinds, linksOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue.js'
 import { foldName, type StreamId } from '../../../events/common.js'
 import { conflict, wrong } from '../../errors.js'
+import { limits } from '../../limits.js'
 import type { AnyFound, Found, Lookup } from '../lookups.js'
 import type { Connection } from './schema.js'
 
@@ -18,6 +20,7 @@ const isKind = (kind: string | undefined): kind is Kind => kinds.some((known) =>
  * decisions see, and what REST reads.
  */
 export class ResourceTable {
+  readonly #states = new StateCache()
   readonly #byName
   readonly #byId
   readonly #byStream
@@ -55,7 +58,7 @@ export class ResourceTable {
   /** By name, compared without case; by id where nothing has that name and an id may be meant. */
   one<K extends Kind>(kind: K, ref: string, project: string, orId = true): Found<K> | undefined {
     const row = this.#row(kind, ref, project, orId)
-    return row && read<K>(row)
+    return row && this.#states.read<K>(row)
   }
 
   #row(kind: Kind, ref: string, project: string, orId: boolean): Row | undefined {
@@ -66,25 +69,25 @@ export class ResourceTable {
   /** By name alone, also where the name is a number. */
   called<K extends Kind>(kind: K, name: string, project: string): Found<K> | undefined {
     const row = this.#byName.get(kind, project, foldName(name))
-    return row && read<K>(row)
+    return row && this.#states.read<K>(row)
   }
 
   byStream<K extends Kind>(kind: K, stream: string): Found<K> | undefined {
     const row = this.#byStream.get(stream)
-    return row?.kind === kind ? read<K>(row) : undefined
+    return row?.kind === kind ? this.#states.read<K>(row) : undefined
   }
 
   list<K extends Kind>(kind: K, project?: string): Found<K>[] {
-    return (project === undefined ? this.#listAll.all(kind) : this.#list.all(kind, project)).map((row) => read<K>(row))
+    return (project === undefined ? this.#listAll.all(kind) : this.#list.all(kind, project)).map((row) => this.#states.read<K>(row))
   }
 
   contents(project: string): AnyFound[] {
-    return this.#contents.all(project).map((row) => read(row) as AnyFound)
+    return this.#contents.all(project).map((row) => this.#states.read(row) as AnyFound)
   }
 
   /** The resources of a kind whose states refer to this stream. */
   linked<K extends Kind>(kind: K, target: string): Found<K>[] {
-    return this.#linked.all(target, kind).map((row) => read<K>(row))
+    return this.#linked.all(target, kind).map((row) => this.#states.read<K>(row))
   }
 
   /** The number of events in a stream. */
@@ -137,7 +140,7 @@ export class ResourceTable {
     if (!isKind(kind)) return undefined
     const standing = this.#byStream.get(stream)
     if (standing && standing.kind !== kind) throw wrong(`the stream ${stream} is a ${standing.kind}: it cannot have a ${event.type} event`)
-    const before = standing && read<typeof kind>(standing)
+    const before = standing && this.#states.read<typeof kind>(standing)
     const state = evolve(kind, before?.state, event)
     const linked = hasLinks(kind)
     if (linked) this.#unlink.run(stream)
@@ -157,4 +160,21 @@ export class ResourceTable {
   }
 }
 
-const read = <K extends Kind>(row: Row): Found<K> => ({ ...row, kind: row.kind as K, state: JSON.parse(row.state) as States[K] })
+/**
+ * States by stream, with the text they were read from: a model's has its versions' reports, and is read for every
+ * prediction. The text is compared, so that nothing of a batch that was given up can be found here.
+ */
+class StateCache {
+  readonly #states = new LRUCache<string, { text: string; state: States[Kind] }>({
+    maxSize: limits.stateCacheMaxChars,
+    sizeCalculation: ({ text }) => text.length + 1,
+  })
+
+  read<K extends Kind>(row: Row): Found<K> {
+    const known = this.#states.get(row.stream)
+    if (known?.text === row.state) return { ...row, kind: row.kind as K, state: known.state as States[K] }
+    const state = JSON.parse(row.state) as States[K]
+    this.#states.set(row.stream, { text: row.state, state })
+    return { ...row, kind: row.kind as K, state }
+  }
+}

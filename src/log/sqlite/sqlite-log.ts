@@ -213,6 +213,10 @@ export class SqliteLog implements Log {
   #giveUp(batch: Waiting[], error: unknown): void {
     try {
       this.#open?.drain.abandon()
+    } catch {
+      // Closing gives up what could not be rolled back.
+    }
+    try {
       this.#disconnect()
     } catch {
       this.#open = undefined
