@@ -151,7 +151,7 @@ test('a known path that is not built says so with 501, and what to use instead',
 })
 
 test('the README names what is not built, and only that', () => {
-  const section = /\n## Not built\n\n([^#]+)/.exec(readFileSync('README.md', 'utf8'))?.[1] ?? ''
+  const section = /\n## Not built\n\n([^#\n]+)/.exec(readFileSync('README.md', 'utf8'))?.[1] ?? ''
   const list = section.slice(section.indexOf(':') + 1).replace(', and the paths of the graphical interface (', ', ')
   const named = list.split(',').map((item) => item.trim().replace(/\)?\.$/, ''))
   expect(named.sort()).toEqual(notBuilt.flatMap(({ listed }) => listed).sort())
