@@ -169,7 +169,7 @@ const assertSameLog = async (events: EventReader, { position, leaf }: Checkpoint
  *
  * @example await DuckDBInstance.create('audit.duckdb', replaySettings)
  */
-export const replaySettings = { checkpoint_threshold: '256MB', memory_limit: '500MB' }
+export const replaySettings = { checkpoint_threshold: '64MB', memory_limit: '256MB' }
 
 /**
  * Builds every table from a log, or brings them up to date, and tells the position reached: events and projections give the database,

@@ -12,7 +12,7 @@ export const bareReplay = async (logFile: string, into: string): Promise<{ event
   const read = db.prepare<[number, number], { position: number; text: string }>(
     'SELECT position, text FROM events WHERE position > ? ORDER BY position LIMIT ?',
   )
-  const instance = await DuckDBInstance.create(into, { checkpoint_threshold: '256MB', memory_limit: '500MB' })
+  const instance = await DuckDBInstance.create(into, { checkpoint_threshold: '64MB', memory_limit: '256MB' })
   const connection = await instance.connect()
   await connection.run(`CREATE TABLE events (position BIGINT, stream VARCHAR, version BIGINT, type VARCHAR, schema INTEGER, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, correlation VARCHAR, causation VARCHAR, data JSON);
     CREATE TABLE skills (stream VARCHAR, id BIGINT, project VARCHAR, name VARCHAR, type VARCHAR, params JSON, created_at TIMESTAMP, created_by VARCHAR);
