@@ -11,7 +11,7 @@ export type RowsFile = { file: string; columns: readonly { name: string; type: s
  * Reads a query's rows into a canonical matrix. Columns of types that nothing can be learned from (lists, blobs …) are
  * left out and named.
  *
- * @example const { matrix, excluded } = await readRows({ file: '/tmp/rows', columns }, seed)
+ * @example const { matrix, excluded } = await readRows({ file: 'rows.ndjson', columns }, seed)
  */
 export const readRows = async ({ file, columns }: RowsFile, seed: number): Promise<{ matrix: Matrix; excluded: Exclusion[] }> => {
   const typed = columns.map(({ name, type }, index) => ({ name, index, sqlType: type, type: columnTypeOf(type) }))
