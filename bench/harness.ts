@@ -16,9 +16,9 @@ export type Start = () => Promise<Target>
 export type Load = { connections: number; seconds: number; request: (n: number) => autocannon.Request }
 export type Figures = { perSecond: number; p50: number; p99: number; failed: number }
 
-const compiled = (file: string) => fileURLToPath(new URL(`../${file}`, import.meta.url))
+export const compiled = (file: string) => fileURLToPath(new URL(`../${file}`, import.meta.url))
 
-const freePort = async (): Promise<number> => {
+export const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -27,7 +27,7 @@ const freePort = async (): Promise<number> => {
   return port
 }
 
-const answers = async (url: string, child: ChildProcess): Promise<void> => {
+export const answers = async (url: string, child: ChildProcess): Promise<void> => {
   for (let waited = 0; waited < 30_000; waited += 20) {
     if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`)
     if (
@@ -80,7 +80,7 @@ export const run = async (target: Target, { connections, seconds, request }: Loa
   }
 }
 
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN
+export const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN
 
 /** Runs both in turn and prints the ratio of the medians. Every run has servers of its own. */
 export const compare = async (

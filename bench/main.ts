@@ -3,6 +3,8 @@ const benches: Record<string, () => Promise<void>> = {
   write: async () => (await import('./write.js')).write(),
   read: async () => (await import('./read.js')).read(),
   predict: async () => (await import('./predict.js')).predict(),
+  start: async () => (await import('./start.js')).start(),
+  scoring: async () => (await import('./scoring.js')).scoring(),
   replay: async () => (await import('./replay.js')).replay(),
 }
 

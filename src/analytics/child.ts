@@ -10,6 +10,8 @@ export type Loss = 'memory' | 'stuck' | 'blocked' | 'died'
 
 export type ChildState = {
   ready: boolean
+  /** It ended because it had built the tables: another one serves them. */
+  built: boolean
   /** How far it is with its first catch-up. */
   starting: { position: number; head: number } | undefined
   position: number
@@ -30,7 +32,15 @@ const environment = (): NodeJS.ProcessEnv => {
 
 /** One analytics process, from its start to its end. */
 export class Child {
-  readonly state: ChildState = { ready: false, starting: undefined, position: 0, head: 0, stopped: undefined, failed: undefined }
+  readonly state: ChildState = {
+    ready: false,
+    built: false,
+    starting: undefined,
+    position: 0,
+    head: 0,
+    stopped: undefined,
+    failed: undefined,
+  }
   readonly exited: Promise<void>
   readonly startedAt = performance.now()
   /** How many queries ran on it when it was lost. */
@@ -127,6 +137,7 @@ export class Child {
       this.#endings.get(message.query)?.()
       this.#endings.delete(message.query)
     } else if (message.kind === 'ready') state.ready = true
+    else if (message.kind === 'built') state.built = true
     else if (message.kind === 'failed') state.failed = message.reason
     else if (message.kind === 'starting') state.starting = { position: message.position, head: message.head }
     else if (message.kind === 'state')

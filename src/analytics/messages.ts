@@ -17,6 +17,8 @@ export type Settings = {
 /** What the analytics process tells of itself. */
 export type ChildMessage =
   | { kind: 'starting'; position: number; head: number }
+  /** It built the tables and ends; what that took of memory goes with it. */
+  | { kind: 'built' }
   | { kind: 'ready' }
   | { kind: 'state'; position: number; head: number; stopped: string | null }
   | { kind: 'begun'; query: number }
@@ -24,7 +26,16 @@ export type ChildMessage =
   | { kind: 'alive' }
   | { kind: 'failed'; reason: string }
 
-const kinds: readonly string[] = ['starting', 'ready', 'state', 'begun', 'ended', 'alive', 'failed'] satisfies ChildMessage['kind'][]
+const kinds: readonly string[] = [
+  'starting',
+  'built',
+  'ready',
+  'state',
+  'begun',
+  'ended',
+  'alive',
+  'failed',
+] satisfies ChildMessage['kind'][]
 
 const kindOf = (message: unknown): unknown => (typeof message === 'object' && message !== null ? Reflect.get(message, 'kind') : undefined)
 

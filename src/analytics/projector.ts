@@ -47,21 +47,26 @@ export class Projector {
     }
   }
 
-  /** Brings the tables to the head of the log and then follows it. `onProgress` hears of the first catch-up. */
-  async start(onProgress: (position: number, target: number) => void): Promise<void> {
+  /** Brings the tables to the head of the log, and tells how many events that took. `onProgress` hears of it when they are many. */
+  async start(onProgress: (position: number, target: number) => void): Promise<number> {
     const { replay, events, followerBatchEvents } = this.options
-    const head = await events.head()
+    const [head, from] = [await events.head(), replay.position]
     // Said before the work begins: REST need not wait for it.
-    if (head - replay.position > followerBatchEvents) onProgress(replay.position, head)
+    if (head - from > followerBatchEvents) onProgress(from, head)
     await this.#catchUp(onProgress)
-    this.#timer = setInterval(() => void this.#follow().catch(() => undefined), Math.min(tickMs, this.options.followerIntervalMs))
+    return replay.position - from
+  }
+
+  /** Looks now and then whether the log has gone on. */
+  follow(): void {
+    this.#timer = setInterval(() => void this.#look().catch(() => undefined), Math.min(tickMs, this.options.followerIntervalMs))
   }
 
   stop(): void {
     clearInterval(this.#timer)
   }
 
-  async #follow(): Promise<void> {
+  async #look(): Promise<void> {
     const { replay, events, followerIntervalMs, followerBatchEvents } = this.options
     if (this.#running || this.#stopped) return
     const behind = (await events.head()) - replay.position

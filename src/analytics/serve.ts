@@ -24,9 +24,13 @@ const tell = (message: ChildMessage, sent: () => void = () => undefined): void =
   if (process.connected) process.send?.(message, undefined, undefined, sent)
 }
 
+/** After so many events a process has taken memory that its allocator does not give back: a new one serves them. */
+const buildMinEvents = 20_000
+
 type Running = { store: Store; projector: Projector; queries: Set<number> }
 
-const serve = async (settings: Settings, { openLog, run }: ServeOptions): Promise<Running> => {
+/** Opens the tables and serves them; undefined when they had to be built first, which is all that this process then does. */
+const serve = async (settings: Settings, { openLog, run }: ServeOptions): Promise<Running | undefined> => {
   const paths = dataPaths(settings.dataDirectory)
   const log = openLog(settings.dataDirectory, settings.vaultKey === null ? undefined : Buffer.from(settings.vaultKey, 'hex'))
   const store = await openStore(paths, settings, log)
@@ -38,7 +42,12 @@ const serve = async (settings: Settings, { openLog, run }: ServeOptions): Promis
     // The parent starts another process, which finds the file as the last commit left it.
     onFatal: () => process.exit(1),
   })
-  await projector.start((position, head) => tell({ kind: 'starting', position, head }))
+  const caughtUp = await projector.start((position, head) => tell({ kind: 'starting', position, head }))
+  if (caughtUp >= buildMinEvents) {
+    close(store)
+    return undefined
+  }
+  projector.follow()
   const queries = new Set<number>()
   const server = createQueryServer({
     ensure: (position) => projector.ensure(position),
@@ -56,13 +65,17 @@ const serve = async (settings: Settings, { openLog, run }: ServeOptions): Promis
   return { store, projector, queries }
 }
 
+const close = ({ replay, instance }: Store): void => {
+  replay.close()
+  instance.closeSync()
+}
+
 /** Ends at once. A tidy end is only for an idle process, since nothing waits for DuckDB while it works; it survives either. */
 const leave = (settings: Settings | undefined, running: Running | undefined): void => {
   if (settings) rmSync(dirname(settings.socket), { recursive: true, force: true })
   if (running && running.queries.size === 0 && !running.projector.busy) {
     running.projector.stop()
-    running.store.replay.close()
-    running.store.instance.closeSync()
+    close(running.store)
   }
   process.kill(process.pid, 'SIGKILL')
 }
@@ -86,7 +99,8 @@ export const serveAnalytics = (options: ServeOptions): void => {
     serve(settings, options).then(
       (started) => {
         running = started
-        tell({ kind: 'ready' })
+        if (started) tell({ kind: 'ready' })
+        else tell({ kind: 'built' }, () => process.exit(0))
       },
       (error: unknown) => {
         tell({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) }, () => process.exit(1))

@@ -48,6 +48,7 @@ export class Analytics {
   #isStopping = false
   readonly #waiters = new Set<() => void>()
   #starts = 0
+  #restarts = 0
   #failures = 0
   #unready = 0
   #queries = 0
@@ -84,7 +85,7 @@ export class Analytics {
       stopped: this.#whyStopped(),
       position: state?.position ?? 0,
       lag: state ? Math.max(0, state.head - state.position) : 0,
-      restarts: Math.max(0, this.#starts - 1),
+      restarts: this.#restarts,
       rssBytes: this.#rssBytes,
       running: this.#gate.running,
       waiting: this.#gate.waiting,
@@ -163,6 +164,8 @@ export class Analytics {
   async #restart(child: Child): Promise<void> {
     this.#tellChange()
     if (this.#isStopping) return
+    if (child.state.built) return this.#respawn()
+    this.#restarts += 1
     this.options.logger?.warn(
       { loss: child.loss, reason: child.state.failed, pid: child.pid },
       'the analytics process ended; starting another one',

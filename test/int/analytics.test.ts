@@ -31,6 +31,16 @@ test('queries that wait share a catch-up, and the tables follow without a query'
   expect(bench.analytics.status().position).toBe(502)
 })
 
+test('a process that had many events to catch up with makes room for another one, which serves them', async () => {
+  const events = 21_000
+  bench = await Bench.open({ startWaitMs: 1 }, ({ log }) => log.append(...Array.from({ length: events }, (_, n) => skill(n))))
+  const first = bench.analytics.pid
+  await until(() => bench.analytics.status().ready)
+  expect(bench.analytics.pid).not.toBe(first)
+  expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.skills_history')).toEqual([[events]])
+  expect(bench.analytics.status()).toMatchObject({ ready: true, restarts: 0, position: events })
+})
+
 test('a query that fails is told so, and a position that does not exist', async () => {
   bench = await Bench.open()
   expect(await bench.refusal('SELECT nonsense')).toMatchObject({ code: 'query_failed', status: 400 })

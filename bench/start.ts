@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { answers, compiled, freePort, median } from './harness.js'
+import { makeLog } from './long-log.js'
+
+const restSeconds = 20
+
+/** A process and all that it started. */
+const family = (pid: number): number[] => {
+  const parents = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => [Number(name), statusOf(Number(name), 'PPid')] as const)
+  const below = (root: number): number[] => [root, ...parents.filter(([, parent]) => parent === root).flatMap(([child]) => below(child))]
+  return below(pid)
+}
+
+/** A number of /proc/<pid>/status; 0 when the process is gone. */
+const statusOf = (pid: number, key: string): number => {
+  try {
+    return Number(new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
+}
+
+type Run = { seconds: number; restMb: number; processes: number }
+
+/** Starts the service on a directory, and asks for its tables as soon as it serves. */
+const measure = async (directory: string): Promise<Run> => {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const env = { ...process.env, PORT: String(port), DATA_DIR: directory, NODE_ENV: 'production' }
+  const from = performance.now()
+  const child = spawn(process.execPath, [compiled('src/cli/main.js'), 'serve'], { env, stdio: ['ignore', 'ignore', 'inherit'] })
+  await answers(`${url}/api/util/ping`, child)
+  const body = JSON.stringify({ query: 'SELECT count(*) FROM log.events' })
+  const answer = await fetch(`${url}/api/sql/query`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  const { type } = (await answer.json()) as { type: string }
+  const seconds = (performance.now() - from) / 1000
+  if (type !== 'table') throw new Error('SQL does not answer')
+  await sleep(restSeconds * 1000)
+  const pids = family(child.pid ?? 0)
+  const restMb = pids.reduce((sum, pid) => sum + statusOf(pid, 'VmRSS'), 0) / 1024
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  await ended
+  return { seconds, restMb, processes: pids.length }
+}
+
+/** From the start of the process to the first answer in SQL, and the resident memory of all its processes at rest (Linux). */
+export const start = async (): Promise<void> => {
+  const empty = mkdtempSync(join(tmpdir(), 'bench-start-'))
+  const full = await makeLog(100_000)
+  for (const [label, directory, fresh] of [
+    ['empty directory           ', empty, false],
+    ['100k events, tables to build', full, true],
+    ['100k events               ', full, false],
+  ] as const) {
+    const runs: Run[] = []
+    for (let round = 0; round < 3; round++) {
+      if (fresh)
+        for (const name of readdirSync(directory)) if (name.startsWith('analytics')) rmSync(join(directory, name), { recursive: true })
+      runs.push(await measure(directory))
+    }
+    const [seconds, restMb] = [median(runs.map((run) => run.seconds)), Math.max(...runs.map((run) => run.restMb))]
+    console.log(
+      `start, ${label}  first answer in SQL ${seconds.toFixed(2)} s   at rest ${restMb.toFixed(0)} MB in ${runs[0]?.processes} processes`,
+    )
+  }
+  for (const directory of [empty, full]) rmSync(directory, { recursive: true })
+}
