@@ -131,7 +131,8 @@ export class SqlEngine {
 
   async #show(statement: StatementOf<'system_select' | 'show' | 'describe'>, session: Session): Promise<SqlAnswer> {
     const { db } = session.context
-    const known = systemAnswer(statement, { db, version: this.options.version, user: session.origin.actor })
+    const known =
+      statement.kind === 'describe' ? undefined : systemAnswer(statement, { db, version: this.options.version, user: session.origin.actor })
     if (known) return fixedAnswer(known, session.context)
     if (statement.kind === 'system_select') throw new TypeError('the server does not know itself')
     if (statement.kind === 'show' && statement.from) await this.#databaseNamed(scopeOf(statement.from, statement.what, db))

@@ -1,23 +1,32 @@
 import { named } from '../names.js'
+import { absentResources, languageModelCalls, queries } from './absent.js'
 import { listings, systemRelations } from './information-schema.js'
 import { logRelations } from './log.js'
+import { mysqlRelations } from './mysql.js'
 import type { Relation } from './relation.js'
 import { resourceRelations } from './resources.js'
 
 const isHistory = ({ name }: Relation) => name.endsWith('_history')
-const ofAllProjects = resourceRelations.filter((relation) => !isHistory(relation))
+const ofProject = [...resourceRelations, ...absentResources]
+// Over all projects at once a table belongs to the system, whatever it is in a project.
+const ofAllProjects = ofProject
+  .filter((relation) => !isHistory(relation))
+  .map((relation) => ({ ...relation, kind: 'SYSTEM VIEW' as const }))
+
+const inSystem = [...systemRelations, ...ofAllProjects, queries, ...mysqlRelations]
+const inLog = [...logRelations, languageModelCalls]
 
 const fixed = [
-  { schema: 'information_schema', relations: [...systemRelations, ...ofAllProjects] },
-  { schema: 'log', relations: logRelations },
-  { schema: null, relations: resourceRelations },
+  { schema: 'information_schema', relations: inSystem },
+  { schema: 'log', relations: inLog },
+  { schema: null, relations: ofProject },
 ]
 
 /** What SQL offers beside the users' own views, models and files: by schema, and what every project has. */
 export const catalogue = {
-  information_schema: [...systemRelations, ...ofAllProjects, ...listings(fixed)],
-  log: logRelations,
-  project: resourceRelations,
+  information_schema: [...inSystem, ...listings(fixed)],
+  log: inLog,
+  project: ofProject,
 } as const
 
 /** `relationOf('log', 'Events')` → the relation, or undefined; names are compared without case. */

@@ -103,7 +103,7 @@ const tableColumns: Column[] = [
   column('TABLE_CATALOG', 'VARCHAR', 'Always def.'),
   column('TABLE_SCHEMA', 'VARCHAR', 'Schema of the table.'),
   column('TABLE_NAME', 'VARCHAR', 'Name of the table; compared without case.'),
-  column('TABLE_TYPE', 'VARCHAR', 'BASE TABLE, VIEW, MODEL or SYSTEM VIEW.'),
+  column('TABLE_TYPE', 'VARCHAR', 'BASE TABLE, VIEW, MODEL, AGENT or SYSTEM VIEW.'),
   ...known('ENGINE VERSION ROW_FORMAT', forClients),
   column('TABLE_ROWS', 'BIGINT', 'Number of rows, where it is known.'),
   ...known('AVG_ROW_LENGTH DATA_LENGTH MAX_DATA_LENGTH INDEX_LENGTH DATA_FREE AUTO_INCREMENT', forClients, 'BIGINT'),
@@ -160,9 +160,11 @@ const tables = (fixed: Fixed): Relation => {
       UNION ALL SELECT 0, p.id, f.place, p.name, f.name, f.kind, f.about, NULL, NULL, NULL FROM projects AS p, fixed AS f WHERE f.schema IS NULL
       UNION ALL SELECT 2, m.id, 0, p.name, m.name, 'MODEL', 'A model: give inputs in WHERE, or JOIN it.', NULL, m.created_at, m.changed_at
         FROM ${at('models')} AS m JOIN projects AS p ON p.stream = m.project
-      UNION ALL SELECT 2, v.id, 0, p.name, v.name, 'VIEW', 'A stored query.', NULL, v.created_at, v.changed_at
+      UNION ALL SELECT 3, v.id, 0, p.name, v.name, 'VIEW', 'A stored query.', NULL, v.created_at, v.changed_at
         FROM ${at('views')} AS v JOIN projects AS p ON p.stream = v.project
-      UNION ALL SELECT 3, f.id, 0, 'files', f.name, 'BASE TABLE', coalesce('Uploaded as ' || f.original_name || '.', 'An uploaded file.'),
+      UNION ALL SELECT 4, a.id, 0, p.name, a.name, 'AGENT', 'An agent; it is described here and not asked.', NULL, a.created_at, a.changed_at
+        FROM ${at('agents')} AS a JOIN projects AS p ON p.stream = a.project
+      UNION ALL SELECT 5, f.id, 0, 'files', f.name, 'BASE TABLE', coalesce('Uploaded as ' || f.original_name || '.', 'An uploaded file.'),
         f.row_count, f.created_at, f.changed_at FROM ${at('files')} AS f
     )
     SELECT ${placed(tableColumns, {

@@ -92,13 +92,19 @@ const chatbots: Resource = {
     ORDER BY r.id, r.valid_from`,
 }
 
+/** A name as a statement takes it: in quotes where it needs them. */
+const nameText = (name: string): string =>
+  `CASE WHEN regexp_full_match(${name}, '[A-Za-z_][A-Za-z_0-9]*') THEN ${name} ELSE '"' || replace(${name}, '"', '""') || '"' END`
+
 const views: Resource = {
   name: 'views',
   table: 'views',
   about: 'Views: stored queries that are read like tables.',
   columns: [nameOf('view'), project, column('QUERY', 'VARCHAR', 'The stored query.')],
   select: (rows, moment, more) => `
-    SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", r.query AS "QUERY"${more}
+    SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT",
+      CASE WHEN r.database = '' OR lower(r.database) = lower(p.name) THEN r.query
+        ELSE 'SELECT * FROM ' || ${nameText('r.database')} || ' (' || r.query || ')' END AS "QUERY"${more}
     FROM ${rows} AS r LEFT JOIN ledger.projects_history AS p
       ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
     WHERE $project IS NULL OR r.project = $project
@@ -165,10 +171,13 @@ const more = (resource: Resource) =>
     .map(({ name }) => `, r.${name.toLowerCase()} AS "${name}"`)
     .join('')
 
-const current = (resource: Resource): Relation => ({
-  name: resource.name,
-  about: resource.about,
-  kind: 'BASE TABLE',
+/** Clients know one table of a project, its models; what else there is shows as the system's. */
+const kindOf = (name: string): Relation['kind'] => (name === 'models' ? 'BASE TABLE' : 'SYSTEM VIEW')
+
+const current = (resource: Resource, name = resource.name, about = resource.about): Relation => ({
+  name,
+  about,
+  kind: kindOf(name),
   columns: resource.columns,
   sql: resource.select(at(resource.table), '$position', ''),
 })
@@ -176,7 +185,7 @@ const current = (resource: Resource): Relation => ({
 const past = (resource: Resource): Relation => ({
   name: `${resource.name}_history`,
   about: `${resource.about} With every state there ever was.`,
-  kind: 'BASE TABLE',
+  kind: 'SYSTEM VIEW',
   columns: [...resource.columns, ...extra(resource)],
   sql: resource.select(upTo(resource.table), 'r.valid_from', more(resource)),
 })
@@ -184,4 +193,8 @@ const past = (resource: Resource): Relation => ({
 const resources = [models, skills, agents, chatbots, views]
 
 /** What each project offers, and information_schema for all projects at once. */
-export const resourceRelations: readonly Relation[] = [...resources.map(current), ...resources.map(past)]
+export const resourceRelations: readonly Relation[] = [
+  ...resources.map((resource) => current(resource)),
+  current(models, 'models_versions', 'The rows of models once more, under a name that existing clients ask for.'),
+  ...resources.map(past),
+]

@@ -14,13 +14,18 @@ const lists = {
   chatbots: 'NAME PROJECT DATABASE MODEL_NAME PARAMS IS_RUNNING LAST_ERROR WEBHOOK_TOKEN',
   models: modelColumns,
   views: 'NAME PROJECT QUERY',
+  jobs: 'NAME PROJECT START_AT END_AT NEXT_RUN_AT SCHEDULE_STR QUERY IF_QUERY VARIABLES',
+  triggers: 'NAME PROJECT DATABASE TABLE QUERY LAST_ERROR',
+  knowledge_bases:
+    'NAME PROJECT EMBEDDING_MODEL RERANKING_MODEL STORAGE METADATA_COLUMNS CONTENT_COLUMNS ID_COLUMN PARAMS INSERT_STARTED_AT ' +
+    'INSERT_FINISHED_AT PROCESSED_ROWS ERROR QUERY_ID',
   ml_engines: 'NAME HANDLER CONNECTION_DATA',
   handlers: 'NAME TYPE TITLE DESCRIPTION VERSION CONNECTION_ARGS IMPORT_SUCCESS IMPORT_ERROR',
   databases: 'NAME TYPE ENGINE CONNECTION_DATA',
 } as const
 type List = keyof typeof lists
 
-const inProject = new Set<List>(['skills', 'agents', 'chatbots', 'models', 'views'])
+const inProject = new Set<List>(['skills', 'agents', 'chatbots', 'models', 'views', 'jobs', 'triggers', 'knowledge_bases'])
 
 /** A column of an answer: what it is called, and what it is in the relation. */
 type Shown = readonly [name: string, expression: string]
@@ -88,10 +93,17 @@ const projects: Source = {
   orderBy: '"NAME"',
 }
 
+const isSystem = (schema: string): boolean => ['information_schema', 'log'].includes(foldName(schema))
+
+/** FULL adds the tables that clients do not know, marked as the system's; agents are described, not read. */
 const tables = (schema: string, full: boolean): Source => ({
   relation: 'information_schema.tables',
   shown: [[`Tables_in_${schema}`, '"TABLE_NAME"'], ...(full ? [['Table_type', '"TABLE_TYPE"'] as const] : [])],
-  where: [equals('TABLE_SCHEMA', schema), `"TABLE_TYPE" NOT IN ('AGENT', 'KNOWLEDGE BASE')`],
+  where: [
+    equals('TABLE_SCHEMA', schema),
+    `"TABLE_TYPE" <> 'AGENT'`,
+    ...(full || isSystem(schema) ? [] : [`"TABLE_TYPE" <> 'SYSTEM VIEW'`]),
+  ],
 })
 
 /** The schema and the table that FROM names. */
@@ -161,11 +173,14 @@ const sourceOf = (show: Show, db: string, version: string): Source => {
   return fixed(rows)
 }
 
-const described: Partial<Record<Describable, List>> = {
+const described: Record<Describable, List> = {
   skill: 'skills',
   agent: 'agents',
   chatbot: 'chatbots',
   view: 'views',
+  job: 'jobs',
+  trigger: 'triggers',
+  knowledge_base: 'knowledge_bases',
   database: 'databases',
   project: 'databases',
   handler: 'handlers',
@@ -182,7 +197,6 @@ export const showAsSelect = (statement: Show | StatementOf<'describe'>, db: stri
   if (statement.kind === 'show')
     return statement.what === 'create_table' ? createTable(statement.from, db) : render(sourceOf(statement, db, version), statement)
   const what = described[statement.what]
-  if (!what) throw new TypeError(`no relation describes ${statement.what}`)
   const { project, name } = statement.target
   const source = list(what, project ?? db)
   const kind = statement.what === 'project' ? [equals('TYPE', 'project')] : []
