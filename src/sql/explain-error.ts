@@ -121,5 +121,5 @@ export const explainParseFailure = (failure: ParseFailure, translation: Translat
 /** The column that DuckDB did not find, when that is what an error says. */
 export const missingColumn = (error: unknown): string | undefined => {
   const message = messageOf(error)
-  return /^Binder Error: (?:Referenced column|Column) "([^"]+)"[^"]*(?:not found|does not exist|FROM clause)/.exec(message)?.[1]
+  return /^Binder Error: (?:Referenced column|Column) "([^\n]+?)"[^"\n]*(?:not found|does not exist|FROM clause)/.exec(message)?.[1]
 }

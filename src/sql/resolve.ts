@@ -23,22 +23,31 @@ const noTable = (name: string, schema: string, known: Iterable<string>): Problem
 const systemSchemas = ['information_schema', 'log', 'files'] as const
 const isSystemSchema = (name: string) => systemSchemas.find((schema) => schema === foldName(name))
 
+const connectionUnreadable = (name: string): Problem =>
+  new Problem('refused_statement', 'Connections cannot be queried', `${name} is a connection; its tables cannot be read here`, {
+    hint: 'Upload the data as a file and read files.<name>.',
+  })
+
+const isConnection = async ({ directory, position }: Place, name: string): Promise<boolean> => {
+  const databases = await directory.databases(position)
+  return databases.some((database) => foldName(database) === foldName(name))
+}
+
 const noSchema = async (place: Place, name: string, table: string): Promise<Problem> => {
   const projects = await place.directory.projects(place.position)
   const known = [...systemSchemas, ...projects.map((project) => project.name)]
   const like = nearest(name, known)
-  if (
-    named(
-      (await place.directory.databases(place.position)).map((database) => ({ name: database })),
-      name,
-    )
-  )
-    return new Problem('refused_statement', 'Connections cannot be queried', `${name} is a connection; its tables cannot be read here`, {
-      hint: 'Upload the data as a file and read files.<name>.',
-    })
+  if (await isConnection(place, name)) return connectionUnreadable(name)
   return new Problem('not_found', 'Database not found', `Table '${table}' not found: there is no project or database ${name}`, {
     hint: like === undefined ? 'SHOW DATABASES lists what there is.' : `Did you mean ${like}.${table}?`,
   })
+}
+
+/** Refuses a database that cannot be read, or is not there. */
+export const requireDatabase = async (place: Place, name: string): Promise<void> => {
+  if (isSystemSchema(name) !== undefined || (await place.directory.project(place.position, name))) return
+  if (await isConnection(place, name)) throw connectionUnreadable(name)
+  throw new Problem('not_found', 'Database not found', `Database ${name} does not exist`, { hint: 'SHOW DATABASES lists what there is.' })
 }
 
 const fixedRelation = (schema: 'information_schema' | 'log', name: string): Found => {
@@ -88,6 +97,11 @@ const readyVersion = async (place: Place, project: ProjectEntry, model: ModelEnt
   return { kind: 'model', model, version, project }
 }
 
+const agentUnasked = (label: string): Problem =>
+  new Problem('not_built', 'Agents are not asked here', `${label} is an agent: this service keeps agents and calls no language models`, {
+    hint: 'Read its settings with DESCRIBE AGENT and ask the model directly. Models that this service trains answer: SELECT … FROM project.model.',
+  })
+
 const inProject = async (place: Place, project: ProjectEntry, name: string): Promise<Found> => {
   const relation = relationOf('project', name)
   if (relation) return { kind: 'relation', relation, project }
@@ -97,6 +111,7 @@ const inProject = async (place: Place, project: ProjectEntry, name: string): Pro
   const models = await place.directory.models(place.position, project.stream)
   const model = named(models, name)
   if (model) return readyVersion(place, project, model, undefined)
+  if (named(await place.directory.agents(place.position, project.stream), name)) throw agentUnasked(`${project.name}.${name}`)
   throw noTable(
     name,
     project.name,

@@ -26,7 +26,8 @@ import {
 import { template } from './ast/templates.js'
 import type { ModelUse } from './models/references.js'
 import { rewriteModels } from './models/select.js'
-import { resolveTable, type Found } from './resolve.js'
+import { forgetNativeQuery, nativeDatabase } from './native-queries.js'
+import { requireDatabase, resolveTable, type Found } from './resolve.js'
 import type { Scope } from './scope.js'
 import type { Session } from './session.js'
 import { positionOfAt } from './time-travel.js'
@@ -138,9 +139,20 @@ export class Rewriter {
       }
       case 'PIVOT':
         return this.pivot(ref, scope)
+      case 'SUBQUERY':
+        return this.subquery(ref, scope)
       default:
         return this.below(ref, scope)
     }
+  }
+
+  /** A query for another database sees what is there, and nothing of the statement around it. */
+  private async subquery(ref: AstNode, scope: Scope): Promise<void> {
+    const database = nativeDatabase(ref)
+    if (database === undefined) return this.below(ref, scope)
+    forgetNativeQuery(ref)
+    await requireDatabase({ directory: this.session.directory, db: scope.db, position: scope.position }, database)
+    return this.below(ref, { ...scope, db: database, ctes: new Map(), entries: [] })
   }
 
   private async pivot(ref: AstNode, scope: Scope): Promise<void> {

@@ -5,14 +5,18 @@ import { guard } from './guard/guard.js'
 import { nameItems } from './item-names.js'
 import { missingConditions, withoutUsing } from './join-conditions.js'
 import { lex, splitSingle, type Token } from './lexer.js'
+import { markNativeQueries, nativeQueries, nativeSpelling } from './native-queries.js'
 import { normalise } from './normalise.js'
+import { requireDatabase } from './resolve.js'
 import type { Session } from './session.js'
 import { translate, type Translation } from './translation.js'
 
 type Attempt = { translation: Translation; tree: AstNode }
 
-const attempt = async (session: Session, sql: string, tokens: Token[], after?: ReadonlyMap<number, string>): Promise<Attempt> => {
-  const translation = translate(sql, tokens, session.params, after)
+const attempt = async (session: Session, sql: string, tokens: Token[], conditions = new Map<number, string>()): Promise<Attempt> => {
+  const { after, instead } = nativeSpelling(nativeQueries(tokens))
+  for (const [place, text] of conditions) after.set(place, (after.get(place) ?? '') + text)
+  const translation = translate(sql, tokens, session.params, after, instead)
   try {
     return { translation, tree: await parseSelect(session.connection, translation.text) }
   } catch (error) {
@@ -26,12 +30,18 @@ const parse = async (session: Session, sql: string, tokens: Token[]): Promise<At
     return await attempt(session, sql, tokens)
   } catch (error) {
     const trimmed = withoutUsing(tokens)
-    const after = missingConditions(trimmed)
-    if (trimmed.length === tokens.length && after.size === 0) throw error
-    return await attempt(session, sql, trimmed, after).catch(() => {
+    const conditions = missingConditions(trimmed)
+    if (trimmed.length === tokens.length && conditions.size === 0) throw error
+    return await attempt(session, sql, trimmed, conditions).catch(() => {
       throw error
     })
   }
+}
+
+/** What is meant for a connection may be no SQL of ours: that the connection cannot be read says more than where it stops. */
+const refuseNative = async ({ directory, head }: Session, tokens: readonly Token[], db: string, error: unknown): Promise<never> => {
+  for (const { database } of nativeQueries(tokens)) await requireDatabase({ directory, db, position: head }, database)
+  throw error
 }
 
 /**
@@ -41,9 +51,10 @@ const parse = async (session: Session, sql: string, tokens: Token[]): Promise<At
 export const readStatement = async (session: Session, sql: string, db: string): Promise<AstNode> => {
   const tokens = splitSingle(lex(sql), sql)
   for (const token of tokens) if (token.kind === 'quoted') session.quoted.add(token.value)
-  const { translation, tree } = await parse(session, sql, tokens)
+  const { tree } = await parse(session, sql, tokens).catch((error: unknown) => refuseNative(session, tokens, db, error))
+  markNativeQueries(tree)
   normalise(tree, { db, strings: session.strings })
   guard(tree)
-  nameItems(tree, translation)
+  await nameItems(session.connection, tree)
   return tree
 }
