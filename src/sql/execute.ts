@@ -6,14 +6,15 @@ import { isProblem, notFound, Problem } from '../errors.js'
 import type { Origin, Outcome } from '../log/log.js'
 import type { PredictionRecorder } from '../models/recorder.js'
 import { answerQuery, type Analytics } from './answer-query.js'
-import { chunkOf, errorMessage, type SqlAnswer, type SqlContext } from './answer.js'
+import { chunkOf, errorMessage, unlessEmpty, type SqlAnswer, type SqlContext } from './answer.js'
 import { describeModelPlace, findModelPlace, modelRow, type Described } from './describe-model.js'
 import { evaluateAsSelect } from './evaluate.js'
 import type { CommandScope } from './command-scope.js'
 import { toCommands } from './interpret.js'
 import { toModelCommand } from './interpret-model.js'
+import { connectionUnreadable } from './resolve.js'
 import { parseStatement } from './statements/parse.js'
-import { showAsSelect } from './statements/show.js'
+import { showAsSelect, tableExists } from './statements/show.js'
 import type { Parameters, Statement, StatementOf } from './statements/statement.js'
 import { systemAnswer, type FixedTable } from './statements/system.js'
 import { refuseUnavailable } from './unavailable.js'
@@ -105,9 +106,11 @@ export class SqlEngine {
       case 'select':
         return this.#query(statement.sql, session)
       case 'system_select':
+        return this.#systemAnswer(statement, session) ?? this.#query(statement.sql, session)
       case 'show':
-      case 'describe':
         return this.#show(statement, session)
+      case 'describe':
+        return this.#query(showAsSelect(statement, context.db, this.options.version), session)
       case 'describe_model':
         return this.#describe(statement.parts, session)
       case 'evaluate':
@@ -129,14 +132,40 @@ export class SqlEngine {
     return answerQuery({ ...session, sql, log: ledger.log, analytics, recorder, defaultProject })
   }
 
-  async #show(statement: StatementOf<'system_select' | 'show' | 'describe'>, session: Session): Promise<SqlAnswer> {
+  #systemAnswer(statement: StatementOf<'system_select' | 'show'>, { context, origin }: Session): SqlAnswer | undefined {
+    const known = systemAnswer(statement, { db: context.db, version: this.options.version, user: origin.actor })
+    return known && fixedAnswer(known, context)
+  }
+
+  async #show(statement: StatementOf<'show'>, session: Session): Promise<SqlAnswer> {
     const { db } = session.context
-    const known =
-      statement.kind === 'describe' ? undefined : systemAnswer(statement, { db, version: this.options.version, user: session.origin.actor })
-    if (known) return fixedAnswer(known, session.context)
-    if (statement.kind === 'system_select') throw new TypeError('the server does not know itself')
-    if (statement.kind === 'show' && statement.from) await this.#databaseNamed(scopeOf(statement.from, statement.what, db))
-    return this.#query(showAsSelect(statement, db, this.options.version), session)
+    await this.#checkShown(statement, db)
+    const answer = this.#systemAnswer(statement, session) ?? (await this.#query(showAsSelect(statement, db, this.options.version), session))
+    return ofTable.has(statement.what) ? this.#needTable(answer, statement, session) : answer
+  }
+
+  /** What SHOW is asked of must be there, and readable. */
+  async #checkShown({ what, from }: StatementOf<'show'>, db: string): Promise<void> {
+    if (!from && unscoped.has(what)) return
+    const scope = await this.#databaseNamed(scopeOf(from ?? [], what, db))
+    if ((ofTable.has(what) || what === 'tables' || what === 'table_status') && (await this.#resources.one('database', scope)))
+      throw connectionUnreadable(scope)
+  }
+
+  /** Nothing to show of a table may mean that there is none. */
+  async #needTable(answer: SqlAnswer, { from }: StatementOf<'show'>, session: Session): Promise<SqlAnswer> {
+    const { db } = session.context
+    const shown = await unlessEmpty(answer)
+    if (shown || answer.type !== 'table') return shown ?? answer
+    if (await unlessEmpty(await this.#query(tableExists(from, db), session))) return { ...answer, rows: chunkOf([]) }
+    throw new Problem(
+      'not_found',
+      'Table not found',
+      `Table '${from?.at(-1) ?? ''}' not found in database: ${scopeOf(from ?? [], 'columns', db)}`,
+      {
+        hint: 'SELECT * FROM information_schema.tables lists what there is.',
+      },
+    )
   }
 
   async #describe(parts: readonly string[], session: Session): Promise<SqlAnswer> {
@@ -144,14 +173,12 @@ export class SqlEngine {
     try {
       return rowsAnswer(await this.describeModel(parts, db), session.context)
     } catch (error) {
-      const [table = '', schema = db] = [...parts].reverse()
-      // An uploaded file has columns to describe, and no model has its name.
-      if (!isProblem(error) || parts.length > 2 || schema.toLowerCase() !== 'files' || !(await this.#resources.one('file', table)))
-        throw error
-      return this.#query(
-        showAsSelect({ kind: 'show', what: 'columns', full: false, from: [schema, table], like: null, where: null }, db),
-        session,
-      )
+      // Views, files and the tables of this service have columns to describe.
+      if (!isProblem(error) || error.code !== 'not_found' || parts.length > 2) throw error
+      const columns = showAsSelect({ kind: 'show', what: 'columns', full: false, from: [...parts], like: null, where: null }, db)
+      const answer = await unlessEmpty(await this.#query(columns, session))
+      if (answer) return answer
+      throw error
     }
   }
 
@@ -202,9 +229,23 @@ export class SqlEngine {
   }
 }
 
+type Shown = StatementOf<'show'>['what']
+
+/** SHOW says something of one table. */
+const ofTable = new Set<Shown>(['columns', 'create_table', 'create_view', 'index'])
+/** SHOW says the same in every database. */
+const unscoped = new Set<Shown>([
+  'databases',
+  'projects',
+  'ml_engines',
+  'handlers',
+  ...(['variables', 'status', 'engines', 'plugins', 'charset', 'collation', 'warnings', 'errors'] as const),
+  ...(['function_status', 'procedure_status', 'events', 'processlist', 'privileges', 'search_path'] as const),
+])
+
 /** What FROM names is a database, except where it names a table in one. */
-const scopeOf = (from: readonly string[], what: StatementOf<'show'>['what'], db: string): string => {
-  if (what !== 'columns' && what !== 'create_table' && what !== 'index') return from.at(-1) ?? db
+const scopeOf = (from: readonly string[], what: Shown, db: string): string => {
+  if (!ofTable.has(what)) return from.at(-1) ?? db
   return from.length > 1 ? (from.at(-2) ?? db) : db
 }
 

@@ -23,7 +23,8 @@ const noTable = (name: string, schema: string, known: Iterable<string>): Problem
 const systemSchemas = ['information_schema', 'log', 'files'] as const
 const isSystemSchema = (name: string) => systemSchemas.find((schema) => schema === foldName(name))
 
-const connectionUnreadable = (name: string): Problem =>
+/** The refusal to read from a connection. */
+export const connectionUnreadable = (name: string): Problem =>
   new Problem('refused_statement', 'Connections cannot be queried', `${name} is a connection; its tables cannot be read here`, {
     hint: 'Upload the data as a file and read files.<name>.',
   })

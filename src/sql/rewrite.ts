@@ -213,6 +213,7 @@ export class Rewriter {
         return template(this.session.connection, found.relation.sql, {
           position: integerConstant(scope.position),
           project: found.project ? textConstant(found.project.stream) : nullConstant(),
+          ...(found.relation.ofViews === true && { views: textConstant(await this.session.viewColumns(scope.position)) }),
         })
       case 'file':
         return selectNode([star('')], tableFunction('read_parquet', textConstant(`${this.session.blobsDirectory}/${found.file.content}`)))

@@ -17,6 +17,7 @@ import type { ScoringMode, Served, Session } from './session.js'
 import { rewrites } from './rewrites.js'
 import { readStatement } from './statement.js'
 import { positionOfRequest } from './time-travel.js'
+import { viewColumns } from './view-columns.js'
 
 export type { Served } from './session.js'
 
@@ -75,7 +76,7 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
   const { connection, database, request, services } = context
   const functions = modelFunctions(database.instance)
   const run = functions.begin(mode === 'inside' ? limits.modelInsideMaxRows : Infinity)
-  return {
+  const session: Session = {
     connection,
     directory: new Directory(connection, database.instance),
     head: request.upTo,
@@ -96,7 +97,9 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
       functions.renew(run)
       await begin(connection)
     },
+    viewColumns: (position) => viewColumns(database.instance, session, position),
   }
+  return session
 }
 
 /** The only text that DuckDB runs for a request. */

@@ -207,9 +207,10 @@ const columns = (fixed: Fixed): Relation => {
   )
   return {
     name: 'columns',
-    about: 'Every column of them. What a view gives follows from its query, see SELECT * FROM it LIMIT 0.',
+    about: 'Every column of them. Those of a view follow from its query, and are missing while it cannot be planned.',
     kind: 'SYSTEM VIEW',
     columns: columnColumns,
+    ofViews: true,
     sql: `
     WITH projects AS ${at('projects')},
     fixed AS ${listed(rows)},
@@ -220,6 +221,8 @@ const columns = (fixed: Fixed): Relation => {
         SELECT name AS "table", unnest(from_json(columns, '[{"name":"VARCHAR","type":"VARCHAR"}]')) AS c,
           unnest(range(1, CAST(json_array_length(columns) AS BIGINT) + 1)) AS place FROM ${at('files')} AS f) AS f
       UNION ALL SELECT m.schema, m."table", row_number() OVER (PARTITION BY m.schema, m."table"), m.c.name, m.c.type, m.c.about FROM (${modelColumns}) AS m
+      UNION ALL SELECT v.schema, v."table", v.place, v.name, v.type, 'Column of the view.' FROM (
+        SELECT unnest(from_json($views, '[{"schema":"VARCHAR","table":"VARCHAR","place":"INTEGER","name":"VARCHAR","type":"VARCHAR"}]'), max_depth := 2)) AS v
     )
     SELECT ${placed(columnColumns, {
       TABLE_CATALOG: "'def'",

@@ -5,7 +5,7 @@ import type { InnerQuery } from './statement.js'
 
 const isSemicolon = (token: Token): boolean => token.kind === 'symbol' && token.text === ';'
 
-/** `(SELECT …)`: the text between the brackets, byte for byte but for the white space and comments at its ends. */
+/** `(SELECT …)`: the text between the brackets, byte for byte but for its parameters, and white space and comments at its ends. */
 export const takeQuery = (cursor: Cursor): string => {
   const open = cursor.peek()
   const inner = cursor.takeBracket()
@@ -14,7 +14,7 @@ export const takeQuery = (cursor: Cursor): string => {
   const body = last && isSemicolon(last) ? inner.slice(0, -1) : inner
   if (body.length === 0) cursor.refuse(open, 'a query is missing between these brackets')
   if (semicolon && semicolon !== last) cursor.refuse(semicolon, 'only one query is taken here')
-  return cursor.textOf(body)
+  return cursor.boundTextOf(body)
 }
 
 /** `(q1; q2)`: the texts of several queries. */
@@ -25,7 +25,7 @@ export const takeQueries = (cursor: Cursor): string[] => {
   for (const token of [...cursor.takeBracket(), undefined]) {
     if (token && !isSemicolon(token)) tokens.push(token)
     else if (tokens.length > 0) {
-      queries.push(cursor.textOf(tokens))
+      queries.push(cursor.boundTextOf(tokens))
       tokens = []
     }
   }
@@ -46,7 +46,7 @@ const queryWords = ['SELECT', 'WITH', 'VALUES', 'FROM']
 export const queryFollows = (cursor: Cursor, ahead = 0): boolean => queryWords.some((word) => cursor.isWord(word, ahead))
 
 /** A query in brackets, or one without them that goes on to the end. */
-export const takeAnyQuery = (cursor: Cursor): string => (queryFollows(cursor) ? cursor.textOf(cursor.takeRest()) : takeQuery(cursor))
+export const takeAnyQuery = (cursor: Cursor): string => (queryFollows(cursor) ? cursor.boundTextOf(cursor.takeRest()) : takeQuery(cursor))
 
 /** `[FROM database] [AS] (SELECT …)` */
 export const takeSource = (cursor: Cursor): InnerQuery => {

@@ -143,6 +143,15 @@ const createTable = (from: readonly string[] | null, db: string): string =>
   `string_agg("COLUMN_NAME" || ' ' || "COLUMN_TYPE", ', ' ORDER BY "ORDINAL_POSITION") || ')' AS "Create Table" ` +
   `FROM information_schema.columns WHERE ${ofTable(from, db).join(' AND ')} GROUP BY "TABLE_NAME"`
 
+const createView = (from: readonly string[] | null, db: string): string => {
+  const { schema, table } = tableOf(from, db)
+  return (
+    `SELECT "NAME" AS "View", 'CREATE VIEW ' || "PROJECT" || '.' || "NAME" || ' AS (' || "QUERY" || ')' AS "Create View", ` +
+    `'utf8' AS character_set_client, 'utf8_general_ci' AS collation_connection ` +
+    `FROM information_schema.views WHERE ${equals('PROJECT', schema)} AND ${equals('NAME', table)}`
+  )
+}
+
 const list = (what: List, project: string | null): Source => ({
   relation: `information_schema.${what}`,
   shown: same(lists[what]),
@@ -156,6 +165,10 @@ const fixed = ({ columns: names, rows }: FixedTable): Source => ({
   relation: `(VALUES ${rows.map((row) => `(${row.map(cell).join(', ')})`).join(', ')}) AS fixed(${names.map(quoteName).join(', ')})`,
   shown: names.map((name) => [name, quoteName(name)] as const),
 })
+
+/** Asks whether there is a table under the name that SHOW says. */
+export const tableExists = (from: readonly string[] | null, db: string): string =>
+  `SELECT 1 FROM information_schema.tables WHERE ${ofTable(from, db).join(' AND ')}`
 
 const isList = (what: Showable): what is List & Showable => Object.hasOwn(lists, what)
 
@@ -194,8 +207,11 @@ const described: Record<Describable, List> = {
  * @example showAsSelect(parseStatement('SHOW PROJECTS'), 'shop')
  */
 export const showAsSelect = (statement: Show | StatementOf<'describe'>, db: string, version = ''): string => {
-  if (statement.kind === 'show')
-    return statement.what === 'create_table' ? createTable(statement.from, db) : render(sourceOf(statement, db, version), statement)
+  if (statement.kind === 'show') {
+    if (statement.what === 'create_table') return createTable(statement.from, db)
+    if (statement.what === 'create_view') return createView(statement.from, db)
+    return render(sourceOf(statement, db, version), statement)
+  }
   const what = described[statement.what]
   const { project, name } = statement.target
   const source = list(what, project ?? db)

@@ -60,6 +60,7 @@ export const showable = [
   'columns',
   'index',
   'create_table',
+  'create_view',
   'table_status',
   'variables',
   'status',
