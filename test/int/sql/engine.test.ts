@@ -99,6 +99,12 @@ test('a JOIN gives the same bits as the engine does for the same rows', async ()
   }
 })
 
+test('a value that is missing, or has no column, is missing to the model, of whatever type', async () => {
+  const missing = `SELECT NULL::DOUBLE AS size, NULL::INTEGER AS rooms, NULL::BOOLEAN AS new, NULL::VARCHAR AS place, NULL::DATE AS day, NULL::TIMESTAMP AS moment`
+  for (const table of [missing, 'SELECT NULL::DOUBLE AS size', 'SELECT NULL::BOOLEAN AS new'])
+    expect((await ledger.select(`SELECT m.price FROM (${table}) AS t JOIN shop.prices AS m`)).data).toEqual([[direct('price', {}).out[0]]])
+})
+
 test('classes come as labels, with a probability each', async () => {
   const { data } = await ledger.select(
     `SELECT t.size, m.tier, m.tier_confidence, m.tier_explain FROM files.homes AS t JOIN shop.tiers AS m LIMIT 20`,
