@@ -24,11 +24,14 @@ const sql = `SELECT (i * 7 % 101) / 3.0 AS size, (i % 5)::INTEGER AS rooms, i % 
 
 /** How many rows the models were asked for, by how. */
 const counted = { predictPoints: 0, predictBatch: 0 }
+/** The features of the rows that were asked for last. */
+let asked = new Float64Array()
 const counting: LoadModel = (artefact) => {
   const model = loadEngineModel(artefact)
   const counts = (way: keyof typeof counted): ScoringModel['predictPoints'] => {
     return (features, rows, out) => {
       counted[way] += rows
+      asked = features.slice(0, rows * model.width)
       model[way](features, rows, out)
     }
   }
@@ -98,6 +101,17 @@ test('a JOIN gives the same bits as the engine does for the same rows', async ()
     expect(answer).toEqual([out[0], out[2], out[3], out[1]])
   }
 })
+
+test.each(['2024-01-01 00:00:00.123456', '1969-12-31 23:59:59.999999', '2024-02-29 23:59:59'])(
+  'a time reaches a model as it would in a request, whatever stands behind its milliseconds: %s',
+  async (moment) => {
+    await ledger.select(`SELECT m.price FROM (SELECT TIMESTAMP '${moment}' AS moment) AS t JOIN shop.prices AS m`)
+    const predictor = loadPredictor(artefacts['price']!)
+    const features = new Float64Array(predictor.width)
+    predictor.encodeRow({ moment }, 0, features, 0)
+    expect([...asked]).toEqual([...features])
+  },
+)
 
 test('a value that is missing, or has no column, is missing to the model, of whatever type', async () => {
   const missing = `SELECT NULL::DOUBLE AS size, NULL::INTEGER AS rooms, NULL::BOOLEAN AS new, NULL::VARCHAR AS place, NULL::DATE AS day, NULL::TIMESTAMP AS moment`
