@@ -1,5 +1,6 @@
 import { Problem, wrong } from '../errors.js'
 import { limits } from '../limits.js'
+import { allRows } from './folds.js'
 import { selectRows, type Matrix, type MatrixColumn } from './matrix.js'
 import { warningsOf, type Warning } from './warnings.js'
 import type { ColumnDescriptor, ColumnType } from './values.js'
@@ -42,8 +43,7 @@ const findTarget = (matrix: Matrix, name: string): MatrixColumn => {
 const known = (column: MatrixColumn, row: number): boolean =>
   column.type === 'text' ? column.codes[row]! >= 0 : !Number.isNaN(column.numbers[row])
 
-const rowsWith = (column: MatrixColumn, rows: number): Int32Array =>
-  Int32Array.from({ length: rows }, (_, row) => row).filter((row) => known(column, row))
+const rowsWith = (column: MatrixColumn, rows: number): Int32Array => allRows(rows).filter((row) => known(column, row))
 
 type Target = Pick<Task, 'kind' | 'target' | 'classes' | 'labels'>
 
