@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { Analytics } from './analytics/supervisor.js'
 import { Ledger } from './commands/ledger.js'
-import { ConfigError, type Config } from './config.js'
+import { ConfigError, isLoopback, type Config } from './config.js'
 import { Blobs } from './files/blobs.js'
 import { Ingester } from './files/ingest.js'
 import { agentRoutes } from './http/agents.js'
@@ -123,7 +123,9 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
     ...statusRoutes(about),
     ...authRoutes(sessions),
   ]
-  const server = createServer(createApp({ routes, about, sessions, logger }))
+  // Only without a login is the address itself what keeps others out.
+  const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
+  const server = createServer(createApp({ routes, about, sessions, hosts, logger }))
   const address = await listen(server, config)
   await trainings.resume()
 
