@@ -88,7 +88,7 @@ export const databaseRoutes = (ledger: Ledger, records: Records, defaultProject:
   {
     method: 'put',
     path: `${path}/:database`,
-    summary: "Merge a connection's parameters; one that does not exist is created",
+    summary: "Change a connection's engine, and merge its parameters; one that does not exist is created",
     body: z.object({ database: changes }),
     answers: { 200: record, 201: record },
     async handle(req, res) {

@@ -426,6 +426,11 @@ test('databases list what SQL names before a dot; a connection has its record, m
     status: 200,
     body: { connection_data: { host: 'i', port: 5, password: '******' } },
   })
+  expect(await call('PUT', '/api/databases/crm', { database: { engine: 'MySQL' } })).toMatchObject({
+    status: 200,
+    body: { engine: 'mysql', connection_data: { host: 'i', port: 5 } },
+  })
+  expect(await call('PUT', '/api/databases/crm', { database: { engine: 'pigeon' } })).toMatchObject({ status: 400 })
   expect(await call('PUT', '/api/databases/crm3', { database: { engine: 'mysql' } })).toMatchObject({ status: 201, body: { name: 'crm3' } })
   expect(await call('POST', '/api/databases', { database: { name: 'CRM', engine: 'mysql' } })).toMatchObject({
     status: 409,
