@@ -108,3 +108,17 @@ test('a creation that is sent again after its resource is gone still has its ans
   await send(at.url, 'DELETE', `${project}/skills/brief`)
   expect(await keyed('POST', `${project}/skills`, body, 'brief')).toMatchObject({ status: 201, body: first.body })
 })
+
+test('a rename that is sent again with its key has its answer, though nothing has the old name', async () => {
+  await send(at.url, 'POST', `${project}/agents`, { agent: { name: 'before', model_name: 'm' } })
+  const first = await keyed('PUT', `${project}/agents/before`, { agent: { name: 'after' } }, 'renamed')
+  expect(first).toMatchObject({ status: 200, body: { name: 'after' } })
+  expect(await keyed('PUT', `${project}/agents/before`, { agent: { name: 'after' } }, 'renamed')).toMatchObject({
+    status: 200,
+    body: first.body,
+  })
+  expect(await keyed('PUT', `${project}/agents/before`, { agent: { name: 'after' } }, 'other')).toMatchObject({
+    status: 400,
+    body: { title: 'Creation is not allowed' },
+  })
+})
