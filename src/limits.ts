@@ -38,6 +38,7 @@ export const limits = {
   followerBatchEvents: 1_000,
   // Files
   fileMaxBytes: 1024 * 1024 * 1024,
+  fileUploadsMax: 32,
   fileMaxColumns: 4_096,
   fileIngestTimeoutMs: 300_000,
   fileIngestMemoryMaxBytes: 2 * 1024 * 1024 * 1024,

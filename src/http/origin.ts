@@ -35,11 +35,13 @@ export const originOf = (req: Request, res: Response, source: Source = 'rest'): 
   causation: header(req, 'x-causation-id'),
 })
 
-/** The request's `Idempotency-Key`, with what tells whether the same key comes with another request. */
-export const idempotencyOf = (req: Request): Execution => {
+/**
+ * The request's `Idempotency-Key`, with what tells whether the same key comes with another request: the body as it was
+ * parsed, or what stands for one that was not.
+ */
+export const idempotencyOf = (req: Request, body: unknown = req.body ?? null): Execution => {
   const key = header(req, 'idempotency-key')
   if (key === null) return {}
-  const body: unknown = req.body ?? null
   // Also of what no schema asks for: a body nested deeply enough has no text.
   const unfit = unfitJson(body)
   if (unfit) throw wrong(`body: ${unfit[0]} ${unfit[1]}`)
