@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
@@ -17,6 +17,7 @@ import { modelRoutes } from './http/models.js'
 import { predictRoutes } from './http/predict.js'
 import { projectRoutes } from './http/projects.js'
 import { Records } from './http/records.js'
+import { createHttpServer } from './http/server.js'
 import { Sessions } from './http/sessions.js'
 import { skillRoutes } from './http/skills.js'
 import { sqlRoutes } from './http/sql.js'
@@ -125,7 +126,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   ]
   // Only without a login is the address itself what keeps others out.
   const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
-  const server = createServer(createApp({ routes, about, sessions, hosts, logger }))
+  const server = createHttpServer(createApp({ routes, about, sessions, hosts, logger }))
   const address = await listen(server, config)
   await trainings.resume()
 
