@@ -1,10 +1,10 @@
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { Analytics } from './analytics/supervisor.js'
 import { Ledger } from './commands/ledger.js'
-import { ConfigError, type Config } from './config.js'
+import { ConfigError, isLoopback, type Config } from './config.js'
 import { Blobs } from './files/blobs.js'
 import { Ingester } from './files/ingest.js'
 import { agentRoutes } from './http/agents.js'
@@ -17,6 +17,7 @@ import { modelRoutes } from './http/models.js'
 import { predictRoutes } from './http/predict.js'
 import { projectRoutes } from './http/projects.js'
 import { Records } from './http/records.js'
+import { createHttpServer } from './http/server.js'
 import { Sessions } from './http/sessions.js'
 import { skillRoutes } from './http/skills.js'
 import { sqlRoutes } from './http/sql.js'
@@ -123,7 +124,9 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
     ...statusRoutes(about),
     ...authRoutes(sessions),
   ]
-  const server = createServer(createApp({ routes, about, sessions, logger }))
+  // Only without a login is the address itself what keeps others out.
+  const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
+  const server = createHttpServer(createApp({ routes, about, sessions, hosts, logger }))
   const address = await listen(server, config)
   await trainings.resume()
 

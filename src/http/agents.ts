@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { jsonObject } from '../../events/common.js'
 import { agentChanges, agentCreation, agentFields } from '../commands/agent-input.js'
 import type { Ledger } from '../commands/ledger.js'
-import { missingField, Problem } from '../errors.js'
+import { isProblem, missingField, Problem } from '../errors.js'
+import type { Found } from '../log/log.js'
 import { idempotencyOf, note, originOf } from './origin.js'
 import type { Records } from './records.js'
 import { param, unwrap, type Route } from './route.js'
@@ -34,6 +35,13 @@ export const agentRoutes = (ledger: Ledger, records: Records): Route[] => {
     const data = { project: param(req, 'project'), agent: param(req, 'agent') }
     note(res, await ledger.execute({ type: 'DeleteAgent', data }, originOf(req, res), idempotencyOf(req)))
     res.status(204).end()
+  }
+  /** Asked only after the refusal: a request that is sent again with its key has its answer, whatever the agent is called by then. */
+  const refuseCreation = async (error: unknown, project: Found<'project'>, name: string): Promise<never> => {
+    if (!isProblem(error) || error.code !== 'not_found' || (await ledger.log.resources.one('agent', name, project))) throw error
+    throw new Problem('missing_parameter', 'Creation is not allowed', `there is no agent ${name}, and PUT does not create one`, {
+      hint: `POST /api${path.replace(':project', project.state.name)} creates it.`,
+    })
   }
   return [
     {
@@ -82,12 +90,9 @@ export const agentRoutes = (ledger: Ledger, records: Records): Route[] => {
         const changes = agentChanges(unwrap(req, 'agent', agentFields))
         const project = await projectNamed(ledger.log, param(req, 'project'))
         const name = param(req, 'agent')
-        if (!(await ledger.log.resources.one('agent', name, project)))
-          throw new Problem('missing_parameter', 'Creation is not allowed', `there is no agent ${name}, and PUT does not create one`, {
-            hint: `POST /api${path.replace(':project', project.state.name)} creates it.`,
-          })
         const data = { project: project.state.name, agent: name, ...changes }
-        const outcome = note(res, await ledger.execute({ type: 'UpdateAgent', data }, originOf(req, res), idempotencyOf(req)))
+        const updated = ledger.execute({ type: 'UpdateAgent', data }, originOf(req, res), idempotencyOf(req))
+        const outcome = note(res, await updated.catch((error: unknown) => refuseCreation(error, project, name)))
         const agent = outcome.resource
           ? resultOf('agent', outcome.resource)
           : (await inProject(ledger.log, 'agent', project.state.name, name)).found

@@ -72,7 +72,7 @@ export class Drain {
     const before = this.#tail
     this.#statements.savepoint.run()
     try {
-      const outcome = this.#repeated(submission) ?? this.#decide(submission)
+      const outcome = this.repeated(submission) ?? this.#decide(submission)
       this.#statements.release.run()
       return outcome
     } catch (error) {
@@ -85,7 +85,8 @@ export class Drain {
     }
   }
 
-  #repeated({ origin, idempotency }: Submission): Outcome | undefined {
+  /** The stored answer of the same command sent before. @throws Problem 422 when the key came with another request */
+  repeated({ origin, idempotency }: Pick<Submission, 'origin' | 'idempotency'>): Outcome | undefined {
     const stored = idempotency && this.#answer.get(origin.actor, idempotency.key)
     if (!stored) return undefined
     if (stored.fingerprint !== idempotency.fingerprint)

@@ -108,3 +108,27 @@ test('a creation that is sent again after its resource is gone still has its ans
   await send(at.url, 'DELETE', `${project}/skills/brief`)
   expect(await keyed('POST', `${project}/skills`, body, 'brief')).toMatchObject({ status: 201, body: first.body })
 })
+
+test('a view that is sent again with its key has its answer, though its query would no longer do', async () => {
+  const body = { view: { name: 'shaky', query: 'SELECT * FROM ground' } }
+  await send(at.url, 'POST', `${project}/views`, { view: { name: 'ground', query: 'SELECT 1 AS one' } })
+  const first = await keyed('POST', `${project}/views`, body, 'shaky')
+  expect(first.status).toBe(201)
+  await send(at.url, 'DELETE', `${project}/views/ground`)
+  expect(await keyed('POST', `${project}/views`, body, 'shaky')).toMatchObject({ status: 201, body: first.body })
+  expect((await keyed('POST', `${project}/views`, body, 'other')).status).toBe(404)
+})
+
+test('a rename that is sent again with its key has its answer, though nothing has the old name', async () => {
+  await send(at.url, 'POST', `${project}/agents`, { agent: { name: 'before', model_name: 'm' } })
+  const first = await keyed('PUT', `${project}/agents/before`, { agent: { name: 'after' } }, 'renamed')
+  expect(first).toMatchObject({ status: 200, body: { name: 'after' } })
+  expect(await keyed('PUT', `${project}/agents/before`, { agent: { name: 'after' } }, 'renamed')).toMatchObject({
+    status: 200,
+    body: first.body,
+  })
+  expect(await keyed('PUT', `${project}/agents/before`, { agent: { name: 'after' } }, 'other')).toMatchObject({
+    status: 400,
+    body: { title: 'Creation is not allowed' },
+  })
+})
