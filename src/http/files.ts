@@ -94,7 +94,8 @@ export const fileRoutes = (
         try {
           const upload = await receiveUpload(req, work)
           const name = fileName(param(req, 'file'))
-          if (await ledger.log.resources.one('file', name))
+          // Refused before it is read. With a key it may be an upload sent again, which only the command can tell.
+          if (req.get('idempotency-key') === undefined && (await ledger.log.resources.one('file', name)))
             throw new Problem('wrong_arguments', 'File already exists', `File with name '${name}' already exists`, {
               hint: 'Delete it first, or choose another name.',
             })
@@ -115,7 +116,8 @@ export const fileRoutes = (
             columns: table.columns,
             original_name: originalName === '' ? null : originalName,
           }
-          note(res, await ledger.execute({ type: 'CreateFile', data: { file: name, content } }, originOf(req, res), idempotencyOf(req)))
+          const command = { type: 'CreateFile', data: { file: name, content } } as const
+          note(res, await ledger.execute(command, originOf(req, res), idempotencyOf(req, content)))
           res.json(skip ? { rows: table.rowCount, skipped: table.skipped.count, first: table.skipped.first } : '')
         } finally {
           await rm(work, { recursive: true, force: true })

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { jsonObject } from '../../events/common.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import type { Ledger } from '../commands/ledger.js'
-import { isProblem, notFound, Problem } from '../errors.js'
+import { isProblem, Problem } from '../errors.js'
 import type { SqlEngine } from '../sql/execute.js'
 import { parseStatement } from '../sql/statements/parse.js'
 import type { Statement } from '../sql/statements/statement.js'
@@ -120,7 +120,9 @@ export const modelRoutes = ({ ledger, records, sql }: Services): Route[] => [
       const ref = param(req, 'model')
       const whole = await ledger.log.resources.one('model', ref, project)
       const data = { project: project.state.name, model: ref }
-      const command: LedgerCommand = whole ? { type: 'DeleteModel', data } : versionDeletion(project.state.name, ref)
+      // What is neither a model nor a version the command refuses, unless it is a deletion sent again.
+      const version = whole ? undefined : versionDeletion(project.state.name, ref)
+      const command: LedgerCommand = version ?? { type: 'DeleteModel', data }
       note(res, await ledger.execute(command, originOf(req, res), idempotencyOf(req)))
       res.status(204).end()
     },
@@ -141,8 +143,7 @@ export const modelRoutes = ({ ledger, records, sql }: Services): Route[] => [
   },
 ]
 
-const versionDeletion = (project: string, ref: string): LedgerCommand => {
+const versionDeletion = (project: string, ref: string): LedgerCommand | undefined => {
   const [, model, digits] = /^(.+)\.(\d{1,9})$/.exec(ref) ?? []
-  if (model === undefined) throw notFound('model', ref)
-  return { type: 'DeleteModelVersion', data: { project, model, version: Number(digits) } }
+  return model === undefined ? undefined : { type: 'DeleteModelVersion', data: { project, model, version: Number(digits) } }
 }

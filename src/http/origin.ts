@@ -34,11 +34,10 @@ export const originOf = (req: Request, res: Response, source: Source = 'rest'): 
   causation: header(req, 'x-causation-id'),
 })
 
-/** The request's `Idempotency-Key`, with what tells whether the same key comes with another request. */
-export const idempotencyOf = (req: Request): Execution => {
+/** The request's `Idempotency-Key`, with what tells whether the same key comes with another request: of an upload, what it holds. */
+export const idempotencyOf = (req: Request, body: unknown = req.body): Execution => {
   const key = header(req, 'idempotency-key')
   if (key === null) return {}
-  const body: unknown = req.body
   return { idempotency: { key, request: JSON.stringify([req.method, req.path, body ?? null]) } }
 }
 

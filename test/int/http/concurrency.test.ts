@@ -108,3 +108,53 @@ test('a creation that is sent again after its resource is gone still has its ans
   await send(at.url, 'DELETE', `${project}/skills/brief`)
   expect(await keyed('POST', `${project}/skills`, body, 'brief')).toMatchObject({ status: 201, body: first.body })
 })
+
+test('a change after which its address names nothing is done, not missing, when it is sent again with its key', async () => {
+  await send(at.url, 'POST', `${project}/agents`, { agent: { name: 'before', model_name: 'm' } })
+  const rename = { agent: { name: 'after' } }
+  const renamed = await keyed('PUT', `${project}/agents/before`, rename, 'rename')
+  expect(renamed.status).toBe(200)
+  expect(await keyed('PUT', `${project}/agents/before`, rename, 'rename')).toMatchObject({ status: 200, body: renamed.body })
+
+  const query = `CREATE MODEL brief FROM log (SELECT position, version FROM events) PREDICT version`
+  expect((await send(at.url, 'POST', `${project}/models`, { query })).status).toBe(201)
+  expect((await keyed('DELETE', `${project}/models/brief`, undefined, 'no-model')).status).toBe(204)
+  expect((await keyed('DELETE', `${project}/models/brief`, undefined, 'no-model')).status).toBe(204)
+  expect((await send(at.url, 'DELETE', `${project}/models/brief`)).status).toBe(404)
+})
+
+test('an upload that is sent again with its key is stored once; other content under the key is refused', async () => {
+  const upload = (content: string) =>
+    send(at.url, 'PUT', '/api/files/again', content, { 'content-type': 'text/csv', 'idempotency-key': 'file' })
+  expect((await upload('a,b\n1,2\n')).status).toBe(200)
+  const position = await head()
+  expect((await upload('a,b\n1,2\n')).status).toBe(200)
+  expect(await upload('a,b\n3,4\n')).toMatchObject({ status: 422, body: { code: 'idempotency_mismatch' } })
+  expect(await head()).toBe(position)
+})
+
+const kinds: readonly (readonly [kind: string, path: string, body: unknown])[] = [
+  ['skill', 'skills', { skill: { name: 'a', type: 't', params: {} } }],
+  ['agent', 'agents', { agent: { name: 'a', model_name: 'm' } }],
+  ['chatbot', 'chatbots', { chatbot: { name: 'a', agent_name: 'a', db_engine: 'slack', db_params: {} } }],
+]
+
+test('a creation has its answer even when its project gets another name right after it', async () => {
+  const { log } = at.service
+  await send(at.url, 'POST', '/api/projects', { project: { name: 'moving0' } })
+  const moving = await log.resources.one('project', 'moving0')
+  const origin = { actor: 'a', source: 'system', request: null, correlation: null, causation: null } as const
+  const submit = log.submit.bind(log)
+  for (const [n, [kind, path, body]] of kinds.entries()) {
+    const renamed = { stream: moving?.stream ?? '', event: { type: 'ProjectRenamed', data: { name: `moving${n + 1}` } } } as const
+    log.submit = async (submission) => {
+      const outcome = await submit(submission)
+      await submit({ origin, lookups: {}, decide: () => [renamed], payloads: [] })
+      return outcome
+    }
+    const reply = await send(at.url, 'POST', `/api/projects/moving${n}/${path}`, body).finally(() => {
+      log.submit = submit
+    })
+    expect([kind, reply]).toMatchObject([kind, { status: 201, body: { name: 'a', project_id: moving?.id } }])
+  }
+})
