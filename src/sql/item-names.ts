@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { printSelects } from './ast/duckdb.js'
-import { cloneAst, type AstNode } from './ast/json.js'
+import { cloneAst, NumberText, type AstNode } from './ast/json.js'
 import { emptyRef, isColumnRef, isQuery, nodeOf, nodesOf, selectNode, textOf, walk } from './ast/nodes.js'
 
 const holdsStar = (item: AstNode): boolean => {
@@ -20,9 +20,14 @@ const functionOf = (item: AstNode): string | undefined => {
   return name === 'count_star' ? 'count' : name
 }
 
+const wholes = new Set(['INTEGER', 'BIGINT'])
+
+/** A text is named by itself, and so is a whole number; a decimal's digits stand apart from its point. */
 const constantText = (item: AstNode): string | undefined => {
-  const value = textOf(item, 'class') === 'CONSTANT' ? nodeOf(item, 'value')?.['value'] : undefined
-  return typeof value === 'string' ? value : undefined
+  const held = textOf(item, 'class') === 'CONSTANT' ? nodeOf(item, 'value') : undefined
+  const value = held?.['value']
+  if (typeof value === 'string') return value
+  return value instanceof NumberText && wholes.has(textOf(nodeOf(held ?? {}, 'type') ?? {}, 'id')) ? value.text : undefined
 }
 
 /** TRUE and FALSE reach us as a text that is cast; clients know them as `True` and `False`. */

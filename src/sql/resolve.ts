@@ -44,9 +44,19 @@ const noSchema = async (place: Place, name: string, table: string): Promise<Prob
   })
 }
 
+const isReadable = async ({ directory, position }: Place, name: string): Promise<boolean> =>
+  isSystemSchema(name) !== undefined || (await directory.project(position, name)) !== undefined
+
+/**
+ * Where a view's names without a database are looked up. What was recorded and names nothing any more is its own project,
+ * which has another name now.
+ */
+export const databaseOfView = async (place: Place, { database }: ViewEntry, project: ProjectEntry): Promise<string> =>
+  (await isReadable(place, database)) || (await isConnection(place, database)) ? database : project.name
+
 /** Refuses a database that cannot be read, or is not there. */
 export const requireDatabase = async (place: Place, name: string): Promise<void> => {
-  if (isSystemSchema(name) !== undefined || (await place.directory.project(place.position, name))) return
+  if (await isReadable(place, name)) return
   if (await isConnection(place, name)) throw connectionUnreadable(name)
   throw new Problem('not_found', 'Database not found', `Database ${name} does not exist`, { hint: 'SHOW DATABASES lists what there is.' })
 }

@@ -27,7 +27,7 @@ import { template } from './ast/templates.js'
 import type { ModelUse } from './models/references.js'
 import { rewriteModels } from './models/select.js'
 import { forgetNativeQuery, nativeDatabase } from './native-queries.js'
-import { requireDatabase, resolveTable, type Found } from './resolve.js'
+import { databaseOfView, requireDatabase, resolveTable, type Found } from './resolve.js'
 import type { Scope } from './scope.js'
 import type { Session } from './session.js'
 import { positionOfAt } from './time-travel.js'
@@ -230,9 +230,11 @@ export class Rewriter {
     if (scope.views.length >= limits.viewMaxDepth)
       throw new Problem('query_limit', 'Views are nested too deeply', `View ${label} is nested in more than ${limits.viewMaxDepth} others`)
     try {
-      const body = await this.read(view.query, view.database === '' ? project.name : view.database)
+      const place = { directory: this.session.directory, db: scope.db, position: scope.position }
+      const db = await databaseOfView(place, view, project)
+      const body = await this.read(view.query, db)
       await this.query(body, {
-        db: view.database === '' ? project.name : view.database,
+        db,
         position: scope.position,
         ctes: new Map(),
         entries: [],

@@ -52,7 +52,8 @@ export const readStatement = async (session: Session, sql: string, db: string): 
   const tokens = splitSingle(lex(sql), sql)
   for (const token of tokens) if (token.kind === 'quoted') session.quoted.add(token.value)
   const { tree } = await parse(session, sql, tokens).catch((error: unknown) => refuseNative(session, tokens, db, error))
-  markNativeQueries(tree)
+  // A function by the name that stands for them is none, when the user wrote it.
+  if (nativeQueries(tokens).length > 0) markNativeQueries(tree)
   normalise(tree, { db, strings: session.strings })
   guard(tree)
   await nameItems(session.connection, tree)

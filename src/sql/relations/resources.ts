@@ -103,10 +103,13 @@ const views: Resource = {
   columns: [nameOf('view'), project, column('QUERY', 'VARCHAR', 'The stored query.')],
   select: (rows, moment, more) => `
     SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT",
-      CASE WHEN r.database = '' OR lower(r.database) = lower(p.name) THEN r.query
-        ELSE 'SELECT * FROM ' || ${nameText('r.database')} || ' (' || r.query || ')' END AS "QUERY"${more}
-    FROM ${rows} AS r LEFT JOIN ledger.projects_history AS p
+      CASE WHEN lower(r.database) <> lower(p.name) AND (o.name IS NOT NULL OR lower(r.database) IN ('files', 'log', 'information_schema'))
+        THEN 'SELECT * FROM ' || ${nameText('r.database')} || ' (' || r.query || ')' ELSE r.query END AS "QUERY"${more}
+    FROM ${rows} AS r
+    LEFT JOIN ledger.projects_history AS p
       ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
+    LEFT JOIN ledger.projects_history AS o
+      ON lower(o.name) = lower(r.database) AND o.valid_from <= ${moment} AND (o.valid_to IS NULL OR o.valid_to > ${moment})
     WHERE $project IS NULL OR r.project = $project
     ORDER BY r.id, r.valid_from`,
 }
