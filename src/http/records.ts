@@ -1,5 +1,7 @@
 import type { JsonObject } from '../../events/common.js'
+import { parseEnvelope } from '../../events/envelope.js'
 import type { Model, ModelVersion } from '../../events/model.js'
+import { limits } from '../limits.js'
 import type { Found, Log } from '../log/log.js'
 import { maskSecrets } from '../vault/secrets.js'
 
@@ -102,6 +104,43 @@ export class Records {
 
   view(view: Found<'view'>) {
     return { id: view.id, name: view.state.name, query: view.state.query }
+  }
+
+  job({ id, state }: Found<'job'>, project: Found<'project'>) {
+    const { name, start_at, end_at, next_run_at, schedule, query, if_query } = state
+    return {
+      id,
+      name,
+      project: project.state.name,
+      start_at: recordTime(start_at),
+      end_at: end_at && recordTime(end_at),
+      next_run_at: next_run_at && recordTime(next_run_at),
+      schedule_str: schedule?.said ?? null,
+      query,
+      if_query,
+      variables: [],
+    }
+  }
+
+  /** The newest runs of a job, oldest first, without those that its condition skipped. */
+  async jobHistory(job: Found<'job'>, project: Found<'project'>) {
+    // A run is two events.
+    const after = Math.max(0, (await this.log.streamVersion(job.stream)) - 2 * limits.jobHistoryMaxRuns)
+    const events = (await this.log.readStream(job.stream, after, 2 * limits.jobHistoryMaxRuns)).map(({ text }) => parseEnvelope(text))
+    const ends = new Map(events.filter(({ type }) => type === 'JobRunFinished').map((event) => [event.data['run'], event]))
+    return events
+      .filter(({ type, data }) => type === 'JobRunStarted' && ends.get(data['run'])?.data['outcome'] !== 'skipped')
+      .map(({ data }) => {
+        const end = ends.get(data['run'])
+        return {
+          name: job.state.name,
+          project: project.state.name,
+          run_start: recordTime(String(data['started_at'])),
+          run_end: end ? recordTime(end.recorded_at) : null,
+          error: end?.data['error'] ?? null,
+          query: job.state.query,
+        }
+      })
   }
 
   /** What creating or retraining a model answers. */

@@ -1,4 +1,4 @@
-import type { Token } from '../lexer.js'
+import { lex, type Token } from '../lexer.js'
 import type { Cursor } from './cursor.js'
 import { nameFollows, takePart } from './names.js'
 import type { InnerQuery } from './statement.js'
@@ -17,18 +17,32 @@ export const takeQuery = (cursor: Cursor): string => {
   return cursor.textOf(body)
 }
 
+/** The tokens between semicolons; those inside brackets belong to an inner statement. */
+const splitTokens = (tokens: readonly Token[]): Token[][] => {
+  const statements: Token[][] = [[]]
+  let depth = 0
+  for (const token of tokens) {
+    if (token.kind === 'symbol' && token.text === '(') depth += 1
+    if (token.kind === 'symbol' && token.text === ')') depth -= 1
+    if (depth <= 0 && isSemicolon(token)) statements.push([])
+    else statements.at(-1)?.push(token)
+  }
+  return statements.filter((statement) => statement.length > 0)
+}
+
+/**
+ * The statements of a text, without the semicolons between them.
+ *
+ * @example splitStatements('SELECT 1; CREATE JOB j (SELECT 2; SELECT 3);') // ['SELECT 1', 'CREATE JOB j (SELECT 2; SELECT 3)']
+ * @throws Problem bad_statement where the text has no tokens
+ */
+export const splitStatements = (sql: string): string[] =>
+  splitTokens(lex(sql)).map((tokens) => sql.slice(tokens[0]?.start, tokens.at(-1)?.end))
+
 /** `(q1; q2)`: the texts of several queries. */
 export const takeQueries = (cursor: Cursor): string[] => {
   const open = cursor.peek()
-  const queries: string[] = []
-  let tokens: Token[] = []
-  for (const token of [...cursor.takeBracket(), undefined]) {
-    if (token && !isSemicolon(token)) tokens.push(token)
-    else if (tokens.length > 0) {
-      queries.push(cursor.textOf(tokens))
-      tokens = []
-    }
-  }
+  const queries = splitTokens(cursor.takeBracket()).map((tokens) => cursor.textOf(tokens))
   if (queries.length === 0) cursor.refuse(open, 'a query is missing between these brackets')
   return queries
 }

@@ -1,0 +1,55 @@
+import type { JobOutcome, JobRun, JobStatementResult } from '../../events/job.js'
+import type { Origin } from '../log/log.js'
+import { errorMessage } from '../sql/answer.js'
+import type { SqlEngine } from '../sql/execute.js'
+import { splitStatements } from '../sql/statements/clauses.js'
+import { fillTimes } from './placeholders.js'
+
+/** What carries a statement out. */
+export type Engine = Pick<SqlEngine, 'execute'>
+
+/** The statements of a job as they were sent, and where they run. */
+export type JobWork = {
+  query: string
+  ifQuery: string | null
+  times: Pick<JobRun, 'started_at' | 'previous'>
+  /** The database that names are looked up in, which may change its own name between two statements. */
+  db: () => Promise<string>
+  origin: Origin
+  signal: AbortSignal
+}
+
+type Answered = JobStatementResult & { hasRows: boolean }
+
+const carryOut = async (engine: Engine, sql: string, { times, db, origin, signal }: JobWork): Promise<Answered> => {
+  const answer = await engine.execute({ query: fillTimes(sql, times), db: await db(), origin, signal })
+  if (answer.type === 'error') return { positions: [], error: errorMessage(answer.problem), hasRows: false }
+  let hasRows = false
+  // Read to its end: then what was scored is recorded, and the query's place is free.
+  if (answer.type === 'table') for await (const chunk of answer.rows) hasRows ||= chunk !== ''
+  return { positions: answer.positions, error: null, hasRows }
+}
+
+/**
+ * Runs a job's statements, one after the other up to the first that fails; what came of each is added to `results`.
+ *
+ * @throws whatever the engine throws: a fault of this service, or the reason of the signal
+ */
+export const runStatements = async (
+  engine: Engine,
+  work: JobWork,
+  results: JobStatementResult[],
+): Promise<{ outcome: JobOutcome; error: string | null }> => {
+  if (work.ifQuery !== null) {
+    const { error, hasRows } = await carryOut(engine, work.ifQuery, work)
+    if (error !== null) return { outcome: 'error', error: `the condition failed: ${error}` }
+    if (!hasRows) return { outcome: 'skipped', error: null }
+  }
+  for (const statement of splitStatements(work.query)) {
+    work.signal.throwIfAborted()
+    const { positions, error } = await carryOut(engine, statement, work)
+    results.push({ positions, error })
+    if (error !== null) return { outcome: 'error', error }
+  }
+  return { outcome: 'complete', error: null }
+}
