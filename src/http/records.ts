@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../events/common.js'
-import { parseEnvelope } from '../../events/envelope.js'
 import type { Model, ModelVersion } from '../../events/model.js'
-import { limits } from '../limits.js'
+import type { RunRecord } from '../jobs/history.js'
 import type { Found, Log } from '../log/log.js'
 import { maskSecrets } from '../vault/secrets.js'
 
@@ -122,25 +121,16 @@ export class Records {
     }
   }
 
-  /** The newest runs of a job, oldest first, without those that its condition skipped. */
-  async jobHistory(job: Found<'job'>, project: Found<'project'>) {
-    // A run is two events.
-    const after = Math.max(0, (await this.log.streamVersion(job.stream)) - 2 * limits.jobHistoryMaxRuns)
-    const events = (await this.log.readStream(job.stream, after, 2 * limits.jobHistoryMaxRuns)).map(({ text }) => parseEnvelope(text))
-    const ends = new Map(events.filter(({ type }) => type === 'JobRunFinished').map((event) => [event.data['run'], event]))
-    return events
-      .filter(({ type, data }) => type === 'JobRunStarted' && ends.get(data['run'])?.data['outcome'] !== 'skipped')
-      .map(({ data }) => {
-        const end = ends.get(data['run'])
-        return {
-          name: job.state.name,
-          project: project.state.name,
-          run_start: recordTime(String(data['started_at'])),
-          run_end: end ? recordTime(end.recorded_at) : null,
-          error: end?.data['error'] ?? null,
-          query: job.state.query,
-        }
-      })
+  /** A run of a job in the form that clients read. */
+  jobRun({ state }: Found<'job'>, project: Found<'project'>, { started_at, end }: RunRecord) {
+    return {
+      name: state.name,
+      project: project.state.name,
+      run_start: recordTime(started_at),
+      run_end: end && recordTime(end.finished_at),
+      error: end?.error ?? null,
+      query: state.query,
+    }
   }
 
   /** What creating or retraining a model answers. */

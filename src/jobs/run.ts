@@ -2,7 +2,7 @@ import type { JobOutcome, JobRun, JobStatementResult } from '../../events/job.js
 import type { Origin } from '../log/log.js'
 import { errorMessage } from '../sql/answer.js'
 import type { SqlEngine } from '../sql/execute.js'
-import { splitStatements } from '../sql/statements/clauses.js'
+import { splitStatements } from '../sql/statements/parse.js'
 import { fillTimes } from './placeholders.js'
 
 /** What carries a statement out. */

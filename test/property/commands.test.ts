@@ -250,7 +250,7 @@ describe('random commands of every kind', () => {
     )
     // The commands meet often enough to say something.
     expect(types.size).toBeGreaterThan(20)
-  })
+  }, 180_000)
 
   test('all at once: the same holds', async () => {
     await fc.assert(

@@ -1,4 +1,4 @@
-import { lex, type Token } from '../lexer.js'
+import type { Token } from '../lexer.js'
 import type { Cursor } from './cursor.js'
 import { nameFollows, takePart } from './names.js'
 import type { InnerQuery } from './statement.js'
@@ -18,7 +18,7 @@ export const takeQuery = (cursor: Cursor): string => {
 }
 
 /** The tokens between semicolons; those inside brackets belong to an inner statement. */
-const splitTokens = (tokens: readonly Token[]): Token[][] => {
+export const splitTokens = (tokens: readonly Token[]): Token[][] => {
   const statements: Token[][] = [[]]
   let depth = 0
   for (const token of tokens) {
@@ -29,15 +29,6 @@ const splitTokens = (tokens: readonly Token[]): Token[][] => {
   }
   return statements.filter((statement) => statement.length > 0)
 }
-
-/**
- * The statements of a text, without the semicolons between them.
- *
- * @example splitStatements('SELECT 1; CREATE JOB j (SELECT 2; SELECT 3);') // ['SELECT 1', 'CREATE JOB j (SELECT 2; SELECT 3)']
- * @throws Problem bad_statement where the text has no tokens
- */
-export const splitStatements = (sql: string): string[] =>
-  splitTokens(lex(sql)).map((tokens) => sql.slice(tokens[0]?.start, tokens.at(-1)?.end))
 
 /** `(q1; q2)`: the texts of several queries. */
 export const takeQueries = (cursor: Cursor): string[] => {
