@@ -2,7 +2,7 @@ import type { Command } from '@event-driven-io/emmett'
 import { unreachable, type JsonObject, type StreamId } from '../../events/common.js'
 import type { JobEvent, JobOutcome, JobSchedule, JobStatementResult } from '../../events/job.js'
 import { isSecretReference, type SecretReference } from '../../events/references.js'
-import { conflict, notFound, Problem } from '../errors.js'
+import { conflict, notFound, Problem, wrong } from '../errors.js'
 import { nextRun } from '../jobs/schedule.js'
 import { limits } from '../limits.js'
 import { byName, byStream, called, countOf, type FactsOf, type Found } from '../log/lookups.js'
@@ -13,7 +13,8 @@ type Target = { project: string; job: string }
  * were sent stand in `params` under `secret`, and are sealed on the way.
  */
 export type JobText = { statements: string; condition: string | null; params: JsonObject }
-export type JobTimes = { start_at: string; end_at: string | null; schedule: JobSchedule | null }
+/** `now` is when it is asked for. */
+export type JobTimes = { now: string; start_at: string; end_at: string | null; schedule: JobSchedule | null }
 /** A run refers to its job by stream: the name may belong to another job by then. */
 type Run = { stream: StreamId; run: string }
 export type JobCommand =
@@ -63,7 +64,9 @@ const create = (data: Target & JobText & JobTimes & { unlessExists?: boolean }, 
     throw new Problem('too_large', 'Too many jobs', `${project.state.name} has ${count} jobs, the most there can be`, {
       hint: 'Drop jobs that no longer run: SELECT name FROM jobs WHERE next_run_at IS NULL.',
     })
-  const { statements, condition, start_at, end_at, schedule } = data
+  const { statements, condition, now, start_at, end_at, schedule } = data
+  if (end_at !== null && (end_at < start_at || end_at < now))
+    throw wrong('the job would end before it ran once', 'Choose an end that is later than its start, and than now.')
   const definition = { query: statements, if_query: condition, sealed: sealedOf(data.params), start_at, end_at, schedule }
   return [{ type: 'JobCreated', data: { project: project.stream, name: data.job, ...definition } }]
 }

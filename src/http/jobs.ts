@@ -6,7 +6,7 @@ import { readRuns } from '../jobs/history.js'
 import { idempotencyOf, note, originOf } from './origin.js'
 import type { Records } from './records.js'
 import { param, unwrap, type Route } from './route.js'
-import { inProject, projectNamed, resultOf } from './scope.js'
+import { inProject, projectNamed, projectOf, resultOf } from './scope.js'
 
 const record = z
   .object({
@@ -66,11 +66,11 @@ export const jobRoutes = (ledger: Ledger, records: Records): Route[] => [
     answers: { 200: record },
     async handle(req, res) {
       const { name, query, if_query, start_at, end_at, schedule_str } = unwrap(req, 'job', creation)
-      const project = param(req, 'project')
       const times = { start: said(start_at), end: said(end_at), every: said(schedule_str) }
-      const data = { project, job: name, ...readJob({ query, ifQuery: said(if_query), ...times }, Date.now()) }
+      const data = { project: param(req, 'project'), job: name, ...readJob({ query, ifQuery: said(if_query), ...times }, Date.now()) }
       const outcome = note(res, await ledger.execute({ type: 'CreateJob', data }, originOf(req, res), idempotencyOf(req)))
-      res.status(200).json(records.job(resultOf('job', outcome.resource), await projectNamed(ledger.log, project)))
+      const created = resultOf('job', outcome.resource)
+      res.status(200).json(records.job(created, await projectOf(ledger.log, created)))
     },
   },
   {

@@ -60,9 +60,8 @@ const withoutSecrets = (query: string, condition: string | null): JobText => {
 const readTimes = ({ start, end, every }: JobRequest, now: number): JobTimes => {
   const startAt = start === null ? now : readTime(start, 'start', now)
   const endAt = end === null ? null : readTime(end, 'end', now)
-  if (endAt !== null && endAt < Math.max(startAt, now))
-    throw wrong('the job would end before it ran once', 'Choose an end that is later than its start, and than now.')
   return {
+    now: instant(now),
     start_at: instant(startAt),
     end_at: endAt === null ? null : instant(endAt),
     schedule: every === null ? null : readSchedule(every),

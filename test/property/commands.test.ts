@@ -90,6 +90,7 @@ const work = {
   statements: fc.constantFrom('SELECT 1', "CREATE SKILL s USING type = 'sql', api_key = '******'"),
   condition: fc.constantFrom('SELECT 1', null),
   params: fc.constantFrom({}, { secret: { query: planted, if_query: null } }),
+  now: time,
   start_at: time,
   end_at: fc.option(time),
   schedule: fc.constantFrom(null, { count: 1, unit: 'day', said: 'every day' }),

@@ -18,7 +18,15 @@ const definition: JobDefinition = {
   end_at: null,
   schedule: { count: 1, unit: 'day', said: 'every day' },
 }
-const work = { statements: 'SELECT 1', condition: null, params: {}, start_at: day(1), end_at: null, schedule: definition.schedule }
+const work = {
+  statements: 'SELECT 1',
+  condition: null,
+  params: {},
+  now: day(1),
+  start_at: day(1),
+  end_at: null,
+  schedule: definition.schedule,
+}
 const at = (event: JobEvent): NewEvent => ({ stream: nightly, event })
 const created = (changes: Partial<JobDefinition> = {}) => at({ type: 'JobCreated', data: { ...definition, ...changes } })
 const began = at({ type: 'JobRunStarted', data: { run: 'r1', due_at: day(1), started_at: day(1), next_run_at: day(2) } })
@@ -46,6 +54,15 @@ describe('CreateJob', () => {
       .when(create({ unlessExists: true }))
       .then()
     given().when(create()).refuses('not_found')
+  })
+
+  test('refuses an end that is before its start, or that has passed', () => {
+    given(shopCreated)
+      .when(create({ start_at: day(3), end_at: day(2) }))
+      .refuses('wrong_arguments', 'before it ran once')
+    given(shopCreated)
+      .when(create({ now: day(3), end_at: day(2) }))
+      .refuses('wrong_arguments', 'before it ran once')
   })
 
   test('refuses one job more than a project may have', () => {
