@@ -13,7 +13,7 @@ import type { Changed, Origin, Outcome } from '../log/log.js'
 import { errorMessage } from '../sql/answer.js'
 import { hiderOf } from '../sql/statements/secrets.js'
 import type { Clock } from './clock.js'
-import { runStatements, type Engine } from './run.js'
+import { runStatements, type Engine, type JobWork } from './run.js'
 
 type Options = { ledger: Ledger; engine: Engine; clock: Clock; logger: Logger; runningMax?: number }
 
@@ -30,6 +30,8 @@ const tookTooLong: Cut = { outcome: 'error', error: `the run was stopped after i
 
 /** A clock may be set, and a machine may sleep: the time is looked at again after this, at the latest. */
 const lookAgainMs = 60_000
+/** How long a statement waits while the service starts or has too much to do. */
+const tryAgainMs = 1_000
 /** How long a job waits whose run could not be recorded. */
 const afterFaultMs = 60_000
 
@@ -164,8 +166,15 @@ export class JobService {
     try {
       const { query, if_query } = await this.#textOf(job)
       if (job.sealed) hide = hiderOf([query, if_query ?? ''])
-      const db = () => this.#projectOf(job)
-      const work = { query, ifQuery: if_query, times: run, db, origin: { ...origin, source: 'sql' as const }, signal: active.abort.signal }
+      const work: JobWork = {
+        query,
+        ifQuery: if_query,
+        times: run,
+        db: () => this.#projectOf(job),
+        origin: { ...origin, source: 'sql' },
+        signal: active.abort.signal,
+        pause: () => new Promise((resolve) => this.options.clock.wait(tryAgainMs, resolve)),
+      }
       const { outcome, error } = await runStatements(this.options.engine, work, results)
       if (active.cut) return active.cut
       return error === null ? { outcome, error } : { outcome, error: hide(error) }

@@ -1,6 +1,7 @@
 import type { JobOutcome, JobRun, JobStatementResult } from '../../events/job.js'
+import type { ProblemCode } from '../errors.js'
 import type { Origin } from '../log/log.js'
-import { errorMessage } from '../sql/answer.js'
+import { errorMessage, type SqlAnswer } from '../sql/answer.js'
 import type { SqlEngine } from '../sql/execute.js'
 import { splitStatements } from '../sql/statements/parse.js'
 import { fillTimes } from './placeholders.js'
@@ -17,12 +18,25 @@ export type JobWork = {
   db: () => Promise<string>
   origin: Origin
   signal: AbortSignal
+  /** Waits before a statement is tried again. */
+  pause: () => Promise<void>
 }
 
 type Answered = JobStatementResult & { hasRows: boolean }
 
-const carryOut = async (engine: Engine, sql: string, { times, db, origin, signal }: JobWork): Promise<Answered> => {
-  const answer = await engine.execute({ query: fillTimes(sql, times), db: await db(), origin, signal })
+/** Refusals of a service that is starting or has too much to do. They pass, and nobody would send the statement again. */
+const passing = new Set<ProblemCode>(['analytics_unavailable', 'busy'])
+
+const ask = async (engine: Engine, sql: string, { times, db, origin, signal, pause }: JobWork): Promise<SqlAnswer> => {
+  for (;;) {
+    const answer = await engine.execute({ query: fillTimes(sql, times), db: await db(), origin, signal })
+    if (answer.type !== 'error' || !passing.has(answer.problem.code) || signal.aborted) return answer
+    await pause()
+  }
+}
+
+const carryOut = async (engine: Engine, sql: string, work: JobWork): Promise<Answered> => {
+  const answer = await ask(engine, sql, work)
   if (answer.type === 'error') return { positions: [], error: errorMessage(answer.problem), hasRows: false }
   let hasRows = false
   // Read to its end: then what was scored is recorded, and the query's place is free.

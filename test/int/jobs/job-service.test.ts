@@ -273,6 +273,20 @@ describe('what a run does', () => {
       ])
     }))
 
+  test('a statement waits while SQL is starting or has too much to do', () =>
+    withJobs(async (open) => {
+      const answers = ['analytics_unavailable', 'busy'] as const
+      let n = 0
+      engine.answers = () => {
+        const code = answers[n++]
+        return code ? failed(new Problem(code, 'Not now', 'not now')) : ok(5)
+      }
+      await create(open, 'j', { every: null })
+      expect(await ends(open)).toEqual([])
+      await clock.forward(2_000)
+      expect(await ends(open)).toMatchObject([{ outcome: 'complete', statements: [{ positions: [5], error: null }] }])
+    }))
+
   test('nothing but the question, when its condition gives no row or fails', () =>
     withJobs(async (open) => {
       engine.answers = ({ query }) => (query === 'SELECT 0' ? rows() : ok(5))
