@@ -2,6 +2,7 @@ import type { JsonObject } from '../../events/common.js'
 import { agentChanges, agentCreation, agentFields, type AgentFields } from '../commands/agent-input.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import { conflict, missingField, notFound, Problem, wrong } from '../errors.js'
+import { readJob } from '../jobs/definition.js'
 import type { CommandScope } from './command-scope.js'
 import { toModelCommand } from './interpret-model.js'
 import { otherSettings, switchSetting, textSetting } from './settings.js'
@@ -142,6 +143,11 @@ const dropViews = async ({ targets, ifExists }: StatementOf<'drop_view'>, scope:
   return commands
 }
 
+const job = ({ target, queries, condition, schedule, ifNotExists }: StatementOf<'create_job'>, scope: CommandScope): LedgerCommand => {
+  const read = readJob({ query: queries.join(';\n'), ifQuery: condition, ...schedule }, scope.now())
+  return { type: 'CreateJob', data: { project: projectOf(target, scope), job: target.name, ...read, unlessExists: ifNotExists } }
+}
+
 /** The public service's clients delete views with DROP MODEL, too. */
 const dropModel = async ({ target, ifExists }: StatementOf<'drop_model'>, scope: CommandScope): Promise<LedgerCommand | undefined> => {
   const projectName = projectOf(target, scope)
@@ -158,7 +164,7 @@ const dropModel = async ({ target, ifExists }: StatementOf<'drop_model'>, scope:
 
 /** IF EXISTS: what is to be dropped stands in a project that is not there either. */
 const isGoneAlready = async (statement: Statement, { db, resources }: CommandScope): Promise<boolean> => {
-  if (statement.kind !== 'drop_resource' && statement.kind !== 'drop_model') return false
+  if (statement.kind !== 'drop_resource' && statement.kind !== 'drop_model' && statement.kind !== 'drop_job') return false
   return statement.ifExists && (await resources.one('project', statement.target.project ?? db)) === undefined
 }
 
@@ -192,6 +198,12 @@ export const toCommands = async (statement: Statement, scope: CommandScope): Pro
       return dropViews(statement, scope)
     case 'drop_table':
       return statement.targets.map((target) => dropTable(target, statement.ifExists, scope))
+    case 'create_job':
+      return [job(statement, scope)]
+    case 'drop_job': {
+      const { target, ifExists } = statement
+      return [{ type: 'DeleteJob', data: { project: projectOf(target, scope), job: target.name, ifExists } }]
+    }
     case 'drop_model':
       return [await dropModel(statement, scope)].filter((command) => command !== undefined)
     case 'create_model':

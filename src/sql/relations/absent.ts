@@ -11,22 +11,6 @@ const absent = (relation: Omit<Relation, 'kind' | 'sql'>): Relation => ({
   sql: `SELECT ${relation.columns.map(({ name, type }) => `CAST(NULL AS ${type}) AS "${name}"`).join(', ')} WHERE false`,
 })
 
-const jobs = absent({
-  name: 'jobs',
-  about: 'Jobs; always empty: this service has none.',
-  columns: [
-    name('job'),
-    project,
-    column('START_AT', 'TIMESTAMP', 'When it begins (UTC).'),
-    column('END_AT', 'TIMESTAMP', 'When it ends (UTC).'),
-    column('NEXT_RUN_AT', 'TIMESTAMP', 'When it runs next (UTC).'),
-    column('SCHEDULE_STR', 'VARCHAR', 'How often it runs.'),
-    column('QUERY', 'VARCHAR', 'Statements that it runs.'),
-    column('IF_QUERY', 'VARCHAR', 'Query that decides whether it runs.'),
-    column('VARIABLES', 'VARCHAR', 'Its variables as JSON text.'),
-  ],
-})
-
 const triggers = absent({
   name: 'triggers',
   about: 'Triggers; always empty: this service has none.',
@@ -62,7 +46,7 @@ const knowledgeBases = absent({
 })
 
 /** Kinds of resources that this service does not have; clients list them all the same. */
-export const absentResources: readonly Relation[] = [jobs, triggers, knowledgeBases]
+export const absentResources: readonly Relation[] = [triggers, knowledgeBases]
 
 /** What the public service says of queries that go on in the background; here none does. */
 export const queries = absent({

@@ -7,11 +7,12 @@ import type { Relation } from './relation.js'
 import { resourceRelations } from './resources.js'
 
 const isHistory = ({ name }: Relation) => name.endsWith('_history')
-const ofProject = [...resourceRelations, ...absentResources]
-// Over all projects at once a table belongs to the system, whatever it is in a project.
-const ofAllProjects = ofProject
-  .filter((relation) => !isHistory(relation))
-  .map((relation) => ({ ...relation, kind: 'SYSTEM VIEW' as const }))
+const asSystems = (relation: Relation): Relation => ({ ...relation, kind: 'SYSTEM VIEW' })
+// Clients know one table of a project, its models; what else there is shows as the system's.
+const ofProject = [...resourceRelations, ...absentResources].map((relation) =>
+  relation.name === 'models' ? relation : asSystems(relation),
+)
+const ofAllProjects = ofProject.filter((relation) => !isHistory(relation)).map(asSystems)
 
 const inSystem = [...systemRelations, ...ofAllProjects, queries, ...mysqlRelations]
 const inLog = [...logRelations, languageModelCalls]

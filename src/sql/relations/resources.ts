@@ -1,3 +1,4 @@
+import { jobsHistory } from './job-runs.js'
 import { at, column, masked, nocase, upTo, type Column, type Relation } from './relation.js'
 
 /** A kind of resource as SQL shows it: now, and with its whole history. */
@@ -114,6 +115,31 @@ const views: Resource = {
     ORDER BY r.id, r.valid_from`,
 }
 
+const jobs: Resource = {
+  name: 'jobs',
+  table: 'jobs',
+  about: 'Jobs: statements that run at times of their own.',
+  columns: [
+    nameOf('job'),
+    project,
+    column('START_AT', 'TIMESTAMP', 'When it runs first (UTC).'),
+    column('END_AT', 'TIMESTAMP', 'When it runs no more (UTC).'),
+    column('NEXT_RUN_AT', 'TIMESTAMP', 'When it is due next (UTC); empty when there is no further run.'),
+    column('SCHEDULE_STR', 'VARCHAR', 'How often it runs; empty when it runs once.'),
+    column('QUERY', 'VARCHAR', 'Its statements; secrets show as ******.'),
+    column('IF_QUERY', 'VARCHAR', 'The query that must give a row for it to run.'),
+    column('VARIABLES', 'VARCHAR[]', 'Always empty: this service keeps no variables between statements.'),
+  ],
+  select: (rows, moment, more) => `
+    SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", CAST(r.start_at AS TIMESTAMP) AS "START_AT",
+      CAST(r.end_at AS TIMESTAMP) AS "END_AT", CAST(r.next_run_at AS TIMESTAMP) AS "NEXT_RUN_AT", r.schedule AS "SCHEDULE_STR",
+      r.query AS "QUERY", r.if_query AS "IF_QUERY", CAST([] AS VARCHAR[]) AS "VARIABLES"${more}
+    FROM ${rows} AS r LEFT JOIN ledger.projects_history AS p
+      ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
+    WHERE $project IS NULL OR r.project = $project
+    ORDER BY r.id, r.valid_from`,
+}
+
 const models: Resource = {
   name: 'models',
   table: 'model_versions',
@@ -174,13 +200,10 @@ const more = (resource: Resource) =>
     .map(({ name }) => `, r.${name.toLowerCase()} AS "${name}"`)
     .join('')
 
-/** Clients know one table of a project, its models; what else there is shows as the system's. */
-const kindOf = (name: string): Relation['kind'] => (name === 'models' ? 'BASE TABLE' : 'SYSTEM VIEW')
-
 const current = (resource: Resource, name = resource.name, about = resource.about): Relation => ({
   name,
   about,
-  kind: kindOf(name),
+  kind: 'BASE TABLE',
   columns: resource.columns,
   sql: resource.select(at(resource.table), '$position', ''),
 })
@@ -188,16 +211,17 @@ const current = (resource: Resource, name = resource.name, about = resource.abou
 const past = (resource: Resource): Relation => ({
   name: `${resource.name}_history`,
   about: `${resource.about} With every state there ever was.`,
-  kind: 'SYSTEM VIEW',
+  kind: 'BASE TABLE',
   columns: [...resource.columns, ...extra(resource)],
   sql: resource.select(upTo(resource.table), 'r.valid_from', more(resource)),
 })
 
 const resources = [models, skills, agents, chatbots, views]
 
-/** What each project offers, and information_schema for all projects at once. */
+/** What each project offers, and information_schema for all projects at once. The history of jobs is that of their runs. */
 export const resourceRelations: readonly Relation[] = [
-  ...resources.map((resource) => current(resource)),
+  ...[...resources, jobs].map((resource) => current(resource)),
   current(models, 'models_versions', 'The rows of models once more, under a name that existing clients ask for.'),
   ...resources.map(past),
+  jobsHistory,
 ]

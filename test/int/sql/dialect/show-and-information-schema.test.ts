@@ -44,7 +44,11 @@ const shows: Case[] = [
       ['skills_history', 'SYSTEM VIEW'],
     ],
   ],
-  ['SHOW TABLES FROM log', 'Tables_in_log', [['events'], ['predictions'], ['prediction_receipts'], ['llm_log']]],
+  [
+    'SHOW TABLES FROM log',
+    'Tables_in_log',
+    [['events'], ['predictions'], ['prediction_receipts'], ['job_runs'], ['jobs_history'], ['llm_log']],
+  ],
   ["SHOW TABLES FROM information_schema LIKE 'KEY%'", 'Tables_in_information_schema', [['key_column_usage']]],
   ['SHOW TABLES FROM nope', /Database nope does not exists/],
   ['SHOW TABLE STATUS FROM files', status],
