@@ -2,12 +2,15 @@ import type { DuckDBError } from './ast/duckdb-error.js'
 
 const longestDetail = 1_000
 
+/** DuckDB's lists of what it would have understood, written in several ways: `Candidate bindings: : "a", "b"`. */
+const lists = /\n+(?:Candidate bindings|Did you mean|Candidate tables|Candidate Entries):? ?([^\n]*)/g
+
 /** Cuts what speaks of the rewritten text: long lists, names and paths of the inside. */
 const cleaned = (message: string): string => {
   const body = message
     .replace(/\n+\s*Candidate functions:[\s\S]*$/, '')
     .replace(/\n+Possible solutions:[\s\S]*$/i, '')
-    .replace(/\n+(?:Candidate bindings|Did you mean|Candidate tables|Candidate Entries): ?[^\n]*/g, '')
+    .replace(lists, '')
   const lines = body.split('\n').filter((line, i) => i === 0 || !/ledger_|ledger\.|read_parquet|SET /.test(line))
   const safe = lines
     .join('\n')
@@ -18,11 +21,8 @@ const cleaned = (message: string): string => {
   return safe.trim().slice(0, longestDetail)
 }
 
-/** DuckDB's lists of what it would have understood, written in several ways: `Candidate bindings: : "a", "b"`. */
-const listed = (message: string): string[] => {
-  const found = /\n+(?:Candidate bindings|Did you mean|Candidate tables|Candidate Entries): ?([^\n]*)/.exec(message)?.[1] ?? ''
-  return [...found.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name)
-}
+const listed = (message: string): string[] =>
+  [...message.matchAll(lists)].flatMap(([, list = '']) => [...list.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name))
 
 /** `table` is where a column was looked for, when the message says so and lists no columns. */
 export type Words = { detail: string; name: string | undefined; table: string | undefined; candidates: string[] }

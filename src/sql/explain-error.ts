@@ -45,6 +45,16 @@ const placeByName = (sources: Sources, message: string): Place | undefined => {
   return undefined
 }
 
+/** A value that does not convert, where the text has it beside the place that DuckDB names, which is the conversion. */
+const placeOfValue = ({ kind, message }: DuckDBError, place: Place | undefined): Place | undefined => {
+  const value = kind === 'Conversion' ? /'([^'\n]+)'|"([^"\n]+)"/.exec(message) : null
+  if (!value || !place) return undefined
+  const { source, offset } = place
+  const written = source.translation.tokens.filter((token) => token.kind === 'string' && token.value === (value[1] ?? value[2]))
+  const [nearest] = written.sort((a, b) => Math.abs(a.start - offset) - Math.abs(b.start - offset))
+  return nearest && { source, offset: nearest.start }
+}
+
 /** What a few errors without a name are about. */
 const signs: readonly [RegExp, RegExp][] = [
   [/^Set operations can only apply/, /^(UNION|INTERSECT|EXCEPT)$/i],
@@ -92,12 +102,16 @@ const placeOfError = async (connection: DuckDBConnection, fault: RunError, said:
   return (location === undefined ? undefined : sources.placeOf(location)) ?? placeBySign(sources.first, said.message)
 }
 
-const hintOf = ({ name, candidates }: DuckDBError, columns: readonly string[]): string | undefined => {
+const hintOf = ({ kind, name, candidates }: DuckDBError, columns: readonly string[]): string | undefined => {
   const known = [...candidates, ...columns].filter((candidate) => candidate !== '' && !/ledger_|\(/.test(candidate))
   if (known.length === 0) return undefined
   const like = name === undefined ? undefined : nearest(name, known)
+  if (like === undefined && kind === 'Catalog') return undefined
   if (like !== undefined) return `Did you mean "${like}"?`
-  return `There ${known.length === 1 ? 'is' : 'are'} ${known.slice(0, 10).map((column) => `"${column}"`).join(', ')}.`
+  return `Nearest: ${known
+    .slice(0, 10)
+    .map((column) => `"${column}"`)
+    .join(', ')}.`
 }
 
 /** The columns of a table of the query, to tell which of them was meant; none when it cannot be planned by itself. */
@@ -114,11 +128,7 @@ const columnsOf = async (connection: DuckDBConnection, tree: AstNode | undefined
  * rewritten text is led back to the text that the user, or the author of a view, wrote. Names of internal tables and paths of
  * files never appear.
  */
-export const explainError = async (
-  error: unknown,
-  connection: DuckDBConnection,
-  sources: Sources,
-): Promise<Problem> => {
+export const explainError = async (error: unknown, connection: DuckDBConnection, sources: Sources): Promise<Problem> => {
   if (isProblem(error)) return explainProblem(error, sources)
   const said = readDuckDBError(error instanceof RunError ? error.cause : error)
   const [, code, title] = kinds.find(([kind]) => kind.test(said.kind)) ?? [undefined, 'query_failed' as const, 'The query failed']
@@ -128,7 +138,8 @@ export const explainError = async (
   const columns = error instanceof RunError && words.table !== undefined ? await columnsOf(connection, error.tree, words.table) : []
   const hint = hintOf({ ...said, name: said.name ?? words.name, candidates: words.candidates }, columns)
   const problem = new Problem(code, title, words.detail, hint === undefined ? {} : { hint })
-  const found = place ?? placeByName(sources, words.detail)
+  const named = said.name === undefined ? undefined : placeByName(sources, `"${said.name}"`)
+  const found = placeOfValue(said, place) ?? place ?? named ?? placeByName(sources, words.detail)
   return found ? shownAt(problem, found) : problem
 }
 

@@ -26,12 +26,7 @@ class Search {
  * The marked location of what DuckDB's position in a printed text stands for: of the node itself, or of the nearest one around
  * it that the user wrote.
  */
-export const locationAt = async (
-  connection: DuckDBConnection,
-  text: string,
-  tree: AstNode,
-  bytes: number,
-): Promise<number | undefined> => {
+export const locationAt = async (connection: DuckDBConnection, text: string, tree: AstNode, bytes: number): Promise<number | undefined> => {
   const search = new Search(bytes)
   search.pair(await parseSelect(connection, text), tree, undefined)
   return search.found

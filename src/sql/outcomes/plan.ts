@@ -49,7 +49,9 @@ const modelLines = ({ session }: Ready): Line[] => {
     ({ bound: { label, version } }) =>
       `${label} version ${version}: up to ${limits.modelInsideMaxRows} rows are scored inside the query, more of them before it`,
   )
-  const staged = session.staged.map(({ bound: { label, version }, rows }) => `${label} version ${version}: ${rows} rows scored before the query`)
+  const staged = session.staged.map(
+    ({ bound: { label, version }, rows }) => `${label} version ${version}: ${rows} rows scored before the query`,
+  )
   const served = session.served.map(({ version, rows }) => `version ${version}: ${rows.length} rows given in WHERE`)
   return [...new Set([...inside, ...staged, ...served])].map((text) => ['model', text])
 }

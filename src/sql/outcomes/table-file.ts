@@ -8,6 +8,7 @@ import { limits } from '../../limits.js'
 import type { AstNode } from '../ast/json.js'
 import { nearest } from '../names.js'
 import { running } from '../sources.js'
+import { checkNames } from './column-names.js'
 import type { TableBefore } from './wanted.js'
 
 /** A query that DuckDB runs, and where its rows go. */
@@ -21,7 +22,7 @@ type Job = {
   after: TableBefore | undefined
 }
 
-export type NamedColumn = { name: string; type: string }
+type NamedColumn = { name: string; type: string }
 
 const wrongTable = (detail: string, hint: string): Problem => new Problem('query_failed', 'The table cannot be written', detail, { hint })
 
@@ -30,20 +31,6 @@ const tooLarge = (limit: 'tableMaxRows' | 'tableMaxBytes' | 'fileMaxColumns', un
     hint: 'Keep fewer rows or columns, or keep the query instead: CREATE VIEW name AS (SELECT …).',
     limit,
   })
-
-/** @throws Problem when two columns have one name, compared without case */
-export const checkNames = (columns: readonly NamedColumn[], what: string): void => {
-  const seen = new Set<string>()
-  for (const { name } of columns) {
-    const folded = foldName(name)
-    if (folded === '') throw new Problem('bad_statement', 'A column has no name', `A column of the ${what} has no name`, { hint: 'Name it with AS.' })
-    if (seen.has(folded))
-      throw new Problem('bad_statement', 'Two columns have one name', `Two columns of the ${what} are called "${name}"`, {
-        hint: 'Give each its own name with AS; names are compared without case.',
-      })
-    seen.add(folded)
-  }
-}
 
 /** Types whose values Parquet would change. */
 const lossy = new Set([DuckDBTypeId.INTERVAL, DuckDBTypeId.TIME_TZ, DuckDBTypeId.UNION])
