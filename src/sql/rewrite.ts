@@ -68,6 +68,7 @@ export class Rewriter {
     for (const entry of nodesOf(nodeOf(node, 'cte_map') ?? {}, 'map')) {
       const written = foldName(textOf(entry, 'key'))
       const unique = `ledger_cte_${++this.ctes}`
+      this.session.ctes.set(unique, textOf(entry, 'key'))
       const query = nodeOf(nodeOf(nodeOf(entry, 'value') ?? {}, 'query') ?? {}, 'node')
       if (query) {
         if (textOf(query, 'type') === 'RECURSIVE_CTE_NODE') query['cte_name'] = unique

@@ -93,6 +93,7 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
     run,
     load: modelLoader(database.instance, services.blobsDirectory, services.loadModel ?? loadEngineModel),
     reads: [],
+    ctes: new Map(),
     sources: new Sources(),
     quoted: new Set(),
     strings,

@@ -33,6 +33,8 @@ export type Session = {
   load: (artefact: string) => Promise<ScoringModel>
   /** The tables that names were replaced by, each with the query that took its place. */
   reads: Read[]
+  /** What CTEs are called in the rewritten text, and what they were called by who wrote them. */
+  ctes: Map<string, string>
   /** The texts that the statement is made of. */
   sources: Sources
   /** Names that stood in double quotes, anywhere in the statement or its views. */

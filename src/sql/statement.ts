@@ -1,6 +1,7 @@
 import { ParseFailure, parseSelect } from './ast/duckdb.js'
 import type { AstNode } from './ast/json.js'
 import { explainParseFailure } from './explain-error.js'
+import { nativeQuery } from './connections.js'
 import { guard } from './guard/guard.js'
 import { nameItems } from './item-names.js'
 import { missingConditions, withoutUsing } from './join-conditions.js'
@@ -27,6 +28,8 @@ const parse = async (session: Session, sql: string, tokens: Token[]): Promise<At
   } catch (error) {
     const trimmed = withoutUsing(tokens)
     const after = missingConditions(trimmed)
+    const better = await nativeQuery(session.directory, session.head, tokens, sql)
+    if (better) throw better
     if (trimmed.length === tokens.length && after.size === 0) throw error
     return await attempt(session, sql, trimmed, after).catch(() => {
       throw error
@@ -49,6 +52,11 @@ export const readStatement = async (session: Session, { sql, within, view }: Tex
   normalise(tree, { db, strings: session.strings })
   nameItems(tree, translation)
   session.sources.add({ translation, view }, tree)
-  guard(tree)
+  try {
+    guard(tree)
+  } catch (error) {
+    // A native query that happens to be an expression looks like the call of a function.
+    throw (await nativeQuery(session.directory, session.head, tokens, sql)) ?? error
+  }
   return tree
 }

@@ -3,23 +3,21 @@ import { printSelect } from '../ast/duckdb.js'
 import { cloneAst } from '../ast/json.js'
 import { running } from '../sources.js'
 import type { Ready } from './answer-table.js'
+import { planLines } from './plan-lines.js'
 
 /** A line of an explanation: `sql`, `table`, `model` or `plan`, and its text. */
 type Line = [section: 'sql' | 'table' | 'model' | 'plan', text: string]
 
-const linesOf = (section: Line[0], text: string): Line[] =>
-  text
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .filter((line) => line !== '')
-    .map((line) => [section, line])
-
-/** Functions that score, by the names of their models, and no path of this machine. */
+/** Names of the inside as what they stand for: functions that score as their models, CTEs as they were called. */
 const readable = ({ session }: Ready, text: string): string => {
   let shown = text
   for (const [called, { bound }] of session.run.uses)
     shown = shown.replaceAll(new RegExp(`\\b${called}\\(${session.run.id}(?:, )?`, 'g'), `"${bound.label}.${bound.version}"(`)
-  return shown.replaceAll(session.blobsDirectory, 'blobs')
+  for (const [unique, written] of session.ctes) shown = shown.replaceAll(new RegExp(`\\b${unique}\\b`, 'g'), written)
+  return shown
+    .replaceAll(session.blobsDirectory, 'blobs')
+    .replace(/\bledger_(?=[0-9])/g, 'input_')
+    .replace(/\b\w+\.ledger\.|\bledger\.|\bledger_/g, '')
 }
 
 /** The rewritten SQL, with the user's names of tables in the place of the queries that give their rows. */
@@ -34,14 +32,14 @@ const readableSql = async (ready: Ready): Promise<string> => {
 const clauses = /\s+(?=(?:FROM|WHERE|GROUP BY|HAVING|QUALIFY|WINDOW|ORDER BY|LIMIT|OFFSET|UNION|INTERSECT|EXCEPT)\b)/g
 
 /** Each clause of the outer query begins a line; texts, names and what is in brackets stay as they are. */
-const inLines = (sql: string): string => {
+const inLines = (sql: string): string[] => {
   let depth = 0
   const parts = sql.split(/('(?:[^']|'')*'|"(?:[^"]|"")*"|[()])/).map((part) => {
     if (part === '(') depth += 1
     if (part === ')') depth -= 1
     return depth === 0 && !/^['"]/.test(part) ? part.replace(clauses, '\n') : part
   })
-  return parts.join('')
+  return parts.join('').split('\n')
 }
 
 const modelLines = ({ session }: Ready): Line[] => {
@@ -52,18 +50,14 @@ const modelLines = ({ session }: Ready): Line[] => {
   const staged = session.staged.map(
     ({ bound: { label, version }, rows }) => `${label} version ${version}: ${rows} rows scored before the query`,
   )
-  const served = session.served.map(({ version, rows }) => `version ${version}: ${rows.length} rows given in WHERE`)
-  return [...new Set([...inside, ...staged, ...served])].map((text) => ['model', text])
+  return [...new Set([...inside, ...staged])].map((text) => ['model', text])
 }
 
-const header = 'Query Profiling Information'
-
-/** DuckDB's plan. One with measures begins with the whole query, which stands in the other lines already. */
-const planOf = async ({ session, text, tree }: Ready, analyze: boolean): Promise<string> => {
-  const verb = analyze ? 'EXPLAIN ANALYZE ' : 'EXPLAIN '
-  const reader = await running(text, tree, () => session.connection.runAndReadAll(`${verb}${text}`), verb.length)
-  const plan = String(reader.getRows()[0]?.[1] ?? '')
-  return plan.includes(header) ? (plan.split(text)[1] ?? '') : plan
+/** DuckDB's plan; one with measures is that of a query that was run, and whose rows were thrown away. */
+const planOf = async ({ session, text, tree }: Ready, analyze: boolean): Promise<string[]> => {
+  const verb = `EXPLAIN (${analyze ? 'ANALYZE, ' : ''}FORMAT json) `
+  const reader = await running(text, tree, () => session.connection.runAndReadAll(verb + text), verb.length)
+  return planLines(String(reader.getRows()[0]?.[1] ?? '[]'))
 }
 
 /**
@@ -71,13 +65,13 @@ const planOf = async ({ session, text, tree }: Ready, analyze: boolean): Promise
  * line. With `analyze` the query is run, and the plan says what each step took.
  */
 export const explainPlan = async (ready: Ready, { analyze }: { analyze: boolean }) => {
-  const plan = readable(ready, await planOf(ready, analyze))
+  const plan = await planOf(ready, analyze)
   const tables = new Set(ready.session.reads.map(({ name, state }) => `${name}: ${state}`))
   const rows: Line[] = [
-    ...linesOf('sql', inLines(await readableSql(ready))),
+    ...inLines(await readableSql(ready)).map((line): Line => ['sql', line]),
     ...[...tables].map((text): Line => ['table', text]),
     ...modelLines(ready),
-    ...linesOf('plan', plan),
+    ...plan.map((line): Line => ['plan', readable(ready, line)]),
   ]
   const columns = ['section', 'text'].map((name) => ({ name, type: 'VARCHAR' }))
   return { columns, rows }
