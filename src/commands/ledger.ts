@@ -54,16 +54,22 @@ export class Ledger {
     return this.executeAll([command], origin, execution)
   }
 
-  /** Executes all of several commands, or none. Each decides on what was before the first, so no two may be about one thing. */
+  /**
+   * Executes all of several commands, or none. Each decides on what was before the first: of two about one thing the first
+   * counts, as in `DROP VIEW a, A`.
+   */
   async executeAll(commands: readonly LedgerCommand[], origin: Origin, { idempotency }: Execution = {}): Promise<Outcome> {
     const payloads: SealedPayload[] = []
     const prepared = commands.map((command, i) => this.#prepare(command, `${i} `, payloads))
     return this.log.submit({
       origin,
       lookups: Object.fromEntries(prepared.flatMap(({ lookups }) => lookups)),
-      decide: (facts) => prepared.flatMap(({ decide }) => decide(facts)),
+      decide: (facts) => {
+        const decided = new Set<string>()
+        return prepared.flatMap(({ decide }) => decide(facts, decided))
+      },
       payloads,
-      ...(idempotency && { idempotency: { key: idempotency.key, fingerprint: this.vault.fingerprint(idempotency.request) } }),
+      ...this.#keyed(idempotency),
     })
   }
 
@@ -77,13 +83,28 @@ export class Ledger {
     const lookups = Object.entries(reads(sealed)).map(([name, lookup]): [string, Lookup] => [prefix + name, lookup])
     return {
       lookups,
-      decide: (all: Record<string, unknown>): NewEvent[] => {
+      decide: (all: Record<string, unknown>, decided: Set<string>): NewEvent[] => {
         const facts = Object.fromEntries(lookups.map(([name]) => [name.slice(prefix.length), all[name]]))
         const found = facts[subject]
         const stream = isFound(found) ? found.stream : newStream
+        if (decided.has(stream)) return []
+        decided.add(stream)
         return decide(sealed, facts).map((event) => ('event' in event ? event : { stream, event }))
       },
     }
+  }
+
+  /**
+   * The outcome of a request that was carried out before under the same key; for those that have work to do, or something
+   * to refuse, before there is a command.
+   * @throws Problem 422 when the key came with another request
+   */
+  repeated(origin: Origin, { idempotency }: Execution): Promise<Outcome | undefined> {
+    return this.log.repeated({ origin, ...this.#keyed(idempotency) })
+  }
+
+  #keyed(idempotency: Execution['idempotency']) {
+    return idempotency && { idempotency: { key: idempotency.key, fingerprint: this.vault.fingerprint(idempotency.request) } }
   }
 }
 

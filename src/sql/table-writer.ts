@@ -23,8 +23,8 @@ export type RunToFile = (select: SelectToFile) => Promise<{ row: readonly unknow
 /** The statement under way. */
 export type Writing = { query: string; db: string; origin: Origin; execution?: Execution | undefined; run: RunToFile }
 
-/** `rows` counts what was written. */
-export type Written = { rows: number; positions: number[] }
+/** `rows` counts what was written; it is null in the answer to a request that came again under its key. */
+export type Written = { rows: number | null; positions: number[] }
 
 type Made = { content: FileContent; positions: number[] }
 
@@ -71,6 +71,8 @@ export class TableWriter {
     const { ledger } = this.options
     const { query, db, origin, execution } = writing
     const file = fileName(target, db)
+    const repeated = await ledger.repeated(origin, execution ?? {})
+    if (repeated) return { rows: null, positions: repeated.positions }
     const there = await ledger.log.resources.one('file', file)
     if (there && ifNotExists && !replace) return { rows: 0, positions: [] }
     if (there && !replace) throw alreadyThere(file)
@@ -92,6 +94,8 @@ export class TableWriter {
   async insert(statement: StatementOf<'insert'>, writing: Writing): Promise<Written> {
     const file = fileName(statement.target, writing.db)
     return this.#inLine(file, async () => {
+      const repeated = await this.options.ledger.repeated(writing.origin, writing.execution ?? {})
+      if (repeated) return { rows: null, positions: repeated.positions }
       for (let attempt = 1; ; attempt++)
         try {
           return await this.#append(file, statement, writing)

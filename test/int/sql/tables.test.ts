@@ -197,6 +197,7 @@ describe('DROP TABLE', () => {
     expect(await refusal('DROP TABLE files.d1, files.none')).toContain('none')
     expect(await head()).toBe(before)
     await ok('DROP TABLE IF EXISTS files.d1, files.none, `files`.`d2`, files.D1')
+    expect(await head()).toBe(before + 2)
     expect(await refusal('SELECT * FROM files.d1')).toContain('not found')
     expect(await rows(`SELECT x FROM files.d1 AT (VERSION => ${before})`)).toEqual([[1]])
   })
