@@ -12,6 +12,7 @@ import { evaluateAsSelect } from './evaluate.js'
 import type { CommandScope } from './command-scope.js'
 import { toCommands } from './interpret.js'
 import { toModelCommand } from './interpret-model.js'
+import { inStatement } from './made-statement.js'
 import { parseStatement } from './statements/parse.js'
 import { showAsSelect } from './statements/show.js'
 import type { Parameters, Span, Statement, StatementOf } from './statements/statement.js'
@@ -118,7 +119,7 @@ export class SqlEngine {
       case 'describe_model':
         return this.#describe(statement.parts, session)
       case 'evaluate':
-        return this.#query(evaluateAsSelect(statement), session)
+        return this.#made(evaluateAsSelect(statement), session)
       case 'explain':
         return this.#select({ sql: session.query, within: statement.span, wanted: { kind: 'plan', analyze: statement.analyze } }, session)
       case 'explain_command':
@@ -141,6 +142,15 @@ export class SqlEngine {
 
   #query(sql: string, session: Session): Promise<SqlAnswer> {
     return this.#select({ sql }, session)
+  }
+
+  /** A SELECT that the statement was made into; its errors speak of the statement. */
+  async #made(sql: string, session: Session): Promise<SqlAnswer> {
+    try {
+      return await this.#query(sql, session)
+    } catch (error) {
+      throw inStatement(error, sql, session.query)
+    }
   }
 
   #select(select: { sql: string; within?: Span; wanted?: Wanted }, session: Session): Promise<SqlAnswer> {
@@ -185,7 +195,7 @@ export class SqlEngine {
     if (known) return fixedAnswer(known, session.context)
     if (statement.kind === 'system_select') throw new TypeError('the server does not know itself')
     if (statement.kind === 'show' && statement.from) await this.#databaseNamed(scopeOf(statement.from, statement.what, db))
-    return this.#query(showAsSelect(statement, db, this.options.version), session)
+    return this.#made(showAsSelect(statement, db, this.options.version), session)
   }
 
   async #describe(parts: readonly string[], session: Session): Promise<SqlAnswer> {

@@ -1,19 +1,8 @@
-import type { DuckDBPreparedStatement } from '@duckdb/node-api'
 import { unreachable } from '../../../events/common.js'
-import type { AstNode } from '../ast/json.js'
-import type { Session } from '../session.js'
 import { explainPlan } from './plan.js'
+import type { Ready } from './ready.js'
 import { writeTable } from './table-file.js'
 import type { Wanted } from './wanted.js'
-
-/** A query that has been rewritten and prepared. */
-export type Ready = {
-  session: Session
-  prepared: DuckDBPreparedStatement
-  text: string
-  tree?: AstNode
-  scored: () => { model: string; version: number; rows: number }[]
-}
 
 type Columns = { name: string; type: string }[]
 type Answer = { columns: Columns; rows: readonly (readonly unknown[])[] }

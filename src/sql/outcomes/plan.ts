@@ -2,8 +2,8 @@ import { limits } from '../../limits.js'
 import { printSelect } from '../ast/duckdb.js'
 import { cloneAst } from '../ast/json.js'
 import { running } from '../sources.js'
-import type { Ready } from './answer-table.js'
 import { planLines } from './plan-lines.js'
+import type { Ready } from './ready.js'
 
 /** A line of an explanation: `sql`, `table`, `model` or `plan`, and its text. */
 type Line = [section: 'sql' | 'table' | 'model' | 'plan', text: string]

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { parseStatement } from '../../../src/sql/statements/parse.js'
+import { sql as sqlOf, startTestService } from '../../support/service.js'
 import type { TestLedger } from '../../support/ledger.js'
 import { shopLedger } from '../../support/shop.js'
 
@@ -27,7 +29,7 @@ const mark = '▲'
 /** The place of the mark as a reader counts it: lines and characters from 1. */
 const placeOf = (marked: string) => {
   const lines = marked.slice(0, marked.indexOf(mark)).split('\n')
-  return { line: lines.length, column: [...(lines.at(-1) ?? '')].length + 1 }
+  return { line: lines.length, column: Array.from(lines.at(-1) ?? '').length + 1 }
 }
 
 const failure = async (sql: string, params?: Record<string, unknown>) => {
@@ -197,4 +199,59 @@ describe('the nearest name that the caller may see is the hint', () => {
     ['SELECT uper(location) FROM files.rentals', 'Did you mean upper?'],
     ['SELECT m.rental_prise FROM files.rentals AS r JOIN rent AS m', 'Did you mean m.rental_price?'],
   ])('%s', async (sql, hint) => expect((await failure(sql)).hint).toBe(hint))
+})
+
+/** What the grammar of our own statements refuses, at the place where it no longer understands. */
+const statements = [
+  "CREATE AGENT a ▲WITH model = 'm'",
+  "CREATE AGENT a USING ▲= 'm'",
+  "CREATE AGENT a USING model ▲'m'",
+  "CREATE AGENT a USING\n\tmodel = 'é🎉',\n  skills = ['a' ▲'b']",
+  "CREATE SKILL ▲USING type = 'x'",
+  'CREATE VIEW v AS (SELECT 1▲',
+  'CREATE VIEW v AS ▲()',
+  'CREATE VIEW v AS (SELECT 1; ▲SELECT 2)'.replace('; ▲', '▲; '),
+  'CREATE TABLE files.t (a ▲)',
+  'CREATE TABLE files.t (a INT ▲PRIMARY KEY)',
+  'INSERT INTO files.t ▲SET a = 1',
+  'INSERT INTO files.t (a, ▲) VALUES (1)',
+  'DROP VIEW v,▲',
+  'CREATE MODEL m FROM files (SELECT 1) ▲PREDCIT x',
+  'RETRAIN m.▲',
+  'EXPLAIN CREATE AGENT a ▲WITH x = 1',
+  '▲SELEC 1',
+]
+test.each(statements)('our own statement: %s', (marked) => {
+  let refused: unknown
+  try {
+    parseStatement(marked.replace(mark, ''))
+  } catch (error) {
+    refused = error
+  }
+  expect(refused).toMatchObject({ code: 'bad_statement', extras: placeOf(marked) })
+})
+
+describe('a statement that holds a query shows its own text', () => {
+  let service: Awaited<ReturnType<typeof startTestService>>
+  beforeAll(async () => (service = await startTestService()))
+  afterAll(() => service.stop())
+
+  test.each([
+    'SHOW AGENTS WHERE ▲nope = 1',
+    'SHOW TABLES WHERE upper(▲nope) = 1',
+    'EVALUATE accuracy_score FROM (SELECT 1 AS actual, ▲nope AS prediction)',
+    'EVALUATE accuracy_score FROM (\n  SELECT 1 AS actual, 2 AS prediction FROM ▲agnts)',
+    'CREATE VIEW v AS (\n  SELECT ▲nope FROM agents\n)',
+    "CREATE VIEW v AS (SELECT 'é🎉' AS x, ▲nope FROM agents)",
+    'ALTER VIEW v AS (SELECT * FROM ▲agnts)',
+    'CREATE TABLE files.t AS SELECT ▲nope FROM agents',
+    'CREATE OR REPLACE TABLE files.t\n(SELECT *\nFROM ▲agnts)',
+    'EXPLAIN SELECT ▲nope FROM agents',
+    'EXPLAIN ANALYZE\nSELECT 1 +\n  ▲nope FROM agents',
+    'SELECT name FROM agents WHERE name = ▲nope',
+  ])('%s', async (marked) => {
+    const { error_message: message } = await sqlOf(service.url, marked.replace(mark, ''))
+    const { line, column } = placeOf(marked)
+    expect(message).toContain(`(line ${line}, column ${column})\n>${marked.replace(mark, '').split('\n')[line - 1]}`)
+  })
 })

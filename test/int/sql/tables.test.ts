@@ -159,6 +159,22 @@ describe('INSERT', () => {
     ).toEqual([['FileCreated'], ['FileReplaced'], ['FileReplaced'], ['FileReplaced']])
   })
 
+  test('leaves a version for each change', async () => {
+    const versions = await rows(
+      "SELECT version, row_count, change, valid_to IS NULL FROM information_schema.files_history WHERE name = 'People' ORDER BY version",
+    )
+    expect(versions).toEqual([
+      [1, 1, 'FileCreated', false],
+      [2, 3, 'FileReplaced', false],
+      [3, 4, 'FileReplaced', false],
+      [4, 6, 'FileReplaced', true],
+    ])
+    const [[from]] = (await rows("SELECT valid_from FROM information_schema.files_history WHERE name = 'people' AND version = 2")) as [
+      [number],
+    ]
+    expect(await rows(`SELECT count(*) FROM files.people AT (VERSION => ${from})`)).toEqual([[3]])
+  })
+
   test('takes no rows without an event', async () => {
     const before = await head()
     expect(await ok('INSERT INTO files.people SELECT * FROM files.people WHERE false')).toMatchObject({ affected_rows: 0 })
@@ -223,4 +239,12 @@ describe('views', () => {
     expect(message).toContain(reason)
     expect(message).not.toContain('checked')
   })
+})
+
+test('a statement that comes again under its key writes once', async () => {
+  await ok('CREATE TABLE files.keyed (n INT)')
+  const headers = { 'idempotency-key': 'k-1' }
+  const body = { query: 'INSERT INTO files.keyed VALUES (7)' }
+  for (let i = 0; i < 2; i++) expect((await send(service.url, 'POST', '/api/sql/query', body, headers)).body).toMatchObject({ type: 'ok' })
+  expect(await rows('SELECT n FROM files.keyed')).toEqual([[7]])
 })
