@@ -20,6 +20,7 @@ import { rewrites } from './rewrites.js'
 import { RunError, running, Sources } from './sources.js'
 import { readStatement, type Text } from './statement.js'
 import { positionOfRequest } from './time-travel.js'
+import { watch } from './watch.js'
 
 export type { Served } from './session.js'
 
@@ -275,32 +276,6 @@ async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerat
     if (!next) throw await explained(error, context, session, { mode, strings })
   }
   if (next) yield* attempts(context, next)
-}
-
-type Watch = { signal: AbortSignal; isLate: () => boolean; done: () => void }
-
-/** Stops the query when its caller goes away or its time is over. */
-const watch = (connection: DuckDBConnection, caller: AbortSignal, timeoutMs: number): Watch => {
-  const stopped = new AbortController()
-  let late = false
-  const stop = () => {
-    stopped.abort()
-    connection.interrupt()
-  }
-  const timer = setTimeout(() => {
-    late = true
-    stop()
-  }, timeoutMs)
-  if (caller.aborted) stopped.abort()
-  caller.addEventListener('abort', stop)
-  return {
-    signal: stopped.signal,
-    isLate: () => late,
-    done: () => {
-      clearTimeout(timer)
-      caller.removeEventListener('abort', stop)
-    },
-  }
 }
 
 /**
