@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { shopLedger } from '../../support/shop.js'
 import { send, sql as sqlOf, startTestService, type SqlReply } from '../../support/service.js'
 
 let service: Awaited<ReturnType<typeof startTestService>>
@@ -129,6 +130,14 @@ describe('CREATE TABLE', () => {
     expect(await rows('SELECT 1')).toEqual([[1]])
   })
 
+  test('larger than its limits is refused by their names', async () => {
+    const [before, kept] = [await head(), blobs()]
+    expect(await refusal('CREATE TABLE files.long AS SELECT i FROM range(10000001) AS t(i)')).toContain('tableMaxRows')
+    const items = Array.from({ length: 4_097 }, (_, i) => `1 AS c${i}`)
+    expect(await refusal(`CREATE TABLE files.wide AS SELECT ${items.join(', ')}`)).toContain('fileMaxColumns')
+    expect([await head(), blobs(), unfinished()]).toEqual([before, kept, []])
+  })
+
   test('by two at once on one name: one has it, the other is told', async () => {
     const replies = await Promise.all([1, 2].map((n) => run(`CREATE TABLE files.race (SELECT ${n} AS x)`)))
     expect(replies.map(({ type }) => type).sort()).toEqual(['error', 'ok'])
@@ -247,4 +256,19 @@ test('a statement that comes again under its key writes once', async () => {
   const body = { query: 'INSERT INTO files.keyed VALUES (7)' }
   for (let i = 0; i < 2; i++) expect((await send(service.url, 'POST', '/api/sql/query', body, headers)).body).toMatchObject({ type: 'ok' })
   expect(await rows('SELECT n FROM files.keyed')).toEqual([[7]])
+})
+
+describe('a table of what models say', () => {
+  test.each([
+    ['few rows, scored inside the query', 'files.rentals', 60],
+    ['many rows, scored before it', '(SELECT sqft, location, rooms FROM files.rentals, range(1000))', 60_000],
+  ])('has %s, and tells how many', async (_, from, count) => {
+    const ledger = await shopLedger()
+    await ledger.lock()
+    const sql = `SELECT r.sqft, m.rental_price FROM ${from} AS r JOIN rent AS m`
+    const { data, end } = await ledger.select(sql, { wanted: { kind: 'file', path: join(ledger.blobs, 'made') } })
+    expect(data[0]?.[1]).toBe(count)
+    expect(end?.scored).toEqual([{ model: 'm-rent', version: 2, rows: count }])
+    await ledger.close()
+  })
 })
