@@ -1,5 +1,6 @@
 import { Problem } from '../errors.js'
 import { foldName } from '../../events/common.js'
+import { connectionProblem } from './connections.js'
 import type { Directory, FileEntry, ModelEntry, ModelVersionEntry, ProjectEntry, ViewEntry } from './directory.js'
 import { named, nearest } from './names.js'
 import { catalogue, relationOf } from './relations/catalogue.js'
@@ -23,22 +24,14 @@ const noTable = (name: string, schema: string, known: Iterable<string>): Problem
 const systemSchemas = ['information_schema', 'log', 'files'] as const
 const isSystemSchema = (name: string) => systemSchemas.find((schema) => schema === foldName(name))
 
-/** The refusal to read from a connection. */
-export const connectionUnreadable = (name: string): Problem =>
-  new Problem('refused_statement', 'Connections cannot be queried', `${name} is a connection; its tables cannot be read here`, {
-    hint: 'Upload the data as a file and read files.<name>.',
-  })
-
-const isConnection = async ({ directory, position }: Place, name: string): Promise<boolean> => {
-  const databases = await directory.databases(position)
-  return databases.some((database) => foldName(database) === foldName(name))
-}
+const connectionNamed = async ({ directory, position }: Place, name: string) => named(await directory.databases(position), name)
 
 const noSchema = async (place: Place, name: string, table: string): Promise<Problem> => {
   const projects = await place.directory.projects(place.position)
   const known = [...systemSchemas, ...projects.map((project) => project.name)]
   const like = nearest(name, known)
-  if (await isConnection(place, name)) return connectionUnreadable(name)
+  const connection = await connectionNamed(place, name)
+  if (connection) return connectionProblem(connection)
   return new Problem('not_found', 'Database not found', `Table '${table}' not found: there is no project or database ${name}`, {
     hint: like === undefined ? 'SHOW DATABASES lists what there is.' : `Did you mean ${like}.${table}?`,
   })
@@ -52,12 +45,13 @@ const isReadable = async ({ directory, position }: Place, name: string): Promise
  * which has another name now.
  */
 export const databaseOfView = async (place: Place, { database }: ViewEntry, project: ProjectEntry): Promise<string> =>
-  (await isReadable(place, database)) || (await isConnection(place, database)) ? database : project.name
+  (await isReadable(place, database)) || (await connectionNamed(place, database)) ? database : project.name
 
 /** Refuses a database that cannot be read, or is not there. */
 export const requireDatabase = async (place: Place, name: string): Promise<void> => {
   if (await isReadable(place, name)) return
-  if (await isConnection(place, name)) throw connectionUnreadable(name)
+  const connection = await connectionNamed(place, name)
+  if (connection) throw connectionProblem(connection)
   throw new Problem('not_found', 'Database not found', `Database ${name} does not exist`, { hint: 'SHOW DATABASES lists what there is.' })
 }
 

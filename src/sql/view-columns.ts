@@ -7,7 +7,9 @@ import { missingColumn } from './explain-error.js'
 import { checkAborted } from './models/staging.js'
 import { Rewriter } from './rewrite.js'
 import type { Session } from './session.js'
-import { readStatement } from './statement.js'
+import { Sources } from './sources.js'
+import { readStatement, type Text } from './statement.js'
+import { quoteName } from './strings.js'
 
 type ViewColumn = { schema: string; table: string; place: number; name: string; type: string }
 
@@ -19,6 +21,9 @@ const planning = (session: Session, strings: ReadonlySet<string>): Session => ({
   ...session,
   strings,
   quoted: new Set(),
+  sources: new Sources(),
+  reads: [],
+  ctes: new Map(),
   mode: 'inside',
   run: session.functions.begin(0),
   served: [],
@@ -28,9 +33,9 @@ const planning = (session: Session, strings: ReadonlySet<string>): Session => ({
 })
 
 const plan = async (session: Session, { name }: ViewEntry, project: ProjectEntry, position: number): Promise<ViewColumn[]> => {
-  const read = (sql: string, db: string) => readStatement(session, sql, db)
+  const read = (text: Text, db: string) => readStatement(session, text, db)
   try {
-    const tree = await read(`SELECT * FROM "${name.replaceAll('"', '""')}"`, project.name)
+    const tree = await read({ sql: `SELECT * FROM ${quoteName(name)}` }, project.name)
     await new Rewriter(session, read).query(tree, { db: project.name, position, ctes: new Map(), entries: [], views: [] })
     const prepared = await session.connection.prepare(await printSelect(session.connection, tree))
     try {

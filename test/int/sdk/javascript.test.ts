@@ -108,9 +108,12 @@ test('views are made, listed and deleted', async () => {
   await expect(client.Views.deleteView('good', 'shop')).rejects.toThrow(MindsDbError)
 })
 
-test('a table of files is deleted', async () => {
-  await uploadRentals(at.url, 'copied')
-  await client.Tables.deleteTable('copied', 'files')
+test('tables of files are made, replaced and deleted', async () => {
+  const table = await client.Tables.createTable('copied', 'files', 'SELECT sqft FROM files.rentals LIMIT 2')
+  await expect(client.Tables.createTable('copied', 'files', 'SELECT 1 AS one')).rejects.toThrow('copied')
+  await client.Tables.createOrReplaceTable('copied', 'files', 'SELECT rooms FROM files.rentals LIMIT 3')
+  expect((await client.SQL.runQuery('SELECT count(rooms) FROM files.copied')).rows).toEqual([{ count_0: 3 }])
+  await table.delete()
   await expect(client.Tables.deleteTable('copied', 'files')).rejects.toThrow('copied')
 })
 
