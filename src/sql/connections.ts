@@ -1,4 +1,3 @@
-import { foldName } from '../../events/common.js'
 import { Problem } from '../errors.js'
 import type { DatabaseEntry, Directory } from './directory.js'
 import { positionOf, type Token } from './lexer.js'
@@ -65,8 +64,8 @@ export const nativeQuery = async (
 ): Promise<Problem | undefined> => {
   for (const token of calledTables(tokens)) {
     const connection = named(await directory.databases(position), token.value)
-    const problem = connection ? connectionProblem(connection) : await ownDatabase(directory, position, token)
-    if (!problem) continue
+    if (!connection) continue
+    const problem = connectionProblem(connection)
     const { line, column, caret } = positionOf(sql, token.start)
     return new Problem(problem.code, problem.title, `${problem.detail} (line ${line}, column ${column})\n${caret}`, {
       ...problem.extras,
@@ -75,13 +74,4 @@ export const nativeQuery = async (
     })
   }
   return undefined
-}
-
-const ownDatabase = async (directory: Directory, position: number, { value }: Token): Promise<Problem | undefined> => {
-  const isOwn = foldName(value) === 'files' || (await directory.project(position, value)) !== undefined
-  return isOwn
-    ? new Problem('bad_statement', 'Not a connection', `${value} takes no query in its own language`, {
-        hint: `Leave its name out and write it before its tables: FROM (SELECT … FROM ${value}.name) AS t.`,
-      })
-    : undefined
 }

@@ -87,6 +87,11 @@ export class Directory {
     }))
   }
 
+  async agents(position: number, project: string): Promise<{ name: string }[]> {
+    const rows = await this.rows(`SELECT name FROM ${at('agents')} AS a WHERE project = $project ORDER BY id`, { position, project })
+    return rows.map(([name]) => ({ name: text(name) }))
+  }
+
   async versions(position: number, model: string): Promise<ModelVersionEntry[]> {
     const sql = `SELECT version, status, error, artefact, target FROM ${at('model_versions')} AS v WHERE stream = $model ORDER BY version`
     const rows = await this.rows(sql, { position, model })

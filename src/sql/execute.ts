@@ -6,15 +6,16 @@ import { isProblem, notFound, Problem } from '../errors.js'
 import type { Origin, Outcome } from '../log/log.js'
 import type { PredictionRecorder } from '../models/recorder.js'
 import { answerQuery, type Analytics } from './answer-query.js'
-import { chunkOf, errorMessage, type SqlAnswer, type SqlContext } from './answer.js'
+import { chunkOf, errorMessage, unlessEmpty, type SqlAnswer, type SqlContext } from './answer.js'
 import { describeModelPlace, findModelPlace, modelRow, type Described } from './describe-model.js'
 import { evaluateAsSelect } from './evaluate.js'
 import type { CommandScope } from './command-scope.js'
 import { toCommands } from './interpret.js'
 import { toModelCommand } from './interpret-model.js'
+import { connectionProblem } from './connections.js'
 import { inStatement } from './made-statement.js'
 import { parseStatement } from './statements/parse.js'
-import { showAsSelect } from './statements/show.js'
+import { showAsSelect, tableExists } from './statements/show.js'
 import type { Parameters, Span, Statement, StatementOf } from './statements/statement.js'
 import { systemAnswer, type FixedTable } from './statements/system.js'
 import { hideSecrets } from '../vault/secrets.js'
@@ -85,13 +86,20 @@ export class SqlEngine {
    * Refuses a query that cannot be a view's: one that is no SELECT, or that DuckDB cannot bind as things are now.
    * @throws Problem of the query
    */
-  async checkView(query: string, database: string, within?: Span): Promise<void> {
+  async checkView(query: string, database: string, within?: Span, params?: Parameters): Promise<void> {
     const inner = within ? query.slice(within.start, within.end) : query
-    const { kind } = parseStatement(inner)
+    const { kind } = parseStatement(inner, params)
     if (kind !== 'select' && kind !== 'system_select')
       throw new Problem('bad_statement', 'Not a query', 'a view is made of a SELECT', { hint: 'CREATE VIEW name AS (SELECT …)' })
     const { position } = await this.options.ledger.log.head()
-    const request = { sql: query, db: database, defaultProject: this.options.defaultProject, upTo: position, ...(within && { within }) }
+    const request = {
+      sql: query,
+      db: database,
+      defaultProject: this.options.defaultProject,
+      upTo: position,
+      ...(within && { within }),
+      ...(params && { params }),
+    }
     const { rows } = await this.options.analytics.query({ ...request, wanted: { kind: 'columns' } }, {})
     checkNames(
       (await rowsOf(rows)).map(([name]) => ({ name: String(name) })),
@@ -113,9 +121,11 @@ export class SqlEngine {
       case 'select':
         return this.#query(statement.sql, session)
       case 'system_select':
+        return this.#systemAnswer(statement, session) ?? this.#query(statement.sql, session)
       case 'show':
-      case 'describe':
         return this.#show(statement, session)
+      case 'describe':
+        return this.#query(showAsSelect(statement, context.db, this.options.version), session)
       case 'describe_model':
         return this.#describe(statement.parts, session)
       case 'evaluate':
@@ -189,13 +199,41 @@ export class SqlEngine {
     return { type: 'table', columns: ['section', 'text'], rows: chunkOf(rows), context, positions: [] }
   }
 
-  async #show(statement: StatementOf<'system_select' | 'show' | 'describe'>, session: Session): Promise<SqlAnswer> {
+  #systemAnswer(statement: StatementOf<'system_select' | 'show'>, { context, origin }: Session): SqlAnswer | undefined {
+    const known = systemAnswer(statement, { db: context.db, version: this.options.version, user: origin.actor })
+    return known && fixedAnswer(known, context)
+  }
+
+  async #show(statement: StatementOf<'show'>, session: Session): Promise<SqlAnswer> {
     const { db } = session.context
-    const known = systemAnswer(statement, { db, version: this.options.version, user: session.origin.actor })
-    if (known) return fixedAnswer(known, session.context)
-    if (statement.kind === 'system_select') throw new TypeError('the server does not know itself')
-    if (statement.kind === 'show' && statement.from) await this.#databaseNamed(scopeOf(statement.from, statement.what, db))
-    return this.#made(showAsSelect(statement, db, this.options.version), session)
+    await this.#checkShown(statement, db)
+    const answer = this.#systemAnswer(statement, session) ?? (await this.#made(showAsSelect(statement, db, this.options.version), session))
+    return ofTable.has(statement.what) ? this.#needTable(answer, statement, session) : answer
+  }
+
+  /** What SHOW is asked of must be there, and readable. */
+  async #checkShown({ what, from }: StatementOf<'show'>, db: string): Promise<void> {
+    if (!from && unscoped.has(what)) return
+    const scope = await this.#databaseNamed(scopeOf(from ?? [], what, db))
+    if (!ofTable.has(what) && what !== 'tables' && what !== 'table_status') return
+    const connection = await this.#resources.one('database', scope)
+    if (connection) throw connectionProblem(connection.state)
+  }
+
+  /** Nothing to show of a table may mean that there is none. */
+  async #needTable(answer: SqlAnswer, { from }: StatementOf<'show'>, session: Session): Promise<SqlAnswer> {
+    const { db } = session.context
+    const shown = await unlessEmpty(answer)
+    if (shown || answer.type !== 'table') return shown ?? answer
+    if (await unlessEmpty(await this.#query(tableExists(from, db), session))) return { ...answer, rows: chunkOf([]) }
+    throw new Problem(
+      'not_found',
+      'Table not found',
+      `Table '${from?.at(-1) ?? ''}' not found in database: ${scopeOf(from ?? [], 'columns', db)}`,
+      {
+        hint: 'SELECT * FROM information_schema.tables lists what there is.',
+      },
+    )
   }
 
   async #describe(parts: readonly string[], session: Session): Promise<SqlAnswer> {
@@ -203,14 +241,12 @@ export class SqlEngine {
     try {
       return rowsAnswer(await this.describeModel(parts, db), session.context)
     } catch (error) {
-      const [table = '', schema = db] = [...parts].reverse()
-      // An uploaded file has columns to describe, and no model has its name.
-      if (!isProblem(error) || parts.length > 2 || schema.toLowerCase() !== 'files' || !(await this.#resources.one('file', table)))
-        throw error
-      return this.#query(
-        showAsSelect({ kind: 'show', what: 'columns', full: false, from: [schema, table], like: null, where: null }, db),
-        session,
-      )
+      // Views, files and the tables of this service have columns to describe.
+      if (!isProblem(error) || error.code !== 'not_found' || parts.length > 2) throw error
+      const columns = showAsSelect({ kind: 'show', what: 'columns', full: false, from: [...parts], like: null, where: null }, db)
+      const answer = await unlessEmpty(await this.#query(columns, session))
+      if (answer) return answer
+      throw error
     }
   }
 
@@ -249,11 +285,11 @@ export class SqlEngine {
     return { type: 'ok', affected_rows: null, context, positions }
   }
 
-  async #checkStatement({ target, source }: StatementOf<'create_view' | 'alter_view'>, { query, context }: Session): Promise<void> {
+  async #checkStatement({ target, source }: StatementOf<'create_view' | 'alter_view'>, { query, params, context }: Session): Promise<void> {
     const projectName = target.project ?? context.db
     const project = await this.#resources.one('project', projectName)
     if (!project) throw notFound('project', projectName)
-    await this.checkView(query, source.database ?? project.state.name, source.span)
+    await this.checkView(query, source.database ?? project.state.name, source.span, params)
   }
 }
 
@@ -264,9 +300,23 @@ const rowsOf = async (chunks: AsyncIterable<string>): Promise<unknown[][]> => {
   return JSON.parse(`[${texts.join(',')}]`) as unknown[][]
 }
 
+type Shown = StatementOf<'show'>['what']
+
+/** SHOW says something of one table. */
+const ofTable = new Set<Shown>(['columns', 'create_table', 'create_view', 'index'])
+/** SHOW says the same in every database. */
+const unscoped = new Set<Shown>([
+  'databases',
+  'projects',
+  'ml_engines',
+  'handlers',
+  ...(['variables', 'status', 'engines', 'plugins', 'charset', 'collation', 'warnings', 'errors'] as const),
+  ...(['function_status', 'procedure_status', 'events', 'processlist', 'privileges', 'search_path'] as const),
+])
+
 /** What FROM names is a database, except where it names a table in one. */
-const scopeOf = (from: readonly string[], what: StatementOf<'show'>['what'], db: string): string => {
-  if (what !== 'columns' && what !== 'create_table' && what !== 'index') return from.at(-1) ?? db
+const scopeOf = (from: readonly string[], what: Shown, db: string): string => {
+  if (!ofTable.has(what)) return from.at(-1) ?? db
   return from.length > 1 ? (from.at(-2) ?? db) : db
 }
 

@@ -165,5 +165,5 @@ export const explainParseFailure = (failure: ParseFailure, translation: Translat
 export const missingColumn = (error: unknown): string | undefined => {
   const { kind, message } = readDuckDBError(error instanceof RunError ? error.cause : error)
   if (kind !== 'Binder') return undefined
-  return /^(?:Referenced column|Column) "([^"]+)"[^"]*(?:not found|does not exist|FROM clause)/.exec(message)?.[1]
+  return /^(?:Referenced column|Column) "([^\n]+?)"[^"\n]*(?:not found|does not exist|FROM clause)/.exec(message)?.[1]
 }

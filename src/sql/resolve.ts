@@ -24,15 +24,35 @@ const noTable = (name: string, schema: string, known: Iterable<string>): Problem
 const systemSchemas = ['information_schema', 'log', 'files'] as const
 const isSystemSchema = (name: string) => systemSchemas.find((schema) => schema === foldName(name))
 
+const connectionNamed = async ({ directory, position }: Place, name: string) => named(await directory.databases(position), name)
+
 const noSchema = async (place: Place, name: string, table: string): Promise<Problem> => {
   const projects = await place.directory.projects(place.position)
   const known = [...systemSchemas, ...projects.map((project) => project.name)]
   const like = nearest(name, known)
-  const connection = named(await place.directory.databases(place.position), name)
+  const connection = await connectionNamed(place, name)
   if (connection) return connectionProblem(connection)
   return new Problem('not_found', 'Database not found', `Table '${table}' not found: there is no project or database ${name}`, {
     hint: like === undefined ? 'SHOW DATABASES lists what there is.' : `Did you mean ${like}.${table}?`,
   })
+}
+
+const isReadable = async ({ directory, position }: Place, name: string): Promise<boolean> =>
+  isSystemSchema(name) !== undefined || (await directory.project(position, name)) !== undefined
+
+/**
+ * Where a view's names without a database are looked up. What was recorded and names nothing any more is its own project,
+ * which has another name now.
+ */
+export const databaseOfView = async (place: Place, { database }: ViewEntry, project: ProjectEntry): Promise<string> =>
+  (await isReadable(place, database)) || (await connectionNamed(place, database)) ? database : project.name
+
+/** Refuses a database that cannot be read, or is not there. */
+export const requireDatabase = async (place: Place, name: string): Promise<void> => {
+  if (await isReadable(place, name)) return
+  const connection = await connectionNamed(place, name)
+  if (connection) throw connectionProblem(connection)
+  throw new Problem('not_found', 'Database not found', `Database ${name} does not exist`, { hint: 'SHOW DATABASES lists what there is.' })
 }
 
 const fixedRelation = (schema: 'information_schema' | 'log', name: string): Found => {
@@ -82,6 +102,11 @@ const readyVersion = async (place: Place, project: ProjectEntry, model: ModelEnt
   return { kind: 'model', model, version, project }
 }
 
+const agentUnasked = (label: string): Problem =>
+  new Problem('not_built', 'Agents are not asked here', `${label} is an agent: this service keeps agents and calls no language models`, {
+    hint: 'Read its settings with DESCRIBE AGENT and ask the model directly. Models that this service trains answer: SELECT … FROM project.model.',
+  })
+
 const inProject = async (place: Place, project: ProjectEntry, name: string): Promise<Found> => {
   const relation = relationOf('project', name)
   if (relation) return { kind: 'relation', relation, project }
@@ -91,6 +116,7 @@ const inProject = async (place: Place, project: ProjectEntry, name: string): Pro
   const models = await place.directory.models(place.position, project.stream)
   const model = named(models, name)
   if (model) return readyVersion(place, project, model, undefined)
+  if (named(await place.directory.agents(place.position, project.stream), name)) throw agentUnasked(`${project.name}.${name}`)
   throw noTable(
     name,
     project.name,

@@ -27,7 +27,8 @@ import {
 import { template } from './ast/templates.js'
 import type { ModelUse } from './models/references.js'
 import { rewriteModels } from './models/select.js'
-import { resolveTable, type Found } from './resolve.js'
+import { forgetNativeQuery, nativeDatabase } from './native-queries.js'
+import { databaseOfView, requireDatabase, resolveTable, type Found } from './resolve.js'
 import type { Scope } from './scope.js'
 import type { Read, Session } from './session.js'
 import { positionOfAt } from './time-travel.js'
@@ -144,9 +145,20 @@ export class Rewriter {
       }
       case 'PIVOT':
         return this.pivot(ref, scope)
+      case 'SUBQUERY':
+        return this.subquery(ref, scope)
       default:
         return this.below(ref, scope)
     }
+  }
+
+  /** A query for another database sees what is there, and nothing of the statement around it. */
+  private async subquery(ref: AstNode, scope: Scope): Promise<void> {
+    const database = nativeDatabase(ref)
+    if (database === undefined) return this.below(ref, scope)
+    forgetNativeQuery(ref)
+    await requireDatabase({ directory: this.session.directory, db: scope.db, position: scope.position }, database)
+    return this.below(ref, { ...scope, db: database, ctes: new Map(), entries: [] })
   }
 
   private async pivot(ref: AstNode, scope: Scope): Promise<void> {
@@ -209,6 +221,7 @@ export class Rewriter {
         return template(this.session.connection, found.relation.sql, {
           position: integerConstant(scope.position),
           project: found.project ? textConstant(found.project.stream) : nullConstant(),
+          ...(found.relation.ofViews === true && { views: textConstant(await this.session.viewColumns(scope.position)) }),
         })
       case 'file':
         return selectNode([star('')], tableFunction('read_parquet', textConstant(`${this.session.blobsDirectory}/${found.file.content}`)))
@@ -225,9 +238,11 @@ export class Rewriter {
     if (scope.views.length >= limits.viewMaxDepth)
       throw new Problem('query_limit', 'Views are nested too deeply', `View ${label} is nested in more than ${limits.viewMaxDepth} others`)
     try {
-      const body = await this.read({ sql: view.query, view: label }, view.database === '' ? project.name : view.database)
+      const place = { directory: this.session.directory, db: scope.db, position: scope.position }
+      const db = await databaseOfView(place, view, project)
+      const body = await this.read({ sql: view.query, view: label }, db)
       await this.query(body, {
-        db: view.database === '' ? project.name : view.database,
+        db,
         position: scope.position,
         ctes: new Map(),
         entries: [],

@@ -20,6 +20,7 @@ import { rewrites } from './rewrites.js'
 import { RunError, running, Sources } from './sources.js'
 import { readStatement, type Text } from './statement.js'
 import { positionOfRequest } from './time-travel.js'
+import { viewColumns } from './view-columns.js'
 import { watch } from './watch.js'
 
 export type { Served } from './session.js'
@@ -82,7 +83,7 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
   const { connection, database, request, services } = context
   const functions = modelFunctions(database.instance)
   const run = functions.begin(mode === 'inside' ? limits.modelInsideMaxRows : Infinity)
-  return {
+  const session: Session = {
     connection,
     directory: new Directory(connection, database.instance),
     head: request.upTo,
@@ -106,7 +107,9 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
       functions.renew(run)
       await begin(connection)
     },
+    viewColumns: (position) => viewColumns(database.instance, session, position),
   }
+  return session
 }
 
 /** The only text that DuckDB runs for a request, and the tree that it is printed from; none when the text was known. */

@@ -45,6 +45,8 @@ export type Session = {
   keep: boolean
   served: Served[]
   staged: StagedModel[]
+  /** The columns of all views at a position, as JSON text. */
+  viewColumns: (position: number) => Promise<string>
   /** Ends the transaction and begins another one, which sees functions registered since. */
   refresh: () => Promise<void>
 }

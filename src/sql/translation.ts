@@ -114,7 +114,7 @@ const isModelVersion = (tokens: Token[], index: number): boolean => {
 
 /**
  * The statement as DuckDB's parser takes it: names and strings in its spelling, parameters and variables as literals,
- * a model's version as a quoted name. `after` holds text to insert behind tokens.
+ * a model's version as a quoted name. `after` holds text to insert behind tokens, `instead` text for tokens.
  *
  * @example translate(sql, tokens, { n: 3 }).text
  */
@@ -123,10 +123,13 @@ export const translate = (
   tokens: Token[],
   params: Record<string, unknown>,
   after: ReadonlyMap<number, string> = new Map(),
+  instead: ReadonlyMap<number, string> = new Map(),
 ): Translation => {
   let positional = 0
   return new Translation(sql, tokens, (token, index) => {
     const added = after.get(index) ?? ''
+    const replaced = instead.get(index)
+    if (replaced !== undefined) return replaced + added
     if (token.kind === 'parameter') return parameterOf(sql, token, token.value === '' ? ++positional : 0, params) + added
     if (token.kind === 'variable') return variableOf(sql, token) + added
     return (isModelVersion(tokens, index) ? quoteName(token.text) : tokenToDuckDB(token)) + added

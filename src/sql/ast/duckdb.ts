@@ -1,4 +1,4 @@
-import type { DuckDBConnection } from '@duckdb/node-api'
+import { listValue, type DuckDBConnection } from '@duckdb/node-api'
 import { parseAst, printAst, type AstNode } from './json.js'
 import { isNode, nodeOf, nodesOf, textOf } from './nodes.js'
 
@@ -39,6 +39,15 @@ export const parseSelect = async (connection: DuckDBConnection, sql: string): Pr
   return node
 }
 
+const statementOf = (node: AstNode): string => printAst({ error: false, statements: [{ node, named_param_map: [] }] })
+
 /** The SQL text of a tree, which is the only text that DuckDB runs. */
 export const printSelect = (connection: DuckDBConnection, node: AstNode): Promise<string> =>
-  oneText(connection, 'SELECT json_deserialize_sql($1::JSON)', printAst({ error: false, statements: [{ node, named_param_map: [] }] }))
+  oneText(connection, 'SELECT json_deserialize_sql($1::JSON)', statementOf(node))
+
+/** The texts of several trees, in their order. */
+export const printSelects = async (connection: DuckDBConnection, nodes: readonly AstNode[]): Promise<string[]> => {
+  const sql = 'SELECT json_deserialize_sql(tree) FROM (SELECT unnest($1::JSON[]) AS tree)'
+  const reader = await connection.runAndReadAll(sql, [listValue(nodes.map(statementOf))])
+  return reader.getRows().map(([text]) => (typeof text === 'string' ? text : ''))
+}

@@ -1,4 +1,5 @@
 import { isProblem, Problem } from '../../errors.js'
+import { insteadOf } from './absent-statements.js'
 import { lex, positionOf, splitSingle, type Token } from '../lexer.js'
 import { spanOf, splitTokens } from './clauses.js'
 import { Cursor } from './cursor.js'
@@ -105,7 +106,7 @@ const takeExplain = (cursor: Cursor): Statement => {
 }
 
 const startsQuery = (cursor: Cursor): boolean =>
-  cursor.isSymbol('(') || ['SELECT', 'WITH', 'VALUES', 'FROM', 'TABLE'].some((word) => cursor.isWord(word))
+  cursor.isSymbol('(') || ['SELECT', 'WITH', 'VALUES', 'FROM', 'TABLE', 'PIVOT', 'UNPIVOT'].some((word) => cursor.isWord(word))
 
 /** The first word of each statement and what reads the rest of it. */
 const verbs: readonly (readonly [word: string, take: (cursor: Cursor) => Statement])[] = [
@@ -133,8 +134,16 @@ const takeStatement = (cursor: Cursor): Statement => {
   if (cursor.takeWords('DELETE', 'FROM')) return takeTableWrite(cursor, 'delete')
   const verb = verbs.find(([word]) => cursor.takeWords(word))
   if (verb) return verb[1](cursor)
-  cursor.expect('SELECT')
-  return takeTransaction(cursor) ?? cursor.fail()
+  const transaction = takeTransaction(cursor)
+  if (transaction) return transaction
+  const first = cursor.peek()
+  const instead = insteadOf(first?.text ?? '')
+  const shown = first?.text.slice(0, 60).toUpperCase().toWellFormed() ?? ''
+  if (instead !== undefined) return cursor.refuse(first, `this service does not have ${shown}`, `Use ${instead}.`)
+  return cursor.refuse(
+    first,
+    `${shown} begins no statement of this service; ${verbs.map(([word]) => word).join(', ')}, SELECT and BEGIN do`,
+  )
 }
 
 const isEnd = (token: Token | undefined): boolean => token?.kind === 'symbol' && token.text === ';'

@@ -69,6 +69,7 @@ export const showable = [
   'columns',
   'index',
   'create_table',
+  'create_view',
   'table_status',
   'variables',
   'status',

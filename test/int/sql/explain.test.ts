@@ -109,7 +109,6 @@ describe('a connection', () => {
     ['SELECT * FROM my_postgres (orders)', 'extension "postgres"', 15],
     ['SELECT * FROM my_slack.messages', 'my_slack is a connection to slack, which has no tables', 15],
     ['SELECT * FROM my_duckdb.t', 'other DuckDB databases', 15],
-    ['SELECT * FROM files (SELECT 1)', 'takes no query', 15],
   ])('%s says what is missing', async (query, reason, column) => {
     const { error_message: message } = await run(query)
     expect(message).toContain(reason)
