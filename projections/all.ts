@@ -2,7 +2,7 @@ import { events } from './events.js'
 import { models, modelVersions } from './models.js'
 import { predictions } from './predictions.js'
 import type { Projection } from './projection.js'
-import { agents, chatbots, databases, files, projects, skills, views } from './resources.js'
+import { agents, chatbots, configs, databases, files, projects, skills, views } from './resources.js'
 
 /** Every projection there is, in the order they are applied. */
 export const projections: readonly Projection[] = [
@@ -14,6 +14,7 @@ export const projections: readonly Projection[] = [
   databases,
   views,
   files,
+  configs,
   models,
   modelVersions,
   predictions,

@@ -3,6 +3,7 @@ import type { NewEvent } from '../log/log.js'
 import type { Lookup } from '../log/lookups.js'
 import * as agent from './agent.js'
 import * as chatbot from './chatbot.js'
+import * as config from './config.js'
 import * as database from './database.js'
 import * as file from './file.js'
 import * as model from './model.js'
@@ -18,6 +19,7 @@ export type LedgerCommand =
   | database.DatabaseCommand
   | view.ViewCommand
   | file.FileCommand
+  | config.ConfigCommand
   | model.ModelCommand
 
 /** An event of another resource than the subject says its stream. */
@@ -44,6 +46,7 @@ const chatbot_ = handler('chatbot', chatbot)
 const database_ = handler('database', database)
 const view_ = handler('view', view)
 const file_ = handler('file', file)
+const config_ = handler('config', config)
 const model_ = handler('model', model)
 
 /** Who decides each command. */
@@ -73,6 +76,7 @@ export const handlers: Record<LedgerCommand['type'], Handler> = {
   CreateFile: file_,
   ReplaceFile: file_,
   DeleteFile: file_,
+  UpdateConfig: config_,
   CreateModel: model_,
   RetrainModel: model_,
   StartTraining: model_,

@@ -1,3 +1,4 @@
+import { configHistory } from './config.js'
 import { column, masked, nocase, type Relation } from './relation.js'
 
 const position = column('position', 'BIGINT', 'Place in the log, from 1, without gaps.')
@@ -82,4 +83,4 @@ const receipts: Relation = {
 }
 
 /** The schema `log`. */
-export const logRelations: readonly Relation[] = [events, predictions, receipts]
+export const logRelations: readonly Relation[] = [events, predictions, receipts, configHistory]
