@@ -5,6 +5,7 @@ import type { Ledger } from '../commands/ledger.js'
 import { conflict, notFound, Problem } from '../errors.js'
 import { lex, splitSingle } from '../sql/lexer.js'
 import type { SqlEngine } from '../sql/execute.js'
+import { fileName } from './files.js'
 import { databaseNamed, entriesOf, type Database, type Entry } from './listing.js'
 import { idempotencyOf, note, originOf } from './origin.js'
 import { param, unwrap, type Route } from './route.js'
@@ -48,9 +49,10 @@ export const tableRoutes = (ledger: Ledger, sql: Pick<SqlEngine, 'execute'>): Ro
     const { name, select, replace } = unwrap(req, 'table', creation)
     writable(await databaseNamed(log, param(req, 'database')), 'created', name)
     const [origin, execution] = [originOf(req, res), idempotencyOf(req)]
-    const taken = await log.resources.one('file', foldName(name))
+    const file = fileName(name)
+    const taken = await log.resources.one('file', file)
     if (taken && replace !== true && !(await ledger.repeated(origin, execution))) throw conflict('table', name)
-    const query = `CREATE ${replace === true ? 'OR REPLACE ' : ''}TABLE files.${quoted(name)} (\n${queryText(select)}\n)`
+    const query = `CREATE ${replace === true ? 'OR REPLACE ' : ''}TABLE files.${quoted(file)} (\n${queryText(select)}\n)`
     const answer = await sql.execute({ query, origin, execution })
     if (answer.type === 'error') throw answer.problem
     res.locals['positions'] = answer.positions

@@ -62,29 +62,28 @@ const inOrderedList = (tokens: readonly Token[], start: number): boolean => {
   return false
 }
 
+/** Where in its row of VALUES a token stands, from 0: the commas before it that no inner bracket holds. */
+const placeInRow = (tokens: readonly Token[], start: number, values: number): number => {
+  let [commas, depth] = [0, 0]
+  for (let at = start - 1; at > values; at--)
+    if (isSymbol(tokens[at], ')')) depth++
+    else if (isSymbol(tokens[at], '(')) {
+      if (depth === 0 && (at === values + 1 || isSymbol(tokens[at - 1], ','))) return commas
+      // The bracket of a function: the commas so far were between its arguments.
+      if (depth === 0) commas = 0
+      else depth--
+    } else if (depth === 0 && isSymbol(tokens[at], ',')) commas++
+  return commas
+}
+
 /** The columns of INSERT INTO t (a, b), or the table's own name for all of them. */
 const insertNames = (tokens: readonly Token[]): ((place: Place) => string | undefined) => {
-  if (!isWord(tokens[0], 'INSERT')) return () => undefined
-  const values = tokens.findIndex((token) => isWord(token, 'VALUES'))
+  const values = isWord(tokens[0], 'INSERT') ? tokens.findIndex((token) => isWord(token, 'VALUES')) : -1
+  if (values < 0) return () => undefined
   const open = tokens.findIndex((token) => isSymbol(token, '('))
-  const columns =
-    open >= 0 && open < values
-      ? tokens
-          .slice(open, values)
-          .filter(isName)
-          .map(({ value }) => value)
-      : []
-  const table = tokens.slice(0, open >= 0 ? Math.min(open, values) : values).findLast(isName)?.value
-  return ({ start }) => {
-    if (values < 0 || start < values) return undefined
-    let [at, commas, depth] = [start - 1, 0, 0]
-    for (; at > values; at--) {
-      if (isSymbol(tokens[at], ')')) depth++
-      else if (isSymbol(tokens[at], '(') && depth-- === 0) break
-      else if (depth === 0 && isSymbol(tokens[at], ',')) commas++
-    }
-    return columns[commas] ?? table
-  }
+  const columns = open < values ? tokens.slice(open, values).filter(isName) : []
+  const table = tokens.slice(0, Math.min(open, values)).findLast(isName)
+  return ({ start }) => (start < values ? undefined : (columns[placeInRow(tokens, start, values)] ?? table)?.value)
 }
 
 const innermostAlias = (items: readonly Item[], { start }: Place): string | undefined =>
@@ -100,25 +99,34 @@ const unused = (name: string, used: Set<string>): string => {
   return free
 }
 
+/** Functions whose arguments have a FROM between them. */
+const withFrom = 'EXTRACT SUBSTRING TRIM OVERLAY'.split(' ')
+const clausesAfterFrom = 'WHERE GROUP HAVING ORDER LIMIT SELECT UNION USING SET'.split(' ')
+
+/** The name that begins at a token, part by part; a number is a model's version. */
+const partsFrom = (tokens: readonly Token[], i: number): string[] => {
+  const parts: string[] = []
+  for (let at = i; isName(tokens[at]) || tokens[at]?.kind === 'number'; at += 2) {
+    parts.push(tokens[at]?.value ?? '')
+    if (!isSymbol(tokens[at + 1], '.')) break
+  }
+  return parts
+}
+
 /** The tables after FROM, JOIN, INTO and UPDATE that have something before a dot. */
 const tablesIn = (tokens: readonly Token[]): Record<string, string[]> => {
   const found = new Map<string, Set<string>>()
-  /** For each open bracket, whether a comma leads to another table. */
-  const inFrom = [false]
+  /** For each open bracket, whether it is a function's, or a comma leads to another table. */
+  const brackets: ('function' | 'tables' | 'other')[] = ['other']
   tokens.forEach((token, i) => {
-    if (isSymbol(token, '(')) inFrom.push(false)
-    else if (isSymbol(token, ')')) inFrom.pop()
-    else if (isWord(token, 'WHERE', 'GROUP', 'HAVING', 'ORDER', 'LIMIT', 'SELECT', 'UNION', 'USING', 'SET'))
-      inFrom[inFrom.length - 1] = false
-    const begins = isWord(token, 'FROM', 'JOIN', 'INTO', 'UPDATE') && !isWord(tokens[i - 1], 'DISTINCT')
-    if (begins) inFrom[inFrom.length - 1] = true
-    if (!begins && !(isSymbol(token, ',') && inFrom.at(-1) === true)) return
-    const parts: string[] = []
-    for (let at = i + 1; isName(tokens[at]) || tokens[at]?.kind === 'number'; at += 2) {
-      parts.push(tokens[at]?.value ?? '')
-      if (!isSymbol(tokens[at + 1], '.')) break
-    }
-    const [database, ...rest] = parts
+    if (isSymbol(token, '(')) brackets.push(isWord(tokens[i - 1], ...withFrom) ? 'function' : 'other')
+    else if (isSymbol(token, ')')) brackets.pop()
+    else if (isWord(token, ...clausesAfterFrom)) brackets[brackets.length - 1] = 'other'
+    const inside = brackets.at(-1)
+    const begins = isWord(token, 'FROM', 'JOIN', 'INTO', 'UPDATE') && inside !== 'function' && !isWord(tokens[i - 1], 'DISTINCT')
+    if (begins) brackets[brackets.length - 1] = 'tables'
+    if (!begins && !(isSymbol(token, ',') && inside === 'tables')) return
+    const [database, ...rest] = partsFrom(tokens, i + 1)
     if (database !== undefined && rest.length > 0) found.set(database, (found.get(database) ?? new Set()).add(rest.join('.')))
   })
   return Object.fromEntries([...found].map(([database, tables]) => [database, [...tables]]))
