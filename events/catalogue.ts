@@ -5,6 +5,7 @@ import type { JsonObject, StreamId, Upcaster } from './common.js'
 import * as config from './config.js'
 import * as database from './database.js'
 import * as file from './file.js'
+import * as job from './job.js'
 import * as model from './model.js'
 import { predictionsSchemas, type PredictionsEvent } from './predictions.js'
 import * as project from './project.js'
@@ -21,6 +22,7 @@ export type States = {
   view: view.View
   database: database.Database
   file: file.File
+  job: job.Job
   config: config.Config
 }
 export type Kind = keyof States
@@ -34,6 +36,7 @@ export type ResourceEvent =
   | view.ViewEvent
   | database.DatabaseEvent
   | file.FileEvent
+  | job.JobEvent
   | config.ConfigEvent
 export type LedgerEvent = ResourceEvent | PredictionsEvent
 export type EventType = LedgerEvent['type']
@@ -52,6 +55,7 @@ const groups: Group[] = [
   { kind: 'view', schemas: view.viewSchemas },
   { kind: 'database', schemas: database.databaseSchemas },
   { kind: 'file', schemas: file.fileSchemas },
+  { kind: 'job', schemas: job.jobSchemas },
   { kind: 'config', schemas: config.configSchemas },
   { kind: 'predictions', schemas: predictionsSchemas },
 ]
@@ -63,7 +67,7 @@ export const catalogue: ReadonlyMap<string, EventDefinition> = new Map(
   ),
 )
 
-export const kinds: readonly Kind[] = ['project', 'skill', 'agent', 'chatbot', 'model', 'view', 'database', 'file', 'config']
+export const kinds: readonly Kind[] = ['project', 'skill', 'agent', 'chatbot', 'model', 'view', 'database', 'file', 'job', 'config']
 
 /** The schema version that is written today. */
 export const currentSchema = (type: string): number => (catalogue.get(type)?.upcasters.length ?? 0) + 1
@@ -88,6 +92,7 @@ const evolvers: Record<Kind, Evolve> = {
   view: view.evolve,
   database: database.evolve,
   file: file.evolve,
+  job: job.evolve,
   config: config.evolve,
 }
 

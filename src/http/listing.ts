@@ -36,8 +36,13 @@ export const databaseNamed = async (log: Log, name: string): Promise<Database> =
   return found
 }
 
-/** One thing that a database holds. */
-export type Entry = { name: string; type: 'table' | 'model' | 'view' | 'agent' | 'system view'; engine: string | null; deletable: boolean }
+/** One thing that a database holds. A job is none of its tables. */
+export type Entry = {
+  name: string
+  type: 'table' | 'model' | 'view' | 'agent' | 'system view' | 'job'
+  engine: string | null
+  deletable: boolean
+}
 
 const entry = (type: Entry['type'], name: string, engine: string | null = null, deletable = true): Entry => ({
   name,
@@ -50,11 +55,13 @@ const ofProject = async (log: Log, project: Found<'project'>): Promise<Entry[]> 
   const models = await log.resources.list('model', project)
   const views = await log.resources.list('view', project)
   const agents = await log.resources.list('agent', project)
+  const jobs = await log.resources.list('job', project)
   return [
     entry('table', 'models', null, false),
     ...models.map(({ state }) => entry('model', state.name, state.versions.at(-1)?.engine ?? null)),
     ...views.map(({ state }) => entry('view', state.name)),
     ...agents.map(({ state }) => entry('agent', state.name)),
+    ...jobs.map(({ state }) => entry('job', state.name)),
   ]
 }
 

@@ -39,7 +39,7 @@ export const sqlUtilityRoutes = (log: Log, records: Records, defaultProject: str
           const database = await databaseNamed(log, name)
           if (database.type === 'connection') return { name, tables: [], unavailable: whyNotOpened(database.database.state.engine) }
           const entries = await entriesOf(log, database)
-          return { name, tables: entries.filter(({ type }) => type !== 'agent').map((entry) => entry.name) }
+          return { name, tables: entries.filter(({ type }) => type !== 'agent' && type !== 'job').map((entry) => entry.name) }
         }),
       )
       res.json({ data })

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { foldName, resourceName, text } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
 import { conflict, notFound, Problem } from '../errors.js'
+import type { Log } from '../log/log.js'
 import { lex, splitSingle } from '../sql/lexer.js'
 import type { SqlEngine } from '../sql/execute.js'
 import { fileName } from './files.js'
@@ -13,6 +14,9 @@ import { param, unwrap, type Route } from './route.js'
 const record = z.object({ name: z.string(), type: z.enum(['data', 'model', 'view', 'agent', 'system view']) }).meta({ id: 'Table' })
 const creation = z.object({ name: resourceName, select: text, replace: z.boolean().nullish() })
 const path = '/databases/:database/tables'
+
+const tablesOf = async (log: Log, database: Database): Promise<Entry[]> =>
+  (await entriesOf(log, database)).filter(({ type }) => type !== 'job')
 
 const shown = ({ name, type }: Entry) => ({ name, type: type === 'table' ? 'data' : type })
 
@@ -41,7 +45,7 @@ const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``
 export const tableRoutes = (ledger: Ledger, sql: Pick<SqlEngine, 'execute'>): Route[] => {
   const { log } = ledger
   const tableNamed = async (database: Database, name: string): Promise<Entry> => {
-    const found = (await entriesOf(log, database)).find((known) => foldName(known.name) === foldName(name))
+    const found = (await tablesOf(log, database)).find((known) => foldName(known.name) === foldName(name))
     if (!found) throw notFound('table', name)
     return found
   }
@@ -64,7 +68,7 @@ export const tableRoutes = (ledger: Ledger, sql: Pick<SqlEngine, 'execute'>): Ro
       summary: 'List what can be read in a database: files, models and views of a project, system views',
       answers: { 200: z.array(record) },
       async handle(req, res) {
-        res.json((await entriesOf(log, await databaseNamed(log, param(req, 'database')))).map(shown))
+        res.json((await tablesOf(log, await databaseNamed(log, param(req, 'database')))).map(shown))
       },
     },
     {

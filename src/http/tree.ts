@@ -20,8 +20,8 @@ const leaf = z
   .object({
     name: z.string(),
     schema: z.null(),
-    class: z.literal('table'),
-    type: z.enum(['table', 'model', 'view', 'agent', 'system view']),
+    class: z.enum(['table', 'job']),
+    type: z.enum(['table', 'model', 'view', 'agent', 'system view', 'job']),
     engine: z.string().nullable(),
     deletable: z.boolean(),
   })
@@ -41,7 +41,7 @@ export const treeRoutes = (log: Log, records: Records, defaultProject: string): 
   {
     method: 'get',
     path: '/tree/:database',
-    summary: 'What a database holds: models, views and agents of a project, uploaded files, system views',
+    summary: 'What a database holds: models, views, agents and jobs of a project, uploaded files, system views',
     query: z.object({ all_schemas: z.string().optional().describe('taken for its clients; there is one schema in each database') }),
     answers: { 200: z.array(leaf) },
     async handle(req, res) {
@@ -53,7 +53,16 @@ export const treeRoutes = (log: Log, records: Records, defaultProject: string): 
           hint: 'GET /api/tree lists what there is.',
         })
       const entries = await entriesOf(log, database)
-      res.json(entries.map(({ name, type, engine, deletable }) => ({ name, schema: null, class: 'table', type, engine, deletable })))
+      res.json(
+        entries.map(({ name, type, engine, deletable }) => ({
+          name,
+          schema: null,
+          class: type === 'job' ? 'job' : 'table',
+          type,
+          engine,
+          deletable,
+        })),
+      )
     },
   },
 ]

@@ -132,3 +132,29 @@ test('a rename that is sent again with its key has its answer, though nothing ha
     body: { title: 'Creation is not allowed' },
   })
 })
+
+const kinds: readonly (readonly [kind: string, path: string, body: unknown])[] = [
+  ['skill', 'skills', { skill: { name: 'a', type: 't', params: {} } }],
+  ['agent', 'agents', { agent: { name: 'a', model_name: 'm' } }],
+  ['chatbot', 'chatbots', { chatbot: { name: 'a', agent_name: 'a', db_engine: 'slack', db_params: {} } }],
+]
+
+test('a creation has its answer even when its project gets another name right after it', async () => {
+  const { log } = at.service
+  await send(at.url, 'POST', '/api/projects', { project: { name: 'moving0' } })
+  const moving = await log.resources.one('project', 'moving0')
+  const origin = { actor: 'a', source: 'system', request: null, correlation: null, causation: null } as const
+  const submit = log.submit.bind(log)
+  for (const [n, [kind, path, body]] of kinds.entries()) {
+    const renamed = { stream: moving?.stream ?? '', event: { type: 'ProjectRenamed', data: { name: `moving${n + 1}` } } } as const
+    log.submit = async (submission) => {
+      const outcome = await submit(submission)
+      await submit({ origin, lookups: {}, decide: () => [renamed], payloads: [] })
+      return outcome
+    }
+    const reply = await send(at.url, 'POST', `/api/projects/moving${n}/${path}`, body).finally(() => {
+      log.submit = submit
+    })
+    expect([kind, reply]).toMatchObject([kind, { status: 201, body: { name: 'a', project_id: moving?.id } }])
+  }
+})

@@ -15,6 +15,7 @@ beforeAll(async () => {
   await send(at.url, 'POST', '/api/projects/mindsdb/views', {
     view: { name: 'Good', query: "SELECT * FROM files.rentals WHERE location = 'good'" },
   })
+  await sql(at.url, 'CREATE JOB nightly (SELECT 1) EVERY 1 day')
   await send(at.url, 'POST', '/api/projects/mindsdb/agents', { agent: { name: 'helper', model_name: 'gpt-4o' } })
 })
 afterAll(() => at.stop())
@@ -40,13 +41,14 @@ describe('the tree', () => {
     expect(names((await get('/databases/')).body)).toEqual(names((await get('/tree')).body))
   })
 
-  test('a project begins with models, then its models, views and agents', async () => {
+  test('a project begins with models, then its models, views, agents and jobs', async () => {
     const own = { schema: null, class: 'table' }
     expect((await get('/tree/MindsDB')).body).toEqual([
       { ...own, name: 'models', type: 'table', engine: null, deletable: false },
       { ...own, name: 'rent', type: 'model', engine: 'boosted_trees', deletable: true },
       { ...own, name: 'Good', type: 'view', engine: null, deletable: true },
       { ...own, name: 'helper', type: 'agent', engine: null, deletable: true },
+      { ...own, name: 'nightly', class: 'job', type: 'job', engine: null, deletable: true },
     ])
     expect((await get('/tree/shop?all_schemas=true')).body).toHaveLength(1)
   })
@@ -74,7 +76,7 @@ describe('the tree', () => {
 })
 
 describe('tables of a database', () => {
-  test('are listed with their types, and found by name without case', async () => {
+  test('are listed with their types and without jobs, and found by name without case', async () => {
     expect((await get('/databases/files/tables')).body).toEqual([{ name: 'rentals', type: 'data' }])
     expect((await get('/databases/mindsdb/tables')).body).toEqual([
       { name: 'models', type: 'data' },
