@@ -79,6 +79,7 @@ export const handlers: Record<LedgerCommand['type'], Handler> = {
   DeleteView: view_,
   CreateFile: file_,
   ReplaceFile: file_,
+  AppendToFile: file_,
   DeleteFile: file_,
   UpdateConfig: config_,
   CreateModel: model_,

@@ -1,6 +1,7 @@
 import { knownHandlers } from '../../handlers.js'
 import { quoteText } from '../strings.js'
-import { config } from './config.js'
+import { config, configHistory } from './config.js'
+import { filesHistory } from './files-history.js'
 import { at, column, masked, nocase, type Column, type Relation } from './relation.js'
 
 const databases: Relation = {
@@ -235,7 +236,7 @@ const columns = (fixed: Fixed): Relation => {
 }
 
 /** The system's own tables of information_schema; those of resources come from the resources. */
-export const systemRelations: readonly Relation[] = [databases, schemata, files, engines, handlers, config]
+export const systemRelations: readonly Relation[] = [databases, schemata, files, filesHistory, engines, handlers, config, configHistory]
 
 /** The two tables that list everything, themselves included. */
 export const listings = (fixed: Fixed): Relation[] => {

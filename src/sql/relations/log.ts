@@ -1,4 +1,3 @@
-import { configHistory } from './config.js'
 import { jobRuns, jobsHistory } from './job-runs.js'
 import { column, masked, nocase, type Relation } from './relation.js'
 
@@ -79,4 +78,4 @@ const receipts: Relation = {
 }
 
 /** The schema `log`. */
-export const logRelations: readonly Relation[] = [events, predictions, receipts, jobRuns, jobsHistory, configHistory]
+export const logRelations: readonly Relation[] = [events, predictions, receipts, jobRuns, jobsHistory]

@@ -56,7 +56,7 @@ test('a mask that is sent back keeps the key; what is the same leaves no event; 
   expect(await read()).toMatchObject({ default_llm: {}, default_embedding_model: {} })
   const history = await sql(
     at.url,
-    "SELECT change, VALUE->>'$.model_name', VALID_TO IS NULL FROM log.config_history WHERE name = 'default_llm'",
+    "SELECT change, VALUE->>'$.model_name', VALID_TO IS NULL FROM information_schema.config_history WHERE name = 'default_llm'",
   )
   expect(history.data).toEqual([
     ['ConfigCreated', 'gpt-4o', false],

@@ -118,6 +118,27 @@ describe('tables of a database', () => {
   })
 })
 
+test('a table that is made of a SELECT is a file: once, unless it is to be replaced', async () => {
+  const create = (table: object, headers = {}) => send(at.url, 'POST', '/api/databases/files/tables', { table }, headers)
+  const select = 'SELECT location, count(*) AS n FROM files.rentals -- by place\nGROUP BY location; -- done'
+  expect(await create({ name: 'Places', select }, { 'idempotency-key': 'c' })).toMatchObject({
+    status: 201,
+    body: { name: 'places', type: 'data' },
+  })
+  const position = await head()
+  expect(await create({ name: 'Places', select }, { 'idempotency-key': 'c' })).toMatchObject({ status: 201, body: { name: 'places' } })
+  expect(await create({ name: 'places', select })).toMatchObject({ status: 409 })
+  expect(await head()).toBe(position)
+  expect((await sql(at.url, 'SELECT count(*) FROM files.places')).data).toEqual([[3]])
+  expect(await create({ name: 'places', select: 'SELECT 1 AS one', replace: true })).toMatchObject({ status: 201 })
+  expect((await sql(at.url, 'SELECT * FROM files.places')).data).toEqual([[1]])
+  expect(await create({ name: 'more', select: 'SELECT nothing FROM files.rentals' })).toMatchObject({
+    status: 400,
+    body: { detail: expect.stringContaining('nothing') },
+  })
+  expect((await send(at.url, 'DELETE', '/api/databases/files/tables/places')).status).toBe(204)
+})
+
 describe('a test of a connection', () => {
   test('never says that it worked, since nothing was opened', async () => {
     for (const [engine, reason] of [
