@@ -54,19 +54,28 @@ export const connectionEngines: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** DuckDB's extension for a system, where it has one. */
-const extensions: Readonly<Record<string, string>> = {
-  postgres: 'postgres',
-  cockroachdb: 'postgres',
-  timescaledb: 'postgres',
-  supabase: 'postgres',
-  redshift: 'postgres',
-  pgvector: 'postgres',
-  mysql: 'mysql',
-  mariadb: 'mysql',
-  sqlite: 'sqlite',
-  s3: 'httpfs',
-}
+const extensions: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    postgres: 'postgres',
+    supabase: 'postgres',
+    cockroachdb: 'postgres',
+    timescaledb: 'postgres',
+    pgvector: 'postgres',
+    redshift: 'postgres',
+    mysql: 'mysql',
+    mariadb: 'mysql',
+    sqlite: 'sqlite',
+    s3: 'httpfs',
+    bigquery: 'bigquery',
+    snowflake: 'snowflake',
+    mssql: 'mssql',
+    google_sheets: 'gsheets',
+    mongodb: 'mongo',
+  }),
+)
+
+/** The extension of DuckDB that reads tables of an engine, where it has one. `extensionOf('mariadb')` → `mysql` */
+export const extensionOf = (engine: string): string | undefined => extensions.get(engine)
 
 /**
  * Why a connection is on record and nothing is read through it.
@@ -74,7 +83,7 @@ const extensions: Readonly<Record<string, string>> = {
  * @example whyNotOpened('mariadb') // 'MariaDB connections are kept and not opened: the DuckDB extension mysql is not installed'
  */
 export const whyNotOpened = (engine: string): string => {
-  const extension = extensions[engine]
+  const extension = extensionOf(engine)
   const why = extension === undefined ? 'this service does not talk to it' : `the DuckDB extension ${extension} is not installed`
   return `${connectionEngines.get(engine) ?? engine} connections are kept and not opened: ${why}`
 }

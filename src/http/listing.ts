@@ -1,7 +1,7 @@
 import { foldName } from '../../events/common.js'
-import { whyNotOpened } from '../connections.js'
-import { notFound, Problem } from '../errors.js'
+import { notFound } from '../errors.js'
 import type { Found, Log } from '../log/log.js'
+import { connectionProblem } from '../sql/connections.js'
 import { catalogue } from '../sql/relations/catalogue.js'
 
 /** The id of the system database that holds the files; ids of resources begin at 1. */
@@ -65,7 +65,7 @@ const ofProject = async (log: Log, project: Found<'project'>): Promise<Entry[]> 
   ]
 }
 
-/** What a database holds, in the order that clients show it. @throws Problem 501 for a connection, which is not opened */
+/** What a database holds, in the order that clients show it. @throws Problem 400 for a connection, which is not opened */
 export const entriesOf = async (log: Log, database: Database): Promise<Entry[]> => {
   switch (database.type) {
     case 'system':
@@ -75,10 +75,6 @@ export const entriesOf = async (log: Log, database: Database): Promise<Entry[]> 
     case 'project':
       return ofProject(log, database.project)
     case 'connection':
-      throw new Problem('not_built', 'Not available', `the tables of ${database.name} are not known: ${whyNotOpened(engineOf(database))}`, {
-        hint: 'Upload the data as a file and read files.<name>.',
-      })
+      throw connectionProblem({ name: database.name, engine: database.database.state.engine })
   }
 }
-
-const engineOf = ({ database }: Extract<Database, { type: 'connection' }>): string => database.state.engine
