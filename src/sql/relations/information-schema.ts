@@ -1,4 +1,6 @@
+import { knownHandlers } from '../../handlers.js'
 import { quoteText } from '../strings.js'
+import { config, configHistory } from './config.js'
 import { filesHistory } from './files-history.js'
 import { at, column, masked, nocase, type Column, type Relation } from './relation.js'
 
@@ -73,9 +75,15 @@ const engines: Relation = {
     FROM (VALUES ('boosted_trees'), ('lightwood')) AS e(name)`,
 }
 
+/** Our own rows as one JSON text: as rows of VALUES they would be a tree of thousands of nodes. */
+const listed = (rows: readonly Record<string, string | number | null>[]): string => {
+  const shape = Object.entries(rows[0] ?? {}).map(([key, value]) => `"${key}":"${typeof value === 'number' ? 'INTEGER' : 'VARCHAR'}"`)
+  return `(SELECT unnest(from_json(${quoteText(JSON.stringify(rows))}, '[{${shape.join(',')}}]'), max_depth := 2))`
+}
+
 const handlers: Relation = {
   name: 'handlers',
-  about: 'What this service can train with and read from.',
+  about: 'What can be named as an engine: what trains, what is read, and the systems that a connection may name.',
   kind: 'SYSTEM VIEW',
   columns: [
     column('NAME', 'VARCHAR', 'Name of the handler.'),
@@ -84,16 +92,13 @@ const handlers: Relation = {
     column('DESCRIPTION', 'VARCHAR', 'What it does.'),
     column('VERSION', 'VARCHAR', 'Its release.'),
     column('CONNECTION_ARGS', 'VARCHAR', 'Always empty.'),
-    column('IMPORT_SUCCESS', 'BOOLEAN', 'Always true.'),
-    column('IMPORT_ERROR', 'VARCHAR', 'Always empty.'),
+    column('IMPORT_SUCCESS', 'BOOLEAN', 'Whether it is used; a connection of the others is kept and not opened.'),
+    column('IMPORT_ERROR', 'VARCHAR', 'Why it is not used.'),
   ],
   sql: `
     SELECT ${nocase('h.name')} AS "NAME", h.type AS "TYPE", h.title AS "TITLE", h.description AS "DESCRIPTION", '1.0.0' AS "VERSION",
-      CAST(NULL AS VARCHAR) AS "CONNECTION_ARGS", true AS "IMPORT_SUCCESS", CAST(NULL AS VARCHAR) AS "IMPORT_ERROR"
-    FROM (VALUES
-      ('boosted_trees', 'ml', 'Boosted trees', 'Predicts numbers and classes from tables.'),
-      ('lightwood', 'ml', 'Boosted trees', 'The same engine under the name that existing statements use.'),
-      ('files', 'data', 'Files', 'Reads uploaded files.')) AS h(name, type, title, description)`,
+      CAST(NULL AS VARCHAR) AS "CONNECTION_ARGS", h.unavailable IS NULL AS "IMPORT_SUCCESS", h.unavailable AS "IMPORT_ERROR"
+    FROM ${listed(knownHandlers)} AS h`,
 }
 
 const known = (names: string, about: (name: string) => string, type = 'VARCHAR'): Column[] =>
@@ -134,12 +139,6 @@ const columnColumns: Column[] = [
 
 const placed = (columns: readonly Column[], values: Record<string, string>): string =>
   columns.map(({ name, type }) => `${values[name] ?? `CAST(NULL AS ${type})`} AS "${name}"`).join(', ')
-
-/** Our own rows as one JSON text: as rows of VALUES they would be a tree of thousands of nodes. */
-const listed = (rows: readonly Record<string, string | number | null>[]): string => {
-  const shape = Object.entries(rows[0] ?? {}).map(([key, value]) => `"${key}":"${typeof value === 'number' ? 'INTEGER' : 'VARCHAR'}"`)
-  return `(SELECT unnest(from_json(${quoteText(JSON.stringify(rows))}, '[{${shape.join(',')}}]'), max_depth := 2))`
-}
 
 /** The tables and columns that are fixed: those of the system schemas, and those that every project has (schema NULL). */
 export type Fixed = { schema: string | null; relations: readonly Relation[] }[]
@@ -242,7 +241,7 @@ const columns = (fixed: Fixed): Relation => {
 }
 
 /** The system's own tables of information_schema; those of resources come from the resources. */
-export const systemRelations: readonly Relation[] = [databases, schemata, files, filesHistory, engines, handlers]
+export const systemRelations: readonly Relation[] = [databases, schemata, files, filesHistory, engines, handlers, config, configHistory]
 
 /** The two tables that list everything, themselves included. */
 export const listings = (fixed: Fixed): Relation[] => {
