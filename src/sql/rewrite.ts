@@ -172,7 +172,7 @@ export class Rewriter {
     const clock = { connection: this.session.connection, directory: this.session.directory, head: this.session.head }
     const position = at ? await positionOfAt(clock, at) : scope.position
     if (at && textOf(at, 'unit').toUpperCase() !== 'VERSION') this.session.keep = false
-    const found = await resolveTable({ directory: this.session.directory, db: scope.db, position }, parts)
+    const found = await resolveTable({ directory: this.session.directory, db: scope.db, position, head: this.session.head }, parts)
     if (found.kind === 'model') {
       models.push(await this.model(ref, found))
       return

@@ -7,6 +7,7 @@ import { missingConditions, withoutUsing } from './join-conditions.js'
 import { lex, splitSingle, type Token } from './lexer.js'
 import { normalise } from './normalise.js'
 import type { Session } from './session.js'
+import { misplacedAt } from './time-travel-syntax.js'
 import { translate, type Translation } from './translation.js'
 
 type Attempt = { translation: Translation; tree: AstNode }
@@ -16,7 +17,10 @@ const attempt = async (session: Session, sql: string, tokens: Token[], after?: R
   try {
     return { translation, tree: await parseSelect(session.connection, translation.text) }
   } catch (error) {
-    throw error instanceof ParseFailure ? explainParseFailure(error, translation) : error
+    if (!(error instanceof ParseFailure)) throw error
+    const offset = error.bytes === undefined ? undefined : translation.userOffset(error.bytes)
+    const misplaced = offset === undefined ? undefined : misplacedAt(sql, tokens, offset)
+    throw misplaced ?? explainParseFailure(error, translation)
   }
 }
 

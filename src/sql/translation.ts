@@ -1,6 +1,7 @@
 import { Problem } from '../errors.js'
 import { badStatement, tokenToDuckDB, type Token } from './lexer.js'
 import { quoteName, quoteText } from './strings.js'
+import { aliasesBehindAt } from './time-travel-syntax.js'
 
 type Piece = { from: number; start: number; length: number }
 
@@ -16,10 +17,15 @@ export class Translation {
     spell: (token: Token, index: number) => string,
   ) {
     let at = tokens[0]?.start ?? 0
+    const aliases = aliasesBehindAt(tokens)
+    const moved = new Set([...aliases.values()].flatMap(({ from, to }) => tokens.slice(from, to)))
     tokens.forEach((token, index) => {
       this.add(sql.slice(at, token.start), at)
-      this.add(spell(token, index), token.start)
       at = token.end
+      if (moved.has(token)) return
+      const alias = aliases.get(index)
+      for (const part of alias ? tokens.slice(alias.from, alias.to) : []) this.add(`${tokenToDuckDB(part)} `, part.start)
+      this.add(spell(token, index), token.start)
     })
   }
 

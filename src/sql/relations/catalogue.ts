@@ -4,18 +4,15 @@ import { logRelations } from './log.js'
 import type { Relation } from './relation.js'
 import { resourceRelations } from './resources.js'
 
-const isHistory = ({ name }: Relation) => name.endsWith('_history')
-const ofAllProjects = resourceRelations.filter((relation) => !isHistory(relation))
-
 const fixed = [
-  { schema: 'information_schema', relations: [...systemRelations, ...ofAllProjects] },
+  { schema: 'information_schema', relations: [...systemRelations, ...resourceRelations] },
   { schema: 'log', relations: logRelations },
   { schema: null, relations: resourceRelations },
 ]
 
 /** What SQL offers beside the users' own views, models and files: by schema, and what every project has. */
 export const catalogue = {
-  information_schema: [...systemRelations, ...ofAllProjects, ...listings(fixed)],
+  information_schema: [...systemRelations, ...resourceRelations, ...listings(fixed)],
   log: logRelations,
   project: resourceRelations,
 } as const

@@ -1,5 +1,6 @@
 import { quoteText } from '../strings.js'
-import { at, column, masked, nocase, type Column, type Relation } from './relation.js'
+import { addedColumns, addedItems, joinedEvents } from './history.js'
+import { at, column, masked, nocase, upTo, type Column, type Relation } from './relation.js'
 
 const databases: Relation = {
   name: 'databases',
@@ -39,6 +40,22 @@ const schemata: Relation = {
     FROM (${databases.sql}) AS d`,
 }
 
+const shared = 'stream, id, name, valid_from, valid_to, created_at, changed_at, changed_by, change, request'
+const databasesPast = addedColumns(databases.columns)
+
+const databasesHistory: Relation = {
+  name: 'databases_history',
+  about: 'Projects and connections with every state there ever was.',
+  kind: 'SYSTEM VIEW',
+  columns: [...databases.columns, ...databasesPast],
+  sql: `
+    SELECT ${nocase('r.name')} AS "NAME", r.type AS "TYPE", r.engine AS "ENGINE", r.data AS "CONNECTION_DATA"${addedItems(databasesPast)}
+    FROM (
+      SELECT ${shared}, 'project' AS type, NULL AS engine, NULL AS data FROM ${upTo('projects')} AS p
+      UNION ALL SELECT ${shared}, 'data', engine, ${masked('parameters')} FROM ${upTo('databases')} AS c
+    ) AS r${joinedEvents} ORDER BY r.id, r.valid_from`,
+}
+
 const files: Relation = {
   name: 'files',
   about: 'Uploaded files; each is a table of the schema files.',
@@ -56,6 +73,19 @@ const files: Relation = {
     SELECT ${nocase('f.name')} AS "NAME", f.row_count AS "ROW_COUNT", f.bytes AS "BYTES", CAST(f.columns AS VARCHAR) AS "COLUMNS",
       f.original_name AS "ORIGINAL_NAME", f.created_at AS "CREATED_AT", f.changed_at AS "CHANGED_AT"
     FROM ${at('files')} AS f ORDER BY f.id`,
+}
+
+const filesPast = addedColumns(files.columns)
+
+const filesHistory: Relation = {
+  name: 'files_history',
+  about: 'Uploaded files with every content there ever was.',
+  kind: 'SYSTEM VIEW',
+  columns: [...files.columns, ...filesPast, column('CONTENT', 'VARCHAR', 'SHA-256 of the stored content.')],
+  sql: `
+    SELECT ${nocase('r.name')} AS "NAME", r.row_count AS "ROW_COUNT", r.bytes AS "BYTES", CAST(r.columns AS VARCHAR) AS "COLUMNS",
+      r.original_name AS "ORIGINAL_NAME", r.created_at AS "CREATED_AT", r.changed_at AS "CHANGED_AT"${addedItems(filesPast)}, r.content AS "CONTENT"
+    FROM ${upTo('files')} AS r${joinedEvents} ORDER BY r.id, r.valid_from`,
 }
 
 const engines: Relation = {
@@ -236,7 +266,15 @@ const columns = (fixed: Fixed): Relation => {
 }
 
 /** The system's own tables of information_schema; those of resources come from the resources. */
-export const systemRelations: readonly Relation[] = [databases, schemata, files, engines, handlers]
+export const systemRelations: readonly Relation[] = [
+  databases,
+  schemata,
+  files,
+  engines,
+  handlers,
+  databasesHistory,
+  filesHistory,
+]
 
 /** The two tables that list everything, themselves included. */
 export const listings = (fixed: Fixed): Relation[] => {
