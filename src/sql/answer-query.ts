@@ -2,11 +2,12 @@ import { streamId, type StreamId } from '../../events/common.js'
 import type { Log, Origin } from '../log/log.js'
 import type { PredictionRecorder } from '../models/recorder.js'
 import type { SqlAnswer, SqlContext } from './answer.js'
+import type { AsOf } from './as-of.js'
 import { cutSecrets } from './statements/secrets.js'
 import type { Parameters } from './statements/statement.js'
 
 /** A SELECT on its way to the analytics process. */
-export type AnalyticsRequest = { sql: string; db: string; defaultProject: string; upTo: number; params?: Parameters }
+export type AnalyticsRequest = { sql: string; db: string; defaultProject: string; upTo: number; asOf?: AsOf; params?: Parameters }
 
 /** Which version of a model scored how many rows of a query. */
 type Scored = { model: string; version: number; rows: number }
@@ -33,6 +34,8 @@ type Query = {
   sql: string
   params?: Parameters | undefined
   context: SqlContext
+  /** The position of the past to read at. */
+  position?: number | undefined
   origin: Origin
   signal?: AbortSignal
   log: Pick<Log, 'head'>
@@ -85,8 +88,16 @@ async function* withReceipts(stream: AnalyticsStream, query: Query, readAt: numb
 /** Runs a SELECT as the log is now. Resolves with its first rows, so that most failures are still an answer of their own. */
 export const answerQuery = async (query: Query): Promise<SqlAnswer> => {
   const { sql, params, context, signal, log, analytics, defaultProject } = query
-  const { position } = await log.head()
-  const request = { sql, db: context.db, defaultProject, upTo: position, ...(params && { params }) }
+  const { position: head } = await log.head()
+  const { position = head } = query
+  const request = {
+    sql,
+    db: context.db,
+    defaultProject,
+    upTo: head,
+    ...(params && { params }),
+    ...(position !== head && { asOf: position }),
+  }
   const stream = await analytics.query(request, { signal })
   try {
     const positions = await recordServed(stream, query, position)

@@ -34,9 +34,7 @@ const whenText = (lives: readonly Life[], position: number): string | undefined 
 const notThen = async ({ directory, position, head }: Place, detail: string, missing: Missing): Promise<Problem | undefined> => {
   if (position === head) return undefined
   const then = whenText(await directory.lives(missing, head), position)
-  return then === undefined
-    ? undefined
-    : new Problem('not_found', 'It did not exist then', `${detail} at position ${position}; ${then}`)
+  return then === undefined ? undefined : new Problem('not_found', 'It did not exist then', `${detail} at position ${position}; ${then}`)
 }
 
 const unknownTable = (name: string, schema: string, known: Iterable<string>): Problem => {
@@ -127,9 +125,14 @@ const readyVersion = async (place: Place, project: ProjectEntry, model: ModelEnt
   if (!version) {
     const lives = number === undefined || position === head ? [] : await directory.versionLives(model.stream, number, head)
     const then = whenText(lives, position)
-    throw new Problem('not_found', 'Model not found', `Model not found: ${label}${then === undefined ? '' : ` at position ${position}: ${then}`}`, {
-      hint: `Its versions are ${versions.map((known) => known.version).join(', ')}.`,
-    })
+    throw new Problem(
+      'not_found',
+      'Model not found',
+      `Model not found: ${label}${then === undefined ? '' : ` at position ${position}: ${then}`}`,
+      {
+        hint: `Its versions are ${versions.map((known) => known.version).join(', ')}.`,
+      },
+    )
   }
   if (version.status !== 'complete' || version.artefact === null)
     throw position === head

@@ -15,6 +15,7 @@ export class Translation {
     readonly sql: string,
     readonly tokens: Token[],
     spell: (token: Token, index: number) => string,
+    after: ReadonlyMap<number, string>,
   ) {
     let at = tokens[0]?.start ?? 0
     const aliases = aliasesBehindAt(tokens)
@@ -22,10 +23,10 @@ export class Translation {
     tokens.forEach((token, index) => {
       this.add(sql.slice(at, token.start), at)
       at = token.end
-      if (moved.has(token)) return
       const alias = aliases.get(index)
       for (const part of alias ? tokens.slice(alias.from, alias.to) : []) this.add(`${tokenToDuckDB(part)} `, part.start)
-      this.add(spell(token, index), token.start)
+      if (!moved.has(token)) this.add(spell(token, index), token.start)
+      this.add(after.get(index) ?? '', token.start)
     })
   }
 
@@ -120,10 +121,10 @@ export const translate = (
   after: ReadonlyMap<number, string> = new Map(),
 ): Translation => {
   let positional = 0
-  return new Translation(sql, tokens, (token, index) => {
-    const added = after.get(index) ?? ''
-    if (token.kind === 'parameter') return parameterOf(sql, token, token.value === '' ? ++positional : 0, params) + added
-    if (token.kind === 'variable') return variableOf(sql, token) + added
-    return (isModelVersion(tokens, index) ? quoteName(token.text) : tokenToDuckDB(token)) + added
-  })
+  const spell = (token: Token, index: number): string => {
+    if (token.kind === 'parameter') return parameterOf(sql, token, token.value === '' ? ++positional : 0, params)
+    if (token.kind === 'variable') return variableOf(sql, token)
+    return isModelVersion(tokens, index) ? quoteName(token.text) : tokenToDuckDB(token)
+  }
+  return new Translation(sql, tokens, spell, after)
 }

@@ -20,7 +20,8 @@ export const historyColumns: readonly Column[] = [
 ]
 
 /** Those that a resource has not already under the same name. */
-export const addedColumns = (own: readonly Column[]): Column[] => historyColumns.filter(({ name }) => !own.some((known) => known.name === name))
+export const addedColumns = (own: readonly Column[]): Column[] =>
+  historyColumns.filter(({ name }) => !own.some((known) => known.name === name))
 
 const sources: Readonly<Record<string, string>> = {
   SOURCE: 'began.source',

@@ -266,15 +266,7 @@ const columns = (fixed: Fixed): Relation => {
 }
 
 /** The system's own tables of information_schema; those of resources come from the resources. */
-export const systemRelations: readonly Relation[] = [
-  databases,
-  schemata,
-  files,
-  engines,
-  handlers,
-  databasesHistory,
-  filesHistory,
-]
+export const systemRelations: readonly Relation[] = [databases, schemata, files, engines, handlers, databasesHistory, filesHistory]
 
 /** The two tables that list everything, themselves included. */
 export const listings = (fixed: Fixed): Relation[] => {
