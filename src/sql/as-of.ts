@@ -43,6 +43,7 @@ const histories: Record<Kind, string> = {
   agent: 'agents_history WHERE true',
   chatbot: 'chatbots_history WHERE true',
   view: 'views_history WHERE true',
+  job: 'job_definitions_history WHERE true',
   model: 'model_activations_history WHERE true',
 }
 
