@@ -4,10 +4,22 @@ import type { PredictionRecorder } from '../models/recorder.js'
 import type { SqlAnswer, SqlContext } from './answer.js'
 import type { AsOf } from './as-of.js'
 import { cutSecrets } from './statements/secrets.js'
-import type { Parameters } from './statements/statement.js'
+import type { Wanted } from './outcomes/wanted.js'
+import type { Parameters, Span } from './statements/statement.js'
 
 /** A SELECT on its way to the analytics process. */
-export type AnalyticsRequest = { sql: string; db: string; defaultProject: string; upTo: number; asOf?: AsOf; params?: Parameters }
+export type AnalyticsRequest = {
+  sql: string
+  db: string
+  defaultProject: string
+  upTo: number
+  /** An earlier position that all of it reads at. */
+  asOf?: AsOf
+  params?: Parameters
+  /** The part of `sql` that is the query, when it stands in another statement. */
+  within?: Span
+  wanted?: Wanted
+}
 
 /** Which version of a model scored how many rows of a query. */
 type Scored = { model: string; version: number; rows: number }
@@ -32,6 +44,8 @@ type Query = {
   /** The statement as it was sent, and the SELECT it became. */
   query: string
   sql: string
+  within?: Span | undefined
+  wanted?: Wanted | undefined
   params?: Parameters | undefined
   context: SqlContext
   /** The position of the past to read at. */
@@ -87,7 +101,7 @@ async function* withReceipts(stream: AnalyticsStream, query: Query, readAt: numb
 
 /** Runs a SELECT as the log is now. Resolves with its first rows, so that most failures are still an answer of their own. */
 export const answerQuery = async (query: Query): Promise<SqlAnswer> => {
-  const { sql, params, context, signal, log, analytics, defaultProject } = query
+  const { sql, within, wanted, params, context, signal, log, analytics, defaultProject } = query
   const { position: head } = await log.head()
   const { position = head } = query
   const request = {
@@ -96,6 +110,8 @@ export const answerQuery = async (query: Query): Promise<SqlAnswer> => {
     defaultProject,
     upTo: head,
     ...(params && { params }),
+    ...(within && { within }),
+    ...(wanted && { wanted }),
     ...(position !== head && { asOf: position }),
   }
   const stream = await analytics.query(request, { signal })

@@ -3,7 +3,8 @@ import { badStatement, tokenToDuckDB, type Token } from './lexer.js'
 import { quoteName, quoteText } from './strings.js'
 import { aliasesBehindAt } from './time-travel-syntax.js'
 
-type Piece = { from: number; start: number; length: number }
+/** A part of DuckDB's text, and the part of the user's that it stands for; `same` says that they are the same to the letter. */
+type Piece = { from: number; length: number; start: number; end: number; same: boolean }
 
 /** A statement in DuckDB's spelling that remembers where each part stood in the user's text. */
 export class Translation {
@@ -21,18 +22,21 @@ export class Translation {
     const aliases = aliasesBehindAt(tokens)
     const moved = new Set([...aliases.values()].flatMap(({ from, to }) => tokens.slice(from, to)))
     tokens.forEach((token, index) => {
-      this.add(sql.slice(at, token.start), at)
+      this.add(sql.slice(at, token.start), at, token.start)
       at = token.end
       const alias = aliases.get(index)
-      for (const part of alias ? tokens.slice(alias.from, alias.to) : []) this.add(`${tokenToDuckDB(part)} `, part.start)
-      if (!moved.has(token)) this.add(spell(token, index), token.start)
-      this.add(after.get(index) ?? '', token.start)
+      for (const part of alias ? tokens.slice(alias.from, alias.to) : []) {
+        this.add(tokenToDuckDB(part), part.start, part.end)
+        this.add(' ', part.end, part.end)
+      }
+      if (!moved.has(token)) this.add(spell(token, index), token.start, token.end)
+      this.add(after.get(index) ?? '', token.end, token.end)
     })
   }
 
-  private add(text: string, start: number): void {
+  private add(text: string, start: number, end: number): void {
     if (text === '') return
-    this.pieces.push({ from: this.text.length, start, length: text.length })
+    this.pieces.push({ from: this.text.length, length: text.length, start, end, same: text === this.sql.slice(start, end) })
     this.text += text
   }
 
@@ -52,9 +56,19 @@ export class Translation {
 
   /** The offset in the user's text of a byte offset in DuckDB's text. */
   userOffset(bytes: number): number {
-    const at = this.charAt(bytes)
+    return this.offsetOf(this.charAt(bytes))
+  }
+
+  /** The same for the number of characters (code points) before a place. */
+  userOffsetOfCharacter(characters: number): number {
+    return this.offsetOf(Array.from(this.text).slice(0, characters).join('').length)
+  }
+
+  private offsetOf(at: number): number {
     const piece = this.pieces.findLast(({ from }) => from <= at)
-    return piece ? Math.min(piece.start + (at - piece.from), this.sql.length) : 0
+    if (!piece) return 0
+    if (at >= piece.from + piece.length) return piece.end
+    return piece.same ? piece.start + (at - piece.from) : piece.start
   }
 }
 

@@ -1,4 +1,5 @@
 import { quoteText } from '../strings.js'
+import { filesHistory } from './files-history.js'
 import { addedColumns, addedItems, joinedEvents } from './history.js'
 import { at, column, masked, nocase, upTo, type Column, type Relation } from './relation.js'
 
@@ -73,19 +74,6 @@ const files: Relation = {
     SELECT ${nocase('f.name')} AS "NAME", f.row_count AS "ROW_COUNT", f.bytes AS "BYTES", CAST(f.columns AS VARCHAR) AS "COLUMNS",
       f.original_name AS "ORIGINAL_NAME", f.created_at AS "CREATED_AT", f.changed_at AS "CHANGED_AT"
     FROM ${at('files')} AS f ORDER BY f.id`,
-}
-
-const filesPast = addedColumns(files.columns)
-
-const filesHistory: Relation = {
-  name: 'files_history',
-  about: 'Uploaded files with every content there ever was.',
-  kind: 'SYSTEM VIEW',
-  columns: [...files.columns, ...filesPast, column('CONTENT', 'VARCHAR', 'SHA-256 of the stored content.')],
-  sql: `
-    SELECT ${nocase('r.name')} AS "NAME", r.row_count AS "ROW_COUNT", r.bytes AS "BYTES", CAST(r.columns AS VARCHAR) AS "COLUMNS",
-      r.original_name AS "ORIGINAL_NAME", r.created_at AS "CREATED_AT", r.changed_at AS "CHANGED_AT"${addedItems(filesPast)}, r.content AS "CONTENT"
-    FROM ${upTo('files')} AS r${joinedEvents} ORDER BY r.id, r.valid_from`,
 }
 
 const engines: Relation = {
