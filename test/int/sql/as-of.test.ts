@@ -26,7 +26,12 @@ const upload = async (rent: (size: number) => number) => {
 }
 
 beforeAll(async () => {
+  // The zone of the machine must not be felt.
+  const zone = process.env['TZ']
+  process.env['TZ'] = 'Asia/Tokyo'
   service = await startTestService()
+  if (zone === undefined) delete process.env['TZ']
+  else process.env['TZ'] = zone
   await run('CREATE PROJECT shop')
   await mark('project')
   await upload((size) => 10 * size)
@@ -67,6 +72,10 @@ describe('a statement with as_of reads as things were', () => {
       expect(await ask('SELECT type FROM skills', { as_of })).toMatchObject({ data: [['sql']], context: { as_of } })
     const east = String(await cell(`SELECT recorded_at + INTERVAL 2 HOURS FROM log.events WHERE position = ${at['first']}`))
     expect((await ask('SELECT type FROM skills', { as_of: `${east}+02:00` })).data).toEqual([['sql']])
+  })
+
+  test('times are UTC, wherever the machine is', async () => {
+    expect((await ask('SELECT count(*) FROM skills AT (TIMESTAMP => now()::TIMESTAMP)')).data).toEqual([[0]])
   })
 
   test('an AT inside wins', async () => {
