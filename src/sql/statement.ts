@@ -9,6 +9,7 @@ import { lex, splitSingle, type Token } from './lexer.js'
 import { markNativeQueries, nativeQueries, nativeSpelling } from './native-queries.js'
 import { normalise } from './normalise.js'
 import type { Session } from './session.js'
+import { misplacedAt } from './time-travel-syntax.js'
 import { translate, type Translation } from './translation.js'
 
 type Attempt = { translation: Translation; tree: AstNode }
@@ -20,7 +21,10 @@ const attempt = async (session: Session, sql: string, tokens: Token[], condition
   try {
     return { translation, tree: await parseSelect(session.connection, translation.text) }
   } catch (error) {
-    throw error instanceof ParseFailure ? explainParseFailure(error, translation) : error
+    if (!(error instanceof ParseFailure)) throw error
+    const offset = error.characters === undefined ? undefined : translation.userOffsetOfCharacter(error.characters)
+    const misplaced = offset === undefined ? undefined : misplacedAt(sql, tokens, offset)
+    throw misplaced ?? explainParseFailure(error, translation)
   }
 }
 
