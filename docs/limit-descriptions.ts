@@ -33,6 +33,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   sqlTreeMaxDepth: 'Levels of a parsed statement. Beyond: 400, before it is run.',
   viewMaxDepth: 'Views that stand on views. Beyond: 400; a view that names itself ends here, too.',
   modelInsideMaxRows: 'Rows that a model scores inside the query. Beyond: the query runs again with its rows scored beforehand.',
+  modelInsideMaxCalls:
+    'Times that a query may ask a model inside it, counting rows that it asks for again. Beyond: the query runs again with its rows scored beforehand.',
   modelHeldMaxBytes:
     'An answer that is held back until its models are known to have few rows. Beyond: the query runs again with its rows scored beforehand.',
   followerIntervalMs: 'Wait of the projector for new events, when no query asks for them.',

@@ -33,6 +33,7 @@ export const limits = {
   sqlTreeMaxDepth: 1_500,
   viewMaxDepth: 16,
   modelInsideMaxRows: 20_000,
+  modelInsideMaxCalls: 200_000,
   modelHeldMaxBytes: 16 * 1024 * 1024,
   followerIntervalMs: 500,
   followerBatchEvents: 1_000,

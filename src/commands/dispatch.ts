@@ -75,6 +75,7 @@ export const handlers: Record<LedgerCommand['type'], Handler> = {
   DeleteFile: file_,
   CreateModel: model_,
   RetrainModel: model_,
+  FinetuneModel: model_,
   StartTraining: model_,
   CompleteTraining: model_,
   FailTraining: model_,

@@ -65,6 +65,17 @@ type Way = { mode: ScoringMode; strings: ReadonlySet<string> }
 /** Thrown when models have to be run before the query. Nothing has been answered then. */
 class TooManyRowsInside extends Error {}
 
+/** Rows that depend on a query around them cannot be scored beforehand. */
+const tooManyAround = () =>
+  new Problem(
+    'query_limit',
+    'Too many rows',
+    `A subquery asks a model for more than ${limits.modelInsideMaxRows} rows of the query around it`,
+    {
+      hint: 'JOIN the model with the table instead.',
+    },
+  )
+
 const begin = async (connection: DuckDBConnection) => connection.run('BEGIN TRANSACTION READ ONLY')
 const rollback = async (connection: DuckDBConnection) => {
   // A transaction that an error has ended needs no end.
@@ -74,7 +85,7 @@ const rollback = async (connection: DuckDBConnection) => {
 const sessionOf = (context: Context, { mode, strings }: Way): Session => {
   const { connection, database, request, services } = context
   const functions = modelFunctions(database.instance)
-  const run = functions.begin(mode === 'inside' ? limits.modelInsideMaxRows : Infinity)
+  const run = functions.begin(limits.modelInsideMaxRows)
   return {
     connection,
     directory: new Directory(connection, database.instance),
@@ -134,7 +145,7 @@ const scoredBy = (session: Session): Scored[] => {
     const isServed = session.served.some((served) => served.model === model && served.version === version)
     if (rows > 0 && !isServed) counts.set(key, { model, version, rows: (counts.get(key)?.rows ?? 0) + rows })
   }
-  for (const { bound, scored } of session.run.uses.values()) add(bound.stream, bound.version, scored)
+  for (const { bound, memo } of session.run.uses.values()) add(bound.stream, bound.version, memo.size)
   for (const { bound, rows } of session.staged) add(bound.stream, bound.version, rows)
   return [...counts.values()]
 }
@@ -175,7 +186,7 @@ const checkComplete = async (session: Session, text: string): Promise<void> => {
   )
   if (!broken) return
   checkAborted(signal)
-  if (run.gaveUp) throw new TooManyRowsInside()
+  if (run.gaveUp) throw session.mode === 'inside' ? new TooManyRowsInside() : tooManyAround()
   await session.refresh()
   if (session.staged.length === 0) await connection.run(`EXPLAIN ANALYZE ${text}`)
   throw new Problem('query_failed', 'The query failed', 'The query failed after its first rows')
@@ -210,7 +221,7 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
       prepared.destroySync()
     }
   } catch (error) {
-    throw session.run.gaveUp ? new TooManyRowsInside() : error
+    throw session.run.gaveUp ? (way.mode === 'inside' ? new TooManyRowsInside() : tooManyAround()) : error
   } finally {
     session.functions.end(session.run)
     await rollback(context.connection)

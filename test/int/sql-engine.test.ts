@@ -200,7 +200,6 @@ describe('writing statements become the commands of REST', () => {
     ['CREATE KNOWLEDGE_BASE k USING a = 1', 'skill'],
     ['INSERT INTO files.t VALUES (1)', 'PUT /api/files'],
     ['CREATE TABLE files.t (SELECT 1)', 'CREATE VIEW'],
-    ['FINETUNE m FROM files (SELECT 1)', 'RETRAIN'],
     ['EXPLAIN SELECT 1', 'LIMIT'],
     ['DROP TABLE other.t', 'DROP TABLE files.name'],
     ['CREATE ML_ENGINE e FROM openai', 'SHOW ML_ENGINES'],
