@@ -29,10 +29,11 @@ import { rewriteModels } from './models/select.js'
 import { resolveTable, type Found } from './resolve.js'
 import type { Scope } from './scope.js'
 import type { Session } from './session.js'
+import type { ReadQuery } from './statement.js'
 import { positionOfAt } from './time-travel.js'
 
 /** How a stored query's text becomes a tree that has passed every check. */
-export type ReadStatement = (sql: string, db: string) => Promise<AstNode>
+export type ReadStatement = (sql: string, db: string) => Promise<ReadQuery>
 
 /** Turns names of tables into what they stand for, in a tree that has passed the guard. */
 export class Rewriter {
@@ -174,14 +175,14 @@ export class Rewriter {
     if (at && textOf(at, 'unit').toUpperCase() !== 'VERSION') this.session.keep = false
     const found = await resolveTable({ directory: this.session.directory, db: scope.db, position }, parts)
     if (found.kind === 'model') {
-      models.push(await this.model(ref, found))
+      models.push(await this.model(ref, found, scope))
       return
     }
     const query = await this.expanded(found, { ...scope, position })
     become(ref, subqueryRef(query, textOf(ref, 'alias') || (parts.at(-1) ?? ''), listOf(ref, 'column_name_alias'), ref['sample'] ?? null))
   }
 
-  private async model(ref: AstNode, { model, version, project }: Extract<Found, { kind: 'model' }>): Promise<ModelUse> {
+  private async model(ref: AstNode, { model, version, project }: Extract<Found, { kind: 'model' }>, { options }: Scope): Promise<ModelUse> {
     const artefact = version.artefact ?? ''
     const bound = {
       model: await this.session.load(artefact),
@@ -189,6 +190,7 @@ export class Rewriter {
       stream: model.stream,
       version: version.version,
       label: `${project.name}.${model.name}`,
+      ...(options.level !== undefined && { level: options.level }),
     }
     const alias = textOf(ref, 'alias') || model.name
     return { ref, alias, bound }
@@ -217,13 +219,14 @@ export class Rewriter {
     if (scope.views.length >= limits.viewMaxDepth)
       throw new Problem('query_limit', 'Views are nested too deeply', `View ${label} is nested in more than ${limits.viewMaxDepth} others`)
     try {
-      const body = await this.read(view.query, view.database === '' ? project.name : view.database)
+      const { tree: body, options } = await this.read(view.query, view.database === '' ? project.name : view.database)
       await this.query(body, {
         db: view.database === '' ? project.name : view.database,
         position: scope.position,
         ctes: new Map(),
         entries: [],
         views: [...scope.views, view.stream],
+        options: { ...scope.options, ...options },
       })
       return cloneAst(body)
     } catch (error) {

@@ -116,8 +116,8 @@ const rewrite = async (session: Session, request: SelectRequest): Promise<string
   const position = request.asOf === undefined ? request.upTo : await positionOfRequest(clock, request.asOf)
   const db = request.db === '' ? request.defaultProject : request.db
   const read = (sql: string, where: string) => readStatement(session, sql, where)
-  const tree = await read(request.sql, db)
-  await new Rewriter(session, read).query(tree, { db, position, ctes: new Map(), entries: [], views: [] })
+  const { tree, options } = await read(request.sql, db)
+  await new Rewriter(session, read).query(tree, { db, position, ctes: new Map(), entries: [], views: [], options })
   checkRewritten(tree)
   return printSelect(session.connection, tree)
 }

@@ -56,7 +56,8 @@ export class ChunkScorer {
     private readonly bound: BoundModel,
     extent: Extent,
   ) {
-    this.predict = extent === 'all' ? bound.model.predictBatch : bound.model.predictPoints
+    const { model, level } = bound
+    this.predict = extent === 'all' ? (features, rows, out) => model.predictBatch(features, rows, out, level) : model.predictPoints
   }
 
   /** Where a memo holds the numbers of each row of a chunk; rows that it does not know are scored, at most `most` in all. */
@@ -138,7 +139,7 @@ export class ModelFunctions {
     this.admin ??= this.instance.connect()
     const admin = await this.admin
     const kinds = shape.kinds.map((kind) => kind.charAt(0)).join('')
-    const key = [bound.artefact, bound.stream, bound.version, kinds, shape.extent].join(' ')
+    const key = [bound.artefact, bound.stream, bound.version, kinds, shape.extent, bound.level].join(' ')
     const known = this.registered.get(key)
     const order = known?.order ?? this.registered.size + 1
     const name = known?.name ?? `ledger_score_${order}`

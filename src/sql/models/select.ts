@@ -71,7 +71,10 @@ const fromGivenRows = async (session: Session, select: AstNode, use: ModelUse, s
 }
 
 const extentOf = (references: readonly Reference[], use: ModelUse): Extent =>
-  references.some((reference) => reference.use === use && showsAll(use.bound, reference.column)) ? 'all' : 'points'
+  // Another level than the model's own is known to the way that gives the bounds only.
+  use.bound.level !== undefined || references.some((reference) => reference.use === use && showsAll(use.bound, reference.column))
+    ? 'all'
+    : 'points'
 
 /** Conditions that read one table only are applied before its rows are scored. */
 const takeOwnConditions = (select: AstNode, leaf: Leaf): AstNode | null => {

@@ -25,16 +25,18 @@ type Version = {
 
 /** What the log says of a version. */
 const state = async (name: string, version: number): Promise<Version> => {
-  const events = `SELECT type, data FROM log.events WHERE data->>'version' = '${version}'
-    AND stream = (SELECT stream FROM log.events WHERE type = 'ModelCreated' AND data->>'name' = '${name}')`
-  const { data } = await sql(at.url, events)
+  const events = `SELECT type, data FROM log.events WHERE (data->>'version') = '${version}'
+    AND stream = (SELECT stream FROM log.events WHERE type = 'ModelCreated' AND (data->>'name') = '${name}')`
+  const { data, error_message } = await sql(at.url, events)
+  expect(error_message).toBeUndefined()
   const said = new Map(data.map(([type, text]) => [type, JSON.parse(String(text)) as Record<string, unknown>]))
   const [trained, failed] = [said.get('ModelTrained'), said.get('ModelTrainingFailed')]
   return { ...said.get('ModelTrainingRequested'), ...(trained && { result: trained }), ...failed } as Version
 }
 
 const finetuned = async (name: string, statement: string, version: number) => {
-  expect(await sql(at.url, statement)).toMatchObject({ type: 'table' })
+  const answer = await sql(at.url, statement)
+  expect(answer.error_message).toBeUndefined()
   const status = await settled(at.url, `${name}.${version}`)
   return { status, version: await state(name, version) }
 }
