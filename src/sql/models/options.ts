@@ -8,7 +8,7 @@ export type ScoringOptions = { level?: number }
 
 /** By name, what each option adds. Rows are scored in parts of a fitting size, so that partition_size has nothing to say. */
 const options: Readonly<Record<string, (value: Token) => ScoringOptions>> = {
-  confidence: ({ kind, value }) => ({ level: checkLevel(kind === "number" ? Number(value) : value) }),
+  confidence: ({ kind, value }) => ({ level: checkLevel(kind === 'number' ? Number(value) : value) }),
   partition_size: () => ({}),
 }
 
