@@ -192,7 +192,7 @@ const writeScores = (scores: Float64Array, places: Int32Array, outputWidth: numb
   if (!(output instanceof DuckDBStructVector)) throw new TypeError('a model function returns a STRUCT')
   for (let field = 0; field < fields; field++) {
     const items = doubles(output.entryVectorAt(field))
-    for (let row = 0; row < places.length; row++) items[row] = scores[places[row]! * outputWidth + field] ?? NaN
+    for (let row = 0; row < places.length; row++) items[row] = scores[(places[row] ?? 0) * outputWidth + field] ?? NaN
   }
   output.flush()
 }

@@ -50,7 +50,7 @@ export class RowMemo {
     const words = new Uint32Array(features.buffer, features.byteOffset + row * this.width * 8, this.width * 2)
     const mask = this.#slots.length - 1
     for (let slot = hashOf(words, 0, words.length) & mask; ; slot = (slot + 1) & mask) {
-      const place = this.#slots[slot]! - 1
+      const place = (this.#slots[slot] ?? 0) - 1
       if (place < 0) {
         this.#slots[slot] = this.#size + 1
         this.#words.set(words, this.#size * words.length)
@@ -90,7 +90,7 @@ const enlarged = (from: Float64Array, size: number): Float64Array<ArrayBuffer> =
 /** FNV-1a over 32-bit words, with its bits mixed at the end: doubles of small whole numbers differ in their high bits only. */
 const hashOf = (words: Uint32Array, from: number, length: number): number => {
   let hash = 0x811c9dc5
-  for (let i = from; i < from + length; i++) hash = Math.imul(hash ^ words[i]!, 0x01000193) ^ (hash >>> 15)
+  for (let i = from; i < from + length; i++) hash = Math.imul(hash ^ (words[i] ?? 0), 0x01000193) ^ (hash >>> 15)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
   return (hash ^ (hash >>> 16)) >>> 0
