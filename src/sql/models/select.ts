@@ -1,57 +1,27 @@
 import { foldName } from '../../../events/common.js'
 import { conjuncts, readsOf } from '../ast/conditions.js'
-import { NumberText, cloneAst, type AstNode } from '../ast/json.js'
-import {
-  aliased,
-  allOf,
-  call,
-  columnRef,
-  integerConstant,
-  leftJoin,
-  nodeOf,
-  emptyRef,
-  selectNode,
-  star,
-  sameValue,
-  become,
-  subqueryRef,
-} from '../ast/nodes.js'
+import { cloneAst, type AstNode } from '../ast/json.js'
+import { allOf, leftJoin, nodeOf, emptyRef } from '../ast/nodes.js'
 import { Problem } from '../../errors.js'
 import type { Leaf, LeafColumn, Scope } from '../scope.js'
 import type { Session } from '../session.js'
 import { isColumnOf } from './columns.js'
 import { aliasOf, describe } from './describe.js'
 import { detach, leavesOf, steadyLeaves } from './detach.js'
-import { firstRows } from './first-rows.js'
-import type { FunctionShape } from './functions.js'
 import { readGivenRows, readsOuter, tableOfRows } from './given-rows.js'
 import { argumentOf, mapInputs, type Mapping } from './mapping.js'
 import { isScored, outputExpression, showsAll } from './outputs.js'
 import { referencesIn, referencesInJoins, replaceReference, type ModelUse, type Reference } from './references.js'
 import type { Extent } from './scoring-model.js'
 import { serve } from './served.js'
+import { besideOneTable, besideSeveral, type Joined, type Parts } from './placing.js'
 import { expandStars, type Shown } from './stars.js'
-import { parameterNames, stageInputs, stageRows } from './staging.js'
-
-/** A model as a SELECT uses it. With a `home` it is scored at that table, since a join of the table reads an output. */
-type Joined = {
-  use: ModelUse
-  mapping: Mapping
-  parameters: AstNode[]
-  shape: FunctionShape
-  column: string
-  home: Leaf | undefined
-}
+import { parameterNames } from './staging.js'
 
 const givenAlias = 'ledger_given'
 
 /** The rows that WHERE gives. Where their values come from a query around, nothing is known of their types. */
 type GivenTable = { ref: AstNode; correlated: Leaf | undefined }
-
-const runConstant = (id: number): AstNode => ({
-  ...integerConstant(id),
-  value: { type: { id: 'INTEGER', type_info: null }, is_null: false, value: new NumberText(String(id)) },
-})
 
 const asLeaf = async (session: Session, ref: AstNode, scope: Scope): Promise<Leaf> => {
   const alias = aliasOf(ref) || 'unnamed_subquery'
@@ -75,19 +45,6 @@ const extentOf = (references: readonly Reference[], use: ModelUse): Extent =>
   use.bound.level !== undefined || references.some((reference) => reference.use === use && showsAll(use.bound, reference.column))
     ? 'all'
     : 'points'
-
-/** Conditions that read one table only are applied before its rows are scored. */
-const takeOwnConditions = (select: AstNode, leaf: Leaf): AstNode | null => {
-  const own: AstNode[] = []
-  const rest = conjuncts(nodeOf(select, 'where_clause')).filter((condition) => {
-    const { columns, opaque } = readsOf(condition)
-    const isOwn = !opaque && columns.every((names) => isColumnOf(leaf, names))
-    if (isOwn) own.push(condition)
-    return !isOwn
-  })
-  select['where_clause'] = allOf(rest)
-  return allOf(own)
-}
 
 type Kinds = ReadonlyMap<AstNode, LeafColumn['kind']>
 
@@ -119,91 +76,6 @@ const join = async (
     extent: extentOf(references, use),
   }
   return { use, mapping, parameters: made.map(({ expression }) => expression), shape, column: `ledger_scores_${index}` }
-}
-
-const callOf = async (session: Session, joined: Joined): Promise<AstNode> => {
-  const { name, fresh } = await session.functions.nameOf(session.run, joined.use.bound, joined.shape)
-  if (fresh) await session.refresh()
-  return call(name, runConstant(session.run.id), ...joined.parameters.map(cloneAst))
-}
-
-/** A table with a reserved column for each model, which every output is read from. */
-const scoredLeaf = async (
-  session: Session,
-  leaf: Leaf,
-  where: AstNode | null,
-  joined: readonly Joined[],
-  scope: Scope,
-): Promise<AstNode> => {
-  const table = cloneAst(leaf.ref)
-  if (session.mode === 'staged') {
-    const uses = joined.map(({ use, parameters, column, shape }) => ({ bound: use.bound, parameters, column, extent: shape.extent }))
-    return subqueryRef(await stageRows(session, table, where, uses, scope), leaf.alias)
-  }
-  const columns: AstNode[] = []
-  for (const each of joined) columns.push(aliased(each.column, await callOf(session, each)))
-  return subqueryRef(selectNode([star(''), ...columns], table, where), leaf.alias)
-}
-
-/** Gives the tables a FROM with scores, and says where the scores of each model are read. */
-type Placing = (
-  session: Session,
-  select: AstNode,
-  parts: Parts,
-  joined: readonly Joined[],
-  scope: Scope,
-) => Promise<(of: Joined) => AstNode>
-
-const besideOneTable: Placing = async (session, select, { leaves: [leaf] }, joined, scope) => {
-  if (!leaf) throw new TypeError('a FROM has a table')
-  const { table, where } = firstRows(select, leaf, takeOwnConditions(select, leaf), joined)
-  select['from_table'] = await scoredLeaf(session, { ...leaf, ref: table }, where, joined, scope)
-  return ({ column }) => columnRef(leaf.alias, column)
-}
-
-const scoredAlias = (index: number) => `ledger_scored_${index}`
-
-/** What WHERE says of the tables alone. */
-const tableConditions = (select: AstNode, leaves: readonly Leaf[]): AstNode[] =>
-  conjuncts(nodeOf(select, 'where_clause')).filter((condition) => {
-    const { columns, opaque } = readsOf(condition)
-    return !opaque && columns.every((names) => leaves.some((leaf) => isColumnOf(leaf, names)))
-  })
-
-/** Joins the scores of a model to a join of tables, by the inputs. */
-const withScores = async (
-  session: Session,
-  from: AstNode,
-  where: AstNode | null,
-  joined: Joined,
-  index: number,
-  scope: Scope,
-): Promise<AstNode> => {
-  const { use, parameters, column, shape } = joined
-  const staged = { bound: use.bound, parameters, column, extent: shape.extent }
-  const { query, inputs } = await stageInputs(session, from, where, staged, index, scope)
-  const same = parameters.map((parameter, i) => sameValue(cloneAst(parameter), columnRef(scoredAlias(index), inputs[i] ?? '')))
-  return leftJoin(from, subqueryRef(query, scoredAlias(index)), allOf(same))
-}
-
-/** Several tables: their join stays as it is, and outputs are read from calls in place, or from scores joined to it. */
-const besideSeveral: Placing = async (session, select, { leaves, table }, joined, scope) => {
-  for (const leaf of leaves) {
-    const here = joined.filter(({ home }) => home === leaf)
-    if (here.length > 0) become(leaf.ref, await scoredLeaf(session, leaf, null, here, scope))
-  }
-  select['from_table'] = table
-  const calls = new Map<Joined, AstNode>()
-  for (const [index, each] of joined.entries()) {
-    if (each.home) calls.set(each, columnRef(each.home.alias, each.column))
-    else if (session.mode === 'inside') calls.set(each, await callOf(session, each))
-    else {
-      const where = allOf(tableConditions(select, leaves))
-      select['from_table'] = await withScores(session, nodeOf(select, 'from_table') ?? table, where, each, index, scope)
-      calls.set(each, columnRef(scoredAlias(index), each.column))
-    }
-  }
-  return (of) => cloneAst(calls.get(of) ?? columnRef(of.column))
 }
 
 const shownParts = (original: AstNode[], uses: readonly ModelUse[], leaves: readonly Leaf[]): Shown[] => {
@@ -276,16 +148,6 @@ export const rewriteModels = async (session: Session, select: AstNode, uses: rea
   // Rows that depend on a query around this one cannot be scored before it.
   const mode = correlated ? 'inside' : session.mode
   await rewriteColumns({ ...session, mode }, select, { uses, leaves, table, order, mappings, conditions, correlated }, scope)
-}
-
-type Parts = {
-  uses: readonly ModelUse[]
-  leaves: readonly Leaf[]
-  table: AstNode
-  order: AstNode[]
-  mappings: { use: ModelUse; mapping: Mapping }[]
-  conditions: AstNode[]
-  correlated: Leaf | undefined
 }
 
 /** The tables without the conditions that join them, for what only asks for types. */
