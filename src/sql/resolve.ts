@@ -1,5 +1,6 @@
 import { Problem } from '../errors.js'
 import { foldName } from '../../events/common.js'
+import { connectionProblem } from './connections.js'
 import type { Directory, FileEntry, ModelEntry, ModelVersionEntry, ProjectEntry, ViewEntry } from './directory.js'
 import { named, nearest } from './names.js'
 import { catalogue, relationOf } from './relations/catalogue.js'
@@ -27,15 +28,8 @@ const noSchema = async (place: Place, name: string, table: string): Promise<Prob
   const projects = await place.directory.projects(place.position)
   const known = [...systemSchemas, ...projects.map((project) => project.name)]
   const like = nearest(name, known)
-  if (
-    named(
-      (await place.directory.databases(place.position)).map((database) => ({ name: database })),
-      name,
-    )
-  )
-    return new Problem('refused_statement', 'Connections cannot be queried', `${name} is a connection; its tables cannot be read here`, {
-      hint: 'Upload the data as a file and read files.<name>.',
-    })
+  const connection = named(await place.directory.databases(place.position), name)
+  if (connection) return connectionProblem(connection)
   return new Problem('not_found', 'Database not found', `Table '${table}' not found: there is no project or database ${name}`, {
     hint: like === undefined ? 'SHOW DATABASES lists what there is.' : `Did you mean ${like}.${table}?`,
   })

@@ -14,6 +14,7 @@ import {
   nodeOf,
   nodesOf,
   nullConstant,
+  placeOf,
   selectNode,
   star,
   subqueryRef,
@@ -28,12 +29,13 @@ import type { ModelUse } from './models/references.js'
 import { rewriteModels } from './models/select.js'
 import { resolveTable, type Found } from './resolve.js'
 import type { Scope } from './scope.js'
-import type { Session } from './session.js'
-import type { ReadQuery } from './statement.js'
+import type { Read, Session } from './session.js'
 import { positionOfAt } from './time-travel.js'
+import { PlacedProblem, placed } from './sources.js'
+import type { ReadQuery, Text } from './statement.js'
 
 /** How a stored query's text becomes a tree that has passed every check. */
-export type ReadStatement = (sql: string, db: string) => Promise<ReadQuery>
+export type ReadStatement = (text: Text, db: string) => Promise<ReadQuery>
 
 /** Turns names of tables into what they stand for, in a tree that has passed the guard. */
 export class Rewriter {
@@ -66,6 +68,7 @@ export class Rewriter {
     for (const entry of nodesOf(nodeOf(node, 'cte_map') ?? {}, 'map')) {
       const written = foldName(textOf(entry, 'key'))
       const unique = `ledger_cte_${++this.ctes}`
+      this.session.ctes.set(unique, textOf(entry, 'key'))
       const query = nodeOf(nodeOf(nodeOf(entry, 'value') ?? {}, 'query') ?? {}, 'node')
       if (query) {
         if (textOf(query, 'type') === 'RECURSIVE_CTE_NODE') query['cte_name'] = unique
@@ -130,7 +133,9 @@ export class Rewriter {
   private async reference(ref: AstNode, scope: Scope, models: ModelUse[]): Promise<void> {
     switch (textOf(ref, 'type')) {
       case 'BASE_TABLE':
-        return this.table(ref, scope, models)
+        return this.table(ref, scope, models).catch((error: unknown) => {
+          throw placed(error, ref)
+        })
       case 'JOIN': {
         const [left, right, condition] = [nodeOf(ref, 'left'), nodeOf(ref, 'right'), nodeOf(ref, 'condition')]
         if (left) await this.reference(left, scope, models)
@@ -179,7 +184,9 @@ export class Rewriter {
       return
     }
     const query = await this.expanded(found, { ...scope, position })
-    become(ref, subqueryRef(query, textOf(ref, 'alias') || (parts.at(-1) ?? ''), listOf(ref, 'column_name_alias'), ref['sample'] ?? null))
+    this.session.reads.push(readOf(found, query, parts, { db: scope.db, position }))
+    const alias = textOf(ref, 'alias') || (parts.at(-1) ?? '')
+    become(ref, { ...subqueryRef(query, alias, listOf(ref, 'column_name_alias'), ref['sample'] ?? null), ...placeOf(ref) })
   }
 
   private async model(ref: AstNode, { model, version, project }: Extract<Found, { kind: 'model' }>, { options }: Scope): Promise<ModelUse> {
@@ -219,7 +226,7 @@ export class Rewriter {
     if (scope.views.length >= limits.viewMaxDepth)
       throw new Problem('query_limit', 'Views are nested too deeply', `View ${label} is nested in more than ${limits.viewMaxDepth} others`)
     try {
-      const { tree: body, options } = await this.read(view.query, view.database === '' ? project.name : view.database)
+      const { tree: body, options } = await this.read({ sql: view.query, view: label }, view.database === '' ? project.name : view.database)
       await this.query(body, {
         db: view.database === '' ? project.name : view.database,
         position: scope.position,
@@ -230,9 +237,29 @@ export class Rewriter {
       })
       return cloneAst(body)
     } catch (error) {
-      if (!(error instanceof Problem) || error.detail.startsWith('In view ')) throw error
+      if (!(error instanceof Problem) || error instanceof PlacedProblem || error.detail.startsWith('In view ')) throw error
       throw new Problem(error.code, error.title, `In view ${label}: ${error.detail}`, error.extras)
     }
+  }
+}
+
+const readOf = (
+  found: Exclude<Found, { kind: 'model' }>,
+  query: AstNode,
+  parts: readonly string[],
+  { db, position }: { db: string; position: number },
+): Read => {
+  switch (found.kind) {
+    case 'file':
+      return { name: `files.${found.file.name}`, query, state: `content ${found.file.content}` }
+    case 'view':
+      return { name: `${found.project.name}.${found.view.name}`, query, state: 'a view, expanded' }
+    case 'relation': {
+      const schema = found.project?.name ?? (parts.length > 1 ? parts[0] : db) ?? db
+      return { name: `${schema}.${found.relation.name}`, query, state: `as of position ${position}` }
+    }
+    default:
+      return unreachable(found)
   }
 }
 

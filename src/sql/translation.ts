@@ -2,7 +2,8 @@ import { Problem } from '../errors.js'
 import { badStatement, tokenToDuckDB, type Token } from './lexer.js'
 import { quoteName, quoteText } from './strings.js'
 
-type Piece = { from: number; start: number; length: number }
+/** A part of DuckDB's text, and the part of the user's that it stands for; `same` says that they are the same to the letter. */
+type Piece = { from: number; length: number; start: number; end: number; same: boolean }
 
 /** A statement in DuckDB's spelling that remembers where each part stood in the user's text. */
 export class Translation {
@@ -17,15 +18,15 @@ export class Translation {
   ) {
     let at = tokens[0]?.start ?? 0
     tokens.forEach((token, index) => {
-      this.add(sql.slice(at, token.start), at)
-      this.add(spell(token, index), token.start)
+      this.add(sql.slice(at, token.start), at, token.start)
+      this.add(spell(token, index), token.start, token.end)
       at = token.end
     })
   }
 
-  private add(text: string, start: number): void {
+  private add(text: string, start: number, end: number): void {
     if (text === '') return
-    this.pieces.push({ from: this.text.length, start, length: text.length })
+    this.pieces.push({ from: this.text.length, length: text.length, start, end, same: text === this.sql.slice(start, end) })
     this.text += text
   }
 
@@ -45,9 +46,19 @@ export class Translation {
 
   /** The offset in the user's text of a byte offset in DuckDB's text. */
   userOffset(bytes: number): number {
-    const at = this.charAt(bytes)
+    return this.offsetOf(this.charAt(bytes))
+  }
+
+  /** The same for the number of characters (code points) before a place. */
+  userOffsetOfCharacter(characters: number): number {
+    return this.offsetOf(Array.from(this.text).slice(0, characters).join('').length)
+  }
+
+  private offsetOf(at: number): number {
     const piece = this.pieces.findLast(({ from }) => from <= at)
-    return piece ? Math.min(piece.start + (at - piece.from), this.sql.length) : 0
+    if (!piece) return 0
+    if (at >= piece.from + piece.length) return piece.end
+    return piece.same ? piece.start + (at - piece.from) : piece.start
   }
 }
 

@@ -2,12 +2,12 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { parseAst, printAst, type AstNode } from './json.js'
 import { isNode, nodeOf, nodesOf, textOf } from './nodes.js'
 
-/** What DuckDB's parser said against a text; the position is a byte offset. */
+/** What DuckDB's parser said against a text. Its position counts characters (code points), unlike all others, which are bytes. */
 export class ParseFailure extends Error {
   constructor(
     message: string,
     readonly kind: string,
-    readonly bytes: number | undefined,
+    readonly characters: number | undefined,
     readonly statements = 1,
   ) {
     super(message)
@@ -30,8 +30,8 @@ export const parseSelect = async (connection: DuckDBConnection, sql: string): Pr
   const tree = parseAst(await oneText(connection, 'SELECT json_serialize_sql($1::VARCHAR)', sql))
   if (!isNode(tree)) throw new TypeError('DuckDB gave no syntax tree')
   if (tree['error'] === true) {
-    const bytes = textOf(tree, 'position')
-    throw new ParseFailure(textOf(tree, 'error_message'), textOf(tree, 'error_type'), bytes === '' ? undefined : Number(bytes))
+    const characters = textOf(tree, 'position')
+    throw new ParseFailure(textOf(tree, 'error_message'), textOf(tree, 'error_type'), characters === '' ? undefined : Number(characters))
   }
   const statements = nodesOf(tree, 'statements')
   const node = statements[0] && nodeOf(statements[0], 'node')

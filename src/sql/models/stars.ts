@@ -19,6 +19,7 @@ import {
 } from '../ast/nodes.js'
 import { nearest } from '../names.js'
 import type { Leaf, Scope } from '../scope.js'
+import { RunError } from '../sources.js'
 import { describe } from './describe.js'
 import { modelColumns } from './outputs.js'
 import type { ModelUse } from './references.js'
@@ -116,7 +117,8 @@ const namesOver = async ({ connection, scope }: Stars, part: Shown, item: AstNod
   try {
     return (await describe(connection, table, scope, [own])).map(({ name }) => name)
   } catch (error) {
-    if (/No matching columns|empty set of columns/.test(String(Reflect.get(Object(error), 'message')))) return []
+    const cause: unknown = error instanceof RunError ? error.cause : error
+    if (/No matching columns|empty set of columns/.test(String(Reflect.get(Object(cause), 'message')))) return []
     throw error
   }
 }

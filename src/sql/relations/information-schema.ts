@@ -1,4 +1,5 @@
 import { quoteText } from '../strings.js'
+import { filesHistory } from './files-history.js'
 import { at, column, masked, nocase, type Column, type Relation } from './relation.js'
 
 const databases: Relation = {
@@ -236,7 +237,7 @@ const columns = (fixed: Fixed): Relation => {
 }
 
 /** The system's own tables of information_schema; those of resources come from the resources. */
-export const systemRelations: readonly Relation[] = [databases, schemata, files, engines, handlers]
+export const systemRelations: readonly Relation[] = [databases, schemata, files, filesHistory, engines, handlers]
 
 /** The two tables that list everything, themselves included. */
 export const listings = (fixed: Fixed): Relation[] => {

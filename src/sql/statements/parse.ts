@@ -1,6 +1,6 @@
 import { isProblem, Problem } from '../../errors.js'
 import { lex, positionOf, splitSingle, type Token } from '../lexer.js'
-import { splitTokens } from './clauses.js'
+import { spanOf, splitTokens } from './clauses.js'
 import { Cursor } from './cursor.js'
 import { takeAlterDatabase, takeCreateDatabase, takeDropDatabase } from './databases.js'
 import { takeCreateEngine, takeCreateJob, takeCreateTrigger, takeDropEngine, takeDropJob, takeDropTrigger } from './jobs.js'
@@ -12,7 +12,7 @@ import { takeSet, takeTransaction, takeUse } from './session.js'
 import { takeDescribe, takeShow } from './show-grammar.js'
 import type { Parameters, ResourceKind, Statement } from './statement.js'
 import { readSystemSelect } from './system-select.js'
-import { takeAlterView, takeCreateTable, takeCreateView, takeDropTable, takeDropView, takeTableWrite } from './tables.js'
+import { takeAlterView, takeCreateTable, takeCreateView, takeDropTable, takeDropView, takeInsert, takeTableWrite } from './tables.js'
 
 const resourceWords = { SKILL: 'skill', AGENT: 'agent', CHATBOT: 'chatbot' } as const satisfies Record<string, ResourceKind>
 
@@ -97,9 +97,11 @@ const takeUpdate = (cursor: Cursor): Statement => {
 }
 
 const takeExplain = (cursor: Cursor): Statement => {
-  cursor.takeWords('ANALYZE')
-  if (startsQuery(cursor)) return { kind: 'explain', sql: cursor.textOf(cursor.takeRest()) }
-  return takeDescribe(cursor)
+  const analyze = cursor.takeWords('ANALYZE')
+  if (startsQuery(cursor)) return { kind: 'explain', analyze, span: spanOf(cursor.takeRest()) }
+  const isStatement = verbs.some(([word]) => cursor.isWord(word)) || cursor.isWord('INSERT') || cursor.isWord('DELETE')
+  // EXPLAIN before a name is MySQL's word for DESCRIBE.
+  return isStatement && cursor.peek(1) ? { kind: 'explain_command', statement: takeStatement(cursor) } : takeDescribe(cursor)
 }
 
 const startsQuery = (cursor: Cursor): boolean =>
@@ -127,7 +129,7 @@ const takeStatement = (cursor: Cursor): Statement => {
     const sql = cursor.textOf(cursor.takeRest())
     return readSystemSelect(cursor.tokens, sql) ?? { kind: 'select', sql }
   }
-  if (cursor.takeWords('INSERT', 'INTO')) return takeTableWrite(cursor, 'insert')
+  if (cursor.takeWords('INSERT', 'INTO')) return takeInsert(cursor)
   if (cursor.takeWords('DELETE', 'FROM')) return takeTableWrite(cursor, 'delete')
   const verb = verbs.find(([word]) => cursor.takeWords(word))
   if (verb) return verb[1](cursor)

@@ -43,7 +43,10 @@ const refusal = async (sql: string) => {
     () => undefined,
     (thrown: unknown) => thrown,
   )
-  return `${String(Reflect.get(Object(error), 'detail'))} ${String(Reflect.get(Object(Reflect.get(Object(error), 'extras')), 'hint'))}`
+  return `${String(Reflect.get(Object(error), 'detail'))} ${String(Reflect.get(Object(Reflect.get(Object(error), 'extras')), 'hint'))}`.replaceAll(
+    '\n',
+    ' ',
+  )
 }
 const scoredBy = async (sql: string) =>
   Object.fromEntries(((await ledger.select(sql)).end?.scored ?? []).map(({ model, rows }) => [model, rows]))
