@@ -39,6 +39,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   viewsDescribedMax: 'Views whose columns information_schema.columns lists; those of later ones are missing there.',
   viewMaxDepth: 'Views that stand on views. Beyond: 400; a view that names itself ends here, too.',
   modelInsideMaxRows: 'Rows that a model scores inside the query. Beyond: the query runs again with its rows scored beforehand.',
+  modelInsideMaxCalls:
+    'Times that a query may ask a model inside it, counting rows that it asks for again. Beyond: the query runs again with its rows scored beforehand.',
   modelHeldMaxBytes:
     'An answer that is held back until its models are known to have few rows. Beyond: the query runs again with its rows scored beforehand.',
   followerIntervalMs: 'Wait of the projector for new events, when no query asks for them.',

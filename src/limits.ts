@@ -39,6 +39,7 @@ export const limits = {
   viewMaxDepth: 16,
   viewsDescribedMax: 500,
   modelInsideMaxRows: 20_000,
+  modelInsideMaxCalls: 200_000,
   modelHeldMaxBytes: 16 * 1024 * 1024,
   followerIntervalMs: 500,
   followerBatchEvents: 1_000,

@@ -71,9 +71,9 @@ export const missingConditions = (tokens: Token[]): Map<number, string> => {
   return found
 }
 
-/** The tokens without a trailing `USING key = value, …`, which clients send to engines that take options per query. */
-export const withoutUsing = (tokens: Token[]): Token[] => {
+/** The tokens before a trailing `USING key = value, …`, and those behind it: options of the models. */
+export const splitUsing = (tokens: Token[]): { query: Token[]; options: Token[] } => {
   const using = tokens.findLastIndex((token) => upper(token) === 'USING')
   const isOptions = using > 0 && isName(tokens[using + 1]) && tokens[using + 2]?.text === '='
-  return isOptions ? tokens.slice(0, using) : tokens
+  return isOptions ? { query: tokens.slice(0, using), options: tokens.slice(using + 1) } : { query: tokens, options: [] }
 }

@@ -33,10 +33,10 @@ import type { Scope } from './scope.js'
 import type { Read, Session } from './session.js'
 import { positionOfAt } from './time-travel.js'
 import { PlacedProblem, placed } from './sources.js'
-import type { Text } from './statement.js'
+import type { ReadQuery, Text } from './statement.js'
 
 /** How a stored query's text becomes a tree that has passed every check. */
-export type ReadStatement = (text: Text, db: string) => Promise<AstNode>
+export type ReadStatement = (text: Text, db: string) => Promise<ReadQuery>
 
 /** Turns names of tables into what they stand for, in a tree that has passed the guard. */
 export class Rewriter {
@@ -196,7 +196,7 @@ export class Rewriter {
     if (at && textOf(at, 'unit').toUpperCase() !== 'VERSION') this.session.keep = false
     const found = await resolveTable(this.place({ ...scope, position }), parts)
     if (found.kind === 'model') {
-      models.push(await this.model(ref, found))
+      models.push(await this.model(ref, found, scope))
       return
     }
     const query = await this.expanded(found, { ...scope, position })
@@ -205,7 +205,7 @@ export class Rewriter {
     become(ref, { ...subqueryRef(query, alias, listOf(ref, 'column_name_alias'), ref['sample'] ?? null), ...placeOf(ref) })
   }
 
-  private async model(ref: AstNode, { model, version, project }: Extract<Found, { kind: 'model' }>): Promise<ModelUse> {
+  private async model(ref: AstNode, { model, version, project }: Extract<Found, { kind: 'model' }>, { options }: Scope): Promise<ModelUse> {
     const artefact = version.artefact ?? ''
     const bound = {
       model: await this.session.load(artefact),
@@ -213,6 +213,7 @@ export class Rewriter {
       stream: model.stream,
       version: version.version,
       label: `${project.name}.${model.name}`,
+      ...(options.level !== undefined && { level: options.level }),
     }
     const alias = textOf(ref, 'alias') || model.name
     return { ref, alias, bound }
@@ -243,13 +244,14 @@ export class Rewriter {
       throw new Problem('query_limit', 'Views are nested too deeply', `View ${label} is nested in more than ${limits.viewMaxDepth} others`)
     try {
       const db = await databaseOfView(this.place(scope), view, project)
-      const body = await this.read({ sql: view.query, view: label }, db)
+      const { tree: body, options } = await this.read({ sql: view.query, view: label }, db)
       await this.query(body, {
         db,
         position: scope.position,
         ctes: new Map(),
         entries: [],
         views: [...scope.views, view.stream],
+        options: { ...scope.options, ...options },
       })
       return cloneAst(body)
     } catch (error) {
