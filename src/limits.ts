@@ -32,6 +32,7 @@ export const limits = {
   resultMaxBytes: 4 * 1024 * 1024 * 1024,
   sqlTreeMaxDepth: 1_500,
   viewMaxDepth: 16,
+  sqlPivotMaxValues: 10_000,
   modelInsideMaxRows: 20_000,
   modelHeldMaxBytes: 16 * 1024 * 1024,
   followerIntervalMs: 500,

@@ -89,7 +89,11 @@ const nameOf = (item: AstNode, text: string | undefined, counts: Map<string, num
 }
 
 const keepsItsName = (item: AstNode): boolean =>
-  textOf(item, 'alias') !== '' || isColumnRef(item) || holdsStar(item) || textOf(item, 'function_name').toLowerCase() === 'unnest'
+  textOf(item, 'alias') !== '' ||
+  isColumnRef(item) ||
+  textOf(item, 'class') === 'POSITIONAL_REFERENCE' ||
+  holdsStar(item) ||
+  textOf(item, 'function_name').toLowerCase() === 'unnest'
 
 /** The written items that belong to a list: as many, and each around the place of its expression. */
 const writtenFor = (lists: Item[][], places: (number | undefined)[]): Item[] | undefined =>

@@ -26,6 +26,7 @@ import {
 import { template } from './ast/templates.js'
 import type { ModelUse } from './models/references.js'
 import { rewriteModels } from './models/select.js'
+import { pivotFiller } from './pivots.js'
 import { resolveTable, type Found } from './resolve.js'
 import type { Scope } from './scope.js'
 import type { Session } from './session.js'
@@ -145,6 +146,7 @@ export class Rewriter {
 
   private async pivot(ref: AstNode, scope: Scope): Promise<void> {
     const models: ModelUse[] = []
+    const fillValues = pivotFiller(this.session)
     const source = nodeOf(ref, 'source')
     if (source) await this.reference(source, scope, models)
     const [model] = models
@@ -153,6 +155,7 @@ export class Rewriter {
         hint: 'Pivot a subquery that selects from the model.',
       })
     for (const child of childrenOf(ref)) if (child !== source) await this.value(child, scope)
+    await fillValues(ref, scope)
   }
 
   private async table(ref: AstNode, scope: Scope, models: ModelUse[]): Promise<void> {

@@ -6,6 +6,7 @@ import { nameItems } from './item-names.js'
 import { missingConditions, withoutUsing } from './join-conditions.js'
 import { lex, splitSingle, type Token } from './lexer.js'
 import { normalise } from './normalise.js'
+import { missingValues } from './pivots.js'
 import type { Session } from './session.js'
 import { translate, type Translation } from './translation.js'
 
@@ -20,13 +21,15 @@ const attempt = async (session: Session, sql: string, tokens: Token[], after?: R
   }
 }
 
-/** Parses as DuckDB does; what it refuses is tried once more in the forms that models allow: JOIN without ON, USING at the end. */
+/**
+ * Parses as DuckDB does; what it refuses is tried once more in the forms that models allow: JOIN without
+ * ON, USING at the end; and PIVOT without its values. */
 const parse = async (session: Session, sql: string, tokens: Token[]): Promise<Attempt> => {
   try {
     return await attempt(session, sql, tokens)
   } catch (error) {
     const trimmed = withoutUsing(tokens)
-    const after = missingConditions(trimmed)
+    const after = new Map([...missingConditions(trimmed), ...missingValues(trimmed)])
     if (trimmed.length === tokens.length && after.size === 0) throw error
     return await attempt(session, sql, trimmed, after).catch(() => {
       throw error

@@ -3,7 +3,7 @@ const names = (text: string): string[] => text.split(/\s+/).filter((name) => nam
 /** Functions and operators of values: they compute from their arguments, and reach nothing else. */
 const valueFunctions = `
   !__postfix !~~ !~~* % & && * ** + - ->> / // <-> << <=> <@ >> @ @> ^ ^@ | || ~ ~~ ~~* ~~~
-  abs acos acosh add age aggregate ago any_value apply approx_count_distinct approx_quantile approx_top_k arbitrary
+  abs acos acosh add age aggregate ago alias any_value apply approx_count_distinct approx_quantile approx_top_k arbitrary
   arg_max arg_max_null arg_max_nulls_last arg_min arg_min_null arg_min_nulls_last argmax argmin
   array_agg array_aggr array_aggregate array_append array_apply array_cat array_concat array_contains array_cosine_distance
   array_cosine_similarity array_cross_product array_distance array_distinct array_dot_product array_extract array_filter
@@ -70,7 +70,7 @@ const refusedFunctions = `
   __internal_decompress_integral_integer __internal_decompress_integral_smallint __internal_decompress_integral_ubigint
   __internal_decompress_integral_uhugeint __internal_decompress_integral_uinteger __internal_decompress_integral_usmallint
   __internal_decompress_string
-  add_parquet_key alias all_profiling_output arrow_scan arrow_scan_dumb check_peg_parser checkpoint col_description collations
+  add_parquet_key all_profiling_output arrow_scan arrow_scan_dumb check_peg_parser checkpoint col_description collations
   constant_or_null copy_database create_sort_key current_catalog current_connection_id current_database current_query
   current_query_id current_role current_schema current_schemas current_setting current_transaction_id current_user currval
   database_list database_size disable_checkpoint_on_shutdown disable_logging disable_object_cache disable_optimizer
