@@ -1,12 +1,27 @@
+import { foldName } from '../../events/common.js'
 import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import { printSelect } from './ast/duckdb.js'
 import type { AstNode } from './ast/json.js'
-import { aliased, cast, nodeOf, nodesOf, textOf } from './ast/nodes.js'
+import {
+  aliased,
+  become,
+  cast,
+  columnRef,
+  isColumnRef,
+  listOf,
+  nodeOf,
+  nodesOf,
+  selectNode,
+  subqueryRef,
+  textOf,
+  textsOf,
+  walk,
+} from './ast/nodes.js'
 import { checkRewritten } from './guard/guard.js'
 import { pivotValues } from './guard/pivot-values.js'
 import type { Token } from './lexer.js'
-import { standalone } from './models/describe.js'
+import { describe, standalone } from './models/describe.js'
 import type { Scope } from './scope.js'
 import type { Session } from './session.js'
 
@@ -96,11 +111,38 @@ const entryOf = (value: string): AstNode => ({
   alias: '',
 })
 
+/**
+ * A PIVOT over no values at all has no columns of its own, and DuckDB's text cannot say so. What is left are the groups: those
+ * that are named, or else every column that takes no part in the PIVOT.
+ */
+const withoutValues = async ({ connection }: Session, ref: AstNode, source: AstNode, scope: Scope): Promise<AstNode> => {
+  const used = new Set<string>()
+  for (const part of [...nodesOf(ref, 'pivots'), ...nodesOf(ref, 'aggregates')])
+    walk(part, (node) => {
+      if (isColumnRef(node)) used.add(foldName(textsOf(node, 'column_names').at(-1) ?? ''))
+      return true
+    })
+  const named = textsOf(ref, 'groups')
+  const columns = named.length > 0 ? named : (await describe(connection, source, scope)).map(({ name }) => name)
+  const left = columns.filter((name) => named.length > 0 || !used.has(foldName(name)))
+  if (left.length === 0)
+    throw new Problem('bad_statement', 'PIVOT has no columns', 'PIVOT finds no values, and has no other columns to show', {
+      hint: 'List the values: PIVOT … ON x IN (…).',
+    })
+  const groups = selectNode(
+    left.map((name) => columnRef(name)),
+    source,
+  )
+  groups['modifiers'] = [{ type: 'DISTINCT_MODIFIER', distinct_on_targets: [] }]
+  return subqueryRef(groups, textOf(ref, 'alias'), listOf(ref, 'column_name_alias'), ref['sample'] ?? null)
+}
+
 const modelsUsed = ({ run, served, staged }: Session) => run.uses.size + served.length + staged.length
 
 /** Fills in the values of a PIVOT that lists none. Its source has been rewritten; `models` is how many were used before it. */
 const fillValues = async (session: Session, ref: AstNode, scope: Scope, models: number): Promise<void> => {
   const source = nodeOf(ref, 'source')
+  let empty = false
   for (const pivot of nodesOf(ref, 'pivots')) {
     const [value] = nodesOf(pivot, 'pivot_expressions')
     if (textOf(pivot, 'pivot_enum') !== pivotValues || !value || !source) continue
@@ -109,10 +151,13 @@ const fillValues = async (session: Session, ref: AstNode, scope: Scope, models: 
       throw new Problem('refused_statement', 'PIVOT needs its values', 'PIVOT over a model needs its values', {
         hint: 'List them: PIVOT … ON x IN (…).',
       })
-    pivot['entries'] = (await valuesOf(session, value, source, scope)).map(entryOf)
+    const values = await valuesOf(session, value, source, scope)
+    pivot['entries'] = values.map(entryOf)
     pivot['pivot_enum'] = ''
     session.keep = false
+    empty ||= values.length === 0
   }
+  if (empty && source) become(ref, await withoutValues(session, ref, source, scope))
 }
 
 /** Starts to watch what the source of a PIVOT is made of; the answer fills in the values that the PIVOT does not list. */

@@ -62,8 +62,8 @@ const literals: Record<Kind, readonly string[]> = {
   bool: ['true', 'false', 'NULL::BOOLEAN'],
   date: [`DATE '2024-01-05'`, `'2023-12-31'::DATE`, `make_date(2024, 2, 29)`],
   time: [`TIMESTAMP '2024-01-01 06:30:00'`, `DATE '2024-01-02'::TIMESTAMP`, `make_timestamp(2024, 1, 3, 4, 5, 6.5)`],
-  ints: ['[1, 2, 3]', '[NULL, 4]', '[]::INT[]', 'range(3)', 'generate_series(2, 8, 3)'],
-  texts: [`['a', 'b']`, `[]::VARCHAR[]`, `string_split('x,y,z', ',')`],
+  ints: ['[1, 2, 3]', '[NULL, 4]', '([]::INT[])', 'range(3)', 'generate_series(2, 8, 3)'],
+  texts: [`['a', 'b']`, `([]::VARCHAR[])`, `string_split('x,y,z', ',')`],
   struct: [`{'a': 1, 'b': 'x'}`, `struct_pack(a := 2, b := NULL::VARCHAR)`],
   json: [`'{"k": [1, {"v": "x"}], "n": 2}'::JSON`, `json_array(1, 'x', NULL)`, `to_json('t')`],
 }
@@ -205,7 +205,7 @@ export class Expressions {
     if (own.length > 0 && (depth <= 0 ? wanted < 9 : wanted < 4)) return this.draw.of(own).name
     if (depth > 0 && this.subqueries && (kind === 'int' || kind === 'text') && this.draw.once(40)) return this.subqueries.scalar(kind)
     // Very few refer to what is not there, or make no sense: both sides have to refuse them.
-    if (this.draw.once(1500)) return this.draw.of(['nothing_here', `(1 + 'x')`, 'no_such_function(1)', `DATE 'x'`])
+    if (this.draw.once(1500)) return this.draw.of(['nothing_here', `(1 + 'x')`, `DATE 'x'`])
     return depth <= 0 || wanted === 9 ? this.draw.of(literals[kind]) : this.draw.of(rules[kind])(this, depth - 1)
   }
 
@@ -245,7 +245,7 @@ export class Expressions {
 
   private sorted(kind: Kind): string {
     const value = this.make(kind, 0)
-    return `${value} ORDER BY ${value}${this.draw.once(2) ? ' DESC NULLS LAST' : ''}`
+    return `${value} ORDER BY [${value}]${this.draw.once(2) ? ' DESC NULLS LAST' : ''}`
   }
 
   private column(kind: Kind): string {

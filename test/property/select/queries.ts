@@ -244,14 +244,15 @@ export class Queries {
   private asOf(left: Source): Source {
     const { draw } = this
     const alias = draw.name('z')
-    const time = new Expressions(draw, left.columns).make('time', 0)
-    const right = `(SELECT at, max(value) AS value, count(*) AS n FROM files.events GROUP BY at) AS ${alias}`
+    const times = left.columns.filter((column) => column.kind === 'time' || column.kind === 'date')
+    if (times.length === 0) return left
+    const right = `(SELECT moment, max(value) AS value, count(*) AS n FROM files.events GROUP BY moment) AS ${alias}`
     return {
-      sql: `${left.sql} ASOF ${draw.of(['', 'LEFT '])}JOIN ${right} ON ${time} >= ${alias}.at`,
+      sql: `${left.sql} ASOF ${draw.of(['', 'LEFT '])}JOIN ${right} ON ${draw.of(times).name} >= ${alias}.moment`,
       columns: [
         ...left.columns,
         ...qualified(alias, [
-          { name: 'at', kind: 'time' },
+          { name: 'moment', kind: 'time' },
           { name: 'value', kind: 'int' },
           { name: 'n', kind: 'int' },
         ]),

@@ -8,7 +8,7 @@ export const tableSources: Readonly<Record<string, string>> = {
   customers: `SELECT i::INT AS cid, 'Name ' || chr((97 + i % 5)::INT) AS name, ['north', 'south', NULL][i % 3 + 1] AS region,
     {'a': (i % 4)::INT, 'b': CASE WHEN i % 4 <> 1 THEN 'b' || i END} AS info,
     CASE WHEN i <> 5 THEN json_object('k', [i, i % 2], 'n', i % 3, 'o', json_object('v', 'x')) END AS doc, i % 2 = 0 AS vip FROM range(12) AS t(i)`,
-  events: `SELECT i AS eid, TIMESTAMP '2024-01-01 00:00:00' + to_hours((i * 7 % 90)::INT) AS at, ['north', 'a', 'click'][i % 3 + 1] AS kind,
+  events: `SELECT i AS eid, TIMESTAMP '2024-01-01 00:00:00' + to_hours((i * 7 % 90)::INT) AS moment, ['north', 'a', 'click'][i % 3 + 1] AS kind,
     CASE WHEN i % 6 <> 2 THEN i * i % 23 END AS value, ['x' || i % 3, 'y'] AS words, (i % 7) / 2.0::DOUBLE AS score FROM range(30) AS t(i)`,
 }
 
@@ -39,7 +39,7 @@ export const randomTables: readonly Table[] = [
     name: 'events',
     columns: [
       { name: 'eid', kind: 'int' },
-      { name: 'at', kind: 'time' },
+      { name: 'moment', kind: 'time' },
       { name: 'kind', kind: 'text' },
       { name: 'value', kind: 'int' },
       { name: 'words', kind: 'texts' },

@@ -28,6 +28,7 @@ SELECT * FROM cars PIVOT (count(*) FOR Origin IN ('USA', 'Europe') GROUP BY Cyli
 SELECT * FROM (SELECT Origin, Cylinders, Horsepower FROM cars) PIVOT (avg(Horsepower) AS hp FOR Cylinders IN (4, 6, 8)) AS p ORDER BY Origin
 FROM cars PIVOT (max(Horsepower) FOR Cylinders IN (4, 8) Origin IN ('USA') GROUP BY Year) ORDER BY Year
 FROM (PIVOT gapminder ON year USING sum(pop) GROUP BY cluster) ORDER BY cluster
+PIVOT (FROM cars WHERE Cylinders > 99 OR Cylinders = 3 AND Origin = 'x' OR Name = 'vw pickup') ON nullif(Name, 'vw pickup') USING count(*) GROUP BY Cylinders, Origin
 PIVOT_WIDER cars ON Origin USING count(*)
 PIVOT population ON sex USING sum(people) GROUP BY year ORDER BY year DESC
 UNPIVOT (SELECT date, temp_max, temp_min FROM weather) ON temp_max, temp_min INTO NAME which VALUE degrees ORDER BY date, which LIMIT 10
