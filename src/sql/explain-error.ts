@@ -18,6 +18,8 @@ const kinds: readonly [RegExp, ProblemCode, string][] = [
 ]
 
 const longestDetail = 1_000
+/** A message may repeat a name or a value of the statement, which may be as long as the statement. */
+const longestMessage = 20_000
 
 /** Cuts what speaks of the rewritten text: the dump of its line, long lists, names and paths of the inside. */
 const cleaned = (message: string): string => {
@@ -28,7 +30,7 @@ const cleaned = (message: string): string => {
   const lines = body.split('\n').filter((line) => !/ledger_|ledger\.|read_parquet|SET /.test(line) || line === body.split('\n')[0])
   const safe = lines
     .join('\n')
-    .replace(/"?[^\s"']*\/[0-9a-f]{64}"?/g, 'its content')
+    .replace(/"?(?<![^\s"'])[^\s"']*\/[0-9a-f]{64}"?/g, 'its content')
     .replace(/(?:\/[\w.-]+){2,}/g, 'a file')
     .replace(/\bledger\.\w+/g, 'a table')
     .replace(/ledger_\w+/g, 'the model')
@@ -67,7 +69,7 @@ const shown = (written: Written, token: Token | undefined) => {
 /** Errors of the binding may come from another realm, where `instanceof` says no. */
 const messageOf = (error: unknown): string => {
   const message: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'message') : error
-  return typeof message === 'string' ? message : 'unknown error'
+  return typeof message === 'string' ? message.slice(0, longestMessage) : 'unknown error'
 }
 
 const placeable = new Set<ProblemCode>(['bad_statement', 'refused_statement', 'not_found', 'not_ready'])

@@ -7,6 +7,7 @@ import {
   childrenOf,
   integerConstant,
   isColumnRef,
+  isLiteral,
   isNode,
   isQuery,
   isReference,
@@ -92,6 +93,8 @@ export class Rewriter {
   private async value(value: AstValue, scope: Scope): Promise<void> {
     if (Array.isArray(value)) for (const item of value) await this.value(item, scope)
     else if (isNode(value)) {
+      // Most of a long statement are constants and columns, which hold nothing to rewrite.
+      if (isLiteral(value) || isColumnRef(value)) return
       if (isQuery(value)) await this.query(value, scope)
       else if (isReference(value)) await this.reference(value, scope, [])
       else await this.below(value, scope)

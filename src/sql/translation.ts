@@ -4,6 +4,12 @@ import { quoteName, quoteText } from './strings.js'
 
 type Piece = { from: number; start: number; length: number }
 
+/** What stands between two tokens. Comments stay behind: DuckDB reads nested ones in the square of their depth. */
+const gapOf = (gap: string): string => {
+  if (!/--|\/\*/.test(gap)) return gap
+  return gap.includes('\n') ? '\n' : ' '
+}
+
 /** A statement in DuckDB's spelling that remembers where each part stood in the user's text. */
 export class Translation {
   text = ''
@@ -17,7 +23,7 @@ export class Translation {
   ) {
     let at = tokens[0]?.start ?? 0
     tokens.forEach((token, index) => {
-      this.add(sql.slice(at, token.start), at)
+      this.add(gapOf(sql.slice(at, token.start)), at)
       this.add(spell(token, index), token.start)
       at = token.end
     })
@@ -43,10 +49,21 @@ export class Translation {
     return this.starts[bytes] ?? this.text.length
   }
 
+  /** The last piece that begins at or before a place. */
+  private pieceAt(at: number): number {
+    let [low, high] = [0, this.pieces.length - 1]
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      if ((this.pieces[middle]?.from ?? 0) <= at) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+
   /** The offset in the user's text of a byte offset in DuckDB's text. */
   userOffset(bytes: number): number {
     const at = this.charAt(bytes)
-    const piece = this.pieces.findLast(({ from }) => from <= at)
+    const piece = this.pieces[this.pieceAt(at)]
     return piece ? Math.min(piece.start + (at - piece.from), this.sql.length) : 0
   }
 }

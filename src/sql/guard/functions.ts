@@ -59,7 +59,7 @@ const valueFunctions = `
   variant_extract variant_normalize variant_typeof wavg week weekday weekofyear weighted_avg xor year yearweek`
 
 /** Functions that stand in FROM: they make rows from their arguments. */
-const rowFunctions = 'generate_series json_each json_tree range repeat repeat_row unnest'
+const rowFunctions = 'generate_series icu_calendar_names json_each json_tree pg_timezone_names range repeat repeat_row unnest'
 
 /** What reads or changes files, settings, catalogues, sessions or sequences, runs text as SQL, waits, or is DuckDB's own inside. */
 const refusedFunctions = `
@@ -86,12 +86,12 @@ const refusedFunctions = `
   format_pg_type format_type functions get_block_size getvariable glob has_any_column_privilege has_column_privilege
   has_database_privilege has_foreign_data_wrapper_privilege has_function_privilege has_language_privilege has_schema_privilege
   has_sequence_privilege has_server_privilege has_table_privilege has_tablespace_privilege histogram_values
-  icu_calendar_names icu_sort_key import_database in_search_path inet_client_addr inet_client_port inet_server_addr inet_server_port
+  icu_sort_key import_database in_search_path inet_client_addr inet_client_port inet_server_addr inet_server_port
   json_deserialize_sql json_execute_serialized_sql json_serialize_plan json_serialize_sql make_type map_to_pg_oid metadata_info nextval
   obj_description parquet_bloom_probe parquet_file_metadata parquet_full_metadata parquet_kv_metadata parquet_metadata parquet_scan
   parquet_schema parse_duckdb_log_message pg_collation_is_visible pg_conf_load_time pg_conversion_is_visible pg_function_is_visible
   pg_get_constraintdef pg_get_expr pg_get_viewdef pg_has_role pg_is_other_temp_schema pg_my_temp_schema pg_opclass_is_visible
-  pg_operator_is_visible pg_opfamily_is_visible pg_postmaster_start_time pg_sleep pg_table_is_visible pg_timezone_names
+  pg_operator_is_visible pg_opfamily_is_visible pg_postmaster_start_time pg_sleep pg_table_is_visible
   pg_ts_config_is_visible pg_ts_dict_is_visible pg_ts_parser_is_visible pg_ts_template_is_visible pg_type_is_visible platform
   pragma_collations pragma_database_size pragma_metadata_info pragma_platform pragma_show pragma_storage_info pragma_table_info
   pragma_user_agent pragma_version query query_table read_blob read_csv read_csv_auto read_duckdb read_json read_json_auto

@@ -4,7 +4,6 @@ import { perLine } from '../../support/twins.js'
 export const models = perLine(String.raw`
 SELECT ledger_score_1(1, 2)
 SELECT ledger_score_1(1, 300, 'good', 2)
-SELECT LEDGER_SCORE_1(1, 300, 'good', 2)
 SELECT memory.main.ledger_score_1(1)
 SELECT main.ledger_score_1(1)
 SELECT 1.ledger_score_1()
@@ -53,8 +52,6 @@ SELECT * FROM shop.evil3
 SELECT * FROM shop.evil4
 PIVOT shop.rent ON rental_price USING count(*)
 PIVOT (SELECT m.rental_price FROM files.rentals t JOIN shop.rent m) ON rental_price USING count(*)
-SELECT * FROM files.rentals t POSITIONAL JOIN shop.rent m
-SELECT * FROM files.rentals t ASOF JOIN shop.rent m ON t.sqft >= m.sqft
 SELECT * FROM shop.rent m, shop.tier n
 SELECT * FROM slack_db.messages
 SELECT * FROM slack_db.channels LIMIT 1
@@ -87,6 +84,4 @@ SELECT nothing_here FROM files.rentals
 SELECT sqft::DATE FROM files.rentals
 SELECT location::INT FROM files.rentals
 SELECT * FROM files.rental
-SELECT error('/etc/passwd')
-SELECT error(location) FROM files.rentals
 `)
