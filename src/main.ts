@@ -1,10 +1,10 @@
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { Analytics } from './analytics/supervisor.js'
 import { Ledger } from './commands/ledger.js'
-import { ConfigError, type Config } from './config.js'
+import { ConfigError, isLoopback, type Config } from './config.js'
 import { Blobs } from './files/blobs.js'
 import { Ingester } from './files/ingest.js'
 import { agentRoutes } from './http/agents.js'
@@ -17,6 +17,7 @@ import { modelRoutes } from './http/models.js'
 import { predictRoutes } from './http/predict.js'
 import { projectRoutes } from './http/projects.js'
 import { Records } from './http/records.js'
+import { createHttpServer } from './http/server.js'
 import { Sessions } from './http/sessions.js'
 import { skillRoutes } from './http/skills.js'
 import { sqlRoutes } from './http/sql.js'
@@ -58,6 +59,20 @@ const listen = (server: Server, { port, host }: Config): Promise<AddressInfo> =>
 
 const addressOf = ({ address, port, family }: AddressInfo): string => `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 
+/** Takes no more requests, and waits for those under way as long as a stop may take. */
+const stopListening = async (server: Server): Promise<void> => {
+  const closed = new Promise((resolve) => server.close(resolve))
+  server.closeIdleConnections()
+  const patience = setTimeout(() => server.closeAllConnections(), limits.stopTimeoutMs)
+  await closed
+  clearTimeout(patience)
+}
+
+/** Carries out steps, the last one first. */
+const undoAll = async (steps: readonly (() => unknown)[]): Promise<void> => {
+  for (const step of steps.toReversed()) await step()
+}
+
 /**
  * Puts the service together and starts it. The only place that knows every part.
  *
@@ -70,7 +85,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
   try {
     return await assemble(config, logger, paths, undo)
   } catch (error) {
-    for (const step of undo.reverse()) await step()
+    await undoAll(undo)
     throw error
   }
 }
@@ -123,25 +138,20 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
     ...statusRoutes(about),
     ...authRoutes(sessions),
   ]
-  const server = createServer(createApp({ routes, about, sessions, logger }))
+  // Only without a login is the address itself what keeps others out.
+  const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
+  const server = createHttpServer(createApp({ routes, about, sessions, hosts, logger }))
   const address = await listen(server, config)
+  undo.push(() => stopListening(server))
   await trainings.resume()
 
   let closing: Promise<void> | undefined
-  const close = async () => {
-    const closed = new Promise((resolve) => server.close(resolve))
-    server.closeIdleConnections()
-    const patience = setTimeout(() => server.closeAllConnections(), limits.stopTimeoutMs)
-    await closed
-    clearTimeout(patience)
-    for (const step of undo.reverse()) await step()
-  }
   return {
     url: addressOf(address),
     head: () => log.head(),
     sql,
     log,
     analyticsPid: () => analytics.pid,
-    close: () => (closing ??= close()),
+    close: () => (closing ??= undoAll(undo)),
   }
 }

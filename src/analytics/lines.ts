@@ -1,4 +1,4 @@
-import { isProblem, Problem, problemCatalogue, type ProblemCode } from '../errors.js'
+import { isProblem, isProblemCode, Problem } from '../errors.js'
 import type { Column, Frame, QueryEnd, Scored } from './query.js'
 
 /** What the two processes say to each other in an answer: one JSON object a line, but for lines of rows, which begin with `[`. */
@@ -22,8 +22,6 @@ export const encodeError = (error: unknown): string => {
   return `${JSON.stringify({ error: { code: problem.code, title: problem.title, detail: problem.detail, ...problem.extras } })}\n`
 }
 
-const isCode = (code: string): code is ProblemCode => Object.hasOwn(problemCatalogue, code)
-
 type Wire = {
   columns?: Column[]
   served?: unknown
@@ -38,7 +36,7 @@ export const decodeLine = (line: string): Line => {
   const { columns, served, scored, end, error } = JSON.parse(line) as Wire
   if (columns) return { kind: 'columns', columns, ...(served !== undefined && { served }), ...(scored && { scored }) }
   if (end) return { kind: 'end', end }
-  if (!error || !isCode(error.code)) throw new TypeError('a line of an answer is neither columns, rows, end nor error')
+  if (!error || !isProblemCode(error.code)) throw new TypeError('a line of an answer is neither columns, rows, end nor error')
   const { code, title, detail, ...extras } = error
   return { kind: 'error', problem: new Problem(error.code, title, detail, extras) }
 }

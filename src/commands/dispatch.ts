@@ -22,6 +22,7 @@ export type LedgerCommand =
 
 /** An event of another resource than the subject says its stream. */
 type Decision = (LedgerEvent | NewEvent)[]
+/** A resource's commands: `reads` says what the drain looks up for one, `decide` is pure and gives events or throws a Problem. */
 type Module = { reads: (command: never) => Record<string, Lookup>; decide: (command: never, facts: never) => Decision }
 type Handler = {
   /** The kind of the resource that the events belong to; the fact of this name is that resource. */

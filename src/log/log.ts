@@ -62,6 +62,11 @@ export interface Log {
   submit(submission: Submission): Promise<Outcome>
   /** Takes a place in the queue for a submission that is made when its turn comes, so that it can hold what arrives until then. */
   submitLater(make: () => Submission): Promise<Outcome>
+  /**
+   * What came of the command that was sent before with this key; undefined when none was.
+   * @throws Problem 422 when that was another request
+   */
+  repeated(submission: Pick<Submission, 'origin' | 'idempotency'>): Promise<Outcome | undefined>
   head(): Promise<Head>
   /** Events after a position, in order; at most `limit`. */
   readAll(after: number, limit: number): Promise<StoredEvent[]>

@@ -1,5 +1,8 @@
-import type { Kind, States } from '../../events/catalogue.js'
+import { kinds, type Kind, type States } from '../../events/catalogue.js'
 import type { StreamId } from '../../events/common.js'
+
+/** Whether a kind of event is that of a resource; predictions are none. */
+export const isKind = (kind: string | undefined): kind is Kind => kinds.some((known) => known === kind)
 
 /** A resource as the log knows it now. `id` is the position of the event that created it. */
 export type Found<K extends Kind = Kind> = {

@@ -107,10 +107,8 @@ const alterDatabase = async (statement: StatementOf<'alter_database'>, scope: Co
       throw wrong(`${project.state.name} is a project: it has a NAME and nothing else to alter`)
     return { type: 'RenameProject', data: { project: name, name: newName, defaultProject: scope.defaultProject } }
   }
-  const database = await scope.resources.one('database', name)
-  if (database && engine !== null && engine.toLowerCase() !== database.state.engine)
-    throw wrong(`the engine of ${database.state.name} cannot be altered`, 'Drop the connection and create it anew.')
-  return { type: 'UpdateDatabase', data: { database: name, ...(newName !== null && { name: newName }), ...(parameters && { parameters }) } }
+  const changes = { ...(newName !== null && { name: newName }), ...(engine !== null && { engine }), ...(parameters && { parameters }) }
+  return { type: 'UpdateDatabase', data: { database: name, ...changes } }
 }
 
 const dropTable = (

@@ -134,7 +134,7 @@ describe('writing statements become the commands of REST', () => {
     expect(await found('chatbot', 'd')).toMatchObject({ is_running: false })
     await ok('DROP CHATBOT shop.d')
     expect(await refusal("CREATE CHATBOT shop.c USING agent = 'a', database = 'nope'")).toContain('nope')
-    await ok("ALTER DATABASE slack_db NAME = 'talk'")
+    await ok("ALTER DATABASE slack_db NAME = 'talk', ENGINE = 'email'")
     expect(await log.resources.one('database', 'talk')).toBeDefined()
     await ok('DROP DATABASE talk')
     await ok('DROP DATABASE IF EXISTS talk')

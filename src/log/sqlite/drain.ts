@@ -72,7 +72,7 @@ export class Drain {
     const before = this.#tail
     this.#statements.savepoint.run()
     try {
-      const outcome = this.#repeated(submission) ?? this.#decide(submission)
+      const outcome = this.repeated(submission) ?? this.#decide(submission)
       this.#statements.release.run()
       return outcome
     } catch (error) {
@@ -85,7 +85,8 @@ export class Drain {
     }
   }
 
-  #repeated({ origin, idempotency }: Submission): Outcome | undefined {
+  /** The stored answer of the same command sent before. @throws Problem 422 when the key came with another request */
+  repeated({ origin, idempotency }: Pick<Submission, 'origin' | 'idempotency'>): Outcome | undefined {
     const stored = idempotency && this.#answer.get(origin.actor, idempotency.key)
     if (!stored) return undefined
     if (stored.fingerprint !== idempotency.fingerprint)
@@ -142,10 +143,15 @@ const check = ({ type, data }: LedgerEvent): void => {
   throw wrong(`${issue.path.join('.')} ${issue.message}`.trim())
 }
 
-/** What stands beside the data has to be readable again, too: one event that is not would keep the log from opening. */
+/**
+ * What stands beside the data has to be readable again, too: one event that is not would keep the log from opening, and
+ * projections rely on a stream that JSON writes as it is.
+ */
 const checkWhere = (stream: string, origin: Origin): void => {
-  const unfit = stream === '' ? ['stream', 'must not be empty'] : unfitJson({ stream, ...origin })
+  if (stream === '') throw wrong('stream must not be empty')
+  const unfit = unfitJson({ stream, ...origin })
   if (unfit) throw wrong(unfit.join(' '))
+  if (JSON.stringify(stream) !== `"${stream}"`) throw wrong('stream must not contain quotes, backslashes or control characters')
 }
 
 /** The code of an error of SQLite's, seen by its shape: a native module's errors may be of another realm's Error. */

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
-import { catalogue, evolve, hasLinks, kinds, linksOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue.js'
+import { catalogue, evolve, hasLinks, linksOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue.js'
 import { foldName, type StreamId } from '../../../events/common.js'
 import { conflict, wrong } from '../../errors.js'
 import { limits } from '../../limits.js'
-import type { AnyFound, Found, Lookup } from '../lookups.js'
+import { isKind, type AnyFound, type Found, type Lookup } from '../lookups.js'
 import type { Connection } from './schema.js'
 
 type Row = { stream: StreamId; kind: Kind; id: number; version: number; created_at: string; updated_at: string; state: string }
@@ -12,8 +12,6 @@ const columns = 'stream, kind, id, version, created_at, updated_at, state'
 
 /** The project that a state lives in; '' for kinds that live in none. */
 export const projectOf = (state: States[Kind]): string => ('project' in state ? state.project : '')
-
-const isKind = (kind: string | undefined): kind is Kind => kinds.some((known) => known === kind)
 
 /**
  * The resources that follow from the events, kept in the same transaction as they: unique names, the states that

@@ -100,6 +100,10 @@ export class SqliteLog implements Log {
     })
   }
 
+  async repeated(submission: Pick<Submission, 'origin' | 'idempotency'>): Promise<Outcome | undefined> {
+    return this.#read(({ drain }) => drain.repeated(submission))
+  }
+
   async head(): Promise<Head> {
     const { position, chain } = this.#read(({ drain }) => drain.tail)
     return { logId: this.id, position, chain: chain.toString('hex') }

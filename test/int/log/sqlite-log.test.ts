@@ -116,11 +116,12 @@ describe('group commit', () => {
       expect(fourth).toMatchObject({ value: { positions: [2] } })
     }))
 
-  test('an event that the log could not read back is refused: an empty stream, ill-formed text beside the data', () =>
+  test('an event that could not be read back is refused: an empty or quoted stream, ill-formed text beside the data', () =>
     withLog(async ({ log }) => {
       const { event } = projectCreated(1)
       expect(await refusal(log.submit(writes({ stream: '', event })))).toBe('wrong_arguments')
       expect(await refusal(log.submit(writes({ stream: 'x\ud800', event })))).toBe('wrong_arguments')
+      for (const stream of ['say "x"', 'a\\b', 'a\nb']) expect(await refusal(log.submit(writes({ stream, event })))).toBe('wrong_arguments')
       for (const place of ['actor', 'request', 'correlation', 'causation'])
         expect(await refusal(log.submit({ ...writes(projectCreated(1)), origin: { ...origin, [place]: 'x\0' } }))).toBe('wrong_arguments')
       expect((await log.head()).position).toBe(0)
