@@ -1,3 +1,6 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { rowsText } from '../../src/sql/encode/chunks.js'
 import { TestLedger } from './ledger.js'
@@ -21,6 +24,18 @@ export class PlainDuckDB {
     for (const name of Object.keys(made)) await connection.run(`CREATE VIEW files.${name} AS FROM main.${name}`)
     connection.closeSync()
     return plain
+  }
+
+  /** A table as the bytes of a Parquet file. */
+  async parquet(name: string): Promise<Uint8Array<ArrayBuffer>> {
+    const directory = await mkdtemp(join(tmpdir(), 'twins-'))
+    const path = join(directory, 'table.parquet')
+    const connection = await this.instance.connect()
+    await connection.run(`COPY ${name} TO '${path}' (FORMAT parquet)`)
+    connection.closeSync()
+    const bytes = new Uint8Array(await readFile(path))
+    await rm(directory, { recursive: true })
+    return bytes
   }
 
   async select(sql: string): Promise<Answer> {
