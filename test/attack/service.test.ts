@@ -78,7 +78,10 @@ describe('names are names, whatever they look like', () => {
 
   test.each(names)('a file named %s', async (name) => {
     const put = await send(at.url, 'PUT', `/api/files/${encodeURIComponent(name)}`, formOf(`a"b,c;d,e\`f\n1,2,3\n`, 'x.csv'))
-    if (put.status !== 200) return expect(put.status).toBe(400)
+    if (put.status !== 200) {
+      expect(put.status).toBe(400)
+      return
+    }
     const quoted = '`' + name.replaceAll('`', '``') + '`'
     const answer = await sql(at.url, `SELECT * FROM files.${quoted}`)
     expect(answer).toMatchObject({ type: 'table', data: [[1, 2, 3]] })
@@ -93,7 +96,10 @@ describe('names are names, whatever they look like', () => {
     const made = await send(at.url, 'POST', '/api/projects/shop/views', {
       view: { name, query: `SELECT 1 AS ${'`' + name.replaceAll('`', '``') + '`'}` },
     })
-    if (made.status !== 201) return expect(made.status).toBe(400)
+    if (made.status !== 201) {
+      expect(made.status).toBe(400)
+      return
+    }
     expect(await sql(at.url, `SELECT * FROM shop.${'`' + name.replaceAll('`', '``') + '`'}`)).toMatchObject({
       column_names: [name],
       data: [[1]],

@@ -122,7 +122,7 @@ export const nesting = [
   `SELECT 1${'::INT[]'.repeat(3_000)}`,
   `SELECT CAST(NULL AS ${deep('STRUCT(a ', 'INT', ')', 3_000)})`,
   `SELECT * FROM files.rentals${' CROSS JOIN files.rentals'.repeat(2_000)}`,
-  `${deep('WITH a AS (', 'SELECT 1', ') SELECT 1', 2_000)}`,
+  deep('WITH a AS (', 'SELECT 1', ') SELECT 1', 2_000),
   `SELECT 1 /* ${deep('/*', '', '*/', 100_000)} */ FROM ledger.events`,
   `SELECT '${'x'.repeat(1_000_001)}'`,
   `SELECT ${'x'.repeat(900_000)}`,

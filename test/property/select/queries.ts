@@ -57,15 +57,15 @@ export class Queries {
   private ctes(scope: Scope): [string, Scope] {
     const { draw } = this
     let inner = scope
-    let recursive = false
+    const recursions = new Set<string>()
     const parts = draw.times(1 + draw.below(2), () => {
       // A CTE may have the name of a table, which it hides.
       const name = draw.once(4) ? draw.of(this.tables).name : draw.name('w')
       const list = this.kindsOf(1 + draw.below(3))
       const columns = list.map((kind, i) => ({ name: `c${i}`, kind }))
       if (draw.once(5)) {
-        recursive = true
         const other = draw.name('r')
+        recursions.add(other)
         const from = this.query(['int', ...list], { ...scope, depth: 0 })
         inner = {
           ...inner,
@@ -83,8 +83,8 @@ export class Queries {
     })
     // In WITH RECURSIVE a CTE sees itself, so that one with a table's name means itself by it.
     const names = new Set(this.tables.map(({ name }) => name))
-    if (recursive && parts.some((part) => names.has(part.split(/[ (]/)[0] ?? ''))) return ['', scope]
-    return [`WITH ${recursive ? 'RECURSIVE ' : ''}${parts.join(', ')} `, inner]
+    if (recursions.size > 0 && parts.some((part) => names.has(part.split(/[ (]/)[0] ?? ''))) return ['', scope]
+    return [`WITH ${recursions.size > 0 ? 'RECURSIVE ' : ''}${parts.join(', ')} `, inner]
   }
 
   /** A query with columns c0, c1, … of some kinds. */
@@ -155,7 +155,7 @@ export class Queries {
     const items = list.map((kind, i) => `${keys[i] ?? e.aggregate(kind)} AS c${i}`)
     const places = keys.flatMap((key, i) => (key === undefined ? [] : [String(i + 1)]))
     const where = draw.once(3) ? ` WHERE ${e.make('bool', 1)}` : ''
-    const having = draw.once(4) ? ` HAVING ${draw.of(['count(*) > 1', `${e.aggregate('int')} > 2`, `${e.aggregate('bool')}`])}` : ''
+    const having = draw.once(4) ? ` HAVING ${draw.of(['count(*) > 1', `${e.aggregate('int')} > 2`, e.aggregate('bool')])}` : ''
     const [first = '1', second] = places
     const sets =
       second === undefined
