@@ -62,4 +62,12 @@ export const limitDescriptions: Record<LimitName, string> = {
   trainingTimeoutMs: 'A training. Beyond: it ends with status error.',
   modelMaxVersions: 'Versions of one model. Beyond: 413 `too_large`; drop some that are no longer needed.',
   loadedModelsMax: 'Model versions that are held in memory. Beyond: the one used longest ago is loaded again when it is asked.',
+  jobsMax: 'Jobs of one project. Beyond: 413 `too_large`.',
+  jobStatementsMax: 'Statements of one job. Beyond: 400 `wrong_arguments`.',
+  jobIntervalMinMs: 'Time between two runs of a job, at least. Below: 400 `wrong_arguments`.',
+  jobIntervalMaxMs: 'Time between two runs of a job, at most. Beyond: 400 `wrong_arguments`.',
+  jobsRunningMax: 'Jobs that run at once. Beyond: they wait, the one that is due longest first.',
+  jobRunTimeoutMs: 'One run of a job. Beyond: it is stopped and ends with an error.',
+  jobErrorMaxChars: "The error of a job's run. Beyond: it is cut.",
+  jobHistoryMaxRuns: 'Runs that `GET …/jobs/<job>/history` answers, the newest. All are in `log.job_runs`.',
 }

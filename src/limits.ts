@@ -63,6 +63,15 @@ export const limits = {
   trainingTimeoutMs: 3_600_000,
   modelMaxVersions: 200,
   loadedModelsMax: 32,
+  // Jobs
+  jobsMax: 1_000,
+  jobStatementsMax: 100,
+  jobIntervalMinMs: 60_000,
+  jobIntervalMaxMs: 36_525 * 24 * 3_600_000,
+  jobsRunningMax: 4,
+  jobRunTimeoutMs: 3_600_000,
+  jobErrorMaxChars: 10_000,
+  jobHistoryMaxRuns: 1_000,
 } as const
 
 export type LimitName = keyof typeof limits

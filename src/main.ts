@@ -13,6 +13,7 @@ import { authRoutes } from './http/auth.js'
 import { chatbotRoutes } from './http/chatbots.js'
 import { databaseRoutes } from './http/databases.js'
 import { fileRoutes } from './http/files.js'
+import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
 import { predictRoutes } from './http/predict.js'
 import { projectRoutes } from './http/projects.js'
@@ -23,6 +24,8 @@ import { skillRoutes } from './http/skills.js'
 import { sqlRoutes } from './http/sql.js'
 import { statusRoutes, type About } from './http/status.js'
 import { viewRoutes } from './http/views.js'
+import { systemClock } from './jobs/clock.js'
+import { JobService } from './jobs/job-service.js'
 import { limits } from './limits.js'
 import { lockDataDirectory, masterKey, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
 import type { Head, Log, Origin } from './log/log.js'
@@ -115,6 +118,8 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   undo.push(() => trainings.stop())
   const recorder = new PredictionRecorder(log, vault)
   const sql = new SqlEngine({ ledger, analytics, trainings, recorder, defaultProject: config.defaultProject, version })
+  const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
+  undo.push(() => jobs.stop())
 
   const records = new Records(log, version)
   const sessions = config.auth && new Sessions(config.auth)
@@ -132,6 +137,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
     ...modelRoutes({ ledger, records, sql }),
     ...predictRoutes({ log, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) }),
     ...viewRoutes(ledger, records, (query, database) => sql.checkView(query, database)),
+    ...jobRoutes(ledger, records),
     ...fileRoutes(ledger, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
     ...databaseRoutes(ledger, records, config.defaultProject),
     ...sqlRoutes(sql),
@@ -142,8 +148,10 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
   const server = createHttpServer(createApp({ routes, about, sessions, hosts, logger }))
   const address = await listen(server, config)
-  undo.push(() => stopListening(server))
+  // Requests and runs of jobs end side by side, each in the time that a stop may take.
+  undo.push(() => Promise.all([stopListening(server), jobs.stop()]))
   await trainings.resume()
+  await jobs.start()
 
   let closing: Promise<void> | undefined
   return {

@@ -5,6 +5,7 @@ import * as agent from './agent.js'
 import * as chatbot from './chatbot.js'
 import * as database from './database.js'
 import * as file from './file.js'
+import * as job from './job.js'
 import * as model from './model.js'
 import * as project from './project.js'
 import * as skill from './skill.js'
@@ -19,6 +20,7 @@ export type LedgerCommand =
   | view.ViewCommand
   | file.FileCommand
   | model.ModelCommand
+  | job.JobCommand
 
 /** An event of another resource than the subject says its stream. */
 type Decision = (LedgerEvent | NewEvent)[]
@@ -46,6 +48,7 @@ const database_ = handler('database', database)
 const view_ = handler('view', view)
 const file_ = handler('file', file)
 const model_ = handler('model', model)
+const job_ = handler('job', job)
 
 /** Who decides each command. */
 export const handlers: Record<LedgerCommand['type'], Handler> = {
@@ -82,4 +85,8 @@ export const handlers: Record<LedgerCommand['type'], Handler> = {
   ActivateModelVersion: model_,
   DeleteModelVersion: model_,
   DeleteModel: model_,
+  CreateJob: job_,
+  DeleteJob: job_,
+  StartJobRun: job_,
+  FinishJobRun: job_,
 }

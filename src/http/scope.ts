@@ -17,7 +17,7 @@ export const inProject = async <K extends Kind>(log: Log, kind: K, projectName: 
 }
 
 /** The project that a resource lives in, whatever its name became since the resource was read. @throws Problem 404 when it is gone */
-export const projectOf = async (log: Log, { state }: Found<'skill' | 'agent' | 'chatbot'>): Promise<Found<'project'>> => {
+export const projectOf = async (log: Log, { state }: Found<'skill' | 'agent' | 'chatbot' | 'job'>): Promise<Found<'project'>> => {
   const project = await log.resources.byStream('project', state.project)
   if (!project) throw notFound('project', state.project)
   return project

@@ -1,4 +1,4 @@
-import type { Kind, LedgerEvent, States } from '../../events/catalogue.js'
+import type { EventDefinition, Kind, LedgerEvent, States } from '../../events/catalogue.js'
 import type { StreamId } from '../../events/common.js'
 import type { Source } from '../../events/envelope.js'
 import type { SealedPayload } from '../vault/vault.js'
@@ -33,6 +33,9 @@ export type Submission = {
   payloads: readonly SealedPayload[]
   idempotency?: { key: string; fingerprint: string }
 }
+
+/** The resources that a commit changed, by stream. */
+export type Changed = ReadonlyMap<string, EventDefinition['kind']>
 
 /** What came of a command: where its events stand, and the resource as it is after the last event. */
 export type Outcome = {
@@ -76,8 +79,11 @@ export interface Log {
   streamVersion(stream: string): Promise<number>
   /** The plain bytes of a payload; undefined when it was erased or never was. */
   payload(hash: string): Promise<Buffer | undefined>
-  /** Calls back after each commit; returns what ends it. A listener that throws becomes a warning of the process. */
-  onCommitted(listener: (position: number) => void): () => void
+  /**
+   * Calls back after each commit, with the head and the streams that have new events; returns what ends it.
+   * A listener that throws becomes a warning of the process.
+   */
+  onCommitted(listener: (position: number, changed: Changed) => void): () => void
   /** Carries out what is queued, then closes; whatever is asked afterwards is refused. */
   close(): Promise<void>
 }

@@ -25,6 +25,7 @@ export type Lookup<T = unknown> = { readonly __found?: T } & (
   | { find: 'called'; kind: Kind; name: string; project: string | undefined }
   | { find: 'many'; kind: Kind; refs: readonly string[]; project: string }
   | { find: 'contents'; project: string }
+  | { find: 'count'; kind: Kind; project: string }
   | { find: 'stream'; kind: Kind; stream: StreamId }
   | { find: 'version'; stream: string }
 )
@@ -55,6 +56,9 @@ export const byNames = <K extends Kind>(kind: K, refs: readonly string[], projec
 
 /** Everything that is in a project. */
 export const contentsOf = (project: string): Lookup<AnyFound[]> => ({ find: 'contents', project })
+
+/** How many resources of a kind are in a project. */
+export const countOf = (kind: Kind, project: string): Lookup<number> => ({ find: 'count', kind, project })
 
 /** The resource of this stream, whatever its name became. */
 export const byStream = <K extends Kind>(kind: K, stream: StreamId): Lookup<Found<K> | undefined> => ({ find: 'stream', kind, stream })

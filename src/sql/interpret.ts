@@ -2,6 +2,7 @@ import type { JsonObject } from '../../events/common.js'
 import { agentChanges, agentCreation, agentFields, type AgentFields } from '../commands/agent-input.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import { missingField, notFound, Problem, wrong } from '../errors.js'
+import { readJob } from '../jobs/definition.js'
 import type { CommandScope } from './command-scope.js'
 import { toModelCommand } from './interpret-model.js'
 import { otherSettings, switchSetting, textSetting } from './settings.js'
@@ -132,6 +133,11 @@ const view = (statement: StatementOf<'create_view'> | StatementOf<'alter_view'>,
   return statement.replace ? { type: 'PutView', data } : { type: 'CreateView', data: { ...data, unlessExists: statement.ifNotExists } }
 }
 
+const job = ({ target, queries, condition, schedule, ifNotExists }: StatementOf<'create_job'>, scope: CommandScope): LedgerCommand => {
+  const read = readJob({ query: queries.join(';\n'), ifQuery: condition, ...schedule }, scope.now())
+  return { type: 'CreateJob', data: { project: projectOf(target, scope), job: target.name, ...read, unlessExists: ifNotExists } }
+}
+
 /** The public service's clients delete views with DROP MODEL, too. */
 const dropModel = async ({ target, ifExists }: StatementOf<'drop_model'>, scope: CommandScope): Promise<LedgerCommand> => {
   const projectName = projectOf(target, scope)
@@ -175,6 +181,12 @@ export const toCommands = async (statement: Statement, scope: CommandScope): Pro
       }))
     case 'drop_table':
       return statement.targets.map((target) => dropTable(target, statement.ifExists, scope))
+    case 'create_job':
+      return [job(statement, scope)]
+    case 'drop_job': {
+      const { target, ifExists } = statement
+      return [{ type: 'DeleteJob', data: { project: projectOf(target, scope), job: target.name, ifExists } }]
+    }
     case 'drop_model':
       return [await dropModel(statement, scope)]
     case 'create_model':

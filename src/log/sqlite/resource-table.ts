@@ -25,6 +25,7 @@ export class ResourceTable {
   readonly #list
   readonly #listAll
   readonly #contents
+  readonly #count
   readonly #linked
   readonly #version
   readonly #upsert
@@ -39,6 +40,7 @@ export class ResourceTable {
     this.#list = db.prepare<[string, string], Row>(`SELECT ${columns} FROM resources WHERE kind = ? AND project = ? ORDER BY id`)
     this.#listAll = db.prepare<[string], Row>(`SELECT ${columns} FROM resources WHERE kind = ? ORDER BY id`)
     this.#contents = db.prepare<[string], Row>(`SELECT ${columns} FROM resources WHERE project = ? ORDER BY id`)
+    this.#count = db.prepare<[string, string], number>('SELECT count(*) FROM resources WHERE kind = ? AND project = ?').pluck()
     this.#linked = db.prepare<[string, string], Row>(
       `SELECT ${columns} FROM links JOIN resources ON resources.stream = links.source WHERE links.target = ? AND kind = ? ORDER BY id`,
     )
@@ -125,6 +127,8 @@ export class ResourceTable {
         return lookup.refs.map((ref) => (scope === undefined ? undefined : this.one(lookup.kind, ref, scope, orId)))
       case 'contents':
         return scope === undefined ? [] : this.contents(scope)
+      case 'count':
+        return scope === undefined ? 0 : this.#count.get(lookup.kind, scope)
     }
   }
 

@@ -1,3 +1,4 @@
+import { jobRuns, jobsHistory } from './job-runs.js'
 import { column, masked, nocase, type Relation } from './relation.js'
 
 const position = column('position', 'BIGINT', 'Place in the log, from 1, without gaps.')
@@ -77,4 +78,4 @@ const receipts: Relation = {
 }
 
 /** The schema `log`. */
-export const logRelations: readonly Relation[] = [events, predictions, receipts]
+export const logRelations: readonly Relation[] = [events, predictions, receipts, jobRuns, jobsHistory]

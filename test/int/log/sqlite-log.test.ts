@@ -44,6 +44,25 @@ describe('group commit', () => {
       watch.close()
     }))
 
+  test('who listens hears which streams each commit wrote to, and of what kind', () =>
+    withLog(async ({ log }) => {
+      const heard: [number, [string, string][]][] = []
+      log.onCommitted((position, changed) => heard.push([position, [...changed]]))
+      const skill = { type: 'SkillCreated' as const, data: { project: stream(1), name: 's', type: 'sql', params: {} } }
+      await Promise.all([log.submit(writes(projectCreated(1))), log.submit(writes({ stream: stream(2), event: skill }))])
+      await log.submit(writes({ stream: stream(2), event: { type: 'SkillDeleted', data: {} } }))
+      expect(heard).toEqual([
+        [
+          2,
+          [
+            [stream(1), 'project'],
+            [stream(2), 'skill'],
+          ],
+        ],
+        [3, [[stream(2), 'skill']]],
+      ])
+    }))
+
   test('a submission made when its turn comes holds what arrived until then, and its own fault is its own', () =>
     withLog(async ({ log }) => {
       const names: string[] = []
