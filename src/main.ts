@@ -35,6 +35,7 @@ import { PredictionRecorder } from './models/recorder.js'
 import { Trainer } from './models/trainer.js'
 import { TrainingService } from './models/training-service.js'
 import { SqlEngine } from './sql/execute.js'
+import { TableWriter } from './sql/table-writer.js'
 import { Vault } from './vault/vault.js'
 import { readVersion } from './version.js'
 
@@ -117,7 +118,8 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   })
   undo.push(() => trainings.stop())
   const recorder = new PredictionRecorder(log, vault)
-  const sql = new SqlEngine({ ledger, analytics, trainings, recorder, defaultProject: config.defaultProject, version })
+  const tables = new TableWriter({ ledger, blobs, directory: paths.tables })
+  const sql = new SqlEngine({ ledger, analytics, trainings, recorder, tables, defaultProject: config.defaultProject, version })
   const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
   undo.push(() => jobs.stop())
 

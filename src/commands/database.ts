@@ -10,7 +10,7 @@ type Changes = { name?: string; engine?: string; parameters?: JsonObject }
 export type DatabaseCommand =
   | Command<'CreateDatabase', { database: string; engine: string; parameters: JsonObject; unlessExists?: boolean }>
   | Command<'UpdateDatabase', { database: string } & Changes>
-  | Command<'PutDatabase', { database: string } & Changes>
+  | Command<'PutDatabase', { database: string; replace?: boolean } & Changes>
   | Command<'DeleteDatabase', { database: string; ifExists?: boolean }>
 
 /** The systems that a connection may name. */
@@ -39,8 +39,10 @@ export const decide = (command: DatabaseCommand, facts: Facts): DatabaseEvent[] 
       if (database && command.data.unlessExists) return []
       return create(data.database, command.data.engine, command.data.parameters, facts)
     case 'PutDatabase': {
+      const { engine, parameters = {}, replace = false } = command.data
+      if (database && replace)
+        return update(database, { ...command.data, parameters: instead(database.state.parameters, parameters) }, facts)
       if (database) return update(database, command.data, facts)
-      const { engine, parameters = {} } = command.data
       if (engine === undefined) throw new Problem('missing_field', 'Wrong argument', 'Missing "engine" field for database')
       return create(data.database, engine, parameters, facts)
     }
@@ -68,6 +70,12 @@ const create = (name: string, engine: string, parameters: JsonObject, { database
   if (database ?? project ?? isReserved(name)) throw conflict('database', name)
   return [{ type: 'DatabaseCreated', data: { name, engine: knownEngine(engine), parameters: newParams(parameters) } }]
 }
+
+/** The changes that leave nothing of the old parameters: null takes a parameter away. */
+const instead = (old: JsonObject, parameters: JsonObject): JsonObject => ({
+  ...Object.fromEntries(Object.keys(old).map((key) => [key, null])),
+  ...parameters,
+})
 
 const update = (
   database: Found<'database'>,

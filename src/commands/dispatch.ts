@@ -76,6 +76,7 @@ export const handlers: Record<LedgerCommand['type'], Handler> = {
   DeleteView: view_,
   CreateFile: file_,
   ReplaceFile: file_,
+  AppendToFile: file_,
   DeleteFile: file_,
   CreateModel: model_,
   RetrainModel: model_,

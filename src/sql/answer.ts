@@ -18,6 +18,23 @@ export async function* chunkOf(rows: readonly (readonly Json[])[]): AsyncGenerat
   if (rows.length > 0) yield rows.map((row) => JSON.stringify(row)).join(',')
 }
 
+async function* withFirst(first: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
+  try {
+    yield first
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value
+  } finally {
+    await rest.return?.()
+  }
+}
+
+/** The same answer when it has a row, and else undefined. */
+export const unlessEmpty = async (answer: SqlAnswer): Promise<SqlAnswer | undefined> => {
+  if (answer.type !== 'table') return answer
+  const rows = answer.rows[Symbol.asyncIterator]()
+  const first = await rows.next()
+  return first.done === true ? undefined : { ...answer, rows: withFirst(first.value, rows) }
+}
+
 /** A problem in one text, the hint with it: SQL's error has no other place. */
 export const errorMessage = ({ detail, extras: { hint } }: Problem): string =>
   hint === undefined || detail.includes(hint) ? detail : `${detail}\n${hint}`

@@ -1,6 +1,6 @@
 import type { AstNode } from './ast/json.js'
 import { NumberText } from './ast/json.js'
-import { become, call, cast, columnRef, isColumnRef, nodeOf, nodesOf, nowhere, textConstant, textOf, textsOf, walk } from './ast/nodes.js'
+import { become, call, cast, columnRef, isColumnRef, nodeOf, nodesOf, placeOf, textConstant, textOf, textsOf, walk } from './ast/nodes.js'
 
 /** What a statement's words stand for that no table knows. */
 export type Words = {
@@ -31,14 +31,14 @@ const asMethod = (node: AstNode): void => {
 const asAnswer = (node: AstNode, db: string): void => {
   const answer = answers(db)[textOf(node, 'function_name').toLowerCase()]
   if (answer === undefined || nodesOf(node, 'children').length > 0) return
-  become(node, { ...textConstant(answer), alias: textOf(node, 'alias') || textOf(node, 'function_name') })
+  become(node, { ...textConstant(answer), ...placeOf(node), alias: textOf(node, 'alias') || textOf(node, 'function_name') })
 }
 
 const asString = (node: AstNode, { db, strings }: Words): void => {
   const [name = '', second] = textsOf(node, 'column_names')
   if (second !== undefined) return
   const text = strings.has(name) ? name : /^current_(catalog|schema)$/i.test(name) ? db : undefined
-  if (text !== undefined) become(node, { ...textConstant(text), alias: textOf(node, 'alias') || name })
+  if (text !== undefined) become(node, { ...textConstant(text), ...placeOf(node), alias: textOf(node, 'alias') || name })
 }
 
 /** DuckDB prints the DOUBLE 1e3 as 1000.0, which it reads as a DECIMAL, and 1e400 as Infinity, which it does not read. */
@@ -47,8 +47,7 @@ const asDouble = (node: AstNode): void => {
   const value = constant?.['value']
   const isDouble = constant !== undefined && textOf(nodeOf(constant, 'type') ?? {}, 'id') === 'DOUBLE'
   if (!isDouble || !(value instanceof NumberText)) return
-  const place = node['query_location'] ?? nowhere
-  become(node, { ...cast(textConstant(value.text), 'DOUBLE'), alias: textOf(node, 'alias'), query_location: place })
+  become(node, { ...cast(textConstant(value.text), 'DOUBLE'), ...placeOf(node), alias: textOf(node, 'alias') })
 }
 
 /**

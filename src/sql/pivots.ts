@@ -24,6 +24,7 @@ import type { Token } from './lexer.js'
 import { describe, standalone } from './models/describe.js'
 import type { Scope } from './scope.js'
 import type { Session } from './session.js'
+import { running } from './sources.js'
 
 const words = (text: string) => new Set(text.split(' '))
 const ends = words('GROUP ORDER LIMIT OFFSET UNION INTERSECT EXCEPT')
@@ -99,8 +100,10 @@ const valuesOf = async ({ connection }: Session, value: AstNode, source: AstNode
   const query = standalone([aliased('v', cast(value, 'VARCHAR'))], source, null, scope)
   checkRewritten(query)
   const max = limits.sqlPivotMaxValues
-  const sql = `SELECT DISTINCT v FROM (${await printSelect(connection, query)}) AS t WHERE v IS NOT NULL ORDER BY v LIMIT ${max + 1}`
-  const rows = (await connection.runAndReadAll(sql)).getRows()
+  const text = await printSelect(connection, query)
+  const before = 'SELECT DISTINCT v FROM ('
+  const sql = `${before}${text}) AS t WHERE v IS NOT NULL ORDER BY v LIMIT ${max + 1}`
+  const rows = (await running(text, query, () => connection.runAndReadAll(sql), before.length)).getRows()
   if (rows.length > max) throw tooMany()
   return rows.map(([text]) => String(text))
 }

@@ -53,7 +53,7 @@ export class TestLedger {
 
   static async create(): Promise<TestLedger> {
     const blobs = await mkdtemp(join(tmpdir(), 'ledger-'))
-    const instance = await DuckDBInstance.create(':memory:')
+    const instance = await DuckDBInstance.create(':memory:', { errors_as_json: 'true' })
     const ledger = new TestLedger(instance, blobs)
     await ledger.run(`SET TimeZone = 'UTC'; ${tables}`)
     return ledger

@@ -2,6 +2,7 @@ import { Problem } from '../../errors.js'
 import { isExpression, isNode, nodeOf, textOf, walk } from '../ast/nodes.js'
 import { NumberText, type AstNode, type AstValue } from '../ast/json.js'
 import { nearest } from '../names.js'
+import { placing } from '../sources.js'
 import { pivotValues } from './pivot-values.js'
 import { functionLists, isRefusedPattern } from './functions.js'
 
@@ -90,11 +91,11 @@ const checkType = (node: AstNode): void => {
 
 const checkNode = (node: AstNode, inFrom: boolean): void => {
   if (isExpression(node)) {
-    if (!inFrom) checkExpression(node)
+    if (!inFrom) placing(node, () => checkExpression(node))
     return
   }
   const type = textOf(node, 'type')
-  checkReference(node)
+  placing(node, () => checkReference(node))
   if (type !== '' && !allowedTypes.has(type)) throw refused(`${type} in a query`)
   checkType(node)
 }

@@ -1,4 +1,5 @@
 import { quoteText } from '../strings.js'
+import { filesHistory } from './files-history.js'
 import { at, column, masked, nocase, type Column, type Relation } from './relation.js'
 
 const databases: Relation = {
@@ -103,7 +104,7 @@ const tableColumns: Column[] = [
   column('TABLE_CATALOG', 'VARCHAR', 'Always def.'),
   column('TABLE_SCHEMA', 'VARCHAR', 'Schema of the table.'),
   column('TABLE_NAME', 'VARCHAR', 'Name of the table; compared without case.'),
-  column('TABLE_TYPE', 'VARCHAR', 'BASE TABLE, VIEW, MODEL or SYSTEM VIEW.'),
+  column('TABLE_TYPE', 'VARCHAR', 'BASE TABLE, VIEW, MODEL, AGENT or SYSTEM VIEW.'),
   ...known('ENGINE VERSION ROW_FORMAT', forClients),
   column('TABLE_ROWS', 'BIGINT', 'Number of rows, where it is known.'),
   ...known('AVG_ROW_LENGTH DATA_LENGTH MAX_DATA_LENGTH INDEX_LENGTH DATA_FREE AUTO_INCREMENT', forClients, 'BIGINT'),
@@ -160,9 +161,11 @@ const tables = (fixed: Fixed): Relation => {
       UNION ALL SELECT 0, p.id, f.place, p.name, f.name, f.kind, f.about, NULL, NULL, NULL FROM projects AS p, fixed AS f WHERE f.schema IS NULL
       UNION ALL SELECT 2, m.id, 0, p.name, m.name, 'MODEL', 'A model: give inputs in WHERE, or JOIN it.', NULL, m.created_at, m.changed_at
         FROM ${at('models')} AS m JOIN projects AS p ON p.stream = m.project
-      UNION ALL SELECT 2, v.id, 0, p.name, v.name, 'VIEW', 'A stored query.', NULL, v.created_at, v.changed_at
+      UNION ALL SELECT 3, v.id, 0, p.name, v.name, 'VIEW', 'A stored query.', NULL, v.created_at, v.changed_at
         FROM ${at('views')} AS v JOIN projects AS p ON p.stream = v.project
-      UNION ALL SELECT 3, f.id, 0, 'files', f.name, 'BASE TABLE', coalesce('Uploaded as ' || f.original_name || '.', 'An uploaded file.'),
+      UNION ALL SELECT 4, a.id, 0, p.name, a.name, 'AGENT', 'An agent; it is described here and not asked.', NULL, a.created_at, a.changed_at
+        FROM ${at('agents')} AS a JOIN projects AS p ON p.stream = a.project
+      UNION ALL SELECT 5, f.id, 0, 'files', f.name, 'BASE TABLE', coalesce('Uploaded as ' || f.original_name || '.', 'An uploaded file.'),
         f.row_count, f.created_at, f.changed_at FROM ${at('files')} AS f
     )
     SELECT ${placed(tableColumns, {
@@ -205,9 +208,10 @@ const columns = (fixed: Fixed): Relation => {
   )
   return {
     name: 'columns',
-    about: 'Every column of them. What a view gives follows from its query, see SELECT * FROM it LIMIT 0.',
+    about: 'Every column of them. Those of a view follow from its query, and are missing while it cannot be planned.',
     kind: 'SYSTEM VIEW',
     columns: columnColumns,
+    ofViews: true,
     sql: `
     WITH projects AS ${at('projects')},
     fixed AS ${listed(rows)},
@@ -218,6 +222,8 @@ const columns = (fixed: Fixed): Relation => {
         SELECT name AS "table", unnest(from_json(columns, '[{"name":"VARCHAR","type":"VARCHAR"}]')) AS c,
           unnest(range(1, CAST(json_array_length(columns) AS BIGINT) + 1)) AS place FROM ${at('files')} AS f) AS f
       UNION ALL SELECT m.schema, m."table", row_number() OVER (PARTITION BY m.schema, m."table"), m.c.name, m.c.type, m.c.about FROM (${modelColumns}) AS m
+      UNION ALL SELECT v.schema, v."table", v.place, v.name, v.type, 'Column of the view.' FROM (
+        SELECT unnest(from_json($views, '[{"schema":"VARCHAR","table":"VARCHAR","place":"INTEGER","name":"VARCHAR","type":"VARCHAR"}]'), max_depth := 2)) AS v
     )
     SELECT ${placed(columnColumns, {
       TABLE_CATALOG: "'def'",
@@ -236,7 +242,7 @@ const columns = (fixed: Fixed): Relation => {
 }
 
 /** The system's own tables of information_schema; those of resources come from the resources. */
-export const systemRelations: readonly Relation[] = [databases, schemata, files, engines, handlers]
+export const systemRelations: readonly Relation[] = [databases, schemata, files, filesHistory, engines, handlers]
 
 /** The two tables that list everything, themselves included. */
 export const listings = (fixed: Fixed): Relation[] => {

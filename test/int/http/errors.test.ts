@@ -225,7 +225,7 @@ test('a field of the wrong type is refused by its name', async () => {
     ['POST', '/api/sql/query', { query: 5 }, /query/],
     ['POST', '/api/sql/query', { query: 'SELECT 1', context: [] }, /context/],
     ['POST', '/api/sql/query', { query: 'SELECT 1', context: { db: 5 } }, /db/],
-    ['POST', '/api/sql/query', { query: 'SELECT 1', params: [] }, /params/],
+    ['POST', '/api/sql/query', { query: 'SELECT 1', params: 5 }, /params/],
     ['POST', '/api/sql/query', { query: 'SELECT 1', response_format: 'xml' }, /response_format/],
   ]
   for (const [method, path, body, detail] of wrongs) expect((await expectRefused(method, path, body)).detail).toMatch(detail)

@@ -1,0 +1,77 @@
+import { Problem } from '../errors.js'
+import type { DatabaseEntry, Directory } from './directory.js'
+import { positionOf, type Token } from './lexer.js'
+import { named } from './names.js'
+
+/** The extension of DuckDB that reads tables of an engine. */
+const extensions: Readonly<Record<string, string>> = {
+  postgres: 'postgres',
+  supabase: 'postgres',
+  cockroachdb: 'postgres',
+  timescaledb: 'postgres',
+  pgvector: 'postgres',
+  redshift: 'postgres',
+  mysql: 'mysql',
+  mariadb: 'mysql',
+  sqlite: 'sqlite',
+  s3: 'httpfs',
+  bigquery: 'bigquery',
+  snowflake: 'snowflake',
+  mssql: 'mssql',
+  google_sheets: 'gsheets',
+  mongodb: 'mongo',
+}
+
+const upload = 'Export the rows as CSV, JSON or Parquet and upload them (PUT /api/files/name); then SELECT … FROM files.name.'
+
+/** Why a connection's tables cannot be read, and what to do instead. */
+export const connectionProblem = ({ name, engine }: DatabaseEntry): Problem => {
+  const extension = Object.hasOwn(extensions, engine) ? extensions[engine] : undefined
+  if (extension === undefined && engine !== 'duckdb')
+    return new Problem(
+      'refused_statement',
+      'Connections cannot be queried',
+      `${name} is a connection to ${engine}, which has no tables that SQL reads here`,
+      {
+        hint: upload,
+      },
+    )
+  const missing =
+    extension === undefined
+      ? 'files of other DuckDB databases are not opened here'
+      : `DuckDB's extension "${extension}" reads its tables, and is not installed here`
+  return new Problem('refused_statement', 'Connections cannot be queried', `${name} is a connection to ${engine}: ${missing}`, {
+    hint: upload,
+  })
+}
+
+const isName = (token: Token | undefined): token is Token =>
+  token?.kind === 'word' || token?.kind === 'quoted' || token?.kind === 'backquoted'
+
+/** What stands before the bracket of `FROM name (…)` and `JOIN name (…)`. */
+const calledTables = (tokens: readonly Token[]): Token[] =>
+  tokens.filter((token, i) => isName(token) && /^(FROM|JOIN)$/i.test(tokens[i - 1]?.text ?? '') && tokens[i + 1]?.text === '(')
+
+/**
+ * The refusal of `FROM name (…)` where the name is a connection, whose own language stands in the brackets; undefined where a
+ * statement has none.
+ */
+export const nativeQuery = async (
+  directory: Directory,
+  position: number,
+  tokens: readonly Token[],
+  sql: string,
+): Promise<Problem | undefined> => {
+  for (const token of calledTables(tokens)) {
+    const connection = named(await directory.databases(position), token.value)
+    if (!connection) continue
+    const problem = connectionProblem(connection)
+    const { line, column, caret } = positionOf(sql, token.start)
+    return new Problem(problem.code, problem.title, `${problem.detail} (line ${line}, column ${column})\n${caret}`, {
+      ...problem.extras,
+      line,
+      column,
+    })
+  }
+  return undefined
+}
