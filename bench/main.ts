@@ -5,6 +5,7 @@ const benches: Record<string, () => Promise<void>> = {
   predict: async () => (await import('./predict.js')).predict(),
   start: async () => (await import('./start.js')).start(),
   scoring: async () => (await import('./scoring.js')).scoring(),
+  'time-travel': async () => (await import('./time-travel.js')).timeTravel(),
   replay: async () => (await import('./replay.js')).replay(),
 }
 

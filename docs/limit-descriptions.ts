@@ -20,6 +20,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   stateCacheMaxChars: 'States of resources that are kept parsed. Beyond: the one used longest ago is read anew.',
   idempotencyMaxAgeMs: 'How long the answer to an Idempotency-Key is kept. Beyond: forgotten at the next start.',
   statementMaxChars: 'An SQL statement. Beyond: 400, before it is read.',
+  asOfMaxChars: 'The time in `as_of` of a context. Beyond: 400 `wrong_arguments`.',
   sqlTimeoutMs: 'A query, from the start of its execution. Beyond: it is ended with 400 `query_limit`.',
   sqlMemoryMaxBytes:
     'Memory of the analytics process. Beyond: it is restarted; the query that needed it gets 400 `query_limit`, the others run again.',

@@ -21,6 +21,7 @@ export const limits = {
   idempotencyMaxAgeMs: 7 * 24 * 3_600_000,
   // SQL
   statementMaxChars: 1_000_000,
+  asOfMaxChars: 64,
   sqlTimeoutMs: 60_000,
   sqlMemoryMaxBytes: 2 * 1024 * 1024 * 1024,
   sqlQueueMaxQueries: 256,

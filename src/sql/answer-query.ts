@@ -2,6 +2,7 @@ import { streamId, type StreamId } from '../../events/common.js'
 import type { Log, Origin } from '../log/log.js'
 import type { PredictionRecorder } from '../models/recorder.js'
 import type { SqlAnswer, SqlContext } from './answer.js'
+import type { AsOf } from './as-of.js'
 import { cutSecrets } from './statements/secrets.js'
 import type { Wanted } from './outcomes/wanted.js'
 import type { Parameters, Span } from './statements/statement.js'
@@ -12,6 +13,8 @@ export type AnalyticsRequest = {
   db: string
   defaultProject: string
   upTo: number
+  /** An earlier position that all of it reads at. */
+  asOf?: AsOf
   params?: Parameters
   /** The part of `sql` that is the query, when it stands in another statement. */
   within?: Span
@@ -45,6 +48,8 @@ type Query = {
   wanted?: Wanted | undefined
   params?: Parameters | undefined
   context: SqlContext
+  /** The position of the past to read at. */
+  position?: number | undefined
   origin: Origin
   signal?: AbortSignal
   log: Pick<Log, 'head'>
@@ -97,15 +102,17 @@ async function* withReceipts(stream: AnalyticsStream, query: Query, readAt: numb
 /** Runs a SELECT as the log is now. Resolves with its first rows, so that most failures are still an answer of their own. */
 export const answerQuery = async (query: Query): Promise<SqlAnswer> => {
   const { sql, within, wanted, params, context, signal, log, analytics, defaultProject } = query
-  const { position } = await log.head()
+  const { position: head } = await log.head()
+  const { position = head } = query
   const request = {
     sql,
     db: context.db,
     defaultProject,
-    upTo: position,
+    upTo: head,
     ...(params && { params }),
     ...(within && { within }),
     ...(wanted && { wanted }),
+    ...(position !== head && { asOf: position }),
   }
   const stream = await analytics.query(request, { signal })
   try {

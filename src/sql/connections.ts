@@ -1,32 +1,14 @@
+import { extensionOf } from '../connections.js'
 import { Problem } from '../errors.js'
 import type { DatabaseEntry, Directory } from './directory.js'
 import { positionOf, type Token } from './lexer.js'
 import { named } from './names.js'
 
-/** The extension of DuckDB that reads tables of an engine. */
-const extensions: Readonly<Record<string, string>> = {
-  postgres: 'postgres',
-  supabase: 'postgres',
-  cockroachdb: 'postgres',
-  timescaledb: 'postgres',
-  pgvector: 'postgres',
-  redshift: 'postgres',
-  mysql: 'mysql',
-  mariadb: 'mysql',
-  sqlite: 'sqlite',
-  s3: 'httpfs',
-  bigquery: 'bigquery',
-  snowflake: 'snowflake',
-  mssql: 'mssql',
-  google_sheets: 'gsheets',
-  mongodb: 'mongo',
-}
-
 const upload = 'Export the rows as CSV, JSON or Parquet and upload them (PUT /api/files/name); then SELECT … FROM files.name.'
 
 /** Why a connection's tables cannot be read, and what to do instead. */
-export const connectionProblem = ({ name, engine }: DatabaseEntry): Problem => {
-  const extension = Object.hasOwn(extensions, engine) ? extensions[engine] : undefined
+export const connectionProblem = ({ name, engine }: Pick<DatabaseEntry, 'name' | 'engine'>): Problem => {
+  const extension = extensionOf(engine)
   if (extension === undefined && engine !== 'duckdb')
     return new Problem(
       'refused_statement',

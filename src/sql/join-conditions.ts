@@ -11,7 +11,7 @@ const isName = (token: Token | undefined) =>
   token !== undefined && ['word', 'quoted', 'backquoted', 'number', 'string'].includes(token.kind)
 
 /** The index behind the bracket that closes the one at `open`. */
-const behindBrackets = (tokens: Token[], open: number): number => {
+export const behindBrackets = (tokens: Token[], open: number): number => {
   let depth = 0
   for (let i = open; i < tokens.length; i++) {
     const text = tokens[i]?.kind === 'symbol' ? tokens[i]?.text : ''
@@ -31,7 +31,7 @@ const behindName = (tokens: Token[], start: number): number => {
   return tokens[i]?.text === '(' ? behindBrackets(tokens, i) : i
 }
 
-const behindAlias = (tokens: Token[], start: number): number => {
+export const behindAlias = (tokens: Token[], start: number): number => {
   let i = start
   if (upper(tokens[i]) === 'AS') i += 2
   else if (isName(tokens[i]) && !notAnAlias.has(upper(tokens[i]))) i++

@@ -30,7 +30,7 @@ import type { ModelUse } from './models/references.js'
 import { rewriteModels } from './models/select.js'
 import { forgetNativeQuery, nativeDatabase } from './native-queries.js'
 import { pivotFiller } from './pivots.js'
-import { databaseOfView, requireDatabase, resolveTable, type Found } from './resolve.js'
+import { databaseOfView, requireDatabase, resolveTable, type Found, type Place } from './resolve.js'
 import type { Scope } from './scope.js'
 import type { Read, Session } from './session.js'
 import { positionOfAt } from './time-travel.js'
@@ -161,8 +161,12 @@ export class Rewriter {
     const database = nativeDatabase(ref)
     if (database === undefined) return this.below(ref, scope)
     forgetNativeQuery(ref)
-    await requireDatabase({ directory: this.session.directory, db: scope.db, position: scope.position }, database)
+    await requireDatabase(this.place(scope), database)
     return this.below(ref, { ...scope, db: database, ctes: new Map(), entries: [] })
+  }
+
+  private place({ db, position }: Scope): Place {
+    return { directory: this.session.directory, db, position, head: this.session.head }
   }
 
   private async pivot(ref: AstNode, scope: Scope): Promise<void> {
@@ -196,7 +200,7 @@ export class Rewriter {
     const clock = { connection: this.session.connection, directory: this.session.directory, head: this.session.head }
     const position = at ? await positionOfAt(clock, at) : scope.position
     if (at && textOf(at, 'unit').toUpperCase() !== 'VERSION') this.session.keep = false
-    const found = await resolveTable({ directory: this.session.directory, db: scope.db, position }, parts)
+    const found = await resolveTable(this.place({ ...scope, position }), parts)
     if (found.kind === 'model') {
       models.push(await this.model(ref, found))
       return
@@ -244,8 +248,7 @@ export class Rewriter {
     if (scope.views.length >= limits.viewMaxDepth)
       throw new Problem('query_limit', 'Views are nested too deeply', `View ${label} is nested in more than ${limits.viewMaxDepth} others`)
     try {
-      const place = { directory: this.session.directory, db: scope.db, position: scope.position }
-      const db = await databaseOfView(place, view, project)
+      const db = await databaseOfView(this.place(scope), view, project)
       const body = await this.read({ sql: view.query, view: label }, db)
       await this.query(body, {
         db,

@@ -10,6 +10,7 @@ import { markNativeQueries, nativeQueries, nativeSpelling } from './native-queri
 import { normalise } from './normalise.js'
 import { missingValues } from './pivots.js'
 import type { Session } from './session.js'
+import { misplacedAt } from './time-travel-syntax.js'
 import { translate, type Translation } from './translation.js'
 
 type Attempt = { translation: Translation; tree: AstNode }
@@ -21,7 +22,10 @@ const attempt = async (session: Session, sql: string, tokens: Token[], added = n
   try {
     return { translation, tree: await parseSelect(session.connection, translation.text) }
   } catch (error) {
-    throw error instanceof ParseFailure ? explainParseFailure(error, translation) : error
+    if (!(error instanceof ParseFailure)) throw error
+    const offset = error.characters === undefined ? undefined : translation.userOffsetOfCharacter(error.characters)
+    const misplaced = offset === undefined ? undefined : misplacedAt(sql, tokens, offset)
+    throw misplaced ?? explainParseFailure(error, translation)
   }
 }
 

@@ -1,6 +1,9 @@
+import { knownHandlers } from '../../handlers.js'
 import { quoteText } from '../strings.js'
+import { config, configHistory } from './config.js'
 import { filesHistory } from './files-history.js'
-import { at, column, masked, nocase, type Column, type Relation } from './relation.js'
+import { addedColumns, addedItems, joinedEvents } from './history.js'
+import { at, column, masked, nocase, upTo, type Column, type Relation } from './relation.js'
 
 const databases: Relation = {
   name: 'databases',
@@ -40,6 +43,22 @@ const schemata: Relation = {
     FROM (${databases.sql}) AS d`,
 }
 
+const shared = 'stream, id, name, valid_from, valid_to, created_at, changed_at, changed_by, change, request'
+const databasesPast = addedColumns(databases.columns)
+
+const databasesHistory: Relation = {
+  name: 'databases_history',
+  about: 'Projects and connections with every state there ever was.',
+  kind: 'SYSTEM VIEW',
+  columns: [...databases.columns, ...databasesPast],
+  sql: `
+    SELECT ${nocase('r.name')} AS "NAME", r.type AS "TYPE", r.engine AS "ENGINE", r.data AS "CONNECTION_DATA"${addedItems(databasesPast)}
+    FROM (
+      SELECT ${shared}, 'project' AS type, NULL AS engine, NULL AS data FROM ${upTo('projects')} AS p
+      UNION ALL SELECT ${shared}, 'data', engine, ${masked('parameters')} FROM ${upTo('databases')} AS c
+    ) AS r${joinedEvents} ORDER BY r.id, r.valid_from`,
+}
+
 const files: Relation = {
   name: 'files',
   about: 'Uploaded files; each is a table of the schema files.',
@@ -73,9 +92,15 @@ const engines: Relation = {
     FROM (VALUES ('boosted_trees'), ('lightwood')) AS e(name)`,
 }
 
+/** Our own rows as one JSON text: as rows of VALUES they would be a tree of thousands of nodes. */
+const listed = (rows: readonly Record<string, string | number | null>[]): string => {
+  const shape = Object.entries(rows[0] ?? {}).map(([key, value]) => `"${key}":"${typeof value === 'number' ? 'INTEGER' : 'VARCHAR'}"`)
+  return `(SELECT unnest(from_json(${quoteText(JSON.stringify(rows))}, '[{${shape.join(',')}}]'), max_depth := 2))`
+}
+
 const handlers: Relation = {
   name: 'handlers',
-  about: 'What this service can train with and read from.',
+  about: 'What can be named as an engine: what trains, what is read, and the systems that a connection may name.',
   kind: 'SYSTEM VIEW',
   columns: [
     column('NAME', 'VARCHAR', 'Name of the handler.'),
@@ -84,16 +109,13 @@ const handlers: Relation = {
     column('DESCRIPTION', 'VARCHAR', 'What it does.'),
     column('VERSION', 'VARCHAR', 'Its release.'),
     column('CONNECTION_ARGS', 'VARCHAR', 'Always empty.'),
-    column('IMPORT_SUCCESS', 'BOOLEAN', 'Always true.'),
-    column('IMPORT_ERROR', 'VARCHAR', 'Always empty.'),
+    column('IMPORT_SUCCESS', 'BOOLEAN', 'Whether it is used; a connection of the others is kept and not opened.'),
+    column('IMPORT_ERROR', 'VARCHAR', 'Why it is not used.'),
   ],
   sql: `
     SELECT ${nocase('h.name')} AS "NAME", h.type AS "TYPE", h.title AS "TITLE", h.description AS "DESCRIPTION", '1.0.0' AS "VERSION",
-      CAST(NULL AS VARCHAR) AS "CONNECTION_ARGS", true AS "IMPORT_SUCCESS", CAST(NULL AS VARCHAR) AS "IMPORT_ERROR"
-    FROM (VALUES
-      ('boosted_trees', 'ml', 'Boosted trees', 'Predicts numbers and classes from tables.'),
-      ('lightwood', 'ml', 'Boosted trees', 'The same engine under the name that existing statements use.'),
-      ('files', 'data', 'Files', 'Reads uploaded files.')) AS h(name, type, title, description)`,
+      CAST(NULL AS VARCHAR) AS "CONNECTION_ARGS", h.unavailable IS NULL AS "IMPORT_SUCCESS", h.unavailable AS "IMPORT_ERROR"
+    FROM ${listed(knownHandlers)} AS h`,
 }
 
 const known = (names: string, about: (name: string) => string, type = 'VARCHAR'): Column[] =>
@@ -134,12 +156,6 @@ const columnColumns: Column[] = [
 
 const placed = (columns: readonly Column[], values: Record<string, string>): string =>
   columns.map(({ name, type }) => `${values[name] ?? `CAST(NULL AS ${type})`} AS "${name}"`).join(', ')
-
-/** Our own rows as one JSON text: as rows of VALUES they would be a tree of thousands of nodes. */
-const listed = (rows: readonly Record<string, string | number | null>[]): string => {
-  const shape = Object.entries(rows[0] ?? {}).map(([key, value]) => `"${key}":"${typeof value === 'number' ? 'INTEGER' : 'VARCHAR'}"`)
-  return `(SELECT unnest(from_json(${quoteText(JSON.stringify(rows))}, '[{${shape.join(',')}}]'), max_depth := 2))`
-}
 
 /** The tables and columns that are fixed: those of the system schemas, and those that every project has (schema NULL). */
 export type Fixed = { schema: string | null; relations: readonly Relation[] }[]
@@ -242,7 +258,10 @@ const columns = (fixed: Fixed): Relation => {
 }
 
 /** The system's own tables of information_schema; those of resources come from the resources. */
-export const systemRelations: readonly Relation[] = [databases, schemata, files, filesHistory, engines, handlers]
+export const systemRelations: readonly Relation[] = [
+  ...[databases, schemata, files, engines, handlers, config],
+  ...[databasesHistory, filesHistory, configHistory],
+]
 
 /** The two tables that list everything, themselves included. */
 export const listings = (fixed: Fixed): Relation[] => {
