@@ -10,6 +10,7 @@ import { markNativeQueries, nativeQueries, nativeSpelling } from './native-queri
 import { normalise } from './normalise.js'
 import { missingValues } from './pivots.js'
 import type { Session } from './session.js'
+import { answerUser } from './session-user.js'
 import { misplacedAt } from './time-travel-syntax.js'
 import { translate, type Translation } from './translation.js'
 
@@ -66,6 +67,7 @@ export const readStatement = async (session: Session, { sql, within, view }: Tex
     if (refused) throw refused
     markNativeQueries(tree)
   }
+  await answerUser(session, tree)
   normalise(tree, { db, strings: session.strings })
   session.sources.add({ translation, view }, tree)
   try {
