@@ -36,6 +36,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   resultMaxRows: 'Rows of one answer. Beyond: 400 `query_limit`.',
   resultMaxBytes: 'Bytes of one answer. Beyond: 400 `query_limit`.',
   sqlTreeMaxDepth: 'Levels of a parsed statement. Beyond: 400, before it is run.',
+  sqlPivotMaxValues: 'Values that a PIVOT without a list may find, each of which becomes a column. Beyond: 400; list them with IN.',
   viewsDescribedMax: 'Views whose columns information_schema.columns lists; those of later ones are missing there.',
   viewMaxDepth: 'Views that stand on views. Beyond: 400; a view that names itself ends here, too.',
   modelInsideMaxRows: 'Rows that a model scores inside the query. Beyond: the query runs again with its rows scored beforehand.',

@@ -37,6 +37,7 @@ export const limits = {
   resultMaxBytes: 4 * 1024 * 1024 * 1024,
   sqlTreeMaxDepth: 1_500,
   viewMaxDepth: 16,
+  sqlPivotMaxValues: 10_000,
   viewsDescribedMax: 500,
   modelInsideMaxRows: 20_000,
   modelInsideMaxCalls: 200_000,

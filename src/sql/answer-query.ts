@@ -16,6 +16,8 @@ export type AnalyticsRequest = {
   /** An earlier position that all of it reads at. */
   asOf?: AsOf
   params?: Parameters
+  /** Who asks. */
+  user?: string
   /** The part of `sql` that is the query, when it stands in another statement. */
   within?: Span
   wanted?: Wanted
@@ -109,6 +111,7 @@ export const answerQuery = async (query: Query): Promise<SqlAnswer> => {
     db: context.db,
     defaultProject,
     upTo: head,
+    user: query.origin.actor,
     ...(params && { params }),
     ...(within && { within }),
     ...(wanted && { wanted }),

@@ -7,6 +7,7 @@ import {
   childrenOf,
   integerConstant,
   isColumnRef,
+  isLiteral,
   isNode,
   isQuery,
   isReference,
@@ -28,6 +29,7 @@ import { template } from './ast/templates.js'
 import type { ModelUse } from './models/references.js'
 import { rewriteModels } from './models/select.js'
 import { forgetNativeQuery, nativeDatabase } from './native-queries.js'
+import { pivotFiller } from './pivots.js'
 import { databaseOfView, requireDatabase, resolveTable, type Found, type Place } from './resolve.js'
 import type { Scope } from './scope.js'
 import type { Read, Session } from './session.js'
@@ -96,6 +98,8 @@ export class Rewriter {
   private async value(value: AstValue, scope: Scope): Promise<void> {
     if (Array.isArray(value)) for (const item of value) await this.value(item, scope)
     else if (isNode(value)) {
+      // Most of a long statement are constants and columns, which hold nothing to rewrite.
+      if (isLiteral(value) || isColumnRef(value)) return
       if (isQuery(value)) await this.query(value, scope)
       else if (isReference(value)) await this.reference(value, scope, [])
       else await this.below(value, scope)
@@ -167,6 +171,7 @@ export class Rewriter {
 
   private async pivot(ref: AstNode, scope: Scope): Promise<void> {
     const models: ModelUse[] = []
+    const fillValues = pivotFiller(this.session)
     const source = nodeOf(ref, 'source')
     if (source) await this.reference(source, scope, models)
     const [model] = models
@@ -175,6 +180,7 @@ export class Rewriter {
         hint: 'Pivot a subquery that selects from the model.',
       })
     for (const child of childrenOf(ref)) if (child !== source) await this.value(child, scope)
+    await fillValues(ref, scope)
   }
 
   private async table(ref: AstNode, scope: Scope, models: ModelUse[]): Promise<void> {

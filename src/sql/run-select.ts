@@ -17,6 +17,7 @@ import type { Wanted } from './outcomes/wanted.js'
 import { Rewriter } from './rewrite.js'
 import type { ScoringMode, Served, Session } from './session.js'
 import { rewrites } from './rewrites.js'
+import { accountOf, defineMacros } from './session-user.js'
 import { RunError, running, Sources } from './sources.js'
 import { readStatement, type Text } from './statement.js'
 import { positionOfRequest } from './time-travel.js'
@@ -37,6 +38,8 @@ export type SelectRequest = {
   asOf?: number | string
   params?: Record<string, unknown>
   timeoutMs?: number
+  /** Who asks. */
+  user?: string
   /** The part of `sql` that is the query, when it stands in another statement. */
   within?: { start: number; end: number }
   /** What is answered instead of its rows. */
@@ -100,6 +103,8 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
     head: request.upTo,
     blobsDirectory: services.blobsDirectory,
     params: request.params ?? {},
+    account: accountOf(request.user),
+    macros: new Set(),
     signal: services.signal,
     mode,
     functions,
@@ -117,6 +122,7 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
       await rollback(connection)
       functions.renew(run)
       await begin(connection)
+      await defineMacros(session)
     },
     viewColumns: (position) => viewColumns(database.instance, session, position),
   }

@@ -9,7 +9,9 @@ import { lex, splitSingle, type Token } from './lexer.js'
 import { markNativeQueries, nativeQueries, nativeSpelling } from './native-queries.js'
 import { readScoringOptions, type ScoringOptions } from './models/options.js'
 import { normalise } from './normalise.js'
+import { missingValues } from './pivots.js'
 import type { Session } from './session.js'
+import { answerUser } from './session-user.js'
 import { misplacedAt } from './time-travel-syntax.js'
 import { translate, type Translation } from './translation.js'
 
@@ -18,9 +20,9 @@ type Attempt = { translation: Translation; tree: AstNode }
 /** A query that has passed every check, and what it asks of its models. */
 export type ReadQuery = { tree: AstNode; options: ScoringOptions }
 
-const attempt = async (session: Session, sql: string, tokens: Token[], conditions = new Map<number, string>()): Promise<Attempt> => {
+const attempt = async (session: Session, sql: string, tokens: Token[], added = new Map<number, string>()): Promise<Attempt> => {
   const { after, instead } = nativeSpelling(nativeQueries(tokens))
-  for (const [place, text] of conditions) after.set(place, (after.get(place) ?? '') + text)
+  for (const [place, text] of added) after.set(place, (after.get(place) ?? '') + text)
   const translation = translate(sql, tokens, session.params, after, instead)
   try {
     return { translation, tree: await parseSelect(session.connection, translation.text) }
@@ -32,17 +34,20 @@ const attempt = async (session: Session, sql: string, tokens: Token[], condition
   }
 }
 
-/** Parses as DuckDB does; what it refuses is tried once more in the forms that models allow: JOIN without ON, USING at the end. */
+/**
+ * Parses as DuckDB does; what it refuses is tried once more in the forms that models allow, JOIN without ON and USING at the
+ * end, and with PIVOT finding its values.
+ */
 const parse = async (session: Session, sql: string, tokens: Token[]): Promise<Attempt & { options: ScoringOptions }> => {
   try {
     return { ...(await attempt(session, sql, tokens)), options: {} }
   } catch (error) {
     const { query, options } = splitUsing(tokens)
-    const conditions = missingConditions(query)
+    const after = new Map([...missingConditions(query), ...missingValues(query)])
     const better = await nativeQuery(session.directory, session.head, tokens, sql)
     if (better) throw better
-    if (options.length === 0 && conditions.size === 0) throw error
-    const second = await attempt(session, sql, query, conditions).catch(() => {
+    if (options.length === 0 && after.size === 0) throw error
+    const second = await attempt(session, sql, query, after).catch(() => {
       throw error
     })
     return { ...second, options: readScoringOptions(options) }
@@ -67,6 +72,7 @@ export const readStatement = async (session: Session, { sql, within, view }: Tex
     if (refused) throw refused
     markNativeQueries(tree)
   }
+  await answerUser(session, tree)
   normalise(tree, { db, strings: session.strings })
   session.sources.add({ translation, view }, tree)
   try {

@@ -6,6 +6,12 @@ import { aliasesBehindAt } from './time-travel-syntax.js'
 /** A part of DuckDB's text, and the part of the user's that it stands for; `same` says that they are the same to the letter. */
 type Piece = { from: number; length: number; start: number; end: number; same: boolean }
 
+/** What stands between two tokens. Comments stay behind: DuckDB reads nested ones in the square of their depth. */
+const gapOf = (gap: string): string => {
+  if (!/--|\/\*/.test(gap)) return gap
+  return gap.includes('\n') ? '\n' : ' '
+}
+
 /** A statement in DuckDB's spelling that remembers where each part stood in the user's text. */
 export class Translation {
   text = ''
@@ -22,7 +28,7 @@ export class Translation {
     const aliases = aliasesBehindAt(tokens)
     const moved = new Set([...aliases.values()].flatMap(({ from, to }) => tokens.slice(from, to)))
     tokens.forEach((token, index) => {
-      this.add(sql.slice(at, token.start), at, token.start)
+      this.add(gapOf(sql.slice(at, token.start)), at, token.start)
       at = token.end
       const alias = aliases.get(index)
       for (const part of alias ? tokens.slice(alias.from, alias.to) : []) {
@@ -54,6 +60,17 @@ export class Translation {
     return this.starts[bytes] ?? this.text.length
   }
 
+  /** The last piece that begins at or before a place. */
+  private pieceAt(at: number): number {
+    let [low, high] = [0, this.pieces.length - 1]
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      if ((this.pieces[middle]?.from ?? 0) <= at) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+
   /** The offset in the user's text of a byte offset in DuckDB's text. */
   userOffset(bytes: number): number {
     return this.offsetOf(this.charAt(bytes))
@@ -65,7 +82,7 @@ export class Translation {
   }
 
   private offsetOf(at: number): number {
-    const piece = this.pieces.findLast(({ from }) => from <= at)
+    const piece = this.pieces[this.pieceAt(at)]
     if (!piece) return 0
     if (at >= piece.from + piece.length) return piece.end
     return piece.same ? piece.start + (at - piece.from) : piece.start
