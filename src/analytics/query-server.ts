@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { encodeError, encodeFrame } from './lines.js'
+import { encodeError, encodeFrame } from './frames.js'
 import type { Frame, SelectRequest } from './query.js'
 
 type Options = {
@@ -22,14 +22,23 @@ const readJson = async (request: IncomingMessage): Promise<unknown> => {
 // The parent is the only client, and of the same release.
 const parseRequest = (body: unknown): SelectRequest => body as SelectRequest
 
+/** Writes pieces in one go; false when the other end has to take some of it first. */
+const writeAll = (response: ServerResponse, pieces: readonly Buffer[]): boolean => {
+  response.cork()
+  let hasRoom = true
+  for (const piece of pieces) hasRoom = response.write(piece)
+  response.uncork()
+  return hasRoom
+}
+
 /** Writes an answer as the client takes it. Its headers go out when execution begins: from then on the deadline runs. */
 const answer = async (request: SelectRequest, response: ServerResponse, signal: AbortSignal, begin: () => void, run: Options['run']) => {
   signal.throwIfAborted()
   begin()
-  response.writeHead(200, { 'content-type': 'application/x-ndjson' })
+  response.writeHead(200, { 'content-type': 'application/octet-stream' })
   response.flushHeaders()
   for await (const frame of run(request, signal)) {
-    if (!response.write(encodeFrame(frame))) await once(response, 'drain', { signal })
+    if (!writeAll(response, encodeFrame(frame))) await once(response, 'drain', { signal })
     signal.throwIfAborted()
   }
 }
@@ -43,14 +52,14 @@ const handle = async (request: IncomingMessage, response: ServerResponse, option
     await options.ensure(body.upTo)
     if (request.url === '/query') await answer(body, response, gone.signal, () => options.onBegun(query), options.run)
   } catch (error) {
-    if (!gone.signal.aborted) response.write(encodeError(error))
+    if (!gone.signal.aborted) writeAll(response, encodeError(error))
   } finally {
     response.end()
     options.onEnded(query)
   }
 }
 
-/** The server of the analytics process: `POST /query` answers a SELECT line by line, `POST /catch-up` when the tables are up to a position. */
+/** The server of the analytics process: `POST /query` answers a SELECT frame by frame, `POST /catch-up` when the tables are up to a position. */
 export const createQueryServer = (options: Options): Server => {
   const server = createServer((request, response) => void handle(request, response, options))
   // A query waits as long as it may, and a kept connection is closed by nobody but the parent.

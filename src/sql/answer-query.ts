@@ -2,23 +2,24 @@ import { streamId, type StreamId } from '../../events/common.js'
 import type { Log, Origin } from '../log/log.js'
 import type { PredictionRecorder } from '../models/recorder.js'
 import type { SqlAnswer, SqlContext } from './answer.js'
+import type { RowFormat } from './encode/chunks.js'
 import { cutSecrets } from './statements/secrets.js'
 import type { Parameters } from './statements/statement.js'
 
 /** A SELECT on its way to the analytics process. */
-export type AnalyticsRequest = { sql: string; db: string; defaultProject: string; upTo: number; params?: Parameters }
+export type AnalyticsRequest = { sql: string; db: string; defaultProject: string; upTo: number; params?: Parameters; format?: RowFormat }
 
 /** Which version of a model scored how many rows of a query. */
 type Scored = { model: string; version: number; rows: number }
 
-/** What comes back: rows in chunks of comma-joined JSON arrays; `end` is there when they were read to their end. */
+/** What comes back: rows in chunks of comma-joined JSON arrays, or of lines of CSV; `end` is there when they were read to their end. */
 export type AnalyticsStream = {
   columns: readonly { name: string; type: string }[]
   /** Predictions of given rows, to be recorded before they are answered. */
   served?: unknown
   /** What was scored, where it is known before the first row; otherwise it is told at the end. */
   scored?: Scored[]
-  rows: AsyncGenerator<string, void, void>
+  rows: AsyncGenerator<Buffer, void, void>
   end: () => { rows: number; scored: Scored[] }
 }
 
@@ -32,6 +33,7 @@ type Query = {
   query: string
   sql: string
   params?: Parameters | undefined
+  format?: RowFormat | undefined
   context: SqlContext
   origin: Origin
   signal?: AbortSignal
@@ -84,15 +86,15 @@ async function* withReceipts(stream: AnalyticsStream, query: Query, readAt: numb
 
 /** Runs a SELECT as the log is now. Resolves with its first rows, so that most failures are still an answer of their own. */
 export const answerQuery = async (query: Query): Promise<SqlAnswer> => {
-  const { sql, params, context, signal, log, analytics, defaultProject } = query
+  const { sql, params, format = 'json', context, signal, log, analytics, defaultProject } = query
   const { position } = await log.head()
-  const request = { sql, db: context.db, defaultProject, upTo: position, ...(params && { params }) }
+  const request = { sql, db: context.db, defaultProject, upTo: position, format, ...(params && { params }) }
   const stream = await analytics.query(request, { signal })
   try {
     const positions = await recordServed(stream, query, position)
     if (stream.scored) positions.push(...(await recordScored(stream.scored, query, position)))
     const rows = stream.scored ? stream.rows : withReceipts(stream, query, position, positions)
-    return { type: 'table', columns: stream.columns.map(({ name }) => name), rows, context, positions }
+    return { type: 'table', columns: stream.columns, rows, format, context, positions }
   } catch (error) {
     await stream.rows.return()
     throw error

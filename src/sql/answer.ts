@@ -1,22 +1,48 @@
 import type { Json } from '../../events/common.js'
 import type { Problem } from '../errors.js'
+import type { RowFormat } from './encode/chunks.js'
 
 /** What the client sends with each statement and gets back changed: nothing of it is kept here between statements. */
 export type SqlContext = { db: string; show_secrets: false }
 
 /**
- * The answer to a statement. `rows` are chunks of comma-joined JSON arrays, in order; a failure after the first chunk
- * throws out of the iteration. `positions` are the events that the statement recorded.
+ * The answer to a statement. `rows` are chunks of comma-joined JSON arrays or lines of CSV, in order; a failure after the
+ * first chunk throws out of the iteration. `positions` are the events that the statement recorded.
  */
 export type SqlAnswer =
   | { type: 'ok'; affected_rows: number | null; context: SqlContext; positions: number[] }
   | { type: 'error'; error_code: 0; error_message: string; context: SqlContext; problem: Problem }
-  | { type: 'table'; columns: string[]; rows: AsyncIterable<string>; context: SqlContext; positions: number[] }
+  | { type: 'table'; columns: readonly Column[]; rows: AsyncIterable<Buffer>; format: RowFormat; context: SqlContext; positions: number[] }
 
-/** One chunk for rows that are at hand. */
-export async function* chunkOf(rows: readonly (readonly Json[])[]): AsyncGenerator<string> {
-  if (rows.length > 0) yield rows.map((row) => JSON.stringify(row)).join(',')
+/** A column of an answer, and what DuckDB calls its type. */
+export type Column = { name: string; type: string }
+
+async function* chunkOf(rows: readonly (readonly Json[])[]): AsyncGenerator<Buffer> {
+  if (rows.length > 0) yield Buffer.from(rows.map((row) => JSON.stringify(row)).join(','))
 }
+
+/** The type that DuckDB would give a column of these values. */
+const typeOf = (values: readonly Json[]): string => {
+  const known = values.find((value) => value !== null)
+  if (typeof known === 'boolean') return 'BOOLEAN'
+  if (typeof known !== 'number') return 'VARCHAR'
+  return values.every((value) => value === null || Number.isInteger(value)) ? 'BIGINT' : 'DOUBLE'
+}
+
+/** The answer of a statement whose rows are at hand. */
+export const tableOf = (
+  names: readonly string[],
+  rows: readonly (readonly Json[])[],
+  context: SqlContext,
+  positions: number[] = [],
+): Extract<SqlAnswer, { type: 'table' }> => ({
+  type: 'table',
+  columns: names.map((name, i) => ({ name, type: typeOf(rows.map((row) => row[i] ?? null)) })),
+  rows: chunkOf(rows),
+  format: 'json',
+  context,
+  positions,
+})
 
 /** A problem in one text, the hint with it: SQL's error has no other place. */
 export const errorMessage = ({ detail, extras: { hint } }: Problem): string =>

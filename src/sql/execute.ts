@@ -6,7 +6,8 @@ import { isProblem, notFound, Problem } from '../errors.js'
 import type { Origin, Outcome } from '../log/log.js'
 import type { PredictionRecorder } from '../models/recorder.js'
 import { answerQuery, type Analytics } from './answer-query.js'
-import { chunkOf, errorMessage, type SqlAnswer, type SqlContext } from './answer.js'
+import { errorMessage, tableOf, type SqlAnswer, type SqlContext } from './answer.js'
+import type { RowFormat } from './encode/chunks.js'
 import { describeModelPlace, findModelPlace, modelRow, type Described } from './describe-model.js'
 import { evaluateAsSelect } from './evaluate.js'
 import type { CommandScope } from './command-scope.js'
@@ -27,11 +28,15 @@ type Options = {
   version: string
 }
 
-/** A statement as it was sent: `db` is where names are looked up, the default project when none is given. */
+/**
+ * A statement as it was sent: `db` is where names are looked up, the default project when none is given; `format` is how rows
+ * are wanted, which answers of a few rows do not keep to: theirs are always JSON.
+ */
 export type SqlRequest = {
   query: string
   db?: string | undefined
   params?: Parameters | undefined
+  format?: RowFormat | undefined
   origin: Origin
   execution?: Execution
   signal?: AbortSignal
@@ -207,16 +212,10 @@ const scopeOf = (from: readonly string[], what: StatementOf<'show'>['what'], db:
   return from.length > 1 ? (from.at(-2) ?? db) : db
 }
 
-const fixedAnswer = ({ columns, rows }: FixedTable, context: SqlContext): SqlAnswer => ({
-  type: 'table',
-  columns,
-  rows: chunkOf(rows),
-  context,
-  positions: [],
-})
+const fixedAnswer = ({ columns, rows }: FixedTable, context: SqlContext): SqlAnswer => tableOf(columns, rows, context)
 
 const rowsAnswer = (rows: readonly JsonObject[], context: SqlContext, positions: number[] = []): SqlAnswer => {
   const columns = Object.keys(rows[0] ?? {})
   const cells = rows.map((row) => columns.map((column): Json => row[column] ?? null))
-  return { type: 'table', columns, rows: chunkOf(cells), context, positions }
+  return tableOf(columns, cells, context, positions)
 }

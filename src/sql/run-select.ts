@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
-import type { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement, DuckDBType } from '@duckdb/node-api'
 import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import { printSelect } from './ast/duckdb.js'
 import { Directory } from './directory.js'
-import { rowsText } from './encode/chunks.js'
+import { rowsOf, type RowFormat } from './encode/chunks.js'
 import { explainError, missingColumn, type Written } from './explain-error.js'
 import { checkRewritten } from './guard/guard.js'
 import { lex, splitSingle } from './lexer.js'
@@ -32,18 +32,20 @@ export type SelectRequest = {
   asOf?: number | string
   params?: Record<string, unknown>
   timeoutMs?: number
+  /** How the rows are written: JSON unless said otherwise. */
+  format?: RowFormat
 }
 
 /** Which version of a model scored how many rows. */
 export type Scored = { model: string; version: number; rows: number }
 
 /**
- * Parts of an answer: first the columns, then rows chunk by chunk, last the counts. `rows` holds JSON arrays joined by commas.
+ * Parts of an answer: first the columns, then rows chunk by chunk, last the counts. `rows` holds JSON arrays joined by commas, or lines of CSV, in UTF-8.
  * What models did is told with the columns when it is over by then, so that it can be recorded before a row is given.
  */
 export type Frame =
   | { columns: { name: string; type: string }[]; served?: Served[]; scored?: Scored[] }
-  | { rows: string }
+  | { rows: Buffer }
   | { end: { rows: number; scored: Scored[] } }
 
 /** `loadModel` is the engine's unless another one is given. */
@@ -139,13 +141,16 @@ const scoredBy = (session: Session): Scored[] => {
   return [...counts.values()]
 }
 
+/** What DuckDB calls a type: `DECIMAL(4,2)`, or the name that a plain one goes by, such as JSON. */
+const typeName = (type: DuckDBType | undefined): string => type?.alias ?? String(type)
+
 const tooLarge = (what: string) =>
   new Problem('query_limit', 'The result is too large', `The result has more than ${what}`, { hint: 'Add LIMIT, or aggregate.' })
 
-async function* framesOf(session: Session, prepared: DuckDBPreparedStatement, text: string): AsyncGenerator<Frame> {
+async function* framesOf(session: Session, prepared: DuckDBPreparedStatement, text: string, format: RowFormat): AsyncGenerator<Frame> {
   const result = await prepared.stream()
   const types = result.columnTypes()
-  const columns = result.columnNames().map((name, i) => ({ name, type: String(types[i]) }))
+  const columns = result.columnNames().map((name, i) => ({ name, type: typeName(types[i]) }))
   const isScored = session.staged.length > 0 && session.run.uses.size === 0
   yield { columns, ...(session.served.length > 0 && { served: session.served }), ...(isScored && { scored: scoredBy(session) }) }
   let [rows, bytes] = [0, 0]
@@ -153,10 +158,10 @@ async function* framesOf(session: Session, prepared: DuckDBPreparedStatement, te
     checkAborted(session.signal)
     rows += chunk.rowCount
     if (rows > limits.resultMaxRows) throw tooLarge(`${limits.resultMaxRows} rows`)
-    const json = rowsText(chunk, types)
-    bytes += Buffer.byteLength(json)
+    const written = rowsOf(chunk, types, format)
+    bytes += written.length
     if (bytes > limits.resultMaxBytes) throw tooLarge(`${limits.resultMaxBytes} bytes`)
-    yield { rows: json }
+    yield { rows: written }
     await setImmediate()
   }
   await checkComplete(session, text)
@@ -203,7 +208,7 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
     const text = await rewriteOnce(session, context)
     const prepared = await context.connection.prepare(text)
     try {
-      const frames = framesOf(session, prepared, text)
+      const frames = framesOf(session, prepared, text, context.request.format ?? 'json')
       const mayGiveUp = way.mode === 'inside' && session.run.uses.size > 0
       yield* mayGiveUp ? heldBack(frames) : frames
     } finally {

@@ -38,7 +38,7 @@ class StandIn implements Analytics {
     async function* rows() {
       for (const chunk of chunks) {
         if (chunk instanceof Error) throw chunk
-        yield await Promise.resolve(chunk)
+        yield await Promise.resolve(Buffer.from(chunk))
       }
     }
     const scored = this.isScoredFirst && { scored: this.scored }
@@ -93,8 +93,8 @@ const tableOf = async (query: string, db?: string) => {
   const answer = await ok(query, db)
   if (answer.type !== 'table') throw new Error(`no table: ${query}`)
   let text = ''
-  for await (const chunk of answer.rows) text += text === '' ? chunk : `,${chunk}`
-  return { columns: answer.columns, rows: JSON.parse(`[${text}]`) as unknown[][] }
+  for await (const chunk of answer.rows) text += `${text === '' ? '' : ','}${chunk.toString()}`
+  return { columns: answer.columns.map(({ name }) => name), rows: JSON.parse(`[${text}]`) as unknown[][] }
 }
 const found = async (kind: 'skill' | 'agent' | 'chatbot' | 'view' | 'model', name: string) => {
   const project = await log.resources.one('project', 'shop')
