@@ -1,5 +1,6 @@
-import { DuckDBBlobVector, DuckDBDecimalType, DuckDBTypeId, type DuckDBType, type DuckDBVector } from '@duckdb/node-api'
-import { rawItems, type RawItems } from '../vectors.js'
+import { DuckDBDecimalType, DuckDBTypeId, type DuckDBType, type DuckDBVector } from '@duckdb/node-api'
+import { rawItems, validityOf, type RawItems } from '../vectors.js'
+import { bytesOf } from './stored-bytes.js'
 import type { Style } from './styles.js'
 import type { TextBytes } from './text-bytes.js'
 import { dateText, writeMoment, writeTimestamp, type MomentUnit } from './times.js'
@@ -100,35 +101,14 @@ const ofNumbers = (items: RawItems, type: DuckDBType, out: TextBytes, style: Sty
   return momentCell(items, perSecond, typeId === DuckDBTypeId.TIMESTAMP_TZ ? '+00:00' : '', out, style)
 }
 
-/** DuckDB keeps up to twelve bytes in the column itself: length, then bytes. Longer ones are fetched by the binding, undecoded. */
-const inlineMaxBytes = 12
-const slotBytes = 16
-
-type BytesReader = (row: number, use: (bytes: Uint8Array, from: number, to: number) => void) => void
-
-const bytesOf = (vector: DuckDBVector): BytesReader => {
-  const view: unknown = Reflect.get(vector, 'dataView')
-  if (!(view instanceof DataView)) throw new TypeError('a column of texts or bytes is expected')
-  // Texts are stored as bytes are, and only this reader does not decode them.
-  const stored: unknown = Reflect.construct(DuckDBBlobVector, [view, Reflect.get(vector, 'validity'), null, 0, vector.itemCount])
-  if (!(stored instanceof DuckDBBlobVector)) throw new TypeError('a column of bytes is expected')
-  const slots = new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
-  return (row, use) => {
-    const at = row * slotBytes
-    const length = view.getUint32(at, true)
-    if (length <= inlineMaxBytes) use(slots, at + 4, at + 4 + length)
-    else use(stored.getItemBytes(row) ?? slots, 0, length)
-  }
-}
-
 const textCell = (vector: DuckDBVector, out: TextBytes, { text }: Style): Cell => {
-  const read = bytesOf(vector)
+  const read = bytesOf(vector, validityOf(vector))
   const write = (bytes: Uint8Array, from: number, to: number) => text(out, bytes, from, to)
   return (row) => read(row, write)
 }
 
 const hexCell = (vector: DuckDBVector, out: TextBytes, { mark }: Style): Cell => {
-  const read = bytesOf(vector)
+  const read = bytesOf(vector, validityOf(vector))
   const write = (bytes: Uint8Array, from: number, to: number) => out.ascii(Buffer.from(bytes.subarray(from, to)).toString('hex'))
   return (row) => {
     out.ascii(mark)

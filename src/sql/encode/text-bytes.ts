@@ -5,6 +5,7 @@ const point = 0x2e
 /** Beyond it `fixed` would meet numbers that are not the only ones with so few digits. */
 const exactBelow = 1e15
 const powers = [10, 100, 1_000, 10_000, 100_000, 1_000_000]
+const int32Max = 2_147_483_647
 const shortLoop = 48
 const leastBytes = 1_024
 
@@ -95,15 +96,26 @@ export class TextBytes {
   /** `digits(7, 2)` is `07`. */
   digits(value: number, count: number): void {
     this.reserve(count)
-    const { buffer } = this
-    const start = this.at
-    let rest = value
-    for (let i = start + count - 1; i >= start; i--) {
+    const end = this.at + count
+    let [rest, i] = [value, end]
+    for (; rest > int32Max && i > this.at; i--) {
       const tenth = Math.floor(rest / 10)
+      this.buffer[i - 1] = zero + rest - tenth * 10
+      rest = tenth
+    }
+    this.smallDigits(rest | 0, this.at, i)
+    this.at = end
+  }
+
+  /** Integers of 32 bits are divided many times as fast. */
+  private smallDigits(value: number, from: number, to: number): void {
+    const { buffer } = this
+    let rest = value
+    for (let i = to - 1; i >= from; i--) {
+      const tenth = (rest / 10) | 0
       buffer[i] = zero + rest - tenth * 10
       rest = tenth
     }
-    this.at = start + count
   }
 
   private reserve(bytes: number): void {

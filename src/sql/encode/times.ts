@@ -38,9 +38,9 @@ export const dateText = (days: number): string => {
 }
 
 const clock = (out: TextBytes, micros: number): void => {
-  const seconds = Math.floor(micros / secondMicros)
-  const minutes = Math.floor(seconds / 60)
-  const hours = Math.floor(minutes / 60)
+  const seconds = (micros / secondMicros) | 0
+  const minutes = (seconds / 60) | 0
+  const hours = (minutes / 60) | 0
   out.digits(hours, 2)
   out.ascii(':')
   out.digits(minutes - hours * 60, 2)
@@ -73,6 +73,6 @@ export const writeMoment = (out: TextBytes, count: bigint, perSecond: MomentUnit
   const ofDay = ((count % perDay) + perDay) % perDay
   out.ascii(dateText(Number((count - ofDay) / perDay)))
   out.ascii(' ')
-  clock(out, Math.floor(Number((ofDay * 1_000_000n) / perSecond)))
+  clock(out, Number((ofDay * 1_000_000n) / perSecond))
   if (perSecond === 1_000_000_000n) out.digits(Number(ofDay % 1_000n), 3)
 }
