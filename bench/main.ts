@@ -4,6 +4,7 @@ const benches: Record<string, () => Promise<void>> = {
   read: async () => (await import('./read.js')).read(),
   predict: async () => (await import('./predict.js')).predict(),
   start: async () => (await import('./start.js')).start(),
+  sql: async () => (await import('./sql.js')).sql(),
   scoring: async () => (await import('./scoring.js')).scoring(),
   replay: async () => (await import('./replay.js')).replay(),
 }

@@ -174,7 +174,7 @@ export class Attempt {
   }
 
   #lost(): LostError {
-    return new LostError(this.child.loss, this.child.runningAtLoss <= 1, this.#begun)
+    return new LostError(this.child.loss, this.child.runningAtLoss <= 1, this.#begun || this.child.running.has(this.number))
   }
 
   #cutOff({ loss, alone }: LostError): Problem {

@@ -22,30 +22,58 @@ const readJson = async (request: IncomingMessage): Promise<unknown> => {
 // The parent is the only client, and of the same release.
 const parseRequest = (body: unknown): SelectRequest => body as SelectRequest
 
-/** Writes pieces in one go; false when the other end has to take some of it first. */
+/** Writes pieces; false when the other end has to take some of it first. */
 const writeAll = (response: ServerResponse, pieces: readonly Buffer[]): boolean => {
-  response.cork()
   let hasRoom = true
   for (const piece of pieces) hasRoom = response.write(piece)
-  response.uncork()
   return hasRoom
 }
 
-/** Writes an answer as the client takes it. Its headers go out when execution begins: from then on the deadline runs. */
+/** How long the beginning of an answer waits for more of it: a short answer is sent in one piece. */
+const gatherMs = 2
+
+/** Holds what is written back for a moment, or until the function that comes back is called. */
+const gather = (response: ServerResponse): (() => void) => {
+  let isHeld = true
+  const release = () => {
+    if (!isHeld) return
+    isHeld = false
+    clearTimeout(timer)
+    response.uncork()
+    if (!response.writableEnded) response.flushHeaders()
+  }
+  const timer = setTimeout(release, gatherMs)
+  response.cork()
+  return release
+}
+
+/** Writes an answer as the client takes it. Its headers go out soon after execution begins: from then on the deadline runs. */
 const answer = async (request: SelectRequest, response: ServerResponse, signal: AbortSignal, begin: () => void, run: Options['run']) => {
   signal.throwIfAborted()
   begin()
   response.writeHead(200, { 'content-type': 'application/octet-stream' })
-  response.flushHeaders()
-  for await (const frame of run(request, signal)) {
-    if (!writeAll(response, encodeFrame(frame))) await once(response, 'drain', { signal })
-    signal.throwIfAborted()
+  const release = gather(response)
+  try {
+    for await (const frame of run(request, signal)) {
+      const hasRoom = writeAll(response, encodeFrame(frame))
+      // What the query has to put away after its last word is not waited for.
+      if ('end' in frame) response.end()
+      else if (!hasRoom) {
+        release()
+        await once(response, 'drain', { signal })
+      }
+      signal.throwIfAborted()
+    }
+  } finally {
+    release()
   }
 }
 
 const handle = async (request: IncomingMessage, response: ServerResponse, options: Options): Promise<void> => {
   const gone = new AbortController()
-  response.on('close', () => gone.abort())
+  response.on('close', () => {
+    if (!response.writableFinished) gone.abort()
+  })
   const query = Number(request.headers['x-query'])
   try {
     const body = parseRequest(await readJson(request))
@@ -54,7 +82,7 @@ const handle = async (request: IncomingMessage, response: ServerResponse, option
   } catch (error) {
     if (!gone.signal.aborted) writeAll(response, encodeError(error))
   } finally {
-    response.end()
+    if (!response.writableEnded) response.end()
     options.onEnded(query)
   }
 }

@@ -61,12 +61,12 @@ const shapes: Record<Format, Shape> = {
 const errorBody = (problem: Problem, context: unknown): string =>
   JSON.stringify({ type: 'error', error_code: 0, error_message: errorMessage(problem), context })
 
-/** Writes pieces in one go, and waits until the client has taken enough of what was written. */
+/** Writes pieces in one go, with what follows at once, and waits until the client has taken enough of what was written. */
 const write = async (res: Response, pieces: readonly Piece[], signal: AbortSignal): Promise<void> => {
   res.cork()
   let hasRoom = true
   for (const piece of pieces) hasRoom = res.write(piece)
-  res.uncork()
+  setImmediate(() => res.uncork())
   if (!hasRoom) await once(res, 'drain', { signal })
 }
 

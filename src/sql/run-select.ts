@@ -3,6 +3,7 @@ import type { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement, DuckDBT
 import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import { printSelect } from './ast/duckdb.js'
+import { connections, type Lease } from './connections.js'
 import { Directory } from './directory.js'
 import { rowsOf, type RowFormat } from './encode/chunks.js'
 import { explainError, missingColumn, type Written } from './explain-error.js'
@@ -53,8 +54,7 @@ export type SelectServices = { blobsDirectory: string; signal: AbortSignal; load
 
 const quotedMaxStrings = 100
 
-type Context = {
-  connection: DuckDBConnection
+type Context = Lease & {
   database: { instance: DuckDBInstance }
   request: SelectRequest
   services: SelectServices
@@ -147,7 +147,14 @@ const typeName = (type: DuckDBType | undefined): string => type?.alias ?? String
 const tooLarge = (what: string) =>
   new Problem('query_limit', 'The result is too large', `The result has more than ${what}`, { hint: 'Add LIMIT, or aggregate.' })
 
-async function* framesOf(session: Session, prepared: DuckDBPreparedStatement, text: string, format: RowFormat): AsyncGenerator<Frame> {
+/** The text that DuckDB runs, and the form of the rows. */
+type Printed = { text: string; format: RowFormat }
+
+/**
+ * An error in the middle of a stream ends it without a word: the binding does not tell it from the last row. But it breaks the
+ * transaction, which is asked when the rows have ended.
+ */
+async function* framesOf(session: Session, prepared: DuckDBPreparedStatement, isBroken: () => Promise<boolean>, { text, format }: Printed): AsyncGenerator<Frame> {
   const result = await prepared.stream()
   const types = result.columnTypes()
   const columns = result.columnNames().map((name, i) => ({ name, type: typeName(types[i]) }))
@@ -164,21 +171,13 @@ async function* framesOf(session: Session, prepared: DuckDBPreparedStatement, te
     yield { rows: written }
     await setImmediate()
   }
-  await checkComplete(session, text)
+  if (await isBroken()) await explainBreak(session, text)
   yield { end: { rows, scored: scoredBy(session) } }
 }
 
-/**
- * An error in the middle of a stream ends it without a word: the binding does not tell it from the last row. But it breaks the
- * transaction. What it was is found by running the query once more without its rows.
- */
-const checkComplete = async (session: Session, text: string): Promise<void> => {
+/** What broke a query after its first rows: found by running it once more without them. */
+const explainBreak = async (session: Session, text: string): Promise<never> => {
   const { connection, signal, run } = session
-  const broken = await connection.run('SELECT 1').then(
-    () => false,
-    () => true,
-  )
-  if (!broken) return
   checkAborted(signal)
   if (run.gaveUp) throw new TooManyRowsInside()
   await session.refresh()
@@ -208,7 +207,12 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
     const text = await rewriteOnce(session, context)
     const prepared = await context.connection.prepare(text)
     try {
-      const frames = framesOf(session, prepared, text, context.request.format ?? 'json')
+      const isBroken = async () =>
+        context.probe.run().then(
+          () => false,
+          () => true,
+        )
+      const frames = framesOf(session, prepared, isBroken, { text, format: context.request.format ?? 'json' })
       const mayGiveUp = way.mode === 'inside' && session.run.uses.size > 0
       yield* mayGiveUp ? heldBack(frames) : frames
     } finally {
@@ -231,7 +235,8 @@ const nextWay = (error: unknown, session: Session | undefined, { mode, strings }
   return { mode, strings: new Set([...strings, column]) }
 }
 
-async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerator<Frame> {
+/** Tells whether the connection is as it was before. */
+async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerator<Frame, boolean> {
   let session: Session | undefined
   let answered = false
   let next: Way | undefined
@@ -244,7 +249,7 @@ async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerat
     next = answered ? undefined : nextWay(error, session, { mode, strings })
     if (!next) throw explainError(error, context.written)
   }
-  if (next) yield* attempts(context, next)
+  return next ? yield* attempts(context, next) : session?.staged.length === 0
 }
 
 type Watch = { signal: AbortSignal; isLate: () => boolean; done: () => void }
@@ -286,19 +291,23 @@ export async function* runSelect(
   services: SelectServices,
 ): AsyncGenerator<Frame> {
   const written = { sql: request.sql, tokens: splitSingle(lex(request.sql), request.sql) }
-  const connection = await database.instance.connect()
+  const pool = connections(database.instance)
+  const lease = await pool.take()
+  const { connection } = lease
+  let isClean = false
   const timeoutMs = request.timeoutMs ?? limits.sqlTimeoutMs
   const { signal, done, isLate } = watch(connection, services.signal, timeoutMs)
   try {
     checkAborted(signal)
-    const context = { connection, database, request, services: { ...services, signal }, written }
-    yield* attempts(context, { mode: 'inside', strings: new Set() })
+    const context = { ...lease, database, request, services: { ...services, signal }, written }
+    isClean = yield* attempts(context, { mode: 'inside', strings: new Set() })
   } catch (error) {
     if (!isLate()) throw error
     const hint = 'Narrow it with WHERE or LIMIT.'
     throw new Problem('query_limit', 'The query took too long', `The query took longer than ${timeoutMs} ms`, { hint })
   } finally {
     done()
-    connection.closeSync()
+    if (isClean && !signal.aborted) pool.give(lease)
+    else pool.close(lease)
   }
 }

@@ -151,6 +151,13 @@ export class TestLedger {
     return { names: columns.map(({ name }) => name), types: columns.map(({ type }) => type), data, text: texts.join(','), end, served }
   }
 
+  /** The rows of a SELECT as CSV. */
+  async csv(sql: string): Promise<string> {
+    let rows = ''
+    for await (const frame of this.frames(sql, { format: 'csv' })) if ('rows' in frame) rows += frame.rows.toString()
+    return rows
+  }
+
   async close(): Promise<void> {
     this.instance.closeSync()
     await rm(this.blobs, { recursive: true, force: true })

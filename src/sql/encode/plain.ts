@@ -1,4 +1,4 @@
-import { DuckDBDecimalType, DuckDBTypeId, type DuckDBType, type DuckDBVector } from '@duckdb/node-api'
+import { DuckDBDecimalType, DuckDBTypeId, DuckDBVariantValue, type DuckDBType, type DuckDBVector } from '@duckdb/node-api'
 import { rawItems, validityOf, type RawItems } from '../vectors.js'
 import { bytesOf } from './stored-bytes.js'
 import type { Style } from './styles.js'
@@ -72,9 +72,8 @@ const momentCell = (items: Big, perSecond: MomentUnit, zone: string, out: TextBy
   return (row) => {
     const number = perSecond === 1_000_000n ? numbers(row) : NaN
     out.ascii(mark)
-    if (Number.isNaN(number)) writeMoment(out, items[row] ?? 0n, perSecond)
-    else writeTimestamp(out, number)
-    out.ascii(zone)
+    if (Number.isNaN(number)) writeMoment(out, items[row] ?? 0n, perSecond, zone)
+    else writeTimestamp(out, number, zone)
     out.ascii(mark)
   }
 }
@@ -118,11 +117,16 @@ const hexCell = (vector: DuckDBVector, out: TextBytes, { mark }: Style): Cell =>
 }
 
 /** Kinds that are rare, or short of anything faster: as the binding reads and DuckDB writes them. */
-const otherCell = (vector: DuckDBVector, out: TextBytes, { text }: Style): Cell => {
+const otherCell = (vector: DuckDBVector, out: TextBytes, { text, nothing }: Style): Cell => {
   return (row) => {
     const value: unknown = vector.getItem(row)
-    if (typeof value === 'bigint' || typeof value === 'boolean') {
+    if (typeof value === 'bigint') {
       out.ascii(String(value))
+      return
+    }
+    // A VARIANT keeps to itself whether it is NULL, or holds one.
+    if (value === null || (value instanceof DuckDBVariantValue && value.value === null)) {
+      out.ascii(nothing)
       return
     }
     const bytes = Buffer.from(String(value))

@@ -100,7 +100,7 @@ export class TextBytes {
     let [rest, i] = [value, end]
     for (; rest > int32Max && i > this.at; i--) {
       const tenth = Math.floor(rest / 10)
-      this.buffer[i - 1] = zero + rest - tenth * 10
+      this.buffer[i - 1] = zero + (rest - tenth * 10)
       rest = tenth
     }
     this.smallDigits(rest | 0, this.at, i)
@@ -113,7 +113,7 @@ export class TextBytes {
     let rest = value
     for (let i = to - 1; i >= from; i--) {
       const tenth = (rest / 10) | 0
-      buffer[i] = zero + rest - tenth * 10
+      buffer[i] = zero + (rest - tenth * 10)
       rest = tenth
     }
   }

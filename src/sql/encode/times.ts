@@ -50,12 +50,13 @@ const clock = (out: TextBytes, micros: number): void => {
   out.digits(micros - seconds * secondMicros, 6)
 }
 
-/** Microseconds since 1970, as a safe integer: `2024-01-02 03:04:05.678000`. */
-export const writeTimestamp = (out: TextBytes, micros: number): void => {
+/** Microseconds since 1970, as a safe integer, with their zone: `2024-01-02 03:04:05.678000+00:00`. */
+export const writeTimestamp = (out: TextBytes, micros: number, zone: string): void => {
   const days = Math.floor(micros / dayMicros)
   out.ascii(dateText(days))
   out.ascii(' ')
   clock(out, micros - days * dayMicros)
+  out.ascii(zone)
 }
 
 /** Units of a moment: how many there are in a second. */
@@ -63,8 +64,8 @@ export type MomentUnit = 1n | 1_000n | 1_000_000n | 1_000_000_000n
 
 const infinite = 9_223_372_036_854_775_807n
 
-/** Any 64-bit count of units since 1970; nanoseconds have nine digits, and the two infinities are words. */
-export const writeMoment = (out: TextBytes, count: bigint, perSecond: MomentUnit): void => {
+/** Any 64-bit count of units since 1970, with its zone; nanoseconds have nine digits, and the two infinities are words. */
+export const writeMoment = (out: TextBytes, count: bigint, perSecond: MomentUnit, zone: string): void => {
   if (count === infinite || count === -infinite) {
     out.ascii(count > 0n ? 'infinity' : '-infinity')
     return
@@ -75,4 +76,5 @@ export const writeMoment = (out: TextBytes, count: bigint, perSecond: MomentUnit
   out.ascii(' ')
   clock(out, Number((ofDay * 1_000_000n) / perSecond))
   if (perSecond === 1_000_000_000n) out.digits(Number(ofDay % 1_000n), 3)
+  out.ascii(zone)
 }
