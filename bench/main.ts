@@ -5,6 +5,7 @@ const benches: Record<string, () => Promise<void>> = {
   predict: async () => (await import('./predict.js')).predict(),
   start: async () => (await import('./start.js')).start(),
   sql: async () => (await import('./sql.js')).sql(),
+  heavy: async () => (await import('./heavy.js')).heavyQueries(),
   scoring: async () => (await import('./scoring.js')).scoring(),
   replay: async () => (await import('./replay.js')).replay(),
 }
