@@ -125,6 +125,25 @@ export const send = async (target: Target, method: string, path: string, body?: 
   return response.json()
 }
 
+/** Stores a table as a file of the service. `filename` tells its format. */
+export const upload = async (target: Target, name: string, filename: string, content: string): Promise<void> => {
+  const form = new FormData()
+  form.set('file', new Blob([content]), filename)
+  const uploaded = await fetch(`${target.url}/api/files/${name}`, { method: 'PUT', body: form })
+  if (!uploaded.ok) throw new Error(await uploaded.text())
+}
+
+/** Creates a model by its statement, and waits until it is trained. */
+export const trainModel = async (target: Target, name: string, query: string): Promise<void> => {
+  await send(target, 'POST', '/api/projects/mindsdb/models', { query })
+  for (;;) {
+    const { status } = (await send(target, 'GET', `/api/projects/mindsdb/models/${name}`)) as { status: string }
+    if (status === 'error') throw new Error('the training failed')
+    if (status === 'complete') return
+    await sleep(100)
+  }
+}
+
 /** Asserts that both sides answer the same, but for the fields that name an instance. */
 export const sameAnswer = async (starts: readonly Start[], ask: (target: Target) => Promise<unknown>): Promise<void> => {
   const answered: string[] = []

@@ -2,26 +2,16 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync 
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { compare, sameAnswer, send, serverOf, service, type Target } from './harness.js'
+import { compare, sameAnswer, send, serverOf, service, trainModel, upload, type Target } from './harness.js'
 
 const path = '/api/projects/mindsdb/models/mpg/predict'
 const row = { Cylinders: 4, Displacement: 120, Horsepower: 88, Weight_in_lbs: 2400, Acceleration: 16, Origin: 'Japan' }
 const cars = join(dirname(createRequire(import.meta.url).resolve('vega-datasets')), '..', 'data', 'cars.json')
 
 const train = async (target: Target) => {
-  const form = new FormData()
-  form.set('file', new Blob([readFileSync(cars)]), 'cars.json')
-  const uploaded = await fetch(`${target.url}/api/files/cars`, { method: 'PUT', body: form })
-  if (!uploaded.ok) throw new Error(await uploaded.text())
+  await upload(target, 'cars', 'cars.json', readFileSync(cars, 'utf8'))
   const query = 'CREATE MODEL mindsdb.mpg FROM files (SELECT * EXCLUDE (Name, Year) FROM cars) PREDICT Miles_per_Gallon USING seed = 7'
-  await send(target, 'POST', '/api/projects/mindsdb/models', { query })
-  for (;;) {
-    const { status } = (await send(target, 'GET', '/api/projects/mindsdb/models/mpg')) as { status: string }
-    if (status === 'error') throw new Error('the training failed')
-    if (status === 'complete') return
-    await sleep(100)
-  }
+  await trainModel(target, 'mpg', query)
 }
 
 /** The artefact that a service trained: the blob that is neither the file nor the matrix begins with the engine's magic. */

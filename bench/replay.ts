@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { median } from './harness.js'
 import { makeLog } from './long-log.js'
 
 type Run = { events: number; skills: number; seconds: number; peakMb: number }
@@ -15,8 +16,7 @@ const measure = (side: 'ours' | 'bare', directory: string): Run => {
   return run
 }
 
-const median = (runs: readonly Run[], key: 'seconds' | 'peakMb') =>
-  runs.map((run) => run[key]).sort((a, b) => a - b)[runs.length >> 1] ?? NaN
+const middle = (runs: readonly Run[], key: 'seconds' | 'peakMb') => median(runs.map((run) => run[key]))
 
 /** Building the DuckDB tables from a log of 100k and of 1M events. */
 export const replay = async (): Promise<void> => {
@@ -28,10 +28,10 @@ export const replay = async (): Promise<void> => {
         runs[side].push(measure(side, directory))
     if (new Set([...runs.ours, ...runs.bare].map(({ events, skills }) => `${events} ${skills}`)).size !== 1)
       throw new Error('the two sides disagree')
-    console.log(`replay of ${events} events: ratio ${(median(runs.bare, 'seconds') / median(runs.ours, 'seconds')).toFixed(2)}`)
+    console.log(`replay of ${events} events: ratio ${(middle(runs.bare, 'seconds') / middle(runs.ours, 'seconds')).toFixed(2)}`)
     for (const side of ['ours', 'bare'] as const)
       console.log(
-        `  ${side}  ${median(runs[side], 'seconds').toFixed(2)} s  ${(events / median(runs[side], 'seconds')).toFixed(0)} events/s  peak ${median(runs[side], 'peakMb').toFixed(0)} MB`,
+        `  ${side}  ${middle(runs[side], 'seconds').toFixed(2)} s  ${(events / middle(runs[side], 'seconds')).toFixed(0)} events/s  peak ${middle(runs[side], 'peakMb').toFixed(0)} MB`,
       )
     rmSync(directory, { recursive: true })
   }

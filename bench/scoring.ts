@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { send, service, type Target } from './harness.js'
+import { send, service, trainModel, upload, type Target } from './harness.js'
 
 const rows = 1_000_000
 
 /** Four features and a target that they explain but for noise, one row a line. */
-const table = (): string => {
+export const table = (rows: number): string => {
   const lines = ['a,b,c,kind,y']
   let state = 7
   const uniform = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647
@@ -23,20 +23,9 @@ const ask = async (target: Target, query: string): Promise<unknown[][]> => {
   return answer.data
 }
 
-const prepare = async (target: Target): Promise<number> => {
-  const form = new FormData()
-  form.set('file', new Blob([table()]), 'big.csv')
-  const uploaded = await fetch(`${target.url}/api/files/big`, { method: 'PUT', body: form })
-  if (!uploaded.ok) throw new Error(await uploaded.text())
-  const query = 'CREATE MODEL mindsdb.m FROM files (SELECT * FROM big LIMIT 10000) PREDICT y USING seed = 7'
-  await send(target, 'POST', '/api/projects/mindsdb/models', { query })
-  for (;;) {
-    const { status } = (await send(target, 'GET', '/api/projects/mindsdb/models/m')) as { status: string }
-    if (status === 'error') throw new Error('the training failed')
-    if (status === 'complete') break
-    await sleep(100)
-  }
-  return rows
+const prepare = async (target: Target): Promise<void> => {
+  await upload(target, 'big', 'big.csv', table(rows))
+  await trainModel(target, 'm', 'CREATE MODEL mindsdb.m FROM files (SELECT * FROM big LIMIT 10000) PREDICT y USING seed = 7')
 }
 
 const quantile = (values: readonly number[], q: number): number =>

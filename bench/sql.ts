@@ -2,13 +2,15 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync, readdirSync } from 'node:fs'
-import { request } from 'node:http'
-import { compiled, median, send, serverOf, service, type Start, type Target } from './harness.js'
+import { join } from 'node:path'
+import { Agent, request } from 'node:http'
+import { compiled, median, send, serverOf, service, trainModel, upload, type Start, type Target } from './harness.js'
+import { table as scoringTable } from './scoring.js'
 
 const columns = 'id,amount,customer,moment,paid'
 
 /** A million rows or more of five columns with some missing values; every run gets the same. */
-const table = (rows: number): Blob => {
+const table = (rows: number): string => {
   const parts: string[] = [columns]
   let state = 11
   const next = (below: number) => (state = (state * 48_271) % 2_147_483_647) % below
@@ -18,14 +20,7 @@ const table = (rows: number): Blob => {
     const at = `2024-${two(1 + next(12))}-${two(1 + next(28))} ${two(next(24))}:${two(next(60))}:${two(next(60))}.${100_001 + next(400_000) * 2}`
     parts.push(`${i},${amount},${next(10) === 0 ? '' : `customer ${next(5_000)}`},${at},${next(3) === 0}`)
   }
-  return new Blob([parts.join('\n')])
-}
-
-const upload = async (target: Target, name: string, rows: number): Promise<void> => {
-  const form = new FormData()
-  form.set('file', table(rows), `${name}.csv`)
-  const uploaded = await fetch(`${target.url}/api/files/${name}`, { method: 'PUT', body: form })
-  if (!uploaded.ok) throw new Error(await uploaded.text())
+  return parts.join('\n')
 }
 
 /** The process of a server and those that it started (Linux). */
@@ -63,37 +58,43 @@ const readAll = async (url: string, query: string): Promise<Read> => {
   return { seconds, firstMs, bytes, hash: createHash('sha256').update(rows).digest('hex') }
 }
 
-type Told = { seconds: number; firstMs: number; bytes: number; hash: string }
-
-/** A process of `bench/bare/export.ts`, which answers each line it is sent with figures of a run. */
-const bareExport = (file: string): { run: () => Promise<Told>; child: ChildProcess } => {
-  const child = spawn(process.execPath, [compiled('bench/bare/export.js'), file], { stdio: ['ipc', 'inherit', 'inherit'] })
+/** A process of a bare baseline, which answers each message with what a run gave. */
+const bareRunner = <T>(file: string, args: readonly string[]): { run: () => Promise<T>; child: ChildProcess } => {
+  const child = spawn(process.execPath, [compiled(file), ...args], { stdio: ['ipc', 'inherit', 'inherit'] })
   const run = async () => {
     child.send('run')
-    const [told] = (await once(child, 'message')) as [Told]
+    const [told] = (await once(child, 'message')) as [T]
     return told
   }
   return { run, child }
 }
+
+/** Runs both sides once unmeasured, then in turn. */
+const alternate = async <A, B>(rounds: number, ours: () => Promise<A>, bare: () => Promise<B>): Promise<[A[], B[]]> => {
+  const runs: [A[], B[]] = [[], []]
+  await ours()
+  await bare()
+  for (let round = 0; round < rounds; round++) {
+    const sides = [async () => runs[0].push(await ours()), async () => runs[1].push(await bare())]
+    for (const side of round % 2 === 0 ? sides : sides.reverse()) await side()
+  }
+  return runs
+}
+
+/** The files of a service's blobs. */
+const blobsOf = ({ directory }: Target): string[] =>
+  readdirSync(join(directory, 'blobs'))
+    .filter((name) => /^[0-9a-f]{64}$/.test(name))
+    .map((name) => join(directory, 'blobs', name))
 
 const rows = 1_000_000
 const query = 'SELECT id, amount, customer, moment, paid FROM files.big'
 
 /** A million rows as JSON over HTTP against the best that one process can do for itself, and what both take of memory. */
 const exporting = async (target: Target, rounds: number): Promise<void> => {
-  const content = ((await send(target, 'POST', '/api/sql/query', { query: 'SELECT stream FROM files_history LIMIT 0' })) as { type: string }).type
-  if (content === '') throw new Error('SQL does not answer')
-  const blobs = `${target.directory}/blobs`
-  const [file] = readdirSync(blobs).filter((name) => /^[0-9a-f]{64}$/.test(name))
-  const bare = bareExport(`${blobs}/${file ?? ''}`)
-  const ours: Read[] = []
-  const theirs: Told[] = []
-  await readAll(target.url, query)
-  await bare.run()
-  for (let round = 0; round < rounds; round++) {
-    const sides = [async () => ours.push(await readAll(target.url, query)), async () => theirs.push(await bare.run())]
-    for (const side of round % 2 === 0 ? sides : sides.reverse()) await side()
-  }
+  const [file = ''] = blobsOf(target)
+  const bare = bareRunner<Read>('bench/bare/export.js', [file])
+  const [ours, theirs] = await alternate(rounds, () => readAll(target.url, query), bare.run)
   bare.child.kill()
   if (ours[0]?.hash !== theirs[0]?.hash) throw new Error('the two sides write different rows')
   const of = (runs: readonly Read[], key: 'seconds' | 'firstMs') => median(runs.map((run) => run[key]))
@@ -117,8 +118,7 @@ const memory = async (target: Target, count: number): Promise<void> => {
 const latencies = async (url: string, connections: number, seconds: number): Promise<number[]> => {
   const took: number[] = []
   const until = performance.now() + seconds * 1000
-  const { Agent } = await import('node:http')
-  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+    const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const body = JSON.stringify({ query: 'SELECT 1', context: { db: 'mindsdb', show_secrets: false } })
   const ask = async () => {
     while (performance.now() < until) {
@@ -153,12 +153,38 @@ const small = async (target: Target, rounds: number): Promise<void> => {
   await bare.stop()
 }
 
+const join1m = `SELECT t.kind, CAST(count(*) AS INTEGER), round(avg(m.y), 9) FROM files.big AS t JOIN mindsdb.m AS m GROUP BY ALL ORDER BY ALL`
+
+/** A JOIN that scores a million rows, against staged scoring with the same engine code in one process. */
+const scoring = async (rounds: number): Promise<void> => {
+  const target = await service()
+  try {
+    await upload(target, 'big', 'big.csv', scoringTable(rows))
+    const [file = ''] = blobsOf(target)
+    await trainModel(target, 'm', 'CREATE MODEL mindsdb.m FROM files (SELECT * FROM big LIMIT 10000) PREDICT y USING seed = 7')
+    const artefact = blobsOf(target).find((name) => readFileSync(name).subarray(0, 7).toString() === 'MLBOOST') ?? ''
+    const bare = bareRunner<{ seconds: number; answer: unknown }>('bench/bare/staged.js', [file, artefact])
+    const ours = async () => {
+      const from = performance.now()
+      const { data } = (await send(target, 'POST', '/api/sql/query', { query: join1m })) as { data: unknown }
+      return { seconds: (performance.now() - from) / 1000, answer: data }
+    }
+    const [mine, theirs] = await alternate(rounds, ours, bare.run)
+    bare.child.kill()
+    if (JSON.stringify(mine[0]?.answer) !== JSON.stringify(theirs[0]?.answer)) throw new Error('the two sides score differently')
+    const [a, b] = [median(mine.map(({ seconds }) => seconds)), median(theirs.map(({ seconds }) => seconds))]
+    console.log(`sql, JOIN that scores ${rows} rows: ratio ${(b / a).toFixed(2)}   ours ${a.toFixed(2)} s   bare ${b.toFixed(2)} s`)
+  } finally {
+    await target.stop()
+  }
+}
+
 /** Large answers, small answers, and what they take of memory. */
 export const sql = async (): Promise<void> => {
   const rounds = 5
   const target = await service()
   try {
-    await upload(target, 'big', rows)
+    await upload(target, 'big', 'big.csv', table(rows))
     await exporting(target, rounds)
     await memory(target, rows)
     await memory(target, 5 * rows)
@@ -166,4 +192,5 @@ export const sql = async (): Promise<void> => {
   } finally {
     await target.stop()
   }
+  await scoring(rounds)
 }

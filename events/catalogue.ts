@@ -4,6 +4,7 @@ import * as chatbot from './chatbot.js'
 import type { JsonObject, StreamId, Upcaster } from './common.js'
 import * as database from './database.js'
 import * as file from './file.js'
+import * as job from './job.js'
 import * as model from './model.js'
 import { predictionsSchemas, type PredictionsEvent } from './predictions.js'
 import * as project from './project.js'
@@ -20,6 +21,7 @@ export type States = {
   view: view.View
   database: database.Database
   file: file.File
+  job: job.Job
 }
 export type Kind = keyof States
 
@@ -32,6 +34,7 @@ export type ResourceEvent =
   | view.ViewEvent
   | database.DatabaseEvent
   | file.FileEvent
+  | job.JobEvent
 export type LedgerEvent = ResourceEvent | PredictionsEvent
 export type EventType = LedgerEvent['type']
 
@@ -49,6 +52,7 @@ const groups: Group[] = [
   { kind: 'view', schemas: view.viewSchemas },
   { kind: 'database', schemas: database.databaseSchemas },
   { kind: 'file', schemas: file.fileSchemas },
+  { kind: 'job', schemas: job.jobSchemas },
   { kind: 'predictions', schemas: predictionsSchemas },
 ]
 
@@ -59,7 +63,7 @@ export const catalogue: ReadonlyMap<string, EventDefinition> = new Map(
   ),
 )
 
-export const kinds: readonly Kind[] = ['project', 'skill', 'agent', 'chatbot', 'model', 'view', 'database', 'file']
+export const kinds: readonly Kind[] = ['project', 'skill', 'agent', 'chatbot', 'model', 'view', 'database', 'file', 'job']
 
 /** The schema version that is written today. */
 export const currentSchema = (type: string): number => (catalogue.get(type)?.upcasters.length ?? 0) + 1
@@ -84,6 +88,7 @@ const evolvers: Record<Kind, Evolve> = {
   view: view.evolve,
   database: database.evolve,
   file: file.evolve,
+  job: job.evolve,
 }
 
 /** The state of a resource after one more of its events; undefined when the event ended it. */

@@ -1,8 +1,9 @@
 import { events } from './events.js'
+import { jobRuns } from './job-runs.js'
 import { models, modelVersions } from './models.js'
 import { predictions } from './predictions.js'
 import type { Projection } from './projection.js'
-import { agents, chatbots, databases, files, projects, skills, views } from './resources.js'
+import { agents, chatbots, databases, files, jobs, projects, skills, views } from './resources.js'
 
 /** Every projection there is, in the order they are applied. */
 export const projections: readonly Projection[] = [
@@ -17,4 +18,6 @@ export const projections: readonly Projection[] = [
   models,
   modelVersions,
   predictions,
+  jobs,
+  jobRuns,
 ]

@@ -84,3 +84,24 @@ export const files = history({
     original_name: textColumn,
   },
 })
+
+/** Jobs of all projects; times are UTC texts. A run that begins moves `next_run_at`; the runs themselves are in job-runs.ts. */
+export const jobs = history({
+  name: 'jobs',
+  begins: 'JobCreated',
+  changes: ['JobRunStarted', 'JobExpired'],
+  ends: ['JobDeleted'],
+  columns: {
+    project: textColumn,
+    name: nameColumn,
+    query: textColumn,
+    if_query: textColumn,
+    start_at: textColumn,
+    end_at: textColumn,
+    schedule: { type: 'VARCHAR', assigns: `CASE type WHEN 'JobCreated' THEN coalesce(data->'$.schedule.said', 'null'::JSON) END` },
+    next_run_at: {
+      type: 'VARCHAR',
+      assigns: `CASE type WHEN 'JobCreated' THEN data->'$.start_at' WHEN 'JobRunStarted' THEN data->'$.next_run_at' WHEN 'JobExpired' THEN 'null'::JSON END`,
+    },
+  },
+})

@@ -7,6 +7,8 @@ export class ConfigError extends Error {}
 
 const portRule = 'must be a whole number from 0 to 65535'
 
+const hostEntry = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
+
 const settings = z.object({
   PORT: z.coerce
     .number(portRule)
@@ -25,6 +27,15 @@ const settings = z.object({
     .regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits (openssl rand -hex 32)')
     .optional()
     .describe('master key of secrets and recorded predictions; without it a file in DATA_DIR holds one'),
+  ALLOWED_HOSTS: z
+    .string()
+    .transform((list) => list.split(',').map((entry) => entry.trim().toLowerCase()))
+    .refine(
+      (entries) => entries.every((entry) => hostEntry.test(entry)),
+      'must be host names, comma separated: app.example,app.example:8080',
+    )
+    .optional()
+    .describe('more host names that requests may be addressed to, and that web pages which write may come from; comma separated'),
   DEFAULT_PROJECT: resourceName.default('mindsdb').describe('the project of statements that name none; existing clients assume mindsdb'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
@@ -38,9 +49,14 @@ export type Config = {
   dataDirectory: string
   auth: { username: string; password: string } | undefined
   vaultKey: Buffer | undefined
+  /** In lower case: `app.example`, or with a port `app.example:8080`. */
+  allowedHosts: readonly string[]
   defaultProject: string
   logLevel: string
 }
+
+/** Whether only programs of this machine reach this address. */
+export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
 /** Name, meaning and default of every setting, for the docs and the help text. */
 export const settingDescriptions = Object.entries(settings.shape).map(([name, schema]) => ({
@@ -68,6 +84,7 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     dataDirectory: resolve(s.DATA_DIR),
     auth: s.AUTH === 'session' && s.AUTH_PASSWORD !== undefined ? { username: s.AUTH_USERNAME, password: s.AUTH_PASSWORD } : undefined,
     vaultKey: s.VAULT_KEY === undefined ? undefined : Buffer.from(s.VAULT_KEY, 'hex'),
+    allowedHosts: s.ALLOWED_HOSTS ?? [],
     defaultProject: s.DEFAULT_PROJECT,
     logLevel: s.LOG_LEVEL,
   }

@@ -5,6 +5,10 @@ export const limits = {
   nameMaxChars: 255,
   jsonMaxDepth: 64,
   sessionMaxAgeMs: 31 * 24 * 3_600_000,
+  connectionsMax: 2_000,
+  requestHeadersTimeoutMs: 60_000,
+  requestTimeoutMs: 15 * 60_000,
+  keepAliveTimeoutMs: 5_000,
   stopTimeoutMs: 20_000,
   sessionsMax: 10_000,
   loginMaxFailuresPerMinute: 10,
@@ -39,6 +43,7 @@ export const limits = {
   followerBatchEvents: 1_000,
   // Files
   fileMaxBytes: 1024 * 1024 * 1024,
+  fileUploadsMax: 32,
   fileMaxColumns: 4_096,
   fileIngestTimeoutMs: 300_000,
   fileIngestMemoryMaxBytes: 2 * 1024 * 1024 * 1024,
@@ -58,6 +63,15 @@ export const limits = {
   trainingTimeoutMs: 3_600_000,
   modelMaxVersions: 200,
   loadedModelsMax: 32,
+  // Jobs
+  jobsMax: 1_000,
+  jobStatementsMax: 100,
+  jobIntervalMinMs: 60_000,
+  jobIntervalMaxMs: 36_525 * 24 * 3_600_000,
+  jobsRunningMax: 4,
+  jobRunTimeoutMs: 3_600_000,
+  jobErrorMaxChars: 10_000,
+  jobHistoryMaxRuns: 1_000,
 } as const
 
 export type LimitName = keyof typeof limits

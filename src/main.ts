@@ -1,10 +1,10 @@
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { Analytics } from './analytics/supervisor.js'
 import { Ledger } from './commands/ledger.js'
-import { ConfigError, type Config } from './config.js'
+import { ConfigError, isLoopback, type Config } from './config.js'
 import { Blobs } from './files/blobs.js'
 import { Ingester } from './files/ingest.js'
 import { agentRoutes } from './http/agents.js'
@@ -13,15 +13,19 @@ import { authRoutes } from './http/auth.js'
 import { chatbotRoutes } from './http/chatbots.js'
 import { databaseRoutes } from './http/databases.js'
 import { fileRoutes } from './http/files.js'
+import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
 import { predictRoutes } from './http/predict.js'
 import { projectRoutes } from './http/projects.js'
 import { Records } from './http/records.js'
+import { createHttpServer } from './http/server.js'
 import { Sessions } from './http/sessions.js'
 import { skillRoutes } from './http/skills.js'
 import { sqlRoutes } from './http/sql.js'
 import { statusRoutes, type About } from './http/status.js'
 import { viewRoutes } from './http/views.js'
+import { systemClock } from './jobs/clock.js'
+import { JobService } from './jobs/job-service.js'
 import { limits } from './limits.js'
 import { lockDataDirectory, masterKey, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
 import type { Head, Log, Origin } from './log/log.js'
@@ -58,6 +62,20 @@ const listen = (server: Server, { port, host }: Config): Promise<AddressInfo> =>
 
 const addressOf = ({ address, port, family }: AddressInfo): string => `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 
+/** Takes no more requests, and waits for those under way as long as a stop may take. */
+const stopListening = async (server: Server): Promise<void> => {
+  const closed = new Promise((resolve) => server.close(resolve))
+  server.closeIdleConnections()
+  const patience = setTimeout(() => server.closeAllConnections(), limits.stopTimeoutMs)
+  await closed
+  clearTimeout(patience)
+}
+
+/** Carries out steps, the last one first. */
+const undoAll = async (steps: readonly (() => unknown)[]): Promise<void> => {
+  for (const step of steps.toReversed()) await step()
+}
+
 /**
  * Puts the service together and starts it. The only place that knows every part.
  *
@@ -70,7 +88,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
   try {
     return await assemble(config, logger, paths, undo)
   } catch (error) {
-    for (const step of undo.reverse()) await step()
+    await undoAll(undo)
     throw error
   }
 }
@@ -100,6 +118,8 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   undo.push(() => trainings.stop())
   const recorder = new PredictionRecorder(log, vault)
   const sql = new SqlEngine({ ledger, analytics, trainings, recorder, defaultProject: config.defaultProject, version })
+  const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
+  undo.push(() => jobs.stop())
 
   const records = new Records(log, version)
   const sessions = config.auth && new Sessions(config.auth)
@@ -117,31 +137,29 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
     ...modelRoutes({ ledger, records, sql }),
     ...predictRoutes({ log, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) }),
     ...viewRoutes(ledger, records, (query, database) => sql.checkView(query, database)),
+    ...jobRoutes(ledger, records),
     ...fileRoutes(ledger, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
     ...databaseRoutes(ledger, records, config.defaultProject),
     ...sqlRoutes(sql),
     ...statusRoutes(about),
     ...authRoutes(sessions),
   ]
-  const server = createServer(createApp({ routes, about, sessions, logger }))
+  // Only without a login is the address itself what keeps others out.
+  const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
+  const server = createHttpServer(createApp({ routes, about, sessions, hosts, logger }))
   const address = await listen(server, config)
+  // Requests and runs of jobs end side by side, each in the time that a stop may take.
+  undo.push(() => Promise.all([stopListening(server), jobs.stop()]))
   await trainings.resume()
+  await jobs.start()
 
   let closing: Promise<void> | undefined
-  const close = async () => {
-    const closed = new Promise((resolve) => server.close(resolve))
-    server.closeIdleConnections()
-    const patience = setTimeout(() => server.closeAllConnections(), limits.stopTimeoutMs)
-    await closed
-    clearTimeout(patience)
-    for (const step of undo.reverse()) await step()
-  }
   return {
     url: addressOf(address),
     head: () => log.head(),
     sql,
     log,
     analyticsPid: () => analytics.pid,
-    close: () => (closing ??= close()),
+    close: () => (closing ??= undoAll(undo)),
   }
 }

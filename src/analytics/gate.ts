@@ -38,7 +38,7 @@ export class Gate {
   /** Waits for a ticket. @throws Problem busy when too many wait already, or the signal's reason */
   async enter({ suspect = false, retried = false, signal }: EnterOptions = {}): Promise<Ticket> {
     signal?.throwIfAborted()
-    if (!suspect && !retried && this.#isFull() && this.#waiting.length >= this.queueMax) {
+    if (!suspect && !retried && this.#executing + this.#waiting.length >= this.concurrentMax + this.queueMax) {
       throw new Problem('busy', 'Too many queries', `${this.queueMax} queries are waiting already (sqlQueueMaxQueries)`, {
         retryAfterSeconds: 1,
       })

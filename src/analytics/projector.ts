@@ -98,6 +98,8 @@ export class Projector {
     const message = error instanceof Error ? error.message : String(error)
     // DuckDB answers nothing any more after this, until the file is opened anew.
     if (/^FATAL|has been invalidated/i.test(message)) this.options.onFatal()
-    return new Problem('analytics_unavailable', 'SQL is behind', `The tables cannot be brought up to date at the moment: ${message}`)
+    // Where files lie is nobody's business who asks a question.
+    const said = message.replaceAll(/"[^"]*"/g, 'its file')
+    return new Problem('analytics_unavailable', 'SQL is behind', `The tables cannot be brought up to date at the moment: ${said}`)
   }
 }

@@ -1,34 +1,46 @@
 import { DuckDBInstance } from '@duckdb/node-api'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
+import { ProjectionError } from '../../projections/problem.js'
 import { replay, replaySettings } from '../../projections/replay.js'
 import { ConfigError, type Config } from '../config.js'
-import { openLogReader } from '../log/reader.js'
+import { openLogReader, type LogReader } from '../log/reader.js'
 import type { Output } from './output.js'
 
-/** `mindledger replay --into file.duckdb [--until n]`: the log, and nothing else, becomes a DuckDB file. */
-export const replayInto = async (
-  config: Config,
-  { into, until }: { into: string; until: number | undefined },
-  out: Output,
-): Promise<number> => {
-  if (existsSync(into)) throw new ConfigError(`${into} exists already; replay writes a new file`)
-  const reader = openLogReader(config.dataDirectory, config.vaultKey)
+type Options = { into: string; until: number | undefined }
+
+const build = async (reader: LogReader, { into, until }: Options, out: Output): Promise<number> => {
+  const database = await DuckDBInstance.create(into, replaySettings).catch((error: unknown) => {
+    throw new ConfigError(`${into} cannot be written: ${error instanceof Error ? error.message : String(error)}`)
+  })
   try {
-    const database = await DuckDBInstance.create(into, replaySettings).catch((error: unknown) => {
-      throw new ConfigError(`${into} cannot be written: ${error instanceof Error ? error.message : String(error)}`)
-    })
-    const began = performance.now()
-    const position = await replay({
+    return await replay({
       events: reader,
       payloads: reader,
       database,
       ...(until !== undefined && { until }),
       onProgress: (done, total) => out.progress(`${done} of ${total} events`),
     })
+  } finally {
     database.closeSync()
+  }
+}
+
+/** `mindledger replay --into file.duckdb [--until n]`: the log, and nothing else, becomes a DuckDB file. */
+export const replayInto = async (config: Config, options: Options, out: Output): Promise<number> => {
+  const { into } = options
+  if (existsSync(into)) throw new ConfigError(`${into} exists already; replay writes a new file`)
+  const reader = openLogReader(config.dataDirectory, config.vaultKey)
+  try {
+    const began = performance.now()
+    const position = await build(reader, options, out)
     const seconds = (performance.now() - began) / 1000
     out.line(`${into} holds the log up to position ${position} (${seconds.toFixed(1)} s)`)
     return 0
+  } catch (error) {
+    // Half the tables must not be taken for the whole.
+    for (const file of [into, `${into}.wal`]) rmSync(file, { force: true })
+    if (error instanceof ProjectionError) throw new ConfigError(`${error.message} "mindledger verify" says whether the log holds.`)
+    throw error
   } finally {
     reader.close()
   }

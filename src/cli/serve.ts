@@ -1,8 +1,6 @@
 import { pino, type Logger } from 'pino'
-import type { Config } from '../config.js'
+import { isLoopback, type Config } from '../config.js'
 import { startService } from '../main.js'
-
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
 /** On a terminal a person reads: only what needs them. Elsewhere a collector does: JSON lines. */
 const createLogger = (config: Config): Logger =>

@@ -44,7 +44,9 @@ const post = async ({ address, config }: Server, path: string, body: object, hea
       `a server holds ${config.dataDirectory}, but none answers at ${address}. Set HOST and PORT to what it was started with.`,
     )
   })
-  return response.json()
+  return response.json().catch(() => {
+    throw new ConfigError(`what answers at ${address} is not this service. Set HOST and PORT to what it was started with.`)
+  })
 }
 
 const login = async (server: Server): Promise<Record<string, string>> => {

@@ -6,11 +6,11 @@ import { byName, called, type FactsOf, type Found } from '../log/lookups.js'
 import { mergeParams, newParams } from './params.js'
 import { reservedDatabases } from './project.js'
 
-type Changes = { name?: string; parameters?: JsonObject }
+type Changes = { name?: string; engine?: string; parameters?: JsonObject }
 export type DatabaseCommand =
   | Command<'CreateDatabase', { database: string; engine: string; parameters: JsonObject; unlessExists?: boolean }>
   | Command<'UpdateDatabase', { database: string } & Changes>
-  | Command<'PutDatabase', { database: string; engine?: string } & Changes>
+  | Command<'PutDatabase', { database: string } & Changes>
   | Command<'DeleteDatabase', { database: string; ifExists?: boolean }>
 
 /** The systems that a connection may name. */
@@ -58,22 +58,30 @@ export const decide = (command: DatabaseCommand, facts: Facts): DatabaseEvent[] 
 
 const isReserved = (name: string) => reservedDatabases.find((reserved) => reserved === foldName(name))
 
+const knownEngine = (engine: string): string => {
+  const known = engine.toLowerCase()
+  if (connectionEngines.includes(known)) return known
+  throw wrong(`There is no engine '${engine}'`, `Known engines: ${connectionEngines.join(', ')}.`)
+}
+
 const create = (name: string, engine: string, parameters: JsonObject, { database, project }: Facts): DatabaseEvent[] => {
   if (database ?? project ?? isReserved(name)) throw conflict('database', name)
-  if (!connectionEngines.includes(engine.toLowerCase()))
-    throw wrong(`There is no engine '${engine}'`, `Known engines: ${connectionEngines.join(', ')}.`)
-  return [{ type: 'DatabaseCreated', data: { name, engine: engine.toLowerCase(), parameters: newParams(parameters) } }]
+  return [{ type: 'DatabaseCreated', data: { name, engine: knownEngine(engine), parameters: newParams(parameters) } }]
 }
 
 const update = (
   database: Found<'database'>,
-  { name = database.state.name, parameters }: Changes,
+  { name = database.state.name, engine, parameters }: Changes,
   { clash, project }: Facts,
 ): DatabaseEvent[] => {
   const other = clash?.stream === database.stream ? undefined : clash
   if (name !== database.state.name && (other ?? project ?? isReserved(name))) throw conflict('database', name)
+  const changes = {
+    ...(engine !== undefined && knownEngine(engine) !== database.state.engine && { engine: knownEngine(engine) }),
+    ...(parameters && { parameters: mergeParams(database.state.parameters, parameters) }),
+  }
   const events: DatabaseEvent[] = []
-  if (parameters) events.push({ type: 'DatabaseUpdated', data: { parameters: mergeParams(database.state.parameters, parameters) } })
+  if (Object.keys(changes).length > 0) events.push({ type: 'DatabaseUpdated', data: changes })
   if (name !== database.state.name) events.push({ type: 'DatabaseRenamed', data: { name } })
   return events
 }

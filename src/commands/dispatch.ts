@@ -5,6 +5,7 @@ import * as agent from './agent.js'
 import * as chatbot from './chatbot.js'
 import * as database from './database.js'
 import * as file from './file.js'
+import * as job from './job.js'
 import * as model from './model.js'
 import * as project from './project.js'
 import * as skill from './skill.js'
@@ -19,9 +20,11 @@ export type LedgerCommand =
   | view.ViewCommand
   | file.FileCommand
   | model.ModelCommand
+  | job.JobCommand
 
 /** An event of another resource than the subject says its stream. */
 type Decision = (LedgerEvent | NewEvent)[]
+/** A resource's commands: `reads` says what the drain looks up for one, `decide` is pure and gives events or throws a Problem. */
 type Module = { reads: (command: never) => Record<string, Lookup>; decide: (command: never, facts: never) => Decision }
 type Handler = {
   /** The kind of the resource that the events belong to; the fact of this name is that resource. */
@@ -45,6 +48,7 @@ const database_ = handler('database', database)
 const view_ = handler('view', view)
 const file_ = handler('file', file)
 const model_ = handler('model', model)
+const job_ = handler('job', job)
 
 /** Who decides each command. */
 export const handlers: Record<LedgerCommand['type'], Handler> = {
@@ -81,4 +85,8 @@ export const handlers: Record<LedgerCommand['type'], Handler> = {
   ActivateModelVersion: model_,
   DeleteModelVersion: model_,
   DeleteModel: model_,
+  CreateJob: job_,
+  DeleteJob: job_,
+  StartJobRun: job_,
+  FinishJobRun: job_,
 }

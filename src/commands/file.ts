@@ -12,14 +12,16 @@ export type FileCommand =
 // A file is known by its name alone, which is often a year.
 export const reads = ({ data }: FileCommand) => ({ file: called('file', data.file) })
 
+export const fileExists = (name: string): Problem =>
+  new Problem('wrong_arguments', 'File already exists', `File with name '${name}' already exists`, {
+    hint: 'Delete it first, or choose another name.',
+  })
+
 export const decide = (command: FileCommand, { file }: FactsOf<ReturnType<typeof reads>>): FileEvent[] => {
   const { data } = command
   switch (command.type) {
     case 'CreateFile':
-      if (file)
-        throw new Problem('wrong_arguments', 'File already exists', `File with name '${data.file}' already exists`, {
-          hint: 'Delete it first, or choose another name.',
-        })
+      if (file) throw fileExists(data.file)
       return [{ type: 'FileCreated', data: { name: data.file, ...command.data.content } }]
     case 'ReplaceFile':
       if (!file) return [{ type: 'FileCreated', data: { name: data.file, ...command.data.content } }]

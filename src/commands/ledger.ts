@@ -65,8 +65,21 @@ export class Ledger {
         return decide(sealed, facts).map((event) => ('event' in event ? event : { stream, event }))
       },
       payloads,
-      ...(idempotency && { idempotency: { key: idempotency.key, fingerprint: this.vault.fingerprint(idempotency.request) } }),
+      ...this.#keyed(idempotency),
     })
+  }
+
+  /**
+   * The outcome of a request that was carried out before under the same key; for those that have work to do, or something
+   * to refuse, before there is a command.
+   * @throws Problem 422 when the key came with another request
+   */
+  repeated(origin: Origin, { idempotency }: Execution): Promise<Outcome | undefined> {
+    return this.log.repeated({ origin, ...this.#keyed(idempotency) })
+  }
+
+  #keyed(idempotency: Execution['idempotency']) {
+    return idempotency && { idempotency: { key: idempotency.key, fingerprint: this.vault.fingerprint(idempotency.request) } }
   }
 }
 

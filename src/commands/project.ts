@@ -2,6 +2,8 @@ import type { Command } from '@event-driven-io/emmett'
 import { foldName, unreachable } from '../../events/common.js'
 import type { ProjectEvent } from '../../events/project.js'
 import { conflict, notFound, Problem } from '../errors.js'
+import { endOf } from './job.js'
+import type { NewEvent } from '../log/log.js'
 import { byName, called, contentsOf, type AnyFound, type FactsOf } from '../log/lookups.js'
 
 export type ProjectCommand =
@@ -23,7 +25,7 @@ export const reads = ({ type, data }: ProjectCommand) => ({
 export const decide = (
   command: ProjectCommand,
   { project, clash, database, contents }: FactsOf<ReturnType<typeof reads>>,
-): ProjectEvent[] => {
+): (ProjectEvent | NewEvent)[] => {
   const { data } = command
   switch (command.type) {
     case 'CreateProject':
@@ -43,14 +45,17 @@ export const decide = (
         throw notFound('project', data.project)
       }
       refuseDefault(project.state.name, command.data.defaultProject, 'deleted')
-      if (contents.length > 0)
+      const jobs = contents.filter((found) => found.kind === 'job')
+      const kept = contents.filter(({ kind }) => kind !== 'job')
+      if (kept.length > 0)
         throw new Problem(
           'not_empty',
           'Project is not empty',
-          `Project '${project.state.name}' can not be deleted, because it contains: ${listed(contents)}`,
+          `Project '${project.state.name}' can not be deleted, because it contains: ${listed(kept)}`,
           { hint: 'Delete or move what is in it first.' },
         )
-      return [{ type: 'ProjectDeleted', data: {} }]
+      // Jobs do not keep a project: they act for it, and end with it.
+      return [...jobs.flatMap((job) => endOf(job).map((event) => ({ stream: job.stream, event }))), { type: 'ProjectDeleted', data: {} }]
     }
     default:
       return unreachable(command)

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { badFile, tooLarge, type OnBadRows } from './bad-rows.js'
 import type { FileFormat } from './formats.js'
 import { ingested, type Ingested, type IngestJob } from './ingest-messages.js'
-import { Problem, problemCatalogue, type ProblemCode } from '../errors.js'
+import { isProblemCode, Problem } from '../errors.js'
 import { limits } from '../limits.js'
 
 export type IngestRequest = { source: string; originalName: string; format?: FileFormat; onBadRows?: OnBadRows; workDirectory: string }
@@ -19,13 +19,11 @@ const defaultLimits: IngestLimits = {
 
 const memorySampleMs = 50
 
-const isCode = (code: string): code is ProblemCode => code in problemCatalogue
-
 const answer = z.union([
   z.strictObject({ done: ingested }),
   z.strictObject({
     refused: z.strictObject({
-      code: z.string().refine(isCode),
+      code: z.string().refine(isProblemCode),
       title: z.string(),
       detail: z.string(),
       extras: z.record(z.string(), z.unknown()),

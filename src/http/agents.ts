@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { jsonObject } from '../../events/common.js'
 import { agentChanges, agentCreation, agentFields } from '../commands/agent-input.js'
 import type { Ledger } from '../commands/ledger.js'
-import { missingField, Problem } from '../errors.js'
+import { isProblem, missingField, notFound, Problem } from '../errors.js'
 import { idempotencyOf, note, originOf } from './origin.js'
 import type { Records } from './records.js'
 import { param, unwrap, type Route } from './route.js'
-import { inProject, projectNamed, resultOf } from './scope.js'
+import { inProject, projectNamed, projectOf, resultOf } from './scope.js'
 
 export const agentRecord = z
   .looseObject({
@@ -28,6 +28,16 @@ export const agentRecord = z
 
 const path = '/projects/:project/agents'
 const body = z.object({ agent: agentFields })
+
+/** The public service says so of an agent that does not exist; the command alone knows, since a request sent again is no creation. */
+const creationNotAllowed =
+  (project: string, name: string) =>
+  (error: unknown): never => {
+    if (!isProblem(error) || error.title !== notFound('agent', name).title) throw error
+    throw new Problem('missing_parameter', 'Creation is not allowed', `there is no agent ${name}, and PUT does not create one`, {
+      hint: `POST /api${path.replace(':project', project)} creates it.`,
+    })
+  }
 
 export const agentRoutes = (ledger: Ledger, records: Records): Route[] => {
   const remove: Route['handle'] = async (req, res) => {
@@ -59,7 +69,8 @@ export const agentRoutes = (ledger: Ledger, records: Records): Route[] => {
         const project = param(req, 'project')
         const data = { project, agent: fields.name, ...agentCreation(fields) }
         const outcome = note(res, await ledger.execute({ type: 'CreateAgent', data }, originOf(req, res), idempotencyOf(req)))
-        res.status(201).json(await records.agent(resultOf('agent', outcome.resource), await projectNamed(ledger.log, project)))
+        const agent = resultOf('agent', outcome.resource)
+        res.status(201).json(await records.agent(agent, await projectOf(ledger.log, agent)))
       },
     },
     {
@@ -80,18 +91,13 @@ export const agentRoutes = (ledger: Ledger, records: Records): Route[] => {
       answers: { 200: agentRecord },
       async handle(req, res) {
         const changes = agentChanges(unwrap(req, 'agent', agentFields))
-        const project = await projectNamed(ledger.log, param(req, 'project'))
+        const project = param(req, 'project')
         const name = param(req, 'agent')
-        if (!(await ledger.log.resources.one('agent', name, project)))
-          throw new Problem('missing_parameter', 'Creation is not allowed', `there is no agent ${name}, and PUT does not create one`, {
-            hint: `POST /api${path.replace(':project', project.state.name)} creates it.`,
-          })
-        const data = { project: project.state.name, agent: name, ...changes }
-        const outcome = note(res, await ledger.execute({ type: 'UpdateAgent', data }, originOf(req, res), idempotencyOf(req)))
-        const agent = outcome.resource
-          ? resultOf('agent', outcome.resource)
-          : (await inProject(ledger.log, 'agent', project.state.name, name)).found
-        res.json(await records.agent(agent, project))
+        const data = { project, agent: name, ...changes }
+        const execution = ledger.execute({ type: 'UpdateAgent', data }, originOf(req, res), idempotencyOf(req))
+        const outcome = note(res, await execution.catch(creationNotAllowed(project, name)))
+        const agent = outcome.resource ? resultOf('agent', outcome.resource) : (await inProject(ledger.log, 'agent', project, name)).found
+        res.json(await records.agent(agent, await projectOf(ledger.log, agent)))
       },
     },
     { method: 'delete', path: `${path}/:agent`, summary: 'Delete an agent by name or id', answers: { 204: null }, handle: remove },

@@ -5,6 +5,7 @@ import { limits } from '../limits.js'
 import { requireSession } from './auth.js'
 import { refuseNotBuilt } from './not-built.js'
 import { openApiDocument } from './openapi.js'
+import { refuseForeignHosts, type Hosts } from './hosts.js'
 import { identify, requestId } from './origin.js'
 import { problemHandler } from './problem.js'
 import type { Route } from './route.js'
@@ -12,7 +13,7 @@ import type { Sessions } from './sessions.js'
 import type { About } from './status.js'
 import { welcome } from './welcome.js'
 
-export type AppOptions = { routes: readonly Route[]; about: About; sessions: Sessions | undefined; logger: Logger }
+export type AppOptions = { routes: readonly Route[]; about: About; sessions: Sessions | undefined; hosts: Hosts; logger: Logger }
 
 /** `/api/v1/api/projects` and `/projects` are one address: any prefix of `api` and `v1` segments is taken off. */
 const withoutPrefix: RequestHandler = (req, _res, next) => {
@@ -52,11 +53,11 @@ const unknownPath: RequestHandler = (req) => {
 }
 
 /** The HTTP face of the service: routes behind identification, logging, authentication and one way to show errors. */
-export const createApp = ({ routes, about, sessions, logger }: AppOptions): Express => {
+export const createApp = ({ routes, about, sessions, hosts, logger }: AppOptions): Express => {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
-  app.use(logged(logger), withoutPrefix)
+  app.use(logged(logger), refuseForeignHosts(hosts), withoutPrefix)
   if (sessions) app.use(requireSession(sessions))
   app.use(express.json({ limit: limits.bodyMaxBytes, strict: false }))
 

@@ -7,7 +7,7 @@ import { agentRecord } from './agents.js'
 import { idempotencyOf, note, originOf } from './origin.js'
 import type { Records } from './records.js'
 import { given, param, parse, unwrap, type Route } from './route.js'
-import { inProject, projectNamed, resultOf } from './scope.js'
+import { inProject, projectNamed, projectOf, resultOf } from './scope.js'
 
 const written = z
   .object({
@@ -99,7 +99,8 @@ export const chatbotRoutes = (ledger: Ledger, records: Records): Route[] => {
         const project = param(req, 'project')
         const data = { project, chatbot: name, ...rest, ...ownConnection(name, sent) }
         const outcome = note(res, await ledger.execute({ type: 'CreateChatbot', data }, originOf(req, res), idempotencyOf(req)))
-        res.status(201).json(await records.chatbot(resultOf('chatbot', outcome.resource), await projectNamed(ledger.log, project)))
+        const chatbot = resultOf('chatbot', outcome.resource)
+        res.status(201).json(await records.chatbot(chatbot, await projectOf(ledger.log, chatbot)))
       },
     },
     {
@@ -128,7 +129,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records): Route[] => {
           ? resultOf('chatbot', outcome.resource)
           : (await inProject(ledger.log, 'chatbot', project, name)).found
         const created = outcome.positions.includes(chatbot.id)
-        res.status(created ? 201 : 200).json(await records.chatbot(chatbot, await projectNamed(ledger.log, project)))
+        res.status(created ? 201 : 200).json(await records.chatbot(chatbot, await projectOf(ledger.log, chatbot)))
       },
     },
     {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { jsonObject, resourceName, text } from '../../events/common.js'
+import { foldName, jsonObject, resourceName, text } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
 import { notFound } from '../errors.js'
 import { idempotencyOf, note, originOf } from './origin.js'
@@ -18,7 +18,13 @@ const listed = z
   })
   .meta({ id: 'DatabaseListed' })
 const record = z
-  .looseObject({ id: z.int(), name: z.string(), type: z.string(), engine: z.string().nullable(), connection_data: jsonObject.optional() })
+  .looseObject({
+    id: z.int().nullable(),
+    name: z.string(),
+    type: z.string(),
+    engine: z.string().nullable(),
+    connection_data: jsonObject.optional(),
+  })
   .meta({ id: 'Database' })
 const creation = z.object({ name: resourceName, engine: text, parameters: jsonObject.nullish() })
 const changes = z.object({ engine: text.nullish(), parameters: jsonObject.nullish() })
@@ -36,6 +42,9 @@ const system = (name: string, more: object = {}) => ({
   ...more,
 })
 
+const files = system('files', { type: 'data', id: filesId, engine: 'files', class_type: 'sql', connection_data: {} })
+const systemDatabases = [system('information_schema'), system('log'), files]
+
 export const databaseRoutes = (ledger: Ledger, records: Records, defaultProject: string): Route[] => [
   {
     method: 'get',
@@ -46,10 +55,9 @@ export const databaseRoutes = (ledger: Ledger, records: Records, defaultProject:
       const projects = await ledger.log.resources.list('project')
       const databases = await ledger.log.resources.list('database')
       res.json([
-        system('information_schema'),
-        system('log'),
+        ...systemDatabases.filter(({ type }) => type === 'system'),
         ...projects.map(({ id, state }) => ({ ...system(state.name), type: 'project', id, deletable: state.name !== defaultProject })),
-        system('files', { type: 'data', id: filesId, engine: 'files', class_type: 'sql', connection_data: {} }),
+        files,
         ...databases.map((found) => ({ ...records.database(found), visible: true, deletable: true })),
       ])
     },
@@ -71,10 +79,15 @@ export const databaseRoutes = (ledger: Ledger, records: Records, defaultProject:
   {
     method: 'get',
     path: `${path}/:database`,
-    summary: 'Get a connection or a project',
+    summary: 'Get a connection, a project or a system database',
     answers: { 200: record },
     async handle(req, res) {
       const name = param(req, 'database')
+      const ofSystem = systemDatabases.find((known) => known.name === foldName(name))
+      if (ofSystem) {
+        res.json(ofSystem)
+        return
+      }
       const project = await ledger.log.resources.one('project', name)
       if (project) {
         res.json({ name: project.state.name, type: 'project', id: project.id, engine: null })
@@ -88,7 +101,7 @@ export const databaseRoutes = (ledger: Ledger, records: Records, defaultProject:
   {
     method: 'put',
     path: `${path}/:database`,
-    summary: "Merge a connection's parameters; one that does not exist is created",
+    summary: "Change a connection's engine, and merge its parameters; one that does not exist is created",
     body: z.object({ database: changes }),
     answers: { 200: record, 201: record },
     async handle(req, res) {

@@ -3,11 +3,14 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { resourceName } from '../../events/common.js'
 import type { FileContent } from '../../events/file.js'
+import { fileExists } from '../commands/file.js'
 import type { Ledger } from '../commands/ledger.js'
 import { notFound, Problem, wrong } from '../errors.js'
 import type { Blobs } from '../files/blobs.js'
 import type { Ingester } from '../files/ingest.js'
-import { receiveUpload } from '../files/upload.js'
+import type { Ingested } from '../files/ingest-messages.js'
+import { receiveUpload, type Upload } from '../files/upload.js'
+import { limits } from '../limits.js'
 import type { Found } from '../log/log.js'
 import { idempotencyOf, note, originOf } from './origin.js'
 import { recordTime } from './records.js'
@@ -46,15 +49,54 @@ const skips = (value: string | undefined): boolean => {
   throw wrong(`on_bad_rows is skip or refuse, not ${value}`)
 }
 
+const nameOf = ({ fields, originalName }: Upload): string => fields.get('original_file_name') ?? originalName
+
 export const fileRoutes = (
   ledger: Ledger,
   { blobs, ingester, temporary }: { blobs: Blobs; ingester: Ingester; temporary: string },
 ): Route[] => {
+  // Each may fill the disk up to its limit while it is received, waits or is read.
+  let underWay = 0
   const found = async (name: string): Promise<Found<'file'>> => {
     const file = await ledger.log.resources.one('file', name)
     if (!file) throw notFound('file', name)
     return file
   }
+  /** Runs with a directory that is gone afterwards. */
+  const inWorkDirectory = async (run: (directory: string) => Promise<void>): Promise<void> => {
+    if (underWay >= limits.fileUploadsMax)
+      throw new Problem('busy', 'Busy', `${limits.fileUploadsMax} files are being uploaded already`, { retryAfterSeconds: 5 })
+    underWay += 1
+    try {
+      await mkdir(temporary, { recursive: true })
+      const directory = await mkdtemp(join(temporary, 'upload-'))
+      try {
+        await run(directory)
+      } finally {
+        await rm(directory, { recursive: true, force: true })
+      }
+    } finally {
+      underWay -= 1
+    }
+  }
+  const ingest = async (upload: Upload, work: string, skip: boolean): Promise<Ingested> => {
+    const workDirectory = join(work, 'converted')
+    await mkdir(workDirectory)
+    return ingester.ingest({
+      source: upload.file,
+      originalName: nameOf(upload),
+      workDirectory,
+      onBadRows: skip ? 'skip' : 'refuse',
+      ...(upload.format && { format: upload.format }),
+    })
+  }
+  const contentOf = async (table: Ingested, upload: Upload): Promise<FileContent> => ({
+    content: await blobs.put(table.parquetFile),
+    bytes: table.bytes,
+    row_count: table.rowCount,
+    columns: table.columns,
+    original_name: nameOf(upload) === '' ? null : nameOf(upload),
+  })
   return [
     {
       method: 'get',
@@ -89,37 +131,23 @@ export const fileRoutes = (
       answers: { 200: z.union([z.literal(''), skippedRows]) },
       async handle(req, res) {
         const skip = skips(queryValue(req, 'on_bad_rows'))
-        await mkdir(temporary, { recursive: true })
-        const work = await mkdtemp(join(temporary, 'upload-'))
-        try {
+        await inWorkDirectory(async (work) => {
           const upload = await receiveUpload(req, work)
           const name = fileName(param(req, 'file'))
-          if (await ledger.log.resources.one('file', name))
-            throw new Problem('wrong_arguments', 'File already exists', `File with name '${name}' already exists`, {
-              hint: 'Delete it first, or choose another name.',
-            })
-          const originalName = upload.fields.get('original_file_name') ?? upload.originalName
-          const converted = join(work, 'converted')
-          await mkdir(converted)
-          const table = await ingester.ingest({
-            source: upload.file,
-            originalName,
-            workDirectory: converted,
-            onBadRows: skip ? 'skip' : 'refuse',
-            ...(upload.format && { format: upload.format }),
-          })
-          const content: FileContent = {
-            content: await blobs.put(table.parquetFile),
-            bytes: table.bytes,
-            row_count: table.rowCount,
-            columns: table.columns,
-            original_name: originalName === '' ? null : originalName,
+          const origin = originOf(req, res)
+          const { sha256, fields, originalName, format = null } = upload
+          const execution = idempotencyOf(req, { sha256, fields: [...fields], originalName, format, skip })
+          const repeated = await ledger.repeated(origin, execution)
+          if (!repeated && (await ledger.log.resources.one('file', name))) throw fileExists(name)
+          // Of a repeated upload only the rows that were left out are not on record, and the same bytes tell them again.
+          const table = repeated && !skip ? undefined : await ingest(upload, work, skip)
+          if (repeated) note(res, repeated)
+          else if (table) {
+            const data = { file: name, content: await contentOf(table, upload) }
+            note(res, await ledger.execute({ type: 'CreateFile', data }, origin, execution))
           }
-          note(res, await ledger.execute({ type: 'CreateFile', data: { file: name, content } }, originOf(req, res), idempotencyOf(req)))
-          res.json(skip ? { rows: table.rowCount, skipped: table.skipped.count, first: table.skipped.first } : '')
-        } finally {
-          await rm(work, { recursive: true, force: true })
-        }
+          res.json(table && skip ? { rows: table.rowCount, skipped: table.skipped.count, first: table.skipped.first } : '')
+        })
       },
     },
     {

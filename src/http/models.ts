@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { jsonObject } from '../../events/common.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import type { Ledger } from '../commands/ledger.js'
-import { isProblem, notFound, Problem } from '../errors.js'
+import { isProblem, Problem } from '../errors.js'
 import type { SqlEngine } from '../sql/execute.js'
 import { parseStatement } from '../sql/statements/parse.js'
 import type { Statement } from '../sql/statements/statement.js'
@@ -119,8 +119,7 @@ export const modelRoutes = ({ ledger, records, sql }: Services): Route[] => [
       const project = await projectNamed(ledger.log, param(req, 'project'))
       const ref = param(req, 'model')
       const whole = await ledger.log.resources.one('model', ref, project)
-      const data = { project: project.state.name, model: ref }
-      const command: LedgerCommand = whole ? { type: 'DeleteModel', data } : versionDeletion(project.state.name, ref)
+      const command = deletion(project.state.name, ref, whole !== undefined)
       note(res, await ledger.execute(command, originOf(req, res), idempotencyOf(req)))
       res.status(204).end()
     },
@@ -141,8 +140,9 @@ export const modelRoutes = ({ ledger, records, sql }: Services): Route[] => [
   },
 ]
 
-const versionDeletion = (project: string, ref: string): LedgerCommand => {
+/** Of the version that a path names, or of the whole model: a whole name wins. What is not there is the command's to refuse. */
+const deletion = (project: string, ref: string, whole: boolean): LedgerCommand => {
   const [, model, digits] = /^(.+)\.(\d{1,9})$/.exec(ref) ?? []
-  if (model === undefined) throw notFound('model', ref)
+  if (whole || model === undefined) return { type: 'DeleteModel', data: { project, model: ref } }
   return { type: 'DeleteModelVersion', data: { project, model, version: Number(digits) } }
 }

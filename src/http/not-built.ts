@@ -17,12 +17,6 @@ export const notBuilt: readonly { path: RegExp; method?: string; listed: readonl
     instead: 'Upload the documents as a file and query it: PUT /api/files/<name>.',
   },
   {
-    path: /^\/projects\/[^/]+\/jobs(\/|$)/,
-    listed: ['jobs'],
-    what: 'jobs',
-    instead: 'Call POST /api/sql/query from cron or a systemd timer.',
-  },
-  {
     path: /^\/projects\/[^/]+\/triggers(\/|$)/,
     listed: ['triggers'],
     what: 'triggers',

@@ -2,6 +2,7 @@ import type { Request, Response } from 'express'
 import { v7 as uuidv7 } from 'uuid'
 import type { Source } from '../../events/envelope.js'
 import type { Execution } from '../commands/ledger.js'
+import { unfitJson } from '../../events/common.js'
 import { wrong } from '../errors.js'
 import type { Origin, Outcome } from '../log/log.js'
 
@@ -34,12 +35,17 @@ export const originOf = (req: Request, res: Response, source: Source = 'rest'): 
   causation: header(req, 'x-causation-id'),
 })
 
-/** The request's `Idempotency-Key`, with what tells whether the same key comes with another request. */
-export const idempotencyOf = (req: Request): Execution => {
+/**
+ * The request's `Idempotency-Key`, with what tells whether the same key comes with another request: the body as it was
+ * parsed, or what stands for one that was not.
+ */
+export const idempotencyOf = (req: Request, body: unknown = req.body ?? null): Execution => {
   const key = header(req, 'idempotency-key')
   if (key === null) return {}
-  const body: unknown = req.body
-  return { idempotency: { key, request: JSON.stringify([req.method, req.path, body ?? null]) } }
+  // Also of what no schema asks for: a body nested deeply enough has no text.
+  const unfit = unfitJson(body)
+  if (unfit) throw wrong(`body: ${unfit[0]} ${unfit[1]}`)
+  return { idempotency: { key, request: JSON.stringify([req.method, req.path, body]) } }
 }
 
 /** Notes what a request produced, for its log line. */

@@ -7,6 +7,7 @@ import { param, unwrap, type Route } from './route.js'
 import { projectNamed } from './scope.js'
 
 const record = z.object({ name: z.string() }).meta({ id: 'Project' })
+const creation = z.object({ name: resourceName })
 const path = '/projects'
 
 export const projectRoutes = (ledger: Ledger, defaultProject: string): Route[] => [
@@ -24,10 +25,10 @@ export const projectRoutes = (ledger: Ledger, defaultProject: string): Route[] =
     method: 'post',
     path,
     summary: 'Create a project',
-    body: z.object({ project: record }),
+    body: z.object({ project: creation }),
     answers: { 201: record },
     async handle(req, res) {
-      const { name } = unwrap(req, 'project', z.object({ name: resourceName }))
+      const { name } = unwrap(req, 'project', creation)
       note(res, await ledger.execute({ type: 'CreateProject', data: { project: name } }, originOf(req, res), idempotencyOf(req)))
       res.status(201).json({ name })
     },

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../events/common.js'
 import type { Model, ModelVersion } from '../../events/model.js'
+import type { RunRecord } from '../jobs/history.js'
 import type { Found, Log } from '../log/log.js'
 import { maskSecrets } from '../vault/secrets.js'
 
@@ -102,6 +103,34 @@ export class Records {
 
   view(view: Found<'view'>) {
     return { id: view.id, name: view.state.name, query: view.state.query }
+  }
+
+  job({ id, state }: Found<'job'>, project: Found<'project'>) {
+    const { name, start_at, end_at, next_run_at, schedule, query, if_query } = state
+    return {
+      id,
+      name,
+      project: project.state.name,
+      start_at: recordTime(start_at),
+      end_at: end_at && recordTime(end_at),
+      next_run_at: next_run_at && recordTime(next_run_at),
+      schedule_str: schedule?.said ?? null,
+      query,
+      if_query,
+      variables: [],
+    }
+  }
+
+  /** A run of a job in the form that clients read. */
+  jobRun({ state }: Found<'job'>, project: Found<'project'>, { started_at, end }: RunRecord) {
+    return {
+      name: state.name,
+      project: project.state.name,
+      run_start: recordTime(started_at),
+      run_end: end && recordTime(end.finished_at),
+      error: end?.error ?? null,
+      query: state.query,
+    }
   }
 
   /** What creating or retraining a model answers. */

@@ -28,8 +28,9 @@ export const param = (req: Request, name: string): string => {
 /** One value of the query string; undefined when it is missing. */
 export const queryValue = (req: Request, name: string): string | undefined => {
   const value = req.query[name]
-  if (value === undefined || typeof value === 'string') return value
-  throw wrong(`the query parameter ${name} must be given once`)
+  const list = Object.keys(req.query).find((key) => key.startsWith(`${name}[`))
+  if (list === undefined && (value === undefined || typeof value === 'string')) return value
+  throw wrong(`the query parameter ${name} must be given once${list === undefined ? '' : `, and not as ${list}`}`)
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -48,6 +49,8 @@ export const parse = <T>(schema: z.ZodType<T>, value: unknown, kind: string): T 
   throw wrong(`${kind}${path === '' ? '' : `.${path}`}: ${issue.message}`)
 }
 
+const hasBody = ({ headers }: Request): boolean => headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+
 /**
  * The object that a body wraps under its kind's name, checked.
  *
@@ -55,7 +58,7 @@ export const parse = <T>(schema: z.ZodType<T>, value: unknown, kind: string): T 
  */
 export const unwrap = <T>(req: Request, kind: string, schema: z.ZodType<T>): T => {
   const body: unknown = req.body
-  if (body === undefined && req.headers['content-length'] !== undefined && req.headers['content-length'] !== '0')
+  if (body === undefined && hasBody(req))
     throw new Problem('wrong_media_type', 'Unsupported media type', 'the body must be JSON', {
       hint: 'Send the header Content-Type: application/json.',
     })

@@ -16,6 +16,13 @@ export const inProject = async <K extends Kind>(log: Log, kind: K, projectName: 
   return { project, found }
 }
 
+/** The project that a resource lives in, whatever its name became since the resource was read. @throws Problem 404 when it is gone */
+export const projectOf = async (log: Log, { state }: Found<'skill' | 'agent' | 'chatbot' | 'job'>): Promise<Found<'project'>> => {
+  const project = await log.resources.byStream('project', state.project)
+  if (!project) throw notFound('project', state.project)
+  return project
+}
+
 /** The resource of this kind that a write ended with. */
 export const resultOf = <K extends Kind>(kind: K, resource: { kind: Kind } | null): Found<K> => {
   if (resource?.kind !== kind) throw new TypeError(`the command left no ${kind}`)

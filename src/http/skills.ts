@@ -5,7 +5,7 @@ import { notFound } from '../errors.js'
 import { idempotencyOf, note, originOf } from './origin.js'
 import type { Records } from './records.js'
 import { given, param, queryValue, unwrap, type Route } from './route.js'
-import { inProject, projectNamed, resultOf } from './scope.js'
+import { inProject, projectNamed, projectOf, resultOf } from './scope.js'
 
 const record = z
   .object({
@@ -51,7 +51,8 @@ export const skillRoutes = (ledger: Ledger, records: Records): Route[] => [
       const project = param(req, 'project')
       const command = { type: 'CreateSkill', data: { project, skill: name, type, params } } as const
       const outcome = note(res, await ledger.execute(command, originOf(req, res), idempotencyOf(req)))
-      res.status(201).json(await records.skill(resultOf('skill', outcome.resource), await projectNamed(ledger.log, project)))
+      const skill = resultOf('skill', outcome.resource)
+      res.status(201).json(await records.skill(skill, await projectOf(ledger.log, skill)))
     },
   },
   {
@@ -78,7 +79,7 @@ export const skillRoutes = (ledger: Ledger, records: Records): Route[] => [
       const skill = outcome.resource
         ? resultOf('skill', outcome.resource)
         : (await inProject(ledger.log, 'skill', project, data.skill)).found
-      res.status(outcome.positions[0] === skill.id ? 201 : 200).json(await records.skill(skill, await projectNamed(ledger.log, project)))
+      res.status(outcome.positions[0] === skill.id ? 201 : 200).json(await records.skill(skill, await projectOf(ledger.log, skill)))
     },
   },
   {

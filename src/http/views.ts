@@ -34,9 +34,10 @@ export const viewRoutes = (ledger: Ledger, records: Records, check: CheckView): 
     async handle(req, res) {
       const { name, query } = unwrap(req, 'view', creation)
       const project = await projectNamed(ledger.log, param(req, 'project'))
-      await check(query, project.state.name)
+      const [origin, execution] = [originOf(req, res), idempotencyOf(req)]
+      if (!(await ledger.repeated(origin, execution))) await check(query, project.state.name)
       const data = { project: project.state.name, view: name, query, database: project.state.name }
-      const outcome = note(res, await ledger.execute({ type: 'CreateView', data }, originOf(req, res), idempotencyOf(req)))
+      const outcome = note(res, await ledger.execute({ type: 'CreateView', data }, origin, execution))
       res.status(201).json(records.view(resultOf('view', outcome.resource)))
     },
   },
@@ -58,9 +59,10 @@ export const viewRoutes = (ledger: Ledger, records: Records, check: CheckView): 
     async handle(req, res) {
       const { query } = unwrap(req, 'view', changes)
       const project = await projectNamed(ledger.log, param(req, 'project'))
-      await check(query, project.state.name)
+      const [origin, execution] = [originOf(req, res), idempotencyOf(req)]
+      if (!(await ledger.repeated(origin, execution))) await check(query, project.state.name)
       const data = { project: project.state.name, view: param(req, 'view'), query, database: project.state.name }
-      const outcome = note(res, await ledger.execute({ type: 'PutView', data }, originOf(req, res), idempotencyOf(req)))
+      const outcome = note(res, await ledger.execute({ type: 'PutView', data }, origin, execution))
       const view = resultOf('view', outcome.resource)
       res.status(outcome.positions[0] === view.id ? 201 : 200).json(records.view(view))
     },

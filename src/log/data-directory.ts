@@ -53,7 +53,7 @@ export const checkDataDirectory = (root: string): DataPaths => {
   return paths
 }
 
-/** Makes a data directory, or checks the one that is there, and empties its temporary part. */
+/** Makes a data directory, or checks the one that is there. */
 export const prepareDataDirectory = (root: string): DataPaths => {
   const paths = dataPaths(root)
   try {
@@ -71,7 +71,7 @@ export const prepareDataDirectory = (root: string): DataPaths => {
 }
 
 /**
- * Takes the directory for this process alone. The lock belongs to the process: however it ends, the lock ends with it.
+ * Takes the directory for this process alone, and empties its temporary part. The lock belongs to the process: however it ends, the lock ends with it.
  * Returns what gives it back. @throws ConfigError when another server holds it
  */
 export const lockDataDirectory = (paths: DataPaths): (() => void) => {

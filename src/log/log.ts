@@ -1,4 +1,4 @@
-import type { Kind, LedgerEvent, States } from '../../events/catalogue.js'
+import type { EventDefinition, Kind, LedgerEvent, States } from '../../events/catalogue.js'
 import type { StreamId } from '../../events/common.js'
 import type { Source } from '../../events/envelope.js'
 import type { SealedPayload } from '../vault/vault.js'
@@ -34,6 +34,9 @@ export type Submission = {
   idempotency?: { key: string; fingerprint: string }
 }
 
+/** The resources that a commit changed, by stream. */
+export type Changed = ReadonlyMap<string, EventDefinition['kind']>
+
 /** What came of a command: where its events stand, and the resource as it is after the last event. */
 export type Outcome = {
   positions: number[]
@@ -62,6 +65,11 @@ export interface Log {
   submit(submission: Submission): Promise<Outcome>
   /** Takes a place in the queue for a submission that is made when its turn comes, so that it can hold what arrives until then. */
   submitLater(make: () => Submission): Promise<Outcome>
+  /**
+   * What came of the command that was sent before with this key; undefined when none was.
+   * @throws Problem 422 when that was another request
+   */
+  repeated(submission: Pick<Submission, 'origin' | 'idempotency'>): Promise<Outcome | undefined>
   head(): Promise<Head>
   /** Events after a position, in order; at most `limit`. */
   readAll(after: number, limit: number): Promise<StoredEvent[]>
@@ -71,8 +79,11 @@ export interface Log {
   streamVersion(stream: string): Promise<number>
   /** The plain bytes of a payload; undefined when it was erased or never was. */
   payload(hash: string): Promise<Buffer | undefined>
-  /** Calls back after each commit; returns what ends it. A listener that throws becomes a warning of the process. */
-  onCommitted(listener: (position: number) => void): () => void
+  /**
+   * Calls back after each commit, with the head and the streams that have new events; returns what ends it.
+   * A listener that throws becomes a warning of the process.
+   */
+  onCommitted(listener: (position: number, changed: Changed) => void): () => void
   /** Carries out what is queued, then closes; whatever is asked afterwards is refused. */
   close(): Promise<void>
 }

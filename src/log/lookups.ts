@@ -1,5 +1,8 @@
-import type { Kind, States } from '../../events/catalogue.js'
+import { kinds, type Kind, type States } from '../../events/catalogue.js'
 import type { StreamId } from '../../events/common.js'
+
+/** Whether a kind of event is that of a resource; predictions are none. */
+export const isKind = (kind: string | undefined): kind is Kind => kinds.some((known) => known === kind)
 
 /** A resource as the log knows it now. `id` is the position of the event that created it. */
 export type Found<K extends Kind = Kind> = {
@@ -22,6 +25,7 @@ export type Lookup<T = unknown> = { readonly __found?: T } & (
   | { find: 'called'; kind: Kind; name: string; project: string | undefined }
   | { find: 'many'; kind: Kind; refs: readonly string[]; project: string }
   | { find: 'contents'; project: string }
+  | { find: 'count'; kind: Kind; project: string }
   | { find: 'stream'; kind: Kind; stream: StreamId }
   | { find: 'version'; stream: string }
 )
@@ -52,6 +56,9 @@ export const byNames = <K extends Kind>(kind: K, refs: readonly string[], projec
 
 /** Everything that is in a project. */
 export const contentsOf = (project: string): Lookup<AnyFound[]> => ({ find: 'contents', project })
+
+/** How many resources of a kind are in a project. */
+export const countOf = (kind: Kind, project: string): Lookup<number> => ({ find: 'count', kind, project })
 
 /** The resource of this stream, whatever its name became. */
 export const byStream = <K extends Kind>(kind: K, stream: StreamId): Lookup<Found<K> | undefined> => ({ find: 'stream', kind, stream })

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { catalogue, evolve, hasLinks, kinds, linksOf, type Kind, type States } from '../../events/catalogue.js'
+import { catalogue, evolve, hasLinks, linksOf, type Kind, type States } from '../../events/catalogue.js'
 import { genesis, nextChain, sha256Hex } from '../../events/chain.js'
 import { foldName } from '../../events/common.js'
 import { parseEnvelope, type Envelope } from '../../events/envelope.js'
 import { blobsOf, payloadsOf } from '../../events/references.js'
 import type { Head } from './log.js'
+import { isKind } from './lookups.js'
 import { currentEvent } from './sqlite/rebuild.js'
 import { projectOf } from './sqlite/resource-table.js'
 import { openForReading, readLogId, type Connection } from './sqlite/schema.js'
@@ -35,8 +36,6 @@ const pageSize = 1_000
 
 type Row = { position: number; text: Buffer; kind: string; chain: Buffer }
 type Folded = { kind: Kind; id: number; version: number; created_at: string; updated_at: string; state: States[Kind] }
-
-const isKind = (kind: string | undefined): kind is Kind => kinds.some((known) => known === kind)
 
 class Findings {
   readonly all: Finding[] = []

@@ -63,6 +63,7 @@ export const categoryNumber = (places: ReadonlyMap<string, number>, rest: boolea
   return places.get(text) ?? (rest ? places.size : NaN)
 }
 
+/** The place of each of a feature's categories, for `categoryNumber`. */
 export const placesOf = (categories: readonly string[]): ReadonlyMap<string, number> =>
   new Map(categories.map((text, place) => [text, place]))
 

@@ -5,7 +5,7 @@ import { logisticLoss, softmaxLoss, squaredLoss, type Loss } from './boosting/lo
 import type { Tree } from './boosting/tree.js'
 import { chooseWeight, mixed } from './blend.js'
 import { defineFeatures, featureValues, type Feature } from './features.js'
-import { classSizes, dealFolds, type Folds } from './folds.js'
+import { allRows, classSizes, dealFolds, type Folds } from './folds.js'
 import { probabilitiesOf } from './links.js'
 import { coefficientsOf, makeDesign, type LinearTerm } from './linear/design.js'
 import { crossFitLogistic } from './linear/logistic.js'
@@ -50,10 +50,7 @@ const smallestClass = ({ labels, classes }: Task): number =>
 /** The first rows of a shuffled matrix are a fair sample of it. */
 const sampled = (task: Task, rows: number): Task => {
   if (rows === task.matrix.rows) return task
-  const matrix = selectRows(
-    task.matrix,
-    Int32Array.from({ length: rows }, (_, row) => row),
-  )
+  const matrix = selectRows(task.matrix, allRows(rows))
   const names = new Set(task.inputs.map(({ name }) => name))
   const detail = `${rows} of ${task.matrix.rows} rows took part, drawn by the seed: the table is larger than training can use`
   return {

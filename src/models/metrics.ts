@@ -1,6 +1,7 @@
 /** Out-of-fold metrics. Regression has r2, rmse and mae; classes have accuracy and log_loss, two classes also auc. */
 export type Metrics = Readonly<Record<string, number>>
 
+/** One prediction and one label a row; labels that are all the same have no r2 (NaN). */
 export const regressionMetrics = (predicted: Float64Array, labels: Float64Array): Metrics => {
   const rows = labels.length
   const mean = labels.reduce((sum, label) => sum + label, 0) / rows

@@ -40,7 +40,14 @@ export type Predictor = {
    * confidence (the level), min, max. Classes: the class's index, its probability, NaN, NaN, all probabilities.
    */
   predictBatch: (features: Float64Array, rows: number, out: Float64Array, confidence?: number) => void
+  /**
+   * The same in the same places, bit for bit, but for a regression's bounds, which are NaN: the trees behind their width are
+   * not walked. For callers that show no bounds.
+   */
+  predictPoints: (features: Float64Array, rows: number, out: Float64Array) => void
 }
+
+type Evaluation = Pick<Predictor, 'predictBatch' | 'predictPoints'>
 
 type Scorer = (features: Float64Array, rows: number, scores: Float64Array) => void
 
@@ -70,33 +77,55 @@ const reusable = () => {
   }
 }
 
-const compileRegression = (model: Model): Predictor['predictBatch'] => {
-  const width = model.features.length
-  const trees = model.trees && compileForest(model.trees, width)
+/** The blend of a regression before it is rounded, one number a row; valid until the next call. */
+const compileBlend = (model: Model): ((features: Float64Array, rows: number) => Float64Array) => {
+  const trees = model.trees && compileForest(model.trees, model.features.length)
   const linear = model.linear && compileLinear(model.linear, 1)
-  const scale = model.interval?.scale && compileForest(model.interval.scale, width)
-  const [treeBuffer, linearBuffer, scaleBuffer] = [reusable(), reusable(), reusable()]
-  const { interval, weight, rounded } = model
-  // Adding 0 turns the -0 that rounding can give into 0.
-  const finished = (value: number) => (rounded ? Math.round(value) + 0 : value)
-  return (features, rows, out, confidence = model.confidence) => {
-    const [ofTrees, ofLinear, spreads] = [treeBuffer(rows), linearBuffer(rows), scaleBuffer(rows)]
+  const [treeBuffer, linearBuffer] = [reusable(), reusable()]
+  return (features, rows) => {
+    const [ofTrees, ofLinear] = [treeBuffer(rows), linearBuffer(rows)]
     trees?.(features, rows, ofTrees)
     linear?.(features, rows, ofLinear)
-    scale?.(features, rows, spreads)
-    const factor = interval ? quantileAt(interval.quantiles, confidence) : NaN
-    for (let row = 0; row < rows; row++) {
-      const value = mixed(ofTrees[row]!, ofLinear[row]!, weight)
-      const spread = interval && scale ? quarterPower(Math.max(spreads[row]!, interval.floor), interval.exponent) : 1
-      out[row * 4] = finished(value)
-      out[row * 4 + 1] = confidence
-      out[row * 4 + 2] = finished(value - factor * spread)
-      out[row * 4 + 3] = finished(value + factor * spread)
-    }
+    for (let row = 0; row < rows; row++) ofTrees[row] = mixed(ofTrees[row]!, ofLinear[row]!, model.weight)
+    return ofTrees
   }
 }
 
-const compileClassification = (model: Model): Predictor['predictBatch'] => {
+const compileRegression = (model: Model): Evaluation => {
+  const { interval, rounded } = model
+  const blend = compileBlend(model)
+  const scale = interval?.scale && compileForest(interval.scale, model.features.length)
+  const scaleBuffer = reusable()
+  // Adding 0 turns the -0 that rounding can give into 0.
+  const finished = (value: number) => (rounded ? Math.round(value) + 0 : value)
+  const each = outputs.probabilities
+  return {
+    predictBatch(features, rows, out, confidence = model.confidence) {
+      const [values, spreads] = [blend(features, rows), scaleBuffer(rows)]
+      scale?.(features, rows, spreads)
+      const factor = interval ? quantileAt(interval.quantiles, confidence) : NaN
+      for (let row = 0; row < rows; row++) {
+        const value = values[row]!
+        const spread = interval && scale ? quarterPower(Math.max(spreads[row]!, interval.floor), interval.exponent) : 1
+        out[row * each + outputs.value] = finished(value)
+        out[row * each + outputs.confidence] = confidence
+        out[row * each + outputs.min] = finished(value - factor * spread)
+        out[row * each + outputs.max] = finished(value + factor * spread)
+      }
+    },
+    predictPoints(features, rows, out) {
+      const values = blend(features, rows)
+      for (let row = 0; row < rows; row++) {
+        out[row * each + outputs.value] = finished(values[row]!)
+        out[row * each + outputs.confidence] = model.confidence
+        out[row * each + outputs.min] = NaN
+        out[row * each + outputs.max] = NaN
+      }
+    },
+  }
+}
+
+const compileClassification = (model: Model): Evaluation => {
   const width = model.features.length
   const classes = model.classes.length
   const scored = classes === 2 ? 1 : classes
@@ -105,7 +134,7 @@ const compileClassification = (model: Model): Predictor['predictBatch'] => {
   const [treeBuffer, linearBuffer] = [reusable(), reusable()]
   const [ofTrees, ofLinear] = [new Float64Array(classes), new Float64Array(classes)]
   const each = outputs.probabilities + classes
-  return (features, rows, out) => {
+  const predict: Predictor['predictPoints'] = (features, rows, out) => {
     const [treeScores, linearScores] = [treeBuffer(rows * scored), linearBuffer(rows * scored)]
     trees?.(features, rows, treeScores)
     linear?.(features, rows, linearScores)
@@ -115,12 +144,14 @@ const compileClassification = (model: Model): Predictor['predictBatch'] => {
       if (linear) probabilitiesOf(linearScores, row * scored, 1, classes, ofLinear, 0)
       for (let index = 0; index < classes; index++) out[at + index] = mixed(ofTrees[index]!, ofLinear[index]!, model.weight)
       const best = largestIndex(out.subarray(at, at + classes))
-      out[row * each] = best
-      out[row * each + 1] = out[at + best]!
-      out[row * each + 2] = NaN
-      out[row * each + 3] = NaN
+      out[row * each + outputs.value] = best
+      out[row * each + outputs.confidence] = out[at + best]!
+      out[row * each + outputs.min] = NaN
+      out[row * each + outputs.max] = NaN
     }
   }
+  // The class is the one of the largest probability: all of them are needed to name it.
+  return { predictBatch: predict, predictPoints: predict }
 }
 
 const describeInputs = ({ inputs, features }: Model): PredictorInput[] =>
@@ -154,6 +185,6 @@ export const loadPredictor = (artefact: Uint8Array): Predictor => {
     nameOf: (sent, rowIndex) => encoder.nameOf(sent, rowIndex),
     encodeRow: (row, rowIndex, into, offset) => encoder.encodeRow(row, rowIndex, into, offset),
     encodeColumns: (columns, rows, into) => encoder.encodeColumns(columns, rows, into),
-    predictBatch: classified ? compileClassification(model) : compileRegression(model),
+    ...(classified ? compileClassification(model) : compileRegression(model)),
   }
 }

@@ -1,5 +1,6 @@
 import { Problem, wrong } from '../errors.js'
 import { limits } from '../limits.js'
+import { allRows } from './folds.js'
 import { selectRows, type Matrix, type MatrixColumn } from './matrix.js'
 import { warningsOf, type Warning } from './warnings.js'
 import type { ColumnDescriptor, ColumnType } from './values.js'
@@ -26,6 +27,8 @@ export type Task = {
 const fewestRows = 10
 const classesOfIntegers = 10
 const uniqueTextShare = 0.9
+/** Trees hold their values in single precision, and losses are sums of squares: far beyond this neither stays finite. */
+const largestNumber = 1e30
 
 const quoted = (columns: readonly ColumnDescriptor[]) => columns.map(({ name }) => `"${name}"`).join(', ')
 
@@ -40,8 +43,7 @@ const findTarget = (matrix: Matrix, name: string): MatrixColumn => {
 const known = (column: MatrixColumn, row: number): boolean =>
   column.type === 'text' ? column.codes[row]! >= 0 : !Number.isNaN(column.numbers[row])
 
-const rowsWith = (column: MatrixColumn, rows: number): Int32Array =>
-  Int32Array.from({ length: rows }, (_, row) => row).filter((row) => known(column, row))
+const rowsWith = (column: MatrixColumn, rows: number): Int32Array => allRows(rows).filter((row) => known(column, row))
 
 type Target = Pick<Task, 'kind' | 'target' | 'classes' | 'labels'>
 
@@ -68,12 +70,22 @@ const textTarget = (column: Extract<MatrixColumn, { type: 'text' }>): Target => 
   )
 }
 
+const regression = (target: Task['target'], labels: Float64Array): Target => {
+  const beyond = labels.find((label) => Math.abs(label) > largestNumber)
+  if (beyond !== undefined)
+    throw wrong(
+      `"${target.name}" has the value ${beyond}; numbers up to ${largestNumber} can be predicted`,
+      'Divide it, or predict its logarithm',
+    )
+  return { kind: 'regression', target, classes: [], labels }
+}
+
 const numberTarget = ({ name, numbers }: { name: string; numbers: Float64Array }, type: 'number' | 'integer' | 'boolean'): Target => {
   const distinct = new Set<number>()
   for (const value of numbers) if (distinct.size <= classesOfIntegers) distinct.add(value)
   const values = [...distinct].sort((one, other) => one - other)
   const few = values.length <= classesOfIntegers && values.every(Number.isInteger)
-  if (!few && values.length > 1) return { kind: 'regression', target: { name, type }, classes: [], labels: numbers }
+  if (!few && values.length > 1) return regression({ name, type }, numbers)
   const classes = type === 'boolean' ? values.map((value) => value === 1) : values
   return classification(
     { name, type },
@@ -111,7 +123,7 @@ const exclusionOf = (column: MatrixColumn): string | undefined => {
  * Says what is to be learned: text and booleans are classes, so are whole numbers with at most 10 different values, any
  * other number is a regression. Leaves out constants and near-unique text, nothing else: a column that looks too good is
  * only warned about, since it may be the honest answer. Problems (`wrong_arguments`): no such target, fewer than 10 rows
- * with a known target, one class, no usable input.
+ * with a known target, one class, numbers beyond 1e30, no usable input.
  *
  * @example defineTask(matrix, 'rental_price').kind // 'regression'
  */

@@ -30,6 +30,9 @@ const crashed = (code: number | null, signal: string | null, cause: string): Pro
   return new Problem('internal', 'Training failed', `The training process ${how} before it finished${why}`, { cause })
 }
 
+const notStarted = (cause: string): Problem =>
+  new Problem('internal', 'Training failed', 'The training process could not be started', { cause })
+
 const failed = ({ code, title, detail, ...extras }: Extract<TrainMessage, { failed: unknown }>['failed']): Problem =>
   new Problem(isProblemCode(code) ? code : 'internal', title, detail, extras)
 
@@ -45,7 +48,7 @@ export class Trainer {
 
   /**
    * Starts a training. The result is refused with a problem: the training's own (`wrong_arguments` …), `query_limit` after
-   * the time limit, `not_ready` when cancelled, `internal` when the process crashed or was killed by somebody else.
+   * the time limit, `not_ready` when cancelled, `internal` when the process could not be started, crashed or was killed by somebody else.
    */
   train(job: TrainJob, onProgress: (progress: Progress) => void): Training {
     // No flags of this process: a debugger's port, for one, cannot be shared.
@@ -57,7 +60,8 @@ export class Trainer {
     }
     const timer = setTimeout(() => kill('timeout'), this.timeoutMs)
     const result = this.outcome(child, onProgress, () => reason).finally(() => clearTimeout(timer))
-    child.send(job)
+    // Where the system has no more processes or files there is nobody to tell: the result is refused in a moment.
+    if (child.connected) child.send(job)
     return { result, cancel: () => kill('cancelled') }
   }
 
@@ -74,7 +78,7 @@ export class Trainer {
         else if ('done' in message) resolve({ report: message.done, artefactSha256: message.artefactSha256 })
         else reject(failed(message.failed))
       })
-      child.on('error', (error) => reject(crashed(null, null, error.message)))
+      child.on('error', (error) => reject(notStarted(error.message)))
       // After a final message this comes too late to change anything.
       child.on('close', (code, signal) => {
         const reason = reasonOf()

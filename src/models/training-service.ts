@@ -2,7 +2,6 @@ import { createWriteStream } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { JsonObject, StreamId } from '../../events/common.js'
 import type { ModelVersion } from '../../events/model.js'
@@ -10,6 +9,7 @@ import type { Ledger } from '../commands/ledger.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import { isProblem } from '../errors.js'
 import type { Blobs } from '../files/blobs.js'
+import { insist } from '../log/insist.js'
 import type { Origin } from '../log/log.js'
 import type { Progress } from './fit.js'
 import type { TrainReport } from './train.js'
@@ -25,7 +25,6 @@ type Running = Wanted & { abort: AbortController; training?: Training }
 type Options = { ledger: Ledger; blobs: Blobs; trainer: Trainer; select: Select; temporary: string; logger: Logger }
 
 const origin: Origin = { actor: 'trainer', source: 'system', request: null, correlation: null, causation: null }
-const retryMs = 1_000
 const reasonMaxChars = 10_000
 
 /**
@@ -170,16 +169,9 @@ export class TrainingService {
     await this.#insist(() => this.options.ledger.execute(command, origin))
   }
 
-  /** Asks the log. While the storage fails it is asked again: a training must neither be forgotten nor end without a word. */
-  async #insist<T>(ask: () => Promise<T>): Promise<T> {
-    for (;;)
-      try {
-        return await ask()
-      } catch (error) {
-        const passing = isProblem(error) && (error.code === 'storage_failed' || error.code === 'busy')
-        if (!passing || this.#isStopping()) throw error
-        await sleep(retryMs)
-      }
+  /** A training must neither be forgotten nor end without a word. */
+  #insist<T>(ask: () => Promise<T>): Promise<T> {
+    return insist(ask, () => this.#isStopping())
   }
 }
 

@@ -23,11 +23,10 @@ export const columnTypeOf = (duckdbType: string): ColumnType | undefined =>
 
 const numeric = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
 
-// Adding 0 turns -0 into 0: the two are equal as values and must be equal as bytes.
-const finite = (value: number): number => (Number.isFinite(value) ? value + 0 : NaN)
+// Adding 0 turns -0 into 0 everywhere here: the two are equal as values and must be equal as bytes.
 
 const readNumber = (value: unknown): number | undefined => {
-  if (typeof value === 'number') return finite(value)
+  if (typeof value === 'number') return value + 0
   if (typeof value === 'bigint') return Number(value)
   if (typeof value !== 'string' || !numeric.test(value.trim())) return undefined
   const parsed = Number(value)
@@ -51,7 +50,7 @@ const readBoolean = (value: unknown): number | undefined => booleans.get(typeof 
 
 const readTimestamp = (value: unknown): number | undefined => {
   if (typeof value === 'string') return isoMilliseconds(value)
-  if (value instanceof Date) return finite(value.getTime())
+  if (value instanceof Date) return value.getTime() + 0
   return typeof value === 'number' || typeof value === 'bigint' ? readNumber(value) : undefined
 }
 
@@ -70,7 +69,7 @@ const readDate = (value: unknown): number | undefined => {
  * @example readCell('number', '823') // 823
  */
 export const readCell = (type: Exclude<ColumnType, 'text'>, value: unknown): number | undefined => {
-  if (value === null || value === undefined) return NaN
+  if (value === null || value === undefined || (typeof value === 'number' && !Number.isFinite(value))) return NaN
   switch (type) {
     case 'number':
     case 'integer':

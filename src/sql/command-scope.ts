@@ -7,4 +7,6 @@ export type CommandScope = {
   resources: Pick<Resources, 'one'>
   /** A number for a training's chance, when the statement names none. */
   seed: () => number
+  /** Milliseconds since 1970. */
+  now: () => number
 }

@@ -101,7 +101,7 @@ export class SqlEngine {
   }
 
   #scope(db: string): CommandScope {
-    return { db, defaultProject: this.options.defaultProject, resources: this.#resources, seed: () => randomInt(seeds) }
+    return { db, defaultProject: this.options.defaultProject, resources: this.#resources, seed: () => randomInt(seeds), now: Date.now }
   }
 
   async #answer(statement: Statement, session: Session): Promise<SqlAnswer> {

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../events/common.js'
 import { agentChanges, agentCreation, agentFields, type AgentFields } from '../commands/agent-input.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import { missingField, notFound, Problem, wrong } from '../errors.js'
+import { readJob } from '../jobs/definition.js'
 import type { CommandScope } from './command-scope.js'
 import { toModelCommand } from './interpret-model.js'
 import { otherSettings, switchSetting, textSetting } from './settings.js'
@@ -107,10 +108,8 @@ const alterDatabase = async (statement: StatementOf<'alter_database'>, scope: Co
       throw wrong(`${project.state.name} is a project: it has a NAME and nothing else to alter`)
     return { type: 'RenameProject', data: { project: name, name: newName, defaultProject: scope.defaultProject } }
   }
-  const database = await scope.resources.one('database', name)
-  if (database && engine !== null && engine.toLowerCase() !== database.state.engine)
-    throw wrong(`the engine of ${database.state.name} cannot be altered`, 'Drop the connection and create it anew.')
-  return { type: 'UpdateDatabase', data: { database: name, ...(newName !== null && { name: newName }), ...(parameters && { parameters }) } }
+  const changes = { ...(newName !== null && { name: newName }), ...(engine !== null && { engine }), ...(parameters && { parameters }) }
+  return { type: 'UpdateDatabase', data: { database: name, ...changes } }
 }
 
 const dropTable = (
@@ -132,6 +131,11 @@ const view = (statement: StatementOf<'create_view'> | StatementOf<'alter_view'>,
   const data = { project, view: target.name, query: source.query, database: source.database ?? project }
   if (statement.kind === 'alter_view') return { type: 'UpdateView', data }
   return statement.replace ? { type: 'PutView', data } : { type: 'CreateView', data: { ...data, unlessExists: statement.ifNotExists } }
+}
+
+const job = ({ target, queries, condition, schedule, ifNotExists }: StatementOf<'create_job'>, scope: CommandScope): LedgerCommand => {
+  const read = readJob({ query: queries.join(';\n'), ifQuery: condition, ...schedule }, scope.now())
+  return { type: 'CreateJob', data: { project: projectOf(target, scope), job: target.name, ...read, unlessExists: ifNotExists } }
 }
 
 /** The public service's clients delete views with DROP MODEL, too. */
@@ -177,6 +181,12 @@ export const toCommands = async (statement: Statement, scope: CommandScope): Pro
       }))
     case 'drop_table':
       return statement.targets.map((target) => dropTable(target, statement.ifExists, scope))
+    case 'create_job':
+      return [job(statement, scope)]
+    case 'drop_job': {
+      const { target, ifExists } = statement
+      return [{ type: 'DeleteJob', data: { project: projectOf(target, scope), job: target.name, ifExists } }]
+    }
     case 'drop_model':
       return [await dropModel(statement, scope)]
     case 'create_model':

@@ -22,14 +22,11 @@ export const refuseUnavailable = (statement: Statement): [] => {
   switch (statement.kind) {
     case 'unavailable':
       throw notBuilt(statement.what, `Use ${statement.instead}.`)
-    case 'create_job':
-      throw notBuilt('jobs', 'Call POST /api/sql/query from cron or a systemd timer.')
     case 'create_trigger':
       throw notBuilt('triggers', 'Follow the log: mindledger log --follow.')
-    case 'drop_job':
     case 'drop_trigger':
       if (statement.ifExists) return []
-      throw new Problem('not_found', 'Not found', `${statement.target.name} does not exist: this service has no jobs and triggers`)
+      throw new Problem('not_found', 'Not found', `${statement.target.name} does not exist: this service has no triggers`)
     case 'create_ml_engine':
       if (isEngine(statement.handler) && isEngine(statement.name)) return []
       throw notBuilt(

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -44,6 +46,16 @@ describe('beside a running server', () => {
     const ended = await mindledger(['sql', 'SELECT 1'], { ...environment, PORT: String(await freePort()) })
     expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
     expect(ended.err).toMatch(/^mindledger: a server holds .*data, but none answers at http:\/\/127\.0\.0\.1:\d+\. Set HOST and PORT/)
+  })
+
+  test('sql that reaches another program says so', async () => {
+    const other = createServer((_req, res) => res.end('<html>'))
+    await once(other.listen(0, '127.0.0.1'), 'listening')
+    const { port } = other.address() as AddressInfo
+    const ended = await mindledger(['sql', 'SELECT 1'], { ...environment, PORT: String(port) })
+    other.close()
+    expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
+    expect(ended.err).toMatch(/^mindledger: what answers at http:\/\/127\.0\.0\.1:\d+ is not this service\. Set HOST and PORT/)
   })
 
   test('log prints each event as it is stored, from a position on', async () => {
@@ -202,6 +214,13 @@ describe('with the server stopped', () => {
       const ended = await cli(command)
       expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
       expect(ended.err).toContain(`the log is broken at position ${position}`)
+    }
+    put.run(text.replace('SkillCreated', 'SkillCreatex'), position)
+    for (let i = 0; i < 2; i += 1) {
+      const ended = await cli('replay', '--into', 'part.duckdb')
+      expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
+      expect(ended.err).toContain(`position ${position} cannot be projected`)
+      expect(readdirSync(place.path).filter((name) => name.startsWith('part.'))).toEqual([])
     }
     put.run(text, position)
     db.close()

@@ -134,7 +134,7 @@ describe('writing statements become the commands of REST', () => {
     expect(await found('chatbot', 'd')).toMatchObject({ is_running: false })
     await ok('DROP CHATBOT shop.d')
     expect(await refusal("CREATE CHATBOT shop.c USING agent = 'a', database = 'nope'")).toContain('nope')
-    await ok("ALTER DATABASE slack_db NAME = 'talk'")
+    await ok("ALTER DATABASE slack_db NAME = 'talk', ENGINE = 'email'")
     expect(await log.resources.one('database', 'talk')).toBeDefined()
     await ok('DROP DATABASE talk')
     await ok('DROP DATABASE IF EXISTS talk')
@@ -196,7 +196,7 @@ describe('writing statements become the commands of REST', () => {
   })
 
   test.each([
-    ['CREATE JOB j (SELECT 1) EVERY 1 hour', 'cron'],
+    ['CREATE TRIGGER t ON files.homes (SELECT 1)', 'log --follow'],
     ['CREATE KNOWLEDGE_BASE k USING a = 1', 'skill'],
     ['INSERT INTO files.t VALUES (1)', 'PUT /api/files'],
     ['CREATE TABLE files.t (SELECT 1)', 'CREATE VIEW'],
@@ -207,7 +207,7 @@ describe('writing statements become the commands of REST', () => {
     ['EVALUATE nope FROM (SELECT 1)', 'r2_score'],
   ])('%s says what to use instead', async (sql, instead) => expect(await refusal(sql)).toContain(instead))
 
-  test.each(['CREATE ML_ENGINE lightwood FROM lightwood', 'DROP JOB IF EXISTS j', 'SET names utf8', 'BEGIN', 'COMMIT'])(
+  test.each(['CREATE ML_ENGINE lightwood FROM lightwood', 'DROP JOB IF EXISTS shop.j', 'SET names utf8', 'BEGIN', 'COMMIT'])(
     '%s has nothing to do',
     async (sql) => expect(await ok(sql)).toMatchObject({ type: 'ok', affected_rows: null, positions: [] }),
   )

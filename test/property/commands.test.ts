@@ -5,7 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { catalogue, evolve, kinds, upcast, type Kind } from '../../events/catalogue.js'
 import { foldName, type Json, type JsonObject, type StreamId } from '../../events/common.js'
-import { parseEnvelope } from '../../events/envelope.js'
+import { instant, parseEnvelope } from '../../events/envelope.js'
+import { jobOutcomes } from '../../events/job.js'
 import { Replay, replay, replayLimits, type EventReader } from '../../projections/replay.js'
 import type { LedgerCommand } from '../../src/commands/dispatch.js'
 import type { Ledger } from '../../src/commands/ledger.js'
@@ -82,6 +83,18 @@ const result = version.map((n) => ({
   runtime: {},
   seconds: 0,
 }))
+const time = fc.integer({ min: 0, max: 9 }).map((day) => instant(day * 86_400_000))
+const run = fc.constantFrom('r1', 'r2')
+const done = fc.constant([{ positions: [1], error: null }])
+const work = {
+  statements: fc.constantFrom('SELECT 1', "CREATE SKILL s USING type = 'sql', api_key = '******'"),
+  condition: fc.constantFrom('SELECT 1', null),
+  params: fc.constantFrom({}, { secret: { query: planted, if_query: null } }),
+  now: time,
+  start_at: time,
+  end_at: fc.option(time),
+  schedule: fc.constantFrom(null, { count: 1, unit: 'day', said: 'every day' }),
+}
 const defaultProject = fc.constant('mindsdb')
 const agentSettings = { model_name: fc.constantFrom('gpt-4o', null), provider: fc.constantFrom('openai', 'mindsdb', null) }
 const botSettings = {
@@ -131,15 +144,22 @@ const commands: CommandData = [
   ['DeleteModel', record({ project, model: name, ...ends })],
   ['StartTraining', record({ stream: fc.constant(''), version })],
   ['CompleteTraining', record({ stream: fc.constant(''), version, result })],
+  ['CreateJob', record({ project, job: name, ...work, ...flags })],
+  ['DeleteJob', record({ project, job: name, ...ends })],
+  ['StartJobRun', record({ stream: fc.constant(''), run, now: time })],
+  [
+    'FinishJobRun',
+    record({ stream: fc.constant(''), run, outcome: fc.constantFrom(...jobOutcomes), error: fc.constant('e'), statements: done }),
+  ],
   ['FailTraining', record({ stream: fc.constant(''), version, error: fc.constant('no rows') })],
 ]
 const command = fc.oneof(...commands.map(([type, data]) => data.map((of) => ({ type, data: of }) as LedgerCommand)))
 
-/** Trainings are told by stream: of a model that is there, or was never. */
+/** Trainings and runs are told by stream: of a model or a job that is there, or was never. */
 const aimed = async (log: SqliteLog, one: LedgerCommand, pick: number): Promise<LedgerCommand> => {
   if (!('stream' in one.data)) return one
-  const models = await log.resources.list('model')
-  const target = models[pick % Math.max(models.length, 1)]?.stream ?? stream(404)
+  const found = await log.resources.list('run' in one.data ? 'job' : 'model')
+  const target = found[pick % Math.max(found.length, 1)]?.stream ?? stream(404)
   const inResult = 'result' in one.data ? { result: { ...one.data.result, version: one.data.version } } : {}
   return { ...one, data: { ...one.data, ...inResult, stream: target } } as LedgerCommand
 }
@@ -231,7 +251,7 @@ describe('random commands of every kind', () => {
     )
     // The commands meet often enough to say something.
     expect(types.size).toBeGreaterThan(20)
-  })
+  }, 180_000)
 
   test('all at once: the same holds', async () => {
     await fc.assert(

@@ -1,4 +1,6 @@
 import fc from 'fast-check'
+import { instant } from '../../events/envelope.js'
+import { jobOutcomes, jobUnits } from '../../events/job.js'
 import type { Json, JsonObject } from '../../events/common.js'
 import { MemoryLog, streamOf, type Written } from './memory-log.js'
 
@@ -110,6 +112,28 @@ const result = fc.record({
   seconds: fc.double({ min: 0, max: 1e6, noNaN: true }),
 })
 
+const time = fc.integer({ min: 0, max: 2e9 }).map((seconds) => instant(seconds * 1_000, seconds % 1_000))
+const job = fc.record({
+  project: stream,
+  name: word,
+  query: word,
+  if_query: orNull(word),
+  sealed: orNull(hash.map((of) => ({ $secret: of }))),
+  start_at: time,
+  end_at: orNull(time),
+  schedule: orNull(fc.record({ count: fc.integer({ min: 1, max: 99 }), unit: fc.constantFrom(...jobUnits), said: word })),
+})
+const run = fc.record({
+  due_at: time,
+  started_at: time,
+  next_run_at: orNull(time),
+  outcome: fc.constantFrom(...jobOutcomes),
+  error: orNull(word),
+  statements: fc.array(fc.record({ positions: fc.array(fc.integer({ min: 1, max: 99 }), { maxLength: 2 }), error: orNull(word) }), {
+    maxLength: 2,
+  }),
+})
+
 /** One thing that may happen, decided when the state is known: random numbers choose among what is possible then. */
 export type Step = {
   kind: string
@@ -119,19 +143,21 @@ export type Step = {
   changes: object[]
   request: object
   result: object
+  run: { due_at: string; started_at: string; next_run_at: string | null; outcome: string; error: string | null; statements: object[] }
   word: string
 }
 
-const step: fc.Arbitrary<Step> = fc.constantFrom(...Object.keys(plain), 'model', 'model', 'model', 'model').chain((kind) => {
+const step: fc.Arbitrary<Step> = fc.constantFrom(...Object.keys(plain), 'model', 'model', 'model', 'model', 'job', 'job').chain((kind) => {
   const events = plain[kind]
   return fc.record({
     kind: fc.constant(kind),
     resource: fc.nat(1),
     choice: fc.noBias(fc.integer({ min: 0, max: 39 })),
-    begin: events?.begins[1] ?? fc.record({ project: stream, name: word }),
+    begin: events?.begins[1] ?? (kind === 'job' ? job : fc.record({ project: stream, name: word })),
     changes: fc.tuple(...(events?.changes ?? []).map(([, data]) => data)),
     request: events ? nothing : request,
     result: events ? nothing : result,
+    run,
     word,
   })
 })
@@ -172,26 +198,47 @@ const trainingStep = (state: ModelState, { choice, ...of }: Step): Omit<Written,
   return { type: 'ModelTrainingRequested', data: asData({ ...of.request, version }) }
 }
 
+type JobState = { running: string | null; next: number }
+
+/** Runs begin and end in turns. */
+const runStep = (state: JobState, { choice, run }: Step): Omit<Written, 'stream'> => {
+  const { due_at, started_at, next_run_at, outcome, error, statements } = run
+  if (choice % 7 === 6) return { type: 'JobExpired', data: {} }
+  if (state.running === null) {
+    state.running = `run ${state.next++}`
+    return { type: 'JobRunStarted', data: asData({ run: state.running, due_at, started_at, next_run_at }) }
+  }
+  const ended = state.running
+  state.running = null
+  return { type: 'JobRunFinished', data: asData({ run: ended, outcome, error, statements }) }
+}
+
 /** Plays random choices into a log that `decide` could have written. */
 export const play = (chosen: readonly Step[]): MemoryLog => {
   const log = new MemoryLog()
   const alive = new Set<string>()
   const models = new Map<string, ModelState>()
+  const jobs = new Map<string, JobState>()
+  const begins = (kind: string): string => plain[kind]?.begins[0] ?? (kind === 'job' ? 'JobCreated' : 'ModelCreated')
+  const ends = (kind: string): string => plain[kind]?.ends ?? (kind === 'job' ? 'JobDeleted' : 'ModelDeleted')
   for (const of of chosen) {
-    const kinds = [...Object.keys(plain), 'model']
+    const kinds = [...Object.keys(plain), 'model', 'job']
     const stream = streamOf(1_000 * (kinds.indexOf(of.kind) + 1) + of.resource)
     const events = plain[of.kind]
     if (!alive.has(stream)) {
       alive.add(stream)
       models.set(stream, { versions: [], active: null, next: 1 })
-      log.append({ stream, type: events?.begins[0] ?? 'ModelCreated', data: asData(of.begin) })
+      jobs.set(stream, { running: null, next: log.head() })
+      log.append({ stream, type: begins(of.kind), data: asData(of.begin) })
     } else if (of.choice % 5 === 4) {
       // A stream that begins anew after its end is more than `decide` does, and has to come out right all the same.
       alive.delete(stream)
-      log.append({ stream, type: events?.ends ?? 'ModelDeleted', data: {} })
+      log.append({ stream, type: ends(of.kind), data: {} })
     } else if (events) {
       const n = of.choice % events.changes.length
       log.append({ stream, type: events.changes[n]![0], data: asData(of.changes[n]!) })
+    } else if (of.kind === 'job') {
+      log.append({ stream, ...runStep(jobs.get(stream)!, of) })
     } else {
       log.append({ stream, ...trainingStep(models.get(stream)!, of) })
     }

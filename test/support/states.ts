@@ -2,6 +2,7 @@ import { expect } from '@jest/globals'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { evolve, catalogue, kinds, type Kind, type States } from '../../events/catalogue.js'
 import type { Envelope } from '../../events/envelope.js'
+import type { Job } from '../../events/job.js'
 import type { Model } from '../../events/model.js'
 
 export type Row = Record<string, unknown>
@@ -45,10 +46,38 @@ export const folded = <K extends Kind>(kind: K, envelopes: readonly Envelope[], 
   return states
 }
 
+const jobRow = ({ project, name, query, if_query, start_at, end_at, schedule, next_run_at }: Job): Row => ({
+  ...{ project, name, query, if_query, start_at, end_at, next_run_at },
+  schedule: schedule?.said ?? null,
+})
+
+/** What the events say of the runs of all jobs up to a position. */
+export const expectedRuns = (envelopes: readonly Envelope[], position: number): Row[] => {
+  const seen = envelopes.slice(0, position)
+  return seen
+    .filter(({ type }) => type === 'JobRunStarted')
+    .map((begun) => {
+      const ended = seen.find(
+        ({ type, stream, data }) => type === 'JobRunFinished' && stream === begun.stream && data['run'] === begun.data['run'],
+      )
+      const { outcome = 'running', error = null, statements = null } = ended?.data ?? {}
+      return {
+        position: begun.position,
+        run: begun.data['run'],
+        actor: begun.actor,
+        outcome,
+        error,
+        statements,
+        ended: ended?.position ?? null,
+      }
+    })
+}
+
 /** What the fold says the history table of a kind holds at a position. */
 export const expectedRows = (kind: Kind, envelopes: readonly Envelope[], position: number): Row[] =>
   [...folded(kind, envelopes, position)]
     .map(([stream, state]) => {
+      if (kind === 'job') return { stream, ...jobRow(state as Job) }
       if (kind !== 'model') return { stream, ...state }
       const { project, name, active } = state as Model
       return { stream, project, name, active }
@@ -80,6 +109,10 @@ export const expectTables = async (connection: DuckDBConnection, envelopes: read
   for (const kind of allKinds) {
     expect(await rowsOf(connection, at(`${kind}s`, position, 'stream'))).toEqual(expectedRows(kind, envelopes, position))
   }
+  const runs = `SELECT s.position, s.run, s.actor, coalesce(f.outcome, 'running') AS outcome, f.error, f.statements, f.position AS ended
+    FROM ledger.job_runs_started AS s LEFT JOIN ledger.job_runs_finished AS f ON f.job = s.job AND f.run = s.run AND f.position <= ${position}
+    WHERE s.position <= ${position} ORDER BY s.position`
+  expect(await rowsOf(connection, runs)).toEqual(expectedRuns(envelopes, position))
   const versions = await rowsOf(connection, at('model_versions', position, 'stream, version'))
   expect(without(versions, 'requested_at')).toEqual(expectedVersions(envelopes, position))
 }

@@ -73,3 +73,14 @@ test('beyond its bound the queue refuses, but never one that was in already', as
   expect(retried.ticket).toBeUndefined()
   expect(gate.waiting).toBe(2)
 })
+
+test('the queue is bounded also while a suspect runs alone, and when many come at once', async () => {
+  const gate = new Gate(2, 1, 99)
+  const alone = enter(gate, { suspect: true })
+  await settle()
+  expect(alone.ticket?.suspect).toBe(true)
+  enter(gate)
+  enter(gate)
+  await expect(gate.enter()).rejects.toMatchObject({ code: 'busy' })
+  expect([gate.running, gate.waiting]).toEqual([1, 2])
+})

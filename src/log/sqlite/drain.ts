@@ -1,11 +1,11 @@
-import { catalogue, currentSchema, type LedgerEvent } from '../../../events/catalogue.js'
+import { catalogue, currentSchema, type EventDefinition, type LedgerEvent } from '../../../events/catalogue.js'
 import { nextChain } from '../../../events/chain.js'
 import { unfitJson } from '../../../events/common.js'
 import { renderEnvelope } from '../../../events/envelope.js'
 import { payloadsOf } from '../../../events/references.js'
 import { Problem, wrong } from '../../errors.js'
 import { limits } from '../../limits.js'
-import type { AnyFound, NewEvent, Origin, Outcome, Submission } from '../log.js'
+import type { AnyFound, Changed, NewEvent, Origin, Outcome, Submission } from '../log.js'
 import { ResourceTable } from './resource-table.js'
 import type { Connection } from './schema.js'
 import { nextInstant, readTail, type Tail } from './tail.js'
@@ -19,6 +19,7 @@ type StoredAnswer = { fingerprint: string; answer: string }
 export class Drain {
   readonly resources: ResourceTable
   #tail: Tail
+  #changed = new Map<string, EventDefinition['kind']>()
   readonly #db: Connection
   readonly #insertEvent
   readonly #insertPayload
@@ -50,7 +51,13 @@ export class Drain {
     return this.#tail
   }
 
+  /** The streams that the batch wrote to, or tried to. */
+  get changed(): Changed {
+    return this.#changed
+  }
+
   begin(): void {
+    this.#changed = new Map()
     this.#statements.begin.run()
   }
 
@@ -72,7 +79,7 @@ export class Drain {
     const before = this.#tail
     this.#statements.savepoint.run()
     try {
-      const outcome = this.#repeated(submission) ?? this.#decide(submission)
+      const outcome = this.repeated(submission) ?? this.#decide(submission)
       this.#statements.release.run()
       return outcome
     } catch (error) {
@@ -85,7 +92,8 @@ export class Drain {
     }
   }
 
-  #repeated({ origin, idempotency }: Submission): Outcome | undefined {
+  /** The stored answer of the same command sent before. @throws Problem 422 when the key came with another request */
+  repeated({ origin, idempotency }: Pick<Submission, 'origin' | 'idempotency'>): Outcome | undefined {
     const stored = idempotency && this.#answer.get(origin.actor, idempotency.key)
     if (!stored) return undefined
     if (stored.fingerprint !== idempotency.fingerprint)
@@ -121,6 +129,8 @@ export class Drain {
     const version = this.resources.versionOf(stream) + 1
     const at = nextInstant(this.#tail.microseconds, Date.now())
     const { type, data } = event
+    const kind = catalogue.get(type)?.kind
+    if (kind) this.#changed.set(stream, kind)
     const text = renderEnvelope({ position, stream, version, type, schema: currentSchema(type), recorded_at: at.text, ...origin, data })
     if (Buffer.byteLength(text) > limits.eventMaxBytes)
       throw new Problem('too_large', 'Too large', `the ${type} event would have more than ${limits.eventMaxBytes} bytes`, {
@@ -142,10 +152,15 @@ const check = ({ type, data }: LedgerEvent): void => {
   throw wrong(`${issue.path.join('.')} ${issue.message}`.trim())
 }
 
-/** What stands beside the data has to be readable again, too: one event that is not would keep the log from opening. */
+/**
+ * What stands beside the data has to be readable again, too: one event that is not would keep the log from opening, and
+ * projections rely on a stream that JSON writes as it is.
+ */
 const checkWhere = (stream: string, origin: Origin): void => {
-  const unfit = stream === '' ? ['stream', 'must not be empty'] : unfitJson({ stream, ...origin })
+  if (stream === '') throw wrong('stream must not be empty')
+  const unfit = unfitJson({ stream, ...origin })
   if (unfit) throw wrong(unfit.join(' '))
+  if (JSON.stringify(stream) !== `"${stream}"`) throw wrong('stream must not contain quotes, backslashes or control characters')
 }
 
 /** The code of an error of SQLite's, seen by its shape: a native module's errors may be of another realm's Error. */

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
-import { catalogue, evolve, hasLinks, kinds, linksOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue.js'
+import { catalogue, evolve, hasLinks, linksOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue.js'
 import { foldName, type StreamId } from '../../../events/common.js'
 import { conflict, wrong } from '../../errors.js'
 import { limits } from '../../limits.js'
-import type { AnyFound, Found, Lookup } from '../lookups.js'
+import { isKind, type AnyFound, type Found, type Lookup } from '../lookups.js'
 import type { Connection } from './schema.js'
 
 type Row = { stream: StreamId; kind: Kind; id: number; version: number; created_at: string; updated_at: string; state: string }
@@ -12,8 +12,6 @@ const columns = 'stream, kind, id, version, created_at, updated_at, state'
 
 /** The project that a state lives in; '' for kinds that live in none. */
 export const projectOf = (state: States[Kind]): string => ('project' in state ? state.project : '')
-
-const isKind = (kind: string | undefined): kind is Kind => kinds.some((known) => known === kind)
 
 /**
  * The resources that follow from the events, kept in the same transaction as they: unique names, the states that
@@ -27,6 +25,7 @@ export class ResourceTable {
   readonly #list
   readonly #listAll
   readonly #contents
+  readonly #count
   readonly #linked
   readonly #version
   readonly #upsert
@@ -41,6 +40,7 @@ export class ResourceTable {
     this.#list = db.prepare<[string, string], Row>(`SELECT ${columns} FROM resources WHERE kind = ? AND project = ? ORDER BY id`)
     this.#listAll = db.prepare<[string], Row>(`SELECT ${columns} FROM resources WHERE kind = ? ORDER BY id`)
     this.#contents = db.prepare<[string], Row>(`SELECT ${columns} FROM resources WHERE project = ? ORDER BY id`)
+    this.#count = db.prepare<[string, string], number>('SELECT count(*) FROM resources WHERE kind = ? AND project = ?').pluck()
     this.#linked = db.prepare<[string, string], Row>(
       `SELECT ${columns} FROM links JOIN resources ON resources.stream = links.source WHERE links.target = ? AND kind = ? ORDER BY id`,
     )
@@ -127,6 +127,8 @@ export class ResourceTable {
         return lookup.refs.map((ref) => (scope === undefined ? undefined : this.one(lookup.kind, ref, scope, orId)))
       case 'contents':
         return scope === undefined ? [] : this.contents(scope)
+      case 'count':
+        return scope === undefined ? 0 : this.#count.get(lookup.kind, scope)
     }
   }
 

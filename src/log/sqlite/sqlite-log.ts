@@ -3,7 +3,7 @@ import { ConfigError } from '../../config.js'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
 import type { Vault } from '../../vault/vault.js'
-import type { Head, Log, Outcome, Resources, StoredEvent, Submission } from '../log.js'
+import type { Changed, Head, Log, Outcome, Resources, StoredEvent, Submission } from '../log.js'
 import { Drain, isStorageError } from './drain.js'
 import { payloadReader, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
@@ -59,7 +59,7 @@ export class SqliteLog implements Log {
   #scheduled = false
   #closing = false
   #closed = false
-  readonly #listeners = new Set<(position: number) => void>()
+  readonly #listeners = new Set<(position: number, changed: Changed) => void>()
   readonly #options: { file: string; vault: Vault; pragmas?: readonly string[] }
 
   /** @throws Error when the file is not a log, or its end is broken */
@@ -100,6 +100,10 @@ export class SqliteLog implements Log {
     })
   }
 
+  async repeated(submission: Pick<Submission, 'origin' | 'idempotency'>): Promise<Outcome | undefined> {
+    return this.#read(({ drain }) => drain.repeated(submission))
+  }
+
   async head(): Promise<Head> {
     const { position, chain } = this.#read(({ drain }) => drain.tail)
     return { logId: this.id, position, chain: chain.toString('hex') }
@@ -121,7 +125,7 @@ export class SqliteLog implements Log {
     return this.#read(({ payload }) => payload(hash))
   }
 
-  onCommitted(listener: (position: number) => void): () => void {
+  onCommitted(listener: (position: number, changed: Changed) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
@@ -195,15 +199,15 @@ export class SqliteLog implements Log {
     }
     // Only what is on the disk is answered.
     for (const answer of answers) answer()
-    const { position } = this.#connect().drain.tail
-    this.#announce(position)
+    const { tail, changed } = this.#connect().drain
+    this.#announce(tail.position, changed)
   }
 
   /** What is committed stays so, whatever a listener makes of it: its fault stops neither the log nor the other listeners. */
-  #announce(position: number): void {
+  #announce(position: number, changed: Changed): void {
     for (const listener of this.#listeners)
       try {
-        listener(position)
+        listener(position, changed)
       } catch (error) {
         process.emitWarning(error instanceof Error ? (error.stack ?? error.message) : String(error))
       }

@@ -81,6 +81,7 @@ export const binFeature = (feature: Feature, values: Float64Array): BinnedFeatur
   return { bins, count: edges.length, edges, category: false }
 }
 
+/** A table of binned features, with the places of their bins in a histogram. */
 export const binTable = (rows: number, features: readonly BinnedFeature[]): BinnedTable => {
   const offsets = new Int32Array(features.length)
   let totalBins = 0

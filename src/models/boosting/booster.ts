@@ -1,3 +1,4 @@
+import { allRows } from '../folds.js'
 import { draw, type Random } from '../random.js'
 import type { BinnedTable } from './bins.js'
 import type { Grower } from './grower.js'
@@ -10,7 +11,7 @@ const sampledShare = 0.8
 const without = (rows: number, taken: Int32Array): Int32Array => {
   const marks = new Uint8Array(rows)
   for (const row of taken) marks[row] = 1
-  return Int32Array.from({ length: rows }, (_, row) => row).filter((row) => marks[row] === 0)
+  return allRows(rows).filter((row) => marks[row] === 0)
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Folds } from '../folds.js'
-import { rowsOutside } from '../folds.js'
+import { allRows, rowsOutside } from '../folds.js'
 import { Random } from '../random.js'
 import type { BinnedTable } from './bins.js'
 import { Booster } from './booster.js'
@@ -11,8 +11,6 @@ export type CrossFit = {
   best: number
   /** Whether the loss still fell when the cap was reached. */
   capped: boolean
-  /** The mean loss of a row at that round. */
-  loss: number
   /** The scores of every row at that round, by the run that did not learn from it; output by output. */
   scores: Float64Array
 }
@@ -59,13 +57,12 @@ export const crossFit = (
     best = round
     collect(boosters, table.rows, scores)
   }
-  return { best, capped: round === most && round - best < patience, loss: least / table.rows, scores }
+  return { best, capped: round === most && round - best < patience, scores }
 }
 
 /** Boosts on all rows for a fixed number of rounds; the trees come round by round, within a round output by output. */
 export const refit = ({ table, labels, loss, seed }: BoostingData, rules: GrowthRules, rounds: number, onRound: (done: number) => void) => {
-  const rows = Int32Array.from({ length: table.rows }, (_, row) => row)
-  const booster = new Booster(table, new Grower(table, rules), loss, labels, rows, new Random(seed, 99))
+  const booster = new Booster(table, new Grower(table, rules), loss, labels, allRows(table.rows), new Random(seed, 99))
   const trees = Array.from({ length: rounds }, (_, round) => {
     const grown = booster.round()
     onRound(round + 1)

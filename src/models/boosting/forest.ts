@@ -92,6 +92,7 @@ export const writeForest = (writer: ByteWriter, forest: Forest): void => {
   for (const array of [start, roots, features, kinds, bins, children, leaves, subsets]) writer.array(array)
 }
 
+/** Reads what `writeForest` wrote; `edges` gives the numbers of bins their thresholds. Damaged bytes are an `internal` problem. */
 export const readForest = (reader: ByteReader, edges: Edges): Forest => {
   const [trees, nodes, leaves, subsets, outputs] = [reader.u32(), reader.u32(), reader.u32(), reader.u32(), reader.u32()]
   const stored = {

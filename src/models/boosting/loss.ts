@@ -14,8 +14,10 @@ export type Loss = {
 
 const smallest = 1e-15
 
+/** The probability of class 1 that a score stands for. */
 export const sigmoid = (score: number): number => 1 / (1 + Math.exp(-score))
 
+/** For values: squared misses. Scores are the values. */
 export const squaredLoss: Loss = {
   outputs: 1,
   start: (labels, rows) => Float64Array.of(rows.reduce((sum, row) => sum + labels[row]!, 0) / rows.length),
@@ -26,6 +28,7 @@ export const squaredLoss: Loss = {
   sum: (scores, labels, rows) => rows.reduce((sum, row) => sum + (scores[row]! - labels[row]!) * (scores[row]! - labels[row]!), 0),
 }
 
+/** For two classes: log loss. Scores are the log odds of class 1. */
 export const logisticLoss: Loss = {
   outputs: 1,
   start(labels, rows) {
@@ -56,6 +59,7 @@ const logSum = (scores: Float64Array, row: number, rows: number, outputs: number
   return largest + Math.log(sum)
 }
 
+/** For more than two classes: log loss, one score a class. It keeps a round's sums between its outputs, so rounds must not overlap. */
 export const softmaxLoss = (outputs: number): Loss => {
   const factor = outputs / (outputs - 1)
   let logSums = new Float64Array()

@@ -47,6 +47,7 @@ export const valueOf = (term: LinearTerm, value: number): number => {
   return ((value < term.low ? term.low : value > term.high ? term.high : value) - term.mean) / term.deviation
 }
 
+/** The pairs of a training table; `columns` has one number a row for each feature (NaN is missing). */
 export const makeDesign = (features: readonly Feature[], columns: readonly Float64Array[], rows: number): Design => {
   let coefficients = 0
   const terms = features.map((feature, index): LinearTerm => {

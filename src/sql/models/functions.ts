@@ -13,7 +13,7 @@ import {
 } from '@duckdb/node-api'
 import { isProblem } from '../../errors.js'
 import { doubles, rawItems, validityOf } from '../vectors.js'
-import { fieldsOf, type ArgumentKind, type BoundModel, type InputVector } from './scoring-model.js'
+import { fieldsOf, type ArgumentKind, type BoundModel, type Extent, type InputVector, type ScoringModel } from './scoring-model.js'
 
 /** A model as one query uses it. The registered function holds none, so that models can leave memory. */
 type Use = { bound: BoundModel; scorer: ChunkScorer; scored: number }
@@ -48,12 +48,19 @@ export class ChunkScorer {
   private out = new Float64Array(0)
   private rowsPerTurn = leastRowsPerTurn
 
-  constructor(private readonly bound: BoundModel) {}
+  private readonly predict: ScoringModel['predictPoints']
+
+  constructor(
+    private readonly bound: BoundModel,
+    extent: Extent,
+  ) {
+    this.predict = extent === 'all' ? bound.model.predictBatch : bound.model.predictPoints
+  }
 
   /** The numbers of a chunk's rows, row by row; valid until the next call. `first` is the first input's column. */
   score(chunk: DuckDBDataChunk, first: number): Float64Array {
     this.encode(chunk, first)
-    this.bound.model.predictBatch(this.features, chunk.rowCount, this.out)
+    this.predict(this.features, chunk.rowCount, this.out)
     return this.out
   }
 
@@ -68,7 +75,7 @@ export class ChunkScorer {
       const began = performance.now()
       const to = Math.min(chunk.rowCount, from + this.rowsPerTurn)
       const features = this.features.subarray(from * model.width, to * model.width)
-      model.predictBatch(features, to - from, this.out.subarray(from * model.outputWidth, to * model.outputWidth))
+      this.predict(features, to - from, this.out.subarray(from * model.outputWidth, to * model.outputWidth))
       const perRow = (performance.now() - began) / (to - from)
       this.rowsPerTurn = Math.max(leastRowsPerTurn, Math.min(chunk.rowCount, Math.floor(turnMs / perRow)))
       from = to
@@ -126,13 +133,13 @@ export class ModelFunctions {
     this.admin ??= this.instance.connect()
     const admin = await this.admin
     const kinds = shape.kinds.map((kind) => kind.charAt(0)).join('')
-    const key = [bound.artefact, bound.stream, bound.version, kinds, shape.withProbabilities, shape.volatile].join(' ')
+    const key = [bound.artefact, bound.stream, bound.version, kinds, shape.extent, shape.volatile].join(' ')
     const known = this.registered.get(key)
     const order = known?.order ?? this.registered.size + 1
     const name = known?.name ?? `ledger_score_${order}`
-    run.uses.set(name, { bound, scorer: new ChunkScorer(bound), scored: run.uses.get(name)?.scored ?? 0 })
+    run.uses.set(name, { bound, scorer: new ChunkScorer(bound, shape.extent), scored: run.uses.get(name)?.scored ?? 0 })
     if (!known) {
-      admin.registerScalarFunction(this.create(name, fieldsOf(bound.model, shape.withProbabilities), shape))
+      admin.registerScalarFunction(this.create(name, fieldsOf(bound.model, shape.extent), shape))
       this.registered.set(key, { name, order })
     }
     return { name, fresh: order > run.seen }
@@ -168,7 +175,7 @@ export class ModelFunctions {
 }
 
 /** What tells two functions of one model apart. */
-export type FunctionShape = { kinds: readonly ArgumentKind[]; withProbabilities: boolean; volatile: boolean }
+export type FunctionShape = { kinds: readonly ArgumentKind[]; extent: Extent; volatile: boolean }
 
 const writeScores = (out: Float64Array, rows: number, outputWidth: number, fields: number, output: DuckDBVector): void => {
   if (!(output instanceof DuckDBStructVector)) throw new TypeError('a model function returns a STRUCT')

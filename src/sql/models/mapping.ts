@@ -77,7 +77,8 @@ export const mapInputs = (select: AstNode, on: AstNode[], use: ModelUse, uses: r
 
 const timeSql = {
   date: 'floor(epoch_us(CAST($x AS TIMESTAMP)) / 86400000000.0)',
-  timestamp: 'CAST(epoch_us(CAST($x AS TIMESTAMP)) AS DOUBLE) / 1000.0',
+  // Models know whole milliseconds: what stands behind them is cut off, as it is when a time comes as text.
+  timestamp: 'floor(epoch_us(CAST($x AS TIMESTAMP)) / 1000.0)',
 }
 
 /**

@@ -85,6 +85,12 @@ export const isScored = (bound: BoundModel, column: string): boolean =>
   !bound.model.inputs.some(({ name }) => name === column) &&
   !['select_data_query', 'when_data', `${bound.model.target.name}_original`].includes(column)
 
+/** Whether a column shows more than the value and its confidence: the bounds, or the probabilities of all classes. */
+export const showsAll = ({ model }: BoundModel, column: string): boolean => {
+  const { name, classes } = model.target
+  return column === `${name}_explain` || (!classes && ['_anomaly', '_min', '_max'].some((suffix) => column === name + suffix))
+}
+
 /** The expression of one of a model's columns. What is not asked for costs nothing: there is no such expression then. */
 export const outputExpression = async (
   connection: DuckDBConnection,

@@ -17,19 +17,21 @@ export type ScoringModel = {
   encodeColumns: (columns: readonly (InputVector | undefined)[], rows: number, into: Float64Array) => void
   encodeRow: (row: Readonly<Record<string, unknown>>, rowIndex: number, into: Float64Array, offset: number) => void
   predictBatch: (features: Float64Array, rows: number, out: Float64Array) => void
+  /** The same but for a regression's bounds, which have trees of their own and are NaN here. */
+  predictPoints: (features: Float64Array, rows: number, out: Float64Array) => void
 }
 
 /** A model's version as a query uses it; `artefact` is the hash of its bytes. */
 export type BoundModel = { model: ScoringModel; artefact: string; stream: string; version: number; label: string }
 
-/** The fields that every scored row has, in the order of a model's numbers. */
-export const scoreFields = ['value', 'confidence', 'min', 'max'] as const
+/** How much a query shows of a model: `points` are values with their confidence, `all` has the bounds and the probabilities of all classes too. */
+export type Extent = 'points' | 'all'
 
-/** The fields of the reserved column: the four, and for `_explain` of a classifier one a class. */
-export const fieldsOf = (model: ScoringModel, withProbabilities: boolean): string[] => [
-  ...scoreFields,
-  ...(withProbabilities ? (model.target.classes ?? []).map((_, index) => `p${index}`) : []),
-]
+/** The fields of the reserved column, in the order of a model's numbers and as many as the query shows of them. */
+export const fieldsOf = (model: ScoringModel, extent: Extent): string[] =>
+  extent === 'points'
+    ? ['value', 'confidence']
+    : ['value', 'confidence', 'min', 'max', ...(model.target.classes ?? []).map((_, index) => `p${index}`)]
 
 /** How an input's values reach the model: numbers as they are, or texts. */
 export type ArgumentKind = 'number' | 'text'

@@ -23,8 +23,9 @@ import { detach, leavesOf } from './detach.js'
 import type { FunctionShape } from './functions.js'
 import { readGivenRows, tableOfRows } from './given-rows.js'
 import { argumentOf, mapInputs, type Mapping } from './mapping.js'
-import { isScored, outputExpression } from './outputs.js'
+import { isScored, outputExpression, showsAll } from './outputs.js'
 import { expandStars, referencesIn, replaceReference, type ModelUse, type Reference, type Shown } from './references.js'
+import type { Extent } from './scoring-model.js'
 import { serve } from './served.js'
 import { parameterNames, stageInputs, stageRows } from './staging.js'
 
@@ -62,9 +63,8 @@ const inCondition = (select: AstNode, references: readonly Reference[], uses: Mo
   )
 }
 
-const wantsProbabilities = (references: readonly Reference[], use: ModelUse): boolean =>
-  use.bound.model.target.classes !== undefined &&
-  references.some((reference) => reference.use === use && reference.column === `${use.bound.model.target.name}_explain`)
+const extentOf = (references: readonly Reference[], use: ModelUse): Extent =>
+  references.some((reference) => reference.use === use && showsAll(use.bound, reference.column)) ? 'all' : 'points'
 
 /** Conditions that read one table only are applied before its rows are scored. */
 const takeOwnConditions = (select: AstNode, leaf: Leaf): AstNode | null => {
@@ -107,7 +107,7 @@ const join = async (
   )
   const shape = {
     kinds: made.map(({ kind }) => kind),
-    withProbabilities: wantsProbabilities(references, use),
+    extent: extentOf(references, use),
     volatile: inCondition(select, references, use),
   }
   return { use, mapping, parameters: made.map(({ expression }) => expression), shape, column: `ledger_scores_${index}` }
@@ -133,7 +133,7 @@ const besideOneTable = async (
       bound: use.bound,
       parameters,
       column,
-      withProbabilities: shape.withProbabilities,
+      extent: shape.extent,
     }))
     select['from_table'] = subqueryRef(await stageRows(session, leaf.ref, where, uses, scope), leaf.alias)
   } else {
@@ -149,7 +149,7 @@ const scoredAlias = (index: number) => `ledger_scored_${index}`
 /** Joins the scores of a model to a join of tables, by the inputs. */
 const withScores = async (session: Session, from: AstNode, joined: Joined, index: number, scope: Scope): Promise<AstNode> => {
   const { use, parameters, column, shape } = joined
-  const staged = { bound: use.bound, parameters, column, withProbabilities: shape.withProbabilities }
+  const staged = { bound: use.bound, parameters, column, extent: shape.extent }
   const { query, inputs } = await stageInputs(session, from, staged, index, scope)
   const same = parameters.map((parameter, i) => sameValue(cloneAst(parameter), columnRef(scoredAlias(index), inputs[i] ?? '')))
   return leftJoin(from, subqueryRef(query, scoredAlias(index)), allOf(same))

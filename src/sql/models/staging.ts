@@ -8,10 +8,10 @@ import type { Scope } from '../scope.js'
 import type { Session } from '../session.js'
 import { standalone } from './describe.js'
 import { ChunkScorer } from './functions.js'
-import { fieldsOf, type BoundModel } from './scoring-model.js'
+import { fieldsOf, type BoundModel, type Extent } from './scoring-model.js'
 
 /** A model and the expressions of its inputs over the table that is staged. */
-export type StagedUse = { bound: BoundModel; parameters: AstNode[]; column: string; withProbabilities: boolean }
+export type StagedUse = { bound: BoundModel; parameters: AstNode[]; column: string; extent: Extent }
 
 const batchRows = 16_384n
 
@@ -47,11 +47,11 @@ const measure = async (connection: DuckDBConnection, table: string): Promise<Sta
 
 const scoreTable = async (session: Session, { table, rows, firstRow }: Staged, index: number, use: StagedUse): Promise<string> => {
   const { connection, signal } = session
-  const fields = fieldsOf(use.bound.model, use.withProbabilities)
+  const fields = fieldsOf(use.bound.model, use.extent)
   const scores = `${table}_${index}`
   await connection.run(`CREATE TEMP TABLE ${scores} (${fields.map((field) => `${field} DOUBLE`).join(', ')})`)
   const appender = await connection.createAppender(scores, 'main', 'temp')
-  const scorer = new ChunkScorer(use.bound)
+  const scorer = new ChunkScorer(use.bound, use.extent)
   const columns = parameterNames(index, use.parameters.length).join(', ')
   let scored = 0
   for (let from = firstRow; from < firstRow + BigInt(rows); from += batchRows) {
@@ -69,7 +69,7 @@ const scoreTable = async (session: Session, { table, rows, firstRow }: Staged, i
 }
 
 const packed = (use: StagedUse, index: number): string => {
-  const fields = fieldsOf(use.bound.model, use.withProbabilities).map((field) => `${field} := r${index}.${field}`)
+  const fields = fieldsOf(use.bound.model, use.extent).map((field) => `${field} := r${index}.${field}`)
   return `struct_pack(${fields.join(', ')}) AS ${use.column}`
 }
 

@@ -1,10 +1,14 @@
+import { jobRuns, jobsHistory } from './job-runs.js'
 import { column, masked, nocase, type Relation } from './relation.js'
 
 const position = column('position', 'BIGINT', 'Place in the log, from 1, without gaps.')
 const recordedAt = column('recorded_at', 'TIMESTAMP', 'When it was recorded (UTC).')
 const actor = column('actor', 'VARCHAR', 'Who did it.')
-const source = column('source', 'VARCHAR', 'How it came: rest, sql or cli.')
+const source = column('source', 'VARCHAR', 'How it came: rest, sql, cli or system.')
 const request = column('request', 'VARCHAR', 'Request that caused it.')
+
+/** What every row tells of the event that it follows from. */
+const recorded = [position, recordedAt, actor, source, request]
 
 const events: Relation = {
   name: 'events',
@@ -49,11 +53,7 @@ const predictions: Relation = {
   about: 'Predictions that were answered row by row, with what was sent and what came of it.',
   kind: 'BASE TABLE',
   columns: [
-    position,
-    recordedAt,
-    actor,
-    source,
-    request,
+    ...recorded,
     ...ofModel,
     column('row', 'INTEGER', 'Place of the row in its request, from 0.'),
     column('input', 'VARCHAR', 'What was sent, as JSON text.'),
@@ -68,11 +68,7 @@ const receipts: Relation = {
   about: 'One row for each time a model answered: how many rows, and for which statement.',
   kind: 'BASE TABLE',
   columns: [
-    position,
-    recordedAt,
-    actor,
-    source,
-    request,
+    ...recorded,
     ...ofModel,
     column('rows', 'BIGINT', 'How many rows were scored.'),
     column('statement', 'VARCHAR', 'Statement that scored them, if it was SQL; secrets are cut out.'),
@@ -82,4 +78,4 @@ const receipts: Relation = {
 }
 
 /** The schema `log`. */
-export const logRelations: readonly Relation[] = [events, predictions, receipts]
+export const logRelations: readonly Relation[] = [events, predictions, receipts, jobRuns, jobsHistory]

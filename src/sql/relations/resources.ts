@@ -1,3 +1,4 @@
+import { jobsHistory } from './job-runs.js'
 import { at, column, masked, nocase, upTo, type Column, type Relation } from './relation.js'
 
 /** A kind of resource as SQL shows it: now, and with its whole history. */
@@ -105,6 +106,31 @@ const views: Resource = {
     ORDER BY r.id, r.valid_from`,
 }
 
+const jobs: Resource = {
+  name: 'jobs',
+  table: 'jobs',
+  about: 'Jobs: statements that run at times of their own.',
+  columns: [
+    nameOf('job'),
+    project,
+    column('START_AT', 'TIMESTAMP', 'When it runs first (UTC).'),
+    column('END_AT', 'TIMESTAMP', 'When it runs no more (UTC).'),
+    column('NEXT_RUN_AT', 'TIMESTAMP', 'When it is due next (UTC); empty when there is no further run.'),
+    column('SCHEDULE_STR', 'VARCHAR', 'How often it runs; empty when it runs once.'),
+    column('QUERY', 'VARCHAR', 'Its statements; secrets show as ******.'),
+    column('IF_QUERY', 'VARCHAR', 'The query that must give a row for it to run.'),
+    column('VARIABLES', 'VARCHAR[]', 'Always empty: this service keeps no variables between statements.'),
+  ],
+  select: (rows, moment, more) => `
+    SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", CAST(r.start_at AS TIMESTAMP) AS "START_AT",
+      CAST(r.end_at AS TIMESTAMP) AS "END_AT", CAST(r.next_run_at AS TIMESTAMP) AS "NEXT_RUN_AT", r.schedule AS "SCHEDULE_STR",
+      r.query AS "QUERY", r.if_query AS "IF_QUERY", CAST([] AS VARCHAR[]) AS "VARIABLES"${more}
+    FROM ${rows} AS r LEFT JOIN ledger.projects_history AS p
+      ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
+    WHERE $project IS NULL OR r.project = $project
+    ORDER BY r.id, r.valid_from`,
+}
+
 const models: Resource = {
   name: 'models',
   table: 'model_versions',
@@ -183,5 +209,5 @@ const past = (resource: Resource): Relation => ({
 
 const resources = [models, skills, agents, chatbots, views]
 
-/** What each project offers, and information_schema for all projects at once. */
-export const resourceRelations: readonly Relation[] = [...resources.map(current), ...resources.map(past)]
+/** What each project offers, and information_schema for all projects at once. The history of jobs is that of their runs. */
+export const resourceRelations: readonly Relation[] = [...[...resources, jobs].map(current), ...resources.map(past), jobsHistory]

@@ -17,18 +17,23 @@ export const takeQuery = (cursor: Cursor): string => {
   return cursor.textOf(body)
 }
 
+/** The tokens between semicolons; those inside brackets belong to an inner statement. */
+export const splitTokens = (tokens: readonly Token[]): Token[][] => {
+  const statements: Token[][] = [[]]
+  let depth = 0
+  for (const token of tokens) {
+    if (token.kind === 'symbol' && token.text === '(') depth += 1
+    if (token.kind === 'symbol' && token.text === ')') depth -= 1
+    if (depth <= 0 && isSemicolon(token)) statements.push([])
+    else statements.at(-1)?.push(token)
+  }
+  return statements.filter((statement) => statement.length > 0)
+}
+
 /** `(q1; q2)`: the texts of several queries. */
 export const takeQueries = (cursor: Cursor): string[] => {
   const open = cursor.peek()
-  const queries: string[] = []
-  let tokens: Token[] = []
-  for (const token of [...cursor.takeBracket(), undefined]) {
-    if (token && !isSemicolon(token)) tokens.push(token)
-    else if (tokens.length > 0) {
-      queries.push(cursor.textOf(tokens))
-      tokens = []
-    }
-  }
+  const queries = splitTokens(cursor.takeBracket()).map((tokens) => cursor.textOf(tokens))
   if (queries.length === 0) cursor.refuse(open, 'a query is missing between these brackets')
   return queries
 }

@@ -1,5 +1,6 @@
 import { isProblem, Problem } from '../../errors.js'
 import { lex, positionOf, splitSingle, type Token } from '../lexer.js'
+import { splitTokens } from './clauses.js'
 import { Cursor } from './cursor.js'
 import { takeAlterDatabase, takeCreateDatabase, takeDropDatabase } from './databases.js'
 import { takeCreateEngine, takeCreateJob, takeCreateTrigger, takeDropEngine, takeDropJob, takeDropTrigger } from './jobs.js'
@@ -175,6 +176,23 @@ const withoutSecrets = (problem: Problem, sql: string): Problem => {
   )
 }
 
+const hidingSecrets = <T>(sql: string, read: () => T): T => {
+  try {
+    return read()
+  } catch (error) {
+    throw isProblem(error) ? withoutSecrets(error, sql) : error
+  }
+}
+
+/**
+ * The statements of a text, without the semicolons between them; those inside brackets end none.
+ *
+ * @example splitStatements('SELECT 1; CREATE JOB j (SELECT 2; SELECT 3);') // ['SELECT 1', 'CREATE JOB j (SELECT 2; SELECT 3)']
+ * @throws Problem bad_statement where the text has no tokens
+ */
+export const splitStatements = (sql: string): string[] =>
+  hidingSecrets(sql, () => splitTokens(lex(sql)).map((tokens) => sql.slice(tokens[0]?.start, tokens.at(-1)?.end)))
+
 /**
  * Reads one SQL statement into plain data; decides nothing about what exists. `parameters` are the values for `:name`.
  * Throws a `bad_statement` Problem with line, column, caret, what was expected and the nearest statement there is.
@@ -182,12 +200,7 @@ const withoutSecrets = (problem: Problem, sql: string): Problem => {
  * @example parseStatement("DROP SKILL shop.sales") // { kind: 'drop_resource', resource: 'skill', … }
  */
 export const parseStatement = (sql: string, parameters: Parameters = {}): Statement => {
-  let tokens: readonly Token[]
-  try {
-    tokens = oneStatement(lex(sql), sql)
-  } catch (error) {
-    throw isProblem(error) ? withoutSecrets(error, sql) : error
-  }
+  const tokens = hidingSecrets(sql, () => oneStatement(lex(sql), sql))
   const cursor = new Cursor(sql, tokens, parameters)
   const statement = takeStatement(cursor)
   cursor.needEnd()

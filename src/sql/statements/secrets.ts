@@ -235,3 +235,18 @@ export const cutSecrets = (sql: string): string => replaceCuts(sql, ({ text }) =
  * @example maskSecrets("SET token = 'abc'") // SET token = *****
  */
 export const maskSecrets = (sql: string): string => replaceCuts(sql, ({ start, end }) => sql.slice(start, end).replace(/[^\n]/g, '*'))
+
+const shortestPart = 4
+
+/**
+ * A function that takes the secrets of these statements out of a text that may repeat them, such as an error: each as a whole,
+ * and every longer word in it.
+ *
+ * @example hiderOf(["SET token = 'sk-123'"])("no such key: sk-123") // no such key: ******
+ */
+export const hiderOf = (statements: readonly string[]): ((text: string) => string) => {
+  const secrets = statements.flatMap((sql) => cutsIn(sql).map(({ start, end }) => sql.slice(start, end).replace(/^['"`]|['"`]$/g, '')))
+  const parts = secrets.flatMap((secret) => secret.split(/[\s'"`,;(){}[\]:=]+/).filter((part) => part.length >= shortestPart))
+  const hidden = [...new Set([...secrets, ...parts])].filter((text) => text !== '').sort((a, b) => b.length - a.length)
+  return (text) => hidden.reduce((shown, secret) => shown.replaceAll(secret, mask), text)
+}

@@ -14,13 +14,14 @@ const lists = {
   chatbots: 'NAME PROJECT DATABASE MODEL_NAME PARAMS IS_RUNNING LAST_ERROR WEBHOOK_TOKEN',
   models: modelColumns,
   views: 'NAME PROJECT QUERY',
+  jobs: 'NAME PROJECT START_AT END_AT NEXT_RUN_AT SCHEDULE_STR QUERY IF_QUERY VARIABLES',
   ml_engines: 'NAME HANDLER CONNECTION_DATA',
   handlers: 'NAME TYPE TITLE DESCRIPTION VERSION CONNECTION_ARGS IMPORT_SUCCESS IMPORT_ERROR',
   databases: 'NAME TYPE ENGINE CONNECTION_DATA',
 } as const
 type List = keyof typeof lists
 
-const inProject = new Set<List>(['skills', 'agents', 'chatbots', 'models', 'views'])
+const inProject = new Set<List>(['skills', 'agents', 'chatbots', 'models', 'views', 'jobs'])
 
 /** A column of an answer: what it is called, and what it is in the relation. */
 type Shown = readonly [name: string, expression: string]
@@ -166,6 +167,7 @@ const described: Partial<Record<Describable, List>> = {
   agent: 'agents',
   chatbot: 'chatbots',
   view: 'views',
+  job: 'jobs',
   database: 'databases',
   project: 'databases',
   handler: 'handlers',

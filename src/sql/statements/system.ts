@@ -96,7 +96,6 @@ const fixed = (version: string): Partial<Record<Showable, FixedTable>> => ({
     ),
     rows: [],
   },
-  jobs: { columns: spaced('NAME PROJECT START_AT END_AT NEXT_RUN_AT SCHEDULE_STR QUERY IF_QUERY VARIABLES'), rows: [] },
   triggers: { columns: spaced('NAME PROJECT DATABASE TABLE QUERY LAST_ERROR'), rows: [] },
   knowledge_bases: {
     columns: spaced(
@@ -122,7 +121,6 @@ const answerItem = ({ source, name }: SystemItem, { db, version, user = 'mindled
 }
 
 const describedAs: Partial<Record<StatementOf<'describe'>['what'], Showable>> = {
-  job: 'jobs',
   trigger: 'triggers',
   knowledge_base: 'knowledge_bases',
 }

@@ -7,7 +7,7 @@ export const usages: Readonly<Record<string, string>> = {
   'CREATE PROJECT': 'CREATE PROJECT [IF NOT EXISTS] name',
   'CREATE DATABASE': "CREATE DATABASE [IF NOT EXISTS] name [WITH ENGINE = 'engine', PARAMETERS = {…}]",
   'CREATE SCHEMA': "CREATE SCHEMA [IF NOT EXISTS] name [WITH ENGINE = 'engine', PARAMETERS = {…}]",
-  'ALTER DATABASE': "ALTER DATABASE name NAME = 'new' | PARAMETERS = {…}",
+  'ALTER DATABASE': "ALTER DATABASE name NAME = 'new' | ENGINE = 'engine' | PARAMETERS = {…}",
   'DROP PROJECT': 'DROP PROJECT [IF EXISTS] name',
   'DROP DATABASE': 'DROP DATABASE [IF EXISTS] name',
   'CREATE SKILL': "CREATE SKILL [IF NOT EXISTS] [project.]name USING type = 'type', key = value, …",

@@ -108,3 +108,53 @@ test('a creation that is sent again after its resource is gone still has its ans
   await send(at.url, 'DELETE', `${project}/skills/brief`)
   expect(await keyed('POST', `${project}/skills`, body, 'brief')).toMatchObject({ status: 201, body: first.body })
 })
+
+test('a view that is sent again with its key has its answer, though its query would no longer do', async () => {
+  const body = { view: { name: 'shaky', query: 'SELECT * FROM ground' } }
+  await send(at.url, 'POST', `${project}/views`, { view: { name: 'ground', query: 'SELECT 1 AS one' } })
+  const first = await keyed('POST', `${project}/views`, body, 'shaky')
+  expect(first.status).toBe(201)
+  await send(at.url, 'DELETE', `${project}/views/ground`)
+  expect(await keyed('POST', `${project}/views`, body, 'shaky')).toMatchObject({ status: 201, body: first.body })
+  expect((await keyed('POST', `${project}/views`, body, 'other')).status).toBe(404)
+})
+
+test('a rename that is sent again with its key has its answer, though nothing has the old name', async () => {
+  await send(at.url, 'POST', `${project}/agents`, { agent: { name: 'before', model_name: 'm' } })
+  const first = await keyed('PUT', `${project}/agents/before`, { agent: { name: 'after' } }, 'renamed')
+  expect(first).toMatchObject({ status: 200, body: { name: 'after' } })
+  expect(await keyed('PUT', `${project}/agents/before`, { agent: { name: 'after' } }, 'renamed')).toMatchObject({
+    status: 200,
+    body: first.body,
+  })
+  expect(await keyed('PUT', `${project}/agents/before`, { agent: { name: 'after' } }, 'other')).toMatchObject({
+    status: 400,
+    body: { title: 'Creation is not allowed' },
+  })
+})
+
+const kinds: readonly (readonly [kind: string, path: string, body: unknown])[] = [
+  ['skill', 'skills', { skill: { name: 'a', type: 't', params: {} } }],
+  ['agent', 'agents', { agent: { name: 'a', model_name: 'm' } }],
+  ['chatbot', 'chatbots', { chatbot: { name: 'a', agent_name: 'a', db_engine: 'slack', db_params: {} } }],
+]
+
+test('a creation has its answer even when its project gets another name right after it', async () => {
+  const { log } = at.service
+  await send(at.url, 'POST', '/api/projects', { project: { name: 'moving0' } })
+  const moving = await log.resources.one('project', 'moving0')
+  const origin = { actor: 'a', source: 'system', request: null, correlation: null, causation: null } as const
+  const submit = log.submit.bind(log)
+  for (const [n, [kind, path, body]] of kinds.entries()) {
+    const renamed = { stream: moving?.stream ?? '', event: { type: 'ProjectRenamed', data: { name: `moving${n + 1}` } } } as const
+    log.submit = async (submission) => {
+      const outcome = await submit(submission)
+      await submit({ origin, lookups: {}, decide: () => [renamed], payloads: [] })
+      return outcome
+    }
+    const reply = await send(at.url, 'POST', `/api/projects/moving${n}/${path}`, body).finally(() => {
+      log.submit = submit
+    })
+    expect([kind, reply]).toMatchObject([kind, { status: 201, body: { name: 'a', project_id: moving?.id } }])
+  }
+})

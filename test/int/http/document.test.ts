@@ -111,8 +111,6 @@ test('status, ping and readiness answer as clients expect', async () => {
 const absent = [
   'GET /api/projects/mindsdb/knowledge_bases',
   'PUT /api/projects/mindsdb/knowledge_bases/k',
-  'POST /api/projects/mindsdb/jobs',
-  'GET /api/projects/mindsdb/jobs/j/history',
   'GET /api/projects/mindsdb/triggers',
   'POST /api/projects/mindsdb/agents/a/completions',
   'POST /api/projects/mindsdb/agents/a/completions/stream',

@@ -357,8 +357,35 @@ test('the wrong method, an unknown path and odd headers are refused in the same 
       await expectRefused('POST', '/api/projects/mindsdb/skills', { skill: { name: 'h', type: 't', params: {} } }, { [header]: value })
 })
 
+test('with a key, a body that is nested too deeply is refused as a whole, also in members that nobody reads', async () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  for (const [path, body] of [
+    ['/api/projects', `{"project":{"name":"deep"},"x":${deep}}`],
+    ['/api/sql/query', `{"query":"CREATE PROJECT deep","x":${deep}}`],
+  ] as const)
+    expect(await expectRefused('POST', path, body, { 'idempotency-key': 'deep' })).toMatchObject({ status: 400 })
+})
+
+test('a body without a length that is not JSON is refused for its type', async () => {
+  const { hostname, port } = new URL(at.url)
+  const headers = { 'content-type': 'text/plain', 'transfer-encoding': 'chunked' }
+  const status = await new Promise((resolve, reject) => {
+    const sent = request({ hostname, port, method: 'POST', path: '/api/projects', headers }, (res) => {
+      res.resume().on('end', () => resolve(res.statusCode))
+    })
+    sent.on('error', reject)
+    sent.end('{"project":{"name":"x"}}')
+  })
+  expect(status).toBe(415)
+})
+
 test('a query parameter that is given twice, or as an object, is refused', async () => {
   for (const query of ['agent=a&agent=b', 'agent=%ff%fe%00', 'agent=']) await expectRefused('GET', `/api/projects/mindsdb/skills?${query}`)
+  for (const key of ['agent[]', 'agent%5B%5D', 'agent[name]'])
+    expect(await expectRefused('GET', `/api/projects/mindsdb/skills?${key}=a`)).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining('the query parameter agent must be given once'),
+    })
   await expectRefused('PUT', '/api/files/z?on_bad_rows=maybe', 'a\n1\n', { 'content-type': 'text/csv' })
 })
 

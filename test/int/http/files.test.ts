@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readdirSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { limits } from '../../../src/limits.js'
 import { formOf, rentalsCsv } from '../../support/rentals.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
@@ -11,8 +13,14 @@ beforeAll(async () => {
 })
 afterAll(() => at.stop())
 
-const put = (name: string, text: string, filename = `${name}.csv`, fields: Record<string, string> = {}, query = '') =>
-  send(at.url, 'PUT', `/api/files/${name}${query}`, formOf(text, filename, fields))
+const put = (
+  name: string,
+  text: string,
+  filename = `${name}.csv`,
+  fields: Record<string, string> = {},
+  query = '',
+  headers: Record<string, string> = {},
+) => send(at.url, 'PUT', `/api/files/${name}${query}`, formOf(text, filename, fields), headers)
 
 /** A form as the JavaScript client sends it: without a length, and with a file part that calls itself a form. */
 const putChunked = (name: string, text: string): Promise<number | undefined> =>
@@ -129,4 +137,49 @@ test('every upload of one name at once but one is refused', async () => {
   const replies = await Promise.all(Array.from({ length: 6 }, () => put('race', 'a\n1\n')))
   expect(replies.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400, 400])
   expect(readdirSync(join(at.directory)).length).toBeGreaterThan(0)
+})
+
+test('an upload that is sent again with its key has its answer; other bytes, fields or wishes under that key are refused', async () => {
+  const keyed = (text: string, query = '', fields = {}) => put('kept', text, 'kept.csv', fields, query, { 'idempotency-key': 'upload' })
+  expect(await keyed('a\n1\n')).toMatchObject({ status: 200, body: '' })
+  const { position } = await at.service.head()
+  expect(await keyed('a\n1\n')).toMatchObject({ status: 200, body: '' })
+  for (const other of [
+    keyed('a\n2\n'),
+    keyed('a\n1,2\n'),
+    keyed('a\n1\n', '?on_bad_rows=skip'),
+    keyed('a\n1\n', '', { original_file_name: 'b' }),
+  ])
+    expect(await other).toMatchObject({ status: 422, body: { code: 'idempotency_mismatch' } })
+  expect(await put('kept', 'a\n1\n')).toMatchObject({ status: 400, body: { title: 'File already exists' } })
+  expect((await at.service.head()).position).toBe(position)
+  await send(at.url, 'DELETE', '/api/files/kept')
+  expect(await keyed('a\n1\n')).toMatchObject({ status: 200, body: '' })
+  expect(await send(at.url, 'GET', '/api/files/kept')).toMatchObject({ status: 404 })
+})
+
+test('a repeated upload tells again which rows were left out', async () => {
+  const skipping = () => put('gaps', 'a,b\n1,2\n3\n', 'gaps.csv', {}, '?on_bad_rows=skip', { 'idempotency-key': 'gaps' })
+  const first = await skipping()
+  expect(first).toMatchObject({ status: 200, body: { rows: 1, skipped: 1 } })
+  const { position } = await at.service.head()
+  expect(await skipping()).toMatchObject({ status: 200, body: first.body })
+  expect((await at.service.head()).position).toBe(position)
+})
+
+test('uploads beyond the limit of those under way are told to come again', async () => {
+  const { hostname, port } = new URL(at.url)
+  const headers = { 'content-type': 'text/csv', 'transfer-encoding': 'chunked' }
+  const slow = Array.from({ length: limits.fileUploadsMax }, (_, i) =>
+    request({ hostname, port, method: 'PUT', path: `/api/files/slow${i}`, headers }).on('error', () => undefined),
+  )
+  for (const sent of slow) sent.write('a\n')
+  const begun = () => readdirSync(join(at.directory, 'tmp', 'uploads')).length
+  while (begun() < limits.fileUploadsMax) await sleep(20)
+  const refused = await put('late', 'a\n1\n')
+  expect(refused).toMatchObject({ status: 503, body: { code: 'busy' } })
+  expect(refused.headers.get('retry-after')).toBe('5')
+  for (const sent of slow) sent.destroy()
+  while (begun() > 0) await sleep(20)
+  expect(await put('late', 'a\n1\n')).toMatchObject({ status: 200 })
 })

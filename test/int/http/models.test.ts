@@ -157,8 +157,11 @@ test('a model is created by its statement, read in both records, retrained, read
   expect(await send(at.url, 'DELETE', `${models}/life.2`)).toMatchObject({ status: 409 })
   expect((await send(at.url, 'DELETE', `${models}/life.1`)).status).toBe(204)
   expect((await send(at.url, 'GET', `${models}/life.1`)).status).toBe(404)
-  expect((await send(at.url, 'DELETE', `${models}/life`)).status).toBe(204)
-  expect(await send(at.url, 'DELETE', `${models}/life`)).toMatchObject({ status: 404, body: { title: 'Model not found' } })
+  const remove = (key: string) => send(at.url, 'DELETE', `${models}/life`, undefined, { 'idempotency-key': key })
+  expect((await remove('gone')).status).toBe(204)
+  expect((await remove('gone')).status).toBe(204)
+  expect(await remove('again')).toMatchObject({ status: 404, body: { title: 'Model not found' } })
+  expect(await send(at.url, 'DELETE', `${models}/life.7`)).toMatchObject({ status: 404, body: { title: 'Model not found' } })
 })
 
 test('a model is described with and without a body', async () => {

@@ -426,6 +426,11 @@ test('databases list what SQL names before a dot; a connection has its record, m
     status: 200,
     body: { connection_data: { host: 'i', port: 5, password: '******' } },
   })
+  expect(await call('PUT', '/api/databases/crm', { database: { engine: 'MySQL' } })).toMatchObject({
+    status: 200,
+    body: { engine: 'mysql', connection_data: { host: 'i', port: 5 } },
+  })
+  expect(await call('PUT', '/api/databases/crm', { database: { engine: 'pigeon' } })).toMatchObject({ status: 400 })
   expect(await call('PUT', '/api/databases/crm3', { database: { engine: 'mysql' } })).toMatchObject({ status: 201, body: { name: 'crm3' } })
   expect(await call('POST', '/api/databases', { database: { name: 'CRM', engine: 'mysql' } })).toMatchObject({
     status: 409,
@@ -433,6 +438,12 @@ test('databases list what SQL names before a dot; a connection has its record, m
   })
   expect(await call('POST', '/api/databases', { database: { name: 'shop', engine: 'mysql' } })).toMatchObject({ status: 409 })
   expect(await call('GET', '/api/databases/SHOP')).toMatchObject({ status: 200, body: { name: 'shop', type: 'project', engine: null } })
+  const listed = (await call('GET', '/api/databases')).body as unknown as { name: string }[]
+  for (const name of ['information_schema', 'LOG', 'files'])
+    expect(await call('GET', `/api/databases/${name}`)).toEqual({
+      status: 200,
+      body: listed.find((each) => each.name === name.toLowerCase()),
+    })
   expect((await call('DELETE', '/api/databases/crm')).status).toBe(204)
   expect(await call('GET', '/api/databases/crm')).toMatchObject({ status: 404, body: { title: 'Database not found' } })
 })

@@ -44,6 +44,25 @@ describe('group commit', () => {
       watch.close()
     }))
 
+  test('who listens hears which streams each commit wrote to, and of what kind', () =>
+    withLog(async ({ log }) => {
+      const heard: [number, [string, string][]][] = []
+      log.onCommitted((position, changed) => heard.push([position, [...changed]]))
+      const skill = { type: 'SkillCreated' as const, data: { project: stream(1), name: 's', type: 'sql', params: {} } }
+      await Promise.all([log.submit(writes(projectCreated(1))), log.submit(writes({ stream: stream(2), event: skill }))])
+      await log.submit(writes({ stream: stream(2), event: { type: 'SkillDeleted', data: {} } }))
+      expect(heard).toEqual([
+        [
+          2,
+          [
+            [stream(1), 'project'],
+            [stream(2), 'skill'],
+          ],
+        ],
+        [3, [[stream(2), 'skill']]],
+      ])
+    }))
+
   test('a submission made when its turn comes holds what arrived until then, and its own fault is its own', () =>
     withLog(async ({ log }) => {
       const names: string[] = []
@@ -116,11 +135,12 @@ describe('group commit', () => {
       expect(fourth).toMatchObject({ value: { positions: [2] } })
     }))
 
-  test('an event that the log could not read back is refused: an empty stream, ill-formed text beside the data', () =>
+  test('an event that could not be read back is refused: an empty or quoted stream, ill-formed text beside the data', () =>
     withLog(async ({ log }) => {
       const { event } = projectCreated(1)
       expect(await refusal(log.submit(writes({ stream: '', event })))).toBe('wrong_arguments')
       expect(await refusal(log.submit(writes({ stream: 'x\ud800', event })))).toBe('wrong_arguments')
+      for (const stream of ['say "x"', 'a\\b', 'a\nb']) expect(await refusal(log.submit(writes({ stream, event })))).toBe('wrong_arguments')
       for (const place of ['actor', 'request', 'correlation', 'causation'])
         expect(await refusal(log.submit({ ...writes(projectCreated(1)), origin: { ...origin, [place]: 'x\0' } }))).toBe('wrong_arguments')
       expect((await log.head()).position).toBe(0)

@@ -65,6 +65,25 @@ describe('training in a process of its own', () => {
     })
   })
 
+  it('refuses a training whose process cannot be started, and nothing else ends', async () => {
+    const entry = new URL('../../../src/models/trainer.js', import.meta.url).href
+    const script = `
+      import { closeSync, openSync } from 'node:fs'
+      import { Trainer } from ${JSON.stringify(entry)}
+      const open = []
+      try { for (;;) open.push(openSync('/dev/null')) } catch {}
+      new Trainer().train({}, () => {}).result.catch(({ code, detail }) => {
+        open.forEach((descriptor) => closeSync(descriptor))
+        console.log(code + ': ' + detail)
+      })`
+    const few = ['-c', 'ulimit -n 64; exec "$0" --input-type=module -e "$1"', process.execPath, script]
+    const running = spawn('sh', few, { stdio: ['ignore', 'pipe', 'ignore'] })
+    let said = ''
+    running.stdout.on('data', (text: Buffer) => (said += text.toString()))
+    const [exit] = (await once(running, 'close')) as [number]
+    expect({ said, exit }).toEqual({ said: 'internal: The training process could not be started\n', exit: 0 })
+  })
+
   it('leaves no training behind when its parent dies', async () => {
     const entry = new URL('../../../src/models/train-process.js', import.meta.url).pathname
     const parent = `

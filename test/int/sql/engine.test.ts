@@ -4,6 +4,8 @@ import { loadPredictor } from '../../../src/models/predictor.js'
 import { train } from '../../../src/models/train.js'
 import type { ColumnType } from '../../../src/models/values.js'
 import { loadEngineModel } from '../../../src/sql/models/adapter.js'
+import type { LoadModel } from '../../../src/sql/models/load.js'
+import type { ScoringModel } from '../../../src/sql/models/scoring-model.js'
 import { TestLedger } from '../../support/ledger.js'
 
 const descriptors: { name: string; type: ColumnType }[] = [
@@ -20,6 +22,22 @@ const sql = `SELECT (i * 7 % 101) / 3.0 AS size, (i % 5)::INTEGER AS rooms, i % 
   DATE '2024-01-01' + (i % 300)::INTEGER AS day, TIMESTAMP '2024-01-01 00:00:00.123' + to_minutes(i * 11) AS moment,
   ((i * 7 % 101) / 3.0 * 10 + (i % 5) * 20 + (i % 3) * 5)::DOUBLE AS price, CASE WHEN i * 7 % 101 > 50 THEN 'high' ELSE 'low' END AS tier FROM range(240) AS t(i)`
 
+/** How many rows the models were asked for, by how. */
+const counted = { predictPoints: 0, predictBatch: 0 }
+/** The features of the rows that were asked for last. */
+let asked = new Float64Array()
+const counting: LoadModel = (artefact) => {
+  const model = loadEngineModel(artefact)
+  const counts = (way: keyof typeof counted): ScoringModel['predictPoints'] => {
+    return (features, rows, out) => {
+      counted[way] += rows
+      asked = features.slice(0, rows * model.width)
+      model[way](features, rows, out)
+    }
+  }
+  return { ...model, predictPoints: counts('predictPoints'), predictBatch: counts('predictBatch') }
+}
+
 let ledger: TestLedger
 const artefacts: Record<string, Uint8Array> = {}
 
@@ -32,7 +50,7 @@ const trained = (rows: unknown[][], target: string, without: string) => {
 
 beforeAll(async () => {
   ledger = await TestLedger.create()
-  ledger.loadModel = loadEngineModel
+  ledger.loadModel = counting
   await ledger.history('projects', { stream: 'p-shop', name: 'shop', from: 1 })
   await ledger.file('homes', sql)
   const connection = await ledger.instance.connect()
@@ -84,6 +102,23 @@ test('a JOIN gives the same bits as the engine does for the same rows', async ()
   }
 })
 
+test.each(['2024-01-01 00:00:00.123456', '1969-12-31 23:59:59.999999', '2024-02-29 23:59:59'])(
+  'a time reaches a model as it would in a request, whatever stands behind its milliseconds: %s',
+  async (moment) => {
+    await ledger.select(`SELECT m.price FROM (SELECT TIMESTAMP '${moment}' AS moment) AS t JOIN shop.prices AS m`)
+    const predictor = loadPredictor(artefacts['price']!)
+    const features = new Float64Array(predictor.width)
+    predictor.encodeRow({ moment }, 0, features, 0)
+    expect([...asked]).toEqual([...features])
+  },
+)
+
+test('a value that is missing, or has no column, is missing to the model, of whatever type', async () => {
+  const missing = `SELECT NULL::DOUBLE AS size, NULL::INTEGER AS rooms, NULL::BOOLEAN AS new, NULL::VARCHAR AS place, NULL::DATE AS day, NULL::TIMESTAMP AS moment`
+  for (const table of [missing, 'SELECT NULL::DOUBLE AS size', 'SELECT NULL::BOOLEAN AS new'])
+    expect((await ledger.select(`SELECT m.price FROM (${table}) AS t JOIN shop.prices AS m`)).data).toEqual([[direct('price', {}).out[0]]])
+})
+
 test('classes come as labels, with a probability each', async () => {
   const { data } = await ledger.select(
     `SELECT t.size, m.tier, m.tier_confidence, m.tier_explain FROM files.homes AS t JOIN shop.tiers AS m LIMIT 20`,
@@ -94,6 +129,41 @@ test('classes come as labels, with a probability each', async () => {
     expect(parsed[`probability_class_${String(label)}`]).toBe(confidence)
     expect((parsed['probability_class_high'] ?? 0) + (parsed['probability_class_low'] ?? 0)).toBeCloseTo(1)
   }
+})
+
+test.each([
+  ['price_confidence', { predictPoints: 240, predictBatch: 0 }],
+  ['price_max', { predictPoints: 0, predictBatch: 240 }],
+  ['price_anomaly', { predictPoints: 0, predictBatch: 240 }],
+  ['price_explain', { predictPoints: 0, predictBatch: 240 }],
+])('bounds are computed where they are shown, and change no other number: %s', async (column, counts) => {
+  const joined = 'FROM files.homes AS t JOIN shop.prices AS m'
+  const { data: both } = await ledger.select(`SELECT m.price, m.price_min ${joined}`)
+  counted.predictPoints = counted.predictBatch = 0
+  const { data } = await ledger.select(`SELECT m.price, m.${column} ${joined}`)
+  expect(counted).toEqual(counts)
+  expect(data.map(([price]) => price)).toEqual(both.map(([price]) => price))
+})
+
+test('bounds that are not shown are not computed for many rows either', async () => {
+  counted.predictPoints = counted.predictBatch = 0
+  const many = '(SELECT a.* FROM files.homes AS a, files.homes AS b)'
+  const { data } = await ledger.select(`SELECT count(m.price) AS n FROM ${many} AS t JOIN shop.prices AS m`)
+  expect(data).toEqual([[57_600]])
+  expect(counted.predictPoints).toBeGreaterThanOrEqual(57_600)
+  expect(counted.predictBatch).toBe(0)
+})
+
+test.each([
+  ['m.tier', { predictPoints: 240, predictBatch: 0 }],
+  ['m.tier, m.tier_min, m.tier_anomaly', { predictPoints: 240, predictBatch: 0 }],
+  ['m.tier, m.tier_explain', { predictPoints: 0, predictBatch: 240 }],
+])('a classifier gives the probabilities of all classes only where they are shown: %s', async (columns, counts) => {
+  const plain = await ledger.select('SELECT m.tier, m.tier_explain FROM files.homes AS t JOIN shop.tiers AS m')
+  counted.predictPoints = counted.predictBatch = 0
+  const { data } = await ledger.select(`SELECT ${columns} FROM files.homes AS t JOIN shop.tiers AS m`)
+  expect(counted).toEqual(counts)
+  expect(data.map(([tier]) => tier)).toEqual(plain.data.map(([tier]) => tier))
 })
 
 test('rows given in WHERE give the same, and are told to be recorded', async () => {

@@ -1,4 +1,5 @@
 import { describe, test } from '@jest/globals'
+import type { JsonObject } from '../../../events/common.js'
 import { reservedDatabases } from '../../../src/commands/project.js'
 import { given } from '../../support/given.js'
 import { secret, shopCreated, slackCreated, stream7 } from './samples.js'
@@ -68,6 +69,24 @@ describe('UpdateDatabase and PutDatabase', () => {
     given(slackCreated({ a: 1 }))
       .when({ type: 'PutDatabase', data: { database: 'slack', parameters: { b: 2 } } })
       .then({ type: 'DatabaseUpdated', data: { parameters: { a: 1, b: 2 } } })
+  })
+  test('an engine that is another is changed, one that is the same is not, and an unknown one is refused', () => {
+    const put = (data: { engine: string; parameters?: JsonObject }) => ({
+      type: 'PutDatabase' as const,
+      data: { database: 'slack', ...data },
+    })
+    given(slackCreated({ a: 1 }))
+      .when(put({ engine: 'Postgres' }))
+      .then({ type: 'DatabaseUpdated', data: { engine: 'postgres' } })
+    given(slackCreated({ a: 1 }))
+      .when(put({ engine: 'postgres', parameters: { b: 2 } }))
+      .then({ type: 'DatabaseUpdated', data: { engine: 'postgres', parameters: { a: 1, b: 2 } } })
+    given(slackCreated())
+      .when(put({ engine: 'SLACK' }))
+      .then()
+    given(slackCreated())
+      .when(put({ engine: 'carrier pigeon' }))
+      .refuses('wrong_arguments')
   })
 })
 

@@ -41,6 +41,22 @@ const agent = { project: p, name: 'helper', model_name: 'gpt-4o', provider: 'ope
 const chatbot = { project: p, name: 'bot', agent: s, model_name: null, database: p, is_running: false, params: {} }
 const view = { project: p, name: 'v', query: 'SELECT 1', database: 'files' }
 const database = { name: 'slack', engine: 'slack', parameters: { token: { $secret: hash } } }
+const job = {
+  project: p,
+  name: 'nightly',
+  query: 'SELECT 1',
+  if_query: null,
+  sealed: { $secret: hash },
+  start_at: '2026-01-01T00:00:00.000000Z',
+  end_at: null,
+  schedule: { count: 1, unit: 'day', said: 'every day' },
+}
+const run = {
+  run: 'r',
+  due_at: '2026-01-01T00:00:00.000000Z',
+  started_at: '2026-01-01T00:00:01.000000Z',
+  next_run_at: '2026-01-02T00:00:00.000000Z',
+}
 const served = { model: s, version: 1, rows: 1, requests: [{ request: 'r', rows: 1 }], payload: hash, statement: null, read_at: 1 }
 
 /** One valid event of every type. */
@@ -79,6 +95,11 @@ const samples: Record<string, object> = {
   FileCreated: { name: 'sales', ...content },
   FileReplaced: content,
   FileDeleted: {},
+  JobCreated: job,
+  JobRunStarted: run,
+  JobRunFinished: { run: 'r', outcome: 'error', error: 'no rows', statements: [{ positions: [3], error: null }] },
+  JobExpired: {},
+  JobDeleted: {},
   PredictionsServed: served,
 }
 const event = (type: string) => ({ type, data: samples[type] })

@@ -1,15 +1,20 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { decodeArtefact, encodeArtefact } from '../../../src/models/artefact.js'
 import { loadPredictor, outputs, type Predictor } from '../../../src/models/predictor.js'
 import { train } from '../../../src/models/train.js'
 import { asObjects, columnOf, friedman, matrixOf, mixture, penguins, type Table } from './tables.js'
 
 const numbers = (values: Float64Array) => Array.from(new BigUint64Array(values.slice().buffer))
 
-const inBatch = (predictor: Predictor, rows: readonly Record<string, unknown>[]): Float64Array => {
+const inBatch = (
+  predictor: Predictor,
+  rows: readonly Record<string, unknown>[],
+  predict: Predictor['predictPoints'] = predictor.predictBatch,
+): Float64Array => {
   const features = new Float64Array(rows.length * predictor.width)
   const out = new Float64Array(rows.length * predictor.outputWidth)
   rows.forEach((row, index) => predictor.encodeRow(row, index, features, index * predictor.width))
-  predictor.predictBatch(features, rows.length, out)
+  predict(features, rows.length, out)
   return out
 }
 
@@ -43,6 +48,41 @@ describe('a predictor', () => {
     const batch = inBatch(predictor, rows)
     expect(numbers(oneByOne(predictor, rows))).toEqual(numbers(batch))
     expect(numbers(byColumns(predictor, table))).toEqual(numbers(batch))
+  })
+
+  it.each<[string, Table, string]>([
+    ['numbers', friedman(700, 1, { deviation: 2, growing: true }), 'y'],
+    ['every type and missing values', mixture(700, 2), 'price'],
+    ['classes', penguins(), 'Species'],
+  ])('gives points the bits of a batch, and no bounds: %s', (_, table, target) => {
+    const predictor = loadPredictor(train(matrixOf(table), { target }).artefact)
+    const rows = asObjects(table, target)
+    const batch = inBatch(predictor, rows)
+    const points = inBatch(predictor, rows, predictor.predictPoints)
+    for (let row = 0; row < batch.length; row += predictor.outputWidth) batch.fill(NaN, row + outputs.min, row + outputs.max + 1)
+    expect(numbers(points)).toEqual(numbers(batch))
+  })
+
+  it('does not walk the trees behind the bounds where none are wanted', () => {
+    const table = friedman(700, 1, { deviation: 2, growing: true })
+    const { artefact, report } = train(matrixOf(table), { target: 'y' })
+    expect(report.interval?.exponent).toBeGreaterThan(0)
+    const predictor = loadPredictor(artefact)
+    const rows = asObjects(table, 'y').slice(0, 50)
+    const readsOf = (predict: Predictor['predictPoints']): number => {
+      let reads = 0
+      inBatch(predictor, rows, (features, count, out) => {
+        const get = (target: Float64Array, key: string | symbol): unknown => {
+          reads++
+          return Reflect.get(target, key, target)
+        }
+        predict(new Proxy(features, { get }), count, out)
+      })
+      return reads
+    }
+    const unbounded = loadPredictor(encodeArtefact({ ...decodeArtefact(artefact), interval: undefined }))
+    expect(readsOf(predictor.predictPoints)).toBe(readsOf(unbounded.predictBatch))
+    expect(readsOf(predictor.predictBatch)).toBeGreaterThan(readsOf(unbounded.predictBatch))
   })
 
   describe('reads rows strictly', () => {

@@ -73,6 +73,7 @@ describe('what is to be learned', () => {
     ['too few rows', 12, { x, y: ['number', (row) => (row < 9 ? row / 2 : null)] }, 'Only 9 rows have a value of "y"'],
     ['one class', 20, { x, y: ['text', () => 'a'] }, '"y" is always "a"'],
     ['one number', 20, { x, y: ['number', () => 1.5] }, '"y" is always 1.5'],
+    ['numbers beyond what leaves can hold', 20, { x, y: ['number', (row) => row * -1e39] }, '; numbers up to 1e+30 can be predicted'],
     ['a date', 20, { x, y: ['date', (row) => row] }, '"y" is a date'],
     ['too many classes', 600, { x, y: ['text', (row) => `c${row % 300}`] }, '"y" has 300 different values'],
     ['no other column', 20, { y: x }, 'the query has no other column'],

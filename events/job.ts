@@ -1,0 +1,96 @@
+import type { Event } from '@event-driven-io/emmett'
+import { z } from 'zod'
+import { nothing, resourceName, sha256, streamId, text, unreachable, type SchemasOf, type StreamId } from './common.js'
+import { secretKey, type SecretReference } from './references.js'
+
+export const jobUnits = ['minute', 'hour', 'day', 'week', 'month'] as const
+export type JobUnit = (typeof jobUnits)[number]
+
+/** How often a job runs, and how that was said: `{ count: 2, unit: 'hour', said: 'every 2 hours' }`. */
+export type JobSchedule = { count: number; unit: JobUnit; said: string }
+
+/**
+ * What was asked for. The texts have stars where a secret stands; `sealed` then refers to the texts as they were sent.
+ * Without a schedule a job runs once. Times are UTC.
+ */
+export type JobDefinition = {
+  project: StreamId
+  name: string
+  /** Statements with semicolons between them. */
+  query: string
+  /** A query that must give at least one row for the statements to run. */
+  if_query: string | null
+  sealed: SecretReference | null
+  start_at: string
+  end_at: string | null
+  schedule: JobSchedule | null
+}
+
+/** How a run ended. `skipped`: the condition gave no row. `interrupted`: the service stopped. `cancelled`: the job was deleted. */
+export const jobOutcomes = ['complete', 'skipped', 'error', 'interrupted', 'cancelled'] as const
+export type JobOutcome = (typeof jobOutcomes)[number]
+
+/** What came of one statement, in the order of the query: the events that it recorded, and why it failed. */
+export type JobStatementResult = { positions: number[]; error: string | null }
+
+/** A run under way; `previous` is when the one before began. */
+export type JobRun = { run: string; started_at: string; previous: string | null }
+
+export type Job = JobDefinition & { next_run_at: string | null; last_started_at: string | null; running: JobRun | null }
+
+export type JobEvent =
+  | Event<'JobCreated', JobDefinition>
+  | Event<'JobRunStarted', { run: string; due_at: string; started_at: string; next_run_at: string | null }>
+  | Event<'JobRunFinished', { run: string; outcome: JobOutcome; error: string | null; statements: JobStatementResult[] }>
+  | Event<'JobExpired', Record<string, never>>
+  | Event<'JobDeleted', Record<string, never>>
+
+const time = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/, 'must be UTC with microseconds')
+const reference = z.strictObject({ [secretKey]: sha256 })
+
+export const jobSchemas: SchemasOf<JobEvent> = {
+  JobCreated: z
+    .strictObject({
+      project: streamId,
+      name: resourceName,
+      query: text,
+      if_query: text.nullable(),
+      sealed: reference.nullable(),
+      start_at: time,
+      end_at: time.nullable(),
+      schedule: z.strictObject({ count: z.int().positive(), unit: z.enum(jobUnits), said: text }).nullable(),
+    })
+    .describe('A job was created: it is due at its start. Secrets in its statements are a payload.'),
+  JobRunStarted: z
+    .strictObject({ run: text, due_at: time, started_at: time, next_run_at: time.nullable() })
+    .describe('A run of a job began; what its statements record has the run as correlation.'),
+  JobRunFinished: z
+    .strictObject({
+      run: text,
+      outcome: z.enum(jobOutcomes),
+      error: text.nullable(),
+      statements: z.array(z.strictObject({ positions: z.array(z.int().positive()), error: text.nullable() })),
+    })
+    .describe('A run of a job ended: with what came of each statement up to the first that failed.'),
+  JobExpired: nothing.describe("A job's end passed before the run that was due; it runs no more."),
+  JobDeleted: nothing.describe('A job was deleted, by itself or with its project.'),
+}
+
+export const evolve = (job: Job | undefined, event: JobEvent): Job | undefined => {
+  switch (event.type) {
+    case 'JobCreated':
+      return { ...event.data, next_run_at: event.data.start_at, last_started_at: null, running: null }
+    case 'JobRunStarted': {
+      const { run, started_at, next_run_at } = event.data
+      return job && { ...job, next_run_at, last_started_at: started_at, running: { run, started_at, previous: job.last_started_at } }
+    }
+    case 'JobRunFinished':
+      return job?.running?.run === event.data.run ? { ...job, running: null } : job
+    case 'JobExpired':
+      return job && { ...job, next_run_at: null }
+    case 'JobDeleted':
+      return undefined
+    default:
+      return unreachable(event)
+  }
+}

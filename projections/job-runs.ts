@@ -1,0 +1,26 @@
+import type { Projection } from './projection.js'
+
+/**
+ * Runs of jobs: how each began, and how it ended. Rows are only added, so that what was known at a position are the rows up
+ * to it; a run without an end is under way, or was cut off and will be told so when the service starts.
+ */
+export const jobRuns: Projection = {
+  name: 'job_runs',
+  handles: ['JobRunStarted', 'JobRunFinished'],
+  tables: `
+    CREATE TABLE ledger.job_runs_started (
+      position BIGINT NOT NULL, actor VARCHAR NOT NULL, job VARCHAR NOT NULL, run VARCHAR NOT NULL, due_at TIMESTAMP NOT NULL,
+      started_at TIMESTAMP NOT NULL
+    );
+    CREATE TABLE ledger.job_runs_finished (
+      position BIGINT NOT NULL, finished_at TIMESTAMP NOT NULL, job VARCHAR NOT NULL, run VARCHAR NOT NULL, outcome VARCHAR NOT NULL,
+      error VARCHAR, statements JSON NOT NULL
+    )`,
+  apply: [
+    `INSERT INTO ledger.job_runs_started
+    SELECT position, actor, stream, data->>'$.run', data->>'$.due_at', data->>'$.started_at' FROM batch WHERE type = 'JobRunStarted'`,
+    `INSERT INTO ledger.job_runs_finished
+    SELECT position, recorded_at, stream, data->>'$.run', data->>'$.outcome', data->>'$.error', data->'$.statements'
+    FROM batch WHERE type = 'JobRunFinished'`,
+  ],
+}

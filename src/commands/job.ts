@@ -1,0 +1,91 @@
+import type { Command } from '@event-driven-io/emmett'
+import { unreachable, type JsonObject, type StreamId } from '../../events/common.js'
+import type { JobEvent, JobOutcome, JobSchedule, JobStatementResult } from '../../events/job.js'
+import { isSecretReference, type SecretReference } from '../../events/references.js'
+import { conflict, notFound, Problem, wrong } from '../errors.js'
+import { nextRun } from '../jobs/schedule.js'
+import { limits } from '../limits.js'
+import { byName, byStream, called, countOf, type FactsOf, type Found } from '../log/lookups.js'
+
+type Target = { project: string; job: string }
+/**
+ * What a job does and when. The texts are as everybody may see them; where that differs from what was sent, the texts as they
+ * were sent stand in `params` under `secret`, and are sealed on the way.
+ */
+export type JobText = { statements: string; condition: string | null; params: JsonObject }
+/** `now` is when it is asked for. */
+export type JobTimes = { now: string; start_at: string; end_at: string | null; schedule: JobSchedule | null }
+/** A run refers to its job by stream: the name may belong to another job by then. */
+type Run = { stream: StreamId; run: string }
+export type JobCommand =
+  | Command<'CreateJob', Target & JobText & JobTimes & { unlessExists?: boolean }>
+  | Command<'DeleteJob', Target & { ifExists?: boolean }>
+  | Command<'StartJobRun', Run & { now: string }>
+  | Command<'FinishJobRun', Run & { outcome: JobOutcome; error: string | null; statements: JobStatementResult[] }>
+
+export const reads = ({ type, data }: JobCommand) => {
+  const named = 'job' in data ? data : { project: '', job: '' }
+  return {
+    project: byName('project', named.project),
+    job: 'stream' in data ? byStream('job', data.stream) : (type === 'CreateJob' ? called : byName)('job', named.job, named.project),
+    count: countOf('job', type === 'CreateJob' ? named.project : ''),
+  }
+}
+
+type Facts = FactsOf<ReturnType<typeof reads>>
+
+export const decide = (command: JobCommand, facts: Facts): JobEvent[] => {
+  const { job } = facts
+  switch (command.type) {
+    case 'CreateJob':
+      return create(command.data, facts)
+    case 'DeleteJob':
+      if (!facts.project) throw notFound('project', command.data.project)
+      if (!job && command.data.ifExists) return []
+      if (!job) throw notFound('job', command.data.job)
+      return endOf(job)
+    case 'StartJobRun':
+      return job ? start(job, command.data) : []
+    case 'FinishJobRun': {
+      const { run, outcome, error, statements } = command.data
+      // Of a job that was deleted meanwhile the run has ended with it.
+      return job?.state.running?.run === run ? [{ type: 'JobRunFinished', data: { run, outcome, error, statements } }] : []
+    }
+    default:
+      return unreachable(command)
+  }
+}
+
+const create = (data: Target & JobText & JobTimes & { unlessExists?: boolean }, { project, job, count }: Facts): JobEvent[] => {
+  if (!project) throw notFound('project', data.project)
+  if (job && data.unlessExists) return []
+  if (job) throw conflict('job', data.job)
+  if (count >= limits.jobsMax)
+    throw new Problem('too_large', 'Too many jobs', `${project.state.name} has ${count} jobs, the most there can be`, {
+      hint: 'Drop jobs that no longer run: SELECT name FROM jobs WHERE next_run_at IS NULL.',
+    })
+  const { statements, condition, now, start_at, end_at, schedule } = data
+  if (end_at !== null && (end_at < start_at || end_at < now))
+    throw wrong('the job would end before it ran once', 'Choose an end that is later than its start, and than now.')
+  const definition = { query: statements, if_query: condition, sealed: sealedOf(data.params), start_at, end_at, schedule }
+  return [{ type: 'JobCreated', data: { project: project.stream, name: data.job, ...definition } }]
+}
+
+const sealedOf = ({ secret }: JsonObject): SecretReference | null => (isSecretReference(secret) ? secret : null)
+
+/** A run begins when one is due and none is under way: decided here, so that no two can begin for one due time. */
+const start = ({ state }: Found<'job'>, { run, now }: Run & { now: string }): JobEvent[] => {
+  const { running, next_run_at, end_at } = state
+  if (running || next_run_at === null || next_run_at > now) return []
+  if (end_at !== null && end_at < now) return [{ type: 'JobExpired', data: {} }]
+  const next = nextRun(state, Date.parse(now))
+  return [{ type: 'JobRunStarted', data: { run, due_at: next_run_at, started_at: now, next_run_at: next } }]
+}
+
+/** What ends a job, and the run that is under way with it. */
+export const endOf = ({ state: { running } }: Found<'job'>): JobEvent[] => {
+  const ended: JobEvent = { type: 'JobDeleted', data: {} }
+  if (!running) return [ended]
+  const data = { run: running.run, outcome: 'cancelled' as const, error: 'the job was deleted', statements: [] }
+  return [{ type: 'JobRunFinished', data }, ended]
+}

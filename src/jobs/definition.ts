@@ -1,0 +1,69 @@
+import { instant } from '../../events/envelope.js'
+import type { JobText, JobTimes } from '../commands/job.js'
+import { isProblem, Problem, wrong } from '../errors.js'
+import { limits } from '../limits.js'
+import { lex } from '../sql/lexer.js'
+import { parseStatement, splitStatements } from '../sql/statements/parse.js'
+import { cutSecrets } from '../sql/statements/secrets.js'
+import type { StatementKind } from '../sql/statements/statement.js'
+import { fillTimes } from './placeholders.js'
+import { readSchedule, readTime } from './schedule.js'
+
+/** A job as it is asked for, over SQL or REST: texts as they were typed, null where nothing was said. */
+export type JobRequest = { query: string; ifQuery: string | null; start: string | null; end: string | null; every: string | null }
+
+const readingKinds = new Set<StatementKind>(['select', 'system_select', 'show', 'describe', 'describe_model'])
+const anyTimes = { started_at: instant(0), previous: instant(0) }
+
+/** What kind of statement it is, once its placeholders are filled. @throws Problem that says which statement it is */
+const kindOf = (statement: string, label: string): StatementKind => {
+  const filled = fillTimes(statement, anyTimes)
+  try {
+    const parameter = lex(filled).find(({ kind }) => kind === 'parameter')
+    if (parameter) throw wrong(`${parameter.text} is a parameter, and a job has none`, 'Write the value itself.')
+    return parseStatement(filled).kind
+  } catch (error) {
+    if (!isProblem(error)) throw error
+    throw new Problem(error.code, error.title, `${label}: ${error.detail}`, error.extras)
+  }
+}
+
+/**
+ * Reads what a job shall do and when, and refuses what could never run.
+ *
+ * @example readJob({ query: 'SELECT 1', ifQuery: null, start: null, end: null, every: 'every day' }, Date.now())
+ * @throws Problem
+ */
+export const readJob = (request: JobRequest, now: number): JobText & JobTimes => ({ ...readText(request), ...readTimes(request, now) })
+
+const readText = ({ query, ifQuery }: JobRequest): JobText => {
+  const statements = splitStatements(query)
+  if (statements.length === 0) throw wrong('a job needs at least one statement')
+  if (statements.length > limits.jobStatementsMax)
+    throw wrong(`${statements.length} statements; a job has at most ${limits.jobStatementsMax}`, 'Make several jobs of them.')
+  statements.forEach((statement, i) => kindOf(statement, `statement ${i + 1} of the job`))
+  const [condition = null, ...more] = ifQuery === null ? [] : splitStatements(ifQuery)
+  if (more.length > 0 || (condition !== null && !readingKinds.has(kindOf(condition, 'the condition of the job'))))
+    throw new Problem('bad_statement', 'Not a query', 'the condition of a job is one query', {
+      hint: 'IF (SELECT …): the job runs when it gives a row.',
+    })
+  return withoutSecrets(statements.join(';\n'), condition)
+}
+
+/** What everybody may read, and what has to be sealed for the runs. */
+const withoutSecrets = (query: string, condition: string | null): JobText => {
+  const text = { statements: cutSecrets(query), condition: condition === null ? null : cutSecrets(condition) }
+  if (text.statements === query && text.condition === condition) return { ...text, params: {} }
+  return { ...text, params: { secret: { query, if_query: condition } } }
+}
+
+const readTimes = ({ start, end, every }: JobRequest, now: number): JobTimes => {
+  const startAt = start === null ? now : readTime(start, 'start', now)
+  const endAt = end === null ? null : readTime(end, 'end', now)
+  return {
+    now: instant(now),
+    start_at: instant(startAt),
+    end_at: endAt === null ? null : instant(endAt),
+    schedule: every === null ? null : readSchedule(every),
+  }
+}

@@ -1,0 +1,27 @@
+import { parseEnvelope } from '../../events/envelope.js'
+import { jobSchemas, type JobOutcome } from '../../events/job.js'
+import { limits } from '../limits.js'
+import type { Found, Log } from '../log/log.js'
+
+/** A run as the log tells it; without an end it is under way. Times are UTC. */
+export type RunRecord = { started_at: string; end: { finished_at: string; outcome: JobOutcome; error: string | null } | null }
+
+/** The newest runs of a job, oldest first. */
+export const readRuns = async (log: Pick<Log, 'readStream' | 'streamVersion'>, job: Found<'job'>): Promise<RunRecord[]> => {
+  // A run is two events.
+  const newest = 2 * limits.jobHistoryMaxRuns
+  const after = Math.max(0, (await log.streamVersion(job.stream)) - newest)
+  const runs = new Map<string, RunRecord>()
+  for (const { text } of await log.readStream(job.stream, after, newest)) {
+    const { type, data, recorded_at } = parseEnvelope(text)
+    if (type === 'JobRunStarted') {
+      const { run, started_at } = jobSchemas.JobRunStarted.parse(data)
+      runs.set(run, { started_at, end: null })
+    } else if (type === 'JobRunFinished') {
+      const { run, outcome, error } = jobSchemas.JobRunFinished.parse(data)
+      const begun = runs.get(run)
+      if (begun) begun.end = { finished_at: recorded_at, outcome, error }
+    }
+  }
+  return [...runs.values()]
+}

@@ -1,0 +1,223 @@
+import type { Logger } from 'pino'
+import { v7 as uuidv7 } from 'uuid'
+import { instant } from '../../events/envelope.js'
+import type { StreamId } from '../../events/common.js'
+import { secretKey } from '../../events/references.js'
+import type { Job, JobOutcome, JobRun, JobStatementResult } from '../../events/job.js'
+import type { LedgerCommand } from '../commands/dispatch.js'
+import type { Ledger } from '../commands/ledger.js'
+import { isProblem, Problem } from '../errors.js'
+import { limits } from '../limits.js'
+import { insist } from '../log/insist.js'
+import type { Changed, Origin, Outcome } from '../log/log.js'
+import { errorMessage } from '../sql/answer.js'
+import { hiderOf } from '../sql/statements/secrets.js'
+import type { Clock } from './clock.js'
+import { runStatements, type Engine, type JobWork } from './run.js'
+
+type Options = { ledger: Ledger; engine: Engine; clock: Clock; logger: Logger; runningMax?: number }
+
+/** Why a run is given up before its statements end. */
+type Cut = { outcome: JobOutcome; error: string }
+type Active = { abort: AbortController; cut?: Cut; done: Promise<void> }
+type Result = Cut | { outcome: JobOutcome; error: null }
+/** A run that the log has begun. */
+type Begun = { stream: StreamId; job: Job; run: JobRun; origin: Origin }
+
+const interrupted: Cut = { outcome: 'interrupted', error: 'the service stopped while it ran' }
+const cancelled: Cut = { outcome: 'cancelled', error: 'the job was deleted' }
+const tookTooLong: Cut = { outcome: 'error', error: `the run was stopped after its limit of ${limits.jobRunTimeoutMs} ms` }
+
+/** A clock may be set, and a machine may sleep: the time is looked at again after this, at the latest. */
+const lookAgainMs = 60_000
+/** How long a statement waits while the service starts or has too much to do. */
+const tryAgainMs = 1_000
+/** How long a job waits whose run could not be recorded. */
+const afterFaultMs = 60_000
+
+/**
+ * Runs jobs when they are due. When that is stands in the log's `resources`, and each run begins and ends in the log: what was
+ * due while the service was down runs once when it starts, and a run that was cut off is told so. Runs of one job never overlap.
+ *
+ * @example const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger }); await jobs.start(); await jobs.stop()
+ */
+export class JobService {
+  /** When each job is due, in milliseconds since 1970. A job that has no further run is not here. */
+  readonly #due = new Map<StreamId, number>()
+  readonly #active = new Map<StreamId, Active>()
+  readonly #runningMax: number
+  #cancelTimer: () => void = () => undefined
+  #unsubscribe: () => void = () => undefined
+  #stopped: Promise<void> | undefined
+
+  constructor(private readonly options: Options) {
+    this.#runningMax = options.runningMax ?? limits.jobsRunningMax
+  }
+
+  /** Records what an earlier run of the service left unfinished, and begins to keep time. */
+  async start(): Promise<void> {
+    const { log } = this.options.ledger
+    this.#unsubscribe = log.onCommitted((_, changed) => this.#follow(changed))
+    for (const { stream, state } of await log.resources.list('job')) {
+      if (state.running)
+        await this.#finish({ stream, job: state, run: state.running, origin: await this.#originOf(state) }, interrupted, [])
+      this.#note(stream, state.next_run_at)
+    }
+    this.#arm()
+  }
+
+  /** Begins no further run, and waits for those under way; what takes longer than a stop may is given up. */
+  stop(): Promise<void> {
+    return (this.#stopped ??= this.#stop())
+  }
+
+  async #stop(): Promise<void> {
+    this.#cancelTimer()
+    const forget = this.options.clock.wait(limits.stopTimeoutMs, () => {
+      for (const active of this.#active.values()) this.#cut(active, interrupted)
+    })
+    while (this.#active.size > 0) await Promise.all([...this.#active.values()].map(({ done }) => done))
+    forget()
+    this.#unsubscribe()
+  }
+
+  #isStopping = (): boolean => this.#stopped !== undefined
+
+  #cut(active: Active, cut: Cut): void {
+    active.cut ??= cut
+    active.abort.abort(new Problem('query_limit', 'The run was given up', cut.error))
+  }
+
+  #follow(changed: Changed): void {
+    for (const [stream, kind] of changed)
+      if (kind === 'job')
+        this.#look(stream as StreamId).catch((error: unknown) => this.options.logger.error({ err: error }, 'a job was not looked at'))
+  }
+
+  /** Reads when a job is due. */
+  async #look(stream: StreamId): Promise<void> {
+    const found = await insist(() => this.options.ledger.log.resources.byStream('job', stream), this.#isStopping)
+    const active = this.#active.get(stream)
+    if (!found && active) this.#cut(active, cancelled)
+    this.#note(stream, found?.state.next_run_at ?? null)
+    this.#arm()
+  }
+
+  #note(stream: StreamId, next: string | null): void {
+    if (next === null) this.#due.delete(stream)
+    else this.#due.set(stream, Date.parse(next))
+  }
+
+  /** Begins what is due, as far as there is room, and sets the one timer to what is due next. */
+  #arm(): void {
+    this.#cancelTimer()
+    if (this.#isStopping()) return
+    const now = this.options.clock.now()
+    const idle = [...this.#due].filter(([stream]) => !this.#active.has(stream)).sort(([, a], [, b]) => a - b)
+    for (const [stream, due] of idle) {
+      if (due > now || this.#active.size >= this.#runningMax) break
+      this.#begin(stream)
+    }
+    const later = idle.find(([, due]) => due > now)
+    if (later) this.#cancelTimer = this.options.clock.wait(Math.min(later[1] - now, lookAgainMs), () => this.#arm())
+  }
+
+  #begin(stream: StreamId): void {
+    const active: Active = { abort: new AbortController(), done: Promise.resolve() }
+    this.#active.set(stream, active)
+    active.done = this.#run(stream, active)
+      .catch((error: unknown) => {
+        this.options.logger.error({ err: error, stream }, 'a run of a job was not recorded')
+        this.#due.set(stream, this.options.clock.now() + afterFaultMs)
+      })
+      .finally(() => {
+        this.#active.delete(stream)
+        this.#arm()
+      })
+  }
+
+  async #run(stream: StreamId, active: Active): Promise<void> {
+    const begun = await this.#start(stream)
+    if (!begun) {
+      // It was deleted or has expired just now. What else may keep it from running is not tried again and again.
+      await this.#look(stream)
+      if ((this.#due.get(stream) ?? Infinity) <= this.options.clock.now()) this.#due.set(stream, this.options.clock.now() + afterFaultMs)
+      return
+    }
+    const forget = this.options.clock.wait(limits.jobRunTimeoutMs, () => this.#cut(active, tookTooLong))
+    const results: JobStatementResult[] = []
+    const result = await this.#carryOut(begun, active, results).finally(forget)
+    await this.#finish(begun, result, results)
+  }
+
+  async #start(stream: StreamId): Promise<Begun | undefined> {
+    const { ledger, clock } = this.options
+    const found = await insist(() => ledger.log.resources.byStream('job', stream), this.#isStopping)
+    if (!found) return undefined
+    const run = uuidv7()
+    const origin = { ...(await this.#originOf(found.state)), request: run, correlation: run }
+    const { resource } = await this.#execute({ type: 'StartJobRun', data: { stream, run, now: instant(clock.now()) } }, origin)
+    const job = resource?.kind === 'job' ? resource.state : undefined
+    return job?.running?.run === run ? { stream, job, run: job.running, origin } : undefined
+  }
+
+  async #carryOut({ job, run, origin }: Begun, active: Active, results: JobStatementResult[]): Promise<Result> {
+    let hide = (text: string) => text
+    try {
+      const { query, if_query } = await this.#textOf(job)
+      if (job.sealed) hide = hiderOf([query, if_query ?? ''])
+      const work: JobWork = {
+        query,
+        ifQuery: if_query,
+        times: run,
+        db: () => this.#projectOf(job),
+        origin: { ...origin, source: 'sql' },
+        signal: active.abort.signal,
+        pause: () => new Promise((resolve) => this.options.clock.wait(tryAgainMs, resolve)),
+      }
+      const { outcome, error } = await runStatements(this.options.engine, work, results)
+      if (active.cut) return active.cut
+      return error === null ? { outcome, error } : { outcome, error: hide(error) }
+    } catch (error) {
+      if (active.cut) return active.cut
+      if (!isProblem(error)) this.options.logger.error({ err: error, run: run.run }, 'a run of a job failed')
+      return { outcome: 'error', error: hide(isProblem(error) ? errorMessage(error) : 'a fault of this service; its log says more') }
+    } finally {
+      for (const result of results) result.error &&= fit(hide(result.error))
+    }
+  }
+
+  /** The statements as they were sent. */
+  async #textOf({ query, if_query, sealed }: Job): Promise<{ query: string; if_query: string | null }> {
+    if (!sealed) return { query, if_query }
+    const body = await insist(() => this.options.ledger.log.payload(sealed[secretKey]), this.#isStopping)
+    if (!body)
+      throw new Problem('not_found', 'Secrets erased', 'the secrets of this job were erased', { hint: 'Drop it and create it anew.' })
+    return JSON.parse(body.toString()) as { query: string; if_query: string | null }
+  }
+
+  async #finish({ stream, job, run, origin }: Begun, { outcome, error }: Result, statements: JobStatementResult[]): Promise<void> {
+    const data = { stream, run: run.run, outcome, error: error === null ? null : fit(error), statements }
+    const { positions } = await this.#execute({ type: 'FinishJobRun', data }, origin)
+    const line = { job: origin.actor, run: run.run, outcome, ...(error !== null && { error: data.error }), positions }
+    this.options.logger[outcome === 'error' ? 'warn' : 'info'](line, `job ${job.name}: ${outcome}`)
+  }
+
+  #execute(command: LedgerCommand, origin: Origin): Promise<Outcome> {
+    return insist(() => this.options.ledger.execute(command, origin), this.#isStopping)
+  }
+
+  /** Jobs act in their own name. */
+  async #originOf(job: Job): Promise<Origin> {
+    const actor = `job:${await this.#projectOf(job)}.${job.name}`
+    return { actor, source: 'system', request: job.running?.run ?? null, correlation: job.running?.run ?? null, causation: null }
+  }
+
+  async #projectOf({ project }: Job): Promise<string> {
+    const found = await insist(() => this.options.ledger.log.resources.byStream('project', project), this.#isStopping)
+    return found?.state.name ?? project
+  }
+}
+
+/** An error as a text that the log takes: a message that was cut off may end in half a character. */
+const fit = (error: string): string => error.slice(0, limits.jobErrorMaxChars).replaceAll('\0', '').toWellFormed()

@@ -1,0 +1,69 @@
+import type { JobOutcome, JobRun, JobStatementResult } from '../../events/job.js'
+import type { ProblemCode } from '../errors.js'
+import type { Origin } from '../log/log.js'
+import { errorMessage, type SqlAnswer } from '../sql/answer.js'
+import type { SqlEngine } from '../sql/execute.js'
+import { splitStatements } from '../sql/statements/parse.js'
+import { fillTimes } from './placeholders.js'
+
+/** What carries a statement out. */
+export type Engine = Pick<SqlEngine, 'execute'>
+
+/** The statements of a job as they were sent, and where they run. */
+export type JobWork = {
+  query: string
+  ifQuery: string | null
+  times: Pick<JobRun, 'started_at' | 'previous'>
+  /** The database that names are looked up in, which may change its own name between two statements. */
+  db: () => Promise<string>
+  origin: Origin
+  signal: AbortSignal
+  /** Waits before a statement is tried again. */
+  pause: () => Promise<void>
+}
+
+type Answered = JobStatementResult & { hasRows: boolean }
+
+/** Refusals of a service that is starting or has too much to do. They pass, and nobody would send the statement again. */
+const passing = new Set<ProblemCode>(['analytics_unavailable', 'busy'])
+
+const ask = async (engine: Engine, sql: string, { times, db, origin, signal, pause }: JobWork): Promise<SqlAnswer> => {
+  for (;;) {
+    const answer = await engine.execute({ query: fillTimes(sql, times), db: await db(), origin, signal })
+    if (answer.type !== 'error' || !passing.has(answer.problem.code) || signal.aborted) return answer
+    await pause()
+  }
+}
+
+const carryOut = async (engine: Engine, sql: string, work: JobWork): Promise<Answered> => {
+  const answer = await ask(engine, sql, work)
+  if (answer.type === 'error') return { positions: [], error: errorMessage(answer.problem), hasRows: false }
+  let hasRows = false
+  // Read to its end: then what was scored is recorded, and the query's place is free.
+  if (answer.type === 'table') for await (const chunk of answer.rows) hasRows ||= chunk.length > 0
+  return { positions: answer.positions, error: null, hasRows }
+}
+
+/**
+ * Runs a job's statements, one after the other up to the first that fails; what came of each is added to `results`.
+ *
+ * @throws whatever the engine throws: a fault of this service, or the reason of the signal
+ */
+export const runStatements = async (
+  engine: Engine,
+  work: JobWork,
+  results: JobStatementResult[],
+): Promise<{ outcome: JobOutcome; error: string | null }> => {
+  if (work.ifQuery !== null) {
+    const { error, hasRows } = await carryOut(engine, work.ifQuery, work)
+    if (error !== null) return { outcome: 'error', error: `the condition failed: ${error}` }
+    if (!hasRows) return { outcome: 'skipped', error: null }
+  }
+  for (const statement of splitStatements(work.query)) {
+    work.signal.throwIfAborted()
+    const { positions, error } = await carryOut(engine, statement, work)
+    results.push({ positions, error })
+    if (error !== null) return { outcome: 'error', error }
+  }
+  return { outcome: 'complete', error: null }
+}

@@ -1,0 +1,62 @@
+import { column, nocase, type Relation } from './relation.js'
+
+/** Each run with its job as it was named then, and its end if that is known by `$position`. */
+const runs = `
+    FROM ledger.job_runs_started AS s
+    LEFT JOIN ledger.job_runs_finished AS f ON f.job = s.job AND f.run = s.run AND f.position <= $position
+    LEFT JOIN ledger.jobs_history AS j
+      ON j.stream = s.job AND j.valid_from <= s.position AND (j.valid_to IS NULL OR j.valid_to > s.position)
+    LEFT JOIN ledger.projects_history AS p
+      ON p.stream = j.project AND p.valid_from <= s.position AND (p.valid_to IS NULL OR p.valid_to > s.position)
+    WHERE s.position <= $position`
+
+/** Every run of every job. */
+export const jobRuns: Relation = {
+  name: 'job_runs',
+  about: 'Runs of jobs: one row for each, whatever came of it.',
+  kind: 'BASE TABLE',
+  columns: [
+    column('position', 'BIGINT', 'Where in the log the run began.'),
+    column('finished_position', 'BIGINT', 'Where in the log it ended; empty while it runs.'),
+    column('run', 'VARCHAR', 'Id of the run; the events that its statements recorded have it as correlation.'),
+    column('project', 'VARCHAR', 'Project of the job, as it was named then.'),
+    column('job', 'VARCHAR', 'Name of the job, as it was then.'),
+    column('job_id', 'VARCHAR', 'Stream of the job.'),
+    column('actor', 'VARCHAR', 'Who the statements ran as.'),
+    column('due_at', 'TIMESTAMP', 'When the run was due (UTC).'),
+    column('started_at', 'TIMESTAMP', 'When it began (UTC).'),
+    column('finished_at', 'TIMESTAMP', 'When its end was recorded (UTC); empty while it runs.'),
+    column(
+      'outcome',
+      'VARCHAR',
+      'running, complete, skipped (the condition gave no row), error, interrupted (the service stopped) or cancelled (the job was deleted).',
+    ),
+    column('error', 'VARCHAR', 'Why it did not complete.'),
+    column('query', 'VARCHAR', 'The statements; secrets show as ******.'),
+    column('statements', 'VARCHAR', 'What came of each statement, as JSON text: positions of the events that it recorded, error.'),
+  ],
+  sql: `
+    SELECT s.position, f.position AS finished_position, s.run, ${nocase('p.name')} AS project, ${nocase('j.name')} AS job, s.job AS job_id,
+      s.actor, s.due_at, s.started_at, f.finished_at, coalesce(f.outcome, 'running') AS outcome, f.error, j.query,
+      CAST(f.statements AS VARCHAR) AS statements${runs}
+    ORDER BY s.position`,
+}
+
+/** The same in the form that clients read, of one project or of all. */
+export const jobsHistory: Relation = {
+  name: 'jobs_history',
+  about: 'Runs of jobs, without those that their condition skipped; log.job_runs tells more of each.',
+  kind: 'BASE TABLE',
+  columns: [
+    column('NAME', 'VARCHAR', 'Name of the job, as it was then; compared without case.'),
+    column('PROJECT', 'VARCHAR', 'Project that held it.'),
+    column('RUN_START', 'TIMESTAMP', 'When the run began (UTC).'),
+    column('RUN_END', 'TIMESTAMP', 'When its end was recorded (UTC); empty while it runs.'),
+    column('ERROR', 'VARCHAR', 'Why it did not complete.'),
+    column('QUERY', 'VARCHAR', 'The statements; secrets show as ******.'),
+  ],
+  sql: `
+    SELECT ${nocase('j.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", s.started_at AS "RUN_START", f.finished_at AS "RUN_END",
+      f.error AS "ERROR", j.query AS "QUERY"${runs} AND f.outcome IS DISTINCT FROM 'skipped' AND ($project IS NULL OR j.project = $project)
+    ORDER BY s.position`,
+}

@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
+
+const directory = temporaryDirectory()
+let at: Awaited<ReturnType<typeof spawnService>>
+beforeAll(async () => {
+  at = await spawnService(directory.path, { LOG_LEVEL: 'trace' })
+  await sql(at.url, 'CREATE PROJECT shop')
+}, 30_000)
+afterAll(async () => {
+  at.child.kill()
+  await at.ended
+  directory.remove()
+})
+
+const answers: string[] = []
+const call = async (method: string, path: string, body?: unknown) => {
+  const reply = await send(at.url, method, path, body)
+  answers.push(JSON.stringify(reply.body))
+  return reply
+}
+const run = async (query: string, db = 'mindsdb') => {
+  const answer = await sql(at.url, query, db)
+  answers.push(JSON.stringify(answer))
+  return answer
+}
+const done = async (query: string, db?: string) => expect({ query, ...(await run(query, db)) }).toMatchObject({ query, type: 'ok' })
+const path = '/api/projects/shop/jobs'
+
+/** The run of a job, when it has ended. */
+const ended = async (job: string): Promise<{ error: string | null; run_start: string }> => {
+  for (let waited = 0; waited < 20_000; waited += 50) {
+    const [first] = (await call('GET', `${path}/${job}/history`)).body as {
+      run_end: string | null
+      error: string | null
+      run_start: string
+    }[]
+    if (first?.run_end) return first
+    await sleep(50)
+  }
+  throw new Error(`${job} has not ended`)
+}
+
+const columns = ['NAME', 'PROJECT', 'START_AT', 'END_AT', 'NEXT_RUN_AT', 'SCHEDULE_STR', 'QUERY', 'IF_QUERY', 'VARIABLES']
+const instant = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}$/)
+
+describe('over REST', () => {
+  test('a job is created with 200, read, listed, and deleted', async () => {
+    const asked = { query: 'SELECT 1', if_query: null, start_at: '2031-01-02 03:04:05', end_at: '2032-01-01', schedule_str: 'every day' }
+    const record = {
+      id: expect.any(Number),
+      name: 'Nightly',
+      project: 'shop',
+      start_at: '2031-01-02 03:04:05.000000',
+      end_at: '2032-01-01 00:00:00.000000',
+      next_run_at: '2031-01-02 03:04:05.000000',
+      schedule_str: 'every day',
+      query: 'SELECT 1',
+      if_query: null,
+      variables: [],
+    }
+    expect(await call('POST', path, { job: { name: 'Nightly', ...asked } })).toMatchObject({ status: 200, body: record })
+    expect(await call('GET', `${path}/nightly`)).toMatchObject({ status: 200, body: record })
+    expect((await call('GET', path)).body).toEqual([record])
+    expect((await call('GET', `${path}/nightly/history`)).body).toEqual([])
+    expect(await call('POST', path, { job: { name: 'NIGHTLY', ...asked } })).toMatchObject({ status: 409 })
+    expect((await call('DELETE', `${path}/NIGHTLY`)).status).toBe(204)
+    expect(await call('DELETE', `${path}/nightly`)).toMatchObject({ status: 404, body: { title: 'Job not found' } })
+    expect(await call('GET', `${path}/nightly`)).toMatchObject({
+      status: 404,
+      body: { title: 'Job not found', detail: 'Job with name nightly does not exist' },
+    })
+    expect((await call('GET', `${path}/nightly/history`)).status).toBe(404)
+  })
+
+  test.each([
+    [{}, 'Missing "name"'],
+    [{ name: 'j' }, 'Missing "query"'],
+    [{ name: 'j', query: 7 }, 'job.query'],
+    [{ name: 'j', query: '' }, 'at least one statement'],
+    [{ name: 'j', query: 'SELEC 1' }, 'statement 1 of the job'],
+    [{ name: 'j', query: 'SELECT 1', if_query: 'DROP PROJECT shop' }, 'one query'],
+    [{ name: 'j', query: 'SELECT 1', start_at: 'soon' }, 'is not a time'],
+    [{ name: 'j', query: 'SELECT 1', start_at: 12 }, 'job.start_at'],
+    [{ name: 'j', query: 'SELECT 1', end_at: '2001-01-01' }, 'before it ran once'],
+    [{ name: 'j', query: 'SELECT 1', schedule_str: 'every second' }, 'how often'],
+    [{ name: 'a/b', query: 'SELECT 1' }, 'slashes'],
+  ])('%j is refused with 400', async (job, why) => {
+    const reply = await call('POST', path, { job })
+    expect(reply).toMatchObject({
+      status: 400,
+      type: expect.stringContaining('problem+json'),
+      body: { detail: expect.stringContaining(why) },
+    })
+  })
+
+  test('a project that is not there is a 404', async () => {
+    for (const [method, place] of [
+      ['GET', ''],
+      ['POST', ''],
+      ['GET', '/j'],
+      ['GET', '/j/history'],
+      ['DELETE', '/j'],
+    ] as const)
+      expect(
+        (await call(method, `/api/projects/none/jobs${place}`, method === 'POST' ? { job: { name: 'j', query: 'SELECT 1' } } : undefined))
+          .status,
+      ).toBe(404)
+  })
+
+  test('what clients leave empty is not said', async () => {
+    const job = { name: 'plain', query: 'SELECT 1', if_query: '', start_at: '2031-01-01', end_at: '', schedule_str: '' }
+    expect((await call('POST', path, { job })).body).toMatchObject({ if_query: null, end_at: null, schedule_str: null })
+    await done('DROP JOB shop.plain')
+  })
+})
+
+describe('over SQL', () => {
+  test('the statements of both clients make, show and drop a job', async () => {
+    await done(
+      "CREATE JOB `shop`.`j` (\nSELECT 1;\nSELECT 2\n)\nSTART '2031-01-01 00:00:00'\nEND '2031-02-01 00:00:00'\nEVERY 2 hours\nIF (\nSELECT 3\n)",
+    )
+    await done("CREATE JOB IF NOT EXISTS shop.J AS (SELECT 9) EVERY '1 hour'")
+    await done("CREATE JOB k (SELECT 4) START '2031-01-01' END '2031-01-02' EVERY '1 hour'", 'shop')
+    expect((await run('CREATE JOB shop.j (SELECT 9) EVERY hour')).error_message).toContain('already exists')
+    const j = ['j', 'shop', '2031-01-01 00:00:00.000000', '2031-02-01 00:00:00.000000', '2031-01-01 00:00:00.000000', 'every 2 hours']
+    const k = ['k', 'shop', '2031-01-01 00:00:00.000000', '2031-01-02 00:00:00.000000', '2031-01-01 00:00:00.000000', 'every 1 hour']
+    const rows = [
+      [...j, 'SELECT 1;\nSELECT 2', 'SELECT 3', []],
+      [...k, 'SELECT 4', null, []],
+    ]
+    for (const [query, db] of [
+      ['SHOW JOBS', 'shop'],
+      ['SHOW JOBS FROM shop', 'mindsdb'],
+      ['SELECT * FROM jobs', 'shop'],
+      ['SELECT * FROM shop.jobs', 'mindsdb'],
+      ["SELECT * FROM information_schema.jobs\nWHERE project='Shop'\n", 'mindsdb'],
+    ] as const)
+      expect(await run(query, db)).toMatchObject({ type: 'table', column_names: columns, data: rows })
+    expect((await run('SHOW JOBS')).data).toEqual([])
+    expect((await run("SHOW JOBS LIKE 'K%'", 'shop')).data).toEqual(rows.slice(1))
+    expect(await run('DESCRIBE JOB shop.J')).toMatchObject({ column_names: columns, data: rows.slice(0, 1) })
+    expect((await run("SELECT * FROM jobs WHERE name='J'", 'shop')).data).toEqual(rows.slice(0, 1))
+    await done('DROP JOB `shop`.`j`;')
+    await done('DROP JOB k', 'shop')
+    await done('DROP JOB IF EXISTS k', 'shop')
+    expect((await run('DROP JOB k', 'shop')).error_message).toBe('Job with name k does not exist')
+    expect((await run('CREATE JOB none.j (SELECT 1)')).error_message).toBe('Project with name none does not exist')
+  })
+
+  test('the past of a job is there', async () => {
+    await done("CREATE JOB shop.old (SELECT 1) START '2031-01-01'")
+    const [[position] = []] = (await run('SELECT max(position) FROM log.events')).data
+    await done('DROP JOB shop.old')
+    expect((await run(`SELECT name FROM shop.jobs AT (VERSION => ${String(position)})`)).data).toEqual([['old']])
+    expect((await run('SELECT name FROM shop.jobs')).data).toEqual([])
+  })
+})
+
+test('a job runs at once, in its own name, and every run is a row with what it recorded', async () => {
+  await done(
+    "CREATE JOB shop.maker (CREATE SKILL made USING type = 'sql', tables = ['t']; SELECT * FROM skills; SELECT * FROM nope; SELECT 1)",
+  )
+  expect(await ended('maker')).toMatchObject({ error: expect.stringContaining("Table 'nope' not found") })
+  const history = await run("SELECT * FROM jobs_history WHERE name='maker'", 'shop')
+  expect(history).toMatchObject({
+    column_names: ['NAME', 'PROJECT', 'RUN_START', 'RUN_END', 'ERROR', 'QUERY'],
+    data: [
+      ['maker', 'shop', instant, instant, expect.stringContaining("Table 'nope' not found"), expect.stringContaining('CREATE SKILL made')],
+    ],
+  })
+  expect((await run("SELECT * FROM log.jobs_history WHERE name='maker'")).data).toEqual(history.data)
+  expect((await run("SELECT * FROM jobs_history WHERE name='maker'")).data).toEqual([])
+  const runs = await run("SELECT run, position, finished_position, actor, outcome, statements FROM log.job_runs WHERE job = 'MAKER'")
+  const [[id, position, finished, actor, outcome, statements] = []] = runs.data
+  expect([actor, outcome]).toEqual(['job:shop.maker', 'error'])
+  const recorded = await run(`SELECT position, type, actor, source FROM log.events WHERE correlation = '${String(id)}' ORDER BY position`)
+  expect(recorded.data).toEqual([
+    [position, 'JobRunStarted', 'job:shop.maker', 'system'],
+    [expect.any(Number), 'SkillCreated', 'job:shop.maker', 'sql'],
+    [finished, 'JobRunFinished', 'job:shop.maker', 'system'],
+  ])
+  expect(JSON.parse(String(statements))).toEqual([
+    { positions: [recorded.data[1]?.[0]], error: null },
+    { positions: [], error: null },
+    { positions: [], error: expect.stringContaining("'nope'") },
+  ])
+  // What was known before the run ended.
+  const before = await run(`SELECT outcome, finished_at FROM log.job_runs AT (VERSION => ${Number(finished) - 1}) WHERE job = 'maker'`)
+  expect(before.data).toEqual([['running', null]])
+})
+
+test('the condition decides; a run that it skipped is in log.job_runs alone', async () => {
+  await done('CREATE JOB shop.never (SELECT 1) IF (SELECT 1 WHERE 1 = 0)')
+  await done('CREATE JOB shop.always (SELECT 1) IF (SELECT name FROM shop.jobs)')
+  await ended('always')
+  const outcomes = "SELECT job, outcome FROM log.job_runs WHERE job IN ('never', 'always') ORDER BY job"
+  while ((await run(outcomes)).data.flat().includes('running')) await sleep(50)
+  expect((await run(outcomes)).data).toEqual([
+    ['always', 'complete'],
+    ['never', 'skipped'],
+  ])
+  expect((await run("SELECT name, error FROM jobs_history WHERE name IN ('never', 'always')", 'shop')).data).toEqual([['always', null]])
+  expect((await call('GET', `${path}/never/history`)).body).toEqual([])
+})
+
+test('a secret in the statements of a job works, and is nowhere in the clear', async () => {
+  const secret = 's3cr3t-in-a-job-xyzzy'
+  await done(
+    `CREATE JOB shop.keyed (CREATE AGENT keeper USING model = 'gpt-4o', openai_api_key = '${secret}'; SELECT nope(1) WHERE api_key = '${secret}')`,
+  )
+  expect((await ended('keyed')).error).not.toBe(null)
+  const body = { job: { name: 'keyed2', query: `SELECT 1 WHERE token = '${secret}'`, if_query: `SELECT 'postgres://u:${secret}@h/d'` } }
+  expect(await call('POST', path, body)).toMatchObject({
+    status: 200,
+    body: { query: "SELECT 1 WHERE token = '******'", if_query: expect.stringContaining('******') },
+  })
+  await ended('keyed2')
+  expect((await call('POST', path, { job: { name: 'broken', query: `SELECT 1 WHERE token = '${secret}` } })).status).toBe(400)
+  expect((await call('GET', '/api/projects/shop/agents/keeper')).body).toMatchObject({ params: { openai_api_key: '******' } })
+  for (const query of [
+    'SELECT * FROM log.events',
+    'SELECT * FROM log.job_runs',
+    'SELECT * FROM log.jobs_history',
+    'SELECT * FROM shop.jobs',
+  ])
+    await run(query)
+  expect(answers.filter((answer) => answer.includes(secret))).toEqual([])
+  expect(at.lines.filter((line) => line.includes(secret))).toEqual([])
+  const files = readdirSync(directory.path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  expect(files.map(({ name }) => name)).toEqual(expect.arrayContaining(['log.sqlite']))
+  for (const { parentPath, name } of files) expect(readFileSync(join(parentPath, name)).includes(secret)).toBe(false)
+})
+
+test('a project with jobs can be dropped, and they with it', async () => {
+  await done('CREATE PROJECT gone')
+  await done('CREATE JOB gone.j (SELECT 1) EVERY minute')
+  await done('DROP PROJECT gone')
+  expect((await run("SELECT name FROM information_schema.jobs WHERE project = 'gone'")).data).toEqual([])
+  expect((await run('SELECT type FROM log.events ORDER BY position DESC LIMIT 2')).data).toEqual([['ProjectDeleted'], ['JobDeleted']])
+})

@@ -1,0 +1,433 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { pino } from 'pino'
+import { parseEnvelope } from '../../../events/envelope.js'
+import type { JsonObject } from '../../../events/common.js'
+import { Problem } from '../../../src/errors.js'
+import type { Clock } from '../../../src/jobs/clock.js'
+import { readJob } from '../../../src/jobs/definition.js'
+import { JobService } from '../../../src/jobs/job-service.js'
+import type { Engine } from '../../../src/jobs/run.js'
+import { limits } from '../../../src/limits.js'
+import type { SqlAnswer } from '../../../src/sql/answer.js'
+import type { SqlRequest } from '../../../src/sql/execute.js'
+import { origin, withLog, type OpenLog } from '../../support/log.js'
+
+const logger = pino({ level: 'silent' })
+const minute = 60_000
+const context = { db: 'shop', show_secrets: false } as const
+const ok = (...positions: number[]): SqlAnswer => ({ type: 'ok', affected_rows: null, context, positions })
+const rows = (...chunks: string[]): SqlAnswer => ({
+  type: 'table',
+  columns: [{ name: 'a', type: 'INTEGER' }],
+  format: 'json',
+  rows: (async function* () {
+    yield* chunks.map((chunk) => Buffer.from(chunk))
+  })(),
+  context,
+  positions: [],
+})
+const failed = (problem: Problem): SqlAnswer => ({ type: 'error', error_code: 0, error_message: problem.detail, context, problem })
+
+/** A clock that stands until it is told to go on. */
+class HandClock implements Clock {
+  time = Date.parse('2026-01-01T00:00:00Z')
+  #waiting: { at: number; callback: () => void }[] = []
+
+  now = () => this.time
+
+  wait = (milliseconds: number, callback: () => void) => {
+    const one = { at: this.time + milliseconds, callback }
+    this.#waiting.push(one)
+    return () => void (this.#waiting = this.#waiting.filter((other) => other !== one))
+  }
+
+  /** The times that something waits for. */
+  get due(): number[] {
+    return this.#waiting.map(({ at }) => at)
+  }
+
+  async forward(milliseconds: number): Promise<void> {
+    const until = this.time + milliseconds
+    for (;;) {
+      const next = this.#waiting.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0]
+      if (!next) break
+      this.#waiting = this.#waiting.filter((other) => other !== next)
+      this.time = Math.max(this.time, next.at)
+      next.callback()
+      await settled()
+    }
+    this.time = until
+    await settled()
+  }
+}
+
+/** Lets everything happen that does not wait for the clock. */
+const settled = async () => {
+  for (let i = 0; i < 40; i++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+type Ask = SqlRequest & { answer: (answer: SqlAnswer) => void }
+
+/** An engine that answers when it is told to, or at once. */
+class HandEngine implements Engine {
+  readonly asked: Ask[] = []
+  answers: ((request: SqlRequest) => SqlAnswer) | undefined = () => ok()
+  running = 0
+  most = 0
+
+  execute = async (request: SqlRequest): Promise<SqlAnswer> => {
+    this.running += 1
+    this.most = Math.max(this.most, this.running)
+    try {
+      return await new Promise<SqlAnswer>((resolve) => {
+        this.asked.push({ ...request, answer: resolve })
+        // The real engine answers with the problem that its signal was aborted for.
+        request.signal?.addEventListener('abort', () => resolve(failed(request.signal?.reason as Problem)))
+        if (this.answers) resolve(this.answers(request))
+      })
+    } finally {
+      this.running -= 1
+    }
+  }
+
+  get queries(): string[] {
+    return this.asked.map(({ query }) => query)
+  }
+}
+
+let clock: HandClock
+let engine: HandEngine
+const unhandled: unknown[] = []
+const note = (reason: unknown) => unhandled.push(reason)
+beforeEach(() => {
+  clock = new HandClock()
+  engine = new HandEngine()
+  unhandled.length = 0
+  process.on('unhandledRejection', note)
+})
+afterEach(() => {
+  process.off('unhandledRejection', note)
+  expect(unhandled).toEqual([])
+})
+
+const serviceOver = ({ ledger }: OpenLog, runningMax?: number) =>
+  new JobService({ ledger, engine, clock, logger, ...(runningMax !== undefined && { runningMax }) })
+
+const create = async ({ ledger }: OpenLog, job: string, changes: object = {}) => {
+  await ledger.execute({ type: 'CreateProject', data: { project: 'shop', unlessExists: true } }, origin)
+  const asked = { query: `SELECT '${job}'`, ifQuery: null, start: null, end: null, every: 'every minute', ...changes }
+  await ledger.execute({ type: 'CreateJob', data: { project: 'shop', job, ...readJob(asked, clock.time) } }, origin)
+  await settled()
+}
+
+const drop = ({ ledger }: OpenLog, job: string) => ledger.execute({ type: 'DeleteJob', data: { project: 'shop', job } }, origin)
+
+const eventsOf = async ({ log }: OpenLog) => (await log.readAll(0, 1_000)).map(({ text }) => parseEnvelope(text))
+
+/** What the log says of the runs: when each began, in minutes, and how it ended. */
+const runs = async (open: OpenLog): Promise<[minutes: number, outcome: unknown][]> => {
+  const events = await eventsOf(open)
+  return events
+    .filter(({ type }) => type === 'JobRunStarted')
+    .map(({ data }) => {
+      const end = events.find((other) => other.type === 'JobRunFinished' && other.data['run'] === data['run'])
+      const started = (Date.parse(data['started_at'] as string) - Date.parse('2026-01-01T00:00:00Z')) / minute
+      return [started, end ? end.data['outcome'] : 'running']
+    })
+}
+
+const ends = async (open: OpenLog): Promise<JsonObject[]> =>
+  (await eventsOf(open)).filter(({ type }) => type === 'JobRunFinished').map(({ data }) => data)
+
+/** Runs a test over a log and a service that keeps its jobs, and stops both. */
+const withJobs = (run: (open: OpenLog, jobs: JobService) => Promise<void>, runningMax?: number) =>
+  withLog(async (open) => {
+    const jobs = serviceOver(open, runningMax)
+    await jobs.start()
+    try {
+      await run(open, jobs)
+    } finally {
+      await jobs.stop()
+    }
+  })
+
+describe('when a job runs', () => {
+  test('at its start, then at each of its times; one timer waits for the next', () =>
+    withJobs(async (open) => {
+      await create(open, 'j')
+      expect(await runs(open)).toEqual([[0, 'complete']])
+      expect(clock.due).toEqual([clock.time + minute])
+      await clock.forward(3.5 * minute)
+      expect(await runs(open)).toEqual([0, 1, 2, 3].map((at) => [at, 'complete']))
+      expect(clock.due).toHaveLength(1)
+    }))
+
+  test('once, without a schedule; never after its end; not at all before its start', () =>
+    withJobs(async (open) => {
+      await create(open, 'once', { every: null })
+      await create(open, 'later', { every: null, start: '2026-01-01 00:03:00' })
+      await create(open, 'ending', { end: '2026-01-01 00:01:30' })
+      await clock.forward(10 * minute)
+      expect(await runs(open)).toEqual([0, 0, 1, 3].map((at) => [at, 'complete']))
+      expect(engine.queries).toEqual(["SELECT 'once'", "SELECT 'ending'", "SELECT 'ending'", "SELECT 'later'"])
+      expect((await open.log.resources.list('job')).map(({ state }) => state.next_run_at)).toEqual([null, null, null])
+      expect(clock.due).toEqual([])
+    }))
+
+  test('what was due while the service was down runs once, then goes on at its times; what ended meanwhile does not', () =>
+    withLog(async (open) => {
+      await create(open, 'j')
+      await create(open, 'ended', { end: '2026-01-01 00:01:30' })
+      clock.time += 5.5 * minute
+      const jobs = serviceOver(open)
+      await jobs.start()
+      await settled()
+      expect(await runs(open)).toEqual([[5.5, 'complete']])
+      await clock.forward(minute)
+      expect(await runs(open)).toEqual([5.5, 6].map((at) => [at, 'complete']))
+      expect(engine.queries).toEqual(["SELECT 'j'", "SELECT 'j'"])
+      expect((await eventsOf(open)).map(({ type }) => type)).toContain('JobExpired')
+      await jobs.stop()
+    }))
+
+  test('runs of one job never overlap: what became due meanwhile happens once, afterwards', () =>
+    withJobs(async (open) => {
+      engine.answers = undefined
+      await create(open, 'j')
+      await clock.forward(3.5 * minute)
+      expect(await runs(open)).toEqual([[0, 'running']])
+      engine.answers = () => ok()
+      engine.asked[0]?.answer(ok())
+      await settled()
+      expect(await runs(open)).toEqual([0, 3.5].map((at) => [at, 'complete']))
+      expect(engine.most).toBe(1)
+      await clock.forward(0.5 * minute)
+      expect((await runs(open)).map(([at]) => at)).toEqual([0, 3.5, 4])
+    }))
+
+  test('several jobs run at once, up to the limit; then the one that is due longest comes first', () =>
+    withJobs(async (open) => {
+      engine.answers = undefined
+      for (const [i, name] of ['a', 'b', 'c', 'd'].entries()) await create(open, name, { every: null, start: `2026-01-01 00:0${4 - i}:00` })
+      await clock.forward(5 * minute)
+      expect(engine.queries).toEqual(["SELECT 'd'", "SELECT 'c'"])
+      engine.asked[0]?.answer(ok())
+      await settled()
+      expect(engine.queries).toEqual(["SELECT 'd'", "SELECT 'c'", "SELECT 'b'"])
+      for (const ask of engine.asked) ask.answer(ok())
+      await settled()
+      engine.asked.at(-1)?.answer(ok())
+      await settled()
+      expect([engine.asked.length, engine.most]).toEqual([4, 2])
+    }, 2))
+})
+
+describe('what a run does', () => {
+  test('its statements, in its project, in its own name, with the run as correlation', () =>
+    withJobs(async (open) => {
+      await create(open, 'J', { query: 'SELECT 1; SHOW MODELS' })
+      const { data, actor, source, correlation } = (await eventsOf(open)).find(({ type }) => type === 'JobRunStarted') ?? {}
+      expect({ actor, source, correlation }).toEqual({ actor: 'job:shop.J', source: 'system', correlation: data?.['run'] })
+      expect(engine.asked.map(({ query, db, origin: of }) => ({ query, db, of }))).toEqual(
+        ['SELECT 1', 'SHOW MODELS'].map((query) => ({
+          query,
+          db: 'shop',
+          of: { actor: 'job:shop.J', source: 'sql', request: correlation, correlation, causation: null },
+        })),
+      )
+    }))
+
+  test('up to the first statement that fails; what came of each is kept', () =>
+    withJobs(async (open) => {
+      const answers = [ok(7), failed(new Problem('not_found', 'No', 'there is no t', { hint: 'Look.' })), ok(9)]
+      engine.answers = () => answers.shift() ?? ok()
+      await create(open, 'j', { query: 'SELECT 1; SELECT 2; SELECT 3', every: null })
+      const error = 'there is no t\nLook.'
+      const statements = [
+        { positions: [7], error: null },
+        { positions: [], error },
+      ]
+      expect(await ends(open)).toEqual([{ run: expect.any(String), outcome: 'error', error, statements }])
+      expect(engine.asked).toHaveLength(2)
+    }))
+
+  test('a SELECT that fails after its first rows is a failure, and a fault of the service does not end the jobs', () =>
+    withJobs(async (open) => {
+      engine.answers = () => ({
+        ...rows(),
+        rows: (async function* () {
+          yield Buffer.from('[1]')
+          throw new Problem('query_limit', 'Limit', 'too many rows')
+        })(),
+      })
+      await create(open, 'j')
+      engine.answers = () => {
+        throw new TypeError('a fault')
+      }
+      await clock.forward(minute)
+      engine.answers = () => ok()
+      await clock.forward(minute)
+      expect((await ends(open)).map(({ outcome, error }) => [outcome, error])).toEqual([
+        ['error', 'too many rows'],
+        ['error', 'a fault of this service; its log says more'],
+        ['complete', null],
+      ])
+    }))
+
+  test('a statement waits while SQL is starting or has too much to do', () =>
+    withJobs(async (open) => {
+      const answers = ['analytics_unavailable', 'busy'] as const
+      let n = 0
+      engine.answers = () => {
+        const code = answers[n++]
+        return code ? failed(new Problem(code, 'Not now', 'not now')) : ok(5)
+      }
+      await create(open, 'j', { every: null })
+      expect(await ends(open)).toEqual([])
+      await clock.forward(2_000)
+      expect(await ends(open)).toMatchObject([{ outcome: 'complete', statements: [{ positions: [5], error: null }] }])
+    }))
+
+  test('nothing but the question, when its condition gives no row or fails', () =>
+    withJobs(async (open) => {
+      engine.answers = ({ query }) => (query === 'SELECT 0' ? rows() : ok(5))
+      await create(open, 'j', { ifQuery: 'SELECT 0' })
+      engine.answers = ({ query }) => (query === 'SELECT 0' ? rows('', '[1]') : ok(5))
+      await clock.forward(minute)
+      engine.answers = () => failed(new Problem('not_found', 'No', 'there is no t'))
+      await clock.forward(minute)
+      expect((await ends(open)).map(({ outcome, error, statements }) => [outcome, error, statements])).toEqual([
+        ['skipped', null, []],
+        ['complete', null, [{ positions: [5], error: null }]],
+        ['error', 'the condition failed: there is no t', []],
+      ])
+    }))
+
+  test('placeholders say when it began, and when the run before did', () =>
+    withJobs(async (open) => {
+      await create(open, 'j', { query: "SELECT '{{PREVIOUS_START_DATETIME}}', '{{START_DATETIME}}'" })
+      await clock.forward(minute)
+      expect(engine.queries).toEqual(["SELECT NULL, '2026-01-01 00:00:00'", "SELECT '2026-01-01 00:00:00', '2026-01-01 00:01:00'"])
+    }))
+
+  test('a secret in its statements is there when it runs, and stars are in the log, also where an error repeats it', () =>
+    withJobs(async (open) => {
+      const query = "CREATE SKILL s USING type = 'sql', api_key = 'sk-planted'"
+      engine.answers = () => failed(new Problem('not_found', 'No', "no such key: 'sk-planted'"))
+      await create(open, 'j', { query, every: null })
+      expect(engine.queries).toEqual([query])
+      expect((await ends(open))[0]).toMatchObject({ error: "no such key: '******'", statements: [{ error: "no such key: '******'" }] })
+      expect(JSON.stringify(await eventsOf(open))).not.toContain('sk-planted')
+    }))
+
+  test('a secret that was erased is said so', () =>
+    withJobs(async (open) => {
+      open.log.payload = async () => undefined
+      await create(open, 'j', { query: "CREATE SKILL s USING type = 'sql', api_key = 'sk-planted'", every: null })
+      expect(await ends(open)).toMatchObject([{ outcome: 'error', error: expect.stringContaining('were erased') }])
+    }))
+})
+
+describe('a run that is cut off', () => {
+  test('by a crash is recorded as interrupted at the next start, and is not run again; what became due meanwhile runs once', () =>
+    withLog(async (open) => {
+      engine.answers = undefined
+      await serviceOver(open).start()
+      await create(open, 'j')
+      await create(open, 'once', { every: null })
+      expect(await runs(open)).toEqual([
+        [0, 'running'],
+        [0, 'running'],
+      ])
+      // The first service is never heard of again, as after SIGKILL.
+      engine = new HandEngine()
+      clock = Object.assign(new HandClock(), { time: clock.time + 2.5 * minute })
+      const jobs = serviceOver(open)
+      await jobs.start()
+      await settled()
+      expect(await runs(open)).toEqual([
+        [0, 'interrupted'],
+        [0, 'interrupted'],
+        [2.5, 'complete'],
+      ])
+      expect(engine.queries).toEqual(["SELECT 'j'"])
+      await jobs.stop()
+    }))
+
+  test('by a stop is given time, then recorded as interrupted; nothing begins meanwhile', () =>
+    withJobs(async (open, jobs) => {
+      engine.answers = undefined
+      await create(open, 'j')
+      await create(open, 'quick')
+      const stopped = jobs.stop()
+      engine.asked[1]?.answer(ok())
+      await settled()
+      expect(await runs(open)).toEqual([
+        [0, 'running'],
+        [0, 'complete'],
+      ])
+      await clock.forward(limits.stopTimeoutMs)
+      await stopped
+      expect((await ends(open)).at(-1)).toMatchObject({ outcome: 'interrupted', error: 'the service stopped while it ran' })
+      await clock.forward(5 * minute)
+      expect(await runs(open)).toHaveLength(2)
+    }))
+
+  test('by its time limit ends as an error', () =>
+    withJobs(async (open) => {
+      engine.answers = undefined
+      await create(open, 'j', { every: null })
+      await clock.forward(limits.jobRunTimeoutMs)
+      expect(await ends(open)).toMatchObject([{ outcome: 'error', error: expect.stringContaining('limit') }])
+    }))
+
+  test('by the end of its job is cancelled in the same commit, and its statements are stopped; the name can be used anew', () =>
+    withJobs(async (open) => {
+      engine.answers = undefined
+      await create(open, 'j', { query: 'SELECT 1; SELECT 2' })
+      const head = (await open.log.head()).position
+      await drop(open, 'j')
+      expect((await eventsOf(open)).slice(head).map(({ type }) => type)).toEqual(['JobRunFinished', 'JobDeleted'])
+      await settled()
+      expect([engine.asked.length, engine.asked[0]?.signal?.aborted]).toEqual([1, true])
+      engine.answers = () => ok()
+      await create(open, 'j')
+      expect(await runs(open)).toEqual([
+        [0, 'cancelled'],
+        [0, 'complete'],
+      ])
+      await clock.forward(minute)
+      expect(await runs(open)).toHaveLength(3)
+    }))
+
+  test('a project takes its jobs with it, the one that runs, too; a new name of it is theirs at once', () =>
+    withJobs(async (open) => {
+      engine.answers = undefined
+      await create(open, 'j', { query: 'SELECT 1; SELECT 2' })
+      await open.ledger.execute({ type: 'RenameProject', data: { project: 'shop', name: 'store', defaultProject: 'mindsdb' } }, origin)
+      engine.asked[0]?.answer(ok())
+      await settled()
+      expect(engine.asked.map(({ db }) => db)).toEqual(['shop', 'store'])
+      await open.ledger.execute({ type: 'DeleteProject', data: { project: 'store', defaultProject: 'mindsdb' } }, origin)
+      await settled()
+      expect(await runs(open)).toEqual([[0, 'cancelled']])
+      await clock.forward(5 * minute)
+      expect(engine.asked).toHaveLength(2)
+      expect(clock.due).toEqual([])
+    }))
+})
+
+test('a run that cannot be recorded is tried again after a while, not again and again', () =>
+  withJobs(async (open) => {
+    const execute = open.ledger.execute.bind(open.ledger)
+    let refusals = 0
+    open.ledger.execute = (command, ...rest) => {
+      if (command.type !== 'StartJobRun' || refusals > 0) return execute(command, ...rest)
+      refusals += 1
+      return Promise.reject(new TypeError('a fault'))
+    }
+    await create(open, 'j', { every: null })
+    expect([refusals, await runs(open)]).toEqual([1, []])
+    await clock.forward(minute)
+    expect(await runs(open)).toEqual([[1, 'complete']])
+  }))

@@ -1,0 +1,39 @@
+import { connect } from 'node:net'
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
+import { pino } from 'pino'
+import { readConfig } from '../../src/config.js'
+import { startService } from '../../src/main.js'
+import { TrainingService } from '../../src/models/training-service.js'
+import { temporaryDirectory } from '../support/service.js'
+
+let place: ReturnType<typeof temporaryDirectory>
+beforeEach(() => {
+  place = temporaryDirectory()
+})
+afterEach(() => {
+  jest.restoreAllMocks()
+  place.remove()
+})
+
+/** A port that nobody uses: what the system chose for a service that has ended. */
+const freePort = async (): Promise<string> => {
+  const service = await startService(readConfig({ PORT: '0', DATA_DIR: place.path }), pino({ level: 'silent' }))
+  await service.close()
+  return new URL(service.url).port
+}
+
+const isOpen = (port: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(Number(port), '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
+    socket.unref()
+  })
+
+test('a start that fails after the port was taken gives the port and the directory back', async () => {
+  const port = await freePort()
+  const config = readConfig({ PORT: port, DATA_DIR: place.path })
+  jest.spyOn(TrainingService.prototype, 'resume').mockRejectedValueOnce(new Error('no trainings'))
+  await expect(startService(config, pino({ level: 'silent' }))).rejects.toThrow('no trainings')
+  expect(await isOpen(port)).toBe(false)
+  const again = await startService(config, pino({ level: 'silent' }))
+  await again.close()
+})

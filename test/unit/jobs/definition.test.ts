@@ -1,0 +1,84 @@
+import { describe, expect, test } from '@jest/globals'
+import { readJob } from '../../../src/jobs/definition.js'
+import { fillTimes } from '../../../src/jobs/placeholders.js'
+import { limits } from '../../../src/limits.js'
+import { hiderOf } from '../../../src/sql/statements/secrets.js'
+
+const now = Date.parse('2026-05-06T07:08:09Z')
+const asked = (changes: object = {}) => readJob({ query: 'SELECT 1', ifQuery: null, start: null, end: null, every: null, ...changes }, now)
+
+describe('a job that is asked for', () => {
+  test('begins now and runs once when nothing else is said', () =>
+    expect(asked()).toEqual({
+      statements: 'SELECT 1',
+      condition: null,
+      params: {},
+      now: '2026-05-06T07:08:09.000000Z',
+      start_at: '2026-05-06T07:08:09.000000Z',
+      end_at: null,
+      schedule: null,
+    }))
+
+  test('keeps its statements apart by semicolons, those inside brackets and texts aside', () =>
+    expect(asked({ query: "SELECT ';' ;\n-- a note;\nCREATE JOB k (SELECT 2; SELECT 3);;" }).statements).toBe(
+      "SELECT ';';\nCREATE JOB k (SELECT 2; SELECT 3)",
+    ))
+
+  test('shows no secret of its statements or its condition, and keeps them whole to be sealed', () => {
+    const query = "CREATE SKILL s USING type = 'sql', api_key = 'sk-1234'"
+    const ifQuery = "SELECT 1 WHERE 'postgres://u:hunter2@h/d' <> ''"
+    expect(asked({ query, ifQuery })).toMatchObject({
+      statements: "CREATE SKILL s USING type = 'sql', api_key = '******'",
+      condition: expect.not.stringContaining('hunter2'),
+      params: { secret: { query, if_query: ifQuery } },
+    })
+  })
+
+  test.each([
+    [{ query: '' }, 'at least one statement'],
+    [{ query: ' ; -- nothing' }, 'at least one statement'],
+    [{ query: 'SELECT 1; SELEC 2' }, 'statement 2 of the job'],
+    [{ query: "SELECT 'open" }, 'never ends'],
+    [{ query: 'SELECT :x' }, ':x is a parameter'],
+    [{ query: 'SELECT 1;'.repeat(limits.jobStatementsMax + 1) }, 'at most 100'],
+    [{ ifQuery: 'DROP PROJECT shop' }, 'the condition of a job is one query'],
+    [{ ifQuery: 'SELECT 1; SELECT 2' }, 'the condition of a job is one query'],
+    [{ start: 'soon' }, 'start: "soon" is not a time'],
+    [{ every: 'every second' }, 'how often'],
+  ])('%j is refused', (changes, why) => expect(() => asked(changes)).toThrow(why))
+
+  test.each(["CREATE SKILL s USING api_key = 'sk-1234' nonsense", "SELECT 1; SELECT 2 WHERE api_key = 'sk-1234"])(
+    'the refusal of %s shows no secret',
+    (query) => {
+      const refusal = (() => {
+        try {
+          return asked({ query })
+        } catch (error) {
+          return [error, String(error)]
+        }
+      })()
+      expect(JSON.stringify(refusal)).toContain('cannot be parsed')
+      expect(JSON.stringify(refusal)).not.toContain('sk-1234')
+    },
+  )
+})
+
+describe('the times of a run in its statements', () => {
+  const run = { started_at: '2026-05-06T07:08:09.123456Z', previous: '2026-05-05T07:08:09.000000Z' }
+  test.each([
+    ["at > '{{PREVIOUS_START_DATETIME}}' AND at <= '{{START_DATETIME}}'", "at > '2026-05-05 07:08:09' AND at <= '2026-05-06 07:08:09'"],
+    ['at > "{{PREVIOUS_START_DATETIME}}"', "at > '2026-05-05 07:08:09'"],
+    ["CREATE TABLE files.t_{{START_DATE}} '{{ START_DATE }}'", "CREATE TABLE files.t_2026-05-06 '2026-05-06'"],
+    ["'from {{START_DATE}} on'", "'from 2026-05-06 on'"],
+    ["'{{OTHER}}'", "'{{OTHER}}'"],
+  ])('%s', (sql, filled) => expect(fillTimes(sql, run)).toBe(filled))
+
+  test('the first run has no previous one', () =>
+    expect(fillTimes("'{{PREVIOUS_START_DATETIME}}' {{PREVIOUS_START_DATETIME}}", { ...run, previous: null })).toBe('NULL NULL'))
+})
+
+test('an error that repeats a secret, or a part of it, shows stars', () => {
+  const hide = hiderOf(["CREATE DATABASE d WITH ENGINE = 'x', PARAMETERS = {'password': 'hunter2 extra'}", 'SELECT 1'])
+  expect(hide('no: hunter2 extra; no: hunter2')).toBe('no: ******; no: ******')
+  expect(hide('nothing to hide')).toBe('nothing to hide')
+})
