@@ -99,8 +99,13 @@ const exporting = async (target: Target, rounds: number): Promise<void> => {
   if (ours[0]?.hash !== theirs[0]?.hash) throw new Error('the two sides write different rows')
   const of = (runs: readonly Read[], key: 'seconds' | 'firstMs') => median(runs.map((run) => run[key]))
   console.log(`sql, ${rows} rows as JSON: ratio ${(of(theirs, 'seconds') / of(ours, 'seconds')).toFixed(2)}`)
-  for (const [name, runs] of [['ours', ours], ['bare', theirs]] as const)
-    console.log(`  ${name}  ${of(runs, 'seconds').toFixed(2)} s   first byte ${of(runs, 'firstMs').toFixed(0)} ms   ${(runs[0]?.bytes ?? 0) >> 20} MB`)
+  for (const [name, runs] of [
+    ['ours', ours],
+    ['bare', theirs],
+  ] as const)
+    console.log(
+      `  ${name}  ${of(runs, 'seconds').toFixed(2)} s   first byte ${of(runs, 'firstMs').toFixed(0)} ms   ${(runs[0]?.bytes ?? 0) >> 20} MB`,
+    )
 }
 
 /** How much the processes of a server grow while a large answer is read, sampled every 50 ms. */
@@ -111,14 +116,16 @@ const memory = async (target: Target, count: number): Promise<void> => {
   const timer = setInterval(() => (most = Math.max(most, residentMb(pids))), 50)
   await readAll(target.url, `SELECT id + n * ${rows} AS id, amount, customer, moment, paid FROM files.big, range(${count / rows}) AS t(n)`)
   clearInterval(timer)
-  console.log(`sql, memory: ${count} rows   before ${before.toFixed(0)} MB   most ${most.toFixed(0)} MB   growth ${(most - before).toFixed(0)} MB`)
+  console.log(
+    `sql, memory: ${count} rows   before ${before.toFixed(0)} MB   most ${most.toFixed(0)} MB   growth ${(most - before).toFixed(0)} MB`,
+  )
 }
 
 /** Round trips of one statement: `connections` at a time, one after the other on each. */
 const latencies = async (url: string, connections: number, seconds: number): Promise<number[]> => {
   const took: number[] = []
   const until = performance.now() + seconds * 1000
-    const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const body = JSON.stringify({ query: 'SELECT 1', context: { db: 'mindsdb', show_secrets: false } })
   const ask = async () => {
     while (performance.now() < until) {
@@ -148,7 +155,9 @@ const small = async (target: Target, rounds: number): Promise<void> => {
       for (const side of round % 2 === 0 ? (['ours', 'bare'] as const) : (['bare', 'ours'] as const))
         p50[side].push(median(await latencies((side === 'ours' ? target : bare).url, connections, 3)))
     const [ours, theirs] = [median(p50.ours), median(p50.bare)]
-    console.log(`sql, SELECT 1, ${connections} connections: p50 ours ${ours.toFixed(2)} ms   bare ${theirs.toFixed(2)} ms   ${(ours / theirs).toFixed(2)} times`)
+    console.log(
+      `sql, SELECT 1, ${connections} connections: p50 ours ${ours.toFixed(2)} ms   bare ${theirs.toFixed(2)} ms   ${(ours / theirs).toFixed(2)} times`,
+    )
   }
   await bare.stop()
 }

@@ -28,8 +28,7 @@ const json = (value: unknown): Buffer[] => {
 }
 
 /** The pieces of a frame, to be written one after the other. */
-export const encodeFrame = (frame: Frame): Buffer[] =>
-  'rows' in frame ? [header(rowsKind, frame.rows.length), frame.rows] : json(frame)
+export const encodeFrame = (frame: Frame): Buffer[] => ('rows' in frame ? [header(rowsKind, frame.rows.length), frame.rows] : json(frame))
 
 /** The last frame of an answer that failed. An error that is no refusal is a fault of ours. */
 export const encodeError = (error: unknown): Buffer[] => {

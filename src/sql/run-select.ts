@@ -154,7 +154,12 @@ type Printed = { text: string; format: RowFormat }
  * An error in the middle of a stream ends it without a word: the binding does not tell it from the last row. But it breaks the
  * transaction, which is asked when the rows have ended.
  */
-async function* framesOf(session: Session, prepared: DuckDBPreparedStatement, isBroken: () => Promise<boolean>, { text, format }: Printed): AsyncGenerator<Frame> {
+async function* framesOf(
+  session: Session,
+  prepared: DuckDBPreparedStatement,
+  isBroken: () => Promise<boolean>,
+  { text, format }: Printed,
+): AsyncGenerator<Frame> {
   const result = await prepared.stream()
   const types = result.columnTypes()
   const columns = result.columnNames().map((name, i) => ({ name, type: typeName(types[i]) }))

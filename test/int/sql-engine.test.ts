@@ -324,7 +324,9 @@ describe('POST /sql/query', () => {
         res.on('data', (chunk: Buffer) => (text += chunk.toString()))
         res.on('end', () => done(null, text))
       })
-    expect(lines.body).toBe('{"type":"table","column_names":["a","b"],"column_types":["INTEGER","VARCHAR"]}\n[[1,"a"],[2,"b"]]\n[[3,"c"]]\n')
+    expect(lines.body).toBe(
+      '{"type":"table","column_names":["a","b"],"column_types":["INTEGER","VARCHAR"]}\n[[1,"a"],[2,"b"]]\n[[3,"c"]]\n',
+    )
     const events = await post({ query: 'USE shop', response_format: 'sse' })
     expect(events.text).toBe('data: {"type":"ok","affected_rows":null,"context":{"db":"shop","show_secrets":false}}\n\n')
   })

@@ -40,7 +40,10 @@ test('a frame that was cut off is none', async () => {
 test('an error comes as the problem that it was, and a fault without its details', async () => {
   const problem = new Problem('query_failed', 'Query failed', 'no such thing', { hint: 'try another', line: 3 })
   const [refused] = await cut(encodeError(problem))
-  expect(refused).toMatchObject({ kind: 'error', problem: { code: 'query_failed', detail: 'no such thing', extras: { hint: 'try another', line: 3 } } })
+  expect(refused).toMatchObject({
+    kind: 'error',
+    problem: { code: 'query_failed', detail: 'no such thing', extras: { hint: 'try another', line: 3 } },
+  })
   const [fault] = await cut(encodeError(new Error('boom')))
   expect(fault).toMatchObject({ kind: 'error', problem: { code: 'internal', detail: 'a fault of this service; its log says more' } })
 })

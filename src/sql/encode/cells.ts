@@ -31,10 +31,12 @@ const arrayCell = (child: Cell, range: (row: number) => [from: number, to: numbe
   }
 }
 
-const rangeOf = (list: DuckDBListVector) => (row: number): [number, number] => {
-  const from = list.getEntryOffset(row)
-  return [from, from + list.getEntryLength(row)]
-}
+const rangeOf =
+  (list: DuckDBListVector) =>
+  (row: number): [number, number] => {
+    const from = list.getEntryOffset(row)
+    return [from, from + list.getEntryLength(row)]
+  }
 
 /** A STRUCT whose entries have no names is an array: an object would keep the last of them only. */
 const structCell = (struct: DuckDBStructVector, { entryNames, entryTypes }: DuckDBStructType, out: TextBytes): Cell => {

@@ -119,7 +119,7 @@ const hexCell = (vector: DuckDBVector, out: TextBytes, { mark }: Style): Cell =>
 /** Kinds that are rare, or short of anything faster: as the binding reads and DuckDB writes them. */
 const otherCell = (vector: DuckDBVector, out: TextBytes, { text, nothing }: Style): Cell => {
   return (row) => {
-    const value: unknown = vector.getItem(row)
+    const value = vector.getItem(row)
     if (typeof value === 'bigint') {
       out.ascii(String(value))
       return

@@ -111,7 +111,9 @@ onLinux('clients that read nothing cost a few megabytes and nobody a place, and 
   const before = pids.map(residentMb)
   const sockets = await Promise.all(Array.from({ length: 10 }, () => stuckReader(large)))
   for (let n = 0; n < 20; n++)
-    expect((await send(at.url, 'POST', '/api/sql/query', { query: `SELECT sum(i) FROM range(${n * 100_000}) AS t(i)` })).body).toMatchObject({
+    expect(
+      (await send(at.url, 'POST', '/api/sql/query', { query: `SELECT sum(i) FROM range(${n * 100_000}) AS t(i)` })).body,
+    ).toMatchObject({
       type: 'table',
     })
   const grown = pids.map((pid, i) => residentMb(pid) - (before[i] ?? 0))

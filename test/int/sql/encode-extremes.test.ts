@@ -95,9 +95,17 @@ test('nested values are told apart row by row, over several chunks', async () =>
 })
 
 test('texts of all lengths, wherever they are stored, are read whole', async () => {
-  await ledger.file('texts', `SELECT i, CASE WHEN i % 11 > 0 THEN repeat(chr(97 + (i % 26)::INTEGER), (i * 7919 % 40)::INTEGER) || i END AS s FROM range(9000) AS t(i)`)
+  await ledger.file(
+    'texts',
+    `SELECT i, CASE WHEN i % 11 > 0 THEN repeat(chr(97 + (i % 26)::INTEGER), (i * 7919 % 40)::INTEGER) || i END AS s FROM range(9000) AS t(i)`,
+  )
   const expected = (i: number) => (i % 11 > 0 ? String.fromCharCode(97 + (i % 26)).repeat((i * 7919) % 40) + String(i) : null)
-  for (const sql of ['FROM files.texts', 'FROM files.texts WHERE i % 3 = 1', 'FROM files.texts ORDER BY i DESC', 'FROM files.texts ORDER BY s']) {
+  for (const sql of [
+    'FROM files.texts',
+    'FROM files.texts WHERE i % 3 = 1',
+    'FROM files.texts ORDER BY i DESC',
+    'FROM files.texts ORDER BY s',
+  ]) {
     const { data } = await ledger.select(`SELECT i, s ${sql}`)
     for (const [i, s] of data) expect(s).toBe(expected(Number(i)))
   }
