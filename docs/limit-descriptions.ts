@@ -36,6 +36,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   resultMaxRows: 'Rows of one answer. Beyond: 400 `query_limit`.',
   resultMaxBytes: 'Bytes of one answer. Beyond: 400 `query_limit`.',
   sqlTreeMaxDepth: 'Levels of a parsed statement. Beyond: 400, before it is run.',
+  viewsDescribedMax: 'Views whose columns information_schema.columns lists; those of later ones are missing there.',
   viewMaxDepth: 'Views that stand on views. Beyond: 400; a view that names itself ends here, too.',
   modelInsideMaxRows: 'Rows that a model scores inside the query. Beyond: the query runs again with its rows scored beforehand.',
   modelHeldMaxBytes:
@@ -49,6 +50,9 @@ export const limitDescriptions: Record<LimitName, string> = {
   fileIngestMemoryMaxBytes: 'Memory of the process that reads an uploaded file. Beyond: it is ended with an error.',
   fileIngestConcurrentMax: 'Uploaded files that are read at once. Beyond: they wait.',
   fileIngestDiskMaxBytes: 'An uploaded table while it is converted. Beyond: 413 `too_large`.',
+  tableMaxRows: 'Rows of a table that a statement writes. Beyond: 400 `query_limit`; the table stays as it was.',
+  tableMaxBytes: 'A table that a statement writes, as Parquet. Beyond: 400 `query_limit`; the table stays as it was.',
+  insertRetriesMax: 'How often rows are added anew because others were added meanwhile. Beyond: 412 `version_mismatch`.',
   formFieldsMax: 'Fields of an upload form. Beyond: 400 `wrong_arguments`.',
   formFieldMaxBytes: 'One field of an upload form. Beyond: 413 `too_large`.',
   fileRowMaxBytes: 'One row of an uploaded file. Beyond: 413 `too_large`, or the row counts as bad.',

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import * as agent from './agent.js'
 import * as chatbot from './chatbot.js'
 import type { JsonObject, StreamId, Upcaster } from './common.js'
+import * as config from './config.js'
 import * as database from './database.js'
 import * as file from './file.js'
 import * as job from './job.js'
@@ -22,6 +23,7 @@ export type States = {
   database: database.Database
   file: file.File
   job: job.Job
+  config: config.Config
 }
 export type Kind = keyof States
 
@@ -35,6 +37,7 @@ export type ResourceEvent =
   | database.DatabaseEvent
   | file.FileEvent
   | job.JobEvent
+  | config.ConfigEvent
 export type LedgerEvent = ResourceEvent | PredictionsEvent
 export type EventType = LedgerEvent['type']
 
@@ -53,6 +56,7 @@ const groups: Group[] = [
   { kind: 'database', schemas: database.databaseSchemas },
   { kind: 'file', schemas: file.fileSchemas },
   { kind: 'job', schemas: job.jobSchemas },
+  { kind: 'config', schemas: config.configSchemas },
   { kind: 'predictions', schemas: predictionsSchemas },
 ]
 
@@ -63,7 +67,7 @@ export const catalogue: ReadonlyMap<string, EventDefinition> = new Map(
   ),
 )
 
-export const kinds: readonly Kind[] = ['project', 'skill', 'agent', 'chatbot', 'model', 'view', 'database', 'file', 'job']
+export const kinds: readonly Kind[] = ['project', 'skill', 'agent', 'chatbot', 'model', 'view', 'database', 'file', 'job', 'config']
 
 /** The schema version that is written today. */
 export const currentSchema = (type: string): number => (catalogue.get(type)?.upcasters.length ?? 0) + 1
@@ -89,6 +93,7 @@ const evolvers: Record<Kind, Evolve> = {
   database: database.evolve,
   file: file.evolve,
   job: job.evolve,
+  config: config.evolve,
 }
 
 /** The state of a resource after one more of its events; undefined when the event ended it. */

@@ -26,11 +26,16 @@ export const replayLimits: ReplayLimits = { batchMaxEvents: 40_000, batchMaxByte
 type Batch = { events: PreparedEvent[]; payloads: StagedPayload[]; failure?: ProjectionError }
 
 /** Of DuckDB's messages only the kind of error is kept: the rest quotes data. `Conversion Error: Could not …` → `Conversion Error` */
-const kindOf = (error: unknown): string => (error instanceof Error ? (/^[\w ]+(?=:)/.exec(error.message)?.[0] ?? error.name) : 'an error')
+const kindOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'an error'
+  // Where errors come as JSON, the kind is a member.
+  const type = /"exception_type":"([\w ]+)"/.exec(error.message)?.[1]
+  return type === undefined ? (/^[\w ]+(?=:)/.exec(error.message)?.[0] ?? error.name) : `${type} Error`
+}
 
 /** A full disk or a broken file says nothing about an event, and smaller batches meet it as well. */
 const isOfTheMachine = (error: unknown): boolean =>
-  error instanceof Error && /^(?:IO|FATAL|INTERNAL|TransactionContext) Error/i.test(error.message)
+  error instanceof Error && /^(?:IO|FATAL|INTERNAL|TransactionContext) Error/i.test(kindOf(error))
 
 /**
  * Tables that follow a log. Each batch is one transaction: staging, the projections that handle its events, the checkpoint.

@@ -69,6 +69,15 @@ export const views = history({
   columns: { project: textColumn, name: nameColumn, query: textColumn, database: textColumn },
 })
 
+/** Defaults that were set while the service ran, for all projects; secrets stand in `value` as references to payloads. */
+export const configs = history({
+  name: 'configs',
+  begins: 'ConfigCreated',
+  changes: ['ConfigUpdated'],
+  ends: ['ConfigDeleted'],
+  columns: { name: nameColumn, value: jsonColumn },
+})
+
 /** Uploaded tables; `content` is the hash of the Parquet blob that holds the rows. */
 export const files = history({
   name: 'files',

@@ -71,14 +71,12 @@ export const notFound = (kind: string, name: string | number): Problem =>
 const conflictTitles: Record<string, string> = { view: 'Name conflict', database: 'Name conflict' }
 
 /** `conflict('agent', 'helper')` → 409 "Agent already exists". */
-export const conflict = (kind: string, name: string): Problem =>
+export const conflict = (kind: string, name: string, hint = 'Names are compared without case. Choose another one.'): Problem =>
   new Problem(
     'already_exists',
     conflictTitles[kind] ?? `${capital(kind)} already exists`,
     `${capital(kind)} with name ${name} already exists`,
-    {
-      hint: 'Names are compared without case. Choose another one.',
-    },
+    { hint },
   )
 
 /** `missingField('type', 'skill')` → 400 "Missing field". */

@@ -11,8 +11,10 @@ import { agentRoutes } from './http/agents.js'
 import { createApp } from './http/app.js'
 import { authRoutes } from './http/auth.js'
 import { chatbotRoutes } from './http/chatbots.js'
+import { configRoutes } from './http/config.js'
 import { databaseRoutes } from './http/databases.js'
 import { fileRoutes } from './http/files.js'
+import { handlerRoutes } from './http/handlers.js'
 import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
 import { predictRoutes } from './http/predict.js'
@@ -21,8 +23,11 @@ import { Records } from './http/records.js'
 import { createHttpServer } from './http/server.js'
 import { Sessions } from './http/sessions.js'
 import { skillRoutes } from './http/skills.js'
+import { sqlUtilityRoutes } from './http/sql-utilities.js'
 import { sqlRoutes } from './http/sql.js'
 import { statusRoutes, type About } from './http/status.js'
+import { tableRoutes } from './http/tables.js'
+import { treeRoutes } from './http/tree.js'
 import { viewRoutes } from './http/views.js'
 import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
@@ -35,6 +40,7 @@ import { PredictionRecorder } from './models/recorder.js'
 import { Trainer } from './models/trainer.js'
 import { TrainingService } from './models/training-service.js'
 import { SqlEngine } from './sql/execute.js'
+import { TableWriter } from './sql/table-writer.js'
 import { Vault } from './vault/vault.js'
 import { readVersion } from './version.js'
 
@@ -117,7 +123,8 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   })
   undo.push(() => trainings.stop())
   const recorder = new PredictionRecorder(log, vault)
-  const sql = new SqlEngine({ ledger, analytics, trainings, recorder, defaultProject: config.defaultProject, version })
+  const tables = new TableWriter({ ledger, blobs, directory: paths.tables })
+  const sql = new SqlEngine({ ledger, analytics, trainings, recorder, tables, defaultProject: config.defaultProject, version })
   const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
   undo.push(() => jobs.stop())
 
@@ -128,6 +135,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
     authentication: sessions !== undefined,
     defaultProject: config.defaultProject,
     sqlStopped: () => analytics.status().stopped,
+    isTraining: () => trainings.isTraining,
   }
   const routes = [
     ...projectRoutes(ledger, config.defaultProject),
@@ -140,7 +148,12 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
     ...jobRoutes(ledger, records),
     ...fileRoutes(ledger, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
     ...databaseRoutes(ledger, records, config.defaultProject),
+    ...tableRoutes(ledger, sql),
+    ...treeRoutes(log, records, config.defaultProject),
+    ...configRoutes(ledger, { authentication: sessions !== undefined, host: config.host }),
+    ...handlerRoutes(),
     ...sqlRoutes(sql),
+    ...sqlUtilityRoutes(log, records, config.defaultProject),
     ...statusRoutes(about),
     ...authRoutes(sessions),
   ]

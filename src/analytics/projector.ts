@@ -1,6 +1,7 @@
 import { ProjectionError } from '../../projections/problem.js'
 import type { EventReader, Replay } from '../../projections/replay.js'
 import { Problem, wrong } from '../errors.js'
+import { readDuckDBError } from '../sql/ast/duckdb-error.js'
 
 export type ProjectorState = { position: number; head: number; stopped: string | null }
 
@@ -95,9 +96,9 @@ export class Projector {
   }
 
   #passing(error: unknown): Problem {
-    const message = error instanceof Error ? error.message : String(error)
+    const { kind, message } = readDuckDBError(error)
     // DuckDB answers nothing any more after this, until the file is opened anew.
-    if (/^FATAL|has been invalidated/i.test(message)) this.options.onFatal()
+    if (kind.toUpperCase() === 'FATAL' || /has been invalidated/i.test(message)) this.options.onFatal()
     // Where files lie is nobody's business who asks a question.
     const said = message.replaceAll(/"[^"]*"/g, 'its file')
     return new Problem('analytics_unavailable', 'SQL is behind', `The tables cannot be brought up to date at the moment: ${said}`)

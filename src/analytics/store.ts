@@ -21,12 +21,12 @@ const megabytes = (bytes: number): string => `${Math.max(1, Math.floor(bytes / m
 
 const quoted = (path: string): string => `'${path.replaceAll("'", "''")}'`
 
-/** Opens DuckDB and shuts it in: of the file system it reaches its own file, its spill and the blobs, and nobody can change that. */
+/** Opens DuckDB and shuts it in: of the file system it reaches its own file, its spill, the blobs and the tables that are being written, and nobody can change that. */
 const openInstance = async (paths: DataPaths, settings: Settings): Promise<DuckDBInstance> => {
   const spill = join(paths.temporary, 'spill')
   // What a killed process spilled stays behind.
   rmSync(spill, { recursive: true, force: true })
-  mkdirSync(spill, { recursive: true, mode: 0o700 })
+  for (const directory of [spill, paths.tables]) mkdirSync(directory, { recursive: true, mode: 0o700 })
   const instance = await DuckDBInstance.create(paths.analytics, {
     // Half of what the process may take: the rest is for the addon's results, functions in JavaScript and what DuckDB does not count.
     memory_limit: megabytes(settings.memoryMaxBytes / 2),
@@ -35,11 +35,13 @@ const openInstance = async (paths: DataPaths, settings: Settings): Promise<DuckD
     max_temp_directory_size: megabytes(spillMaxBytes(paths.root)),
     // A checkpoint rewrites what the batch touched, so that many small ones would cost a rebuild half its time.
     checkpoint_threshold: megabytes(settings.walMaxBytes),
+    // Errors say their place as a number: it is led back to the place in the user's text.
+    errors_as_json: 'true',
     autoload_known_extensions: 'false',
     autoinstall_known_extensions: 'false',
   })
   const connection = await instance.connect()
-  await connection.run(`SET allowed_directories = [${quoted(paths.blobs)}]`)
+  await connection.run(`SET allowed_directories = [${[paths.blobs, paths.tables].map(quoted).join(', ')}]`)
   await connection.run('SET enable_external_access = false')
   await connection.run('SET lock_configuration = true')
   connection.closeSync()

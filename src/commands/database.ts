@@ -1,6 +1,7 @@
 import type { Command } from '@event-driven-io/emmett'
 import { foldName, unreachable, type JsonObject } from '../../events/common.js'
 import type { DatabaseEvent } from '../../events/database.js'
+import { connectionEngines } from '../connections.js'
 import { conflict, notFound, Problem, wrong } from '../errors.js'
 import { byName, called, type FactsOf, type Found } from '../log/lookups.js'
 import { mergeParams, newParams } from './params.js'
@@ -10,15 +11,8 @@ type Changes = { name?: string; engine?: string; parameters?: JsonObject }
 export type DatabaseCommand =
   | Command<'CreateDatabase', { database: string; engine: string; parameters: JsonObject; unlessExists?: boolean }>
   | Command<'UpdateDatabase', { database: string } & Changes>
-  | Command<'PutDatabase', { database: string } & Changes>
+  | Command<'PutDatabase', { database: string; replace?: boolean } & Changes>
   | Command<'DeleteDatabase', { database: string; ifExists?: boolean }>
-
-/** The systems that a connection may name. */
-export const connectionEngines: readonly string[] = (
-  'slack discord telegram microsoft_teams twilio whatsapp email gmail github gitlab jira confluence notion hubspot salesforce shopify stripe ' +
-  'postgres mysql mariadb mssql oracle sqlite duckdb clickhouse snowflake bigquery redshift databricks mongodb elasticsearch redis ' +
-  'cassandra cockroachdb timescaledb supabase trino presto athena dynamodb s3 google_sheets airtable web chromadb pgvector qdrant weaviate pinecone milvus'
-).split(' ')
 
 export const reads = ({ type, data }: DatabaseCommand) => {
   const name = 'name' in data ? data.name : data.database
@@ -39,8 +33,10 @@ export const decide = (command: DatabaseCommand, facts: Facts): DatabaseEvent[] 
       if (database && command.data.unlessExists) return []
       return create(data.database, command.data.engine, command.data.parameters, facts)
     case 'PutDatabase': {
+      const { engine, parameters = {}, replace = false } = command.data
+      if (database && replace)
+        return update(database, { ...command.data, parameters: instead(database.state.parameters, parameters) }, facts)
       if (database) return update(database, command.data, facts)
-      const { engine, parameters = {} } = command.data
       if (engine === undefined) throw new Problem('missing_field', 'Wrong argument', 'Missing "engine" field for database')
       return create(data.database, engine, parameters, facts)
     }
@@ -58,16 +54,23 @@ export const decide = (command: DatabaseCommand, facts: Facts): DatabaseEvent[] 
 
 const isReserved = (name: string) => reservedDatabases.find((reserved) => reserved === foldName(name))
 
-const knownEngine = (engine: string): string => {
+/** The engine's name as it is kept. @throws Problem that lists the known ones */
+export const knownEngine = (engine: string): string => {
   const known = engine.toLowerCase()
-  if (connectionEngines.includes(known)) return known
-  throw wrong(`There is no engine '${engine}'`, `Known engines: ${connectionEngines.join(', ')}.`)
+  if (connectionEngines.has(known)) return known
+  throw wrong(`There is no engine '${engine}'`, `Known engines: ${[...connectionEngines.keys()].join(', ')}.`)
 }
 
 const create = (name: string, engine: string, parameters: JsonObject, { database, project }: Facts): DatabaseEvent[] => {
   if (database ?? project ?? isReserved(name)) throw conflict('database', name)
   return [{ type: 'DatabaseCreated', data: { name, engine: knownEngine(engine), parameters: newParams(parameters) } }]
 }
+
+/** The changes that leave nothing of the old parameters: null takes a parameter away. */
+const instead = (old: JsonObject, parameters: JsonObject): JsonObject => ({
+  ...Object.fromEntries(Object.keys(old).map((key) => [key, null])),
+  ...parameters,
+})
 
 const update = (
   database: Found<'database'>,

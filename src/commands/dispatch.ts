@@ -3,6 +3,7 @@ import type { NewEvent } from '../log/log.js'
 import type { Lookup } from '../log/lookups.js'
 import * as agent from './agent.js'
 import * as chatbot from './chatbot.js'
+import * as config from './config.js'
 import * as database from './database.js'
 import * as file from './file.js'
 import * as job from './job.js'
@@ -19,6 +20,7 @@ export type LedgerCommand =
   | database.DatabaseCommand
   | view.ViewCommand
   | file.FileCommand
+  | config.ConfigCommand
   | model.ModelCommand
   | job.JobCommand
 
@@ -47,6 +49,7 @@ const chatbot_ = handler('chatbot', chatbot)
 const database_ = handler('database', database)
 const view_ = handler('view', view)
 const file_ = handler('file', file)
+const config_ = handler('config', config)
 const model_ = handler('model', model)
 const job_ = handler('job', job)
 
@@ -76,7 +79,9 @@ export const handlers: Record<LedgerCommand['type'], Handler> = {
   DeleteView: view_,
   CreateFile: file_,
   ReplaceFile: file_,
+  AppendToFile: file_,
   DeleteFile: file_,
+  UpdateConfig: config_,
   CreateModel: model_,
   RetrainModel: model_,
   StartTraining: model_,

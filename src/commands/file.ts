@@ -1,12 +1,14 @@
 import type { Command } from '@event-driven-io/emmett'
 import { unreachable } from '../../events/common.js'
 import type { FileContent, FileEvent } from '../../events/file.js'
-import { Problem } from '../errors.js'
+import { notFound, Problem } from '../errors.js'
 import { called, type FactsOf } from '../log/lookups.js'
 
 export type FileCommand =
-  | Command<'CreateFile', { file: string; content: FileContent }>
+  | Command<'CreateFile', { file: string; content: FileContent; unlessExists?: boolean }>
   | Command<'ReplaceFile', { file: string; content: FileContent }>
+  /** `base` is the content that the new one was made of, by its hash. */
+  | Command<'AppendToFile', { file: string; base: string; content: FileContent }>
   | Command<'DeleteFile', { file: string; ifExists?: boolean }>
 
 // A file is known by its name alone, which is often a year.
@@ -21,10 +23,18 @@ export const decide = (command: FileCommand, { file }: FactsOf<ReturnType<typeof
   const { data } = command
   switch (command.type) {
     case 'CreateFile':
+      if (file && command.data.unlessExists) return []
       if (file) throw fileExists(data.file)
       return [{ type: 'FileCreated', data: { name: data.file, ...command.data.content } }]
     case 'ReplaceFile':
       if (!file) return [{ type: 'FileCreated', data: { name: data.file, ...command.data.content } }]
+      return [{ type: 'FileReplaced', data: command.data.content }]
+    case 'AppendToFile':
+      if (!file) throw notFound('file', data.file)
+      if (file.state.content !== command.data.base)
+        throw new Problem('version_mismatch', 'The file changed', `File ${file.state.name} was written to by another statement meanwhile`, {
+          hint: 'Nothing was added; send the statement again.',
+        })
       return [{ type: 'FileReplaced', data: command.data.content }]
     case 'DeleteFile':
       if (!file && command.data.ifExists) return []

@@ -1,7 +1,8 @@
 import { v7 as uuidv7 } from 'uuid'
 import { unfitJson, type Json } from '../../events/common.js'
 import { wrong } from '../errors.js'
-import type { Log, Origin, Outcome } from '../log/log.js'
+import type { Log, NewEvent, Origin, Outcome } from '../log/log.js'
+import type { Lookup } from '../log/lookups.js'
 import { hasUrlPassword } from '../vault/secret-keys.js'
 import { sealSecrets } from '../vault/secrets.js'
 import type { SealedPayload, Vault } from '../vault/vault.js'
@@ -49,24 +50,48 @@ export class Ledger {
   ) {}
 
   /** @throws Problem when the command is refused; nothing is recorded then */
-  async execute(command: LedgerCommand, origin: Origin, { idempotency }: Execution = {}): Promise<Outcome> {
-    const unfit = unfitJson(command.data)
-    if (unfit) throw wrong(`${unfit[0]} ${unfit[1]}`.trim())
+  async execute(command: LedgerCommand, origin: Origin, execution: Execution = {}): Promise<Outcome> {
+    return this.executeAll([command], origin, execution)
+  }
+
+  /**
+   * Executes all of several commands, or none. Each decides on what was before the first: of two about one thing the first
+   * counts, as in `DROP VIEW a, A`.
+   */
+  async executeAll(commands: readonly LedgerCommand[], origin: Origin, { idempotency }: Execution = {}): Promise<Outcome> {
     const payloads: SealedPayload[] = []
-    const sealed = { ...command, data: withoutSecrets(this.vault, command.data, payloads) } as LedgerCommand
-    const { subject, reads, decide } = handlers[command.type]
-    const newStream = uuidv7()
+    const prepared = commands.map((command, i) => this.#prepare(command, `${i} `, payloads))
     return this.log.submit({
       origin,
-      lookups: reads(sealed),
+      lookups: Object.fromEntries(prepared.flatMap(({ lookups }) => lookups)),
       decide: (facts) => {
-        const found = facts[subject]
-        const stream = isFound(found) ? found.stream : newStream
-        return decide(sealed, facts).map((event) => ('event' in event ? event : { stream, event }))
+        const decided = new Set<string>()
+        return prepared.flatMap(({ decide }) => decide(facts, decided))
       },
       payloads,
       ...this.#keyed(idempotency),
     })
+  }
+
+  /** A command whose facts have names of its own, so that it can share a submission with others. */
+  #prepare(command: LedgerCommand, prefix: string, payloads: SealedPayload[]) {
+    const unfit = unfitJson(command.data)
+    if (unfit) throw wrong(`${unfit[0]} ${unfit[1]}`.trim())
+    const sealed = { ...command, data: withoutSecrets(this.vault, command.data, payloads) } as LedgerCommand
+    const { subject, reads, decide } = handlers[command.type]
+    const newStream = uuidv7()
+    const lookups = Object.entries(reads(sealed)).map(([name, lookup]): [string, Lookup] => [prefix + name, lookup])
+    return {
+      lookups,
+      decide: (all: Record<string, unknown>, decided: Set<string>): NewEvent[] => {
+        const facts = Object.fromEntries(lookups.map(([name]) => [name.slice(prefix.length), all[name]]))
+        const found = facts[subject]
+        const stream = isFound(found) ? found.stream : newStream
+        if (decided.has(stream)) return []
+        decided.add(stream)
+        return decide(sealed, facts).map((event) => ('event' in event ? event : { stream, event }))
+      },
+    }
   }
 
   /**

@@ -1,11 +1,11 @@
 import type { Command } from '@event-driven-io/emmett'
-import { unreachable } from '../../events/common.js'
+import { foldName, unreachable } from '../../events/common.js'
 import type { ViewEvent } from '../../events/view.js'
 import { conflict, notFound, Problem } from '../errors.js'
 import { byName, called, type FactsOf } from '../log/lookups.js'
 
 type Target = { project: string; view: string }
-/** `database` is where the query's unqualified names are looked up. */
+/** `database` is where the query's unqualified names are looked up; stored as an empty text when it is the view's own project. */
 type Query = { query: string; database: string }
 export type ViewCommand =
   | Command<'CreateView', Target & Query & { unlessExists?: boolean }>
@@ -26,7 +26,9 @@ export const decide = (command: ViewCommand, { project, view, model }: FactsOf<R
     case 'CreateView':
     case 'PutView':
     case 'UpdateView': {
-      const { query, database } = command.data
+      const { query } = command.data
+      // A view of its own project goes on reading it when the project gets another name.
+      const database = foldName(command.data.database) === foldName(project.state.name) ? '' : command.data.database
       if (view && command.type === 'CreateView' && command.data.unlessExists) return []
       if (view && command.type === 'CreateView') throw conflict('view', data.view)
       if (view) return [{ type: 'ViewUpdated', data: { query, database } }]

@@ -1,10 +1,15 @@
+import type { Request } from 'express'
 import { z } from 'zod'
 import { foldName, jsonObject, resourceName, text } from '../../events/common.js'
+import { knownEngine } from '../commands/database.js'
 import type { Ledger } from '../commands/ledger.js'
-import { notFound } from '../errors.js'
+import { whyNotOpened } from '../connections.js'
+import { conflict, notFound, Problem } from '../errors.js'
+import type { Log } from '../log/log.js'
+import { databaseNamed, filesDatabase, findDatabase, systemDatabases, type Database } from './listing.js'
 import { idempotencyOf, note, originOf } from './origin.js'
 import type { Records } from './records.js'
-import { given, param, unwrap, type Route } from './route.js'
+import { given, jsonBody, param, parse, queryValue, unwrap, type Route } from './route.js'
 import { resultOf } from './scope.js'
 
 const listed = z
@@ -30,101 +35,139 @@ const creation = z.object({ name: resourceName, engine: text, parameters: jsonOb
 const changes = z.object({ engine: text.nullish(), parameters: jsonObject.nullish() })
 const path = '/databases'
 
-/** The id of the system database that holds the files; ids of resources begin at 1. */
-const filesId = -1
-const system = (name: string, more: object = {}) => ({
-  name,
-  type: 'system',
-  id: null,
-  engine: null,
-  visible: true,
-  deletable: false,
-  ...more,
-})
+const checked = z.boolean().nullish().describe('refuses the connection unless it can be opened, which this service does not try')
+const untested = z.object({ status: z.literal('connection_error'), detail: z.string() }).meta({ id: 'ConnectionStatus' })
 
-const files = system('files', { type: 'data', id: filesId, engine: 'files', class_type: 'sql', connection_data: {} })
-const systemDatabases = [system('information_schema'), system('log'), files]
+const connectionError = (engine: string) => ({ status: 'connection_error', detail: whyNotOpened(engine) }) as const
 
-export const databaseRoutes = (ledger: Ledger, records: Records, defaultProject: string): Route[] => [
-  {
-    method: 'get',
-    path,
-    summary: 'List everything that SQL names before a dot: system databases, projects, files and connections',
-    answers: { 200: z.array(listed) },
-    async handle(_req, res) {
-      const projects = await ledger.log.resources.list('project')
-      const databases = await ledger.log.resources.list('database')
-      res.json([
-        ...systemDatabases.filter(({ type }) => type === 'system'),
-        ...projects.map(({ id, state }) => ({ ...system(state.name), type: 'project', id, deletable: state.name !== defaultProject })),
-        files,
-        ...databases.map((found) => ({ ...records.database(found), visible: true, deletable: true })),
-      ])
+/** Whether the body asks for the connection to be tried first. */
+const asksForCheck = (req: Request): boolean =>
+  parse(z.looseObject({ check_connection: z.boolean().nullish() }), jsonBody(req), 'body').check_connection ?? false
+
+/** Everything that SQL names before a dot, in the order that clients show it. */
+export const listDatabases = async (log: Log, records: Records, defaultProject: string) => {
+  const projects = await log.resources.list('project')
+  const databases = await log.resources.list('database')
+  return [
+    ...systemDatabases,
+    ...projects.map(({ id, state }) => {
+      const deletable = foldName(state.name) !== foldName(defaultProject)
+      return { name: state.name, type: 'project', id, engine: null, visible: true, deletable }
+    }),
+    filesDatabase,
+    ...databases.map((found) => ({ ...records.database(found), visible: true, deletable: true })),
+  ]
+}
+
+const recordOf = (database: Database, records: Records) => {
+  switch (database.type) {
+    case 'project':
+      return { name: database.name, type: 'project', id: database.project.id, engine: null }
+    case 'connection':
+      return records.database(database.database)
+    case 'files':
+      return filesDatabase
+    case 'system':
+      return systemDatabases.find(({ name }) => name === database.name)
+  }
+}
+
+const connectionStatus = (database: Database) =>
+  database.type === 'connection'
+    ? { success: false, error_message: whyNotOpened(database.database.state.engine) }
+    : { success: true, error_message: null }
+
+export const databaseRoutes = (ledger: Ledger, records: Records, defaultProject: string): Route[] => {
+  const refuseCheck = async (name: string, engine: string | null | undefined): Promise<void> => {
+    const database = await findDatabase(ledger.log, name)
+    const known = database?.type === 'connection' ? database.database.state.engine : engine
+    throw new Problem('wrong_arguments', 'Connection error', whyNotOpened(known ?? 'these'), {
+      hint: 'Leave out check_connection to keep it.',
+    })
+  }
+  return [
+    {
+      method: 'get',
+      path,
+      summary: 'List everything that SQL names before a dot: system databases, projects, files and connections',
+      answers: { 200: z.array(listed) },
+      async handle(_req, res) {
+        res.json(await listDatabases(ledger.log, records, defaultProject))
+      },
     },
-  },
-  {
-    method: 'post',
-    path,
-    summary: 'Create a named connection; its secrets are encrypted',
-    body: z.object({ database: creation }),
-    answers: { 201: record },
-    async handle(req, res) {
-      const { name, engine, parameters } = unwrap(req, 'database', creation)
-      const data = { database: name, engine, parameters: parameters ?? {} }
-      const outcome = note(res, await ledger.execute({ type: 'CreateDatabase', data }, originOf(req, res), idempotencyOf(req)))
-      const { id, state } = resultOf('database', outcome.resource)
-      res.status(201).json({ name: state.name, type: 'data', engine: state.engine, id })
+    {
+      method: 'post',
+      path,
+      summary: 'Create a named connection; its secrets are encrypted',
+      body: z.object({ database: creation, check_connection: checked }),
+      answers: { 200: untested, 201: record },
+      async handle(req, res) {
+        const { name, engine, parameters } = unwrap(req, 'database', creation)
+        if (asksForCheck(req)) {
+          if (await findDatabase(ledger.log, name)) throw conflict('database', name)
+          res.json(connectionError(knownEngine(engine)))
+          return
+        }
+        const data = { database: name, engine, parameters: parameters ?? {} }
+        const outcome = note(res, await ledger.execute({ type: 'CreateDatabase', data }, originOf(req, res), idempotencyOf(req)))
+        const { id, state } = resultOf('database', outcome.resource)
+        res.status(201).json({ name: state.name, type: 'data', engine: state.engine, id })
+      },
     },
-  },
-  {
-    method: 'get',
-    path: `${path}/:database`,
-    summary: 'Get a connection, a project or a system database',
-    answers: { 200: record },
-    async handle(req, res) {
-      const name = param(req, 'database')
-      const ofSystem = systemDatabases.find((known) => known.name === foldName(name))
-      if (ofSystem) {
-        res.json(ofSystem)
-        return
-      }
-      const project = await ledger.log.resources.one('project', name)
-      if (project) {
-        res.json({ name: project.state.name, type: 'project', id: project.id, engine: null })
-        return
-      }
-      const database = await ledger.log.resources.one('database', name)
-      if (!database) throw notFound('database', name)
-      res.json(records.database(database))
+    {
+      method: 'post',
+      path: `${path}/status`,
+      summary: 'Whether a connection with these parameters can be opened; this service opens none, and says why',
+      body: z.looseObject({ engine: text }),
+      answers: { 200: untested },
+      async handle(req, res) {
+        res.json(connectionError(knownEngine(parse(z.looseObject({ engine: text }), jsonBody(req), 'database').engine)))
+      },
     },
-  },
-  {
-    method: 'put',
-    path: `${path}/:database`,
-    summary: "Change a connection's engine, and merge its parameters; one that does not exist is created",
-    body: z.object({ database: changes }),
-    answers: { 200: record, 201: record },
-    async handle(req, res) {
-      const data = { database: param(req, 'database'), ...given(unwrap(req, 'database', changes)) }
-      const outcome = note(res, await ledger.execute({ type: 'PutDatabase', data }, originOf(req, res), idempotencyOf(req)))
-      const database = outcome.resource ? resultOf('database', outcome.resource) : await ledger.log.resources.one('database', data.database)
-      if (!database) throw notFound('database', data.database)
-      res.status(outcome.positions[0] === database.id ? 201 : 200).json(records.database(database))
+    {
+      method: 'get',
+      path: `${path}/:database`,
+      summary: 'Get a connection, a project or a system database',
+      query: z.object({ check_connection: z.string().optional().describe('true: says whether it can be opened, too') }),
+      answers: { 200: record },
+      async handle(req, res) {
+        const database = await databaseNamed(ledger.log, param(req, 'database'))
+        const asked = ['1', 'true'].includes(queryValue(req, 'check_connection')?.toLowerCase() ?? '')
+        res.json({ ...recordOf(database, records), ...(asked && { connection_status: connectionStatus(database) }) })
+      },
     },
-  },
-  {
-    method: 'delete',
-    path: `${path}/:database`,
-    summary: 'Delete a connection, or an empty project',
-    answers: { 204: null },
-    async handle(req, res) {
-      const name = param(req, 'database')
-      const project = await ledger.log.resources.one('project', name)
-      const command = project
-        ? ({ type: 'DeleteProject', data: { project: name, defaultProject } } as const)
-        : ({ type: 'DeleteDatabase', data: { database: name } } as const)
-      note(res, await ledger.execute(command, originOf(req, res), idempotencyOf(req)))
-      res.status(204).end()
+    {
+      method: 'put',
+      path: `${path}/:database`,
+      summary: "Change a connection's engine, and merge its parameters; one that does not exist is created",
+      body: z.object({ database: changes, check_connection: checked }),
+      answers: { 200: record, 201: record },
+      async handle(req, res) {
+        const sent = unwrap(req, 'database', changes)
+        if (asksForCheck(req)) await refuseCheck(param(req, 'database'), sent.engine)
+        const data = { database: param(req, 'database'), ...given(sent) }
+        const outcome = note(res, await ledger.execute({ type: 'PutDatabase', data }, originOf(req, res), idempotencyOf(req)))
+        const database = outcome.resource
+          ? resultOf('database', outcome.resource)
+          : await ledger.log.resources.one('database', data.database)
+        if (!database) throw notFound('database', data.database)
+        res.status(outcome.positions[0] === database.id ? 201 : 200).json(records.database(database))
+      },
     },
-  },
-]
+    {
+      method: 'delete',
+      path: `${path}/:database`,
+      summary: 'Delete a connection, or an empty project',
+      answers: { 204: null },
+      async handle(req, res) {
+        const name = param(req, 'database')
+        const project = await ledger.log.resources.one('project', name)
+        const command = project
+          ? ({ type: 'DeleteProject', data: { project: name, defaultProject } } as const)
+          : ({ type: 'DeleteDatabase', data: { database: name } } as const)
+        note(res, await ledger.execute(command, originOf(req, res), idempotencyOf(req)))
+        res.status(204).end()
+      },
+    },
+  ]
+}

@@ -37,7 +37,7 @@ const skippedRows = z.object({
 const path = '/files'
 
 /** Names of files are kept in lower case, as statements write them. */
-const fileName = (given: string): string => {
+export const fileName = (given: string): string => {
   if (given.includes('.'))
     throw new Problem('wrong_arguments', 'Error', 'File name cannot contain extension.', { hint: 'Leave out everything from the dot on.' })
   return parse(resourceName, given, 'file name').toLowerCase()

@@ -29,35 +29,28 @@ export const notBuilt: readonly { path: RegExp; method?: string; listed: readonl
     instead: 'Ask the language model directly; the agent record has its prompt_template and skills.',
   },
   {
-    path: /^\/databases\/[^/]+\/tables(\/|$)/,
-    listed: ['`/api/databases/<db>/tables`'],
-    what: 'tables of a connection',
-    instead: 'SHOW TABLES FROM <database> over POST /api/sql/query.',
+    path: /^\/config\/\w+/,
+    listed: ['`/api/config/integrations`'],
+    what: 'this part of the configuration',
+    instead: 'GET /api/databases lists the connections.',
   },
   {
-    path: /^\/databases\/status(\/|$)/,
-    listed: ['`/api/databases/status`'],
-    what: 'connection tests',
-    instead: 'Connections are kept as they are given.',
+    path: /^\/handlers\/byom(\/|$)/,
+    listed: ['`/api/handlers/byom`'],
+    what: 'engines of uploaded code',
+    instead: 'CREATE MODEL trains with the engines that SHOW ML_ENGINES lists.',
   },
   {
-    path: /^\/tree(\/|$)/,
-    listed: ['`/api/tree`'],
-    what: 'the tree',
-    instead: 'SHOW FULL TABLES FROM <project> over POST /api/sql/query.',
+    path: /^\/handlers\/[^/]+\/(icon|readme)(\/|$)/,
+    listed: ['`/api/handlers/<handler>/icon`', '`/api/handlers/<handler>/readme`'],
+    what: 'icons and pages of handlers',
+    instead: 'GET /api/handlers/<handler> has its title and description.',
   },
   {
-    path: /^\/config(\/|$)/,
-    listed: ['`/api/config`'],
-    what: 'configuration over REST',
-    instead: 'Settings are environment variables; see docs/operate.md.',
-  },
-  { path: /^\/handlers(\/|$)/, listed: ['`/api/handlers`'], what: 'handlers', instead: 'Engines are part of this service.' },
-  {
-    path: /^\/sql\/(list_databases|query\/utils|charter)(\/|$)/,
-    listed: ['`/api/sql/list_databases`', '`/api/sql/query/utils/…`', '`/api/sql/charter`'],
+    path: /^\/sql\/(query\/copy|charter)(\/|$)/,
+    listed: ['`/api/sql/query/copy`', '`/api/sql/charter`'],
     what: 'this SQL helper',
-    instead: 'SHOW DATABASES and SHOW TABLES over POST /api/sql/query.',
+    instead: 'POST /api/sql/query.',
   },
   {
     path: /^\/webhooks(\/|$)/,
@@ -71,7 +64,6 @@ export const notBuilt: readonly { path: RegExp; method?: string; listed: readonl
     what: 'paths of the graphical interface',
     instead: 'See GET /api/openapi.json for what there is.',
   },
-  { path: /^\/util\/ping_native(\/|$)/, listed: ['`/api/util/ping_native`'], what: 'ping_native', instead: 'GET /api/util/ping.' },
 ]
 
 export const refuseNotBuilt: RequestHandler = (req, _res, next) => {

@@ -51,6 +51,17 @@ export const parse = <T>(schema: z.ZodType<T>, value: unknown, kind: string): T 
 
 const hasBody = ({ headers }: Request): boolean => headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 
+/** The JSON object that a body is. */
+export const jsonBody = (req: Request): Record<string, unknown> => {
+  const body: unknown = req.body
+  if (body === undefined && hasBody(req))
+    throw new Problem('wrong_media_type', 'Unsupported media type', 'the body must be JSON', {
+      hint: 'Send the header Content-Type: application/json.',
+    })
+  if (!isRecord(body)) throw wrong('the body must be a JSON object')
+  return body
+}
+
 /**
  * The object that a body wraps under its kind's name, checked.
  *

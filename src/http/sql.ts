@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { jsonObject, type Json } from '../../events/common.js'
 import { Problem } from '../errors.js'
 import type { SqlEngine } from '../sql/execute.js'
+import type { Parameters } from '../sql/statements/statement.js'
 import { idempotencyOf, originOf } from './origin.js'
 import type { Route } from './route.js'
 import { formats, sendAnswer, type Format } from './sql-answers.js'
@@ -12,7 +13,7 @@ const json: z.ZodType<Json> = z.json()
 const body = z.looseObject({
   query: z.string(),
   context: z.looseObject({ db: z.string().nullish() }).nullish(),
-  params: jsonObject.nullish(),
+  params: z.union([jsonObject, z.array(json)]).nullish(),
   response_format: z.string().nullish(),
 })
 const context = z.looseObject({ db: z.string(), show_secrets: z.boolean() })
@@ -39,10 +40,14 @@ const readBody = (req: Request): z.infer<typeof body> => {
   if (parsed.success) return parsed.data
   const field = parsed.error.issues[0]?.path[0]
   if (field === 'context') throw refuse('"context" must be an object, and its "db" a string')
-  if (field === 'params') throw refuse('"params" must be an object of JSON values')
+  if (field === 'params') throw refuse('"params" must be an object of JSON values, or a list of them for ?')
   if (field === 'response_format') throw invalidFormat()
   throw refuse('Please provide "query" with the request.')
 }
+
+/** A list is for `?`: its values by their place, from 1. */
+const paramsOf = (params: z.infer<typeof body>['params']): Parameters | undefined =>
+  Array.isArray(params) ? Object.fromEntries(params.map((value, i) => [String(i + 1), value])) : (params ?? undefined)
 
 const invalidFormat = () =>
   new Problem('wrong_arguments', 'Invalid stream format', `"response_format" is one of ${formats.join(', ')}, or null`)
@@ -72,7 +77,7 @@ export const sqlRoutes = (sql: SqlEngine): Route[] => [
         const answer = await sql.execute({
           query,
           db: sent?.db ?? undefined,
-          params: params ?? undefined,
+          params: paramsOf(params),
           format: format === 'csv' ? 'csv' : 'json',
           origin: originOf(req, res, 'sql'),
           execution: idempotencyOf(req),

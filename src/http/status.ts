@@ -8,9 +8,11 @@ export type About = {
   defaultProject: string
   /** Why SQL cannot be answered at the moment, if so. */
   sqlStopped: () => string | undefined
+  /** Whether a model is being trained. */
+  isTraining: () => boolean
 }
 
-export const statusRoutes = ({ version, authentication, sqlStopped }: About): Route[] => [
+export const statusRoutes = ({ version, authentication, sqlStopped, isTraining }: About): Route[] => [
   {
     method: 'get',
     path: '/status',
@@ -38,6 +40,15 @@ export const statusRoutes = ({ version, authentication, sqlStopped }: About): Ro
     answers: { 200: z.object({ status: z.string() }) },
     async handle(_req, res) {
       res.json({ status: 'ok' })
+    },
+  },
+  {
+    method: 'get',
+    path: '/util/ping_native',
+    summary: 'What is under way in processes of its own: training is; predictions are made in the service itself',
+    answers: { 200: z.object({ learn: z.boolean(), predict: z.boolean(), analyse: z.boolean() }) },
+    async handle(_req, res) {
+      res.json({ learn: isTraining(), predict: false, analyse: false })
     },
   },
   {

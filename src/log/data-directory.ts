@@ -19,6 +19,8 @@ export type DataPaths = {
   blobs: string
   analytics: string
   temporary: string
+  /** Where queries write tables, before they are blobs. */
+  tables: string
 }
 
 export const dataPaths = (root: string): DataPaths => ({
@@ -30,6 +32,7 @@ export const dataPaths = (root: string): DataPaths => ({
   blobs: join(root, 'blobs'),
   analytics: join(root, 'analytics.duckdb'),
   temporary: join(root, 'tmp'),
+  tables: join(root, 'tmp', 'tables'),
 })
 
 const readFormat = (paths: DataPaths): number => {

@@ -48,6 +48,11 @@ export class TrainingService {
     })
   }
 
+  /** Whether a version is being trained. */
+  get isTraining(): boolean {
+    return this.#running !== undefined
+  }
+
   /** Takes up what an earlier run of the service left: what waited is trained, what was interrupted has failed. */
   async resume(): Promise<void> {
     for (const { stream, state } of await this.options.ledger.log.resources.list('model'))

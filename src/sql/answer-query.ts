@@ -4,10 +4,21 @@ import type { PredictionRecorder } from '../models/recorder.js'
 import type { SqlAnswer, SqlContext } from './answer.js'
 import type { RowFormat } from './encode/chunks.js'
 import { cutSecrets } from './statements/secrets.js'
-import type { Parameters } from './statements/statement.js'
+import type { Wanted } from './outcomes/wanted.js'
+import type { Parameters, Span } from './statements/statement.js'
 
 /** A SELECT on its way to the analytics process. */
-export type AnalyticsRequest = { sql: string; db: string; defaultProject: string; upTo: number; params?: Parameters; format?: RowFormat }
+export type AnalyticsRequest = {
+  sql: string
+  db: string
+  defaultProject: string
+  upTo: number
+  params?: Parameters
+  /** The part of `sql` that is the query, when it stands in another statement. */
+  within?: Span
+  wanted?: Wanted
+  format?: RowFormat
+}
 
 /** Which version of a model scored how many rows of a query. */
 type Scored = { model: string; version: number; rows: number }
@@ -32,6 +43,8 @@ type Query = {
   /** The statement as it was sent, and the SELECT it became. */
   query: string
   sql: string
+  within?: Span | undefined
+  wanted?: Wanted | undefined
   params?: Parameters | undefined
   format?: RowFormat | undefined
   context: SqlContext
@@ -86,9 +99,20 @@ async function* withReceipts(stream: AnalyticsStream, query: Query, readAt: numb
 
 /** Runs a SELECT as the log is now. Resolves with its first rows, so that most failures are still an answer of their own. */
 export const answerQuery = async (query: Query): Promise<SqlAnswer> => {
-  const { sql, params, format = 'json', context, signal, log, analytics, defaultProject } = query
+  const { sql, within, wanted, params, context, signal, log, analytics, defaultProject } = query
+  // What is answered instead of rows is a few rows of our own.
+  const format = wanted ? 'json' : (query.format ?? 'json')
   const { position } = await log.head()
-  const request = { sql, db: context.db, defaultProject, upTo: position, format, ...(params && { params }) }
+  const request = {
+    sql,
+    db: context.db,
+    defaultProject,
+    upTo: position,
+    format,
+    ...(params && { params }),
+    ...(within && { within }),
+    ...(wanted && { wanted }),
+  }
   const stream = await analytics.query(request, { signal })
   try {
     const positions = await recordServed(stream, query, position)

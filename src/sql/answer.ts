@@ -17,7 +17,8 @@ export type SqlAnswer =
 /** A column of an answer, and what DuckDB calls its type. */
 export type Column = { name: string; type: string }
 
-async function* chunkOf(rows: readonly (readonly Json[])[]): AsyncGenerator<Buffer> {
+/** One chunk for rows that are at hand. */
+export async function* chunkOf(rows: readonly (readonly Json[])[]): AsyncGenerator<Buffer> {
   if (rows.length > 0) yield Buffer.from(rows.map((row) => JSON.stringify(row)).join(','))
 }
 
@@ -43,6 +44,23 @@ export const tableOf = (
   context,
   positions,
 })
+
+async function* withFirst(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield first
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value
+  } finally {
+    await rest.return?.()
+  }
+}
+
+/** The same answer when it has a row, and else undefined. */
+export const unlessEmpty = async (answer: SqlAnswer): Promise<SqlAnswer | undefined> => {
+  if (answer.type !== 'table') return answer
+  const rows = answer.rows[Symbol.asyncIterator]()
+  const first = await rows.next()
+  return first.done === true ? undefined : { ...answer, rows: withFirst(first.value, rows) }
+}
 
 /** A problem in one text, the hint with it: SQL's error has no other place. */
 export const errorMessage = ({ detail, extras: { hint } }: Problem): string =>

@@ -1,48 +1,59 @@
-import type { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from '@duckdb/node-api'
-import { limits } from '../limits.js'
+import { extensionOf } from '../connections.js'
+import { Problem } from '../errors.js'
+import type { DatabaseEntry, Directory } from './directory.js'
+import { positionOf, type Token } from './lexer.js'
+import { named } from './names.js'
 
-/** A connection that one query has for itself. `probe` fails when an error has broken the open transaction. */
-export type Lease = { connection: DuckDBConnection; probe: DuckDBPreparedStatement }
+const upload = 'Export the rows as CSV, JSON or Parquet and upload them (PUT /api/files/name); then SELECT … FROM files.name.'
 
-/**
- * Connections that have run a query to its end and wait for the next. The first query of a connection takes twice as long as
- * the second, and a query that the guard lets through leaves nothing behind on it: whatever did, or may have, is closed.
- */
-export class Connections {
-  readonly #idle: Lease[] = []
-
-  constructor(private readonly instance: DuckDBInstance) {}
-
-  async take(): Promise<Lease> {
-    const known = this.#idle.pop()
-    if (known) return known
-    const connection = await this.instance.connect()
-    return { connection, probe: await connection.prepare('SELECT 1') }
-  }
-
-  /** Gives back a connection without an open transaction, a temporary table, or a query that was stopped. */
-  give(lease: Lease): void {
-    if (this.#idle.length < limits.sqlConcurrentMaxQueries) this.#idle.push(lease)
-    else this.close(lease)
-  }
-
-  close({ connection, probe }: Lease): void {
-    probe.destroySync()
-    connection.closeSync()
-  }
-
-  closeIdle(): void {
-    for (const lease of this.#idle.splice(0)) this.close(lease)
-  }
+/** Why a connection's tables cannot be read, and what to do instead. */
+export const connectionProblem = ({ name, engine }: Pick<DatabaseEntry, 'name' | 'engine'>): Problem => {
+  const extension = extensionOf(engine)
+  if (extension === undefined && engine !== 'duckdb')
+    return new Problem(
+      'refused_statement',
+      'Connections cannot be queried',
+      `${name} is a connection to ${engine}, which has no tables that SQL reads here`,
+      {
+        hint: upload,
+      },
+    )
+  const missing =
+    extension === undefined
+      ? 'files of other DuckDB databases are not opened here'
+      : `DuckDB's extension "${extension}" reads its tables, and is not installed here`
+  return new Problem('refused_statement', 'Connections cannot be queried', `${name} is a connection to ${engine}: ${missing}`, {
+    hint: upload,
+  })
 }
 
-const connectionsOf = new WeakMap<DuckDBInstance, Connections>()
+const isName = (token: Token | undefined): token is Token =>
+  token?.kind === 'word' || token?.kind === 'quoted' || token?.kind === 'backquoted'
 
-/** The connections of an instance. */
-export const connections = (instance: DuckDBInstance): Connections => {
-  const known = connectionsOf.get(instance)
-  if (known) return known
-  const made = new Connections(instance)
-  connectionsOf.set(instance, made)
-  return made
+/** What stands before the bracket of `FROM name (…)` and `JOIN name (…)`. */
+const calledTables = (tokens: readonly Token[]): Token[] =>
+  tokens.filter((token, i) => isName(token) && /^(FROM|JOIN)$/i.test(tokens[i - 1]?.text ?? '') && tokens[i + 1]?.text === '(')
+
+/**
+ * The refusal of `FROM name (…)` where the name is a connection, whose own language stands in the brackets; undefined where a
+ * statement has none.
+ */
+export const nativeQuery = async (
+  directory: Directory,
+  position: number,
+  tokens: readonly Token[],
+  sql: string,
+): Promise<Problem | undefined> => {
+  for (const token of calledTables(tokens)) {
+    const connection = named(await directory.databases(position), token.value)
+    if (!connection) continue
+    const problem = connectionProblem(connection)
+    const { line, column, caret } = positionOf(sql, token.start)
+    return new Problem(problem.code, problem.title, `${problem.detail} (line ${line}, column ${column})\n${caret}`, {
+      ...problem.extras,
+      line,
+      column,
+    })
+  }
+  return undefined
 }

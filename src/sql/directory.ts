@@ -5,6 +5,7 @@ import { at } from './relations/relation.js'
 
 export type ProjectEntry = { name: string; stream: string }
 export type ViewEntry = { name: string; stream: string; query: string; database: string }
+export type DatabaseEntry = { name: string; engine: string }
 export type FileEntry = { name: string; content: string }
 export type ModelEntry = { name: string; stream: string; active: number | null }
 export type ModelVersionEntry = { version: number; status: string; error: string | null; artefact: string | null; target: string }
@@ -71,9 +72,9 @@ export class Directory {
     return rows.map(([name, content]) => ({ name: text(name), content: text(content) }))
   }
 
-  async databases(position: number): Promise<string[]> {
-    const rows = await this.rows(`SELECT name FROM ${at('databases')} AS d ORDER BY id`, { position })
-    return rows.map(([name]) => text(name))
+  async databases(position: number): Promise<DatabaseEntry[]> {
+    const rows = await this.rows(`SELECT name, engine FROM ${at('databases')} AS d ORDER BY id`, { position })
+    return rows.map(([name, engine]) => ({ name: text(name), engine: text(engine) }))
   }
 
   async models(position: number, project: string): Promise<ModelEntry[]> {
@@ -84,6 +85,11 @@ export class Directory {
       stream: text(stream),
       active: typeof active === 'number' ? active : null,
     }))
+  }
+
+  async agents(position: number, project: string): Promise<{ name: string }[]> {
+    const rows = await this.rows(`SELECT name FROM ${at('agents')} AS a WHERE project = $project ORDER BY id`, { position, project })
+    return rows.map(([name]) => ({ name: text(name) }))
   }
 
   async versions(position: number, model: string): Promise<ModelVersionEntry[]> {

@@ -6,17 +6,23 @@ import { isProblem, notFound, Problem } from '../errors.js'
 import type { Origin, Outcome } from '../log/log.js'
 import type { PredictionRecorder } from '../models/recorder.js'
 import { answerQuery, type Analytics } from './answer-query.js'
-import { errorMessage, tableOf, type SqlAnswer, type SqlContext } from './answer.js'
+import { chunkOf, errorMessage, tableOf, unlessEmpty, type SqlAnswer, type SqlContext } from './answer.js'
 import type { RowFormat } from './encode/chunks.js'
 import { describeModelPlace, findModelPlace, modelRow, type Described } from './describe-model.js'
 import { evaluateAsSelect } from './evaluate.js'
 import type { CommandScope } from './command-scope.js'
 import { toCommands } from './interpret.js'
 import { toModelCommand } from './interpret-model.js'
+import { connectionProblem } from './connections.js'
+import { inStatement } from './made-statement.js'
 import { parseStatement } from './statements/parse.js'
-import { showAsSelect } from './statements/show.js'
-import type { Parameters, Statement, StatementOf } from './statements/statement.js'
+import { showAsSelect, tableExists } from './statements/show.js'
+import type { Parameters, Span, Statement, StatementOf } from './statements/statement.js'
 import { systemAnswer, type FixedTable } from './statements/system.js'
+import { hideSecrets } from '../vault/secrets.js'
+import { checkNames } from './outcomes/column-names.js'
+import type { Wanted } from './outcomes/wanted.js'
+import type { RunToFile, TableWriter, Writing, Written } from './table-writer.js'
 import { refuseUnavailable } from './unavailable.js'
 
 type Options = {
@@ -24,6 +30,7 @@ type Options = {
   analytics: Analytics
   trainings: { enqueue: (model: StreamId, version: number) => void }
   recorder: Pick<PredictionRecorder, 'served' | 'scored'>
+  tables: Pick<TableWriter, 'create' | 'insert'>
   defaultProject: string
   version: string
 }
@@ -84,16 +91,25 @@ export class SqlEngine {
    * Refuses a query that cannot be a view's: one that is no SELECT, or that DuckDB cannot bind as things are now.
    * @throws Problem of the query
    */
-  async checkView(query: string, database: string): Promise<void> {
-    const statement = parseStatement(query)
-    if (statement.kind !== 'select' && statement.kind !== 'system_select')
+  async checkView(query: string, database: string, within?: Span, params?: Parameters): Promise<void> {
+    const inner = within ? query.slice(within.start, within.end) : query
+    const { kind } = parseStatement(inner, params)
+    if (kind !== 'select' && kind !== 'system_select')
       throw new Problem('bad_statement', 'Not a query', 'a view is made of a SELECT', { hint: 'CREATE VIEW name AS (SELECT …)' })
     const { position } = await this.options.ledger.log.head()
-    const sql = `SELECT * FROM (${statement.sql}) AS checked LIMIT 0`
-    const request = { sql, db: database, defaultProject: this.options.defaultProject, upTo: position }
-    const { rows } = await this.options.analytics.query(request, {})
-    // Read to its end, an answer gives its place back at once.
-    for await (const _ of rows) continue
+    const request = {
+      sql: query,
+      db: database,
+      defaultProject: this.options.defaultProject,
+      upTo: position,
+      ...(within && { within }),
+      ...(params && { params }),
+    }
+    const { rows } = await this.options.analytics.query({ ...request, wanted: { kind: 'columns' } }, {})
+    checkNames(
+      (await rowsOf(rows)).map(([name]) => ({ name: String(name) })),
+      'view',
+    )
   }
 
   get #resources() {
@@ -110,13 +126,23 @@ export class SqlEngine {
       case 'select':
         return this.#query(statement.sql, session)
       case 'system_select':
+        return this.#systemAnswer(statement, session) ?? this.#query(statement.sql, session)
       case 'show':
-      case 'describe':
         return this.#show(statement, session)
+      case 'describe':
+        return this.#query(showAsSelect(statement, context.db, this.options.version), session)
       case 'describe_model':
         return this.#describe(statement.parts, session)
       case 'evaluate':
-        return this.#query(evaluateAsSelect(statement), session)
+        return this.#made(evaluateAsSelect(statement), session)
+      case 'explain':
+        return this.#select({ sql: session.query, within: statement.span, wanted: { kind: 'plan', analyze: statement.analyze } }, session)
+      case 'explain_command':
+        return this.#explainCommand(statement.statement, session)
+      case 'create_table':
+        return this.#writeTable(session, (writing) => this.options.tables.create(statement, writing))
+      case 'insert':
+        return this.#writeTable(session, (writing) => this.options.tables.insert(statement, writing))
       case 'use':
         return { type: 'ok', affected_rows: null, context: { ...context, db: await this.#databaseNamed(statement.name) }, positions: [] }
       case 'chatter':
@@ -130,17 +156,89 @@ export class SqlEngine {
   }
 
   #query(sql: string, session: Session): Promise<SqlAnswer> {
-    const { recorder, ledger, analytics, defaultProject } = this.options
-    return answerQuery({ ...session, sql, log: ledger.log, analytics, recorder, defaultProject })
+    return this.#select({ sql }, session)
   }
 
-  async #show(statement: StatementOf<'system_select' | 'show' | 'describe'>, session: Session): Promise<SqlAnswer> {
+  /** A SELECT that the statement was made into; its errors speak of the statement. */
+  async #made(sql: string, session: Session): Promise<SqlAnswer> {
+    try {
+      return await this.#query(sql, session)
+    } catch (error) {
+      throw inStatement(error, sql, session.query)
+    }
+  }
+
+  #select(select: { sql: string; within?: Span; wanted?: Wanted }, session: Session): Promise<SqlAnswer> {
+    const { recorder, ledger, analytics, defaultProject } = this.options
+    return answerQuery({ ...session, ...select, log: ledger.log, analytics, recorder, defaultProject })
+  }
+
+  async #writeTable(session: Session, write: (writing: Writing) => Promise<Written>): Promise<SqlAnswer> {
+    const { query, context, origin, execution } = session
+    const run: RunToFile = async (select) => {
+      const answer = await this.#select(select, session)
+      if (answer.type !== 'table') throw new TypeError('a query was not answered with a table')
+      const [row = []] = await rowsOf(answer.rows)
+      return { row, positions: answer.positions }
+    }
+    const { rows, positions } = await write({ query, db: context.db, origin, execution, run })
+    return { type: 'ok', affected_rows: rows, context, positions }
+  }
+
+  /** The command that a statement of ours would be. Nothing of it is carried out, and no secret of it is shown. */
+  async #explainCommand(statement: Statement, { context }: Session): Promise<SqlAnswer> {
+    const commands = (await toCommands(statement, this.#scope(context.db))) ?? []
+    if (commands.length === 0)
+      throw new Problem(
+        'refused_statement',
+        'Nothing to explain',
+        'EXPLAIN shows how a query is answered, or the command that a statement becomes',
+        {
+          hint: 'EXPLAIN SELECT …, EXPLAIN CREATE AGENT …; for a table that is written, explain its query.',
+        },
+      )
+    const rows = commands.flatMap(({ type, data }) => [
+      ['command', type],
+      ['data', JSON.stringify(hideSecrets(data))],
+    ])
+    return tableOf(['section', 'text'], rows, context)
+  }
+
+  #systemAnswer(statement: StatementOf<'system_select' | 'show'>, { context, origin }: Session): SqlAnswer | undefined {
+    const known = systemAnswer(statement, { db: context.db, version: this.options.version, user: origin.actor })
+    return known && fixedAnswer(known, context)
+  }
+
+  async #show(statement: StatementOf<'show'>, session: Session): Promise<SqlAnswer> {
     const { db } = session.context
-    const known = systemAnswer(statement, { db, version: this.options.version, user: session.origin.actor })
-    if (known) return fixedAnswer(known, session.context)
-    if (statement.kind === 'system_select') throw new TypeError('the server does not know itself')
-    if (statement.kind === 'show' && statement.from) await this.#databaseNamed(scopeOf(statement.from, statement.what, db))
-    return this.#query(showAsSelect(statement, db, this.options.version), session)
+    await this.#checkShown(statement, db)
+    const answer = this.#systemAnswer(statement, session) ?? (await this.#made(showAsSelect(statement, db, this.options.version), session))
+    return ofTable.has(statement.what) ? this.#needTable(answer, statement, session) : answer
+  }
+
+  /** What SHOW is asked of must be there, and readable. */
+  async #checkShown({ what, from }: StatementOf<'show'>, db: string): Promise<void> {
+    if (!from && unscoped.has(what)) return
+    const scope = await this.#databaseNamed(scopeOf(from ?? [], what, db))
+    if (!ofTable.has(what) && what !== 'tables' && what !== 'table_status') return
+    const connection = await this.#resources.one('database', scope)
+    if (connection) throw connectionProblem(connection.state)
+  }
+
+  /** Nothing to show of a table may mean that there is none. */
+  async #needTable(answer: SqlAnswer, { from }: StatementOf<'show'>, session: Session): Promise<SqlAnswer> {
+    const { db } = session.context
+    const shown = await unlessEmpty(answer)
+    if (shown || answer.type !== 'table') return shown ?? answer
+    if (await unlessEmpty(await this.#query(tableExists(from, db), session))) return { ...answer, rows: chunkOf([]), format: 'json' }
+    throw new Problem(
+      'not_found',
+      'Table not found',
+      `Table '${from?.at(-1) ?? ''}' not found in database: ${scopeOf(from ?? [], 'columns', db)}`,
+      {
+        hint: 'SELECT * FROM information_schema.tables lists what there is.',
+      },
+    )
   }
 
   async #describe(parts: readonly string[], session: Session): Promise<SqlAnswer> {
@@ -148,14 +246,12 @@ export class SqlEngine {
     try {
       return rowsAnswer(await this.describeModel(parts, db), session.context)
     } catch (error) {
-      const [table = '', schema = db] = [...parts].reverse()
-      // An uploaded file has columns to describe, and no model has its name.
-      if (!isProblem(error) || parts.length > 2 || schema.toLowerCase() !== 'files' || !(await this.#resources.one('file', table)))
-        throw error
-      return this.#query(
-        showAsSelect({ kind: 'show', what: 'columns', full: false, from: [schema, table], like: null, where: null }, db),
-        session,
-      )
+      // Views, files and the tables of this service have columns to describe.
+      if (!isProblem(error) || error.code !== 'not_found' || parts.length > 2) throw error
+      const columns = showAsSelect({ kind: 'show', what: 'columns', full: false, from: [...parts], like: null, where: null }, db)
+      const answer = await unlessEmpty(await this.#query(columns, session))
+      if (answer) return answer
+      throw error
     }
   }
 
@@ -187,28 +283,45 @@ export class SqlEngine {
 
   async #write(statement: Statement, session: Session): Promise<SqlAnswer> {
     const { context, origin, execution } = session
-    if (statement.kind === 'create_view' || statement.kind === 'alter_view') await this.#checkStatement(statement, context.db)
+    if (statement.kind === 'create_view' || statement.kind === 'alter_view') await this.#checkStatement(statement, session)
     const commands = (await toCommands(statement, this.#scope(context.db))) ?? refuseUnavailable(statement)
-    const positions: number[] = []
-    for (const command of commands) {
-      // A key stands for one command: a statement with several is sent without it.
-      const outcome = await this.options.ledger.execute(command, origin, commands.length === 1 ? execution : {})
-      positions.push(...outcome.positions)
-    }
+    if (commands.length === 0) return { type: 'ok', affected_rows: null, context, positions: [] }
+    const { positions } = await this.options.ledger.executeAll(commands, origin, execution)
     return { type: 'ok', affected_rows: null, context, positions }
   }
 
-  async #checkStatement({ target, source }: StatementOf<'create_view' | 'alter_view'>, db: string): Promise<void> {
-    const projectName = target.project ?? db
+  async #checkStatement({ target, source }: StatementOf<'create_view' | 'alter_view'>, { query, params, context }: Session): Promise<void> {
+    const projectName = target.project ?? context.db
     const project = await this.#resources.one('project', projectName)
     if (!project) throw notFound('project', projectName)
-    await this.checkView(source.query, source.database ?? project.state.name)
+    await this.checkView(query, source.database ?? project.state.name, source.span, params)
   }
 }
 
+/** All rows of an answer that is known to be small. */
+const rowsOf = async (chunks: AsyncIterable<Buffer>): Promise<unknown[][]> => {
+  const texts: string[] = []
+  for await (const chunk of chunks) if (chunk.length > 0) texts.push(chunk.toString())
+  return JSON.parse(`[${texts.join(',')}]`) as unknown[][]
+}
+
+type Shown = StatementOf<'show'>['what']
+
+/** SHOW says something of one table. */
+const ofTable = new Set<Shown>(['columns', 'create_table', 'create_view', 'index'])
+/** SHOW says the same in every database. */
+const unscoped = new Set<Shown>([
+  'databases',
+  'projects',
+  'ml_engines',
+  'handlers',
+  ...(['variables', 'status', 'engines', 'plugins', 'charset', 'collation', 'warnings', 'errors'] as const),
+  ...(['function_status', 'procedure_status', 'events', 'processlist', 'privileges', 'search_path'] as const),
+])
+
 /** What FROM names is a database, except where it names a table in one. */
-const scopeOf = (from: readonly string[], what: StatementOf<'show'>['what'], db: string): string => {
-  if (what !== 'columns' && what !== 'create_table' && what !== 'index') return from.at(-1) ?? db
+const scopeOf = (from: readonly string[], what: Shown, db: string): string => {
+  if (!ofTable.has(what)) return from.at(-1) ?? db
   return from.length > 1 ? (from.at(-2) ?? db) : db
 }
 

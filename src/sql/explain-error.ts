@@ -1,51 +1,29 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
 import { foldName } from '../../events/common.js'
 import { isProblem, Problem, type ProblemCode } from '../errors.js'
 import type { ParseFailure } from './ast/duckdb.js'
+import { readDuckDBError, type DuckDBError } from './ast/duckdb-error.js'
+import { locationAt, locationOfName, tablesNamed } from './find-node.js'
 import { badStatement, positionOf, type Token } from './lexer.js'
+import type { AstNode } from './ast/json.js'
+import { locationOf, nodeOf, nodesOf } from './ast/nodes.js'
+import { describe } from './models/describe.js'
+import { nearest } from './names.js'
+import { PlacedProblem, RunError, type Place, type Source, type Sources } from './sources.js'
+import { maskSecrets } from './statements/secrets.js'
 import type { Translation } from './translation.js'
-
-/** The user's text of a statement, in which an error has to be shown. */
-export type Written = { sql: string; tokens: readonly Token[] }
+import { wordsFor } from './error-words.js'
 
 const kinds: readonly [RegExp, ProblemCode, string][] = [
-  [/^(Binder|Catalog|Not implemented) Error: /, 'bad_statement', 'The SQL statement cannot be understood'],
-  [/^(Parser|Syntax) Error: /, 'bad_statement', 'The SQL statement cannot be parsed'],
-  [/^Out of Memory Error: /, 'query_limit', 'The query needed too much memory'],
-  [/^INTERRUPT Error: /i, 'query_limit', 'The query was stopped'],
-  [/^(INTERNAL|FATAL) Error: /i, 'internal', 'The query could not be run'],
-  [/^(IO|HTTP|Permission|TransactionContext|Transaction) Error: /, 'query_failed', 'The query failed'],
-  [/^[A-Z][A-Za-z ]* Error: /, 'query_failed', 'The query failed'],
+  [/^(Binder|Catalog|Not implemented)$/, 'bad_statement', 'The SQL statement cannot be understood'],
+  [/^(Parser|Syntax)$/, 'bad_statement', 'The SQL statement cannot be parsed'],
+  [/^Out of Memory$/, 'query_limit', 'The query needed too much memory'],
+  [/^INTERRUPT$/i, 'query_limit', 'The query was stopped'],
+  [/^(INTERNAL|FATAL)$/i, 'internal', 'The query could not be run'],
 ]
 
-const longestDetail = 1_000
-
-/** Cuts what speaks of the rewritten text: the dump of its line, long lists, names and paths of the inside. */
-const cleaned = (message: string): string => {
-  const body = message
-    .replace(/\n+\s*Candidate functions:[\s\S]*$/, '')
-    .replace(/\n+LINE \d+:[\s\S]*$/, '')
-    .replace(/\n+Possible solutions:[\s\S]*$/i, '')
-  const lines = body.split('\n').filter((line) => !/ledger_|ledger\.|read_parquet|SET /.test(line) || line === body.split('\n')[0])
-  const safe = lines
-    .join('\n')
-    .replace(/"?[^\s"']*\/[0-9a-f]{64}"?/g, 'its content')
-    .replace(/(?:\/[\w.-]+){2,}/g, 'a file')
-    .replace(/\bledger\.\w+/g, 'a table')
-    .replace(/ledger_\w+/g, 'the model')
-  return safe.trim().slice(0, longestDetail)
-}
-
-/** `Candidate bindings: "a", "b"` becomes a hint. */
-const hintOf = (message: string): string | undefined => {
-  const found = /\n+(?:Candidate bindings|Did you mean|Candidate tables): ?(.*)/.exec(message)?.[1]?.trim()
-  if (found === undefined || /ledger/.test(found)) return undefined
-  return `Did you mean ${found.replace(/\?+$/, '')}?`
-}
-
-const withoutHint = (message: string) => message.replace(/\n+(?:Candidate bindings|Did you mean|Candidate tables): ?[^\n]*/, '').trimEnd()
-
 /** The token that an error's quoted name or value stands for. */
-const tokenFor = ({ tokens }: Written, message: string): Token | undefined => {
+const tokenFor = (tokens: readonly Token[], message: string): Token | undefined => {
   for (const [, double, single] of message.matchAll(/"([^"\n]{1,255})"|'([^'\n]{1,255})'/g)) {
     const name = (double ?? single ?? '').split(/[.(]/).at(double === undefined ? 0 : -1) ?? ''
     const whole = foldName(double ?? single ?? '')
@@ -58,46 +36,111 @@ const tokenFor = ({ tokens }: Written, message: string): Token | undefined => {
   return called === undefined ? undefined : tokens.find((known) => foldName(known.value) === foldName(called))
 }
 
-const shown = (written: Written, token: Token | undefined) => {
-  if (!token) return undefined
-  const { line, column, caret } = positionOf(written.sql, token.start)
-  return { text: ` (line ${line}, column ${column})\n${caret}`, line, column }
+/** Finds what a message names in the texts of the query, the user's first. */
+const placeByName = (sources: Sources, message: string): Place | undefined => {
+  for (const source of sources) {
+    const token = tokenFor(source.translation.tokens, message)
+    if (token) return { source, offset: token.start }
+  }
+  return undefined
 }
 
-/** Errors of the binding may come from another realm, where `instanceof` says no. */
-const messageOf = (error: unknown): string => {
-  const message: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'message') : error
-  return typeof message === 'string' ? message : 'unknown error'
+/** A value that does not convert, where the text has it beside the place that DuckDB names, which is the conversion. */
+const placeOfValue = ({ kind, message }: DuckDBError, place: Place | undefined): Place | undefined => {
+  const value = kind === 'Conversion' ? /'([^'\n]+)'|"([^"\n]+)"/.exec(message) : null
+  if (!value || !place) return undefined
+  const { source, offset } = place
+  const written = source.translation.tokens.filter((token) => token.kind === 'string' && token.value === (value[1] ?? value[2]))
+  const [nearest] = written.sort((a, b) => Math.abs(a.start - offset) - Math.abs(b.start - offset))
+  return nearest && { source, offset: nearest.start }
+}
+
+/** What a few errors without a name are about. */
+const signs: readonly [RegExp, RegExp][] = [
+  [/^Set operations can only apply/, /^(UNION|INTERSECT|EXCEPT)$/i],
+  [/^VALUES lists must/, /^VALUES$/i],
+]
+
+const placeBySign = (source: Source | undefined, message: string): Place | undefined => {
+  const word = signs.find(([said]) => said.test(message))?.[1]
+  const token = word && source?.translation.tokens.find(({ kind, text }) => kind === 'word' && word.test(text))
+  return source && token && { source, offset: token.start }
+}
+
+/** The problem with its place: line and column, the line with a caret, and the view's name where it is in one. */
+const shownAt = ({ code, title, detail, extras }: Problem, { source, offset }: Place): Problem => {
+  const { line, column, caret } = positionOf(maskSecrets(source.translation.sql), offset)
+  const label = source.view === undefined ? '' : `In view ${source.view}: `
+  return new Problem(code, title, `${label}${detail} (line ${line}, column ${column})\n${caret}`, {
+    ...extras,
+    line,
+    column,
+    ...(source.view !== undefined && { view: source.view }),
+  })
 }
 
 const placeable = new Set<ProblemCode>(['bad_statement', 'refused_statement', 'not_found', 'not_ready'])
 
-/** A refusal of ours that names something: shows where the statement does. */
-const placed = (problem: Problem, written: Written): Problem => {
-  if (!placeable.has(problem.code) || problem.extras['line'] !== undefined || problem.detail.startsWith('In view ')) return problem
-  const place = shown(written, tokenFor(written, problem.detail))
-  if (!place) return problem
-  return new Problem(problem.code, problem.title, `${problem.detail}${place.text}`, {
-    ...problem.extras,
-    line: place.line,
-    column: place.column,
-  })
+/** A refusal of ours: shows where the statement has what it is about. */
+const explainProblem = (problem: Problem, sources: Sources): Problem => {
+  if (problem.extras['line'] !== undefined || problem.detail.startsWith('In view ')) return problem
+  const known = problem instanceof PlacedProblem ? sources.placeOf(problem.location) : undefined
+  const place = known ?? (placeable.has(problem.code) ? placeByName(sources, problem.detail) : undefined)
+  return place ? shownAt(problem, place) : problem
+}
+
+/** Where DuckDB says that it is; else where what it names stands. */
+const placeOfError = async (connection: DuckDBConnection, fault: RunError, said: DuckDBError, sources: Sources) => {
+  const bytes = said.bytes === undefined ? undefined : said.bytes - fault.before
+  const { tree } = fault
+  if (!tree) return undefined
+  const exact = bytes === undefined ? undefined : await locationAt(connection, fault.text, tree, bytes)
+  const twice = /^Ambiguous reference to table "([^"]+)"/.exec(said.message)?.[1]
+  const second = twice === undefined ? undefined : tablesNamed(tree, twice)[1]
+  const name = said.name ?? /"([^"\n]+)"/.exec(said.message)?.[1]
+  const location = exact ?? (second && locationOf(second)) ?? (name === undefined ? undefined : locationOfName(tree, name))
+  return (location === undefined ? undefined : sources.placeOf(location)) ?? placeBySign(sources.first, said.message)
+}
+
+const hintOf = ({ kind, name, candidates }: DuckDBError, columns: readonly string[]): string | undefined => {
+  const known = [...candidates, ...columns].filter((candidate) => candidate !== '' && !/ledger_|\(/.test(candidate))
+  if (known.length === 0) return undefined
+  const like = name === undefined ? undefined : nearest(name, known)
+  if (like === undefined && kind === 'Catalog') return undefined
+  if (like !== undefined) return `Did you mean "${like}"?`
+  return `Nearest: ${known
+    .slice(0, 10)
+    .map((column) => `"${column}"`)
+    .join(', ')}.`
+}
+
+/** The columns of a table of the query, to tell which of them was meant; none when it cannot be planned by itself. */
+const columnsOf = async (connection: DuckDBConnection, tree: AstNode | undefined, table: string): Promise<string[]> => {
+  const ref = tree && tablesNamed(tree, table)[0]
+  if (!ref) return []
+  const entries = nodesOf(nodeOf(tree, 'cte_map') ?? {}, 'map')
+  const columns = await describe(connection, ref, { entries }).catch(() => [])
+  return columns.map(({ name }) => name)
 }
 
 /**
- * An error of DuckDB about the rewritten text, in words about the user's: what is wrong, where, and what to try.
- * Problems pass unchanged. Names of internal tables and paths of files never appear.
+ * An error about a query, in words about the user's text: what is wrong, where, and what to try. What DuckDB says of the
+ * rewritten text is led back to the text that the user, or the author of a view, wrote. Names of internal tables and paths of
+ * files never appear.
  */
-export const explainError = (error: unknown, written: Written): Problem => {
-  if (isProblem(error)) return placed(error, written)
-  const message = messageOf(error)
-  const [pattern, code, title] = kinds.find(([kind]) => kind.test(message)) ?? [undefined, 'query_failed' as const, 'The query failed']
+export const explainError = async (error: unknown, connection: DuckDBConnection, sources: Sources): Promise<Problem> => {
+  if (isProblem(error)) return explainProblem(error, sources)
+  const said = readDuckDBError(error instanceof RunError ? error.cause : error)
+  const [, code, title] = kinds.find(([kind]) => kind.test(said.kind)) ?? [undefined, 'query_failed' as const, 'The query failed']
   if (code === 'internal') return new Problem('internal', title, 'The query could not be run; this is a fault of the service')
-  const body = cleaned(pattern ? message.replace(pattern, '') : message)
-  const place = shown(written, tokenFor(written, body))
-  const hint = hintOf(body)
-  const detail = `${withoutHint(body)}${place?.text ?? ''}`
-  return new Problem(code, title, detail, { ...(place && { line: place.line, column: place.column }), ...(hint !== undefined && { hint }) })
+  const words = wordsFor(said)
+  const place = error instanceof RunError ? await placeOfError(connection, error, said, sources) : undefined
+  const columns = error instanceof RunError && words.table !== undefined ? await columnsOf(connection, error.tree, words.table) : []
+  const hint = hintOf({ ...said, name: said.name ?? words.name, candidates: words.candidates }, columns)
+  const problem = new Problem(code, title, words.detail, hint === undefined ? {} : { hint })
+  const named = said.name === undefined ? undefined : placeByName(sources, `"${said.name}"`)
+  const found = placeOfValue(said, place) ?? place ?? named ?? placeByName(sources, words.detail)
+  return found ? shownAt(problem, found) : problem
 }
 
 const statementHint = 'Only SELECT reads data; SHOW and DESCRIBE list what there is.'
@@ -113,13 +156,14 @@ export const explainParseFailure = (failure: ParseFailure, translation: Translat
   if (failure.statements > 1)
     return new Problem('bad_statement', 'The SQL statement cannot be parsed', 'Only one statement is taken at a time')
   const reason = failure.message.replace(/Use "SET[\s\S]*$/, '').trim() || 'it is not SQL'
-  if (failure.bytes === undefined)
+  if (failure.characters === undefined)
     return new Problem('bad_statement', 'The SQL statement cannot be parsed', `The SQL statement cannot be parsed: ${reason}`)
-  return badStatement(translation.sql, translation.userOffset(failure.bytes), reason)
+  return badStatement(translation.sql, translation.userOffsetOfCharacter(failure.characters), reason)
 }
 
 /** The column that DuckDB did not find, when that is what an error says. */
 export const missingColumn = (error: unknown): string | undefined => {
-  const message = messageOf(error)
-  return /^Binder Error: (?:Referenced column|Column) "([^"]+)"[^"]*(?:not found|does not exist|FROM clause)/.exec(message)?.[1]
+  const { kind, message } = readDuckDBError(error instanceof RunError ? error.cause : error)
+  if (kind !== 'Binder') return undefined
+  return /^(?:Referenced column|Column) "([^\n]+?)"[^"\n]*(?:not found|does not exist|FROM clause)/.exec(message)?.[1]
 }

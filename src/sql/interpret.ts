@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../events/common.js'
 import { agentChanges, agentCreation, agentFields, type AgentFields } from '../commands/agent-input.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
-import { missingField, notFound, Problem, wrong } from '../errors.js'
+import { conflict, missingField, notFound, Problem, wrong } from '../errors.js'
 import { readJob } from '../jobs/definition.js'
 import type { CommandScope } from './command-scope.js'
 import { toModelCommand } from './interpret-model.js'
@@ -91,7 +91,7 @@ const byResource = { skill, agent, chatbot }
 
 const createDatabase = ({ name, engine, parameters, ifNotExists, replace }: StatementOf<'create_database'>): LedgerCommand =>
   replace
-    ? { type: 'PutDatabase', data: { database: name, engine, parameters } }
+    ? { type: 'PutDatabase', data: { database: name, engine, parameters, replace: true } }
     : { type: 'CreateDatabase', data: { database: name, engine, parameters, unlessExists: ifNotExists } }
 
 const dropDatabase = async ({ name, ifExists }: StatementOf<'drop_database'>, scope: CommandScope): Promise<LedgerCommand> => {
@@ -133,22 +133,39 @@ const view = (statement: StatementOf<'create_view'> | StatementOf<'alter_view'>,
   return statement.replace ? { type: 'PutView', data } : { type: 'CreateView', data: { ...data, unlessExists: statement.ifNotExists } }
 }
 
+const dropViews = async ({ targets, ifExists }: StatementOf<'drop_view'>, scope: CommandScope): Promise<LedgerCommand[]> => {
+  const commands: LedgerCommand[] = []
+  for (const target of targets) {
+    const project = projectOf(target, scope)
+    if (ifExists && !(await scope.resources.one('project', project))) continue
+    commands.push({ type: 'DeleteView', data: { project, view: target.name, ifExists } })
+  }
+  return commands
+}
+
 const job = ({ target, queries, condition, schedule, ifNotExists }: StatementOf<'create_job'>, scope: CommandScope): LedgerCommand => {
   const read = readJob({ query: queries.join(';\n'), ifQuery: condition, ...schedule }, scope.now())
   return { type: 'CreateJob', data: { project: projectOf(target, scope), job: target.name, ...read, unlessExists: ifNotExists } }
 }
 
 /** The public service's clients delete views with DROP MODEL, too. */
-const dropModel = async ({ target, ifExists }: StatementOf<'drop_model'>, scope: CommandScope): Promise<LedgerCommand> => {
+const dropModel = async ({ target, ifExists }: StatementOf<'drop_model'>, scope: CommandScope): Promise<LedgerCommand | undefined> => {
   const projectName = projectOf(target, scope)
   const project = await scope.resources.one('project', projectName)
   if (!project) throw notFound('project', projectName)
   const data = { project: projectName, model: target.name }
   const model = await scope.resources.one('model', target.name, project)
+  if (ifExists && target.version !== null && !model?.state.versions.some(({ version }) => version === target.version)) return undefined
   if (!model && target.version === null && (await scope.resources.one('view', target.name, project)))
     return { type: 'DeleteView', data: { project: projectName, view: target.name } }
   if (target.version === null) return { type: 'DeleteModel', data: { ...data, ifExists } }
   return { type: 'DeleteModelVersion', data: { ...data, version: target.version } }
+}
+
+/** IF EXISTS: what is to be dropped stands in a project that is not there either. */
+const isGoneAlready = async (statement: Statement, { db, resources }: CommandScope): Promise<boolean> => {
+  if (statement.kind !== 'drop_resource' && statement.kind !== 'drop_model' && statement.kind !== 'drop_job') return false
+  return statement.ifExists && (await resources.one('project', statement.target.project ?? db)) === undefined
 }
 
 /**
@@ -157,8 +174,11 @@ const dropModel = async ({ target, ifExists }: StatementOf<'drop_model'>, scope:
  * @example await toCommands(parseStatement('DROP SKILL shop.sales'), scope) // [{ type: 'DeleteSkill', data: … }]
  */
 export const toCommands = async (statement: Statement, scope: CommandScope): Promise<LedgerCommand[] | undefined> => {
+  if (await isGoneAlready(statement, scope)) return []
   switch (statement.kind) {
     case 'create_project':
+      if (statement.replace && (await scope.resources.one('project', statement.name)))
+        throw conflict('project', statement.name, 'A project is not replaced: DROP it when it is empty, or keep it with IF NOT EXISTS.')
       return [{ type: 'CreateProject', data: { project: statement.name, unlessExists: statement.ifNotExists } }]
     case 'create_database':
       return [createDatabase(statement)]
@@ -175,10 +195,7 @@ export const toCommands = async (statement: Statement, scope: CommandScope): Pro
     case 'alter_view':
       return [view(statement, scope)]
     case 'drop_view':
-      return statement.targets.map((target) => ({
-        type: 'DeleteView',
-        data: { project: projectOf(target, scope), view: target.name, ifExists: statement.ifExists },
-      }))
+      return dropViews(statement, scope)
     case 'drop_table':
       return statement.targets.map((target) => dropTable(target, statement.ifExists, scope))
     case 'create_job':
@@ -188,7 +205,7 @@ export const toCommands = async (statement: Statement, scope: CommandScope): Pro
       return [{ type: 'DeleteJob', data: { project: projectOf(target, scope), job: target.name, ifExists } }]
     }
     case 'drop_model':
-      return [await dropModel(statement, scope)]
+      return [await dropModel(statement, scope)].filter((command) => command !== undefined)
     case 'create_model':
     case 'retrain_model':
     case 'activate_model':

@@ -1,61 +1,7 @@
-import type { AstNode } from './ast/json.js'
-import { isColumnRef, isQuery, locationOf, nodeOf, nodesOf, textOf, walk } from './ast/nodes.js'
-import type { Token } from './lexer.js'
-import type { Translation } from './translation.js'
-
-type Item = { start: number; end: number; text: string }
-
-const ends = new Set('FROM WHERE GROUP HAVING ORDER LIMIT OFFSET UNION INTERSECT EXCEPT QUALIFY WINDOW SAMPLE USING'.split(' '))
-const upper = (token: Token | undefined) => (token?.kind === 'word' ? token.text.toUpperCase() : '')
-const isSymbol = (token: Token | undefined, text: string) => token?.kind === 'symbol' && text.includes(token.text)
-
-/** `a IS DISTINCT FROM b` holds a FROM that ends no list. */
-const endsList = (tokens: Token[], index: number): boolean => ends.has(upper(tokens[index])) && upper(tokens[index - 1]) !== 'DISTINCT'
-
-const behindDistinct = (tokens: Token[], start: number): number => {
-  if (upper(tokens[start]) === 'ALL') return start + 1
-  if (upper(tokens[start]) !== 'DISTINCT') return start
-  if (upper(tokens[start + 1]) !== 'ON') return start + 1
-  let depth = 0
-  for (let i = start + 2; i < tokens.length; i++) {
-    if (isSymbol(tokens[i], '(')) depth++
-    if (isSymbol(tokens[i], ')') && --depth === 0) return i + 1
-  }
-  return tokens.length
-}
-
-/** The items of the list behind one SELECT, as they stand in the user's text. */
-const itemsAt = (sql: string, tokens: Token[], select: number): Item[] => {
-  const items: Item[] = []
-  let first = behindDistinct(tokens, select + 1)
-  let depth = 0
-  const close = (index: number) => {
-    const [from, to] = [tokens[first], tokens[index - 1]]
-    if (from && to && index > first)
-      items.push({ start: from.start, end: to.end, text: sql.slice(from.start, to.end).replace(/\s+/g, ' ') })
-    first = index + 1
-  }
-  let i = first
-  for (; i < tokens.length; i++) {
-    if (isSymbol(tokens[i], '([{')) depth++
-    else if (isSymbol(tokens[i], ')]}') && --depth < 0) break
-    else if (depth > 0) continue
-    else if (isSymbol(tokens[i], ',')) close(i)
-    else if (endsList(tokens, i)) break
-  }
-  close(i)
-  return items
-}
-
-const placesOf = (translation: Translation, item: AstNode): number[] => {
-  const places: number[] = []
-  walk(item, (node) => {
-    const location = locationOf(node)
-    if (location !== undefined) places.push(translation.userOffset(location))
-    return places.length === 0
-  })
-  return places
-}
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { printSelects } from './ast/duckdb.js'
+import { cloneAst, NumberText, type AstNode } from './ast/json.js'
+import { emptyRef, isColumnRef, isQuery, nodeOf, nodesOf, selectNode, textOf, walk } from './ast/nodes.js'
 
 const holdsStar = (item: AstNode): boolean => {
   let found = false
@@ -74,64 +20,63 @@ const functionOf = (item: AstNode): string | undefined => {
   return name === 'count_star' ? 'count' : name
 }
 
-const longestName = 200
+const wholes = new Set(['INTEGER', 'BIGINT'])
 
-const nameOf = (item: AstNode, text: string | undefined, counts: Map<string, number>): string | undefined => {
-  const made = functionOf(item)
-  if (made !== undefined) {
-    const count = counts.get(made) ?? 0
-    counts.set(made, count + 1)
-    return `${made}_${count}`
-  }
-  const value = textOf(item, 'class') === 'CONSTANT' ? nodeOf(item, 'value')?.['value'] : undefined
+/** A text is named by itself, and so is a whole number; a decimal's digits stand apart from its point. */
+const constantText = (item: AstNode): string | undefined => {
+  const held = textOf(item, 'class') === 'CONSTANT' ? nodeOf(item, 'value') : undefined
+  const value = held?.['value']
   if (typeof value === 'string') return value
-  return text !== undefined && text.length <= longestName ? text : undefined
+  return value instanceof NumberText && wholes.has(textOf(nodeOf(held ?? {}, 'type') ?? {}, 'id')) ? value.text : undefined
+}
+
+/** TRUE and FALSE reach us as a text that is cast; clients know them as `True` and `False`. */
+const booleanText = (item: AstNode): string | undefined => {
+  const target = nodeOf(item, 'cast_type')
+  const child = nodeOf(item, 'child')
+  if (textOf(item, 'class') !== 'CAST' || !target || !child || textOf(target, 'id') !== 'BOOLEAN') return undefined
+  const text = constantText(child)
+  return text === 't' ? 'True' : text === 'f' ? 'False' : undefined
 }
 
 const keepsItsName = (item: AstNode): boolean =>
   textOf(item, 'alias') !== '' || isColumnRef(item) || holdsStar(item) || textOf(item, 'function_name').toLowerCase() === 'unnest'
 
-/** The written items that belong to a list: as many, and each around the place of its expression. */
-const writtenFor = (lists: Item[][], places: (number | undefined)[]): Item[] | undefined =>
-  lists.findLast(
-    (items) =>
-      items.length === places.length &&
-      places.some((place) => place !== undefined) &&
-      items.every((item, i) => {
-        const place = places[i]
-        return place === undefined || (place >= item.start && place < item.end)
-      }),
-  )
-
-const nameList = (select: AstNode, lists: Item[][], translation: Translation): void => {
-  const list = nodesOf(select, 'select_list')
-  if (list.every(keepsItsName)) return
-  const written = writtenFor(
-    lists,
-    list.map((item) => placesOf(translation, item)[0]),
-  )
+/** Names what has a name by rule, and gives back the items whose name is DuckDB's text of them. */
+const nameList = (list: readonly AstNode[]): AstNode[] => {
   const counts = new Map<string, number>()
-  list.forEach((item, index) => {
-    if (keepsItsName(item)) return
-    const name = nameOf(item, written?.[index]?.text, counts)
+  return list.filter((item) => {
+    if (keepsItsName(item)) return false
+    const made = functionOf(item)
+    const count = made === undefined ? 0 : (counts.get(made) ?? 0)
+    if (made !== undefined) counts.set(made, count + 1)
+    const name = made === undefined ? (constantText(item) ?? booleanText(item)) : `${made}_${count}`
     if (name !== undefined && name !== '') item['alias'] = name
+    return name === undefined
   })
 }
 
+const select = 'SELECT '
+
 /**
  * Gives every item of a SELECT list that has no alias the name that the user expects: a function its name and a number
- * (`count_0`), a text its value, anything else what was written. Done before any rewriting, which would change the names.
+ * (`count_0`), a text its value, anything else the name that DuckDB would give it. Done before any rewriting, which would
+ * change DuckDB's names and show what stands behind them.
  *
- * @example SELECT count(*), a + 1, 'x' FROM t // count_0, a + 1, x
+ * @example SELECT count(*), a + 1, 'x' FROM t // count_0, (a + 1), x
  */
-export const nameItems = (tree: AstNode, translation: Translation): void => {
-  const { sql, tokens } = translation
-  const lists = tokens.flatMap((token, index) =>
-    upper(token) === 'SELECT' && tokens[index - 1]?.text !== '.' ? [itemsAt(sql, tokens, index)] : [],
-  )
+export const nameItems = async (connection: DuckDBConnection, tree: AstNode): Promise<void> => {
+  const unnamed: { item: AstNode; written: AstNode }[] = []
   walk(tree, (node) => {
     if (!isQuery(node) || textOf(node, 'type') !== 'SELECT_NODE') return true
-    nameList(node, lists, translation)
+    // Copied before the queries inside are named, which DuckDB's name would show.
+    for (const item of nameList(nodesOf(node, 'select_list'))) unnamed.push({ item, written: selectNode([cloneAst(item)], emptyRef()) })
     return true
   })
+  if (unnamed.length === 0) return
+  const texts = await printSelects(
+    connection,
+    unnamed.map(({ written }) => written),
+  )
+  unnamed.forEach(({ item }, i) => (item['alias'] = texts[i]?.slice(select.length) ?? ''))
 }

@@ -1,6 +1,6 @@
 import type { AstNode } from './ast/json.js'
 import { NumberText } from './ast/json.js'
-import { become, call, cast, columnRef, isColumnRef, nodeOf, nodesOf, textConstant, textOf, textsOf, walk } from './ast/nodes.js'
+import { become, call, cast, columnRef, isColumnRef, nodeOf, nodesOf, placeOf, textConstant, textOf, textsOf, walk } from './ast/nodes.js'
 
 /** What a statement's words stand for that no table knows. */
 export type Words = {
@@ -31,21 +31,21 @@ const asMethod = (node: AstNode): void => {
 const asAnswer = (node: AstNode, db: string): void => {
   const answer = answers(db)[textOf(node, 'function_name').toLowerCase()]
   if (answer === undefined || nodesOf(node, 'children').length > 0) return
-  become(node, { ...textConstant(answer), alias: textOf(node, 'alias') || textOf(node, 'function_name') })
+  become(node, { ...textConstant(answer), ...placeOf(node), alias: textOf(node, 'alias') || textOf(node, 'function_name') })
 }
 
 const asString = (node: AstNode, { db, strings }: Words): void => {
   const [name = '', second] = textsOf(node, 'column_names')
   if (second !== undefined) return
   const text = strings.has(name) ? name : /^current_(catalog|schema)$/i.test(name) ? db : undefined
-  if (text !== undefined) become(node, { ...textConstant(text), alias: textOf(node, 'alias') || name })
+  if (text !== undefined) become(node, { ...textConstant(text), ...placeOf(node), alias: textOf(node, 'alias') || name })
 }
 
 /** DuckDB writes a number beyond its range as Infinity, and does not read it back. */
 const asInfinity = (node: AstNode): void => {
   const value = nodeOf(node, 'value')?.['value']
   if (!(value instanceof NumberText) || !/Infinity|NaN/.test(value.text)) return
-  become(node, { ...cast(textConstant(value.text), 'DOUBLE'), alias: textOf(node, 'alias') })
+  become(node, { ...cast(textConstant(value.text), 'DOUBLE'), ...placeOf(node), alias: textOf(node, 'alias') })
 }
 
 /**

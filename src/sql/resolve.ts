@@ -1,5 +1,6 @@
 import { Problem } from '../errors.js'
 import { foldName } from '../../events/common.js'
+import { connectionProblem } from './connections.js'
 import type { Directory, FileEntry, ModelEntry, ModelVersionEntry, ProjectEntry, ViewEntry } from './directory.js'
 import { named, nearest } from './names.js'
 import { catalogue, relationOf } from './relations/catalogue.js'
@@ -23,22 +24,35 @@ const noTable = (name: string, schema: string, known: Iterable<string>): Problem
 const systemSchemas = ['information_schema', 'log', 'files'] as const
 const isSystemSchema = (name: string) => systemSchemas.find((schema) => schema === foldName(name))
 
+const connectionNamed = async ({ directory, position }: Place, name: string) => named(await directory.databases(position), name)
+
 const noSchema = async (place: Place, name: string, table: string): Promise<Problem> => {
   const projects = await place.directory.projects(place.position)
   const known = [...systemSchemas, ...projects.map((project) => project.name)]
   const like = nearest(name, known)
-  if (
-    named(
-      (await place.directory.databases(place.position)).map((database) => ({ name: database })),
-      name,
-    )
-  )
-    return new Problem('refused_statement', 'Connections cannot be queried', `${name} is a connection; its tables cannot be read here`, {
-      hint: 'Upload the data as a file and read files.<name>.',
-    })
+  const connection = await connectionNamed(place, name)
+  if (connection) return connectionProblem(connection)
   return new Problem('not_found', 'Database not found', `Table '${table}' not found: there is no project or database ${name}`, {
     hint: like === undefined ? 'SHOW DATABASES lists what there is.' : `Did you mean ${like}.${table}?`,
   })
+}
+
+const isReadable = async ({ directory, position }: Place, name: string): Promise<boolean> =>
+  isSystemSchema(name) !== undefined || (await directory.project(position, name)) !== undefined
+
+/**
+ * Where a view's names without a database are looked up. What was recorded and names nothing any more is its own project,
+ * which has another name now.
+ */
+export const databaseOfView = async (place: Place, { database }: ViewEntry, project: ProjectEntry): Promise<string> =>
+  (await isReadable(place, database)) || (await connectionNamed(place, database)) ? database : project.name
+
+/** Refuses a database that cannot be read, or is not there. */
+export const requireDatabase = async (place: Place, name: string): Promise<void> => {
+  if (await isReadable(place, name)) return
+  const connection = await connectionNamed(place, name)
+  if (connection) throw connectionProblem(connection)
+  throw new Problem('not_found', 'Database not found', `Database ${name} does not exist`, { hint: 'SHOW DATABASES lists what there is.' })
 }
 
 const fixedRelation = (schema: 'information_schema' | 'log', name: string): Found => {
@@ -88,6 +102,11 @@ const readyVersion = async (place: Place, project: ProjectEntry, model: ModelEnt
   return { kind: 'model', model, version, project }
 }
 
+const agentUnasked = (label: string): Problem =>
+  new Problem('not_built', 'Agents are not asked here', `${label} is an agent: this service keeps agents and calls no language models`, {
+    hint: 'Read its settings with DESCRIBE AGENT and ask the model directly. Models that this service trains answer: SELECT … FROM project.model.',
+  })
+
 const inProject = async (place: Place, project: ProjectEntry, name: string): Promise<Found> => {
   const relation = relationOf('project', name)
   if (relation) return { kind: 'relation', relation, project }
@@ -97,6 +116,7 @@ const inProject = async (place: Place, project: ProjectEntry, name: string): Pro
   const models = await place.directory.models(place.position, project.stream)
   const model = named(models, name)
   if (model) return readyVersion(place, project, model, undefined)
+  if (named(await place.directory.agents(place.position, project.stream), name)) throw agentUnasked(`${project.name}.${name}`)
   throw noTable(
     name,
     project.name,

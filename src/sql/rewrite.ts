@@ -14,6 +14,7 @@ import {
   nodeOf,
   nodesOf,
   nullConstant,
+  placeOf,
   selectNode,
   star,
   subqueryRef,
@@ -26,13 +27,16 @@ import {
 import { template } from './ast/templates.js'
 import type { ModelUse } from './models/references.js'
 import { rewriteModels } from './models/select.js'
-import { resolveTable, type Found } from './resolve.js'
+import { forgetNativeQuery, nativeDatabase } from './native-queries.js'
+import { databaseOfView, requireDatabase, resolveTable, type Found } from './resolve.js'
 import type { Scope } from './scope.js'
-import type { Session } from './session.js'
+import type { Read, Session } from './session.js'
 import { positionOfAt } from './time-travel.js'
+import { PlacedProblem, placed } from './sources.js'
+import type { Text } from './statement.js'
 
 /** How a stored query's text becomes a tree that has passed every check. */
-export type ReadStatement = (sql: string, db: string) => Promise<AstNode>
+export type ReadStatement = (text: Text, db: string) => Promise<AstNode>
 
 /** Turns names of tables into what they stand for, in a tree that has passed the guard. */
 export class Rewriter {
@@ -65,6 +69,7 @@ export class Rewriter {
     for (const entry of nodesOf(nodeOf(node, 'cte_map') ?? {}, 'map')) {
       const written = foldName(textOf(entry, 'key'))
       const unique = `ledger_cte_${++this.ctes}`
+      this.session.ctes.set(unique, textOf(entry, 'key'))
       const query = nodeOf(nodeOf(nodeOf(entry, 'value') ?? {}, 'query') ?? {}, 'node')
       if (query) {
         if (textOf(query, 'type') === 'RECURSIVE_CTE_NODE') query['cte_name'] = unique
@@ -129,7 +134,9 @@ export class Rewriter {
   private async reference(ref: AstNode, scope: Scope, models: ModelUse[]): Promise<void> {
     switch (textOf(ref, 'type')) {
       case 'BASE_TABLE':
-        return this.table(ref, scope, models)
+        return this.table(ref, scope, models).catch((error: unknown) => {
+          throw placed(error, ref)
+        })
       case 'JOIN': {
         const [left, right, condition] = [nodeOf(ref, 'left'), nodeOf(ref, 'right'), nodeOf(ref, 'condition')]
         if (left) await this.reference(left, scope, models)
@@ -138,9 +145,20 @@ export class Rewriter {
       }
       case 'PIVOT':
         return this.pivot(ref, scope)
+      case 'SUBQUERY':
+        return this.subquery(ref, scope)
       default:
         return this.below(ref, scope)
     }
+  }
+
+  /** A query for another database sees what is there, and nothing of the statement around it. */
+  private async subquery(ref: AstNode, scope: Scope): Promise<void> {
+    const database = nativeDatabase(ref)
+    if (database === undefined) return this.below(ref, scope)
+    forgetNativeQuery(ref)
+    await requireDatabase({ directory: this.session.directory, db: scope.db, position: scope.position }, database)
+    return this.below(ref, { ...scope, db: database, ctes: new Map(), entries: [] })
   }
 
   private async pivot(ref: AstNode, scope: Scope): Promise<void> {
@@ -178,7 +196,9 @@ export class Rewriter {
       return
     }
     const query = await this.expanded(found, { ...scope, position })
-    become(ref, subqueryRef(query, textOf(ref, 'alias') || (parts.at(-1) ?? ''), listOf(ref, 'column_name_alias'), ref['sample'] ?? null))
+    this.session.reads.push(readOf(found, query, parts, { db: scope.db, position }))
+    const alias = textOf(ref, 'alias') || (parts.at(-1) ?? '')
+    become(ref, { ...subqueryRef(query, alias, listOf(ref, 'column_name_alias'), ref['sample'] ?? null), ...placeOf(ref) })
   }
 
   private async model(ref: AstNode, { model, version, project }: Extract<Found, { kind: 'model' }>): Promise<ModelUse> {
@@ -201,6 +221,7 @@ export class Rewriter {
         return template(this.session.connection, found.relation.sql, {
           position: integerConstant(scope.position),
           project: found.project ? textConstant(found.project.stream) : nullConstant(),
+          ...(found.relation.ofViews === true && { views: textConstant(await this.session.viewColumns(scope.position)) }),
         })
       case 'file':
         return selectNode([star('')], tableFunction('read_parquet', textConstant(`${this.session.blobsDirectory}/${found.file.content}`)))
@@ -217,9 +238,11 @@ export class Rewriter {
     if (scope.views.length >= limits.viewMaxDepth)
       throw new Problem('query_limit', 'Views are nested too deeply', `View ${label} is nested in more than ${limits.viewMaxDepth} others`)
     try {
-      const body = await this.read(view.query, view.database === '' ? project.name : view.database)
+      const place = { directory: this.session.directory, db: scope.db, position: scope.position }
+      const db = await databaseOfView(place, view, project)
+      const body = await this.read({ sql: view.query, view: label }, db)
       await this.query(body, {
-        db: view.database === '' ? project.name : view.database,
+        db,
         position: scope.position,
         ctes: new Map(),
         entries: [],
@@ -227,9 +250,29 @@ export class Rewriter {
       })
       return cloneAst(body)
     } catch (error) {
-      if (!(error instanceof Problem) || error.detail.startsWith('In view ')) throw error
+      if (!(error instanceof Problem) || error instanceof PlacedProblem || error.detail.startsWith('In view ')) throw error
       throw new Problem(error.code, error.title, `In view ${label}: ${error.detail}`, error.extras)
     }
+  }
+}
+
+const readOf = (
+  found: Exclude<Found, { kind: 'model' }>,
+  query: AstNode,
+  parts: readonly string[],
+  { db, position }: { db: string; position: number },
+): Read => {
+  switch (found.kind) {
+    case 'file':
+      return { name: `files.${found.file.name}`, query, state: `content ${found.file.content}` }
+    case 'view':
+      return { name: `${found.project.name}.${found.view.name}`, query, state: 'a view, expanded' }
+    case 'relation': {
+      const schema = found.project?.name ?? (parts.length > 1 ? parts[0] : db) ?? db
+      return { name: `${schema}.${found.relation.name}`, query, state: `as of position ${position}` }
+    }
+    default:
+      return unreachable(found)
   }
 }
 

@@ -1,23 +1,28 @@
 import { setImmediate } from 'node:timers/promises'
 import type { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement, DuckDBType } from '@duckdb/node-api'
-import { Problem } from '../errors.js'
+import { isProblem, Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import { printSelect } from './ast/duckdb.js'
-import { connections, type Lease } from './connections.js'
+import type { AstNode } from './ast/json.js'
 import { Directory } from './directory.js'
 import { rowsOf, type RowFormat } from './encode/chunks.js'
-import { explainError, missingColumn, type Written } from './explain-error.js'
+import { explainError, missingColumn } from './explain-error.js'
 import { checkRewritten } from './guard/guard.js'
-import { lex, splitSingle } from './lexer.js'
+import { leases, type Lease } from './leases.js'
 import { loadEngineModel } from './models/adapter.js'
 import { modelFunctions } from './models/functions.js'
 import { modelLoader, type LoadModel } from './models/load.js'
 import { checkAborted } from './models/staging.js'
+import { answerTable } from './outcomes/answer-table.js'
+import type { Wanted } from './outcomes/wanted.js'
 import { Rewriter } from './rewrite.js'
 import type { ScoringMode, Served, Session } from './session.js'
 import { rewrites } from './rewrites.js'
-import { readStatement } from './statement.js'
+import { RunError, running, Sources } from './sources.js'
+import { readStatement, type Text } from './statement.js'
 import { positionOfRequest } from './time-travel.js'
+import { viewColumns } from './view-columns.js'
+import { watch } from './watch.js'
 
 export type { Served } from './session.js'
 
@@ -33,6 +38,10 @@ export type SelectRequest = {
   asOf?: number | string
   params?: Record<string, unknown>
   timeoutMs?: number
+  /** The part of `sql` that is the query, when it stands in another statement. */
+  within?: { start: number; end: number }
+  /** What is answered instead of its rows. */
+  wanted?: Wanted
   /** How the rows are written: JSON unless said otherwise. */
   format?: RowFormat
 }
@@ -58,7 +67,6 @@ type Context = Lease & {
   database: { instance: DuckDBInstance }
   request: SelectRequest
   services: SelectServices
-  written: Written
 }
 
 /** How an attempt runs models, and which names in double quotes it takes for texts. */
@@ -77,7 +85,7 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
   const { connection, database, request, services } = context
   const functions = modelFunctions(database.instance)
   const run = functions.begin(mode === 'inside' ? limits.modelInsideMaxRows : Infinity)
-  return {
+  const session: Session = {
     connection,
     directory: new Directory(connection, database.instance),
     head: request.upTo,
@@ -88,6 +96,9 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
     functions,
     run,
     load: modelLoader(database.instance, services.blobsDirectory, services.loadModel ?? loadEngineModel),
+    reads: [],
+    ctes: new Map(),
+    sources: new Sources(),
     quoted: new Set(),
     strings,
     keep: true,
@@ -98,35 +109,39 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
       functions.renew(run)
       await begin(connection)
     },
+    viewColumns: (position) => viewColumns(database.instance, session, position),
   }
+  return session
 }
 
-/** The only text that DuckDB runs for a request. */
-const rewrite = async (session: Session, request: SelectRequest): Promise<string> => {
+/** The only text that DuckDB runs for a request, and the tree that it is printed from; none when the text was known. */
+type Rewritten = { text: string; tree?: AstNode }
+
+const rewrite = async (session: Session, request: SelectRequest): Promise<Required<Rewritten>> => {
   const clock = { connection: session.connection, directory: session.directory, head: session.head }
   const position = request.asOf === undefined ? request.upTo : await positionOfRequest(clock, request.asOf)
   const db = request.db === '' ? request.defaultProject : request.db
-  const read = (sql: string, where: string) => readStatement(session, sql, where)
-  const tree = await read(request.sql, db)
+  const read = (text: Text, where: string) => readStatement(session, text, where)
+  const tree = await read({ sql: request.sql, within: request.within }, db)
   await new Rewriter(session, read).query(tree, { db, position, ctes: new Map(), entries: [], views: [] })
   checkRewritten(tree)
-  return printSelect(session.connection, tree)
+  return { text: await printSelect(session.connection, tree), tree }
 }
 
 /** The same from memory, where a statement was rewritten at this position before. */
-const rewriteOnce = async (session: Session, { database, request }: Context): Promise<string> => {
+const rewriteOnce = async (session: Session, { database, request }: Context): Promise<Rewritten> => {
   const known = rewrites(database.instance)
-  const { sql, db, defaultProject, upTo, asOf, params } = request
-  const key = JSON.stringify([sql, db || defaultProject, upTo, asOf, params, ...session.strings])
+  const { sql, within, db, defaultProject, upTo, asOf, params } = request
+  const key = JSON.stringify([sql, within, db || defaultProject, upTo, asOf, params, ...session.strings])
   const found = known.get(key)
   if (found) {
     for (const name of found.quoted) session.quoted.add(name)
-    return found.text
+    return { text: found.text }
   }
-  const text = await rewrite(session, request)
+  const { text, tree } = await rewrite(session, request)
   const hasModels = session.run.uses.size + session.served.length + session.staged.length > 0
   if (!hasModels && session.keep) known.set(key, { text, quoted: session.quoted })
-  return text
+  return { text, tree }
 }
 
 const scoredBy = (session: Session): Scored[] => {
@@ -186,7 +201,8 @@ const explainBreak = async (session: Session, text: string): Promise<never> => {
   checkAborted(signal)
   if (run.gaveUp) throw new TooManyRowsInside()
   await session.refresh()
-  if (session.staged.length === 0) await connection.run(`EXPLAIN ANALYZE ${text}`)
+  const explain = 'EXPLAIN ANALYZE '
+  if (session.staged.length === 0) await running(text, undefined, () => connection.run(`${explain}${text}`), explain.length)
   throw new Problem('query_failed', 'The query failed', 'The query failed after its first rows')
 }
 
@@ -205,11 +221,14 @@ async function* heldBack(frames: AsyncGenerator<Frame>): AsyncGenerator<Frame> {
 }
 
 async function* attempt(context: Context, way: Way, onSession: (session: Session) => void): AsyncGenerator<Frame> {
+  const { wanted } = context.request
   const session = sessionOf(context, way)
   onSession(session)
   await begin(context.connection)
+  let rewritten: Rewritten | undefined
   try {
-    const text = await rewriteOnce(session, context)
+    rewritten = await (wanted?.kind === 'plan' ? rewrite(session, context.request) : rewriteOnce(session, context))
+    const { text } = rewritten
     const prepared = await context.connection.prepare(text)
     try {
       const isBroken = async () =>
@@ -217,14 +236,18 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
           () => false,
           () => true,
         )
-      const frames = framesOf(session, prepared, isBroken, { text, format: context.request.format ?? 'json' })
+      const frames = wanted
+        ? answerTable(wanted, { session, prepared, ...rewritten, scored: () => scoredBy(session) })
+        : framesOf(session, prepared, isBroken, { text, format: context.request.format ?? 'json' })
       const mayGiveUp = way.mode === 'inside' && session.run.uses.size > 0
       yield* mayGiveUp ? heldBack(frames) : frames
     } finally {
       prepared.destroySync()
     }
   } catch (error) {
-    throw session.run.gaveUp ? new TooManyRowsInside() : error
+    if (session.run.gaveUp) throw new TooManyRowsInside()
+    const isOwn = isProblem(error) || error instanceof RunError || error instanceof TooManyRowsInside
+    throw rewritten && !isOwn ? new RunError(error, rewritten.text, rewritten.tree) : error
   } finally {
     session.functions.end(session.run)
     await rollback(context.connection)
@@ -240,6 +263,22 @@ const nextWay = (error: unknown, session: Session | undefined, { mode, strings }
   return { mode, strings: new Set([...strings, column]) }
 }
 
+/** The error in words about the user's text. Of a statement that was rewritten before, the tree is made once more. */
+const explained = async (error: unknown, context: Context, session: Session | undefined, way: Way): Promise<unknown> => {
+  if (!session || context.services.signal.aborted) return error
+  const { connection, request } = context
+  const again = error instanceof RunError && !error.tree ? sessionOf(context, way) : undefined
+  await begin(connection)
+  try {
+    if (!again || !(error instanceof RunError)) return await explainError(error, connection, session.sources)
+    const { tree } = await rewrite(again, request)
+    return await explainError(new RunError(error.cause, error.text, tree, error.before), connection, again.sources)
+  } finally {
+    if (again) again.functions.end(again.run)
+    await rollback(connection)
+  }
+}
+
 /** Tells whether the connection is as it was before. */
 async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerator<Frame, boolean> {
   let session: Session | undefined
@@ -252,35 +291,9 @@ async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerat
     }
   } catch (error) {
     next = answered ? undefined : nextWay(error, session, { mode, strings })
-    if (!next) throw explainError(error, context.written)
+    if (!next) throw await explained(error, context, session, { mode, strings })
   }
-  return next ? yield* attempts(context, next) : session?.staged.length === 0
-}
-
-type Watch = { signal: AbortSignal; isLate: () => boolean; done: () => void }
-
-/** Stops the query when its caller goes away or its time is over. */
-const watch = (connection: DuckDBConnection, caller: AbortSignal, timeoutMs: number): Watch => {
-  const stopped = new AbortController()
-  let late = false
-  const stop = () => {
-    stopped.abort()
-    connection.interrupt()
-  }
-  const timer = setTimeout(() => {
-    late = true
-    stop()
-  }, timeoutMs)
-  if (caller.aborted) stopped.abort()
-  caller.addEventListener('abort', stop)
-  return {
-    signal: stopped.signal,
-    isLate: () => late,
-    done: () => {
-      clearTimeout(timer)
-      caller.removeEventListener('abort', stop)
-    },
-  }
+  return next ? yield* attempts(context, next) : session?.staged.length === 0 && !context.request.wanted
 }
 
 /**
@@ -295,8 +308,7 @@ export async function* runSelect(
   request: SelectRequest,
   services: SelectServices,
 ): AsyncGenerator<Frame> {
-  const written = { sql: request.sql, tokens: splitSingle(lex(request.sql), request.sql) }
-  const pool = connections(database.instance)
+  const pool = leases(database.instance)
   const lease = await pool.take()
   const { connection } = lease
   let isClean = false
@@ -304,7 +316,7 @@ export async function* runSelect(
   const { signal, done, isLate } = watch(connection, services.signal, timeoutMs)
   try {
     checkAborted(signal)
-    const context = { ...lease, database, request, services: { ...services, signal }, written }
+    const context = { ...lease, database, request, services: { ...services, signal } }
     isClean = yield* attempts(context, { mode: 'inside', strings: new Set() })
   } catch (error) {
     if (!isLate()) throw error

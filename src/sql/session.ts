@@ -2,6 +2,8 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Directory } from './directory.js'
 import type { ModelFunctions, Run } from './models/functions.js'
 import type { BoundModel, ScoringModel } from './models/scoring-model.js'
+import type { AstNode } from './ast/json.js'
+import type { Sources } from './sources.js'
 
 /** Rows that were given in WHERE and answered one by one: what was sent, and what came of it. */
 export type Served = {
@@ -12,6 +14,9 @@ export type Served = {
 
 /** How models in FROM run: inside the query, or before it, chunk by chunk, when there are many rows. */
 export type ScoringMode = 'inside' | 'staged'
+
+/** A table as the user knows it, the query that gives its rows, and which state of it that is. */
+export type Read = { name: string; query: AstNode; state: string }
 
 /** What one run of one statement shares. */
 export type Session = {
@@ -26,6 +31,12 @@ export type Session = {
   functions: ModelFunctions
   run: Run
   load: (artefact: string) => Promise<ScoringModel>
+  /** The tables that names were replaced by, each with the query that took its place. */
+  reads: Read[]
+  /** What CTEs are called in the rewritten text, and what they were called by who wrote them. */
+  ctes: Map<string, string>
+  /** The texts that the statement is made of. */
+  sources: Sources
   /** Names that stood in double quotes, anywhere in the statement or its views. */
   quoted: Set<string>
   /** Those of them that are no columns. */
@@ -34,6 +45,8 @@ export type Session = {
   keep: boolean
   served: Served[]
   staged: StagedModel[]
+  /** The columns of all views at a position, as JSON text. */
+  viewColumns: (position: number) => Promise<string>
   /** Ends the transaction and begins another one, which sees functions registered since. */
   refresh: () => Promise<void>
 }

@@ -2,7 +2,8 @@ import { Problem } from '../errors.js'
 import { badStatement, tokenToDuckDB, type Token } from './lexer.js'
 import { quoteName, quoteText } from './strings.js'
 
-type Piece = { from: number; start: number; length: number }
+/** A part of DuckDB's text, and the part of the user's that it stands for; `same` says that they are the same to the letter. */
+type Piece = { from: number; length: number; start: number; end: number; same: boolean }
 
 /** A statement in DuckDB's spelling that remembers where each part stood in the user's text. */
 export class Translation {
@@ -17,15 +18,15 @@ export class Translation {
   ) {
     let at = tokens[0]?.start ?? 0
     tokens.forEach((token, index) => {
-      this.add(sql.slice(at, token.start), at)
-      this.add(spell(token, index), token.start)
+      this.add(sql.slice(at, token.start), at, token.start)
+      this.add(spell(token, index), token.start, token.end)
       at = token.end
     })
   }
 
-  private add(text: string, start: number): void {
+  private add(text: string, start: number, end: number): void {
     if (text === '') return
-    this.pieces.push({ from: this.text.length, start, length: text.length })
+    this.pieces.push({ from: this.text.length, length: text.length, start, end, same: text === this.sql.slice(start, end) })
     this.text += text
   }
 
@@ -45,9 +46,19 @@ export class Translation {
 
   /** The offset in the user's text of a byte offset in DuckDB's text. */
   userOffset(bytes: number): number {
-    const at = this.charAt(bytes)
+    return this.offsetOf(this.charAt(bytes))
+  }
+
+  /** The same for the number of characters (code points) before a place. */
+  userOffsetOfCharacter(characters: number): number {
+    return this.offsetOf(Array.from(this.text).slice(0, characters).join('').length)
+  }
+
+  private offsetOf(at: number): number {
     const piece = this.pieces.findLast(({ from }) => from <= at)
-    return piece ? Math.min(piece.start + (at - piece.from), this.sql.length) : 0
+    if (!piece) return 0
+    if (at >= piece.from + piece.length) return piece.end
+    return piece.same ? piece.start + (at - piece.from) : piece.start
   }
 }
 
@@ -103,7 +114,7 @@ const isModelVersion = (tokens: Token[], index: number): boolean => {
 
 /**
  * The statement as DuckDB's parser takes it: names and strings in its spelling, parameters and variables as literals,
- * a model's version as a quoted name. `after` holds text to insert behind tokens.
+ * a model's version as a quoted name. `after` holds text to insert behind tokens, `instead` text for tokens.
  *
  * @example translate(sql, tokens, { n: 3 }).text
  */
@@ -112,10 +123,13 @@ export const translate = (
   tokens: Token[],
   params: Record<string, unknown>,
   after: ReadonlyMap<number, string> = new Map(),
+  instead: ReadonlyMap<number, string> = new Map(),
 ): Translation => {
   let positional = 0
   return new Translation(sql, tokens, (token, index) => {
     const added = after.get(index) ?? ''
+    const replaced = instead.get(index)
+    if (replaced !== undefined) return replaced + added
     if (token.kind === 'parameter') return parameterOf(sql, token, token.value === '' ? ++positional : 0, params) + added
     if (token.kind === 'variable') return variableOf(sql, token) + added
     return (isModelVersion(tokens, index) ? quoteName(token.text) : tokenToDuckDB(token)) + added

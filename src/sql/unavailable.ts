@@ -1,6 +1,6 @@
 import { Problem } from '../errors.js'
 import { findEngine } from '../models/engine.js'
-import type { Statement } from './statements/statement.js'
+import type { Statement, StatementOf } from './statements/statement.js'
 
 const notBuilt = (what: string, instead: string): Problem =>
   new Problem('not_built', 'Not available', `this service does not have ${what}`, { hint: instead })
@@ -12,6 +12,18 @@ const isEngine = (name: string): boolean => {
   } catch {
     return false
   }
+}
+
+const rowsStay = ({ verb, target: { name } }: StatementOf<'table_write'>): Problem => {
+  const kept = verb === 'delete' ? `SELECT * FROM files.${name} WHERE NOT (…)` : `SELECT * REPLACE (… AS column) FROM files.${name}`
+  return new Problem(
+    'refused_statement',
+    'Rows are not changed in place',
+    `${verb.toUpperCase()} is not possible: rows are added to files, and never changed`,
+    {
+      hint: `Write the table as it shall be: CREATE OR REPLACE TABLE files.${name} (${kept}).`,
+    },
+  )
 }
 
 /**
@@ -38,19 +50,8 @@ export const refuseUnavailable = (statement: Statement): [] => {
       throw new Problem('refused_statement', 'Engines stay', `${statement.name} is not an engine that can be dropped`, {
         hint: 'The engines are part of this service.',
       })
-    case 'create_table':
-      throw notBuilt('CREATE TABLE', 'Upload the rows as a file (PUT /api/files/name), or keep the query: CREATE VIEW name AS (SELECT …).')
     case 'table_write':
-      throw new Problem(
-        'refused_statement',
-        'Tables are not written to',
-        `${statement.verb.toUpperCase()} is not possible: tables are read here`,
-        {
-          hint: 'Delete the uploaded file and send it anew: DELETE, then PUT /api/files/name.',
-        },
-      )
-    case 'explain':
-      throw notBuilt('EXPLAIN', 'Run the query with LIMIT.')
+      throw rowsStay(statement)
     default:
       throw new TypeError(`nothing carries out ${statement.kind}`)
   }

@@ -56,3 +56,6 @@ export const maskSecrets = <T extends Json>(value: T): T => {
   }
   return masked(value) as T
 }
+
+/** Params that were never sealed, as anyone may see them. */
+export const hideSecrets = (value: Json): Json => walk(value, '', () => mask)

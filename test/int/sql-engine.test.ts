@@ -6,18 +6,21 @@ import { join } from 'node:path'
 import request from 'supertest'
 import { Ledger } from '../../src/commands/ledger.js'
 import { Problem } from '../../src/errors.js'
+import { Blobs } from '../../src/files/blobs.js'
 import { sqlRoutes } from '../../src/http/sql.js'
 import type { Origin } from '../../src/log/log.js'
 import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
 import type { SqlAnswer } from '../../src/sql/answer.js'
 import type { Analytics } from '../../src/sql/answer-query.js'
 import { SqlEngine } from '../../src/sql/execute.js'
+import { TableWriter } from '../../src/sql/table-writer.js'
 import { Vault } from '../../src/vault/vault.js'
 
 const origin: Origin = { actor: 'ada', source: 'sql', request: 'r', correlation: null, causation: null }
 
 /** Stands in for the analytics process: answers with what the test says. */
 class StandIn implements Analytics {
+  asked: object[] = []
   sql: string[] = []
   dbs: string[] = []
   chunks: (string | Error)[] = ['[1,"a"],[2,"b"]', '[3,"c"]']
@@ -26,7 +29,9 @@ class StandIn implements Analytics {
   scored: { model: string; version: number; rows: number }[] = []
   isScoredFirst = false
 
-  query: Analytics['query'] = ({ sql, db }) => {
+  query: Analytics['query'] = (request) => {
+    const { sql, db } = request
+    this.asked.push(request)
     this.sql.push(sql)
     this.dbs.push(db)
     if (this.refusal) return Promise.reject(this.refusal)
@@ -67,6 +72,7 @@ beforeEach(async () => {
     analytics,
     trainings: { enqueue: (model, version) => void trained.push([model, version]) },
     recorder: { served: note, scored: note },
+    tables: new TableWriter({ ledger, blobs: new Blobs(directory), directory }),
     defaultProject: 'mindsdb',
     version: '1.2.3',
   })
@@ -153,7 +159,7 @@ describe('writing statements become the commands of REST', () => {
 
   test('views are checked before they are recorded, in their own database', async () => {
     await ok('CREATE VIEW v FROM files (SELECT * FROM rentals)', 'shop')
-    expect(analytics.sql).toEqual(['SELECT * FROM (SELECT * FROM rentals) AS checked LIMIT 0'])
+    expect(analytics.asked).toMatchObject([{ within: { start: 26, end: 47 }, wanted: { kind: 'columns' } }])
     expect(analytics.dbs).toEqual(['files'])
     expect(await found('view', 'v')).toMatchObject({ query: 'SELECT * FROM rentals', database: 'files' })
     expect(await refusal('CREATE VIEW shop.w AS (DROP PROJECT shop)')).toContain('SELECT')
@@ -186,7 +192,7 @@ describe('writing statements become the commands of REST', () => {
     const described = await tableOf('DESCRIBE m', 'shop')
     expect(described.columns.slice(0, 3)).toEqual(['TABLES', 'NAME', 'ENGINE'])
     expect(await refusal('DESCRIBE shop.m.features')).toContain('status generating')
-    expect(await refusal('DESCRIBE shop.none')).toBe('Model not found: shop.none')
+    expect(await refusal('DESCRIBE shop.none.features')).toBe('Model not found: shop.none.features')
     expect(await refusal('SET active shop.m.1')).toContain('status generating')
     expect(await refusal('DROP MODEL shop.m.1')).toContain("Can't remove active version")
     await ok('DROP MODEL shop.m')
@@ -198,10 +204,13 @@ describe('writing statements become the commands of REST', () => {
   test.each([
     ['CREATE TRIGGER t ON files.homes (SELECT 1)', 'log --follow'],
     ['CREATE KNOWLEDGE_BASE k USING a = 1', 'skill'],
-    ['INSERT INTO files.t VALUES (1)', 'PUT /api/files'],
-    ['CREATE TABLE files.t (SELECT 1)', 'CREATE VIEW'],
+    ['INSERT INTO shop.t VALUES (1)', 'files.t'],
+    ['INSERT INTO files.t VALUES (1)', 'CREATE TABLE files.t'],
+    ['CREATE TABLE shop.t (SELECT 1)', 'files.t'],
+    ['DELETE FROM files.t WHERE a = 1', 'CREATE OR REPLACE TABLE files.t'],
+    ['UPDATE files.t SET a = 1', 'CREATE OR REPLACE TABLE files.t'],
     ['FINETUNE m FROM files (SELECT 1)', 'RETRAIN'],
-    ['EXPLAIN SELECT 1', 'LIMIT'],
+    ['EXPLAIN CREATE TABLE files.t (SELECT 1)', 'explain its query'],
     ['DROP TABLE other.t', 'DROP TABLE files.name'],
     ['CREATE ML_ENGINE e FROM openai', 'SHOW ML_ENGINES'],
     ['EVALUATE nope FROM (SELECT 1)', 'r2_score'],

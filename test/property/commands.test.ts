@@ -137,6 +137,17 @@ const commands: CommandData = [
   ['CreateFile', record({ file: name, content })],
   ['ReplaceFile', record({ file: name, content })],
   ['DeleteFile', record({ file: name, ...ends })],
+  [
+    'UpdateConfig',
+    record({
+      parameters: record({ default_llm: maybe(params), default_embedding_model: maybe(params), default_reranking_model: maybe(params) }),
+      streams: fc.nat(1_000_000).map((n) => ({
+        default_llm: stream(10_000 + 3 * n),
+        default_embedding_model: stream(10_001 + 3 * n),
+        default_reranking_model: stream(10_002 + 3 * n),
+      })),
+    }),
+  ],
   ['CreateModel', record({ project, model: name, request, ...flags, orReplace: maybe(fc.boolean()) })],
   ['RetrainModel', record({ project, model: name, request })],
   ['ActivateModelVersion', record({ project, model: name, version })],

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { instant } from '../../events/envelope.js'
 import { jobOutcomes, jobUnits } from '../../events/job.js'
 import type { Json, JsonObject } from '../../events/common.js'
+import { configNames } from '../../events/config.js'
 import { MemoryLog, streamOf, type Written } from './memory-log.js'
 
 const word = fc.constantFrom('sales', 'Größe', 'a "quoted" name', 'back\\slash', 'null', '', '猫', 'x'.repeat(40))
@@ -89,6 +90,11 @@ const plain: Record<string, Kind> = {
     ends: 'ViewDeleted',
   },
   file: { begins: ['FileCreated', fc.record({ name: word, ...file })], changes: [['FileReplaced', fc.record(file)]], ends: 'FileDeleted' },
+  config: {
+    begins: ['ConfigCreated', fc.record({ name: fc.constantFrom(...configNames), value: json })],
+    changes: [['ConfigUpdated', fc.record({ value: json })]],
+    ends: 'ConfigDeleted',
+  },
 }
 
 const request = fc.record({

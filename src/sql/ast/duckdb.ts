@@ -1,13 +1,13 @@
-import type { DuckDBConnection } from '@duckdb/node-api'
+import { listValue, type DuckDBConnection } from '@duckdb/node-api'
 import { parseAst, printAst, type AstNode } from './json.js'
 import { isNode, nodeOf, nodesOf, textOf } from './nodes.js'
 
-/** What DuckDB's parser said against a text; the position is a byte offset. */
+/** What DuckDB's parser said against a text. Its position counts characters (code points), unlike all others, which are bytes. */
 export class ParseFailure extends Error {
   constructor(
     message: string,
     readonly kind: string,
-    readonly bytes: number | undefined,
+    readonly characters: number | undefined,
     readonly statements = 1,
   ) {
     super(message)
@@ -30,8 +30,8 @@ export const parseSelect = async (connection: DuckDBConnection, sql: string): Pr
   const tree = parseAst(await oneText(connection, 'SELECT json_serialize_sql($1::VARCHAR)', sql))
   if (!isNode(tree)) throw new TypeError('DuckDB gave no syntax tree')
   if (tree['error'] === true) {
-    const bytes = textOf(tree, 'position')
-    throw new ParseFailure(textOf(tree, 'error_message'), textOf(tree, 'error_type'), bytes === '' ? undefined : Number(bytes))
+    const characters = textOf(tree, 'position')
+    throw new ParseFailure(textOf(tree, 'error_message'), textOf(tree, 'error_type'), characters === '' ? undefined : Number(characters))
   }
   const statements = nodesOf(tree, 'statements')
   const node = statements[0] && nodeOf(statements[0], 'node')
@@ -39,6 +39,15 @@ export const parseSelect = async (connection: DuckDBConnection, sql: string): Pr
   return node
 }
 
+const statementOf = (node: AstNode): string => printAst({ error: false, statements: [{ node, named_param_map: [] }] })
+
 /** The SQL text of a tree, which is the only text that DuckDB runs. */
 export const printSelect = (connection: DuckDBConnection, node: AstNode): Promise<string> =>
-  oneText(connection, 'SELECT json_deserialize_sql($1::JSON)', printAst({ error: false, statements: [{ node, named_param_map: [] }] }))
+  oneText(connection, 'SELECT json_deserialize_sql($1::JSON)', statementOf(node))
+
+/** The texts of several trees, in their order. */
+export const printSelects = async (connection: DuckDBConnection, nodes: readonly AstNode[]): Promise<string[]> => {
+  const sql = 'SELECT json_deserialize_sql(tree) FROM (SELECT unnest($1::JSON[]) AS tree)'
+  const reader = await connection.runAndReadAll(sql, [listValue(nodes.map(statementOf))])
+  return reader.getRows().map(([text]) => (typeof text === 'string' ? text : ''))
+}

@@ -34,6 +34,9 @@ export const locationOf = (node: AstNode): number | undefined => {
 const queryTypes = new Set(['SELECT_NODE', 'SET_OPERATION_NODE', 'RECURSIVE_CTE_NODE', 'CTE_NODE'])
 const refTypes = new Set(['BASE_TABLE', 'SUBQUERY', 'JOIN', 'TABLE_FUNCTION', 'EXPRESSION_LIST', 'EMPTY', 'PIVOT', 'SHOW_REF'])
 
+/** Where a node stands, for the node that takes its place: `{ ...other, ...placeOf(node) }` */
+export const placeOf = (node: AstNode): AstNode => ({ query_location: node['query_location'] ?? nowhere })
+
 /** An expression has a class; a query and a table reference have only a type. */
 export const isExpression = (node: AstNode): boolean => typeof node['class'] === 'string'
 export const isQuery = (node: AstNode): boolean => !isExpression(node) && queryTypes.has(textOf(node, 'type'))

@@ -2,6 +2,7 @@ import { Problem } from '../../errors.js'
 import { isExpression, isNode, nodeOf, textOf, walk } from '../ast/nodes.js'
 import { NumberText, type AstNode, type AstValue } from '../ast/json.js'
 import { nearest } from '../names.js'
+import { placing } from '../sources.js'
 import { functionLists, isRefusedPattern } from './functions.js'
 
 const set = (text: string) => new Set(text.split(/\s+/).filter((word) => word !== ''))
@@ -88,11 +89,11 @@ const checkType = (node: AstNode): void => {
 
 const checkNode = (node: AstNode, inFrom: boolean): void => {
   if (isExpression(node)) {
-    if (!inFrom) checkExpression(node)
+    if (!inFrom) placing(node, () => checkExpression(node))
     return
   }
   const type = textOf(node, 'type')
-  checkReference(node)
+  placing(node, () => checkReference(node))
   if (type !== '' && !allowedTypes.has(type)) throw refused(`${type} in a query`)
   checkType(node)
 }

@@ -3,6 +3,7 @@ import { printSelect } from '../ast/duckdb.js'
 import { cloneAst, type AstNode } from '../ast/json.js'
 import { nodeOf, selectNode, star, textOf } from '../ast/nodes.js'
 import type { LeafColumn, Scope } from '../scope.js'
+import { running } from '../sources.js'
 
 const times = new Set([
   DuckDBTypeId.DATE,
@@ -35,7 +36,7 @@ const kindOf = (type: DuckDBTypeId): LeafColumn['kind'] => {
 }
 
 /** A query of its own over a table of another one: the CTEs in sight come with it. */
-export const standalone = (items: AstNode[], ref: AstNode, where: AstNode | null, scope: Scope): AstNode => ({
+export const standalone = (items: AstNode[], ref: AstNode, where: AstNode | null, scope: Pick<Scope, 'entries'>): AstNode => ({
   ...selectNode(items.map(cloneAst), cloneAst(ref), where && cloneAst(where)),
   cte_map: { map: scope.entries.map(cloneAst) },
 })
@@ -44,10 +45,12 @@ export const standalone = (items: AstNode[], ref: AstNode, where: AstNode | null
 export const describe = async (
   connection: DuckDBConnection,
   ref: AstNode,
-  scope: Scope,
+  scope: Pick<Scope, 'entries'>,
   items: AstNode[] = [star('')],
 ): Promise<LeafColumn[]> => {
-  const prepared = await connection.prepare(await printSelect(connection, standalone(items, ref, null, scope)))
+  const tree = standalone(items, ref, null, scope)
+  const text = await printSelect(connection, tree)
+  const prepared = await running(text, tree, () => connection.prepare(text))
   try {
     return Array.from({ length: prepared.columnCount }, (_, i) => ({
       name: prepared.columnName(i),

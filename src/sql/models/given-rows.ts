@@ -17,6 +17,7 @@ import {
   textsOf,
 } from '../ast/nodes.js'
 import { nearest } from '../names.js'
+import { placed } from '../sources.js'
 import { modelColumn, modelColumns } from './outputs.js'
 import type { BoundModel } from './scoring-model.js'
 
@@ -54,7 +55,8 @@ const isInput = ({ bound }: Reader, name: string) => bound.model.inputs.some((in
 const oneValue = (reader: Reader, column: AstNode, value: AstNode): GivenRow[] | undefined => {
   const name = columnNamed(reader, column)
   const constant = constantOf(reader, value)
-  if (name === undefined && constant && isColumnRef(column)) throw unknownColumn(reader.bound, textsOf(column, 'column_names').join('.'))
+  if (name === undefined && constant && isColumnRef(column))
+    throw placed(unknownColumn(reader.bound, textsOf(column, 'column_names').join('.')), column)
   return name !== undefined && constant && isInput(reader, name) ? [new Map([[name, constant]])] : undefined
 }
 

@@ -1,9 +1,10 @@
 import { foldName } from '../../../events/common.js'
 import { Problem } from '../../errors.js'
 import type { AstNode } from '../ast/json.js'
-import { become, childrenOf, columnRef, isColumnRef, isQuery, nodeOf, nodesOf, star, textOf, textsOf } from '../ast/nodes.js'
+import { become, childrenOf, columnRef, isColumnRef, isQuery, nodeOf, nodesOf, placeOf, star, textOf, textsOf } from '../ast/nodes.js'
 import { nearest } from '../names.js'
 import type { Leaf } from '../scope.js'
+import { placing } from '../sources.js'
 import { aliasOf } from './describe.js'
 import { leavesOf } from './detach.js'
 import { modelColumn, modelColumns } from './outputs.js'
@@ -31,7 +32,7 @@ const qualified = (uses: readonly ModelUse[], table: string, name: string): [Mod
 /** Whose column a name is: the models' when it names one of them, or when no table beside them has such a column. */
 export const modelColumnOf = (node: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[]): [ModelUse, string] | undefined => {
   const [first = '', second] = textsOf(node, 'column_names')
-  if (second !== undefined) return qualified(uses, first, second)
+  if (second !== undefined) return placing(node, () => qualified(uses, first, second))
   if (hasColumn(leaves, first)) return undefined
   for (const use of uses) {
     const column = modelColumn(use.bound, first)
@@ -111,5 +112,5 @@ export const expandStars = (select: AstNode, shown: readonly Shown[], reserved: 
 export const replaceReference = (select: AstNode, { node, column }: Reference, expression: AstNode): void => {
   const isItem = nodesOf(select, 'select_list').includes(node)
   const alias = textOf(node, 'alias') || (isItem ? column : '')
-  become(node, { ...expression, alias })
+  become(node, { ...expression, ...placeOf(node), alias })
 }

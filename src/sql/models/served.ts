@@ -3,6 +3,7 @@ import type { AstNode } from '../ast/json.js'
 import { columnRef } from '../ast/nodes.js'
 import type { Scope } from '../scope.js'
 import type { Served, Session } from '../session.js'
+import { running } from '../sources.js'
 import { standalone } from './describe.js'
 import type { BoundModel } from './scoring-model.js'
 
@@ -27,7 +28,9 @@ export const serve = async (
 ): Promise<Served> => {
   const { connection } = session
   const items = inputs.map((name) => columnRef(alias, name))
-  const result = await connection.run(await printSelect(connection, standalone(items, ref, null, scope)))
+  const tree = standalone(items, ref, null, scope)
+  const text = await printSelect(connection, tree)
+  const result = await running(text, tree, () => connection.run(text))
   const { model } = bound
   const features = new Float64Array(model.width)
   const out = new Float64Array(model.outputWidth)

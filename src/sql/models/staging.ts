@@ -6,6 +6,7 @@ import { aliased, star } from '../ast/nodes.js'
 import { doubles } from '../vectors.js'
 import type { Scope } from '../scope.js'
 import type { Session } from '../session.js'
+import { running } from '../sources.js'
 import { standalone } from './describe.js'
 import { ChunkScorer } from './functions.js'
 import { fieldsOf, type BoundModel, type Extent } from './scoring-model.js'
@@ -81,7 +82,8 @@ const copy = async (session: Session, node: AstNode, select: string): Promise<St
   const table = nextTable(session)
   const text = await printSelect(connection, node)
   checkAborted(session.signal)
-  await connection.run(`CREATE TEMP TABLE ${table} AS SELECT ${select} FROM (${text}) AS t`)
+  const create = `CREATE TEMP TABLE ${table} AS SELECT ${select} FROM (`
+  await running(text, node, () => connection.run(`${create}${text}) AS t`), create.length)
   return measure(connection, table)
 }
 

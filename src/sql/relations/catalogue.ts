@@ -1,23 +1,33 @@
 import { named } from '../names.js'
+import { absentResources, languageModelCalls, queries } from './absent.js'
 import { listings, systemRelations } from './information-schema.js'
 import { logRelations } from './log.js'
+import { mysqlRelations } from './mysql.js'
 import type { Relation } from './relation.js'
 import { resourceRelations } from './resources.js'
 
 const isHistory = ({ name }: Relation) => name.endsWith('_history')
-const ofAllProjects = resourceRelations.filter((relation) => !isHistory(relation))
+const asSystems = (relation: Relation): Relation => ({ ...relation, kind: 'SYSTEM VIEW' })
+// Clients know one table of a project, its models; what else there is shows as the system's.
+const ofProject = [...resourceRelations, ...absentResources].map((relation) =>
+  relation.name === 'models' ? relation : asSystems(relation),
+)
+const ofAllProjects = ofProject.filter((relation) => !isHistory(relation)).map(asSystems)
+
+const inSystem = [...systemRelations, ...ofAllProjects, queries, ...mysqlRelations]
+const inLog = [...logRelations, languageModelCalls]
 
 const fixed = [
-  { schema: 'information_schema', relations: [...systemRelations, ...ofAllProjects] },
-  { schema: 'log', relations: logRelations },
-  { schema: null, relations: resourceRelations },
+  { schema: 'information_schema', relations: inSystem },
+  { schema: 'log', relations: inLog },
+  { schema: null, relations: ofProject },
 ]
 
 /** What SQL offers beside the users' own views, models and files: by schema, and what every project has. */
 export const catalogue = {
-  information_schema: [...systemRelations, ...ofAllProjects, ...listings(fixed)],
-  log: logRelations,
-  project: resourceRelations,
+  information_schema: [...inSystem, ...listings(fixed)],
+  log: inLog,
+  project: ofProject,
 } as const
 
 /** `relationOf('log', 'Events')` → the relation, or undefined; names are compared without case. */

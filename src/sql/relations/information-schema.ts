@@ -1,4 +1,7 @@
+import { knownHandlers } from '../../handlers.js'
 import { quoteText } from '../strings.js'
+import { config, configHistory } from './config.js'
+import { filesHistory } from './files-history.js'
 import { at, column, masked, nocase, type Column, type Relation } from './relation.js'
 
 const databases: Relation = {
@@ -72,9 +75,15 @@ const engines: Relation = {
     FROM (VALUES ('boosted_trees'), ('lightwood')) AS e(name)`,
 }
 
+/** Our own rows as one JSON text: as rows of VALUES they would be a tree of thousands of nodes. */
+const listed = (rows: readonly Record<string, string | number | null>[]): string => {
+  const shape = Object.entries(rows[0] ?? {}).map(([key, value]) => `"${key}":"${typeof value === 'number' ? 'INTEGER' : 'VARCHAR'}"`)
+  return `(SELECT unnest(from_json(${quoteText(JSON.stringify(rows))}, '[{${shape.join(',')}}]'), max_depth := 2))`
+}
+
 const handlers: Relation = {
   name: 'handlers',
-  about: 'What this service can train with and read from.',
+  about: 'What can be named as an engine: what trains, what is read, and the systems that a connection may name.',
   kind: 'SYSTEM VIEW',
   columns: [
     column('NAME', 'VARCHAR', 'Name of the handler.'),
@@ -83,16 +92,13 @@ const handlers: Relation = {
     column('DESCRIPTION', 'VARCHAR', 'What it does.'),
     column('VERSION', 'VARCHAR', 'Its release.'),
     column('CONNECTION_ARGS', 'VARCHAR', 'Always empty.'),
-    column('IMPORT_SUCCESS', 'BOOLEAN', 'Always true.'),
-    column('IMPORT_ERROR', 'VARCHAR', 'Always empty.'),
+    column('IMPORT_SUCCESS', 'BOOLEAN', 'Whether it is used; a connection of the others is kept and not opened.'),
+    column('IMPORT_ERROR', 'VARCHAR', 'Why it is not used.'),
   ],
   sql: `
     SELECT ${nocase('h.name')} AS "NAME", h.type AS "TYPE", h.title AS "TITLE", h.description AS "DESCRIPTION", '1.0.0' AS "VERSION",
-      CAST(NULL AS VARCHAR) AS "CONNECTION_ARGS", true AS "IMPORT_SUCCESS", CAST(NULL AS VARCHAR) AS "IMPORT_ERROR"
-    FROM (VALUES
-      ('boosted_trees', 'ml', 'Boosted trees', 'Predicts numbers and classes from tables.'),
-      ('lightwood', 'ml', 'Boosted trees', 'The same engine under the name that existing statements use.'),
-      ('files', 'data', 'Files', 'Reads uploaded files.')) AS h(name, type, title, description)`,
+      CAST(NULL AS VARCHAR) AS "CONNECTION_ARGS", h.unavailable IS NULL AS "IMPORT_SUCCESS", h.unavailable AS "IMPORT_ERROR"
+    FROM ${listed(knownHandlers)} AS h`,
 }
 
 const known = (names: string, about: (name: string) => string, type = 'VARCHAR'): Column[] =>
@@ -103,7 +109,7 @@ const tableColumns: Column[] = [
   column('TABLE_CATALOG', 'VARCHAR', 'Always def.'),
   column('TABLE_SCHEMA', 'VARCHAR', 'Schema of the table.'),
   column('TABLE_NAME', 'VARCHAR', 'Name of the table; compared without case.'),
-  column('TABLE_TYPE', 'VARCHAR', 'BASE TABLE, VIEW, MODEL or SYSTEM VIEW.'),
+  column('TABLE_TYPE', 'VARCHAR', 'BASE TABLE, VIEW, MODEL, AGENT or SYSTEM VIEW.'),
   ...known('ENGINE VERSION ROW_FORMAT', forClients),
   column('TABLE_ROWS', 'BIGINT', 'Number of rows, where it is known.'),
   ...known('AVG_ROW_LENGTH DATA_LENGTH MAX_DATA_LENGTH INDEX_LENGTH DATA_FREE AUTO_INCREMENT', forClients, 'BIGINT'),
@@ -134,12 +140,6 @@ const columnColumns: Column[] = [
 const placed = (columns: readonly Column[], values: Record<string, string>): string =>
   columns.map(({ name, type }) => `${values[name] ?? `CAST(NULL AS ${type})`} AS "${name}"`).join(', ')
 
-/** Our own rows as one JSON text: as rows of VALUES they would be a tree of thousands of nodes. */
-const listed = (rows: readonly Record<string, string | number | null>[]): string => {
-  const shape = Object.entries(rows[0] ?? {}).map(([key, value]) => `"${key}":"${typeof value === 'number' ? 'INTEGER' : 'VARCHAR'}"`)
-  return `(SELECT unnest(from_json(${quoteText(JSON.stringify(rows))}, '[{${shape.join(',')}}]'), max_depth := 2))`
-}
-
 /** The tables and columns that are fixed: those of the system schemas, and those that every project has (schema NULL). */
 export type Fixed = { schema: string | null; relations: readonly Relation[] }[]
 
@@ -160,9 +160,11 @@ const tables = (fixed: Fixed): Relation => {
       UNION ALL SELECT 0, p.id, f.place, p.name, f.name, f.kind, f.about, NULL, NULL, NULL FROM projects AS p, fixed AS f WHERE f.schema IS NULL
       UNION ALL SELECT 2, m.id, 0, p.name, m.name, 'MODEL', 'A model: give inputs in WHERE, or JOIN it.', NULL, m.created_at, m.changed_at
         FROM ${at('models')} AS m JOIN projects AS p ON p.stream = m.project
-      UNION ALL SELECT 2, v.id, 0, p.name, v.name, 'VIEW', 'A stored query.', NULL, v.created_at, v.changed_at
+      UNION ALL SELECT 3, v.id, 0, p.name, v.name, 'VIEW', 'A stored query.', NULL, v.created_at, v.changed_at
         FROM ${at('views')} AS v JOIN projects AS p ON p.stream = v.project
-      UNION ALL SELECT 3, f.id, 0, 'files', f.name, 'BASE TABLE', coalesce('Uploaded as ' || f.original_name || '.', 'An uploaded file.'),
+      UNION ALL SELECT 4, a.id, 0, p.name, a.name, 'AGENT', 'An agent; it is described here and not asked.', NULL, a.created_at, a.changed_at
+        FROM ${at('agents')} AS a JOIN projects AS p ON p.stream = a.project
+      UNION ALL SELECT 5, f.id, 0, 'files', f.name, 'BASE TABLE', coalesce('Uploaded as ' || f.original_name || '.', 'An uploaded file.'),
         f.row_count, f.created_at, f.changed_at FROM ${at('files')} AS f
     )
     SELECT ${placed(tableColumns, {
@@ -205,9 +207,10 @@ const columns = (fixed: Fixed): Relation => {
   )
   return {
     name: 'columns',
-    about: 'Every column of them. What a view gives follows from its query, see SELECT * FROM it LIMIT 0.',
+    about: 'Every column of them. Those of a view follow from its query, and are missing while it cannot be planned.',
     kind: 'SYSTEM VIEW',
     columns: columnColumns,
+    ofViews: true,
     sql: `
     WITH projects AS ${at('projects')},
     fixed AS ${listed(rows)},
@@ -218,6 +221,8 @@ const columns = (fixed: Fixed): Relation => {
         SELECT name AS "table", unnest(from_json(columns, '[{"name":"VARCHAR","type":"VARCHAR"}]')) AS c,
           unnest(range(1, CAST(json_array_length(columns) AS BIGINT) + 1)) AS place FROM ${at('files')} AS f) AS f
       UNION ALL SELECT m.schema, m."table", row_number() OVER (PARTITION BY m.schema, m."table"), m.c.name, m.c.type, m.c.about FROM (${modelColumns}) AS m
+      UNION ALL SELECT v.schema, v."table", v.place, v.name, v.type, 'Column of the view.' FROM (
+        SELECT unnest(from_json($views, '[{"schema":"VARCHAR","table":"VARCHAR","place":"INTEGER","name":"VARCHAR","type":"VARCHAR"}]'), max_depth := 2)) AS v
     )
     SELECT ${placed(columnColumns, {
       TABLE_CATALOG: "'def'",
@@ -236,7 +241,7 @@ const columns = (fixed: Fixed): Relation => {
 }
 
 /** The system's own tables of information_schema; those of resources come from the resources. */
-export const systemRelations: readonly Relation[] = [databases, schemata, files, engines, handlers]
+export const systemRelations: readonly Relation[] = [databases, schemata, files, filesHistory, engines, handlers, config, configHistory]
 
 /** The two tables that list everything, themselves included. */
 export const listings = (fixed: Fixed): Relation[] => {

@@ -4,8 +4,16 @@ export type Column = { name: string; type: string; about: string }
 /**
  * A table that SQL offers, as one whole statement over the ledger's tables.
  * `$position` stands for the log position to see, `$project` for the stream of a project or NULL for all of them.
+ * With `ofViews`, `$views` stands for the columns of all views as JSON text.
  */
-export type Relation = { name: string; about: string; kind: 'BASE TABLE' | 'SYSTEM VIEW'; columns: readonly Column[]; sql: string }
+export type Relation = {
+  name: string
+  about: string
+  kind: 'BASE TABLE' | 'SYSTEM VIEW'
+  columns: readonly Column[]
+  sql: string
+  ofViews?: true
+}
 
 /** `column('NAME', 'VARCHAR', 'Name of the skill.')` */
 export const column = (name: string, type: string, about: string): Column => ({ name, type, about })

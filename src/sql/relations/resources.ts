@@ -93,15 +93,24 @@ const chatbots: Resource = {
     ORDER BY r.id, r.valid_from`,
 }
 
+/** A name as a statement takes it: in quotes where it needs them. */
+const nameText = (name: string): string =>
+  `CASE WHEN regexp_full_match(${name}, '[A-Za-z_][A-Za-z_0-9]*') THEN ${name} ELSE '"' || replace(${name}, '"', '""') || '"' END`
+
 const views: Resource = {
   name: 'views',
   table: 'views',
   about: 'Views: stored queries that are read like tables.',
   columns: [nameOf('view'), project, column('QUERY', 'VARCHAR', 'The stored query.')],
   select: (rows, moment, more) => `
-    SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", r.query AS "QUERY"${more}
-    FROM ${rows} AS r LEFT JOIN ledger.projects_history AS p
+    SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT",
+      CASE WHEN lower(r.database) <> lower(p.name) AND (o.name IS NOT NULL OR lower(r.database) IN ('files', 'log', 'information_schema'))
+        THEN 'SELECT * FROM ' || ${nameText('r.database')} || ' (' || r.query || ')' ELSE r.query END AS "QUERY"${more}
+    FROM ${rows} AS r
+    LEFT JOIN ledger.projects_history AS p
       ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
+    LEFT JOIN ledger.projects_history AS o
+      ON lower(o.name) = lower(r.database) AND o.valid_from <= ${moment} AND (o.valid_to IS NULL OR o.valid_to > ${moment})
     WHERE $project IS NULL OR r.project = $project
     ORDER BY r.id, r.valid_from`,
 }
@@ -191,9 +200,9 @@ const more = (resource: Resource) =>
     .map(({ name }) => `, r.${name.toLowerCase()} AS "${name}"`)
     .join('')
 
-const current = (resource: Resource): Relation => ({
-  name: resource.name,
-  about: resource.about,
+const current = (resource: Resource, name = resource.name, about = resource.about): Relation => ({
+  name,
+  about,
   kind: 'BASE TABLE',
   columns: resource.columns,
   sql: resource.select(at(resource.table), '$position', ''),
@@ -210,4 +219,9 @@ const past = (resource: Resource): Relation => ({
 const resources = [models, skills, agents, chatbots, views]
 
 /** What each project offers, and information_schema for all projects at once. The history of jobs is that of their runs. */
-export const resourceRelations: readonly Relation[] = [...[...resources, jobs].map(current), ...resources.map(past), jobsHistory]
+export const resourceRelations: readonly Relation[] = [
+  ...[...resources, jobs].map((resource) => current(resource)),
+  current(models, 'models_versions', 'The rows of models once more, under a name that existing clients ask for.'),
+  ...resources.map(past),
+  jobsHistory,
+]

@@ -1,12 +1,17 @@
 import type { Token } from '../lexer.js'
 import type { Cursor } from './cursor.js'
 import { nameFollows, takePart } from './names.js'
-import type { InnerQuery } from './statement.js'
+import type { InnerQuery, PlacedQuery, Span } from './statement.js'
 
 const isSemicolon = (token: Token): boolean => token.kind === 'symbol' && token.text === ';'
 
-/** `(SELECT …)`: the text between the brackets, byte for byte but for the white space and comments at its ends. */
-export const takeQuery = (cursor: Cursor): string => {
+/** Where the first to the last of these tokens stand. */
+export const spanOf = (tokens: readonly Token[]): Span => ({ start: tokens[0]?.start ?? 0, end: tokens.at(-1)?.end ?? 0 })
+
+/** `(SELECT …)`: the text between the brackets, byte for byte but for its parameters, and white space and comments at its ends. */
+export const takeQuery = (cursor: Cursor): string => cursor.boundTextOf(takeQueryTokens(cursor))
+
+const takeQueryTokens = (cursor: Cursor): Token[] => {
   const open = cursor.peek()
   const inner = cursor.takeBracket()
   const semicolon = inner.find(isSemicolon)
@@ -14,7 +19,7 @@ export const takeQuery = (cursor: Cursor): string => {
   const body = last && isSemicolon(last) ? inner.slice(0, -1) : inner
   if (body.length === 0) cursor.refuse(open, 'a query is missing between these brackets')
   if (semicolon && semicolon !== last) cursor.refuse(semicolon, 'only one query is taken here')
-  return cursor.textOf(body)
+  return body
 }
 
 /** The tokens between semicolons; those inside brackets belong to an inner statement. */
@@ -33,7 +38,7 @@ export const splitTokens = (tokens: readonly Token[]): Token[][] => {
 /** `(q1; q2)`: the texts of several queries. */
 export const takeQueries = (cursor: Cursor): string[] => {
   const open = cursor.peek()
-  const queries = splitTokens(cursor.takeBracket()).map((tokens) => cursor.textOf(tokens))
+  const queries = splitTokens(cursor.takeBracket()).map((tokens) => cursor.boundTextOf(tokens))
   if (queries.length === 0) cursor.refuse(open, 'a query is missing between these brackets')
   return queries
 }
@@ -51,11 +56,14 @@ const queryWords = ['SELECT', 'WITH', 'VALUES', 'FROM']
 export const queryFollows = (cursor: Cursor, ahead = 0): boolean => queryWords.some((word) => cursor.isWord(word, ahead))
 
 /** A query in brackets, or one without them that goes on to the end. */
-export const takeAnyQuery = (cursor: Cursor): string => (queryFollows(cursor) ? cursor.textOf(cursor.takeRest()) : takeQuery(cursor))
+export const takeAnyQuery = (cursor: Cursor): Span => spanOf(takeAnyQueryTokens(cursor))
+
+const takeAnyQueryTokens = (cursor: Cursor): Token[] => (queryFollows(cursor) ? cursor.takeRest() : takeQueryTokens(cursor))
 
 /** `[FROM database] [AS] (SELECT …)` */
-export const takeSource = (cursor: Cursor): InnerQuery => {
+export const takeSource = (cursor: Cursor): PlacedQuery => {
   const database = cursor.takeWords('FROM') ? takePart(cursor, 'a database') : null
   const bare = cursor.takeWords('AS')
-  return { database, query: bare ? takeAnyQuery(cursor) : takeQuery(cursor) }
+  const tokens = bare ? takeAnyQueryTokens(cursor) : takeQueryTokens(cursor)
+  return { database, query: cursor.boundTextOf(tokens), span: spanOf(tokens) }
 }

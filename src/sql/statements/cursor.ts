@@ -1,10 +1,19 @@
+import type { Json } from '../../../events/common.js'
 import { Problem } from '../../errors.js'
 import { badStatement, type Token } from '../lexer.js'
+import { quoteText } from '../strings.js'
 import type { Parameters } from './statement.js'
 import { maskSecrets } from './secrets.js'
 import { nearestUsage } from './usages.js'
 
 const show = (token: Token | undefined): string => (token === undefined ? 'the end' : `"${token.text.slice(0, 60).toWellFormed()}"`)
+
+/** A value as our own statements write it: there a backslash escapes. */
+const literalOf = (value: Json): string => {
+  if (typeof value === 'string') return quoteText(value.replaceAll('\\', '\\\\'))
+  if (Array.isArray(value)) return `[${value.map(literalOf).join(', ')}]`
+  return typeof value === 'object' && value !== null ? literalOf(JSON.stringify(value)) : String(value)
+}
 
 /**
  * Walks over the tokens of one statement. What was looked for and not found at the furthest place is remembered,
@@ -126,24 +135,45 @@ export class Cursor {
     return this.sql.slice(tokens[0]?.start ?? 0, tokens.at(-1)?.end ?? 0)
   }
 
+  /** The value sent for a parameter: `:name` by its name, the n-th `?` by n. */
+  parameterOf(token: Token): Json {
+    const count = this.tokens.filter(({ kind, value, start }) => kind === 'parameter' && value === '' && start <= token.start).length
+    const name = token.value === '' ? String(count) : token.value
+    const value = Object.hasOwn(this.parameters, name) ? this.parameters[name] : undefined
+    if (value === undefined) this.refuse(token, `Parameter is not set: ${name}`, 'Send it with the statement, under "params".')
+    return value
+  }
+
+  /** The same text with the values of its parameters in it: it is stored, or run by itself, without them. */
+  boundTextOf(tokens: readonly Token[]): string {
+    let text = ''
+    let at = tokens[0]?.start ?? 0
+    for (const token of tokens) {
+      if (token.kind !== 'parameter') continue
+      text += this.sql.slice(at, token.start) + literalOf(this.parameterOf(token))
+      at = token.end
+    }
+    return text + this.sql.slice(at, tokens.at(-1)?.end ?? 0)
+  }
+
   /** Refuses at the furthest place that was understood. */
   fail(): never {
     const place = Math.max(this.at, this.furthest)
     return this.failAt(this.tokens[place], place === this.furthest ? [...this.expected] : [])
   }
 
-  /** Refuses at a token for a reason that the grammar alone does not give. */
-  refuse(token: Token | undefined, reason: string): never {
-    return this.failAt(token, [], reason)
+  /** Refuses at a token for a reason that the grammar alone does not give; without a hint it is the nearest statement. */
+  refuse(token: Token | undefined, reason: string, hint?: string): never {
+    return this.failAt(token, [], reason, hint)
   }
 
-  private failAt(token: Token | undefined, expected: string[], reason?: string): never {
+  private failAt(token: Token | undefined, expected: string[], reason?: string, given?: string): never {
     const offset = token?.start ?? this.tokens.at(-1)?.end ?? this.sql.length
     const masked = maskSecrets(this.sql)
     const seen = token && { ...token, text: masked.slice(token.start, token.end) }
     const list = expected.length === 0 ? '' : `; expected ${expected.length === 1 ? '' : 'one of '}${expected.join(', ')}`
     const usage = nearestUsage(this.tokens.slice(0, 8).map(({ kind, text }) => (kind === 'word' ? text : '')))
-    const hint = usage === undefined ? undefined : `Did you mean ${usage}?`
+    const hint = given ?? (usage === undefined ? undefined : `Did you mean ${usage}?`)
     const problem = badStatement(masked, offset, reason ?? `${show(seen)} is not understood here${list}`, hint)
     throw new Problem(problem.code, problem.title, hint === undefined ? problem.detail : `${problem.detail}\n${hint}`, {
       ...problem.extras,

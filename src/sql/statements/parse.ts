@@ -1,6 +1,7 @@
 import { isProblem, Problem } from '../../errors.js'
+import { insteadOf } from './absent-statements.js'
 import { lex, positionOf, splitSingle, type Token } from '../lexer.js'
-import { splitTokens } from './clauses.js'
+import { spanOf, splitTokens } from './clauses.js'
 import { Cursor } from './cursor.js'
 import { takeAlterDatabase, takeCreateDatabase, takeDropDatabase } from './databases.js'
 import { takeCreateEngine, takeCreateJob, takeCreateTrigger, takeDropEngine, takeDropJob, takeDropTrigger } from './jobs.js'
@@ -12,7 +13,7 @@ import { takeSet, takeTransaction, takeUse } from './session.js'
 import { takeDescribe, takeShow } from './show-grammar.js'
 import type { Parameters, ResourceKind, Statement } from './statement.js'
 import { readSystemSelect } from './system-select.js'
-import { takeAlterView, takeCreateTable, takeCreateView, takeDropTable, takeDropView, takeTableWrite } from './tables.js'
+import { takeAlterView, takeCreateTable, takeCreateView, takeDropTable, takeDropView, takeInsert, takeTableWrite } from './tables.js'
 
 const resourceWords = { SKILL: 'skill', AGENT: 'agent', CHATBOT: 'chatbot' } as const satisfies Record<string, ResourceKind>
 
@@ -97,13 +98,15 @@ const takeUpdate = (cursor: Cursor): Statement => {
 }
 
 const takeExplain = (cursor: Cursor): Statement => {
-  cursor.takeWords('ANALYZE')
-  if (startsQuery(cursor)) return { kind: 'explain', sql: cursor.textOf(cursor.takeRest()) }
-  return takeDescribe(cursor)
+  const analyze = cursor.takeWords('ANALYZE')
+  if (startsQuery(cursor)) return { kind: 'explain', analyze, span: spanOf(cursor.takeRest()) }
+  const isStatement = verbs.some(([word]) => cursor.isWord(word)) || cursor.isWord('INSERT') || cursor.isWord('DELETE')
+  // EXPLAIN before a name is MySQL's word for DESCRIBE.
+  return isStatement && cursor.peek(1) ? { kind: 'explain_command', statement: takeStatement(cursor) } : takeDescribe(cursor)
 }
 
 const startsQuery = (cursor: Cursor): boolean =>
-  cursor.isSymbol('(') || ['SELECT', 'WITH', 'VALUES', 'FROM', 'TABLE'].some((word) => cursor.isWord(word))
+  cursor.isSymbol('(') || ['SELECT', 'WITH', 'VALUES', 'FROM', 'TABLE', 'PIVOT', 'UNPIVOT'].some((word) => cursor.isWord(word))
 
 /** The first word of each statement and what reads the rest of it. */
 const verbs: readonly (readonly [word: string, take: (cursor: Cursor) => Statement])[] = [
@@ -127,12 +130,20 @@ const takeStatement = (cursor: Cursor): Statement => {
     const sql = cursor.textOf(cursor.takeRest())
     return readSystemSelect(cursor.tokens, sql) ?? { kind: 'select', sql }
   }
-  if (cursor.takeWords('INSERT', 'INTO')) return takeTableWrite(cursor, 'insert')
+  if (cursor.takeWords('INSERT', 'INTO')) return takeInsert(cursor)
   if (cursor.takeWords('DELETE', 'FROM')) return takeTableWrite(cursor, 'delete')
   const verb = verbs.find(([word]) => cursor.takeWords(word))
   if (verb) return verb[1](cursor)
-  cursor.expect('SELECT')
-  return takeTransaction(cursor) ?? cursor.fail()
+  const transaction = takeTransaction(cursor)
+  if (transaction) return transaction
+  const first = cursor.peek()
+  const instead = insteadOf(first?.text ?? '')
+  const shown = first?.text.slice(0, 60).toUpperCase().toWellFormed() ?? ''
+  if (instead !== undefined) return cursor.refuse(first, `this service does not have ${shown}`, `Use ${instead}.`)
+  return cursor.refuse(
+    first,
+    `${shown} begins no statement of this service; ${verbs.map(([word]) => word).join(', ')}, SELECT and BEGIN do`,
+  )
 }
 
 const isEnd = (token: Token | undefined): boolean => token?.kind === 'symbol' && token.text === ';'

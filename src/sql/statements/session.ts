@@ -40,6 +40,9 @@ export const takeSet = (cursor: Cursor): StatementOf<'activate_model'> | Chatter
     cursor.expect('a variable')
     cursor.fail()
   }
+  const start = cursor.peek()
+  if (cursor.isWord('SHOW_SECRETS') && cursor.isSymbol('=', 1) && !/^(?:0|false|off)$/i.test(cursor.peek(2)?.value ?? ''))
+    cursor.refuse(start, 'secrets are never shown', 'Keep the secret where it came from; here it can be replaced, not read.')
   return { kind: 'chatter', verb: 'set', variables: takeVariables(cursor) }
 }
 
@@ -50,6 +53,12 @@ export const takeUse = (cursor: Cursor): StatementOf<'use'> => {
 
 /** BEGIN, START TRANSACTION, COMMIT and ROLLBACK: each statement is a transaction of its own, whatever the client says. */
 export const takeTransaction = (cursor: Cursor): Chatter | undefined => {
+  if (cursor.peek()?.kind === 'variable' && cursor.isSymbol(':=', 1))
+    return cursor.refuse(
+      cursor.peek(),
+      'variables are not kept between statements',
+      'Send the value as a parameter: :name, and "params" beside it.',
+    )
   if (cursor.takeWords('START', 'TRANSACTION') || cursor.takeWords('BEGIN')) return ignore(cursor, 'begin')
   if (cursor.takeWords('COMMIT')) return ignore(cursor, 'commit')
   if (cursor.takeWords('ROLLBACK')) return ignore(cursor, 'rollback')

@@ -5,7 +5,7 @@ import { describable, type Describable, type Show, type Showable, type Statement
 /** What SHOW lists by the words that say so, longer phrases first. */
 const phrases: readonly (readonly [words: string, what: Showable])[] = [
   ['CREATE TABLE', 'create_table'],
-  ['CREATE VIEW', 'create_table'],
+  ['CREATE VIEW', 'create_view'],
   ['TABLE STATUS', 'table_status'],
   ['FUNCTION STATUS', 'function_status'],
   ['PROCEDURE STATUS', 'procedure_status'],
@@ -53,16 +53,24 @@ const phrases: readonly (readonly [words: string, what: Showable])[] = [
 ]
 
 /** These say nothing without a table. */
-const needsTable = new Set<Showable>(['columns', 'index', 'create_table'])
+const needsTable = new Set<Showable>(['columns', 'index', 'create_table', 'create_view'])
 
 const takeWhat = (cursor: Cursor): Showable => {
   const phrase = phrases.find(([words]) => cursor.takeWords(...words.split(' ')))
-  return phrase ? phrase[1] : cursor.fail()
+  if (phrase) return phrase[1]
+  const word = cursor.peek()
+  // The bare word gets the list of what would be right.
+  if (word?.kind !== 'word') return cursor.fail()
+  return cursor.refuse(word, `there is no SHOW ${word.text.slice(0, 60).toUpperCase()}; SHOW lists ${mostAsked}`)
 }
+
+const mostAsked = 'DATABASES, PROJECTS, TABLES, COLUMNS, MODELS, AGENTS, SKILLS, CHATBOTS, VIEWS, JOBS, ML_ENGINES, HANDLERS and VARIABLES'
 
 const takeLike = (cursor: Cursor): string => {
   const token = cursor.peek()
   if (token?.kind === 'string' || token?.kind === 'quoted') return cursor.next().value
+  const value = token?.kind === 'parameter' ? cursor.parameterOf(cursor.next()) : undefined
+  if (typeof value === 'string') return value
   cursor.expect("'pattern'")
   return cursor.fail()
 }
@@ -76,7 +84,7 @@ export const takeShow = (cursor: Cursor): Show => {
   for (let word = cursor.takeOneOf('FULL', 'EXTENDED', 'ALL'); word; word = cursor.takeOneOf('FULL', 'EXTENDED', 'ALL'))
     full ||= word === 'FULL'
   const show: Show = { kind: 'show', what: takeWhat(cursor), full, from: null, like: null, where: null }
-  if (show.what === 'create_table') show.from = takeParts(cursor, 3, 'a table')
+  if (show.what === 'create_table' || show.what === 'create_view') show.from = takeParts(cursor, 3, 'a table')
   while (!cursor.done) {
     if (cursor.takeOneOf('FROM', 'IN') !== undefined) show.from = takeFrom(cursor, show.from)
     else if (show.like === null && cursor.takeWords('LIKE')) show.like = takeLike(cursor)
@@ -97,7 +105,7 @@ const takeCondition = (cursor: Cursor): string => {
     cursor.expect('a condition')
     cursor.fail()
   }
-  return cursor.textOf(cursor.takeRest())
+  return cursor.boundTextOf(cursor.takeRest())
 }
 
 const describableWords: readonly (readonly [words: readonly string[], what: Describable])[] = [

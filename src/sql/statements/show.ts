@@ -15,13 +15,17 @@ const lists = {
   models: modelColumns,
   views: 'NAME PROJECT QUERY',
   jobs: 'NAME PROJECT START_AT END_AT NEXT_RUN_AT SCHEDULE_STR QUERY IF_QUERY VARIABLES',
+  triggers: 'NAME PROJECT DATABASE TABLE QUERY LAST_ERROR',
+  knowledge_bases:
+    'NAME PROJECT EMBEDDING_MODEL RERANKING_MODEL STORAGE METADATA_COLUMNS CONTENT_COLUMNS ID_COLUMN PARAMS INSERT_STARTED_AT ' +
+    'INSERT_FINISHED_AT PROCESSED_ROWS ERROR QUERY_ID',
   ml_engines: 'NAME HANDLER CONNECTION_DATA',
   handlers: 'NAME TYPE TITLE DESCRIPTION VERSION CONNECTION_ARGS IMPORT_SUCCESS IMPORT_ERROR',
   databases: 'NAME TYPE ENGINE CONNECTION_DATA',
 } as const
 type List = keyof typeof lists
 
-const inProject = new Set<List>(['skills', 'agents', 'chatbots', 'models', 'views', 'jobs'])
+const inProject = new Set<List>(['skills', 'agents', 'chatbots', 'models', 'views', 'jobs', 'triggers', 'knowledge_bases'])
 
 /** A column of an answer: what it is called, and what it is in the relation. */
 type Shown = readonly [name: string, expression: string]
@@ -89,10 +93,17 @@ const projects: Source = {
   orderBy: '"NAME"',
 }
 
+const isSystem = (schema: string): boolean => ['information_schema', 'log'].includes(foldName(schema))
+
+/** FULL adds the tables that clients do not know, marked as the system's; agents are described, not read. */
 const tables = (schema: string, full: boolean): Source => ({
   relation: 'information_schema.tables',
   shown: [[`Tables_in_${schema}`, '"TABLE_NAME"'], ...(full ? [['Table_type', '"TABLE_TYPE"'] as const] : [])],
-  where: [equals('TABLE_SCHEMA', schema), `"TABLE_TYPE" NOT IN ('AGENT', 'KNOWLEDGE BASE')`],
+  where: [
+    equals('TABLE_SCHEMA', schema),
+    `"TABLE_TYPE" <> 'AGENT'`,
+    ...(full || isSystem(schema) ? [] : [`"TABLE_TYPE" <> 'SYSTEM VIEW'`]),
+  ],
 })
 
 /** The schema and the table that FROM names. */
@@ -132,6 +143,15 @@ const createTable = (from: readonly string[] | null, db: string): string =>
   `string_agg("COLUMN_NAME" || ' ' || "COLUMN_TYPE", ', ' ORDER BY "ORDINAL_POSITION") || ')' AS "Create Table" ` +
   `FROM information_schema.columns WHERE ${ofTable(from, db).join(' AND ')} GROUP BY "TABLE_NAME"`
 
+const createView = (from: readonly string[] | null, db: string): string => {
+  const { schema, table } = tableOf(from, db)
+  return (
+    `SELECT "NAME" AS "View", 'CREATE VIEW ' || "PROJECT" || '.' || "NAME" || ' AS (' || "QUERY" || ')' AS "Create View", ` +
+    `'utf8' AS character_set_client, 'utf8_general_ci' AS collation_connection ` +
+    `FROM information_schema.views WHERE ${equals('PROJECT', schema)} AND ${equals('NAME', table)}`
+  )
+}
+
 const list = (what: List, project: string | null): Source => ({
   relation: `information_schema.${what}`,
   shown: same(lists[what]),
@@ -145,6 +165,10 @@ const fixed = ({ columns: names, rows }: FixedTable): Source => ({
   relation: `(VALUES ${rows.map((row) => `(${row.map(cell).join(', ')})`).join(', ')}) AS fixed(${names.map(quoteName).join(', ')})`,
   shown: names.map((name) => [name, quoteName(name)] as const),
 })
+
+/** Asks whether there is a table under the name that SHOW says. */
+export const tableExists = (from: readonly string[] | null, db: string): string =>
+  `SELECT 1 FROM information_schema.tables WHERE ${ofTable(from, db).join(' AND ')}`
 
 const isList = (what: Showable): what is List & Showable => Object.hasOwn(lists, what)
 
@@ -162,12 +186,14 @@ const sourceOf = (show: Show, db: string, version: string): Source => {
   return fixed(rows)
 }
 
-const described: Partial<Record<Describable, List>> = {
+const described: Record<Describable, List> = {
   skill: 'skills',
   agent: 'agents',
   chatbot: 'chatbots',
   view: 'views',
   job: 'jobs',
+  trigger: 'triggers',
+  knowledge_base: 'knowledge_bases',
   database: 'databases',
   project: 'databases',
   handler: 'handlers',
@@ -181,10 +207,12 @@ const described: Partial<Record<Describable, List>> = {
  * @example showAsSelect(parseStatement('SHOW PROJECTS'), 'shop')
  */
 export const showAsSelect = (statement: Show | StatementOf<'describe'>, db: string, version = ''): string => {
-  if (statement.kind === 'show')
-    return statement.what === 'create_table' ? createTable(statement.from, db) : render(sourceOf(statement, db, version), statement)
+  if (statement.kind === 'show') {
+    if (statement.what === 'create_table') return createTable(statement.from, db)
+    if (statement.what === 'create_view') return createView(statement.from, db)
+    return render(sourceOf(statement, db, version), statement)
+  }
   const what = described[statement.what]
-  if (!what) throw new TypeError(`no relation describes ${statement.what}`)
   const { project, name } = statement.target
   const source = list(what, project ?? db)
   const kind = statement.what === 'project' ? [equals('TYPE', 'project')] : []

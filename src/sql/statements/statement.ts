@@ -9,8 +9,17 @@ export type ModelName = Name & { version: number | null }
 /** A table of a connection; null means the database of the session. */
 export type TableName = { database: string | null; name: string }
 
+/** A part of the statement's text, from one offset to before another. */
+export type Span = { start: number; end: number }
+
 /** A query cut out of the statement, byte for byte, and the database that its names belong to (null: they say so themselves). */
 export type InnerQuery = { database: string | null; query: string }
+
+/** The same, and where it stands: what is wrong with it is shown there. */
+export type PlacedQuery = InnerQuery & { span: Span }
+
+/** A column as CREATE TABLE defines it; `span` is where its type stands. */
+export type ColumnDefinition = { name: string; type: string; span: Span }
 
 export type ResourceKind = 'skill' | 'agent' | 'chatbot'
 
@@ -60,6 +69,7 @@ export const showable = [
   'columns',
   'index',
   'create_table',
+  'create_view',
   'table_status',
   'variables',
   'status',
@@ -96,7 +106,8 @@ export type SystemItem = { source: 'variable' | 'function'; name: string; column
 export type Statement =
   | { kind: 'select'; sql: string }
   | { kind: 'system_select'; items: SystemItem[]; sql: string }
-  | { kind: 'explain'; sql: string }
+  | { kind: 'explain'; analyze: boolean; span: Span }
+  | { kind: 'explain_command'; statement: Statement }
   | Show
   | { kind: 'describe'; what: Describable; target: Name }
   | { kind: 'describe_model'; parts: string[] }
@@ -114,12 +125,13 @@ export type Statement =
   | { kind: 'drop_model'; target: ModelName; ifExists: boolean }
   | { kind: 'activate_model'; target: Name & { version: number } }
   | { kind: 'evaluate'; metric: string; query: string; using: JsonObject }
-  | { kind: 'create_view'; target: Name; ifNotExists: boolean; replace: boolean; source: InnerQuery }
-  | { kind: 'alter_view'; target: Name; source: InnerQuery }
+  | { kind: 'create_view'; target: Name; ifNotExists: boolean; replace: boolean; source: PlacedQuery }
+  | { kind: 'alter_view'; target: Name; source: PlacedQuery }
   | { kind: 'drop_view'; targets: Name[]; ifExists: boolean }
-  | { kind: 'create_table'; target: TableName; ifNotExists: boolean; replace: boolean; query: string }
+  | { kind: 'create_table'; target: TableName; ifNotExists: boolean; replace: boolean; rows: Span | ColumnDefinition[] }
+  | { kind: 'insert'; target: TableName; columns: string[] | null; rows: Span }
   | { kind: 'drop_table'; targets: TableName[]; ifExists: boolean }
-  | { kind: 'table_write'; verb: 'insert' | 'update' | 'delete'; target: TableName }
+  | { kind: 'table_write'; verb: 'update' | 'delete'; target: TableName }
   | { kind: 'create_job'; target: Name; ifNotExists: boolean; queries: string[]; condition: string | null; schedule: JobSchedule }
   | { kind: 'drop_job'; target: Name; ifExists: boolean }
   | { kind: 'create_trigger'; target: Name; table: TableName; columns: string[]; queries: string[] }

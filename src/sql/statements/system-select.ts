@@ -4,6 +4,8 @@ import type { StatementOf, SystemItem } from './statement.js'
 /** Functions of the server itself that clients ask for when they connect. */
 const functions = new Set(['database', 'schema', 'version', 'user', 'current_user', 'session_user', 'system_user', 'connection_id'])
 
+const bare = new Set(['current_user', 'session_user'])
+
 const isSymbol = (token: Token | undefined, text: string): boolean => token?.kind === 'symbol' && token.text === text
 const isWord = (token: Token | undefined, word: string): boolean => token?.kind === 'word' && token.text.toUpperCase() === word
 
@@ -16,6 +18,9 @@ const readItem = (tokens: readonly Token[], at: number): Read | undefined => {
   if (token?.kind === 'variable' && token.text.startsWith('@@'))
     return { item: { source: 'variable', name: withoutScope(token.value), column: token.text }, next: at + 1 }
   const name = token?.kind === 'word' ? token.text.toLowerCase() : ''
+  // The standard writes CURRENT_USER without brackets.
+  if (bare.has(name) && !isSymbol(tokens[at + 1], '('))
+    return { item: { source: 'function', name, column: token?.text ?? name }, next: at + 1 }
   if (!functions.has(name) || !isSymbol(tokens[at + 1], '(') || !isSymbol(tokens[at + 2], ')')) return undefined
   return { item: { source: 'function', name, column: token?.text ?? name }, next: at + 3 }
 }

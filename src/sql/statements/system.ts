@@ -1,3 +1,4 @@
+import { characterSetRows, collationRows, engineRows } from '../relations/mysql.js'
 import { isLike } from './like.js'
 import type { Show, Showable, StatementOf, SystemItem } from './statement.js'
 
@@ -59,25 +60,12 @@ const underscored = (names: string): string[] => spaced(names).map((name) => nam
 const fixed = (version: string): Partial<Record<Showable, FixedTable>> => ({
   variables: { columns: ['Variable_name', 'Value'], rows: variables(version) },
   status: { columns: ['Variable_name', 'Value'], rows: status },
-  engines: {
-    columns: spaced('Engine Support Comment Transactions XA Savepoints'),
-    rows: [['InnoDB', 'DEFAULT', 'Supports transactions, row-level locking, and foreign keys', 'YES', 'YES', 'YES']],
-  },
+  engines: { columns: spaced('Engine Support Comment Transactions XA Savepoints'), rows: engineRows.map((row) => [...row]) },
   plugins: { columns: spaced('Name Status Type Library License'), rows: [] },
-  charset: {
-    columns: ['Charset', 'Description', 'Default collation', 'Maxlen'],
-    rows: [
-      ['utf8', 'UTF-8 Unicode', 'utf8_general_ci', 3],
-      ['latin1', 'cp1252 West European', 'latin1_swedish_ci', 1],
-      ['utf8mb4', 'UTF-8 Unicode', 'utf8mb4_general_ci', 4],
-    ],
-  },
+  charset: { columns: ['Charset', 'Description', 'Default collation', 'Maxlen'], rows: characterSetRows.map((row) => [...row]) },
   collation: {
     columns: spaced('Collation Charset Id Default Compiled Sortlen Pad_attribute'),
-    rows: [
-      ['utf8_general_ci', 'utf8', 33, 'Yes', 'Yes', 1, 'PAD SPACE'],
-      ['latin1_swedish_ci', 'latin1', 8, 'Yes', 'Yes', 1, 'PAD SPACE'],
-    ],
+    rows: collationRows.map((row) => [...row]),
   },
   warnings: { columns: spaced('Level Code Message'), rows: [] },
   errors: { columns: spaced('Level Code Message'), rows: [] },
@@ -93,13 +81,6 @@ const fixed = (version: string): Partial<Record<Showable, FixedTable>> => ({
   index: {
     columns: spaced(
       'Table Non_unique Key_name Seq_in_index Column_name Collation Cardinality Sub_part Packed Null Index_type Comment Index_comment Visible Expression',
-    ),
-    rows: [],
-  },
-  triggers: { columns: spaced('NAME PROJECT DATABASE TABLE QUERY LAST_ERROR'), rows: [] },
-  knowledge_bases: {
-    columns: spaced(
-      'NAME PROJECT EMBEDDING_MODEL RERANKING_MODEL STORAGE METADATA_COLUMNS CONTENT_COLUMNS ID_COLUMN PARAMS INSERT_STARTED_AT INSERT_FINISHED_AT PROCESSED_ROWS ERROR QUERY_ID',
     ),
     rows: [],
   },
@@ -120,30 +101,18 @@ const answerItem = ({ source, name }: SystemItem, { db, version, user = 'mindled
   }
 }
 
-const describedAs: Partial<Record<StatementOf<'describe'>['what'], Showable>> = {
-  trigger: 'triggers',
-  knowledge_base: 'knowledge_bases',
-}
-
 /**
  * The answer to what clients ask the server about itself, or undefined when it has to be looked up (see `showAsSelect`).
  *
  * @example systemAnswer(parseStatement('SELECT database()'), { db: 'shop', version: '1.0.0' }) // { columns: ['database'], rows: [['shop']] }
  */
-export const systemAnswer = (
-  statement: Show | StatementOf<'describe'> | StatementOf<'system_select'>,
-  context: SystemContext,
-): FixedTable | undefined => {
+export const systemAnswer = (statement: Show | StatementOf<'system_select'>, context: SystemContext): FixedTable | undefined => {
   switch (statement.kind) {
     case 'system_select':
       return {
         columns: statement.items.map(({ column }) => column),
         rows: [statement.items.map((item) => answerItem(item, context))],
       }
-    case 'describe': {
-      const what = describedAs[statement.what]
-      return what && fixed(context.version)[what]
-    }
     case 'show': {
       const table = fixed(context.version)[statement.what]
       // A condition is for DuckDB, unless there is nothing that it could hold for.

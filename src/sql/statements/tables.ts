@@ -1,7 +1,8 @@
-import { queryFollows, takeAnyQuery, takeSource } from './clauses.js'
+import { queryFollows, spanOf, takeAnyQuery, takeSource } from './clauses.js'
+import type { Token } from '../lexer.js'
 import type { Cursor } from './cursor.js'
-import { takeIfExists, takeIfNotExists, takeName, takeTable } from './names.js'
-import type { Name, StatementOf, TableName } from './statement.js'
+import { takeIfExists, takeIfNotExists, takeName, takeNames, takePart, takeTable } from './names.js'
+import type { ColumnDefinition, Name, StatementOf, TableName } from './statement.js'
 
 export const takeCreateView = (cursor: Cursor, replace: boolean): StatementOf<'create_view'> => {
   const ifNotExists = takeIfNotExists(cursor)
@@ -23,16 +24,73 @@ export const takeDropView = (cursor: Cursor): StatementOf<'drop_view'> => {
   return { kind: 'drop_view', targets, ifExists }
 }
 
-/** `CREATE [OR REPLACE] TABLE [IF NOT EXISTS] db.t [AS] (SELECT …)`; the brackets may be missing. */
-export const takeCreateTable = (cursor: Cursor, replace: boolean): StatementOf<'create_table'> | StatementOf<'unavailable'> => {
+const constraintWords = [
+  'PRIMARY',
+  'UNIQUE',
+  'CHECK',
+  'FOREIGN',
+  'REFERENCES',
+  'DEFAULT',
+  'GENERATED',
+  'CONSTRAINT',
+  'AUTO_INCREMENT',
+  'NOT',
+  'COLLATE',
+]
+
+/** `name TYPE`: the type is all up to the next comma. */
+const takeColumn = (cursor: Cursor): ColumnDefinition => {
+  if (['PRIMARY', 'UNIQUE', 'CHECK', 'FOREIGN', 'CONSTRAINT'].some((word) => cursor.isWord(word) && !cursor.isSymbol(',', 1)))
+    cursor.refuse(cursor.peek(), 'a file keeps rows, and no constraints')
+  const name = takePart(cursor, 'a column')
+  const type: Token[] = []
+  for (let depth = 0; depth > 0 || !(cursor.isSymbol(',') || cursor.isSymbol(')'));) {
+    if (depth === 0 && constraintWords.some((word) => cursor.isWord(word)))
+      cursor.refuse(cursor.peek(), 'a file keeps rows, and no constraints or defaults')
+    if (cursor.isSymbol('(')) depth += 1
+    if (cursor.isSymbol(')')) depth -= 1
+    if (depth === 0 && cursor.isWord('NULL')) cursor.next()
+    else type.push(cursor.next())
+  }
+  if (type.length === 0) {
+    cursor.expect('a type')
+    cursor.fail()
+  }
+  return { name, type: cursor.textOf(type), span: spanOf(type) }
+}
+
+const takeColumns = (cursor: Cursor): ColumnDefinition[] => {
+  cursor.needSymbol('(')
+  const columns: ColumnDefinition[] = []
+  do columns.push(takeColumn(cursor))
+  while (cursor.takeSymbol(','))
+  cursor.needSymbol(')')
+  return columns
+}
+
+/** `CREATE [OR REPLACE] TABLE [IF NOT EXISTS] db.t [AS] (SELECT …)`, the brackets may be missing; or `(column TYPE, …)`. */
+export const takeCreateTable = (cursor: Cursor, replace: boolean): StatementOf<'create_table'> => {
   const ifNotExists = takeIfNotExists(cursor)
   const target = takeTable(cursor)
   cursor.takeWords('AS')
-  const columns = cursor.isSymbol('(') && !queryFollows(cursor, 1) && !cursor.isSymbol('(', 1)
-  const query = takeAnyQuery(cursor)
-  if (columns)
-    return { kind: 'unavailable', what: 'CREATE TABLE with columns', instead: 'CREATE TABLE files.name (SELECT …), or upload a file' }
-  return { kind: 'create_table', target, ifNotExists, replace, query }
+  const areColumns = cursor.isSymbol('(') && !queryFollows(cursor, 1) && !cursor.isSymbol('(', 1)
+  return { kind: 'create_table', target, ifNotExists, replace, rows: areColumns ? takeColumns(cursor) : takeAnyQuery(cursor) }
+}
+
+/** `INSERT INTO db.t [(columns)] SELECT …`, `VALUES (…)` or `(SELECT …)`. */
+export const takeInsert = (cursor: Cursor): StatementOf<'insert'> => {
+  const target = takeTable(cursor)
+  let columns: string[] | null = null
+  if (cursor.isSymbol('(') && !queryFollows(cursor, 1) && !cursor.isSymbol('(', 1)) {
+    cursor.next()
+    columns = takeNames(cursor, 'a column')
+    cursor.needSymbol(')')
+  }
+  if (!queryFollows(cursor) && !cursor.isSymbol('(')) {
+    cursor.expect('VALUES (…) or a query')
+    cursor.fail()
+  }
+  return { kind: 'insert', target, columns, rows: takeAnyQuery(cursor) }
 }
 
 export const takeDropTable = (cursor: Cursor): StatementOf<'drop_table'> => {
@@ -43,14 +101,10 @@ export const takeDropTable = (cursor: Cursor): StatementOf<'drop_table'> => {
   return { kind: 'drop_table', targets, ifExists }
 }
 
-/** What is written to tables is only recognised: the rest of the statement is not read. */
-export const takeTableWrite = (cursor: Cursor, verb: 'insert' | 'update' | 'delete'): StatementOf<'table_write'> => {
+/** Rows are not changed in place: the statement is only recognised, and the rest of it is not read. */
+export const takeTableWrite = (cursor: Cursor, verb: 'update' | 'delete'): StatementOf<'table_write'> => {
   const target = takeTable(cursor)
   if (verb === 'update') cursor.needWords('SET')
-  if (verb === 'insert' && cursor.done) {
-    cursor.expect('VALUES (…) or a query')
-    cursor.fail()
-  }
   cursor.takeRest()
   return { kind: 'table_write', verb, target }
 }

@@ -17,9 +17,7 @@ const takeNumber = (cursor: Cursor, sign: number): number => {
 
 const takeParameter = (cursor: Cursor): Json => {
   const token = cursor.next()
-  const value = Object.hasOwn(cursor.parameters, token.value) ? cursor.parameters[token.value] : undefined
-  if (value === undefined) cursor.refuse(token, `Parameter is not set: ${token.value || token.text}`)
-  return structuredClone(value)
+  return structuredClone(cursor.parameterOf(token))
 }
 
 const addMember = (cursor: Cursor, object: Map<string, Json>, key: Token, name: string, value: Json): void => {

@@ -106,6 +106,55 @@ test('the JavaScript client makes, reads, updates and deletes agents', async () 
   expect((await send(at.url, 'DELETE', `${agents}/helper`)).status).toBe(204)
 })
 
+test('the JavaScript client of the repository makes projects, asks agents, uploads and drops files, and uploads no code', async () => {
+  await lower('CREATE PROJECT side')
+  expect((await send(at.url, 'GET', '/api/projects/side')).body).toEqual({ name: 'side' })
+  const agents = '/api/projects/side/agents'
+  const agent = { name: 'clerk', model_name: 'gpt-4o', provider: null, params: {} }
+  expect((await send(at.url, 'POST', agents, { agent })).status).toBe(201)
+  expect((await send(at.url, 'GET', agents)).body).toMatchObject([{ name: 'clerk', model_name: 'gpt-4o' }])
+  const messages = [{ question: 'How many flats?', answer: null }]
+  expect(await send(at.url, 'POST', `${agents}/clerk/completions`, { messages })).toMatchObject({
+    status: 501,
+    body: { detail: 'this service does not have agent completions', hint: expect.stringContaining('language model') },
+  })
+  await send(at.url, 'DELETE', `${agents}/clerk`)
+  const form = new FormData()
+  form.set('original_file_name', 'notes.csv')
+  form.set('name', 'notes')
+  form.set('source_type', 'file')
+  form.set('file', new Blob(['a,b\n1,x\n'], { type: 'multipart/form-data' }), 'notes.csv')
+  expect((await send(at.url, 'PUT', '/api/files/notes', form)).status).toBe(200)
+  expect((await send(at.url, 'GET', '/api/databases/files/tables')).body).toContainEqual({ name: 'notes', type: 'data' })
+  expect(await lower('SELECT * FROM `files`.`notes`')).toEqual([{ a: 1, b: 'x' }])
+  await lower('DROP TABLE files.`notes`')
+  expect((await send(at.url, 'GET', '/api/files')).body).not.toContainEqual(expect.objectContaining({ name: 'notes' }))
+  expect(await lower('SHOW ML_ENGINES')).toContainEqual(expect.objectContaining({ name: 'lightwood', handler: 'boosted_trees' }))
+  const code = new FormData()
+  code.set('code', new Blob(['class M: pass']), 'model.py')
+  code.set('modules', new Blob(['pandas']), 'requirements.txt')
+  for (const method of ['PUT', 'POST'])
+    expect(await send(at.url, method, '/api/handlers/byom/mine', code)).toMatchObject({
+      status: 501,
+      body: { hint: expect.stringContaining('CREATE MODEL') },
+    })
+  await lower('DROP PROJECT side')
+})
+
+test('the Python client reads the tree, and sets and reads defaults', async () => {
+  const databases = (await send(at.url, 'GET', '/api/tree/')).body as { name: string; class: string }[]
+  expect(databases.filter((node) => node.class === 'db').map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['mindsdb', 'files', 'log']),
+  )
+  await run('CREATE VIEW seen AS (SELECT 1 AS one)')
+  const nodes = (await send(at.url, 'GET', '/api/tree/mindsdb?all_schemas=true')).body as { name: string; type: string }[]
+  expect(nodes.filter(({ type }) => type === 'view').map(({ name }) => name)).toEqual(['seen'])
+  await run('DROP VIEW seen')
+  const default_llm = { provider: 'openai', model_name: 'gpt-4o', api_key: 'sk-1', temperature: 0 }
+  expect((await send(at.url, 'PUT', '/api/config', { default_llm })).status).toBe(200)
+  expect((await send(at.url, 'GET', '/api/config')).body).toMatchObject({ default_llm: { ...default_llm, api_key: '******' } })
+})
+
 test('the JavaScript client sees what failed by error_message, and big integers whole', async () => {
   const failed = await send(at.url, 'POST', '/api/sql/query', { query: 'SELECT * FROM `shop`.`nothing`' })
   expect(failed).toMatchObject({ status: 200, body: { type: 'error', error_code: 0, error_message: expect.stringContaining('nothing') } })

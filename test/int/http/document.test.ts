@@ -60,8 +60,14 @@ const notServed = ['no_such_path', 'method_not_allowed', 'not_built']
 
 test('every operation of the document is served, and no other method of its paths', async () => {
   const { paths } = await document()
-  for (const [path, methods] of Object.entries(paths)) {
+  const expressions = Object.entries(paths).map(([path, methods]) => ({
+    methods: Object.keys(methods),
+    fits: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+  }))
+  for (const path of Object.keys(paths)) {
     const address = path.replaceAll(/\{\w+\}/g, 'none')
+    // `/databases/status` is also the address of a database of that name.
+    const methods = expressions.flatMap(({ methods: own, fits }) => (fits.test(address) ? own : []))
     for (const method of ['get', 'post', 'put', 'delete', 'patch']) {
       const { status, body } = await send(at.url, method.toUpperCase(), address, method === 'get' ? undefined : '{')
       const code = (body as { code?: string }).code ?? ''
@@ -72,7 +78,7 @@ test('every operation of the document is served, and no other method of its path
         method,
         path,
         served: !notServed.includes((again.body as { code?: string }).code ?? ''),
-      }).toEqual({ method, path, served: method in methods })
+      }).toEqual({ method, path, served: methods.includes(method) })
     }
   }
 })
@@ -102,6 +108,7 @@ test('status, ping and readiness answer as clients expect', async () => {
     },
   })
   expect(await send(at.url, 'GET', '/api/util/ping')).toMatchObject({ status: 200, body: { status: 'ok' } })
+  expect(await send(at.url, 'GET', '/api/util/ping_native')).toMatchObject({ body: { learn: false, predict: false, analyse: false } })
   expect(await send(at.url, 'GET', '/api/util/readiness')).toMatchObject({ status: 200, body: '' })
   expect(await send(at.url, 'POST', '/api/login', { username: 'x', password: 'y' })).toMatchObject({ status: 200 })
   expect(await send(at.url, 'POST', '/api/logout')).toMatchObject({ status: 200, body: '' })
@@ -115,21 +122,13 @@ const absent = [
   'POST /api/projects/mindsdb/agents/a/completions',
   'POST /api/projects/mindsdb/agents/a/completions/stream',
   'POST /api/webhooks/chatbots/token',
-  'GET /api/tree/',
-  'GET /api/tree/mindsdb',
-  'GET /api/config/',
-  'PUT /api/config',
   'GET /api/config/integrations',
-  'GET /api/handlers/',
   'GET /api/handlers/slack/icon',
+  'GET /api/handlers/slack/readme',
   'PUT /api/handlers/byom/x',
-  'GET /api/databases/files/tables',
-  'DELETE /api/databases/files/tables/t',
-  'POST /api/databases/status',
-  'GET /api/sql/list_databases',
-  'POST /api/sql/query/utils/parametrize_constants',
+  'POST /api/handlers/byom/x',
+  'POST /api/sql/query/copy',
   'POST /api/sql/charter',
-  'GET /api/util/ping_native',
   'GET /api/tabs/',
   'GET /api/integrations/x',
   'GET /api/auth/code',

@@ -62,6 +62,10 @@ const writes: readonly (readonly [method: string, path: string, wrapper: string 
   ['POST', '/api/projects/mindsdb/models', null],
   ['POST', '/api/projects/mindsdb/models/rent/predict', null],
   ['POST', '/api/sql/query', null],
+  ['POST', '/api/databases/files/tables', 'table'],
+  ['POST', '/api/databases/status', null],
+  ['PUT', '/api/config', null],
+  ['POST', '/api/sql/query/utils/parametrize_constants', null],
 ]
 
 const broken = [
@@ -214,6 +218,16 @@ test('a field of the wrong type is refused by its name', async () => {
     ['PUT', '/api/databases/slack', { database: { parameters: [] } }, /parameters/],
     ['POST', '/api/databases', { database: { name: 'n', engine: {} } }, /engine/],
     ['POST', '/api/databases', { database: { name: 'n', engine: 'no_such' } }, /no_such/],
+    ['POST', '/api/databases', { database: { name: 'n', engine: 'slack' }, check_connection: 'yes' }, /check_connection/],
+    ['POST', '/api/databases/status', { engine: 'no_such' }, /no_such/],
+    ['POST', '/api/databases/status', { engine: 5 }, /engine/],
+    ['POST', '/api/databases/files/tables', { table: { name: 'n', select: 5 } }, /select/],
+    ['POST', '/api/databases/files/tables', { table: { name: 'n', select: 'SELECT 1', replace: 'yes' } }, /replace/],
+    ['POST', '/api/databases/files/tables', { table: { name: 'n', select: 'SELECT 1; DROP PROJECT mindsdb' } }, /one statement/],
+    ['POST', '/api/databases/files/tables', { table: { name: 'a.b', select: 'SELECT 1' } }, /./],
+    ['PUT', '/api/config', { default_llm: 'gpt-4o' }, /default_llm/],
+    ['POST', '/api/sql/query/utils/parametrize_constants', { query: 5 }, /query/],
+    ['POST', '/api/sql/query/utils/parametrize_constants', { query: "SELECT 'a" }, /line 1/],
     ['POST', '/api/projects/mindsdb/views', { view: { name: 'n', query: 5 } }, /query/],
     ['POST', '/api/projects/mindsdb/views', { view: { name: 'n', query: 'DROP PROJECT mindsdb' } }, /view/],
     ['POST', '/api/projects/mindsdb/views', { view: { name: 'n', query: 'SELECT nothing FROM files.rentals' } }, /nothing/],
@@ -225,7 +239,7 @@ test('a field of the wrong type is refused by its name', async () => {
     ['POST', '/api/sql/query', { query: 5 }, /query/],
     ['POST', '/api/sql/query', { query: 'SELECT 1', context: [] }, /context/],
     ['POST', '/api/sql/query', { query: 'SELECT 1', context: { db: 5 } }, /db/],
-    ['POST', '/api/sql/query', { query: 'SELECT 1', params: [] }, /params/],
+    ['POST', '/api/sql/query', { query: 'SELECT 1', params: 5 }, /params/],
     ['POST', '/api/sql/query', { query: 'SELECT 1', response_format: 'xml' }, /response_format/],
   ]
   for (const [method, path, body, detail] of wrongs) expect((await expectRefused(method, path, body)).detail).toMatch(detail)
@@ -293,6 +307,10 @@ test('every route answers an odd path with one shape, never 500', async () => {
     '/api/projects/mindsdb/views/X',
     '/api/files/X',
     '/api/databases/X',
+    '/api/databases/X/tables',
+    '/api/databases/files/tables/X',
+    '/api/tree/X',
+    '/api/handlers/X',
     '/api/X',
     '/api/projects/mindsdb/skills?agent=X',
   ]
@@ -307,6 +325,7 @@ test('every route answers an odd path with one shape, never 500', async () => {
     '/api/projects/mindsdb/views/X',
     '/api/files/X',
     '/api/databases/X',
+    '/api/databases/files/tables/X',
   ]
   for (const path of deletions) for (const segment of oddSegments) await expectRefused('DELETE', path.replace('X', segment))
 })

@@ -95,6 +95,9 @@ const samples: Record<string, object> = {
   FileCreated: { name: 'sales', ...content },
   FileReplaced: content,
   FileDeleted: {},
+  ConfigCreated: { name: 'default_llm', value: { api_key: { $secret: hash } } },
+  ConfigUpdated: { value: {} },
+  ConfigDeleted: {},
   JobCreated: job,
   JobRunStarted: run,
   JobRunFinished: { run: 'r', outcome: 'error', error: 'no rows', statements: [{ positions: [3], error: null }] },
@@ -198,6 +201,7 @@ describe('evolve', () => {
       ],
     ],
     ['file', { name: 'sales', ...content, bytes: 11 }, [['FileReplaced', { ...content, bytes: 11 }]]],
+    ['config', { name: 'default_llm', value: {} }, [['ConfigUpdated', { value: {} }]]],
   ])('%s: changes are plain assignments', (kind, expected, changes) => {
     const creation = event(`${kind.charAt(0).toUpperCase()}${kind.slice(1)}Created`)
     expect(fold(kind, creation, ...changes.map(([type, data]) => ({ type, data })))).toEqual(expected)

@@ -208,7 +208,7 @@ const cases: [sql: string, statement: Statement][] = [
       target: { project: 'p', name: 'v' },
       ifNotExists: false,
       replace: false,
-      source: { database: null, query: 'select * from t' },
+      source: { database: null, query: 'select * from t', span: { start: 24, end: 39 } },
     },
   ],
   [
@@ -218,21 +218,45 @@ const cases: [sql: string, statement: Statement][] = [
       target: session('v'),
       ifNotExists: true,
       replace: false,
-      source: { database: 'files', query: 'SELECT sqft FROM rentals' },
+      source: { database: 'files', query: 'SELECT sqft FROM rentals', span: { start: 40, end: 64 } },
     },
   ],
-  ['ALTER VIEW shop.v AS (SELECT 1;)', { kind: 'alter_view', target: shop('v'), source: { database: null, query: 'SELECT 1' } }],
+  [
+    'ALTER VIEW shop.v AS (SELECT 1;)',
+    { kind: 'alter_view', target: shop('v'), source: { database: null, query: 'SELECT 1', span: { start: 22, end: 30 } } },
+  ],
   ['DROP VIEW IF EXISTS v, shop.w', { kind: 'drop_view', targets: [session('v'), shop('w')], ifExists: true }],
   [
     'CREATE OR REPLACE TABLE `files`.`t`\n(select 1)',
-    { kind: 'create_table', target: { database: 'files', name: 't' }, ifNotExists: false, replace: true, query: 'select 1' },
+    { kind: 'create_table', target: { database: 'files', name: 't' }, ifNotExists: false, replace: true, rows: { start: 37, end: 45 } },
   ],
   [
     'create table if not exists t AS SELECT 1',
-    { kind: 'create_table', target: { database: null, name: 't' }, ifNotExists: true, replace: false, query: 'SELECT 1' },
+    { kind: 'create_table', target: { database: null, name: 't' }, ifNotExists: true, replace: false, rows: { start: 32, end: 40 } },
   ],
   ['DROP TABLE IF EXISTS files.`f`', { kind: 'drop_table', targets: [{ database: 'files', name: 'f' }], ifExists: true }],
-  ['INSERT INTO files.rentals VALUES (1)', { kind: 'table_write', verb: 'insert', target: { database: 'files', name: 'rentals' } }],
+  [
+    'CREATE TABLE files.t (a INT, `b c` DECIMAL(10, 2) NULL)',
+    {
+      kind: 'create_table',
+      target: { database: 'files', name: 't' },
+      ifNotExists: false,
+      replace: false,
+      rows: [
+        { name: 'a', type: 'INT', span: { start: 24, end: 27 } },
+        { name: 'b c', type: 'DECIMAL(10, 2)', span: { start: 35, end: 49 } },
+      ],
+    },
+  ],
+  [
+    'INSERT INTO files.rentals VALUES (1)',
+    { kind: 'insert', target: { database: 'files', name: 'rentals' }, columns: null, rows: { start: 26, end: 36 } },
+  ],
+  [
+    'INSERT INTO `files`.`f` (a, `b`) (SELECT 1, 2)',
+    { kind: 'insert', target: { database: 'files', name: 'f' }, columns: ['a', 'b'], rows: { start: 34, end: 45 } },
+  ],
+  ['INSERT INTO f (SELECT 1)', { kind: 'insert', target: { database: null, name: 'f' }, columns: null, rows: { start: 15, end: 23 } }],
   ['UPDATE files.rentals SET sqft=1', { kind: 'table_write', verb: 'update', target: { database: 'files', name: 'rentals' } }],
   ['UPDATE agent SET a=1', { kind: 'table_write', verb: 'update', target: { database: null, name: 'agent' } }],
   ['DELETE FROM t WHERE a = 1', { kind: 'table_write', verb: 'delete', target: { database: null, name: 't' } }],
@@ -284,7 +308,9 @@ const cases: [sql: string, statement: Statement][] = [
   ['SHOW CREATE TABLE p.t', { kind: 'show', what: 'create_table', full: false, from: ['p', 't'], like: null, where: null }],
   ["SHOW TABLE STATUS FROM p LIKE 't'", { kind: 'show', what: 'table_status', full: false, from: ['p'], like: 't', where: null }],
   ['SHOW SESSION STATUS', { kind: 'show', what: 'status', full: false, from: null, like: null, where: null }],
-  ['EXPLAIN SELECT 1', { kind: 'explain', sql: 'SELECT 1' }],
+  ['EXPLAIN SELECT 1', { kind: 'explain', analyze: false, span: { start: 8, end: 16 } }],
+  ['explain analyze WITH a AS (SELECT 1) FROM a', { kind: 'explain', analyze: true, span: { start: 16, end: 43 } }],
+  ['EXPLAIN DROP VIEW v', { kind: 'explain_command', statement: { kind: 'drop_view', targets: [session('v')], ifExists: false } }],
 
   // Chatter
   ['SET autocommit=1', { kind: 'chatter', verb: 'set', variables: ['autocommit'] }],
@@ -337,7 +363,6 @@ describe('a statement is read into what it means', () => {
     ['DROP INDEX ON KNOWLEDGE_BASE k', 'DROP INDEX ON KNOWLEDGE_BASE'],
     ['EVALUATE KNOWLEDGE_BASE k USING a = 1', 'EVALUATE KNOWLEDGE_BASE'],
     ['CREATE ANOMALY DETECTION MODEL m FROM db (SELECT 1)', 'CREATE ANOMALY DETECTION MODEL'],
-    ['CREATE TABLE db.t (a int, b text)', 'CREATE TABLE with columns'],
   ]
   test.each(known)('%s is known and says what to use instead', (sql, what) =>
     expect(parseStatement(sql)).toMatchObject({ kind: 'unavailable', what, instead: expect.any(String) }),

@@ -1,0 +1,38 @@
+import type { Command } from '@event-driven-io/emmett'
+import type { JsonObject, StreamId } from '../../events/common.js'
+import { configNames, type ConfigEvent, type ConfigName } from '../../events/config.js'
+import type { NewEvent } from '../log/log.js'
+import { called, type FactsOf } from '../log/lookups.js'
+import { replacedParams } from './params.js'
+
+/** Each default's new value as a whole; an empty one takes the default back. `streams` are for those that are new. */
+export type ConfigCommand = Command<
+  'UpdateConfig',
+  { parameters: { [N in ConfigName]?: JsonObject }; streams: Record<ConfigName, StreamId> }
+>
+
+export const reads = (_: ConfigCommand) => ({
+  default_llm: called('config', 'default_llm'),
+  default_embedding_model: called('config', 'default_embedding_model'),
+  default_reranking_model: called('config', 'default_reranking_model'),
+})
+
+type Facts = FactsOf<ReturnType<typeof reads>>
+
+const withoutNulls = (value: JsonObject): JsonObject => Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
+
+const change = (name: ConfigName, sent: JsonObject, found: Facts[ConfigName]): ConfigEvent[] => {
+  const value = replacedParams(found?.state.value ?? {}, withoutNulls(sent))
+  const isEmpty = Object.keys(value).length === 0
+  if (!found) return isEmpty ? [] : [{ type: 'ConfigCreated', data: { name, value } }]
+  if (isEmpty) return [{ type: 'ConfigDeleted', data: {} }]
+  return JSON.stringify(value) === JSON.stringify(found.state.value) ? [] : [{ type: 'ConfigUpdated', data: { value } }]
+}
+
+export const decide = ({ data }: ConfigCommand, facts: Facts): NewEvent[] =>
+  configNames.flatMap((name) => {
+    const sent = data.parameters[name]
+    if (!sent) return []
+    const stream = facts[name]?.stream ?? data.streams[name]
+    return change(name, sent, facts[name]).map((event) => ({ stream, event }))
+  })

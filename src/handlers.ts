@@ -1,0 +1,31 @@
+import { connectionEngines, whyNotOpened } from './connections.js'
+
+/** What an engine's name stands for. `unavailable` says why it is known and not used. */
+export type Handler = { name: string; type: 'ml' | 'data'; title: string; description: string; unavailable: string | null }
+
+const own: readonly Handler[] = [
+  {
+    name: 'boosted_trees',
+    type: 'ml',
+    title: 'Boosted trees',
+    description: 'Predicts numbers and classes from tables.',
+    unavailable: null,
+  },
+  {
+    name: 'lightwood',
+    type: 'ml',
+    title: 'Boosted trees',
+    description: 'The same engine under the name that existing statements use.',
+    unavailable: null,
+  },
+  { name: 'files', type: 'data', title: 'Files', description: 'Reads uploaded files.', unavailable: null },
+]
+
+/** Everything that can be named as an engine: what learns, what is read, and the systems that a connection may name. */
+export const knownHandlers: readonly Handler[] = [
+  ...own,
+  ...[...connectionEngines].map(([name, title]): Handler => {
+    const description = `Keeps a connection to ${title} with its secrets encrypted, for those who read it over REST.`
+    return { name, type: 'data', title, description, unavailable: whyNotOpened(name) }
+  }),
+]

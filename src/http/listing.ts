@@ -1,0 +1,80 @@
+import { foldName } from '../../events/common.js'
+import { notFound } from '../errors.js'
+import type { Found, Log } from '../log/log.js'
+import { connectionProblem } from '../sql/connections.js'
+import { catalogue } from '../sql/relations/catalogue.js'
+
+/** The id of the system database that holds the files; ids of resources begin at 1. */
+const filesId = -1
+const system = (name: string) => ({ name, type: 'system', id: null, engine: null, visible: true, deletable: false })
+
+export const filesDatabase = { ...system('files'), type: 'data', id: filesId, engine: 'files', class_type: 'sql', connection_data: {} }
+export const systemDatabases = [system('information_schema'), system('log')]
+
+/** What SQL names before a dot, found by its name. */
+export type Database =
+  | { type: 'system'; name: 'information_schema' | 'log' }
+  | { type: 'files'; name: 'files' }
+  | { type: 'project'; name: string; project: Found<'project'> }
+  | { type: 'connection'; name: string; database: Found<'database'> }
+
+/** What stands behind a name: undefined when nothing does. */
+export const findDatabase = async (log: Log, name: string): Promise<Database | undefined> => {
+  const folded = foldName(name)
+  if (folded === 'files') return { type: 'files', name: folded }
+  if (folded === 'information_schema' || folded === 'log') return { type: 'system', name: folded }
+  const project = await log.resources.one('project', name)
+  if (project) return { type: 'project', name: project.state.name, project }
+  const database = await log.resources.one('database', name)
+  return database && { type: 'connection', name: database.state.name, database }
+}
+
+/** The same, where there must be one. @throws Problem 404 */
+export const databaseNamed = async (log: Log, name: string): Promise<Database> => {
+  const found = await findDatabase(log, name)
+  if (!found) throw notFound('database', name)
+  return found
+}
+
+/** One thing that a database holds. A job is none of its tables. */
+export type Entry = {
+  name: string
+  type: 'table' | 'model' | 'view' | 'agent' | 'system view' | 'job'
+  engine: string | null
+  deletable: boolean
+}
+
+const entry = (type: Entry['type'], name: string, engine: string | null = null, deletable = true): Entry => ({
+  name,
+  type,
+  engine,
+  deletable,
+})
+
+const ofProject = async (log: Log, project: Found<'project'>): Promise<Entry[]> => {
+  const models = await log.resources.list('model', project)
+  const views = await log.resources.list('view', project)
+  const agents = await log.resources.list('agent', project)
+  const jobs = await log.resources.list('job', project)
+  return [
+    entry('table', 'models', null, false),
+    ...models.map(({ state }) => entry('model', state.name, state.versions.at(-1)?.engine ?? null)),
+    ...views.map(({ state }) => entry('view', state.name)),
+    ...agents.map(({ state }) => entry('agent', state.name)),
+    ...jobs.map(({ state }) => entry('job', state.name)),
+  ]
+}
+
+/** What a database holds, in the order that clients show it. @throws Problem 400 for a connection, which is not opened */
+export const entriesOf = async (log: Log, database: Database): Promise<Entry[]> => {
+  switch (database.type) {
+    case 'system':
+      return catalogue[database.name].map(({ name }) => entry('system view', name, null, false))
+    case 'files':
+      return (await log.resources.list('file')).map(({ state }) => entry('table', state.name))
+    case 'project':
+      return ofProject(log, database.project)
+    case 'connection':
+      throw connectionProblem({ name: database.name, engine: database.database.state.engine })
+  }
+}

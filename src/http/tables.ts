@@ -1,0 +1,112 @@
+import type { Request, Response } from 'express'
+import { z } from 'zod'
+import { foldName, resourceName, text } from '../../events/common.js'
+import type { Ledger } from '../commands/ledger.js'
+import { conflict, notFound, Problem } from '../errors.js'
+import type { Log } from '../log/log.js'
+import { lex, splitSingle } from '../sql/lexer.js'
+import type { SqlEngine } from '../sql/execute.js'
+import { fileName } from './files.js'
+import { databaseNamed, entriesOf, type Database, type Entry } from './listing.js'
+import { idempotencyOf, note, originOf } from './origin.js'
+import { param, unwrap, type Route } from './route.js'
+
+const record = z.object({ name: z.string(), type: z.enum(['data', 'model', 'view', 'agent', 'system view']) }).meta({ id: 'Table' })
+const creation = z.object({ name: resourceName, select: text, replace: z.boolean().nullish() })
+const path = '/databases/:database/tables'
+
+const tablesOf = async (log: Log, database: Database): Promise<Entry[]> =>
+  (await entriesOf(log, database)).filter(({ type }) => type !== 'job')
+
+const shown = ({ name, type }: Entry) => ({ name, type: type === 'table' ? 'data' : type })
+
+/** Only files are written to. */
+const writable = (database: Database, verb: string, table: string): void => {
+  if (database.type === 'files') return
+  const hints = {
+    project: `Models and views are at /api/projects/${database.name}/models/${table} and /api/projects/${database.name}/views/${table}.`,
+    connection: 'Upload the data as a file: PUT /api/files/<name>.',
+    system: 'The tables of the system are read only.',
+  }
+  throw new Problem('wrong_arguments', 'Error', `a table cannot be ${verb} in ${database.name}: it is a ${database.type}, not files`, {
+    hint: hints[database.type],
+  })
+}
+
+/** The one SELECT of a body, as it was written: without semicolons and comments around it, so that brackets can be put around it. */
+const queryText = (select: string): string => {
+  const tokens = splitSingle(lex(select), select)
+  return select.slice(tokens[0]?.start, tokens.at(-1)?.end)
+}
+
+const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``
+
+/** What one finds under `/databases/<database>/tables`. CREATE TABLE … is carried out by `sql`, as if it had been sent there. */
+export const tableRoutes = (ledger: Ledger, sql: Pick<SqlEngine, 'execute'>): Route[] => {
+  const { log } = ledger
+  const tableNamed = async (database: Database, name: string): Promise<Entry> => {
+    const found = (await tablesOf(log, database)).find((known) => foldName(known.name) === foldName(name))
+    if (!found) throw notFound('table', name)
+    return found
+  }
+  const create = async (req: Request, res: Response): Promise<void> => {
+    const { name, select, replace } = unwrap(req, 'table', creation)
+    writable(await databaseNamed(log, param(req, 'database')), 'created', name)
+    const [origin, execution] = [originOf(req, res), idempotencyOf(req)]
+    const file = fileName(name)
+    const taken = await log.resources.one('file', file)
+    if (taken && replace !== true && !(await ledger.repeated(origin, execution))) throw conflict('table', name)
+    const query = `CREATE ${replace === true ? 'OR REPLACE ' : ''}TABLE files.${quoted(file)} (\n${queryText(select)}\n)`
+    const answer = await sql.execute({ query, origin, execution })
+    if (answer.type === 'error') throw answer.problem
+    res.locals['positions'] = answer.positions
+  }
+  return [
+    {
+      method: 'get',
+      path,
+      summary: 'List what can be read in a database: files, models and views of a project, system views',
+      answers: { 200: z.array(record) },
+      async handle(req, res) {
+        res.json((await tablesOf(log, await databaseNamed(log, param(req, 'database')))).map(shown))
+      },
+    },
+    {
+      method: 'post',
+      path,
+      summary: 'Keep the rows of a SELECT as a file',
+      body: z.object({ table: creation }),
+      answers: { 201: record },
+      async handle(req, res) {
+        await create(req, res)
+        const { name } = unwrap(req, 'table', creation)
+        res.status(201).json(shown(await tableNamed({ type: 'files', name: 'files' }, name)))
+      },
+    },
+    {
+      method: 'get',
+      path: `${path}/:table`,
+      summary: 'Get one table of a database',
+      answers: { 200: record },
+      async handle(req, res) {
+        res.json(shown(await tableNamed(await databaseNamed(log, param(req, 'database')), param(req, 'table'))))
+      },
+    },
+    {
+      method: 'delete',
+      path: `${path}/:table`,
+      summary: 'Delete a file',
+      answers: { 204: null },
+      async handle(req, res) {
+        const database = await databaseNamed(log, param(req, 'database'))
+        const name = param(req, 'table')
+        writable(database, 'deleted', name)
+        const [origin, execution] = [originOf(req, res), idempotencyOf(req)]
+        const repeated = await ledger.repeated(origin, execution)
+        const file = repeated ? name : (await tableNamed(database, name)).name
+        note(res, await ledger.execute({ type: 'DeleteFile', data: { file } }, origin, execution))
+        res.status(204).end()
+      },
+    },
+  ]
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { Problem } from '../errors.js'
+import type { Log } from '../log/log.js'
+import { listDatabases } from './databases.js'
+import { entriesOf, findDatabase } from './listing.js'
+import type { Records } from './records.js'
+import { param, type Route } from './route.js'
+
+const root = z
+  .object({
+    name: z.string(),
+    class: z.literal('db'),
+    type: z.enum(['system', 'project', 'data']),
+    engine: z.string().nullable(),
+    deletable: z.boolean(),
+    visible: z.boolean(),
+  })
+  .meta({ id: 'TreeRoot' })
+const leaf = z
+  .object({
+    name: z.string(),
+    schema: z.null(),
+    class: z.enum(['table', 'job']),
+    type: z.enum(['table', 'model', 'view', 'agent', 'system view', 'job']),
+    engine: z.string().nullable(),
+    deletable: z.boolean(),
+  })
+  .meta({ id: 'TreeLeaf' })
+
+export const treeRoutes = (log: Log, records: Records, defaultProject: string): Route[] => [
+  {
+    method: 'get',
+    path: '/tree',
+    summary: 'The databases, as a tree of objects begins',
+    answers: { 200: z.array(root) },
+    async handle(_req, res) {
+      const databases = await listDatabases(log, records, defaultProject)
+      res.json(databases.map(({ name, type, engine, deletable, visible }) => ({ name, class: 'db', type, engine, deletable, visible })))
+    },
+  },
+  {
+    method: 'get',
+    path: '/tree/:database',
+    summary: 'What a database holds: models, views, agents and jobs of a project, uploaded files, system views',
+    query: z.object({ all_schemas: z.string().optional().describe('taken for its clients; there is one schema in each database') }),
+    answers: { 200: z.array(leaf) },
+    async handle(req, res) {
+      const name = param(req, 'database')
+      const database = await findDatabase(log, name)
+      // 400 is what clients of this address know.
+      if (!database)
+        throw new Problem('wrong_arguments', 'Error', `There is no element with name '${name}'`, {
+          hint: 'GET /api/tree lists what there is.',
+        })
+      const entries = await entriesOf(log, database)
+      res.json(
+        entries.map(({ name, type, engine, deletable }) => ({
+          name,
+          schema: null,
+          class: type === 'job' ? 'job' : 'table',
+          type,
+          engine,
+          deletable,
+        })),
+      )
+    },
+  },
+]

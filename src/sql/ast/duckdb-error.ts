@@ -1,0 +1,56 @@
+/**
+ * What DuckDB said against a text. `kind` is its word for the sort of error (`Binder`, `Conversion`), `bytes` the place in the
+ * text that was run, as an offset in UTF-8 bytes; `name` and `candidates` what was not found and what is like it.
+ */
+export type DuckDBError = { kind: string; message: string; bytes: number | undefined; name: string | undefined; candidates: string[] }
+
+/** Errors of the binding may come from another realm, where `instanceof` says no. */
+const messageOf = (error: unknown): string => {
+  const message: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'message') : error
+  return typeof message === 'string' ? message : 'unknown error'
+}
+
+const kindAt = /^([A-Z][A-Za-z ]*) Error: /i
+
+const memberOf = (fields: object, key: string): string | undefined => {
+  const value: unknown = Reflect.get(fields, key)
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+const parsed = (text: string): object | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const decode = (error: unknown): DuckDBError => {
+  const text = messageOf(error)
+  const kind = kindAt.exec(text)?.[1]
+  const body = text.replace(kindAt, '')
+  const fields = body.startsWith('{') ? parsed(body) : undefined
+  if (!fields) return { kind: kind ?? '', message: body, bytes: undefined, name: undefined, candidates: [] }
+  const bytes = Number(memberOf(fields, 'position') ?? NaN)
+  return {
+    kind: memberOf(fields, 'exception_type') ?? kind ?? '',
+    message: memberOf(fields, 'exception_message') ?? '',
+    bytes: Number.isNaN(bytes) ? undefined : bytes,
+    name: memberOf(fields, 'name'),
+    candidates: memberOf(fields, 'candidates')?.split(/,\s*/) ?? [],
+  }
+}
+
+/** Some messages carry the line they speak of, as if errors were texts: where its caret stands is not a place in our text. */
+const withoutLine = (message: string): string => message.replace(/\n+LINE \d+:[\s\S]*$/, '')
+
+/**
+ * Reads an error of DuckDB, whether it came as JSON (`errors_as_json`) or as text.
+ *
+ * @example readDuckDBError(error).kind // 'Binder'
+ */
+export const readDuckDBError = (error: unknown): DuckDBError => {
+  const decoded = decode(error)
+  return { ...decoded, message: withoutLine(decoded.message) }
+}

@@ -1,0 +1,52 @@
+import { unreachable } from '../../../events/common.js'
+import { explainPlan } from './plan.js'
+import type { Ready } from './ready.js'
+import { writeTable } from './table-file.js'
+import type { Wanted } from './wanted.js'
+
+type Columns = { name: string; type: string }[]
+type Answer = { columns: Columns; rows: readonly (readonly unknown[])[] }
+type AnswerFrame = { columns: Columns } | { rows: Buffer } | { end: { rows: number; scored: ReturnType<Ready['scored']> } }
+
+const columnsAnswer = ({ prepared }: Ready): Answer => ({
+  columns: [
+    { name: 'name', type: 'VARCHAR' },
+    { name: 'type', type: 'VARCHAR' },
+  ],
+  rows: Array.from({ length: prepared.columnCount }, (_, i) => [prepared.columnName(i), String(prepared.columnType(i))]),
+})
+
+const fileAnswer = async ({ session, prepared, text, tree }: Ready, wanted: Extract<Wanted, { kind: 'file' }>): Promise<Answer> => {
+  const { connection, blobsDirectory } = session
+  const made = await writeTable({ connection, prepared, text, tree, path: wanted.path, after: wanted.after }, blobsDirectory)
+  return {
+    columns: [
+      { name: 'bytes', type: 'BIGINT' },
+      { name: 'row_count', type: 'BIGINT' },
+      { name: 'columns', type: 'JSON' },
+    ],
+    rows: [[made.bytes, made.rowCount, made.columns]],
+  }
+}
+
+const answerOf = (wanted: Wanted, ready: Ready): Answer | Promise<Answer> => {
+  switch (wanted.kind) {
+    case 'columns':
+      return columnsAnswer(ready)
+    case 'file':
+      return fileAnswer(ready, wanted)
+    case 'plan':
+      return explainPlan(ready, wanted)
+    default:
+      return unreachable(wanted)
+  }
+}
+
+/** Answers what is wanted of a query instead of its rows, as a table like any other. */
+export async function* answerTable(wanted: Wanted, ready: Ready): AsyncGenerator<AnswerFrame> {
+  const { columns, rows } = await answerOf(wanted, ready)
+  yield { columns }
+  if (rows.length > 0) yield { rows: Buffer.from(rows.map((row) => JSON.stringify(row)).join(',')) }
+  // What was scored to explain a query was shown to nobody.
+  yield { end: { rows: rows.length, scored: wanted.kind === 'file' ? ready.scored() : [] } }
+}

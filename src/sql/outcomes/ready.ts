@@ -1,0 +1,12 @@
+import type { DuckDBPreparedStatement } from '@duckdb/node-api'
+import type { AstNode } from '../ast/json.js'
+import type { Session } from '../session.js'
+
+/** A query that has been rewritten and prepared. */
+export type Ready = {
+  session: Session
+  prepared: DuckDBPreparedStatement
+  text: string
+  tree?: AstNode
+  scored: () => { model: string; version: number; rows: number }[]
+}

@@ -1,0 +1,129 @@
+import { rm, stat } from 'node:fs/promises'
+import { DuckDBTypeId, type DuckDBConnection, type DuckDBPreparedStatement } from '@duckdb/node-api'
+import { foldName } from '../../../events/common.js'
+import { isProblem, Problem } from '../../errors.js'
+import { sqlName, sqlString } from '../../files/staged-table.js'
+import { writeParquet, type ParquetFile } from '../../files/parquet-writer.js'
+import { limits } from '../../limits.js'
+import type { AstNode } from '../ast/json.js'
+import { nearest } from '../names.js'
+import { running } from '../sources.js'
+import { checkNames } from './column-names.js'
+import type { TableBefore } from './wanted.js'
+
+/** A query that DuckDB runs, and where its rows go. */
+type Job = {
+  connection: DuckDBConnection
+  prepared: DuckDBPreparedStatement
+  text: string
+  /** The tree that the text was printed from. */
+  tree: AstNode | undefined
+  path: string
+  after: TableBefore | undefined
+}
+
+type NamedColumn = { name: string; type: string }
+
+const wrongTable = (detail: string, hint: string): Problem => new Problem('query_failed', 'The table cannot be written', detail, { hint })
+
+const tooLarge = (limit: 'tableMaxRows' | 'tableMaxBytes' | 'fileMaxColumns', unit: string): Problem =>
+  new Problem('query_limit', 'The table is too large', `The table would have more than ${limits[limit]} ${unit} (${limit})`, {
+    hint: 'Keep fewer rows or columns, or keep the query instead: CREATE VIEW name AS (SELECT …).',
+    limit,
+  })
+
+/** Types whose values Parquet would change. */
+const lossy = new Set([DuckDBTypeId.INTERVAL, DuckDBTypeId.TIME_TZ, DuckDBTypeId.UNION])
+
+const columnsOf = (prepared: DuckDBPreparedStatement): NamedColumn[] =>
+  Array.from({ length: prepared.columnCount }, (_, i) => {
+    const name = prepared.columnName(i)
+    if (lossy.has(prepared.columnTypeId(i)))
+      throw wrongTable(`Column "${name}" has the type ${String(prepared.columnType(i))}, which a file does not keep`, 'CAST it to VARCHAR.')
+    return { name, type: String(prepared.columnType(i)) }
+  })
+
+// Parquet has no integer of 128 bits, and would make a DOUBLE of it; sums of integers have that type.
+const keptType = (type: string): string => type.replace(/\bU?HUGEINT\b/g, 'DECIMAL(38,0)')
+
+const kept = ({ name, type }: NamedColumn): string => {
+  const column = sqlName(name)
+  return keptType(type) === type ? column : `CAST(${column} AS ${keptType(type)}) AS ${column}`
+}
+
+const newTable = (text: string, columns: readonly NamedColumn[]): string => {
+  checkNames(columns, 'table')
+  return `SELECT ${columns.map(kept).join(', ')} FROM (${text}) AS made`
+}
+
+const noSuchColumn = (name: string, columns: readonly NamedColumn[]): Problem => {
+  const like = nearest(
+    name,
+    columns.map((column) => column.name),
+  )
+  const hint = like === undefined ? `Its columns are ${columns.map((column) => column.name).join(', ')}.` : `Did you mean "${like}"?`
+  return new Problem('bad_statement', 'No such column', `The table has no column "${name}"`, { hint })
+}
+
+/** The columns that values are given for, in the order in which they come. */
+const targets = ({ columns, into }: TableBefore, given: number): readonly NamedColumn[] => {
+  const chosen = into?.map((name) => columns.find((column) => foldName(column.name) === foldName(name)) ?? noSuch(name, columns)) ?? columns
+  checkNames(chosen, 'list')
+  if (chosen.length === given) return chosen
+  throw wrongTable(
+    `${given} ${given === 1 ? 'value is' : 'values are'} given for ${chosen.length} ${chosen.length === 1 ? 'column' : 'columns'}`,
+    `The columns are ${chosen.map(({ name }) => name).join(', ')}.`,
+  )
+}
+
+const noSuch = (name: string, columns: readonly NamedColumn[]): never => {
+  throw noSuchColumn(name, columns)
+}
+
+const longerTable = (text: string, given: number, before: TableBefore, blobs: string): string => {
+  const chosen = targets(before, given)
+  const items = before.columns.map((column) => {
+    const name = sqlName(column.name)
+    return `CAST(${chosen.includes(column) ? name : 'NULL'} AS ${column.type}) AS ${name}`
+  })
+  const names = chosen.map(({ name }) => sqlName(name)).join(', ')
+  return `SELECT * FROM read_parquet(${sqlString(`${blobs}/${before.content}`)}) UNION ALL SELECT ${items.join(', ')} FROM (${text}) AS given(${names})`
+}
+
+/** Stops the writing when the file has become too large; a row limit alone does not bound it. */
+const watchSize = (connection: DuckDBConnection, path: string) => {
+  let tooMany = false
+  const timer = setInterval(() => {
+    void stat(path).then(
+      ({ size }) => {
+        if (size <= limits.tableMaxBytes) return
+        tooMany = true
+        connection.interrupt()
+      },
+      () => undefined,
+    )
+  }, 100)
+  return { isTooLarge: () => tooMany, end: () => clearInterval(timer) }
+}
+
+/** Writes a query's rows to a Parquet file, whole and on the disk when this resolves; nothing is left of one that fails. */
+export const writeTable = async ({ connection, prepared, text, tree, path, after }: Job, blobs: string): Promise<ParquetFile> => {
+  const columns = columnsOf(prepared)
+  if (columns.length > limits.fileMaxColumns) throw tooLarge('fileMaxColumns', 'columns')
+  const select = after ? longerTable(text, columns.length, after, blobs) : newTable(text, columns)
+  const size = watchSize(connection, path)
+  try {
+    const limited = `SELECT * FROM (${select}) AS all_rows LIMIT ${limits.tableMaxRows + 1}`
+    const shape = { columnCount: after?.columns.length ?? columns.length }
+    const before = Buffer.byteLength(`COPY (${limited.slice(0, limited.indexOf(text))}`)
+    const written = await running(text, tree, () => writeParquet(connection, limited, shape, path), before)
+    if (written.rowCount > limits.tableMaxRows) throw tooLarge('tableMaxRows', 'rows')
+    if (written.bytes > limits.tableMaxBytes) throw tooLarge('tableMaxBytes', 'bytes')
+    return written
+  } catch (error) {
+    await rm(path, { force: true })
+    throw size.isTooLarge() && !isProblem(error) ? tooLarge('tableMaxBytes', 'bytes') : error
+  } finally {
+    size.end()
+  }
+}

@@ -1,0 +1,85 @@
+import { column, type Column, type Relation } from './relation.js'
+
+const name = (what: string): Column => column('NAME', 'VARCHAR', `Name of the ${what}.`)
+const project = column('PROJECT', 'VARCHAR', 'Project that holds it.')
+const error = column('ERROR', 'VARCHAR', 'Why it failed.')
+
+/** A table that always has no rows, with the columns that clients ask for. */
+const absent = (relation: Omit<Relation, 'kind' | 'sql'>): Relation => ({
+  ...relation,
+  kind: 'SYSTEM VIEW',
+  sql: `SELECT ${relation.columns.map(({ name, type }) => `CAST(NULL AS ${type}) AS "${name}"`).join(', ')} WHERE false`,
+})
+
+const triggers = absent({
+  name: 'triggers',
+  about: 'Triggers; always empty: this service has none.',
+  columns: [
+    name('trigger'),
+    project,
+    column('DATABASE', 'VARCHAR', 'Connection that it watches.'),
+    column('TABLE', 'VARCHAR', 'Table that it watches.'),
+    column('QUERY', 'VARCHAR', 'Statements that it runs.'),
+    column('LAST_ERROR', 'VARCHAR', 'Why its last run failed.'),
+  ],
+})
+
+const knowledgeBases = absent({
+  name: 'knowledge_bases',
+  about: 'Knowledge bases; always empty: this service has none.',
+  columns: [
+    name('knowledge base'),
+    project,
+    column('EMBEDDING_MODEL', 'VARCHAR', 'Model that embeds texts.'),
+    column('RERANKING_MODEL', 'VARCHAR', 'Model that orders results.'),
+    column('STORAGE', 'VARCHAR', 'Table that holds the vectors.'),
+    column('METADATA_COLUMNS', 'VARCHAR', 'Columns of metadata.'),
+    column('CONTENT_COLUMNS', 'VARCHAR', 'Columns of content.'),
+    column('ID_COLUMN', 'VARCHAR', 'Column that identifies a row.'),
+    column('PARAMS', 'VARCHAR', 'Settings as JSON text.'),
+    column('INSERT_STARTED_AT', 'TIMESTAMP', 'When the last insert began (UTC).'),
+    column('INSERT_FINISHED_AT', 'TIMESTAMP', 'When the last insert ended (UTC).'),
+    column('PROCESSED_ROWS', 'BIGINT', 'Rows that were inserted.'),
+    error,
+    column('QUERY_ID', 'BIGINT', 'Query that inserts.'),
+  ],
+})
+
+/** Kinds of resources that this service does not have; clients list them all the same. */
+export const absentResources: readonly Relation[] = [triggers, knowledgeBases]
+
+/** What the public service says of queries that go on in the background; here none does. */
+export const queries = absent({
+  name: 'queries',
+  about: 'Queries that go on in the background; always empty: a query ends with its answer.',
+  columns: [
+    column('ID', 'BIGINT', 'Number of the query.'),
+    column('STARTED_AT', 'TIMESTAMP', 'When it began (UTC).'),
+    column('FINISHED_AT', 'TIMESTAMP', 'When it ended (UTC).'),
+    column('PROCESSED_ROWS', 'BIGINT', 'Rows that it has processed.'),
+    error,
+    column('SQL', 'VARCHAR', 'Its text.'),
+    column('DATABASE', 'VARCHAR', 'Database that it runs in.'),
+    column('PARAMETERS', 'VARCHAR', 'Its parameters as JSON text.'),
+    column('CONTEXT', 'VARCHAR', 'Its context as JSON text.'),
+    column('UPDATED_AT', 'TIMESTAMP', 'When this was last written (UTC).'),
+  ],
+})
+
+/** Calls of language models: agents call none here. */
+export const languageModelCalls = absent({
+  name: 'llm_log',
+  about: 'Calls of language models; always empty: this service makes none.',
+  columns: [
+    column('api_key', 'VARCHAR', 'Key of the call.'),
+    column('model_name', 'VARCHAR', 'Model that was called.'),
+    column('input', 'VARCHAR', 'What was sent.'),
+    column('output', 'VARCHAR', 'What was answered.'),
+    column('start_time', 'TIMESTAMP', 'When it began (UTC).'),
+    column('end_time', 'TIMESTAMP', 'When it ended (UTC).'),
+    column('prompt_tokens', 'BIGINT', 'Tokens that were sent.'),
+    column('completion_tokens', 'BIGINT', 'Tokens that were answered.'),
+    column('total_tokens', 'BIGINT', 'Tokens in all.'),
+    column('success', 'BOOLEAN', 'Whether it was answered.'),
+  ],
+})

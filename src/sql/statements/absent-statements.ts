@@ -1,0 +1,43 @@
+const settings = 'the settings of the environment'
+const maintenance = 'mindledger rebuild, should tables have to be built anew'
+const values = 'parameters: :name in the statement, and its value under "params"'
+
+/** Statements of SQL that this service does not have, by their first word: what to use instead. */
+const instead: Readonly<Record<string, string>> = {
+  TRUNCATE: 'DROP TABLE files.name',
+  MERGE: 'PUT /api/files/name with the new rows',
+  REPLACE: 'PUT /api/files/name with the new rows',
+  COPY: 'SELECT: its answer is the data',
+  EXPORT: 'SELECT: its answer is the data',
+  IMPORT: 'PUT /api/files/name',
+  ATTACH: "CREATE DATABASE name WITH ENGINE = 'engine', PARAMETERS = {…}",
+  DETACH: 'DROP DATABASE name',
+  GRANT: 'AUTH=session, which asks every caller for a password',
+  REVOKE: 'AUTH=session, which asks every caller for a password',
+  INSTALL: settings,
+  LOAD: settings,
+  PRAGMA: settings,
+  RESET: settings,
+  CALL: 'SELECT, or a job of the operating system that sends the statements',
+  PREPARE: values,
+  EXECUTE: values,
+  DEALLOCATE: values,
+  DECLARE: values,
+  SUMMARIZE: 'SELECT count(x), min(x), max(x), avg(x) FROM table',
+  VACUUM: maintenance,
+  CHECKPOINT: maintenance,
+  ANALYZE: maintenance,
+  OPTIMIZE: maintenance,
+  KILL: 'closing the connection, which stops its query',
+  LOCK: 'one statement for what belongs together: each is a transaction',
+  UNLOCK: 'one statement for what belongs together: each is a transaction',
+  SAVEPOINT: 'one statement for what belongs together: each is a transaction',
+  RELEASE: 'one statement for what belongs together: each is a transaction',
+  RENAME: "ALTER DATABASE name NAME = 'new'",
+}
+
+/** What to use instead of a statement that begins with this word; undefined when SQL has none that does. */
+export const insteadOf = (word: string): string | undefined => {
+  const verb = word.toUpperCase()
+  return Object.hasOwn(instead, verb) ? instead[verb] : undefined
+}

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { ask, expectAnswer, type Case } from '../../../support/dialect.js'
+import { startTestService } from '../../../support/service.js'
+
+let at: Awaited<ReturnType<typeof startTestService>>
+beforeAll(async () => {
+  at = await startTestService()
+})
+afterAll(() => at.stop())
+
+const chatter: Case[] = [
+  ['SET names utf8', 'ok'],
+  ["SET NAMES 'utf8mb4' COLLATE 'utf8mb4_general_ci'", 'ok'],
+  ['SET autocommit=1', 'ok'],
+  ['SET character_set_results = NULL', 'ok'],
+  ['SET @@session.autocommit = ON', 'ok'],
+  ['SET profiling = 1', 'ok'],
+  ['SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED', 'ok'],
+  ['BEGIN', 'ok'],
+  ['START TRANSACTION', 'ok'],
+  ['COMMIT', 'ok'],
+  ['ROLLBACK', 'ok'],
+  ['SELECT @@version', '@@version', [['8.0.17']]],
+  ['SELECT @@session.tx_isolation, @@autocommit AS a', '@@session.tx_isolation, a', [['REPEATABLE-READ', '1']]],
+  ['SELECT @@version_comment LIMIT 1', '@@version_comment'],
+  ['SELECT VERSION()', 'VERSION', [['8.0.17']]],
+  ['SELECT database()', 'database', [['mindsdb']]],
+  ['SELECT DATABASE() AS db, version()', 'db, version', [['mindsdb', '8.0.17']]],
+  ['SELECT CURRENT_USER()', 'CURRENT_USER', [['anonymous@localhost']]],
+  ['SELECT current_user', 'current_user', [['anonymous@localhost']]],
+  ['SELECT USER(), CONNECTION_ID()', 'USER, CONNECTION_ID', [['anonymous@localhost', 1]]],
+  [
+    "SHOW VARIABLES LIKE 'tx_%'",
+    'Variable_name, Value',
+    [
+      ['tx_isolation', 'REPEATABLE-READ'],
+      ['tx_read_only', '0'],
+    ],
+  ],
+  ["SHOW SESSION VARIABLES WHERE Variable_name = 'autocommit'", 'Variable_name, Value', [['autocommit', '1']]],
+  ['SHOW WARNINGS', 'Level, Code, Message', []],
+  ['SHOW ERRORS LIMIT 10', 'Level, Code, Message', []],
+  [
+    'SHOW SESSION STATUS',
+    'Variable_name, Value',
+    [
+      ['auto_increment_increment', '1'],
+      ['tx_isolation', 'REPEATABLE-READ'],
+      ['tx_read_only', '0'],
+    ],
+  ],
+]
+describe('what clients say when they connect', () => test.each(chatter)('%s', (...one) => expectAnswer(at.url, one)))
+
+// Each refusal says what is missing and what to use instead.
+const absent: [statement: string, says: RegExp][] = [
+  ['SELEC 1', /SELEC begins no statement.*Did you mean SELECT columns FROM table/s],
+  ['CREAT AGENT a', /Did you mean CREATE AGENT/],
+  ['CREATE AGNET a USING model = 1', /"AGNET" is not understood here.*Did you mean CREATE AGENT/s],
+  ['SHOW FUNCTIONS', /there is no SHOW FUNCTIONS.*Did you mean SHOW FUNCTION STATUS/s],
+  ['SHOW TABELS', /there is no SHOW TABELS.*Did you mean SHOW \[FULL\] TABLES/s],
+  ['SHOW NONSENSE', /there is no SHOW NONSENSE; SHOW lists DATABASES, PROJECTS/],
+  ['HELP', /HELP begins no statement of this service; CREATE, DROP/],
+  ['TRUNCATE files.x', /does not have TRUNCATE.*Use DROP TABLE files\.name/s],
+  ['GRANT ALL ON x TO y', /does not have GRANT.*Use AUTH=session/s],
+  ['COPY x TO y', /does not have COPY.*Use SELECT/s],
+  ["ATTACH 'x.db'", /does not have ATTACH.*Use CREATE DATABASE/s],
+  ['PREPARE p AS SELECT 1', /does not have PREPARE.*Use parameters/s],
+  ['@v := 3', /variables are not kept between statements.*params/s],
+  ['SET show_secrets = true', /secrets are never shown/],
+  ['CREATE KNOWLEDGE_BASE k USING a = 1', /does not have CREATE KNOWLEDGE_BASE\nUse a skill/],
+  ['ALTER KNOWLEDGE BASE k USING a = 1', /does not have ALTER KNOWLEDGE_BASE/],
+  ['DROP KNOWLEDGE_BASE k', /does not have DROP KNOWLEDGE_BASE/],
+  ['CREATE INDEX ON KNOWLEDGE_BASE k', /does not have CREATE INDEX ON KNOWLEDGE_BASE/],
+  ['EVALUATE KNOWLEDGE_BASE k USING a = 1', /does not have EVALUATE KNOWLEDGE_BASE/],
+  ['CREATE TRIGGER t ON files.x (SELECT 1)', /does not have triggers\nFollow the log/],
+  ['DROP TRIGGER t', /t does not exist/],
+  ['UPDATE files.x SET a = 1', /UPDATE is not possible/],
+  ['DELETE FROM files.x', /DELETE is not possible/],
+]
+test.each(absent)('%s is refused with what to use instead', async (statement, says) => {
+  expect(await ask(at.url, statement)).toMatchObject({ type: 'error', error_message: expect.stringMatching(says) })
+})

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, test } from '@jest/globals'
+import { expectAnswer, type Case } from '../../../support/dialect.js'
+import { settled, uploadRentals } from '../../../support/rentals.js'
+import { startTestService } from '../../../support/service.js'
+
+let at: Awaited<ReturnType<typeof startTestService>>
+beforeAll(async () => {
+  at = await startTestService()
+  await uploadRentals(at.url)
+  await expectAnswer(at.url, ['CREATE PROJECT shop', 'ok'])
+})
+afterAll(() => at.stop())
+
+const answered =
+  'NAME, ENGINE, PROJECT, ACTIVE, VERSION, STATUS, ACCURACY, PREDICT, UPDATE_STATUS, MINDSDB_VERSION, ERROR, SELECT_DATA_QUERY, TRAINING_OPTIONS, TAG'
+const listed =
+  'NAME, ENGINE, PROJECT, ACTIVE, VERSION, STATUS, ACCURACY, PREDICT, UPDATE_STATUS, MINDSDB_VERSION, ERROR, SELECT_DATA_QUERY, TRAINING_OPTIONS, ' +
+  'CURRENT_TRAINING_PHASE, TOTAL_TRAINING_PHASES, TRAINING_PHASE_NAME, TAG, CREATED_AT, TRAINING_TIME'
+const predicted =
+  'sqft, location, rooms, rental_price, select_data_query, when_data, rental_price_original, rental_price_confidence, rental_price_explain, ' +
+  'rental_price_anomaly, rental_price_min, rental_price_max'
+const active = "SELECT version FROM shop.models WHERE name = 'RENT' AND ACTIVE = '1'"
+
+const cases: Case[] = [
+  [
+    "CREATE PREDICTOR shop.Rent\nFROM `files`\n(SELECT * FROM rentals)\nPREDICT `rental_price`\nUSING\nengine = 'lightwood',\n`tag` = 'first'",
+    answered,
+  ],
+  ['wait', 'rent'],
+  ['CREATE MODEL shop.rent FROM files (SELECT * FROM rentals) PREDICT rental_price', /Model with name rent already exists/],
+  ['CREATE MODEL IF NOT EXISTS shop.rent FROM files (SELECT * FROM rentals) PREDICT rental_price', 'ok'],
+  ["CREATE MODEL shop.x FROM files (SELECT * FROM rentals) PREDICT rental_price USING engine = 'none'", /There is no engine "none"/],
+  ['CREATE MODEL shop.x FROM files (SELECT * FROM rentals) PREDICT a, b', /a model predicts one column, not 2/],
+  [
+    'CREATE MODEL shop.x FROM files (SELECT * FROM rentals) PREDICT a ORDER BY b WINDOW 3 HORIZON 2',
+    /not available\nSelect earlier values as columns/,
+  ],
+  [
+    'CREATE ANOMALY DETECTION MODEL shop.x FROM files (SELECT * FROM rentals)',
+    /does not have CREATE ANOMALY DETECTION MODEL\nUse CREATE MODEL/,
+  ],
+  ['FINETUNE shop.rent FROM `files`\n(SELECT * FROM rentals)', /learn anew from all rows\nRETRAIN/],
+  ["SHOW MODELS FROM shop LIKE 'R%'", listed],
+  ['SHOW PREDICTORS IN shop', listed],
+  ['SHOW MODELS', listed, []],
+  ["SELECT * FROM `shop`.models WHERE name = 'rent'", listed],
+  ["SELECT * FROM `shop`.models_versions WHERE name = 'rent' and version = '1'", listed],
+  [
+    'SELECT name, version, active, status, tag FROM shop.models',
+    'NAME, VERSION, ACTIVE, STATUS, TAG',
+    [['Rent', 1, true, 'complete', 'first']],
+  ],
+  ['DESCRIBE shop.rent', `TABLES, ${answered}`],
+  ['DESCRIBE MODEL shop.rent.1', `TABLES, ${answered}`],
+  ['DESCRIBE `shop`.`rent`.`info`', 'accuracies, column_importances, outputs, inputs'],
+  [
+    'DESCRIBE `shop`.`rent`.`1`.`features`',
+    'column, type, encoder, role',
+    [
+      ['sqft', 'integer', 'number', 'feature'],
+      ['location', 'text', 'category', 'feature'],
+      ['rooms', 'integer', 'number', 'feature'],
+      ['rental_price', 'integer', 'regression', 'target'],
+    ],
+  ],
+  ['DESCRIBE shop.rent.model', 'name, performance, training_time, selected, accuracy_functions'],
+  ['DESCRIBE shop.rent.jsonai', 'json_ai'],
+  ['DESCRIBE shop.rent.nope', /no attribute nope\nAttributes: info, features, model, jsonai/],
+  ['DESCRIBE shop.rent.9', /has no version 9/],
+  ['DESCRIBE shop.none', /Model not found: shop\.none/],
+  ['SELECT * FROM `shop`.`rent`.1\nWHERE sqft = 900\nAND location = "good"\n', predicted],
+  ["SELECT rental_price > 0 AS yes FROM shop.rent WHERE sqft = '900' USING a = 1", 'yes', [[true]]],
+  [
+    'SELECT m.`rental_price` AS predicted, t.*, m.*\nFROM `files`.`rentals` AS t\nJOIN `shop`.`rent`.1 AS m\nWHERE t.sqft > 400\nLIMIT 10',
+    `predicted, sqft, location, rooms, rental_price, ${predicted}`,
+  ],
+  ['SELECT m.* FROM (SELECT * FROM files (SELECT * FROM rentals LIMIT 3)) AS t JOIN shop.rent AS m', predicted],
+  ['SELECT * FROM shop.rent', /WHERE clause required when selecting from a model/],
+  [
+    'EVALUATE r2_score FROM (SELECT t.rental_price AS actual, m.rental_price AS prediction FROM files.rentals AS t JOIN shop.rent AS m)',
+    'r2_score',
+  ],
+  ['RETRAIN `shop`.`rent` USING active = 0', answered],
+  ['wait', 'rent.2'],
+  [active, 'VERSION', [[1]]],
+  ['SET model_active = `shop`.`rent`.`2`;', 'ok'],
+  [active, 'VERSION', [[2]]],
+  ['SET active shop.rent.`1`', 'ok'],
+  [active, 'VERSION', [[1]]],
+  ['SELECT version FROM shop.models WHERE active = true OR active = 1', 'VERSION', [[1]]],
+  ['SET active shop.rent.9', /has no version 9/],
+  ['DROP MODEL shop.rent.1', /Can't remove active version: shop\.rent\.1/],
+  ['DROP MODEL shop.rent.2', 'ok'],
+  ['DROP PREDICTOR IF EXISTS shop.rent.2', 'ok'],
+  ['DROP MODEL shop.rent.2', /has no version 2/],
+  ['CREATE OR REPLACE MODEL shop.rent FROM files (SELECT sqft, rental_price FROM rentals) PREDICT rental_price', answered],
+  ['wait', 'rent'],
+  ['SELECT rental_price > 0 AS yes FROM shop.rent WHERE sqft = 900', 'yes', [[true]]],
+  ['DROP MODEL shop.RENT', 'ok'],
+  ['DROP MODEL shop.rent', /Model with name rent does not exist/],
+  ['DROP MODEL IF EXISTS shop.rent', 'ok'],
+  ['DROP PREDICTOR IF EXISTS nope.rent.1', 'ok'],
+]
+test.each(cases)('%s', async (statement, ...answer) => {
+  if (statement === 'wait') await settled(at.url, String(answer[0]), 'shop')
+  else await expectAnswer(at.url, [statement, ...answer])
+})
+
+const engines: Case[] = [
+  ['CREATE ML_ENGINE lightwood FROM lightwood', 'ok'],
+  ['CREATE ML_ENGINE IF NOT EXISTS lightwood FROM lightwood', 'ok'],
+  ['CREATE ML_ENGINE mine FROM lightwood', /does not have other engines than its own/],
+  ["CREATE ML_ENGINE openai FROM openai USING api_key = 'hidden'", /does not have other engines than its own/],
+  [
+    'SHOW ML_ENGINES',
+    'NAME, HANDLER, CONNECTION_DATA',
+    [
+      ['boosted_trees', 'boosted_trees', '{}'],
+      ['lightwood', 'boosted_trees', '{}'],
+    ],
+  ],
+  ["SHOW ML ENGINES WHERE name = 'LIGHTWOOD'", 'NAME, HANDLER, CONNECTION_DATA', [['lightwood', 'boosted_trees', '{}']]],
+  ['DESCRIBE ML_ENGINE lightwood', 'NAME, HANDLER, CONNECTION_DATA', [['lightwood', 'boosted_trees', '{}']]],
+  ["SHOW HANDLERS WHERE type = 'ml'", 'NAME, TYPE, TITLE, DESCRIPTION, VERSION, CONNECTION_ARGS, IMPORT_SUCCESS, IMPORT_ERROR'],
+  ['DESCRIBE HANDLER files', 'NAME, TYPE, TITLE, DESCRIPTION, VERSION, CONNECTION_ARGS, IMPORT_SUCCESS, IMPORT_ERROR'],
+  ['DROP ML_ENGINE `lightwood`', /cannot be dropped|can be dropped/],
+  ['DROP ML_ENGINE IF EXISTS nope', 'ok'],
+]
+test.each(engines)('%s', (...one) => expectAnswer(at.url, one))

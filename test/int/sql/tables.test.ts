@@ -1,0 +1,274 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { shopLedger } from '../../support/shop.js'
+import { send, sql as sqlOf, startTestService, type SqlReply } from '../../support/service.js'
+
+let service: Awaited<ReturnType<typeof startTestService>>
+beforeAll(async () => (service = await startTestService()))
+afterAll(() => service.stop())
+
+const run = (query: string, db?: string): Promise<SqlReply> => sqlOf(service.url, query, db)
+const ok = async (query: string, db?: string): Promise<SqlReply> => {
+  const reply = await run(query, db)
+  if (reply.type === 'error') throw new Error(`${query}: ${reply.error_message}`)
+  return reply
+}
+const rows = async (query: string) => (await ok(query)).data
+const refusal = async (query: string, db?: string): Promise<string> => (await run(query, db)).error_message ?? `was answered: ${query}`
+const head = async () => (await service.service.head()).position
+const typesOf = async (file: string) =>
+  ((await send(service.url, 'GET', `/api/files/${file}`)).body as { columns: { name: string; type: string }[] }).columns.map(
+    ({ name, type }) => `${name} ${type}`,
+  )
+/** What queries left behind that were writing a table. */
+const unfinished = () => readdirSync(join(service.directory, 'tmp', 'tables'))
+const blobs = () => readdirSync(join(service.directory, 'blobs')).length
+
+describe('CREATE TABLE', () => {
+  test('makes a file of what a query gives', async () => {
+    expect(await ok('CREATE TABLE files.numbers (SELECT i AS a, i * 2 AS b FROM range(3) AS t(i))')).toMatchObject({
+      type: 'ok',
+      affected_rows: 3,
+    })
+    expect(await rows('SELECT * FROM files.numbers ORDER BY a')).toEqual([
+      [0, 0],
+      [1, 2],
+      [2, 4],
+    ])
+    expect((await send(service.url, 'GET', '/api/files/numbers')).body).toMatchObject({ row_count: 3, original_name: null })
+    expect(unfinished()).toEqual([])
+  })
+
+  test.each([
+    ['AS without brackets', 'CREATE TABLE files.`Form_A` AS SELECT 1 AS x', 'form_a'],
+    ['AS with brackets', 'create table `files`.`form_b` as (select 1 AS x);', 'form_b'],
+    ['the database of the session', 'CREATE TABLE form_c (SELECT 1 AS x)', 'form_c'],
+    ['a line break, as the SDKs send it', 'CREATE TABLE `files`.`form_d`\n(SELECT 1 AS x)', 'form_d'],
+    ['VALUES', 'CREATE TABLE files.form_e AS SELECT * FROM (VALUES (1)) AS v(x)', 'form_e'],
+  ])('takes %s', async (_, query, file) => {
+    await ok(query, 'files')
+    expect(await rows(`SELECT x FROM files.${file}`)).toEqual([[1]])
+    await ok(`DROP TABLE files.\`${file}\``)
+  })
+
+  test('refuses a name that is taken, unless told otherwise', async () => {
+    await ok('CREATE TABLE files.taken (SELECT 1 AS x)')
+    const before = await head()
+    expect(await refusal('CREATE TABLE files.TAKEN (SELECT 2 AS x)')).toContain('CREATE OR REPLACE TABLE files.taken')
+    expect(await ok('CREATE TABLE IF NOT EXISTS files.taken (SELECT 2 AS x)')).toMatchObject({ affected_rows: 0 })
+    expect(await head()).toBe(before)
+    await ok('CREATE OR REPLACE TABLE files.taken (SELECT x + 1 AS x FROM files.taken)')
+    expect(await rows('SELECT x FROM files.taken')).toEqual([[2]])
+  })
+
+  test('keeps what each type says, or refuses it', async () => {
+    const items = [
+      'sum(9223372036854775807) AS big',
+      "'a'::ENUM('a', 'b') AS word",
+      'CAST(1.10 AS DECIMAL(9, 2)) AS price',
+      '[1, 2] AS list',
+      "{'k': 1} AS struct",
+      "TIMESTAMP '2024-01-02 03:04:05' AS at",
+      'NULL AS nothing',
+    ]
+    await ok(`CREATE TABLE files.kinds (SELECT ${items.join(', ')} FROM range(2))`)
+    expect(await typesOf('kinds')).toEqual([
+      'big DECIMAL(38,0)',
+      'word VARCHAR',
+      'price DECIMAL(9,2)',
+      'list INTEGER[]',
+      'struct STRUCT(k INTEGER)',
+      'at TIMESTAMP',
+      'nothing INTEGER',
+    ])
+    expect((await send(service.url, 'POST', '/api/sql/query', { query: 'SELECT big::VARCHAR FROM files.kinds' })).body).toMatchObject({
+      data: [['18446744073709551614']],
+    })
+    expect(await refusal('CREATE TABLE files.spans (SELECT INTERVAL 1 DAY AS span)')).toMatch(/"span".*INTERVAL.*CAST/s)
+  })
+
+  test('makes an empty table of columns, and says where a type is wrong', async () => {
+    await ok('CREATE TABLE files.empty (a INT, `b c` TEXT NULL, d DECIMAL(10, 2))')
+    expect(await typesOf('empty')).toEqual(['a INTEGER', 'b c VARCHAR', 'd DECIMAL(10,2)'])
+    expect(await rows('SELECT count(*) FROM files.empty')).toEqual([[0]])
+    expect(await refusal('CREATE TABLE files.wrong (a INT, b NOSUCH)')).toContain('column 36')
+    expect(await refusal('CREATE TABLE files.wrong (a INT PRIMARY KEY)')).toContain('constraints')
+    expect(await refusal('CREATE TABLE files.wrong (a INT, A TEXT)')).toContain('Two columns')
+  })
+
+  test.each([
+    ['CREATE TABLE skills (SELECT 1 AS x)', 'mindsdb.skills is not a file'],
+    ['CREATE TABLE log.t (SELECT 1 AS x)', 'log.t is not a file'],
+    ['CREATE TABLE files.a_b.c (SELECT 1 AS x)', 'at most 2 parts'],
+    ['CREATE TABLE files.`a.b` (SELECT 1 AS x)', 'no dot'],
+    ['CREATE TABLE files.t (SELECT 1 AS x, 2 AS X)', 'called "X"'],
+    ['CREATE TABLE files.t (SELECT nope FROM files.numbers)', 'line 1, column 30'],
+    ["CREATE TABLE files.t (SELECT CAST('abc' AS INT) AS x)", "'abc'"],
+    ['CREATE TABLE files.t (DROP TABLE files.numbers)', 'TABLE'],
+    ["CREATE TABLE files.t (SELECT * FROM read_csv('/etc/passwd'))", 'read_csv'],
+    ['CREATE TABLE files.t (SELECT 1 AS x; SELECT 2)', 'one query'],
+  ])('%s is refused, and leaves nothing', async (query, reason) => {
+    const [before, kept] = [await head(), blobs()]
+    const message = await refusal(query)
+    expect(message).toContain(reason)
+    expect(message).not.toMatch(/ledger|parquet|blobs|\/tmp/i)
+    expect([await head(), blobs(), unfinished()]).toEqual([before, kept, []])
+  })
+
+  test('that is cancelled leaves nothing', async () => {
+    const [before, kept] = [await head(), blobs()]
+    const gone = new AbortController()
+    const asked = service.service.sql.execute({
+      query: 'CREATE TABLE files.slow (SELECT a.i AS x FROM range(100000000) AS a(i), range(1000) AS b(i) WHERE a.i * b.i = 3)',
+      origin: { actor: 'ada', source: 'sql', request: null, correlation: null, causation: null },
+      signal: gone.signal,
+    })
+    setTimeout(() => gone.abort(), 300)
+    await expect(asked).rejects.toBeDefined()
+    expect([await head(), blobs(), unfinished()]).toEqual([before, kept, []])
+    expect(await rows('SELECT 1')).toEqual([[1]])
+  })
+
+  test('larger than its limits is refused by their names', async () => {
+    const [before, kept] = [await head(), blobs()]
+    expect(await refusal('CREATE TABLE files.long AS SELECT i FROM range(10000001) AS t(i)')).toContain('tableMaxRows')
+    const items = Array.from({ length: 4_097 }, (_, i) => `1 AS c${i}`)
+    expect(await refusal(`CREATE TABLE files.wide AS SELECT ${items.join(', ')}`)).toContain('fileMaxColumns')
+    expect([await head(), blobs(), unfinished()]).toEqual([before, kept, []])
+  })
+
+  test('by two at once on one name: one has it, the other is told', async () => {
+    const replies = await Promise.all([1, 2].map((n) => run(`CREATE TABLE files.race (SELECT ${n} AS x)`)))
+    expect(replies.map(({ type }) => type).sort()).toEqual(['error', 'ok'])
+    expect(replies.find(({ type }) => type === 'error')?.error_message).toContain('already exists')
+  })
+})
+
+describe('INSERT', () => {
+  test('adds rows, by place or by name, and what was before stays readable', async () => {
+    await ok("CREATE TABLE files.people (SELECT 1 AS id, 'Ada' AS name)")
+    const before = await head()
+    expect(await ok('INSERT INTO files.people VALUES (2, \'Bo\'), (3, "Cy")')).toMatchObject({ type: 'ok', affected_rows: 2 })
+    await ok("INSERT INTO `files`.`people` (`name`) VALUES ('Di')")
+    await ok('INSERT INTO files.people (name, id) SELECT upper(name), id + 10 FROM files.people WHERE id < 3')
+    expect(await rows('SELECT id, name FROM files.people')).toEqual([
+      [1, 'Ada'],
+      [2, 'Bo'],
+      [3, 'Cy'],
+      [null, 'Di'],
+      [11, 'ADA'],
+      [12, 'BO'],
+    ])
+    expect(await rows(`SELECT count(*) FROM files.people AT (VERSION => ${before})`)).toEqual([[1]])
+    expect(
+      await rows(
+        "SELECT type FROM log.events WHERE stream = (SELECT stream FROM log.events WHERE data->>'name' = 'people') ORDER BY position",
+      ),
+    ).toEqual([['FileCreated'], ['FileReplaced'], ['FileReplaced'], ['FileReplaced']])
+  })
+
+  test('leaves a version for each change', async () => {
+    const versions = await rows(
+      "SELECT version, row_count, change, valid_to IS NULL FROM information_schema.files_history WHERE name = 'People' ORDER BY version",
+    )
+    expect(versions).toEqual([
+      [1, 1, 'FileCreated', false],
+      [2, 3, 'FileReplaced', false],
+      [3, 4, 'FileReplaced', false],
+      [4, 6, 'FileReplaced', true],
+    ])
+    const [[from]] = (await rows("SELECT valid_from FROM information_schema.files_history WHERE name = 'people' AND version = 2")) as [
+      [number],
+    ]
+    expect(await rows(`SELECT count(*) FROM files.people AT (VERSION => ${from})`)).toEqual([[3]])
+  })
+
+  test('takes no rows without an event', async () => {
+    const before = await head()
+    expect(await ok('INSERT INTO files.people SELECT * FROM files.people WHERE false')).toMatchObject({ affected_rows: 0 })
+    expect(await head()).toBe(before)
+  })
+
+  test.each([
+    ['INSERT INTO files.people VALUES (1)', '1 value is given for 2 columns'],
+    ["INSERT INTO files.people VALUES ('abc', 'x')", "Could not convert string 'abc'"],
+    ['INSERT INTO files.people (nam) VALUES (1)', 'Did you mean "name"?'],
+    ['INSERT INTO files.people (name, NAME) VALUES (1, 2)', 'called'],
+    ['INSERT INTO files.poeple VALUES (1)', 'Did you mean files.people?'],
+    ['INSERT INTO agents VALUES (1)', 'mindsdb.agents is not a file'],
+    ['INSERT INTO files.people (id, name) VALUES (1, nope)', 'line 1, column 48'],
+    ['INSERT INTO files.people', 'VALUES'],
+    ['UPDATE files.people SET id = 1', 'CREATE OR REPLACE TABLE files.people'],
+    ['DELETE FROM files.people WHERE id = 1', 'CREATE OR REPLACE TABLE files.people'],
+  ])('%s is refused, and changes nothing', async (query, reason) => {
+    const before = await head()
+    expect(await refusal(query)).toContain(reason)
+    expect([await head(), unfinished()]).toEqual([before, []])
+  })
+
+  test('of many at once loses no row', async () => {
+    await ok('CREATE TABLE files.many (n INT)')
+    await Promise.all(Array.from({ length: 12 }, (_, n) => ok(`INSERT INTO files.many VALUES (${n})`)))
+    expect(await rows('SELECT count(*), count(DISTINCT n) FROM files.many')).toEqual([[12, 12]])
+  })
+})
+
+describe('DROP TABLE', () => {
+  test('deletes files, all that it names or none', async () => {
+    await ok('CREATE TABLE files.d1 (SELECT 1 AS x)')
+    await ok('CREATE TABLE files.d2 (SELECT 1 AS x)')
+    const before = await head()
+    expect(await refusal('DROP TABLE files.d1, files.none')).toContain('none')
+    expect(await head()).toBe(before)
+    await ok('DROP TABLE IF EXISTS files.d1, files.none, `files`.`d2`, files.D1')
+    expect(await head()).toBe(before + 2)
+    expect(await refusal('SELECT * FROM files.d1')).toContain('not found')
+    expect(await rows(`SELECT x FROM files.d1 AT (VERSION => ${before})`)).toEqual([[1]])
+  })
+})
+
+describe('views', () => {
+  test('are dropped all or none', async () => {
+    await ok('CREATE VIEW v1 AS (SELECT 1 AS x)')
+    await ok('CREATE VIEW v2 AS (SELECT 2 AS x)')
+    expect(await refusal('DROP VIEW v1, nope, v2')).toContain('nope')
+    expect(await rows('SELECT (SELECT x FROM v1) + (SELECT x FROM v2)')).toEqual([[3]])
+    await ok('DROP VIEW IF EXISTS v1, nope, V2, v1')
+    expect(await refusal('SELECT * FROM v1')).toContain('not found')
+  })
+
+  test.each([
+    ['CREATE VIEW twice AS (SELECT 1 AS a, 2 AS A)', 'Two columns of the view are called "A"'],
+    ['CREATE VIEW wrong AS (\n  SELECT nope FROM files.many)', 'line 2, column 10'],
+    ['CREATE VIEW wrong FROM files (SELECT count(* FROM many)', 'line 1'],
+    ['CREATE VIEW wrong AS (SHOW TABLES)', 'SELECT'],
+  ])('%s is refused', async (query, reason) => {
+    const message = await refusal(query)
+    expect(message).toContain(reason)
+    expect(message).not.toContain('checked')
+  })
+})
+
+test('a statement that comes again under its key writes once', async () => {
+  await ok('CREATE TABLE files.keyed (n INT)')
+  const headers = { 'idempotency-key': 'k-1' }
+  const body = { query: 'INSERT INTO files.keyed VALUES (7)' }
+  for (let i = 0; i < 2; i++) expect((await send(service.url, 'POST', '/api/sql/query', body, headers)).body).toMatchObject({ type: 'ok' })
+  expect(await rows('SELECT n FROM files.keyed')).toEqual([[7]])
+})
+
+describe('a table of what models say', () => {
+  test.each([
+    ['few rows, scored inside the query', 'files.rentals', 60],
+    ['many rows, scored before it', '(SELECT sqft, location, rooms FROM files.rentals, range(1000))', 60_000],
+  ])('has %s, and tells how many', async (_, from, count) => {
+    const ledger = await shopLedger()
+    await ledger.lock()
+    const sql = `SELECT r.sqft, m.rental_price FROM ${from} AS r JOIN rent AS m`
+    const { data, end } = await ledger.select(sql, { wanted: { kind: 'file', path: join(ledger.blobs, 'made') } })
+    expect(data[0]?.[1]).toBe(count)
+    expect(end?.scored).toEqual([{ model: 'm-rent', version: 2, rows: count }])
+    await ledger.close()
+  })
+})
