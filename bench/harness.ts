@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 /** A server in a process of its own, with a directory of its own. */
-export type Target = { name: string; url: string; directory: string; stop: () => Promise<void> }
+export type Target = { name: string; url: string; directory: string; pid: number; stop: () => Promise<void> }
 export type Start = () => Promise<Target>
 
 /** One request of a load, with its number. */
@@ -58,7 +58,7 @@ export const serverOf =
       await ended
       rmSync(directory, { recursive: true, force: true })
     }
-    return { name, url, directory, stop }
+    return { name, url, directory, pid: child.pid ?? 0, stop }
   }
 
 /** The service as it is, logging to nowhere. */

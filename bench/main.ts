@@ -4,6 +4,8 @@ const benches: Record<string, () => Promise<void>> = {
   read: async () => (await import('./read.js')).read(),
   predict: async () => (await import('./predict.js')).predict(),
   start: async () => (await import('./start.js')).start(),
+  sql: async () => (await import('./sql.js')).sql(),
+  heavy: async () => (await import('./heavy.js')).heavyQueries(),
   scoring: async () => (await import('./scoring.js')).scoring(),
   'time-travel': async () => (await import('./time-travel.js')).timeTravel(),
   replay: async () => (await import('./replay.js')).replay(),

@@ -4,7 +4,7 @@ import { send, service, trainModel, upload, type Target } from './harness.js'
 const rows = 1_000_000
 
 /** Four features and a target that they explain but for noise, one row a line. */
-const table = (): string => {
+export const table = (rows: number): string => {
   const lines = ['a,b,c,kind,y']
   let state = 7
   const uniform = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647
@@ -24,7 +24,7 @@ const ask = async (target: Target, query: string): Promise<unknown[][]> => {
 }
 
 const prepare = async (target: Target): Promise<void> => {
-  await upload(target, 'big', 'big.csv', table())
+  await upload(target, 'big', 'big.csv', table(rows))
   await trainModel(target, 'm', 'CREATE MODEL mindsdb.m FROM files (SELECT * FROM big LIMIT 10000) PREDICT y USING seed = 7')
 }
 

@@ -33,7 +33,7 @@ const serviceOn = async (directory: string): Promise<Target> => {
   const env = { ...process.env, PORT: String(port), DATA_DIR: directory, NODE_ENV: 'production' }
   const child = spawn(process.execPath, [compiled('src/cli/main.js'), 'serve'], { env, stdio: ['ignore', 'ignore', 'inherit'] })
   await answers(`${url}/api/util/ping`, child)
-  const target = { name: 'service', url, directory }
+  const target = { name: 'service', url, directory, pid: child.pid ?? 0 }
   // The tables of a long log take longer than a query waits for them.
   while ((await answerTo(target, 'SELECT 1')).type === 'error') await sleep(500)
   const stop = async () => {

@@ -26,6 +26,7 @@ export const limits = {
   sqlMemoryMaxBytes: 2 * 1024 * 1024 * 1024,
   sqlQueueMaxQueries: 256,
   sqlConcurrentMaxQueries: 8,
+  sqlStreamingMaxAnswers: 32,
   sqlThreads: 2,
   sqlRetriesMax: 5,
   sqlCancelGraceMs: 2_000,

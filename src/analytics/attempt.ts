@@ -3,7 +3,7 @@ import { unreachable } from '../../events/common.js'
 import { Problem } from '../errors.js'
 import type { Child, Loss } from './child.js'
 import type { Ticket } from './gate.js'
-import { decodeLine, linesOf, type Line } from './lines.js'
+import { decodeFrame, framesOf, type Received } from './frames.js'
 import type { AnalyticsLimits } from './options.js'
 import type { QueryEnd, QueryStream, SelectRequest } from './query.js'
 
@@ -44,6 +44,7 @@ export const blamedFor = (loss: Loss, { memoryMaxBytes, timeoutMs }: AnalyticsLi
 }
 
 const exitWaitMs = 2_000
+const nothing = Buffer.alloc(0)
 
 /** One try of one query on one process. Its deadline counts only while the process is waited for, not a client that reads slowly. */
 export class Attempt {
@@ -57,7 +58,7 @@ export class Attempt {
   /** Asked for before the query is sent: a short one is over before its first row has been read. */
   #ended: Promise<void> | undefined
   #age: NodeJS.Timeout | undefined
-  #lines: AsyncGenerator<string, void, void> | undefined
+  #frames: ReturnType<typeof framesOf> | undefined
   readonly #aborted = () => this.#abandon(this.signal?.reason)
 
   constructor(
@@ -77,7 +78,7 @@ export class Attempt {
     try {
       this.signal?.throwIfAborted()
       this.#ended = this.child.ended(this.number)
-      this.#lines = linesOf(await this.#waiting(() => this.child.post('/query', request, this.number, this.#stop.signal)))
+      this.#frames = framesOf(await this.#waiting(() => this.child.post('/query', request, this.number, this.#stop.signal)))
       this.#begun = true
       this.#timeoutMs = Math.min(request.timeoutMs ?? this.#timeoutMs, this.#timeoutMs)
       this.#remainingMs = this.#timeoutMs
@@ -101,13 +102,13 @@ export class Attempt {
     }
   }
 
-  async *#rows(first: Line, onEnd: (end: QueryEnd) => void): AsyncGenerator<string, void, void> {
+  async *#rows(first: Received, onEnd: (end: QueryEnd) => void): AsyncGenerator<Buffer, void, void> {
     try {
-      yield ''
-      for (let line = first; ; line = await this.#next()) {
-        if (line.kind === 'rows') yield line.rows
-        else if (line.kind === 'end') {
-          onEnd(line.end)
+      yield nothing
+      for (let frame = first; ; frame = await this.#next()) {
+        if (frame.kind === 'rows') yield frame.rows
+        else if (frame.kind === 'end') {
+          onEnd(frame.end)
           this.#finish()
           return
         } else throw new TypeError('an answer has columns twice')
@@ -121,14 +122,14 @@ export class Attempt {
     }
   }
 
-  /** The next line. A line that is an error is thrown. */
-  async #next(): Promise<Line> {
-    const next = await this.#waiting(async () => await this.#lines?.next())
+  /** The next frame. One that is an error is thrown. */
+  async #next(): Promise<Received> {
+    const next = await this.#waiting(async () => await this.#frames?.next())
     if (!next || next.done) throw new TypeError('an answer was cut off')
-    const line = decodeLine(next.value)
-    if (line.kind !== 'error') return line
+    const frame = decodeFrame(next.value)
+    if (frame.kind !== 'error') return frame
     this.#finish()
-    throw line.problem
+    throw frame.problem
   }
 
   /** Waits for the process, on the query's time. */
@@ -173,7 +174,7 @@ export class Attempt {
   }
 
   #lost(): LostError {
-    return new LostError(this.child.loss, this.child.runningAtLoss <= 1, this.#begun)
+    return new LostError(this.child.loss, this.child.runningAtLoss <= 1, this.#begun || this.child.running.has(this.number))
   }
 
   #cutOff({ loss, alone }: LostError): Problem {
@@ -214,7 +215,7 @@ export class Attempt {
     this.signal?.removeEventListener('abort', this.#aborted)
     this.ticket.release()
     // An answer that was read past its last byte gives its connection back.
-    void this.#lines?.next().catch(() => undefined)
+    void this.#frames?.next().catch(() => undefined)
   }
 }
 

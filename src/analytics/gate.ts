@@ -24,6 +24,7 @@ export class Gate {
   constructor(
     private readonly concurrentMax: number,
     private readonly queueMax: number,
+    private readonly streamingMax: number,
   ) {}
 
   get running(): number {
@@ -37,7 +38,7 @@ export class Gate {
   /** Waits for a ticket. @throws Problem busy when too many wait already, or the signal's reason */
   async enter({ suspect = false, retried = false, signal }: EnterOptions = {}): Promise<Ticket> {
     signal?.throwIfAborted()
-    if (!suspect && !retried && this.running + this.#waiting.length >= this.concurrentMax + this.queueMax) {
+    if (!suspect && !retried && this.#executing + this.#waiting.length >= this.concurrentMax + this.queueMax) {
       throw new Problem('busy', 'Too many queries', `${this.queueMax} queries are waiting already (sqlQueueMaxQueries)`, {
         retryAfterSeconds: 1,
       })
@@ -63,6 +64,11 @@ export class Gate {
     })
   }
 
+  // A client that takes its time over an answer holds no place of those that execute.
+  #isFull(): boolean {
+    return this.#executing >= this.concurrentMax || this.#streaming >= this.streamingMax
+  }
+
   // Those who lost a process come back in the same turn of the event loop, and suspects among them go first.
   #pumpSoon(): void {
     if (this.#pumping) return
@@ -74,7 +80,7 @@ export class Gate {
   }
 
   #pump(): void {
-    while (!this.#alone && this.running < this.concurrentMax) {
+    while (!this.#alone && !this.#isFull()) {
       if (this.#suspects.length > 0 && this.#executing > 0) return
       const next = this.#suspects.shift() ?? this.#waiting.shift()
       if (!next) return

@@ -7,6 +7,7 @@ export type AnalyticsLimits = {
   memorySampleMs: number
   queueMaxQueries: number
   concurrentMaxQueries: number
+  streamingMaxAnswers: number
   threads: number
   retriesMax: number
   cancelGraceMs: number
@@ -23,6 +24,7 @@ export const analyticsLimits: AnalyticsLimits = {
   memorySampleMs: limits.sqlMemorySampleMs,
   queueMaxQueries: limits.sqlQueueMaxQueries,
   concurrentMaxQueries: limits.sqlConcurrentMaxQueries,
+  streamingMaxAnswers: limits.sqlStreamingMaxAnswers,
   threads: limits.sqlThreads,
   retriesMax: limits.sqlRetriesMax,
   cancelGraceMs: limits.sqlCancelGraceMs,

@@ -12,6 +12,6 @@ export type QueryStream = {
   columns: Column[]
   served?: unknown
   scored?: Scored[]
-  rows: AsyncGenerator<string, void, void>
+  rows: AsyncGenerator<Buffer, void, void>
   end: () => QueryEnd
 }

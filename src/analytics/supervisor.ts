@@ -57,7 +57,7 @@ export class Analytics {
 
   private constructor(private readonly options: AnalyticsOptions) {
     this.#limits = { ...analyticsLimits, ...options.limits }
-    this.#gate = new Gate(this.#limits.concurrentMaxQueries, this.#limits.queueMaxQueries)
+    this.#gate = new Gate(this.#limits.concurrentMaxQueries, this.#limits.queueMaxQueries, this.#limits.streamingMaxAnswers)
   }
 
   /** Starts the process and waits until it answers, or is known to need longer: then `status()` tells why, and it goes on. */

@@ -1,18 +1,15 @@
-import type { Request, Response } from 'express'
-import { once } from 'node:events'
+import type { Request } from 'express'
 import { z } from 'zod'
 import { jsonObject, type Json } from '../../events/common.js'
-import { isProblem, Problem } from '../errors.js'
+import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
-import { errorMessage, type SqlAnswer } from '../sql/answer.js'
 import type { SqlEngine } from '../sql/execute.js'
 import type { Parameters } from '../sql/statements/statement.js'
 import { idempotencyOf, originOf } from './origin.js'
 import type { Route } from './route.js'
+import { formats, sendAnswer, type Format } from './sql-answers.js'
 
 const json: z.ZodType<Json> = z.json()
-const formats = ['jsonlines', 'sse'] as const
-type Format = (typeof formats)[number] | undefined
 
 const asOf = z
   .union([z.int().min(1), z.string().min(1).max(limits.asOfMaxChars)])
@@ -26,7 +23,13 @@ const body = z.looseObject({
 })
 const context = z.looseObject({ db: z.string(), show_secrets: z.boolean(), as_of: asOf.optional() })
 const answers = z.union([
-  z.object({ type: z.literal('table'), column_names: z.array(z.string()), data: z.array(z.array(json)), context }),
+  z.object({
+    type: z.literal('table'),
+    column_names: z.array(z.string()),
+    column_types: z.array(z.string()),
+    data: z.array(z.array(json)),
+    context,
+  }),
   z.object({ type: z.literal('ok'), affected_rows: z.int().nullable(), context }),
   z.object({ type: z.literal('error'), error_code: z.literal(0), error_message: z.string(), context }),
 ])
@@ -56,87 +59,12 @@ const paramsOf = (params: z.infer<typeof body>['params']): Parameters | undefine
 const invalidFormat = () =>
   new Problem('wrong_arguments', 'Invalid stream format', `"response_format" is one of ${formats.join(', ')}, or null`)
 
-const formatOf = (name: string | null | undefined): Format => {
-  if (name === null || name === undefined) return undefined
+/** What the body names; else CSV for a client that prefers it, and JSON for all others. */
+const formatOf = (req: Request, name: string | null | undefined): Format => {
+  if (name === null || name === undefined) return req.accepts(['json', 'text/csv']) === 'text/csv' ? 'csv' : 'json'
   const format = formats.find((known) => known === name)
   if (!format) throw invalidFormat()
   return format
-}
-
-/** Where a chunk of rows goes: its text before, between and after, and how each line is wrapped. */
-type Shape = {
-  type: string
-  head: (columns: string[]) => string
-  rows: (chunk: string, first: boolean) => string
-  end: (text: string) => string
-  failed: (text: string) => string
-}
-
-const lines = (type: string, wrap: (line: string) => string): Shape => ({
-  type,
-  head: (columns) => wrap(JSON.stringify({ type: 'table', column_names: columns })),
-  rows: (chunk) => wrap(`[${chunk}]`),
-  end: () => '',
-  failed: wrap,
-})
-
-const shapes = {
-  json: {
-    type: 'application/json',
-    head: (columns) => `{"type":"table","column_names":${JSON.stringify(columns)},"data":[`,
-    rows: (chunk, first) => (first ? chunk : `,${chunk}`),
-    end: (text) => `],"context":${text}}`,
-    // The head is gone. Of two members with one name readers take the last, so this says "error" to all of them.
-    failed: (text) => `],${text.slice(1)}`,
-  },
-  jsonlines: lines('application/jsonlines', (line) => `${line}\n`),
-  sse: lines('text/event-stream', (line) => `data: ${line}\n\n`),
-} satisfies Record<string, Shape>
-
-const errorBody = (problem: Problem, answerContext: unknown): string =>
-  JSON.stringify({ type: 'error', error_code: 0, error_message: errorMessage(problem), context: answerContext })
-
-const write = async (res: Response, text: string, signal: AbortSignal): Promise<void> => {
-  if (text !== '' && !res.write(text)) await once(res, 'drain', { signal })
-}
-
-const sendTable = async (
-  res: Response,
-  answer: Extract<SqlAnswer, { type: 'table' }>,
-  shape: Shape,
-  signal: AbortSignal,
-): Promise<void> => {
-  res.status(200).type(shape.type)
-  let first = true
-  try {
-    await write(res, shape.head(answer.columns), signal)
-    for await (const chunk of answer.rows) {
-      if (chunk === '') continue
-      await write(res, shape.rows(chunk, first), signal)
-      first = false
-    }
-    res.end(shape.end(JSON.stringify(answer.context)))
-  } catch (error) {
-    if (signal.aborted) return
-    if (!isProblem(error)) throw error
-    res.end(shape.failed(errorBody(error, answer.context)))
-  }
-}
-
-const send = async (res: Response, answer: SqlAnswer, format: Format, signal: AbortSignal): Promise<void> => {
-  const shape: Shape = shapes[format ?? 'json']
-  if (answer.type === 'table') {
-    await sendTable(res, answer, shape, signal)
-    return
-  }
-  const text =
-    answer.type === 'error'
-      ? errorBody(answer.problem, answer.context)
-      : JSON.stringify({ type: 'ok', affected_rows: answer.affected_rows, context: answer.context })
-  res
-    .status(200)
-    .type(shape.type)
-    .send(format === undefined ? text : shape.failed(text))
 }
 
 /** SQL over HTTP: every statement answers 200, what failed as `{"type": "error", …}`. */
@@ -149,7 +77,7 @@ export const sqlRoutes = (sql: SqlEngine): Route[] => [
     answers: { 200: answers },
     async handle(req, res) {
       const { query, context: sent, params, response_format } = readBody(req)
-      const format = formatOf(response_format)
+      const format = formatOf(req, response_format)
       const gone = new AbortController()
       res.on('close', () => gone.abort())
       try {
@@ -158,12 +86,13 @@ export const sqlRoutes = (sql: SqlEngine): Route[] => [
           db: sent?.db ?? undefined,
           asOf: sent?.as_of ?? undefined,
           params: paramsOf(params),
+          format: format === 'csv' ? 'csv' : 'json',
           origin: originOf(req, res, 'sql'),
           execution: idempotencyOf(req),
           signal: gone.signal,
         })
         if (answer.type !== 'error') res.locals['positions'] = answer.positions
-        await send(res, answer, format, gone.signal)
+        await sendAnswer(res, answer, format, gone.signal)
       } catch (error) {
         // That the client went away is said in the request's own line, and is no fault.
         if (error !== gone.signal.reason) throw error

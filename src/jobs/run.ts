@@ -40,7 +40,7 @@ const carryOut = async (engine: Engine, sql: string, work: JobWork): Promise<Ans
   if (answer.type === 'error') return { positions: [], error: errorMessage(answer.problem), hasRows: false }
   let hasRows = false
   // Read to its end: then what was scored is recorded, and the query's place is free.
-  if (answer.type === 'table') for await (const chunk of answer.rows) hasRows ||= chunk !== ''
+  if (answer.type === 'table') for await (const chunk of answer.rows) hasRows ||= chunk.length > 0
   return { positions: answer.positions, error: null, hasRows }
 }
 

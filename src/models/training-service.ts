@@ -17,7 +17,7 @@ import type { TrainReport } from './train.js'
 import type { Trainer, Training } from './trainer.js'
 
 /** The rows of a training's query: its columns, and chunks of comma-joined JSON arrays. */
-export type Selected = { columns: readonly { name: string; type: string }[]; chunks: AsyncIterable<string> }
+export type Selected = { columns: readonly { name: string; type: string }[]; chunks: AsyncIterable<Buffer> }
 /** Runs a query as the log was at a position. */
 export type Select = (query: { sql: string; db: string; upTo: number }, signal: AbortSignal) => Promise<Selected>
 
@@ -196,8 +196,13 @@ export class TrainingService {
   }
 }
 
-async function* lines(chunks: AsyncIterable<string>): AsyncGenerator<string> {
-  for await (const chunk of chunks) yield `${chunk}\n`
+const newline = Buffer.from('\n')
+
+async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    yield chunk
+    yield newline
+  }
 }
 
 /** Why a training failed, as a text that the log takes: a message that was cut off may end in half a character. */

@@ -3,6 +3,7 @@ import type { Log, Origin } from '../log/log.js'
 import type { PredictionRecorder } from '../models/recorder.js'
 import type { SqlAnswer, SqlContext } from './answer.js'
 import type { AsOf } from './as-of.js'
+import type { RowFormat } from './encode/chunks.js'
 import { cutSecrets } from './statements/secrets.js'
 import type { Wanted } from './outcomes/wanted.js'
 import type { Parameters, Span } from './statements/statement.js'
@@ -21,19 +22,20 @@ export type AnalyticsRequest = {
   /** The part of `sql` that is the query, when it stands in another statement. */
   within?: Span
   wanted?: Wanted
+  format?: RowFormat
 }
 
 /** Which version of a model scored how many rows of a query. */
 type Scored = { model: string; version: number; rows: number }
 
-/** What comes back: rows in chunks of comma-joined JSON arrays; `end` is there when they were read to their end. */
+/** What comes back: rows in chunks of comma-joined JSON arrays, or of lines of CSV; `end` is there when they were read to their end. */
 export type AnalyticsStream = {
   columns: readonly { name: string; type: string }[]
   /** Predictions of given rows, to be recorded before they are answered. */
   served?: unknown
   /** What was scored, where it is known before the first row; otherwise it is told at the end. */
   scored?: Scored[]
-  rows: AsyncGenerator<string, void, void>
+  rows: AsyncGenerator<Buffer, void, void>
   end: () => { rows: number; scored: Scored[] }
 }
 
@@ -49,6 +51,7 @@ type Query = {
   within?: Span | undefined
   wanted?: Wanted | undefined
   params?: Parameters | undefined
+  format?: RowFormat | undefined
   context: SqlContext
   /** The position of the past to read at. */
   position?: number | undefined
@@ -104,6 +107,8 @@ async function* withReceipts(stream: AnalyticsStream, query: Query, readAt: numb
 /** Runs a SELECT as the log is now. Resolves with its first rows, so that most failures are still an answer of their own. */
 export const answerQuery = async (query: Query): Promise<SqlAnswer> => {
   const { sql, within, wanted, params, context, signal, log, analytics, defaultProject } = query
+  // What is answered instead of rows is a few rows of our own.
+  const format = wanted ? 'json' : (query.format ?? 'json')
   const { position: head } = await log.head()
   const { position = head } = query
   const request = {
@@ -112,6 +117,7 @@ export const answerQuery = async (query: Query): Promise<SqlAnswer> => {
     defaultProject,
     upTo: head,
     user: query.origin.actor,
+    format,
     ...(params && { params }),
     ...(within && { within }),
     ...(wanted && { wanted }),
@@ -122,7 +128,7 @@ export const answerQuery = async (query: Query): Promise<SqlAnswer> => {
     const positions = await recordServed(stream, query, position)
     if (stream.scored) positions.push(...(await recordScored(stream.scored, query, position)))
     const rows = stream.scored ? stream.rows : withReceipts(stream, query, position, positions)
-    return { type: 'table', columns: stream.columns.map(({ name }) => name), rows, context, positions }
+    return { type: 'table', columns: stream.columns, rows, format, context, positions }
   } catch (error) {
     await stream.rows.return()
     throw error

@@ -1,6 +1,7 @@
 import type { Json } from '../../events/common.js'
 import type { Problem } from '../errors.js'
 import type { AsOf } from './as-of.js'
+import type { RowFormat } from './encode/chunks.js'
 
 /**
  * What the client sends with each statement and gets back changed: nothing of it is kept here between statements. With `as_of`
@@ -9,20 +10,46 @@ import type { AsOf } from './as-of.js'
 export type SqlContext = { db: string; show_secrets: false; as_of?: AsOf }
 
 /**
- * The answer to a statement. `rows` are chunks of comma-joined JSON arrays, in order; a failure after the first chunk
- * throws out of the iteration. `positions` are the events that the statement recorded.
+ * The answer to a statement. `rows` are chunks of comma-joined JSON arrays or lines of CSV, in order; a failure after the
+ * first chunk throws out of the iteration. `positions` are the events that the statement recorded.
  */
 export type SqlAnswer =
   | { type: 'ok'; affected_rows: number | null; context: SqlContext; positions: number[] }
   | { type: 'error'; error_code: 0; error_message: string; context: SqlContext; problem: Problem }
-  | { type: 'table'; columns: string[]; rows: AsyncIterable<string>; context: SqlContext; positions: number[] }
+  | { type: 'table'; columns: readonly Column[]; rows: AsyncIterable<Buffer>; format: RowFormat; context: SqlContext; positions: number[] }
+
+/** A column of an answer, and what DuckDB calls its type. */
+export type Column = { name: string; type: string }
 
 /** One chunk for rows that are at hand. */
-export async function* chunkOf(rows: readonly (readonly Json[])[]): AsyncGenerator<string> {
-  if (rows.length > 0) yield rows.map((row) => JSON.stringify(row)).join(',')
+export async function* chunkOf(rows: readonly (readonly Json[])[]): AsyncGenerator<Buffer> {
+  if (rows.length > 0) yield Buffer.from(rows.map((row) => JSON.stringify(row)).join(','))
 }
 
-async function* withFirst(first: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
+/** The type that DuckDB would give a column of these values. */
+const typeOf = (values: readonly Json[]): string => {
+  const known = values.find((value) => value !== null)
+  if (typeof known === 'boolean') return 'BOOLEAN'
+  if (typeof known !== 'number') return 'VARCHAR'
+  return values.every((value) => value === null || Number.isInteger(value)) ? 'BIGINT' : 'DOUBLE'
+}
+
+/** The answer of a statement whose rows are at hand. */
+export const tableOf = (
+  names: readonly string[],
+  rows: readonly (readonly Json[])[],
+  context: SqlContext,
+  positions: number[] = [],
+): Extract<SqlAnswer, { type: 'table' }> => ({
+  type: 'table',
+  columns: names.map((name, i) => ({ name, type: typeOf(rows.map((row) => row[i] ?? null)) })),
+  rows: chunkOf(rows),
+  format: 'json',
+  context,
+  positions,
+})
+
+async function* withFirst(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   try {
     yield first
     for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value

@@ -7,7 +7,8 @@ import type { Origin, Outcome, Resources } from '../log/log.js'
 import type { PredictionRecorder } from '../models/recorder.js'
 import { answerQuery, type Analytics } from './answer-query.js'
 import { positionAsOf, refuseWriteAsOf, resourcesAsOf, type AsOf } from './as-of.js'
-import { chunkOf, errorMessage, unlessEmpty, type SqlAnswer, type SqlContext } from './answer.js'
+import { chunkOf, errorMessage, tableOf, unlessEmpty, type SqlAnswer, type SqlContext } from './answer.js'
+import type { RowFormat } from './encode/chunks.js'
 import { describeModelPlace, findModelPlace, modelRow, type Described } from './describe-model.js'
 import { evaluateAsSelect } from './evaluate.js'
 import type { CommandScope } from './command-scope.js'
@@ -37,13 +38,14 @@ type Options = {
 
 /**
  * A statement as it was sent: `db` is where names are looked up, the default project when none is given; with `asOf` it reads the
- * past, and may only read.
+ * past, and may only read; `format` is how rows are wanted, which answers of a few rows do not keep to: theirs are always JSON.
  */
 export type SqlRequest = {
   query: string
   db?: string | undefined
   asOf?: AsOf | undefined
   params?: Parameters | undefined
+  format?: RowFormat | undefined
   origin: Origin
   execution?: Execution
   signal?: AbortSignal
@@ -126,9 +128,7 @@ export class SqlEngine {
     const { ledger, analytics, defaultProject } = this.options
     const { position } = await ledger.log.head()
     const { rows } = await analytics.query({ sql, db: defaultProject, defaultProject, upTo: position, asOf, params }, {})
-    let text = ''
-    for await (const chunk of rows) text += text === '' ? chunk : `,${chunk}`
-    return JSON.parse(`[${text}]`) as unknown[][]
+    return rowsOf(rows)
   }
 
   /** Resources as the statement may see them: now, or then. */
@@ -227,7 +227,7 @@ export class SqlEngine {
       ['command', type],
       ['data', JSON.stringify(hideSecrets(data))],
     ])
-    return { type: 'table', columns: ['section', 'text'], rows: chunkOf(rows), context, positions: [] }
+    return tableOf(['section', 'text'], rows, context)
   }
 
   #systemAnswer(statement: StatementOf<'system_select' | 'show'>, { context, origin }: Session): SqlAnswer | undefined {
@@ -256,7 +256,7 @@ export class SqlEngine {
     const { db } = session.context
     const shown = await unlessEmpty(answer)
     if (shown || answer.type !== 'table') return shown ?? answer
-    if (await unlessEmpty(await this.#query(tableExists(from, db), session))) return { ...answer, rows: chunkOf([]) }
+    if (await unlessEmpty(await this.#query(tableExists(from, db), session))) return { ...answer, rows: chunkOf([]), format: 'json' }
     throw new Problem(
       'not_found',
       'Table not found',
@@ -330,9 +330,9 @@ export class SqlEngine {
 }
 
 /** All rows of an answer that is known to be small. */
-const rowsOf = async (chunks: AsyncIterable<string>): Promise<unknown[][]> => {
+const rowsOf = async (chunks: AsyncIterable<Buffer>): Promise<unknown[][]> => {
   const texts: string[] = []
-  for await (const chunk of chunks) if (chunk !== '') texts.push(chunk)
+  for await (const chunk of chunks) if (chunk.length > 0) texts.push(chunk.toString())
   return JSON.parse(`[${texts.join(',')}]`) as unknown[][]
 }
 
@@ -356,16 +356,10 @@ const scopeOf = (from: readonly string[], what: Shown, db: string): string => {
   return from.length > 1 ? (from.at(-2) ?? db) : db
 }
 
-const fixedAnswer = ({ columns, rows }: FixedTable, context: SqlContext): SqlAnswer => ({
-  type: 'table',
-  columns,
-  rows: chunkOf(rows),
-  context,
-  positions: [],
-})
+const fixedAnswer = ({ columns, rows }: FixedTable, context: SqlContext): SqlAnswer => tableOf(columns, rows, context)
 
 const rowsAnswer = (rows: readonly JsonObject[], context: SqlContext, positions: number[] = []): SqlAnswer => {
   const columns = Object.keys(rows[0] ?? {})
   const cells = rows.map((row) => columns.map((column): Json => row[column] ?? null))
-  return { type: 'table', columns, rows: chunkOf(cells), context, positions }
+  return tableOf(columns, cells, context, positions)
 }

@@ -1,13 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
-import type { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement, DuckDBType } from '@duckdb/node-api'
 import { isProblem, Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import { printSelect } from './ast/duckdb.js'
 import type { AstNode } from './ast/json.js'
 import { Directory } from './directory.js'
-import { rowsText } from './encode/chunks.js'
+import { rowsOf, type RowFormat } from './encode/chunks.js'
 import { explainError, missingColumn } from './explain-error.js'
 import { checkRewritten } from './guard/guard.js'
+import { leases, type Lease } from './leases.js'
 import { loadEngineModel } from './models/adapter.js'
 import { modelFunctions } from './models/functions.js'
 import { modelLoader, type LoadModel } from './models/load.js'
@@ -44,18 +45,20 @@ export type SelectRequest = {
   within?: { start: number; end: number }
   /** What is answered instead of its rows. */
   wanted?: Wanted
+  /** How the rows are written: JSON unless said otherwise. */
+  format?: RowFormat
 }
 
 /** Which version of a model scored how many rows. */
 export type Scored = { model: string; version: number; rows: number }
 
 /**
- * Parts of an answer: first the columns, then rows chunk by chunk, last the counts. `rows` holds JSON arrays joined by commas.
+ * Parts of an answer: first the columns, then rows chunk by chunk, last the counts. `rows` holds JSON arrays joined by commas, or lines of CSV, in UTF-8.
  * What models did is told with the columns when it is over by then, so that it can be recorded before a row is given.
  */
 export type Frame =
   | { columns: { name: string; type: string }[]; served?: Served[]; scored?: Scored[] }
-  | { rows: string }
+  | { rows: Buffer }
   | { end: { rows: number; scored: Scored[] } }
 
 /** `loadModel` is the engine's unless another one is given. */
@@ -63,8 +66,7 @@ export type SelectServices = { blobsDirectory: string; signal: AbortSignal; load
 
 const quotedMaxStrings = 100
 
-type Context = {
-  connection: DuckDBConnection
+type Context = Lease & {
   database: { instance: DuckDBInstance }
   request: SelectRequest
   services: SelectServices
@@ -171,13 +173,28 @@ const scoredBy = (session: Session): Scored[] => {
   return [...counts.values()]
 }
 
+/** What DuckDB calls a type: `DECIMAL(4,2)`, or the name that a plain one goes by, such as JSON. */
+const typeName = (type: DuckDBType | undefined): string => type?.alias ?? String(type)
+
 const tooLarge = (what: string) =>
   new Problem('query_limit', 'The result is too large', `The result has more than ${what}`, { hint: 'Add LIMIT, or aggregate.' })
 
-async function* framesOf(session: Session, prepared: DuckDBPreparedStatement, text: string): AsyncGenerator<Frame> {
+/** The text that DuckDB runs, and the form of the rows. */
+type Printed = { text: string; format: RowFormat }
+
+/**
+ * An error in the middle of a stream ends it without a word: the binding does not tell it from the last row. But it breaks the
+ * transaction, which is asked when the rows have ended.
+ */
+async function* framesOf(
+  session: Session,
+  prepared: DuckDBPreparedStatement,
+  isBroken: () => Promise<boolean>,
+  { text, format }: Printed,
+): AsyncGenerator<Frame> {
   const result = await prepared.stream()
   const types = result.columnTypes()
-  const columns = result.columnNames().map((name, i) => ({ name, type: String(types[i]) }))
+  const columns = result.columnNames().map((name, i) => ({ name, type: typeName(types[i]) }))
   const isScored = session.staged.length > 0 && session.run.uses.size === 0
   yield { columns, ...(session.served.length > 0 && { served: session.served }), ...(isScored && { scored: scoredBy(session) }) }
   let [rows, bytes] = [0, 0]
@@ -185,27 +202,19 @@ async function* framesOf(session: Session, prepared: DuckDBPreparedStatement, te
     checkAborted(session.signal)
     rows += chunk.rowCount
     if (rows > limits.resultMaxRows) throw tooLarge(`${limits.resultMaxRows} rows`)
-    const json = rowsText(chunk, types)
-    bytes += Buffer.byteLength(json)
+    const written = rowsOf(chunk, types, format)
+    bytes += written.length
     if (bytes > limits.resultMaxBytes) throw tooLarge(`${limits.resultMaxBytes} bytes`)
-    yield { rows: json }
+    yield { rows: written }
     await setImmediate()
   }
-  await checkComplete(session, text)
+  if (await isBroken()) await explainBreak(session, text)
   yield { end: { rows, scored: scoredBy(session) } }
 }
 
-/**
- * An error in the middle of a stream ends it without a word: the binding does not tell it from the last row. But it breaks the
- * transaction. What it was is found by running the query once more without its rows.
- */
-const checkComplete = async (session: Session, text: string): Promise<void> => {
+/** What broke a query after its first rows: found by running it once more without them. */
+const explainBreak = async (session: Session, text: string): Promise<never> => {
   const { connection, signal, run } = session
-  const broken = await connection.run('SELECT 1').then(
-    () => false,
-    () => true,
-  )
-  if (!broken) return
   checkAborted(signal)
   if (run.gaveUp) throw session.mode === 'inside' ? new TooManyRowsInside() : tooManyAround()
   await session.refresh()
@@ -239,9 +248,14 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
     const { text } = rewritten
     const prepared = await context.connection.prepare(text)
     try {
+      const isBroken = async () =>
+        context.probe.run().then(
+          () => false,
+          () => true,
+        )
       const frames = wanted
         ? answerTable(wanted, { session, prepared, ...rewritten, scored: () => scoredBy(session) })
-        : framesOf(session, prepared, text)
+        : framesOf(session, prepared, isBroken, { text, format: context.request.format ?? 'json' })
       const mayGiveUp = way.mode === 'inside' && session.run.uses.size > 0
       yield* mayGiveUp ? heldBack(frames) : frames
     } finally {
@@ -282,7 +296,8 @@ const explained = async (error: unknown, context: Context, session: Session | un
   }
 }
 
-async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerator<Frame> {
+/** Tells whether the connection is as it was before. */
+async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerator<Frame, boolean> {
   let session: Session | undefined
   let answered = false
   let next: Way | undefined
@@ -295,7 +310,7 @@ async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerat
     next = answered ? undefined : nextWay(error, session, { mode, strings })
     if (!next) throw await explained(error, context, session, { mode, strings })
   }
-  if (next) yield* attempts(context, next)
+  return next ? yield* attempts(context, next) : session?.staged.length === 0 && !context.request.wanted
 }
 
 /**
@@ -310,19 +325,23 @@ export async function* runSelect(
   request: SelectRequest,
   services: SelectServices,
 ): AsyncGenerator<Frame> {
-  const connection = await database.instance.connect()
+  const pool = leases(database.instance)
+  const lease = await pool.take()
+  const { connection } = lease
+  let isClean = false
   const timeoutMs = request.timeoutMs ?? limits.sqlTimeoutMs
   const { signal, done, isLate } = watch(connection, services.signal, timeoutMs)
   try {
     checkAborted(signal)
-    const context = { connection, database, request, services: { ...services, signal } }
-    yield* attempts(context, { mode: 'inside', strings: new Set() })
+    const context = { ...lease, database, request, services: { ...services, signal } }
+    isClean = yield* attempts(context, { mode: 'inside', strings: new Set() })
   } catch (error) {
     if (!isLate()) throw error
     const hint = 'Narrow it with WHERE or LIMIT.'
     throw new Problem('query_limit', 'The query took too long', `The query took longer than ${timeoutMs} ms`, { hint })
   } finally {
     done()
-    connection.closeSync()
+    if (isClean && !signal.aborted) pool.give(lease)
+    else pool.close(lease)
   }
 }

@@ -29,7 +29,7 @@ afterAll(async () => {
 const ask = async (sql: string): Promise<string> => {
   const { rows } = await analytics.query({ sql, db: 'mindsdb', defaultProject: 'mindsdb', upTo: 0 }, {})
   let text = ''
-  for await (const chunk of rows) text = chunk === '' ? text : chunk
+  for await (const chunk of rows) if (chunk.length > 0) text = chunk.toString()
   return text
 }
 

@@ -129,7 +129,7 @@ test('a process that cannot be started is tried again, and nobody but SQL hears 
   process.kill(analytics.pid ?? 0, 'SIGKILL')
   await until(() => analytics.status().ready && failures < 0)
   const { rows } = await analytics.query({ sql: 'SELECT 1', db: 'mindsdb', defaultProject: 'mindsdb', upTo: 0 })
-  expect((await rows.next()).value).toBe('[1]')
+  expect(String((await rows.next()).value)).toBe('[1]')
   await rows.return()
   await analytics.stop()
 })

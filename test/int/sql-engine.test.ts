@@ -43,7 +43,7 @@ class StandIn implements Analytics {
     async function* rows() {
       for (const chunk of chunks) {
         if (chunk instanceof Error) throw chunk
-        yield await Promise.resolve(chunk)
+        yield await Promise.resolve(Buffer.from(chunk))
       }
     }
     const scored = this.isScoredFirst && { scored: this.scored }
@@ -99,8 +99,8 @@ const tableOf = async (query: string, db?: string) => {
   const answer = await ok(query, db)
   if (answer.type !== 'table') throw new Error(`no table: ${query}`)
   let text = ''
-  for await (const chunk of answer.rows) text += text === '' ? chunk : `,${chunk}`
-  return { columns: answer.columns, rows: JSON.parse(`[${text}]`) as unknown[][] }
+  for await (const chunk of answer.rows) text += `${text === '' ? '' : ','}${chunk.toString()}`
+  return { columns: answer.columns.map(({ name }) => name), rows: JSON.parse(`[${text}]`) as unknown[][] }
 }
 const found = async (kind: 'skill' | 'agent' | 'chatbot' | 'view' | 'model', name: string) => {
   const project = await log.resources.one('project', 'shop')
@@ -287,6 +287,7 @@ describe('POST /sql/query', () => {
     expect(table.body).toEqual({
       type: 'table',
       column_names: ['a', 'b'],
+      column_types: ['INTEGER', 'VARCHAR'],
       data: [
         [1, 'a'],
         [2, 'b'],
@@ -331,7 +332,9 @@ describe('POST /sql/query', () => {
         res.on('data', (chunk: Buffer) => (text += chunk.toString()))
         res.on('end', () => done(null, text))
       })
-    expect(lines.body).toBe('{"type":"table","column_names":["a","b"]}\n[[1,"a"],[2,"b"]]\n[[3,"c"]]\n')
+    expect(lines.body).toBe(
+      '{"type":"table","column_names":["a","b"],"column_types":["INTEGER","VARCHAR"]}\n[[1,"a"],[2,"b"]]\n[[3,"c"]]\n',
+    )
     const events = await post({ query: 'USE shop', response_format: 'sse' })
     expect(events.text).toBe('data: {"type":"ok","affected_rows":null,"context":{"db":"shop","show_secrets":false}}\n\n')
   })

@@ -38,7 +38,7 @@ export class Bench {
     const { upTo = this.log.log.head(), signal } = options
     const stream = await this.analytics.query({ sql, db: 'mindsdb', defaultProject: 'mindsdb', upTo }, { signal })
     const rows: unknown[] = []
-    for await (const chunk of stream.rows) rows.push(...(JSON.parse(`[${chunk}]`) as unknown[]))
+    for await (const chunk of stream.rows) rows.push(...(JSON.parse(`[${chunk.toString()}]`) as unknown[]))
     if (stream.end().rows !== rows.length) throw new Error('the end counts other rows')
     return rows
   }

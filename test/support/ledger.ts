@@ -148,11 +148,18 @@ export class TestLedger {
     for await (const frame of this.frames(sql, request)) {
       if ('columns' in frame) ({ columns, served } = { served: undefined, ...frame })
       else if ('rows' in frame) {
-        texts.push(frame.rows)
-        data.push(...(JSON.parse(`[${frame.rows}]`) as unknown[][]))
+        texts.push(frame.rows.toString())
+        data.push(...(JSON.parse(`[${frame.rows.toString()}]`) as unknown[][]))
       } else end = frame.end
     }
     return { names: columns.map(({ name }) => name), types: columns.map(({ type }) => type), data, text: texts.join(','), end, served }
+  }
+
+  /** The rows of a SELECT as CSV. */
+  async csv(sql: string): Promise<string> {
+    let rows = ''
+    for await (const frame of this.frames(sql, { format: 'csv' })) if ('rows' in frame) rows += frame.rows.toString()
+    return rows
   }
 
   async close(): Promise<void> {

@@ -10,7 +10,7 @@ const misbehave: Record<string, () => unknown> = {
   },
 }
 
-const rows = (values: readonly (readonly unknown[])[]) => values.map((row) => JSON.stringify(row)).join(',')
+const rows = (values: readonly (readonly unknown[])[]) => Buffer.from(values.map((row) => JSON.stringify(row)).join(','))
 
 const run: RunSelect = async function* ({ instance }, { sql }, { signal }) {
   const connection = await instance.connect()

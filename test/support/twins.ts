@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { rowsText } from '../../src/sql/encode/chunks.js'
+import { rowsOf as encoded } from '../../src/sql/encode/chunks.js'
 import { TestLedger } from './ledger.js'
 
 /** Statements that are written one on a line. */
@@ -45,7 +45,7 @@ export class PlainDuckDB {
       const types = result.columnTypes()
       const rows: string[] = []
       for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk())
-        rows.push(...rowsOf(rowsText(chunk, types)))
+        rows.push(...rowsOf(encoded(chunk, types, 'json').toString()))
       return { names: result.columnNames(), types: types.map(String), rows }
     } finally {
       connection.closeSync()

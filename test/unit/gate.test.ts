@@ -14,7 +14,7 @@ const settle = async () => {
 }
 
 test('as many run as may, the others wait in order', async () => {
-  const gate = new Gate(2, 10)
+  const gate = new Gate(2, 10, 99)
   const [a, b, c, d] = [enter(gate), enter(gate), enter(gate), enter(gate)]
   await settle()
   expect([a, b, c, d].map(({ ticket }) => ticket !== undefined)).toEqual([true, true, false, false])
@@ -25,20 +25,24 @@ test('as many run as may, the others wait in order', async () => {
   expect([gate.running, gate.waiting]).toEqual([2, 1])
 })
 
-test('a query that streams still counts as running', async () => {
-  const gate = new Gate(1, 10)
-  const [a, b] = [enter(gate), enter(gate)]
-  await settle()
-  a.ticket?.streams()
+test('a query that streams makes room for the next, as long as few do', async () => {
+  const gate = new Gate(1, 10, 2)
+  const [a, b, c] = [enter(gate), enter(gate), enter(gate)]
   await settle()
   expect(b.ticket).toBeUndefined()
-  a.ticket?.release()
+  a.ticket?.streams()
   await settle()
   expect(b.ticket).toBeDefined()
+  b.ticket?.streams()
+  await settle()
+  expect([c.ticket, gate.running, gate.waiting]).toEqual([undefined, 2, 1])
+  a.ticket?.release()
+  await settle()
+  expect(c.ticket).toBeDefined()
 })
 
 test('suspects come first and execute one at a time, and others with them only when they stream', async () => {
-  const gate = new Gate(4, 10)
+  const gate = new Gate(4, 10, 99)
   const lost = [enter(gate), enter(gate)]
   await settle()
   const fresh = enter(gate)
@@ -59,7 +63,7 @@ test('suspects come first and execute one at a time, and others with them only w
 })
 
 test('beyond its bound the queue refuses, but never one that was in already', async () => {
-  const gate = new Gate(1, 1)
+  const gate = new Gate(1, 1, 99)
   enter(gate)
   enter(gate)
   await settle()
@@ -71,7 +75,7 @@ test('beyond its bound the queue refuses, but never one that was in already', as
 })
 
 test('the queue is bounded also while a suspect runs alone, and when many come at once', async () => {
-  const gate = new Gate(2, 1)
+  const gate = new Gate(2, 1, 99)
   const alone = enter(gate, { suspect: true })
   await settle()
   expect(alone.ticket?.suspect).toBe(true)

@@ -1,5 +1,7 @@
+import type { TextBytes } from './text-bytes.js'
+
 const dayMicros = 86_400_000_000
-const lastExact = Number.MAX_SAFE_INTEGER
+const secondMicros = 1_000_000
 
 const two = (n: number) => (n < 10 ? `0${n}` : String(n))
 
@@ -35,35 +37,44 @@ export const dateText = (days: number): string => {
   return text
 }
 
-const clock = (micros: number): string => {
-  const seconds = Math.floor(micros / 1_000_000)
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
-  return `${two(hours)}:${two(minutes)}:${two(seconds % 60)}.${String(micros % 1_000_000).padStart(6, '0')}`
+const clock = (out: TextBytes, micros: number): void => {
+  const seconds = (micros / secondMicros) | 0
+  const minutes = (seconds / 60) | 0
+  const hours = (minutes / 60) | 0
+  out.digits(hours, 2)
+  out.ascii(':')
+  out.digits(minutes - hours * 60, 2)
+  out.ascii(':')
+  out.digits(seconds - minutes * 60, 2)
+  out.ascii('.')
+  out.digits(micros - seconds * secondMicros, 6)
 }
 
-const infinities = (micros: bigint): string | undefined => {
-  if (micros === 9_223_372_036_854_775_807n) return 'infinity'
-  return micros === -9_223_372_036_854_775_807n ? '-infinity' : undefined
+/** Microseconds since 1970, as a safe integer, with their zone: `2024-01-02 03:04:05.678000+00:00`. */
+export const writeTimestamp = (out: TextBytes, micros: number, zone: string): void => {
+  const days = Math.floor(micros / dayMicros)
+  out.ascii(dateText(days))
+  out.ascii(' ')
+  clock(out, micros - days * dayMicros)
+  out.ascii(zone)
 }
 
-/** Microseconds since 1970 as `2024-01-02 03:04:05.678000`. */
-export const timestampText = (micros: bigint): string => {
-  const word = infinities(micros)
-  if (word !== undefined) return word
-  const number = Number(micros)
-  if (Math.abs(number) <= lastExact) {
-    const days = Math.floor(number / dayMicros)
-    return `${dateText(days)} ${clock(number - days * dayMicros)}`
+/** Units of a moment: how many there are in a second. */
+export type MomentUnit = 1n | 1_000n | 1_000_000n | 1_000_000_000n
+
+const infinite = 9_223_372_036_854_775_807n
+
+/** Any 64-bit count of units since 1970, with its zone; nanoseconds have nine digits, and the two infinities are words. */
+export const writeMoment = (out: TextBytes, count: bigint, perSecond: MomentUnit, zone: string): void => {
+  if (count === infinite || count === -infinite) {
+    out.ascii(count > 0n ? 'infinity' : '-infinity')
+    return
   }
-  const day = BigInt(dayMicros)
-  const rest = ((micros % day) + day) % day
-  return `${dateText(Number((micros - rest) / day))} ${clock(Number(rest))}`
-}
-
-/** Nanoseconds since 1970, with all nine digits. */
-export const nanosecondsText = (nanos: bigint): string => {
-  const word = infinities(nanos)
-  if (word !== undefined) return word
-  const rest = ((nanos % 1000n) + 1000n) % 1000n
-  return `${timestampText((nanos - rest) / 1000n)}${String(rest).padStart(3, '0')}`
+  const perDay = perSecond * 86_400n
+  const ofDay = ((count % perDay) + perDay) % perDay
+  out.ascii(dateText(Number((count - ofDay) / perDay)))
+  out.ascii(' ')
+  clock(out, Number((ofDay * 1_000_000n) / perSecond))
+  if (perSecond === 1_000_000_000n) out.digits(Number(ofDay % 1_000n), 3)
+  out.ascii(zone)
 }

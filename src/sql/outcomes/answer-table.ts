@@ -6,7 +6,7 @@ import type { Wanted } from './wanted.js'
 
 type Columns = { name: string; type: string }[]
 type Answer = { columns: Columns; rows: readonly (readonly unknown[])[] }
-type AnswerFrame = { columns: Columns } | { rows: string } | { end: { rows: number; scored: ReturnType<Ready['scored']> } }
+type AnswerFrame = { columns: Columns } | { rows: Buffer } | { end: { rows: number; scored: ReturnType<Ready['scored']> } }
 
 const columnsAnswer = ({ prepared }: Ready): Answer => ({
   columns: [
@@ -46,7 +46,7 @@ const answerOf = (wanted: Wanted, ready: Ready): Answer | Promise<Answer> => {
 export async function* answerTable(wanted: Wanted, ready: Ready): AsyncGenerator<AnswerFrame> {
   const { columns, rows } = await answerOf(wanted, ready)
   yield { columns }
-  if (rows.length > 0) yield { rows: rows.map((row) => JSON.stringify(row)).join(',') }
+  if (rows.length > 0) yield { rows: Buffer.from(rows.map((row) => JSON.stringify(row)).join(',')) }
   // What was scored to explain a query was shown to nobody.
   yield { end: { rows: rows.length, scored: wanted.kind === 'file' ? ready.scored() : [] } }
 }

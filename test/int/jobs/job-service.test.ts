@@ -18,9 +18,10 @@ const context = { db: 'shop', show_secrets: false } as const
 const ok = (...positions: number[]): SqlAnswer => ({ type: 'ok', affected_rows: null, context, positions })
 const rows = (...chunks: string[]): SqlAnswer => ({
   type: 'table',
-  columns: ['a'],
+  columns: [{ name: 'a', type: 'INTEGER' }],
+  format: 'json',
   rows: (async function* () {
-    yield* chunks
+    yield* chunks.map((chunk) => Buffer.from(chunk))
   })(),
   context,
   positions: [],
@@ -255,7 +256,7 @@ describe('what a run does', () => {
       engine.answers = () => ({
         ...rows(),
         rows: (async function* () {
-          yield '[1]'
+          yield Buffer.from('[1]')
           throw new Problem('query_limit', 'Limit', 'too many rows')
         })(),
       })

@@ -85,7 +85,7 @@ test.each(cases.filter(([, expression]) => !['NULL', 'array_value(1, 2)'].includ
 test('rows come in chunks, without a raw newline', async () => {
   const texts: string[] = []
   for await (const frame of ledger.frames(`SELECT i, 'a' || chr(10) || 'b' AS s FROM range(5000) AS t(i)`))
-    if ('rows' in frame) texts.push(frame.rows)
+    if ('rows' in frame) texts.push(frame.rows.toString())
   expect(texts.length).toBeGreaterThan(2)
   expect(texts.join('')).not.toContain('\n')
   expect(JSON.parse(`[${texts.join(',')}]`)).toHaveLength(5000)

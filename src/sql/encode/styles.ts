@@ -1,0 +1,66 @@
+import type { TextBytes } from './text-bytes.js'
+
+const quote = 0x22
+const backslash = 0x5c
+const space = 0x20
+const comma = 0x2c
+const newline = 0x0a
+const carriageReturn = 0x0d
+
+/** How one form of an answer writes what is no number. */
+export type Style = {
+  nothing: string
+  /** Stands before and after texts that need no escapes, such as dates. */
+  mark: string
+  /** A text given in UTF-8. */
+  text: (out: TextBytes, bytes: Uint8Array, from: number, to: number) => void
+}
+
+const escapes = Array.from({ length: space }, (_, code) => JSON.stringify(String.fromCharCode(code)).slice(1, -1))
+
+const escapeOf = (byte: number): string => (byte === quote ? '\\"' : byte === backslash ? '\\\\' : (escapes[byte] ?? ''))
+
+export const jsonStyle: Style = {
+  nothing: 'null',
+  mark: '"',
+  text: (out, bytes, from, to) => {
+    out.byte(quote)
+    let plainFrom = from
+    for (let i = from; i < to; i++) {
+      const byte = bytes[i] ?? 0
+      if (byte >= space && byte !== quote && byte !== backslash) continue
+      out.bytes(bytes, plainFrom, i)
+      out.ascii(escapeOf(byte))
+      plainFrom = i + 1
+    }
+    out.bytes(bytes, plainFrom, to)
+    out.byte(quote)
+  },
+}
+
+const needsQuotes = (bytes: Uint8Array, from: number, to: number): boolean => {
+  for (let i = from; i < to; i++) {
+    const byte = bytes[i]
+    if (byte === quote || byte === comma || byte === newline || byte === carriageReturn) return true
+  }
+  // A missing value has no quotes, so that the empty text is told from it.
+  return from === to
+}
+
+/** RFC 4180: a text is in quotes where it must be, and a quote in it is doubled. */
+export const csvStyle: Style = {
+  nothing: '',
+  mark: '',
+  text: (out, bytes, from, to) => {
+    if (!needsQuotes(bytes, from, to)) {
+      out.bytes(bytes, from, to)
+      return
+    }
+    out.byte(quote)
+    for (let i = from; i < to; i++) {
+      if (bytes[i] === quote) out.byte(quote)
+      out.byte(bytes[i] ?? 0)
+    }
+    out.byte(quote)
+  },
+}

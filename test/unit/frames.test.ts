@@ -1,0 +1,57 @@
+import { expect, test } from '@jest/globals'
+import { decodeFrame, encodeError, encodeFrame, framesOf, type Received } from '../../src/analytics/frames.js'
+import { Problem } from '../../src/errors.js'
+
+const cut = async (chunks: readonly Buffer[]): Promise<Received[]> => {
+  async function* source() {
+    for (const chunk of chunks) yield await Promise.resolve(chunk)
+  }
+  const frames: Received[] = []
+  for await (const frame of framesOf(source())) frames.push(decodeFrame(frame))
+  return frames
+}
+
+const columns = [{ name: 'a "b"', type: 'INTEGER' }]
+const rows = Buffer.from('[1,"ü😀"],[2,"\\n"]')
+const end = { rows: 2, scored: [{ model: 'm', version: 1, rows: 2 }] }
+const whole = Buffer.concat([{ columns }, { rows }, { rows: Buffer.alloc(0) }, { end }].flatMap(encodeFrame))
+const frames = [
+  { kind: 'columns', columns },
+  { kind: 'rows', rows },
+  { kind: 'rows', rows: Buffer.alloc(0) },
+  { kind: 'end', end },
+]
+
+test('frames come as they were sent, wherever the bytes are cut', async () => {
+  for (const size of [1, 2, 3, 7, 1_000]) {
+    const pieces = Array.from({ length: Math.ceil(whole.length / size) }, (_, i) => whole.subarray(i * size, (i + 1) * size))
+    expect(await cut(pieces)).toEqual(frames)
+  }
+})
+
+test('a frame that was cut off is none', async () => {
+  for (let length = 0; length < whole.length; length++) {
+    const received = await cut([whole.subarray(0, length)])
+    expect(received).toEqual(frames.slice(0, received.length))
+    expect(received.length).toBeLessThan(frames.length)
+  }
+})
+
+test('an error comes as the problem that it was, and a fault without its details', async () => {
+  const problem = new Problem('query_failed', 'Query failed', 'no such thing', { hint: 'try another', line: 3 })
+  const [refused] = await cut(encodeError(problem))
+  expect(refused).toMatchObject({
+    kind: 'error',
+    problem: { code: 'query_failed', detail: 'no such thing', extras: { hint: 'try another', line: 3 } },
+  })
+  const [fault] = await cut(encodeError(new Error('boom')))
+  expect(fault).toMatchObject({ kind: 'error', problem: { code: 'internal', detail: 'a fault of this service; its log says more' } })
+})
+
+test('what is no frame is refused', async () => {
+  const strange = Buffer.from('{"else":1}')
+  const [start] = encodeFrame({ end })
+  if (!start) throw new Error('no header')
+  start.writeUInt32LE(strange.length, 1)
+  await expect(cut([start, strange])).rejects.toThrow(TypeError)
+})
