@@ -52,7 +52,7 @@ class Tables {
       const asked = { sql, db: 'shop', defaultProject: 'shop', upTo: this.head, ...request }
       for await (const frame of runSelect({ instance: this.instance }, asked, services)) {
         if ('columns' in frame) columns = JSON.stringify(frame.columns)
-        if ('rows' in frame) rows.push(...(JSON.parse(`[${frame.rows}]`) as unknown[]).map((row) => JSON.stringify(row)))
+        if ('rows' in frame) rows.push(...(JSON.parse(`[${frame.rows.toString()}]`) as unknown[]).map((row) => JSON.stringify(row)))
       }
     } catch (error) {
       if (!isProblem(error)) throw error

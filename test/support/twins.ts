@@ -46,7 +46,7 @@ export class PlainDuckDB {
       const rows: string[] = []
       for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk())
         rows.push(...rowsOf(encoded(chunk, types, 'json').toString()))
-      return { names: result.columnNames(), types: types.map(String), rows }
+      return { names: result.columnNames(), types: types.map((type) => type.alias ?? String(type)), rows }
     } finally {
       connection.closeSync()
     }
