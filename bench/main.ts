@@ -7,6 +7,7 @@ const benches: Record<string, () => Promise<void>> = {
   sql: async () => (await import('./sql.js')).sql(),
   heavy: async () => (await import('./heavy.js')).heavyQueries(),
   scoring: async () => (await import('./scoring.js')).scoring(),
+  'time-travel': async () => (await import('./time-travel.js')).timeTravel(),
   replay: async () => (await import('./replay.js')).replay(),
 }
 

@@ -20,6 +20,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   stateCacheMaxChars: 'States of resources that are kept parsed. Beyond: the one used longest ago is read anew.',
   idempotencyMaxAgeMs: 'How long the answer to an Idempotency-Key is kept. Beyond: forgotten at the next start.',
   statementMaxChars: 'An SQL statement. Beyond: 400, before it is read.',
+  asOfMaxChars: 'The time in `as_of` of a context. Beyond: 400 `wrong_arguments`.',
   sqlTimeoutMs: 'A query, from the start of its execution. Beyond: it is ended with 400 `query_limit`.',
   sqlMemoryMaxBytes:
     'Memory of the analytics process. Beyond: it is restarted; the query that needed it gets 400 `query_limit`, the others run again.',
@@ -36,9 +37,12 @@ export const limitDescriptions: Record<LimitName, string> = {
   resultMaxRows: 'Rows of one answer. Beyond: 400 `query_limit`.',
   resultMaxBytes: 'Bytes of one answer. Beyond: 400 `query_limit`.',
   sqlTreeMaxDepth: 'Levels of a parsed statement. Beyond: 400, before it is run.',
+  sqlPivotMaxValues: 'Values that a PIVOT without a list may find, each of which becomes a column. Beyond: 400; list them with IN.',
   viewsDescribedMax: 'Views whose columns information_schema.columns lists; those of later ones are missing there.',
   viewMaxDepth: 'Views that stand on views. Beyond: 400; a view that names itself ends here, too.',
   modelInsideMaxRows: 'Rows that a model scores inside the query. Beyond: the query runs again with its rows scored beforehand.',
+  modelInsideMaxCalls:
+    'Times that a query may ask a model inside it, counting rows that it asks for again. Beyond: the query runs again with its rows scored beforehand.',
   modelHeldMaxBytes:
     'An answer that is held back until its models are known to have few rows. Beyond: the query runs again with its rows scored beforehand.',
   followerIntervalMs: 'Wait of the projector for new events, when no query asks for them.',

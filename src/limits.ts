@@ -21,6 +21,7 @@ export const limits = {
   idempotencyMaxAgeMs: 7 * 24 * 3_600_000,
   // SQL
   statementMaxChars: 1_000_000,
+  asOfMaxChars: 64,
   sqlTimeoutMs: 60_000,
   sqlMemoryMaxBytes: 2 * 1024 * 1024 * 1024,
   sqlQueueMaxQueries: 256,
@@ -37,8 +38,10 @@ export const limits = {
   resultMaxBytes: 4 * 1024 * 1024 * 1024,
   sqlTreeMaxDepth: 1_500,
   viewMaxDepth: 16,
+  sqlPivotMaxValues: 10_000,
   viewsDescribedMax: 500,
   modelInsideMaxRows: 20_000,
+  modelInsideMaxCalls: 200_000,
   modelHeldMaxBytes: 16 * 1024 * 1024,
   followerIntervalMs: 500,
   followerBatchEvents: 1_000,

@@ -41,6 +41,8 @@ const openInstance = async (paths: DataPaths, settings: Settings): Promise<DuckD
     autoinstall_known_extensions: 'false',
   })
   const connection = await instance.connect()
+  // Whatever the zone of the machine: a time without one is UTC, in an AT as in an answer.
+  await connection.run(`SET GLOBAL TimeZone = 'UTC'`)
   await connection.run(`SET allowed_directories = [${[paths.blobs, paths.tables].map(quoted).join(', ')}]`)
   await connection.run('SET enable_external_access = false')
   await connection.run('SET lock_configuration = true')

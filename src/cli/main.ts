@@ -9,6 +9,7 @@ const usage = `mindledger ${readVersion()}
 
   mindledger serve                        start the service
   mindledger sql [--db name] <statement>  run a statement, on the running server or on the data directory
+                 [--as-of when]           ... which reads as things were at a position or a time (UTC)
   mindledger log [--from n] [--follow]    print the events, one JSON text a line
   mindledger head                         print the newest position and chain; keep it elsewhere
   mindledger verify [--head file]         walk the whole log; exit status 0 only when it holds
@@ -28,6 +29,7 @@ const options = {
   from: { type: 'string' },
   follow: { type: 'boolean', short: 'f' },
   db: { type: 'string' },
+  'as-of': { type: 'string' },
 } as const
 
 class UsageError extends Error {}
@@ -54,7 +56,7 @@ const parse = (args: string[]) => {
 /** What each command takes beside its name. */
 const taken: Record<string, readonly (keyof typeof options)[]> = {
   serve: [],
-  sql: ['db'],
+  sql: ['db', 'as-of'],
   log: ['from', 'follow'],
   head: [],
   verify: ['head'],
@@ -84,7 +86,7 @@ const run = async (args: string[]): Promise<number> => {
     case 'serve':
       return (await import('./serve.js')).serve(config)
     case 'sql':
-      return (await import('./sql.js')).sql(config, { statement: rest.join(' '), db: values.db }, terminal)
+      return (await import('./sql.js')).sql(config, { statement: rest.join(' '), db: values.db, asOf: values['as-of'] }, terminal)
     case 'log':
       return (await import('./log.js')).printLog(config, { from: positive('from', values.from, 1), follow: values.follow ?? false })
     case 'head':

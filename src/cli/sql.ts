@@ -56,11 +56,14 @@ const login = async (server: Server): Promise<Record<string, string>> => {
   return { authorization: `Bearer ${answer.data.token}` }
 }
 
+/** What is sent with each statement; `as_of` is a position or a time. */
+type Context = { db: string; as_of?: string }
+
 type Ask = (statement: string) => Promise<unknown>
 
-const asker = async (server: Server, db: string): Promise<Ask> => {
+const asker = async (server: Server, context: Context): Promise<Ask> => {
   const headers = await login(server)
-  return (statement) => post(server, '/api/sql/query', { query: statement, context: { db } }, headers)
+  return (statement) => post(server, '/api/sql/query', { query: statement, context }, headers)
 }
 
 const isTraining = (statement: string): boolean => {
@@ -99,8 +102,8 @@ const trained = async (ask: Ask, requested: unknown, out: Output): Promise<{ bod
   }
 }
 
-const run = async (server: Server, statement: string, db: string, out: Output): Promise<number> => {
-  const ask = await asker(server, db)
+const run = async (server: Server, statement: string, context: Context, out: Output): Promise<number> => {
+  const ask = await asker(server, context)
   const answer = await ask(statement)
   if (!isTraining(statement)) return show(answer, out)
   const { body, failed } = await trained(ask, answer, out)
@@ -108,22 +111,22 @@ const run = async (server: Server, statement: string, db: string, out: Output): 
 }
 
 /**
- * `mindledger sql <statement>`: sent to the running server; where none holds the data directory, a service of its own
+ * `mindledger sql <statement>`, with `--as-of` as things were at a position or time: sent to the running server; where none holds the data directory, a service of its own
  * answers on a free port of the loopback and ends. A statement that trains a model returns when the training has ended.
  */
 export const sql = async (
   config: Config,
-  { statement, db }: { statement: string; db: string | undefined },
+  { statement, db, asOf }: { statement: string; db: string | undefined; asOf: string | undefined },
   out: Output,
 ): Promise<number> => {
   if (statement.trim() === '') throw new ConfigError('sql takes a statement: mindledger sql "SHOW TABLES"')
-  const database = db ?? config.defaultProject
-  if (!isFree(config)) return run({ address: addressOf(config), config }, statement, database, out)
+  const context = { db: db ?? config.defaultProject, ...(asOf !== undefined && { as_of: asOf }) }
+  if (!isFree(config)) return run({ address: addressOf(config), config }, statement, context, out)
   const { startService } = await import('../main.js')
   const own = { ...config, host: '127.0.0.1', port: 0 }
   const service = await startService(own, pino({ level: 'silent' }))
   try {
-    return await run({ address: service.url, config: own }, statement, database, out)
+    return await run({ address: service.url, config: own }, statement, context, out)
   } finally {
     await service.close()
   }

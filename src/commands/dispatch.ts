@@ -84,6 +84,7 @@ export const handlers: Record<LedgerCommand['type'], Handler> = {
   UpdateConfig: config_,
   CreateModel: model_,
   RetrainModel: model_,
+  FinetuneModel: model_,
   StartTraining: model_,
   CompleteTraining: model_,
   FailTraining: model_,

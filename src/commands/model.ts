@@ -1,18 +1,22 @@
 import type { Command } from '@event-driven-io/emmett'
-import { unreachable, type StreamId } from '../../events/common.js'
+import { unreachable, type JsonObject, type StreamId } from '../../events/common.js'
 import type { Model, ModelEvent, ModelVersion, TrainingRequest, TrainingResult } from '../../events/model.js'
-import { conflict, notFound, Problem } from '../errors.js'
+import { conflict, notFound, Problem, wrong } from '../errors.js'
+import { baseVersionKey } from '../models/fine-tuning.js'
 import { byName, byStream, called, type FactsOf, type Found } from '../log/lookups.js'
 import { limits } from '../limits.js'
 import { replacedParams } from './params.js'
 
 type Target = { project: string; model: string }
 type Request = Omit<TrainingRequest, 'version'>
+/** New rows for a version that is there; what it predicts, and how, is that version's. */
+type Refinement = Pick<Request, 'database' | 'query' | 'seed' | 'activate'> & { tag?: string; using?: JsonObject }
 /** A training that ends refers to its model by stream: the name may belong to another model by then. */
 type Training = { stream: StreamId; version: number }
 export type ModelCommand =
   | Command<'CreateModel', Target & { request: Request; unlessExists?: boolean; orReplace?: boolean }>
   | Command<'RetrainModel', Target & { request: Partial<Request> & Pick<Request, 'seed' | 'activate'> }>
+  | Command<'FinetuneModel', Target & { version: number | null; request: Refinement }>
   | Command<'StartTraining', Training>
   | Command<'CompleteTraining', Training & { result: TrainingResult }>
   | Command<'FailTraining', Training & { error: string }>
@@ -41,6 +45,8 @@ export const decide = (command: ModelCommand, facts: Facts): ModelEvent[] => {
       return create(command.data, facts)
     case 'RetrainModel':
       return retrain(need(model, command.data).state, command.data.request)
+    case 'FinetuneModel':
+      return finetune(need(model, command.data).state, command.data)
     case 'ActivateModelVersion': {
       const version = versionOf(need(model, command.data).state, command.data.version)
       if (version.status !== 'complete')
@@ -106,10 +112,50 @@ const create = ({ model: name, request, unlessExists, orReplace }: Creation, { p
   ]
 }
 
+const isFinetuned = ({ using }: ModelVersion): boolean => using[baseVersionKey] !== undefined
+
+/** The options that somebody gave, without what we note among them. */
+const optionsOf = ({ using: { [baseVersionKey]: _, ...options } }: ModelVersion): JsonObject => options
+
 const retrain = (model: Model, changes: Partial<Request> & Pick<Request, 'seed' | 'activate'>): ModelEvent[] => {
   const last = model.versions.at(-1)
   if (!last) throw notFound('model', model.name)
-  const { engine, target, database, query, using, tag } = last
+  // The query of a fine-tuned version gives its new rows only.
+  const whole = model.versions.findLast((version) => !isFinetuned(version))
+  if (!whole && changes.query === undefined)
+    throw wrong(
+      `All versions of ${model.name} go on from rows of versions that are gone`,
+      'Say what to learn from: RETRAIN model FROM database (SELECT …).',
+    )
+  const { database, query } = whole ?? last
+  const { engine, target, tag } = last
+  const options = optionsOf(last)
+  checkRoom(model)
+  const request = { engine, target, database, query, tag, ...changes, using: replacedParams(options, changes.using ?? options) }
+  return [{ type: 'ModelTrainingRequested', data: { ...request, version: model.latest + 1 } }]
+}
+
+const finetune = (model: Model, { version, request }: { version: number | null; request: Refinement }): ModelEvent[] => {
+  const wanted = version ?? model.active
+  const base = wanted === null ? undefined : versionOf(model, wanted)
+  if (base?.status !== 'complete')
+    throw new Problem(
+      'not_ready',
+      'Model is not ready',
+      `version ${base?.version ?? 1} of ${model.name} has status ${base?.status ?? 'error'}: there is nothing to go on from`,
+      {
+        hint: 'Wait until it is complete, or name another version: FINETUNE model.1 FROM ….',
+      },
+    )
+  checkRoom(model)
+  const { engine, target, tag } = base
+  const options = optionsOf(base)
+  const using = { ...replacedParams(options, request.using ?? options), [baseVersionKey]: base.version }
+  return [{ type: 'ModelTrainingRequested', data: { engine, target, tag, ...request, using, version: model.latest + 1 } }]
+}
+
+/** Whether a model takes another training. */
+const checkRoom = (model: Model): void => {
   if (model.versions.length >= limits.modelMaxVersions)
     throw new Problem('too_large', 'Too many versions', `${model.name} has ${model.versions.length} versions, the most there can be`, {
       hint: 'Drop versions that are no longer needed.',
@@ -119,8 +165,6 @@ const retrain = (model: Model, changes: Partial<Request> & Pick<Request, 'seed' 
     throw new Problem('not_ready', 'Model is being trained', `version ${busy.version} of ${model.name} is still ${busy.status}`, {
       hint: 'Wait until it is complete.',
     })
-  const request = { engine, target, database, query, tag, ...changes, using: replacedParams(using, changes.using ?? using) }
-  return [{ type: 'ModelTrainingRequested', data: { ...request, version: model.latest + 1 } }]
 }
 
 /** A training that outlived its model or its version says nothing any more. */

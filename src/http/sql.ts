@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import { z } from 'zod'
 import { jsonObject, type Json } from '../../events/common.js'
 import { Problem } from '../errors.js'
+import { limits } from '../limits.js'
 import type { SqlEngine } from '../sql/execute.js'
 import type { Parameters } from '../sql/statements/statement.js'
 import { idempotencyOf, originOf } from './origin.js'
@@ -10,13 +11,17 @@ import { formats, sendAnswer, type Format } from './sql-answers.js'
 
 const json: z.ZodType<Json> = z.json()
 
+const asOf = z
+  .union([z.int().min(1), z.string().min(1).max(limits.asOfMaxChars)])
+  .describe('A log position, or a time (UTC unless it names a zone), at which the whole statement reads')
+
 const body = z.looseObject({
   query: z.string(),
-  context: z.looseObject({ db: z.string().nullish() }).nullish(),
+  context: z.looseObject({ db: z.string().nullish(), as_of: asOf.nullish() }).nullish(),
   params: z.union([jsonObject, z.array(json)]).nullish(),
   response_format: z.string().nullish(),
 })
-const context = z.looseObject({ db: z.string(), show_secrets: z.boolean() })
+const context = z.looseObject({ db: z.string(), show_secrets: z.boolean(), as_of: asOf.optional() })
 const answers = z.union([
   z.object({
     type: z.literal('table'),
@@ -38,7 +43,9 @@ const readBody = (req: Request): z.infer<typeof body> => {
     })
   const parsed = body.safeParse(req.body)
   if (parsed.success) return parsed.data
-  const field = parsed.error.issues[0]?.path[0]
+  const [field, member] = parsed.error.issues[0]?.path ?? []
+  if (field === 'context' && member === 'as_of')
+    throw refuse('"as_of" in "context" must be a log position, a whole number from 1 on, or a time such as "2026-01-31 12:00:00"')
   if (field === 'context') throw refuse('"context" must be an object, and its "db" a string')
   if (field === 'params') throw refuse('"params" must be an object of JSON values, or a list of them for ?')
   if (field === 'response_format') throw invalidFormat()
@@ -77,6 +84,7 @@ export const sqlRoutes = (sql: SqlEngine): Route[] => [
         const answer = await sql.execute({
           query,
           db: sent?.db ?? undefined,
+          asOf: sent?.as_of ?? undefined,
           params: paramsOf(params),
           format: format === 'csv' ? 'csv' : 'json',
           origin: originOf(req, res, 'sql'),

@@ -12,7 +12,12 @@ export type MatrixColumn = TextColumn | NumberColumn
 /** The canonical training data: the same set of rows and the same seed give the same matrix, whatever order the rows came in. */
 export type Matrix = { rows: number; seed: number; columns: readonly MatrixColumn[] }
 
-type Collector = { append(value: unknown, row: number): void; finish(rows: number): MatrixColumn }
+type Collector = {
+  append(value: unknown, row: number): void
+  /** Takes a column of another matrix of the same kind of values behind the first `at` rows. */
+  extend(column: MatrixColumn, at: number): void
+  finish(rows: number): MatrixColumn
+}
 
 const unusable = ({ name, type }: ColumnDescriptor, row: number, value: unknown) =>
   wrong(`Row ${row}, column "${name}": ${JSON.stringify(String(value))} is not usable as ${type}`)
@@ -25,6 +30,11 @@ const collectNumbers = (descriptor: ColumnDescriptor, type: NumberColumn['type']
       if (number === undefined) throw unusable(descriptor, row, value)
       if (row === numbers.length) numbers = grown(numbers, new Float64Array(row * 2))
       numbers[row] = number
+    },
+    extend(column, at) {
+      if (column.type === 'text') throw new TypeError(`"${column.name}" holds texts`)
+      numbers = grown(numbers, new Float64Array(Math.max(numbers.length, (at + column.numbers.length) * 2)))
+      numbers.set(column.numbers, at)
     },
     finish: (rows) => ({ name: descriptor.name, type, numbers: numbers.slice(0, rows) }),
   }
@@ -44,6 +54,11 @@ const collectText = (descriptor: ColumnDescriptor): Collector => {
       if (text === undefined) throw unusable(descriptor, row, value)
       if (row === codes.length) codes = grown(codes, new Int32Array(row * 2))
       codes[row] = text === null ? -1 : codeOf(text)
+    },
+    extend(column, at) {
+      if (column.type !== 'text') throw new TypeError(`"${column.name}" holds no texts`)
+      codes = grown(codes, new Int32Array(Math.max(codes.length, (at + column.codes.length) * 2)))
+      column.codes.forEach((code, row) => (codes[at + row] = code < 0 ? -1 : codeOf(column.dictionary[code]!)))
     },
     finish(rows) {
       const dictionary = [...known.keys()].sort()
@@ -107,6 +122,15 @@ export class MatrixBuilder {
     this.collectors.forEach((collector, index) => {
       const column = columns[index]!
       for (let row = 0; row < rows; row++) collector.append(column[row], this.rows + row)
+    })
+    this.rows += rows
+  }
+
+  /** All rows of another matrix, its columns in the order of the descriptors. */
+  addMatrix({ columns, rows }: Matrix): void {
+    this.room(rows, columns.length)
+    this.collectors.forEach((collector, index) => {
+      collector.extend(columns[index]!, this.rows)
     })
     this.rows += rows
   }

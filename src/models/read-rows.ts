@@ -1,5 +1,7 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { joinedColumns, type Base, type FineTuned } from './fine-tuning.js'
+import { decodeMatrix } from './matrix-format.js'
 import { MatrixBuilder, type Matrix } from './matrix.js'
 import type { Exclusion } from './task.js'
 import { columnTypeOf } from './values.js'
@@ -7,17 +9,23 @@ import { columnTypeOf } from './values.js'
 /** A query's result as a file: each line holds rows as comma-joined JSON arrays. */
 export type RowsFile = { file: string; columns: readonly { name: string; type: string }[] }
 
+/** `fineTuned` says how many rows are kept and new ones, when there were kept ones. */
+export type ReadRows = { matrix: Matrix; excluded: Exclusion[]; fineTuned?: FineTuned }
+
 /**
- * Reads a query's rows into a canonical matrix. Columns of types that nothing can be learned from (lists, blobs …) are
- * left out and named.
+ * Reads a query's rows into a canonical matrix, behind those that were kept with a version that is gone on from. Columns of
+ * types that nothing can be learned from (lists, blobs …) are left out and named.
  *
  * @example const { matrix, excluded } = await readRows({ file: 'rows.ndjson', columns }, seed)
  */
-export const readRows = async ({ file, columns }: RowsFile, seed: number): Promise<{ matrix: Matrix; excluded: Exclusion[] }> => {
+export const readRows = async ({ file, columns }: RowsFile, seed: number, base?: Base): Promise<ReadRows> => {
+  const before = base && decodeMatrix(readFileSync(base.matrixFile))
   const typed = columns.map(({ name, type }, index) => ({ name, index, sqlType: type, type: columnTypeOf(type) }))
-  const kept = typed.flatMap(({ name, index, type }) => (type === undefined ? [] : [{ name, index, type }]))
+  const found = typed.flatMap(({ name, index, type }) => (type === undefined ? [] : [{ name, index, type }]))
+  const kept = base && before ? joinedColumns(before, found, base.version) : found
   const builder = new MatrixBuilder(kept.map(({ name, type }) => ({ name, type })))
-  const whole = kept.length === columns.length
+  if (before) builder.addMatrix(before)
+  const whole = !before && kept.length === columns.length
   for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
     const rows = JSON.parse(`[${line}]`) as unknown[][]
     for (const row of rows) builder.addRow(whole ? row : kept.map(({ index }) => row[index]))
@@ -25,5 +33,7 @@ export const readRows = async ({ file, columns }: RowsFile, seed: number): Promi
   const excluded = typed.flatMap(({ name, type, sqlType }) =>
     type === undefined ? [{ name, type: 'text' as const, reason: `nothing can be learned from the type ${sqlType}` }] : [],
   )
-  return { matrix: builder.build(seed), excluded }
+  const matrix = builder.build(seed)
+  if (!base || !before) return { matrix, excluded }
+  return { matrix, excluded, fineTuned: { base_version: base.version, rows_kept: before.rows, rows_new: matrix.rows - before.rows } }
 }

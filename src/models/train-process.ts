@@ -3,16 +3,17 @@ import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'nod
 import { constants, setPriority } from 'node:os'
 import { isProblem } from '../errors.js'
 import { findEngine } from './engine.js'
+import type { Base } from './fine-tuning.js'
 import type { Progress } from './fit.js'
 import { decodeMatrix, encodeMatrix } from './matrix-format.js'
-import { readRows, type RowsFile } from './read-rows.js'
+import { readRows, type ReadRows, type RowsFile } from './read-rows.js'
 import type { TrainOptions, TrainReport } from './train.js'
 
 /**
- * What the process is told, once. With `rows` the matrix is made of them and written to the matrix file; without, that
- * file holds `encodeMatrix` bytes. The artefact file is written and synced.
+ * What the process is told, once. With `rows` the matrix is made of them, behind those of a `base`, and written to the matrix
+ * file; without, that file holds `encodeMatrix` bytes. The artefact file is written and synced.
  */
-export type TrainJob = { engine?: string; rows?: RowsFile; matrixFile: string; artefactFile: string; options: TrainOptions }
+export type TrainJob = { engine?: string; rows?: RowsFile; base?: Base; matrixFile: string; artefactFile: string; options: TrainOptions }
 
 /** What the process says: progress while it trains, then one of the other two. */
 export type TrainMessage =
@@ -52,18 +53,18 @@ const writeSynced = (file: string, bytes: Uint8Array): void => {
   }
 }
 
-const matrixOf = async ({ rows, matrixFile, options }: TrainJob) => {
+const matrixOf = async ({ rows, base, matrixFile, options }: TrainJob): Promise<ReadRows> => {
   if (!rows) return { matrix: decodeMatrix(readFileSync(matrixFile)), excluded: [] }
-  const read = await readRows(rows, options.seed ?? 0)
+  const read = await readRows(rows, options.seed ?? 0, base)
   writeSynced(matrixFile, encodeMatrix(read.matrix))
   return read
 }
 
 const run = async (job: TrainJob, send: (message: TrainMessage) => void): Promise<TrainMessage> => {
-  const { matrix, excluded } = await matrixOf(job)
+  const { matrix, excluded, fineTuned } = await matrixOf(job)
   const { artefact, report } = findEngine(job.engine).train(matrix, job.options, throttled(send))
   writeSynced(job.artefactFile, artefact)
-  const done = { ...report, excluded: [...report.excluded, ...excluded] }
+  const done = { ...report, excluded: [...report.excluded, ...excluded], ...(fineTuned && { fine_tuned: fineTuned }) }
   return { done, artefactSha256: createHash('sha256').update(artefact).digest('hex') }
 }
 

@@ -1,3 +1,4 @@
+import type { FineTuned } from './fine-tuning.js'
 import { wrong } from '../errors.js'
 import { encodeArtefact, type Model, type ModelInput } from './artefact.js'
 import { flatten } from './boosting/forest.js'
@@ -42,6 +43,8 @@ export type TrainReport = {
   interval: { method: string; about: string; confidence: number; exponent: number } | null
   /** Whole-number targets of some spread are predicted in whole numbers. */
   rounded: boolean
+  /** For a version that goes on from another one: which, and how many rows are its and how many new. */
+  fine_tuned?: FineTuned
 }
 
 /** The plan as it was carried out. */

@@ -7,10 +7,11 @@ import type { JsonObject, StreamId } from '../../events/common.js'
 import type { ModelVersion } from '../../events/model.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
-import { isProblem } from '../errors.js'
+import { isProblem, Problem } from '../errors.js'
 import type { Blobs } from '../files/blobs.js'
 import { insist } from '../log/insist.js'
 import type { Origin } from '../log/log.js'
+import { baseVersionKey, type Base } from './fine-tuning.js'
 import type { Progress } from './fit.js'
 import type { TrainReport } from './train.js'
 import type { Trainer, Training } from './trainer.js'
@@ -137,6 +138,7 @@ export class TrainingService {
     await mkdir(temporary, { recursive: true })
     const work = await mkdtemp(join(temporary, 'training-'))
     try {
+      const base = await this.#baseOf(running, using)
       const { position: readAt } = await ledger.log.head()
       const rowsFile = join(work, 'rows')
       const { columns, chunks } = await this.options.select({ sql: query, db: database, upTo: readAt }, running.abort.signal)
@@ -145,8 +147,9 @@ export class TrainingService {
       const artefactFile = join(work, 'artefact')
       const confidence = using['confidence']
       const options = { target, seed, ...(typeof confidence === 'number' && { confidence }) }
-      running.training = trainer.train({ engine, rows: { file: rowsFile, columns }, matrixFile, artefactFile, options }, (progress) =>
-        this.#progress.set(`${running.model} ${version}`, progress),
+      running.training = trainer.train(
+        { engine, rows: { file: rowsFile, columns }, ...(base && { base }), matrixFile, artefactFile, options },
+        (progress) => this.#progress.set(`${running.model} ${version}`, progress),
       )
       if (running.abort.signal.aborted) running.training.cancel()
       const { report } = await running.training.result
@@ -167,6 +170,19 @@ export class TrainingService {
       running.abort.abort()
       await rm(work, { recursive: true, force: true })
     }
+  }
+
+  /** The version that a training goes on from, when it does. */
+  async #baseOf({ model }: Wanted, using: JsonObject): Promise<Base | undefined> {
+    const version = using[baseVersionKey]
+    if (typeof version !== 'number') return undefined
+    const found = await this.#wanted({ model, version })
+    const { blobs } = this.options
+    const matrix = found?.request.result?.matrix
+    if (matrix !== undefined && (await blobs.has(matrix))) return { version, matrixFile: blobs.path(matrix) }
+    throw new Problem('not_found', 'Rows not found', `the rows that version ${version} was trained on are no longer kept`, {
+      hint: 'RETRAIN the model on a query of all rows.',
+    })
   }
 
   /** Records a step. */

@@ -2,6 +2,7 @@ import { streamId, type StreamId } from '../../events/common.js'
 import type { Log, Origin } from '../log/log.js'
 import type { PredictionRecorder } from '../models/recorder.js'
 import type { SqlAnswer, SqlContext } from './answer.js'
+import type { AsOf } from './as-of.js'
 import type { RowFormat } from './encode/chunks.js'
 import { cutSecrets } from './statements/secrets.js'
 import type { Wanted } from './outcomes/wanted.js'
@@ -13,7 +14,11 @@ export type AnalyticsRequest = {
   db: string
   defaultProject: string
   upTo: number
+  /** An earlier position that all of it reads at. */
+  asOf?: AsOf
   params?: Parameters
+  /** Who asks. */
+  user?: string
   /** The part of `sql` that is the query, when it stands in another statement. */
   within?: Span
   wanted?: Wanted
@@ -48,6 +53,8 @@ type Query = {
   params?: Parameters | undefined
   format?: RowFormat | undefined
   context: SqlContext
+  /** The position of the past to read at. */
+  position?: number | undefined
   origin: Origin
   signal?: AbortSignal
   log: Pick<Log, 'head'>
@@ -102,16 +109,19 @@ export const answerQuery = async (query: Query): Promise<SqlAnswer> => {
   const { sql, within, wanted, params, context, signal, log, analytics, defaultProject } = query
   // What is answered instead of rows is a few rows of our own.
   const format = wanted ? 'json' : (query.format ?? 'json')
-  const { position } = await log.head()
+  const { position: head } = await log.head()
+  const { position = head } = query
   const request = {
     sql,
     db: context.db,
     defaultProject,
-    upTo: position,
+    upTo: head,
+    user: query.origin.actor,
     format,
     ...(params && { params }),
     ...(within && { within }),
     ...(wanted && { wanted }),
+    ...(position !== head && { asOf: position }),
   }
   const stream = await analytics.query(request, { signal })
   try {

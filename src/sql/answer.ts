@@ -1,9 +1,13 @@
 import type { Json } from '../../events/common.js'
 import type { Problem } from '../errors.js'
+import type { AsOf } from './as-of.js'
 import type { RowFormat } from './encode/chunks.js'
 
-/** What the client sends with each statement and gets back changed: nothing of it is kept here between statements. */
-export type SqlContext = { db: string; show_secrets: false }
+/**
+ * What the client sends with each statement and gets back changed: nothing of it is kept here between statements. With `as_of`
+ * all of it reads at that position or time.
+ */
+export type SqlContext = { db: string; show_secrets: false; as_of?: AsOf }
 
 /**
  * The answer to a statement. `rows` are chunks of comma-joined JSON arrays or lines of CSV, in order; a failure after the

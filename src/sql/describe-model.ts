@@ -46,6 +46,7 @@ const info = (report: JsonObject): Described => [
     ),
     outputs: [read(object(report['target']), 'name')],
     inputs: objects(report['inputs']).map((input) => read(input, 'name')),
+    ...(report['fine_tuned'] !== undefined && { fine_tuned: report['fine_tuned'] }),
   },
 ]
 

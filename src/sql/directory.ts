@@ -13,16 +13,35 @@ export type ModelVersionEntry = { version: number; status: string; error: string
 const text = (value: DuckDBValue | undefined): string => (typeof value === 'string' ? value : '')
 const textOrNull = (value: DuckDBValue | undefined): string | null => (typeof value === 'string' ? value : null)
 
-const listsKept = 2_000
+/** All lists together: one for each position and question, some of them as long as a project has views. */
+const rowsKept = 200_000
 const listsOf = new WeakMap<DuckDBInstance, LRUCache<string, DuckDBValue[][]>>()
+
+/** Rows of `valid_from, since, valid_to, until` as lives: where one goes on in the next, they are one. */
+const joined = (rows: DuckDBValue[][], upTo: number): Life[] => {
+  const lives: Life[] = []
+  for (const [from, since, to, until] of rows) {
+    const end = to === null || to === undefined || Number(to) > upTo ? null : Number(to)
+    const last = lives.at(-1)
+    if (last?.to === Number(from)) Object.assign(last, { to: end, until: end === null ? null : text(until) })
+    else lives.push({ from: Number(from), since: text(since), to: end, until: end === null ? null : text(until) })
+  }
+  return lives
+}
 
 const listsFor = (instance: DuckDBInstance): LRUCache<string, DuckDBValue[][]> => {
   const known = listsOf.get(instance)
   if (known) return known
-  const made = new LRUCache<string, DuckDBValue[][]>({ max: listsKept })
+  const made = new LRUCache<string, DuckDBValue[][]>({ maxSize: rowsKept, sizeCalculation: (rows) => rows.length + 1 })
   listsOf.set(instance, made)
   return made
 }
+
+/** A time that something had a name, in positions and times; `to` is null while it has. */
+export type Life = { from: number; since: string; to: number | null; until: string | null }
+
+/** What may be missing at a position: a project or a file by name, what is in a project by the name of that, too. */
+export type Missing = { table: 'projects' | 'databases' | 'files' | 'views' | 'models'; name: string; project?: string }
 
 /**
  * What names mean at a log position: projects, and the views, models and files in them.
@@ -102,6 +121,29 @@ export class Directory {
       artefact: textOrNull(artefact),
       target: text(target),
     }))
+  }
+
+  /** When a name meant something, over the whole log up to a position; a change that keeps the name goes on. */
+  async lives({ table, name, project }: Missing, upTo: number): Promise<Life[]> {
+    const inProject = `AND h.project IN (SELECT stream FROM ledger.projects_history WHERE name = $project)`
+    const sql = `SELECT h.valid_from, CAST(h.changed_at AS VARCHAR), h.valid_to, CAST(e.recorded_at AS VARCHAR)
+      FROM ledger.${table}_history AS h LEFT JOIN ledger.events AS e ON e.position = h.valid_to
+      WHERE h.name = $name AND h.valid_from <= $upTo ${project === undefined ? '' : inProject} ORDER BY h.valid_from`
+    return joined(await this.rows(sql, { name, upTo, ...(project !== undefined && { project }) }), upTo)
+  }
+
+  /** When a version of a model was there, or was complete. */
+  async versionLives(model: string, version: number, upTo: number, status: string | null = null): Promise<Life[]> {
+    const sql = `SELECT h.valid_from, CAST(h.changed_at AS VARCHAR), h.valid_to, CAST(e.recorded_at AS VARCHAR)
+      FROM ledger.model_versions_history AS h LEFT JOIN ledger.events AS e ON e.position = h.valid_to
+      WHERE h.stream = $model AND h.version = $version AND h.valid_from <= $upTo AND ($status IS NULL OR h.status = $status) ORDER BY h.valid_from`
+    return joined(await this.rows(sql, { model, version, upTo, status }), upTo)
+  }
+
+  /** When the event of a position was recorded, in UTC. */
+  async timeOf(position: number): Promise<string | undefined> {
+    const rows = await this.rows('SELECT CAST(recorded_at AS VARCHAR) FROM ledger.events WHERE position = $position', { position })
+    return textOrNull(rows[0]?.[0]) ?? undefined
   }
 
   /** The last position recorded at or before a time (microseconds since 1970), or undefined when the log began later. */

@@ -14,7 +14,7 @@ const cleaned = (message: string): string => {
   const lines = body.split('\n').filter((line, i) => i === 0 || !/ledger_|ledger\.|read_parquet|SET /.test(line))
   const safe = lines
     .join('\n')
-    .replace(/"?[^\s"']*\/[0-9a-f]{64}"?/g, 'its content')
+    .replace(/"?(?<![^\s"'])[^\s"']*\/[0-9a-f]{64}"?/g, 'its content')
     .replace(/(?:\/[\w.-]+){2,}/g, 'a file')
     .replace(/\bledger\.\w+/g, 'a table')
     .replace(/ledger_\w+/g, 'the model')

@@ -3,9 +3,10 @@ import type { Json, JsonObject, StreamId } from '../../events/common.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import type { Execution, Ledger } from '../commands/ledger.js'
 import { isProblem, notFound, Problem } from '../errors.js'
-import type { Origin, Outcome } from '../log/log.js'
+import type { Origin, Outcome, Resources } from '../log/log.js'
 import type { PredictionRecorder } from '../models/recorder.js'
 import { answerQuery, type Analytics } from './answer-query.js'
+import { positionAsOf, refuseWriteAsOf, resourcesAsOf, type AsOf } from './as-of.js'
 import { chunkOf, errorMessage, tableOf, unlessEmpty, type SqlAnswer, type SqlContext } from './answer.js'
 import type { RowFormat } from './encode/chunks.js'
 import { describeModelPlace, findModelPlace, modelRow, type Described } from './describe-model.js'
@@ -36,12 +37,13 @@ type Options = {
 }
 
 /**
- * A statement as it was sent: `db` is where names are looked up, the default project when none is given; `format` is how rows
- * are wanted, which answers of a few rows do not keep to: theirs are always JSON.
+ * A statement as it was sent: `db` is where names are looked up, the default project when none is given; with `asOf` it reads the
+ * past, and may only read; `format` is how rows are wanted, which answers of a few rows do not keep to: theirs are always JSON.
  */
 export type SqlRequest = {
   query: string
   db?: string | undefined
+  asOf?: AsOf | undefined
   params?: Parameters | undefined
   format?: RowFormat | undefined
   origin: Origin
@@ -49,8 +51,8 @@ export type SqlRequest = {
   signal?: AbortSignal
 }
 
-/** One statement under way. */
-type Session = SqlRequest & { context: SqlContext }
+/** One statement under way; `position` is the one that its `asOf` names. */
+type Session = SqlRequest & { context: SqlContext; position?: number }
 
 const systemDatabases: readonly string[] = ['information_schema', 'log', 'files']
 
@@ -68,9 +70,14 @@ export class SqlEngine {
 
   /** Every refusal is an answer of type error; only faults of this service throw. */
   async execute(request: SqlRequest): Promise<SqlAnswer> {
-    const context: SqlContext = { db: request.db ?? this.options.defaultProject, show_secrets: false }
+    const { query, db = this.options.defaultProject, asOf, params } = request
+    const context: SqlContext = { db, show_secrets: false, ...(asOf !== undefined && { as_of: asOf }) }
     try {
-      return await this.#answer(parseStatement(request.query, request.params), { ...request, context })
+      const statement = parseStatement(query, params)
+      if (asOf === undefined) return await this.#answer(statement, { ...request, context })
+      refuseWriteAsOf(statement, asOf)
+      const position = await positionAsOf((sql) => this.#rows(sql, asOf))
+      return await this.#answer(statement, { ...request, context, position })
     } catch (error) {
       if (!isProblem(error) || error.code === 'internal') throw error
       return { type: 'error', error_code: 0, error_message: errorMessage(error), context, problem: error }
@@ -116,6 +123,20 @@ export class SqlEngine {
     return this.options.ledger.log.resources
   }
 
+  /** All rows of a small query of our own, at a position of the past. */
+  async #rows(sql: string, asOf: AsOf, params: Parameters = {}): Promise<unknown[][]> {
+    const { ledger, analytics, defaultProject } = this.options
+    const { position } = await ledger.log.head()
+    const { rows } = await analytics.query({ sql, db: defaultProject, defaultProject, upTo: position, asOf, params }, {})
+    return rowsOf(rows)
+  }
+
+  /** Resources as the statement may see them: now, or then. */
+  #resourcesOf({ position }: Session): Pick<Resources, 'one'> {
+    if (position === undefined) return this.#resources
+    return resourcesAsOf(this.options.ledger.log, position, (sql, params) => this.#rows(sql, position, params))
+  }
+
   #scope(db: string): CommandScope {
     return { db, defaultProject: this.options.defaultProject, resources: this.#resources, seed: () => randomInt(seeds), now: Date.now }
   }
@@ -144,7 +165,12 @@ export class SqlEngine {
       case 'insert':
         return this.#writeTable(session, (writing) => this.options.tables.insert(statement, writing))
       case 'use':
-        return { type: 'ok', affected_rows: null, context: { ...context, db: await this.#databaseNamed(statement.name) }, positions: [] }
+        return {
+          type: 'ok',
+          affected_rows: null,
+          context: { ...context, db: await this.#databaseNamed(statement.name, session) },
+          positions: [],
+        }
       case 'chatter':
         return { type: 'ok', affected_rows: null, context, positions: [] }
       case 'create_model':
@@ -211,17 +237,17 @@ export class SqlEngine {
 
   async #show(statement: StatementOf<'show'>, session: Session): Promise<SqlAnswer> {
     const { db } = session.context
-    await this.#checkShown(statement, db)
+    await this.#checkShown(statement, session)
     const answer = this.#systemAnswer(statement, session) ?? (await this.#made(showAsSelect(statement, db, this.options.version), session))
     return ofTable.has(statement.what) ? this.#needTable(answer, statement, session) : answer
   }
 
   /** What SHOW is asked of must be there, and readable. */
-  async #checkShown({ what, from }: StatementOf<'show'>, db: string): Promise<void> {
+  async #checkShown({ what, from }: StatementOf<'show'>, session: Session): Promise<void> {
     if (!from && unscoped.has(what)) return
-    const scope = await this.#databaseNamed(scopeOf(from ?? [], what, db))
+    const scope = await this.#databaseNamed(scopeOf(from ?? [], what, session.context.db), session)
     if (!ofTable.has(what) && what !== 'tables' && what !== 'table_status') return
-    const connection = await this.#resources.one('database', scope)
+    const connection = await this.#resourcesOf(session).one('database', scope)
     if (connection) throw connectionProblem(connection.state)
   }
 
@@ -243,8 +269,9 @@ export class SqlEngine {
 
   async #describe(parts: readonly string[], session: Session): Promise<SqlAnswer> {
     const { db } = session.context
+    const resources = this.#resourcesOf(session)
     try {
-      return rowsAnswer(await this.describeModel(parts, db), session.context)
+      return rowsAnswer(describeModelPlace(await findModelPlace(parts, db, resources), this.options.version), session.context)
     } catch (error) {
       // Views, files and the tables of this service have columns to describe.
       if (!isProblem(error) || error.code !== 'not_found' || parts.length > 2) throw error
@@ -256,9 +283,13 @@ export class SqlEngine {
   }
 
   /** The name of a project, a connection or a system database as it was created. */
-  async #databaseNamed(name: string): Promise<string> {
+  async #databaseNamed(name: string, session: Session): Promise<string> {
     const system = systemDatabases.find((known) => known === name.toLowerCase())
-    const found = (await this.#resources.one('project', name)) ?? (await this.#resources.one('database', name))
+    const resources = this.#resourcesOf(session)
+    const found = (await resources.one('project', name)) ?? (await resources.one('database', name))
+    // In the past, the query of a table in it says since when it is there.
+    if (system === undefined && !found && session.position !== undefined)
+      await this.#rows(`SELECT * FROM \`${name.replaceAll('`', '``')}\`.models`, session.position)
     const known = system ?? found?.state.name
     if (known === undefined) throw new Problem('not_found', 'Database not found', `Database ${name} does not exists`)
     return known

@@ -151,7 +151,7 @@ export const explainParseFailure = (failure: ParseFailure, translation: Translat
   const isPivot = translation.tokens.some(({ text }) => /^(UN)?PIVOT$/i.test(text))
   if (/Only SELECT statements/.test(failure.message))
     return isPivot
-      ? said('PIVOT without its values is not allowed here', 'List them: PIVOT … ON x IN (…).')
+      ? said('PIVOT with a query behind IN is not allowed here', 'List the values: PIVOT … ON x IN (…), or leave IN out.')
       : said('Only SELECT statements are allowed here', statementHint)
   if (failure.statements > 1)
     return new Problem('bad_statement', 'The SQL statement cannot be parsed', 'Only one statement is taken at a time')

@@ -1,6 +1,7 @@
 import type { ModelCommand } from '../commands/model.js'
 import { Problem, wrong } from '../errors.js'
 import { findEngine } from '../models/engine.js'
+import { baseVersionKey } from '../models/fine-tuning.js'
 import type { CommandScope } from './command-scope.js'
 import { otherSettings, switchSetting, textSetting } from './settings.js'
 import type { StatementOf, Training } from './statements/statement.js'
@@ -36,6 +37,8 @@ const saidOf = (training: Training, db: string) => {
   const target = targetOf(training)
   const options = otherSettings(using, ownSettings)
   if (engine !== undefined) findEngine(engine)
+  if (baseVersionKey in options)
+    throw wrong(`${baseVersionKey} cannot be set`, 'FINETUNE model FROM database (SELECT …) goes on from a version.')
   return {
     ...(engine !== undefined && { engine: engine.toLowerCase() }),
     ...(tag !== undefined && { tag }),
@@ -67,10 +70,7 @@ const create = ({ target, training, ifNotExists, replace }: StatementOf<'create_
 }
 
 const retrain = ({ verb, target, training }: StatementOf<'retrain_model'>, scope: CommandScope): ModelCommand => {
-  if (verb === 'finetune')
-    throw new Problem('not_built', 'No fine-tuning', 'The engines of this service learn anew from all rows', {
-      hint: 'RETRAIN model FROM database (SELECT … all the rows …)',
-    })
+  if (verb === 'finetune') return finetune(target, training, scope)
   if (target.version !== null) throw wrong('RETRAIN makes a new version; it takes the name of the model without a version')
   const request = {
     ...saidOf(training, scope.db),
@@ -78,6 +78,25 @@ const retrain = ({ verb, target, training }: StatementOf<'retrain_model'>, scope
     activate: switchSetting(training.using, 'active') ?? true,
   }
   return { type: 'RetrainModel', data: { project: target.project ?? scope.db, model: target.name, request } }
+}
+
+/** A version that learns from the rows kept with another one, and new ones. */
+const finetune = (target: StatementOf<'retrain_model'>['target'], training: Training, scope: CommandScope): ModelCommand => {
+  const { query, database, engine, target: column, tag, using } = saidOf(training, scope.db)
+  if (query === undefined || database === undefined)
+    throw wrong('FINETUNE does not say where the new rows are', 'FINETUNE model FROM database (SELECT …)')
+  if (engine !== undefined || column !== undefined)
+    throw wrong('FINETUNE keeps the engine and the target of the version that it goes on from', 'RETRAIN takes others.')
+  const request = {
+    query,
+    database,
+    seed: seedOf(training, scope),
+    activate: switchSetting(training.using, 'active') ?? true,
+    ...(tag !== undefined && { tag }),
+    ...(using && { using }),
+  }
+  const { project, name, version } = target
+  return { type: 'FinetuneModel', data: { project: project ?? scope.db, model: name, version, request } }
 }
 
 /** The command of a statement about a model's versions. */

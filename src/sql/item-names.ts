@@ -40,7 +40,11 @@ const booleanText = (item: AstNode): string | undefined => {
 }
 
 const keepsItsName = (item: AstNode): boolean =>
-  textOf(item, 'alias') !== '' || isColumnRef(item) || holdsStar(item) || textOf(item, 'function_name').toLowerCase() === 'unnest'
+  textOf(item, 'alias') !== '' ||
+  isColumnRef(item) ||
+  textOf(item, 'class') === 'POSITIONAL_REFERENCE' ||
+  holdsStar(item) ||
+  textOf(item, 'function_name').toLowerCase() === 'unnest'
 
 /** Names what has a name by rule, and gives back the items whose name is DuckDB's text of them. */
 const nameList = (list: readonly AstNode[]): AstNode[] => {

@@ -11,7 +11,7 @@ const isName = (token: Token | undefined) =>
   token !== undefined && ['word', 'quoted', 'backquoted', 'number', 'string'].includes(token.kind)
 
 /** The index behind the bracket that closes the one at `open`. */
-const behindBrackets = (tokens: Token[], open: number): number => {
+export const behindBrackets = (tokens: Token[], open: number): number => {
   let depth = 0
   for (let i = open; i < tokens.length; i++) {
     const text = tokens[i]?.kind === 'symbol' ? tokens[i]?.text : ''
@@ -31,7 +31,7 @@ const behindName = (tokens: Token[], start: number): number => {
   return tokens[i]?.text === '(' ? behindBrackets(tokens, i) : i
 }
 
-const behindAlias = (tokens: Token[], start: number): number => {
+export const behindAlias = (tokens: Token[], start: number): number => {
   let i = start
   if (upper(tokens[i]) === 'AS') i += 2
   else if (isName(tokens[i]) && !notAnAlias.has(upper(tokens[i]))) i++
@@ -71,9 +71,9 @@ export const missingConditions = (tokens: Token[]): Map<number, string> => {
   return found
 }
 
-/** The tokens without a trailing `USING key = value, …`, which clients send to engines that take options per query. */
-export const withoutUsing = (tokens: Token[]): Token[] => {
+/** The tokens before a trailing `USING key = value, …`, and those behind it: options of the models. */
+export const splitUsing = (tokens: Token[]): { query: Token[]; options: Token[] } => {
   const using = tokens.findLastIndex((token) => upper(token) === 'USING')
   const isOptions = using > 0 && isName(tokens[using + 1]) && tokens[using + 2]?.text === '='
-  return isOptions ? tokens.slice(0, using) : tokens
+  return isOptions ? { query: tokens.slice(0, using), options: tokens.slice(using + 1) } : { query: tokens, options: [] }
 }

@@ -41,10 +41,12 @@ const asString = (node: AstNode, { db, strings }: Words): void => {
   if (text !== undefined) become(node, { ...textConstant(text), ...placeOf(node), alias: textOf(node, 'alias') || name })
 }
 
-/** DuckDB writes a number beyond its range as Infinity, and does not read it back. */
-const asInfinity = (node: AstNode): void => {
-  const value = nodeOf(node, 'value')?.['value']
-  if (!(value instanceof NumberText) || !/Infinity|NaN/.test(value.text)) return
+/** DuckDB prints the DOUBLE 1e3 as 1000.0, which it reads as a DECIMAL, and 1e400 as Infinity, which it does not read. */
+const asDouble = (node: AstNode): void => {
+  const constant = nodeOf(node, 'value')
+  const value = constant?.['value']
+  const isDouble = constant !== undefined && textOf(nodeOf(constant, 'type') ?? {}, 'id') === 'DOUBLE'
+  if (!isDouble || !(value instanceof NumberText)) return
   become(node, { ...cast(textConstant(value.text), 'DOUBLE'), ...placeOf(node), alias: textOf(node, 'alias') })
 }
 
@@ -58,7 +60,7 @@ export const normalise = (tree: AstNode, words: Words): void => {
       asMethod(node)
       asAnswer(node, words.db)
     } else if (isColumnRef(node)) asString(node, words)
-    else if (textOf(node, 'class') === 'CONSTANT') asInfinity(node)
+    else if (textOf(node, 'class') === 'CONSTANT') asDouble(node)
     return true
   })
 }

@@ -1,7 +1,7 @@
 import { Problem } from '../errors.js'
 import { foldName } from '../../events/common.js'
 import { connectionProblem } from './connections.js'
-import type { Directory, FileEntry, ModelEntry, ModelVersionEntry, ProjectEntry, ViewEntry } from './directory.js'
+import type { Directory, FileEntry, Life, Missing, ModelEntry, ModelVersionEntry, ProjectEntry, ViewEntry } from './directory.js'
 import { named, nearest } from './names.js'
 import { catalogue, relationOf } from './relations/catalogue.js'
 import type { Relation } from './relations/relation.js'
@@ -13,12 +13,41 @@ export type Found =
   | { kind: 'file'; file: FileEntry }
   | { kind: 'model'; model: ModelEntry; version: ModelVersionEntry; project: ProjectEntry }
 
-type Place = { directory: Directory; db: string; position: number }
+/** Where a name is looked up: `position` is the one to see, `head` the last one that there is. */
+export type Place = { directory: Directory; db: string; position: number; head: number }
 
-const noTable = (name: string, schema: string, known: Iterable<string>): Problem => {
+const moment = (position: number, time: string | null) => `position ${position} (${time ?? ''} UTC)`
+
+const began = ({ from, since }: Life) => moment(from, since)
+
+/** Which of the times that something was there are nearest to a position at which it was not: the next, and the last before. */
+const whenText = (lives: readonly Life[], position: number): string | undefined => {
+  const before = lives.findLast(({ to }) => to !== null && to <= position)
+  const next = lives.find(({ from }) => from > position)
+  const said = [
+    ...(before?.to ? [`it was there until ${moment(before.to, before.until)}`] : []),
+    ...(next ? [next.to === null ? `it is there since ${began(next)}` : `it was there from ${began(next)} until position ${next.to}`] : []),
+  ]
+  return said.length === 0 ? undefined : said.join(', and ')
+}
+
+/** In the past, a name may be missing because it came later or was gone: says when it was there. */
+const notThen = async ({ directory, position, head }: Place, detail: string, missing: Missing): Promise<Problem | undefined> => {
+  if (position === head) return undefined
+  const then = whenText(await directory.lives(missing, head), position)
+  return then === undefined ? undefined : new Problem('not_found', 'It did not exist then', `${detail} at position ${position}; ${then}`)
+}
+
+const unknownTable = (name: string, schema: string, known: Iterable<string>): Problem => {
   const like = nearest(name, known)
   const hint = like === undefined ? `SELECT * FROM information_schema.tables lists what there is.` : `Did you mean ${schema}.${like}?`
   return new Problem('not_found', 'Table not found', `Table '${name}' not found in database: ${schema}`, { hint })
+}
+
+const noTable = async (place: Place, missing: Missing, schema: string, known: Iterable<string>): Promise<Problem> => {
+  const { name } = missing
+  const then = await notThen(place, `Table '${name}' not found in database: ${schema}`, missing)
+  return then ?? unknownTable(name, schema, known)
 }
 
 const systemSchemas = ['information_schema', 'log', 'files'] as const
@@ -27,12 +56,15 @@ const isSystemSchema = (name: string) => systemSchemas.find((schema) => schema =
 const connectionNamed = async ({ directory, position }: Place, name: string) => named(await directory.databases(position), name)
 
 const noSchema = async (place: Place, name: string, table: string): Promise<Problem> => {
+  const detail = `Table '${table}' not found: there is no project or database ${name}`
+  const then = (await notThen(place, detail, { table: 'projects', name })) ?? (await notThen(place, detail, { table: 'databases', name }))
+  if (then) return then
   const projects = await place.directory.projects(place.position)
   const known = [...systemSchemas, ...projects.map((project) => project.name)]
   const like = nearest(name, known)
   const connection = await connectionNamed(place, name)
   if (connection) return connectionProblem(connection)
-  return new Problem('not_found', 'Database not found', `Table '${table}' not found: there is no project or database ${name}`, {
+  return new Problem('not_found', 'Database not found', detail, {
     hint: like === undefined ? 'SHOW DATABASES lists what there is.' : `Did you mean ${like}.${table}?`,
   })
 }
@@ -58,19 +90,20 @@ export const requireDatabase = async (place: Place, name: string): Promise<void>
 const fixedRelation = (schema: 'information_schema' | 'log', name: string): Found => {
   const relation = relationOf(schema, name)
   if (relation) return { kind: 'relation', relation, project: undefined }
-  throw noTable(
+  throw unknownTable(
     name,
     schema,
     catalogue[schema].map((known) => known.name),
   )
 }
 
-const inFiles = async ({ directory, position }: Place, name: string): Promise<Found> => {
-  const files = await directory.files(position)
+const inFiles = async (place: Place, name: string): Promise<Found> => {
+  const files = await place.directory.files(place.position)
   const file = named(files, name)
   if (file) return { kind: 'file', file }
-  throw noTable(
-    name,
+  throw await noTable(
+    place,
+    { table: 'files', name },
     'files',
     files.map((known) => known.name),
   )
@@ -89,16 +122,36 @@ const notReady = (label: string, { status, error }: ModelVersionEntry): Problem 
     },
   )
 
+/** The same of a model in the past: waiting does not help, a later position may. */
+const notReadyThen = (label: string, { status }: ModelVersionEntry, position: number, ready: readonly Life[]): Problem =>
+  new Problem(
+    'not_ready',
+    'The model was not ready',
+    `Model ${label} was not ready at position ${position}: its status was ${status}; ${whenText(ready, position) ?? 'it never became complete'}`,
+  )
+
 const readyVersion = async (place: Place, project: ProjectEntry, model: ModelEntry, wanted: number | undefined): Promise<Found> => {
   const versions = await place.directory.versions(place.position, model.stream)
   const number = wanted ?? model.active ?? versions.at(-1)?.version
   const version = versions.find((known) => known.version === number)
   const label = `${project.name}.${model.name}${wanted === undefined ? '' : `.${wanted}`}`
-  if (!version)
-    throw new Problem('not_found', 'Model not found', `Model not found: ${label}`, {
-      hint: `Its versions are ${versions.map((known) => known.version).join(', ')}.`,
-    })
-  if (version.status !== 'complete' || version.artefact === null) throw notReady(label, version)
+  const { directory, position, head } = place
+  if (!version) {
+    const lives = number === undefined || position === head ? [] : await directory.versionLives(model.stream, number, head)
+    const then = whenText(lives, position)
+    throw new Problem(
+      'not_found',
+      'Model not found',
+      `Model not found: ${label}${then === undefined ? '' : ` at position ${position}: ${then}`}`,
+      {
+        hint: `Its versions are ${versions.map((known) => known.version).join(', ')}.`,
+      },
+    )
+  }
+  if (version.status !== 'complete' || version.artefact === null)
+    throw position === head
+      ? notReady(label, version)
+      : notReadyThen(label, version, position, await directory.versionLives(model.stream, version.version, head, 'complete'))
   return { kind: 'model', model, version, project }
 }
 
@@ -117,8 +170,11 @@ const inProject = async (place: Place, project: ProjectEntry, name: string): Pro
   const model = named(models, name)
   if (model) return readyVersion(place, project, model, undefined)
   if (named(await place.directory.agents(place.position, project.stream), name)) throw agentUnasked(`${project.name}.${name}`)
-  throw noTable(
-    name,
+  const there = { name, project: project.name }
+  const lived = await place.directory.lives({ table: 'views', ...there }, place.head)
+  throw await noTable(
+    place,
+    { table: lived.length > 0 ? 'views' : 'models', ...there },
     project.name,
     [...catalogue.project, ...views, ...models].map((known) => known.name),
   )
@@ -138,8 +194,9 @@ const modelVersion = async (place: Place, projectName: string, modelName: string
   const models = await place.directory.models(place.position, project.stream)
   const model = named(models, modelName)
   if (!model)
-    throw noTable(
-      modelName,
+    throw await noTable(
+      place,
+      { table: 'models', name: modelName, project: project.name },
       project.name,
       models.map((known) => known.name),
     )
@@ -150,7 +207,7 @@ const modelVersion = async (place: Place, projectName: string, modelName: string
  * What a table's name of one to three parts means: a part that is missing is the database of the query.
  * Throws a Problem that names it, with the nearest known name.
  *
- * @example await resolveTable({ directory, db: 'shop', position: 40 }, ['rent', '2']) // version 2 of shop.rent
+ * @example await resolveTable({ directory, db: 'shop', position: 40, head: 40 }, ['rent', '2']) // version 2 of shop.rent
  */
 export const resolveTable = async (place: Place, parts: string[]): Promise<Found> => {
   const [first = '', second, third] = parts

@@ -7,6 +7,7 @@ import {
   childrenOf,
   integerConstant,
   isColumnRef,
+  isLiteral,
   isNode,
   isQuery,
   isReference,
@@ -28,15 +29,16 @@ import { template } from './ast/templates.js'
 import type { ModelUse } from './models/references.js'
 import { rewriteModels } from './models/select.js'
 import { forgetNativeQuery, nativeDatabase } from './native-queries.js'
-import { databaseOfView, requireDatabase, resolveTable, type Found } from './resolve.js'
+import { pivotFiller } from './pivots.js'
+import { databaseOfView, requireDatabase, resolveTable, type Found, type Place } from './resolve.js'
 import type { Scope } from './scope.js'
 import type { Read, Session } from './session.js'
 import { positionOfAt } from './time-travel.js'
 import { PlacedProblem, placed } from './sources.js'
-import type { Text } from './statement.js'
+import type { ReadQuery, Text } from './statement.js'
 
 /** How a stored query's text becomes a tree that has passed every check. */
-export type ReadStatement = (text: Text, db: string) => Promise<AstNode>
+export type ReadStatement = (text: Text, db: string) => Promise<ReadQuery>
 
 /** Turns names of tables into what they stand for, in a tree that has passed the guard. */
 export class Rewriter {
@@ -96,6 +98,8 @@ export class Rewriter {
   private async value(value: AstValue, scope: Scope): Promise<void> {
     if (Array.isArray(value)) for (const item of value) await this.value(item, scope)
     else if (isNode(value)) {
+      // Most of a long statement are constants and columns, which hold nothing to rewrite.
+      if (isLiteral(value) || isColumnRef(value)) return
       if (isQuery(value)) await this.query(value, scope)
       else if (isReference(value)) await this.reference(value, scope, [])
       else await this.below(value, scope)
@@ -157,12 +161,17 @@ export class Rewriter {
     const database = nativeDatabase(ref)
     if (database === undefined) return this.below(ref, scope)
     forgetNativeQuery(ref)
-    await requireDatabase({ directory: this.session.directory, db: scope.db, position: scope.position }, database)
+    await requireDatabase(this.place(scope), database)
     return this.below(ref, { ...scope, db: database, ctes: new Map(), entries: [] })
+  }
+
+  private place({ db, position }: Scope): Place {
+    return { directory: this.session.directory, db, position, head: this.session.head }
   }
 
   private async pivot(ref: AstNode, scope: Scope): Promise<void> {
     const models: ModelUse[] = []
+    const fillValues = pivotFiller(this.session)
     const source = nodeOf(ref, 'source')
     if (source) await this.reference(source, scope, models)
     const [model] = models
@@ -171,6 +180,7 @@ export class Rewriter {
         hint: 'Pivot a subquery that selects from the model.',
       })
     for (const child of childrenOf(ref)) if (child !== source) await this.value(child, scope)
+    await fillValues(ref, scope)
   }
 
   private async table(ref: AstNode, scope: Scope, models: ModelUse[]): Promise<void> {
@@ -190,9 +200,9 @@ export class Rewriter {
     const clock = { connection: this.session.connection, directory: this.session.directory, head: this.session.head }
     const position = at ? await positionOfAt(clock, at) : scope.position
     if (at && textOf(at, 'unit').toUpperCase() !== 'VERSION') this.session.keep = false
-    const found = await resolveTable({ directory: this.session.directory, db: scope.db, position }, parts)
+    const found = await resolveTable(this.place({ ...scope, position }), parts)
     if (found.kind === 'model') {
-      models.push(await this.model(ref, found))
+      models.push(await this.model(ref, found, scope))
       return
     }
     const query = await this.expanded(found, { ...scope, position })
@@ -201,7 +211,7 @@ export class Rewriter {
     become(ref, { ...subqueryRef(query, alias, listOf(ref, 'column_name_alias'), ref['sample'] ?? null), ...placeOf(ref) })
   }
 
-  private async model(ref: AstNode, { model, version, project }: Extract<Found, { kind: 'model' }>): Promise<ModelUse> {
+  private async model(ref: AstNode, { model, version, project }: Extract<Found, { kind: 'model' }>, { options }: Scope): Promise<ModelUse> {
     const artefact = version.artefact ?? ''
     const bound = {
       model: await this.session.load(artefact),
@@ -209,6 +219,7 @@ export class Rewriter {
       stream: model.stream,
       version: version.version,
       label: `${project.name}.${model.name}`,
+      ...(options.level !== undefined && { level: options.level }),
     }
     const alias = textOf(ref, 'alias') || model.name
     return { ref, alias, bound }
@@ -238,15 +249,15 @@ export class Rewriter {
     if (scope.views.length >= limits.viewMaxDepth)
       throw new Problem('query_limit', 'Views are nested too deeply', `View ${label} is nested in more than ${limits.viewMaxDepth} others`)
     try {
-      const place = { directory: this.session.directory, db: scope.db, position: scope.position }
-      const db = await databaseOfView(place, view, project)
-      const body = await this.read({ sql: view.query, view: label }, db)
+      const db = await databaseOfView(this.place(scope), view, project)
+      const { tree: body, options } = await this.read({ sql: view.query, view: label }, db)
       await this.query(body, {
         db,
         position: scope.position,
         ctes: new Map(),
         entries: [],
         views: [...scope.views, view.stream],
+        options: { ...scope.options, ...options },
       })
       return cloneAst(body)
     } catch (error) {

@@ -18,6 +18,7 @@ import type { Wanted } from './outcomes/wanted.js'
 import { Rewriter } from './rewrite.js'
 import type { ScoringMode, Served, Session } from './session.js'
 import { rewrites } from './rewrites.js'
+import { accountOf, defineMacros } from './session-user.js'
 import { RunError, running, Sources } from './sources.js'
 import { readStatement, type Text } from './statement.js'
 import { positionOfRequest } from './time-travel.js'
@@ -38,6 +39,8 @@ export type SelectRequest = {
   asOf?: number | string
   params?: Record<string, unknown>
   timeoutMs?: number
+  /** Who asks. */
+  user?: string
   /** The part of `sql` that is the query, when it stands in another statement. */
   within?: { start: number; end: number }
   /** What is answered instead of its rows. */
@@ -75,6 +78,17 @@ type Way = { mode: ScoringMode; strings: ReadonlySet<string> }
 /** Thrown when models have to be run before the query. Nothing has been answered then. */
 class TooManyRowsInside extends Error {}
 
+/** Rows that depend on a query around them cannot be scored beforehand. */
+const tooManyAround = () =>
+  new Problem(
+    'query_limit',
+    'Too many rows',
+    `A subquery asks a model for more than ${limits.modelInsideMaxRows} rows of the query around it`,
+    {
+      hint: 'JOIN the model with the table instead.',
+    },
+  )
+
 const begin = async (connection: DuckDBConnection) => connection.run('BEGIN TRANSACTION READ ONLY')
 const rollback = async (connection: DuckDBConnection) => {
   // A transaction that an error has ended needs no end.
@@ -84,13 +98,15 @@ const rollback = async (connection: DuckDBConnection) => {
 const sessionOf = (context: Context, { mode, strings }: Way): Session => {
   const { connection, database, request, services } = context
   const functions = modelFunctions(database.instance)
-  const run = functions.begin(mode === 'inside' ? limits.modelInsideMaxRows : Infinity)
+  const run = functions.begin(limits.modelInsideMaxRows)
   const session: Session = {
     connection,
     directory: new Directory(connection, database.instance),
     head: request.upTo,
     blobsDirectory: services.blobsDirectory,
     params: request.params ?? {},
+    account: accountOf(request.user),
+    macros: new Set(),
     signal: services.signal,
     mode,
     functions,
@@ -108,6 +124,7 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
       await rollback(connection)
       functions.renew(run)
       await begin(connection)
+      await defineMacros(session)
     },
     viewColumns: (position) => viewColumns(database.instance, session, position),
   }
@@ -122,8 +139,8 @@ const rewrite = async (session: Session, request: SelectRequest): Promise<Requir
   const position = request.asOf === undefined ? request.upTo : await positionOfRequest(clock, request.asOf)
   const db = request.db === '' ? request.defaultProject : request.db
   const read = (text: Text, where: string) => readStatement(session, text, where)
-  const tree = await read({ sql: request.sql, within: request.within }, db)
-  await new Rewriter(session, read).query(tree, { db, position, ctes: new Map(), entries: [], views: [] })
+  const { tree, options } = await read({ sql: request.sql, within: request.within }, db)
+  await new Rewriter(session, read).query(tree, { db, position, ctes: new Map(), entries: [], views: [], options })
   checkRewritten(tree)
   return { text: await printSelect(session.connection, tree), tree }
 }
@@ -151,7 +168,7 @@ const scoredBy = (session: Session): Scored[] => {
     const isServed = session.served.some((served) => served.model === model && served.version === version)
     if (rows > 0 && !isServed) counts.set(key, { model, version, rows: (counts.get(key)?.rows ?? 0) + rows })
   }
-  for (const { bound, scored } of session.run.uses.values()) add(bound.stream, bound.version, scored)
+  for (const { bound, memo } of session.run.uses.values()) add(bound.stream, bound.version, memo.size)
   for (const { bound, rows } of session.staged) add(bound.stream, bound.version, rows)
   return [...counts.values()]
 }
@@ -199,7 +216,7 @@ async function* framesOf(
 const explainBreak = async (session: Session, text: string): Promise<never> => {
   const { connection, signal, run } = session
   checkAborted(signal)
-  if (run.gaveUp) throw new TooManyRowsInside()
+  if (run.gaveUp) throw session.mode === 'inside' ? new TooManyRowsInside() : tooManyAround()
   await session.refresh()
   const explain = 'EXPLAIN ANALYZE '
   if (session.staged.length === 0) await running(text, undefined, () => connection.run(`${explain}${text}`), explain.length)
@@ -245,7 +262,7 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
       prepared.destroySync()
     }
   } catch (error) {
-    if (session.run.gaveUp) throw new TooManyRowsInside()
+    if (session.run.gaveUp) throw way.mode === 'inside' ? new TooManyRowsInside() : tooManyAround()
     const isOwn = isProblem(error) || error instanceof RunError || error instanceof TooManyRowsInside
     throw rewritten && !isOwn ? new RunError(error, rewritten.text, rewritten.tree) : error
   } finally {

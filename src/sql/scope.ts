@@ -1,4 +1,5 @@
 import type { AstNode } from './ast/json.js'
+import type { ScoringOptions } from './models/options.js'
 
 /** What surrounds a query inside a statement: where names are looked up, at which position, and which CTEs are in sight. */
 export type Scope = {
@@ -12,6 +13,8 @@ export type Scope = {
   entries: readonly AstNode[]
   /** The views that are being expanded, by stream. */
   views: readonly string[]
+  /** What the query asks of its models; a view may ask for itself. */
+  options: ScoringOptions
 }
 
 /** A table of a FROM as it is seen from outside. */

@@ -26,6 +26,10 @@ export type Session = {
   head: number
   blobsDirectory: string
   params: Record<string, unknown>
+  /** Who asks, as clients know it: `ada@localhost`. */
+  account: string
+  /** The names for who asks that have macros of their own. */
+  macros: Set<string>
   signal: AbortSignal
   mode: ScoringMode
   functions: ModelFunctions

@@ -4,39 +4,53 @@ import { explainParseFailure } from './explain-error.js'
 import { nativeQuery } from './connections.js'
 import { guard } from './guard/guard.js'
 import { nameItems } from './item-names.js'
-import { missingConditions, withoutUsing } from './join-conditions.js'
+import { missingConditions, splitUsing } from './join-conditions.js'
 import { lex, splitSingle, type Token } from './lexer.js'
 import { markNativeQueries, nativeQueries, nativeSpelling } from './native-queries.js'
+import { readScoringOptions, type ScoringOptions } from './models/options.js'
 import { normalise } from './normalise.js'
+import { missingValues } from './pivots.js'
 import type { Session } from './session.js'
+import { answerUser } from './session-user.js'
+import { misplacedAt } from './time-travel-syntax.js'
 import { translate, type Translation } from './translation.js'
 
 type Attempt = { translation: Translation; tree: AstNode }
 
-const attempt = async (session: Session, sql: string, tokens: Token[], conditions = new Map<number, string>()): Promise<Attempt> => {
+/** A query that has passed every check, and what it asks of its models. */
+export type ReadQuery = { tree: AstNode; options: ScoringOptions }
+
+const attempt = async (session: Session, sql: string, tokens: Token[], added = new Map<number, string>()): Promise<Attempt> => {
   const { after, instead } = nativeSpelling(nativeQueries(tokens))
-  for (const [place, text] of conditions) after.set(place, (after.get(place) ?? '') + text)
+  for (const [place, text] of added) after.set(place, (after.get(place) ?? '') + text)
   const translation = translate(sql, tokens, session.params, after, instead)
   try {
     return { translation, tree: await parseSelect(session.connection, translation.text) }
   } catch (error) {
-    throw error instanceof ParseFailure ? explainParseFailure(error, translation) : error
+    if (!(error instanceof ParseFailure)) throw error
+    const offset = error.characters === undefined ? undefined : translation.userOffsetOfCharacter(error.characters)
+    const misplaced = offset === undefined ? undefined : misplacedAt(sql, tokens, offset)
+    throw misplaced ?? explainParseFailure(error, translation)
   }
 }
 
-/** Parses as DuckDB does; what it refuses is tried once more in the forms that models allow: JOIN without ON, USING at the end. */
-const parse = async (session: Session, sql: string, tokens: Token[]): Promise<Attempt> => {
+/**
+ * Parses as DuckDB does; what it refuses is tried once more in the forms that models allow, JOIN without ON and USING at the
+ * end, and with PIVOT finding its values.
+ */
+const parse = async (session: Session, sql: string, tokens: Token[]): Promise<Attempt & { options: ScoringOptions }> => {
   try {
-    return await attempt(session, sql, tokens)
+    return { ...(await attempt(session, sql, tokens)), options: {} }
   } catch (error) {
-    const trimmed = withoutUsing(tokens)
-    const conditions = missingConditions(trimmed)
+    const { query, options } = splitUsing(tokens)
+    const after = new Map([...missingConditions(query), ...missingValues(query)])
     const better = await nativeQuery(session.directory, session.head, tokens, sql)
     if (better) throw better
-    if (trimmed.length === tokens.length && conditions.size === 0) throw error
-    return await attempt(session, sql, trimmed, conditions).catch(() => {
+    if (options.length === 0 && after.size === 0) throw error
+    const second = await attempt(session, sql, query, after).catch(() => {
       throw error
     })
+    return { ...second, options: readScoringOptions(options) }
   }
 }
 
@@ -47,17 +61,18 @@ export type Text = { sql: string; within?: { start: number; end: number } | unde
  * Reads the text of a query, the user's or a view's: one statement, parsed, checked against the guard, its items named.
  * The tree still has the user's names of tables.
  */
-export const readStatement = async (session: Session, { sql, within, view }: Text, db: string): Promise<AstNode> => {
+export const readStatement = async (session: Session, { sql, within, view }: Text, db: string): Promise<ReadQuery> => {
   const all = lex(sql)
   const tokens = splitSingle(within ? all.filter(({ start, end }) => start >= within.start && end <= within.end) : all, sql)
   for (const token of tokens) if (token.kind === 'quoted') session.quoted.add(token.value)
-  const { translation, tree } = await parse(session, sql, tokens)
+  const { translation, tree, options } = await parse(session, sql, tokens)
   // A function by the name that stands for them is none, when the user wrote it.
   if (nativeQueries(tokens).length > 0) {
     const refused = await nativeQuery(session.directory, session.head, tokens, sql)
     if (refused) throw refused
     markNativeQueries(tree)
   }
+  await answerUser(session, tree)
   normalise(tree, { db, strings: session.strings })
   session.sources.add({ translation, view }, tree)
   try {
@@ -67,5 +82,5 @@ export const readStatement = async (session: Session, { sql, within, view }: Tex
     throw (await nativeQuery(session.directory, session.head, tokens, sql)) ?? error
   }
   await nameItems(session.connection, tree)
-  return tree
+  return { tree, options }
 }

@@ -1,9 +1,16 @@
 import { Problem } from '../errors.js'
 import { badStatement, tokenToDuckDB, type Token } from './lexer.js'
 import { quoteName, quoteText } from './strings.js'
+import { aliasesBehindAt } from './time-travel-syntax.js'
 
 /** A part of DuckDB's text, and the part of the user's that it stands for; `same` says that they are the same to the letter. */
 type Piece = { from: number; length: number; start: number; end: number; same: boolean }
+
+/** What stands between two tokens. Comments stay behind: DuckDB reads nested ones in the square of their depth. */
+const gapOf = (gap: string): string => {
+  if (!/--|\/\*/.test(gap)) return gap
+  return gap.includes('\n') ? '\n' : ' '
+}
 
 /** A statement in DuckDB's spelling that remembers where each part stood in the user's text. */
 export class Translation {
@@ -15,12 +22,21 @@ export class Translation {
     readonly sql: string,
     readonly tokens: Token[],
     spell: (token: Token, index: number) => string,
+    after: ReadonlyMap<number, string>,
   ) {
     let at = tokens[0]?.start ?? 0
+    const aliases = aliasesBehindAt(tokens)
+    const moved = new Set([...aliases.values()].flatMap(({ from, to }) => tokens.slice(from, to)))
     tokens.forEach((token, index) => {
-      this.add(sql.slice(at, token.start), at, token.start)
-      this.add(spell(token, index), token.start, token.end)
+      this.add(gapOf(sql.slice(at, token.start)), at, token.start)
       at = token.end
+      const alias = aliases.get(index)
+      for (const part of alias ? tokens.slice(alias.from, alias.to) : []) {
+        this.add(tokenToDuckDB(part), part.start, part.end)
+        this.add(' ', part.end, part.end)
+      }
+      if (!moved.has(token)) this.add(spell(token, index), token.start, token.end)
+      this.add(after.get(index) ?? '', token.end, token.end)
     })
   }
 
@@ -44,6 +60,17 @@ export class Translation {
     return this.starts[bytes] ?? this.text.length
   }
 
+  /** The last piece that begins at or before a place. */
+  private pieceAt(at: number): number {
+    let [low, high] = [0, this.pieces.length - 1]
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      if ((this.pieces[middle]?.from ?? 0) <= at) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+
   /** The offset in the user's text of a byte offset in DuckDB's text. */
   userOffset(bytes: number): number {
     return this.offsetOf(this.charAt(bytes))
@@ -55,7 +82,7 @@ export class Translation {
   }
 
   private offsetOf(at: number): number {
-    const piece = this.pieces.findLast(({ from }) => from <= at)
+    const piece = this.pieces[this.pieceAt(at)]
     if (!piece) return 0
     if (at >= piece.from + piece.length) return piece.end
     return piece.same ? piece.start + (at - piece.from) : piece.start
@@ -126,12 +153,12 @@ export const translate = (
   instead: ReadonlyMap<number, string> = new Map(),
 ): Translation => {
   let positional = 0
-  return new Translation(sql, tokens, (token, index) => {
-    const added = after.get(index) ?? ''
+  const spell = (token: Token, index: number): string => {
     const replaced = instead.get(index)
-    if (replaced !== undefined) return replaced + added
-    if (token.kind === 'parameter') return parameterOf(sql, token, token.value === '' ? ++positional : 0, params) + added
-    if (token.kind === 'variable') return variableOf(sql, token) + added
-    return (isModelVersion(tokens, index) ? quoteName(token.text) : tokenToDuckDB(token)) + added
-  })
+    if (replaced !== undefined) return replaced
+    if (token.kind === 'parameter') return parameterOf(sql, token, token.value === '' ? ++positional : 0, params)
+    if (token.kind === 'variable') return variableOf(sql, token)
+    return isModelVersion(tokens, index) ? quoteName(token.text) : tokenToDuckDB(token)
+  }
+  return new Translation(sql, tokens, spell, after)
 }

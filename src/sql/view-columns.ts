@@ -35,8 +35,8 @@ const planning = (session: Session, strings: ReadonlySet<string>): Session => ({
 const plan = async (session: Session, { name }: ViewEntry, project: ProjectEntry, position: number): Promise<ViewColumn[]> => {
   const read = (text: Text, db: string) => readStatement(session, text, db)
   try {
-    const tree = await read({ sql: `SELECT * FROM ${quoteName(name)}` }, project.name)
-    await new Rewriter(session, read).query(tree, { db: project.name, position, ctes: new Map(), entries: [], views: [] })
+    const { tree } = await read({ sql: `SELECT * FROM ${quoteName(name)}` }, project.name)
+    await new Rewriter(session, read).query(tree, { db: project.name, position, ctes: new Map(), entries: [], views: [], options: {} })
     const prepared = await session.connection.prepare(await printSelect(session.connection, tree))
     try {
       return Array.from({ length: prepared.columnCount }, (_, i) => ({

@@ -41,7 +41,7 @@ test('docs/sql.md has examples, and each does what its section says', async () =
   for (const { statement, refused } of examples) {
     const { type, error_message } = await sql(service.url, statement)
     expect({ statement, error_message, isError: type === 'error' }).toMatchObject({ statement, isError: refused })
-    if (/^(CREATE MODEL|RETRAIN)/.test(statement)) await trained()
+    if (/^(CREATE MODEL|RETRAIN|FINETUNE)/.test(statement)) await trained()
   }
 }, 60_000)
 

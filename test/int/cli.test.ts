@@ -37,6 +37,11 @@ describe('beside a running server', () => {
     expect(answer).toMatchObject({ code: 0, out: 'NAME  | TYPE\n------+-----\nsales | sql\n', err: '' })
     expect(await cli('sql', 'CREATE PROJECT shop')).toMatchObject({ code: 0, out: 'ok\n' })
     expect(await cli('sql', '--db', 'shop', 'SELECT name FROM skills')).toMatchObject({ code: 0, out: 'NAME\n----\n' })
+    expect(await cli('sql', '--as-of', '1', 'SELECT name FROM skills')).toMatchObject({ code: 0, out: 'NAME\n----\n' })
+    expect(await cli('sql', '--as-of', '1', 'CREATE PROJECT then')).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/^as_of 1 is for/),
+    })
     const refused = await cli('sql', 'SELECT * FROM nothing_of_this_name')
     expect(refused).toMatchObject({ code: 1, err: '' })
     expect(refused.out).toContain('nothing_of_this_name')

@@ -209,7 +209,6 @@ describe('writing statements become the commands of REST', () => {
     ['CREATE TABLE shop.t (SELECT 1)', 'files.t'],
     ['DELETE FROM files.t WHERE a = 1', 'CREATE OR REPLACE TABLE files.t'],
     ['UPDATE files.t SET a = 1', 'CREATE OR REPLACE TABLE files.t'],
-    ['FINETUNE m FROM files (SELECT 1)', 'RETRAIN'],
     ['EXPLAIN CREATE TABLE files.t (SELECT 1)', 'explain its query'],
     ['DROP TABLE other.t', 'DROP TABLE files.name'],
     ['CREATE ML_ENGINE e FROM openai', 'SHOW ML_ENGINES'],

@@ -21,14 +21,14 @@ export const loadFakeModel = (artefact: Uint8Array): ScoringModel => {
   }
   const width = fake.inputs.length
   const outputWidth = 4 + (fake.classes?.length ?? 0)
-  const predictBatch: ScoringModel['predictBatch'] = (features, rows, out) => {
+  const predictBatch: ScoringModel['predictBatch'] = (features, rows, out, level = 0.9) => {
     for (let row = 0; row < rows; row++) {
       let sum = 0
       for (let i = 0; i < width; i++) sum += Number.isNaN(features[row * width + i]) ? 0 : features[row * width + i]!
       for (let i = 0; i < (fake.burn ?? 0); i++) sum += Math.sin(i) * 1e-12
       const value = fake.classes ? (sum < 0 ? 0 : 1) : sum
       out.set(
-        fake.classes ? [value, 0.75, NaN, NaN, value ? 0.25 : 0.75, value ? 0.75 : 0.25] : [value, 0.9, value - 10, value + 10],
+        fake.classes ? [value, 0.75, NaN, NaN, value ? 0.25 : 0.75, value ? 0.75 : 0.25] : [value, level, value - 10, value + 10],
         row * outputWidth,
       )
     }

@@ -10,6 +10,9 @@ const messageOf = (error: unknown): string => {
   return typeof message === 'string' ? message : 'unknown error'
 }
 
+/** A message may repeat a name or a value of the statement, which may be as long as the statement. */
+const longestMessage = 20_000
+
 const kindAt = /^([A-Z][A-Za-z ]*) Error: /i
 
 const memberOf = (fields: object, key: string): string | undefined => {
@@ -52,5 +55,5 @@ const withoutLine = (message: string): string => message.replace(/\n+LINE \d+:[\
  */
 export const readDuckDBError = (error: unknown): DuckDBError => {
   const decoded = decode(error)
-  return { ...decoded, message: withoutLine(decoded.message) }
+  return { ...decoded, message: withoutLine(decoded.message.slice(0, longestMessage)) }
 }

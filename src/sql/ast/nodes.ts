@@ -41,6 +41,7 @@ export const placeOf = (node: AstNode): AstNode => ({ query_location: node['quer
 export const isExpression = (node: AstNode): boolean => typeof node['class'] === 'string'
 export const isQuery = (node: AstNode): boolean => !isExpression(node) && queryTypes.has(textOf(node, 'type'))
 export const isReference = (node: AstNode): boolean => !isExpression(node) && refTypes.has(textOf(node, 'type'))
+export const isLiteral = (node: AstNode): boolean => textOf(node, 'class') === 'CONSTANT'
 export const isColumnRef = (node: AstNode): boolean => textOf(node, 'class') === 'COLUMN_REF'
 
 /** Replaces what a node is, in place, so that whoever holds it sees the new one. */
@@ -188,5 +189,10 @@ const nodesIn = (value: AstValue): AstNode[] => {
 /** Visits a node and all below it, parents first; `enter` says whether to go on below. */
 export const walk = (node: AstNode, enter: (node: AstNode) => boolean): void => {
   if (!enter(node)) return
-  for (const child of childrenOf(node)) walk(child, enter)
+  for (const key in node) walkIn(node[key], enter)
+}
+
+const walkIn = (value: AstValue | undefined, enter: (node: AstNode) => boolean): void => {
+  if (Array.isArray(value)) for (const item of value) walkIn(item, enter)
+  else if (isNode(value)) walk(value, enter)
 }

@@ -3,7 +3,7 @@ const names = (text: string): string[] => text.split(/\s+/).filter((name) => nam
 /** Functions and operators of values: they compute from their arguments, and reach nothing else. */
 const valueFunctions = `
   !__postfix !~~ !~~* % & && * ** + - ->> / // <-> << <=> <@ >> @ @> ^ ^@ | || ~ ~~ ~~* ~~~
-  abs acos acosh add age aggregate ago any_value apply approx_count_distinct approx_quantile approx_top_k arbitrary
+  abs acos acosh add age aggregate ago alias any_value apply approx_count_distinct approx_quantile approx_top_k arbitrary
   arg_max arg_max_null arg_max_nulls_last arg_min arg_min_null arg_min_nulls_last argmax argmin
   array_agg array_aggr array_aggregate array_append array_apply array_cat array_concat array_contains array_cosine_distance
   array_cosine_similarity array_cross_product array_distance array_distinct array_dot_product array_extract array_filter
@@ -59,7 +59,7 @@ const valueFunctions = `
   variant_extract variant_normalize variant_typeof wavg week weekday weekofyear weighted_avg xor year yearweek`
 
 /** Functions that stand in FROM: they make rows from their arguments. */
-const rowFunctions = 'generate_series json_each json_tree range repeat repeat_row unnest'
+const rowFunctions = 'generate_series icu_calendar_names json_each json_tree pg_timezone_names range repeat repeat_row unnest'
 
 /** What reads or changes files, settings, catalogues, sessions or sequences, runs text as SQL, waits, or is DuckDB's own inside. */
 const refusedFunctions = `
@@ -70,7 +70,7 @@ const refusedFunctions = `
   __internal_decompress_integral_integer __internal_decompress_integral_smallint __internal_decompress_integral_ubigint
   __internal_decompress_integral_uhugeint __internal_decompress_integral_uinteger __internal_decompress_integral_usmallint
   __internal_decompress_string
-  add_parquet_key alias all_profiling_output arrow_scan arrow_scan_dumb check_peg_parser checkpoint col_description collations
+  add_parquet_key all_profiling_output arrow_scan arrow_scan_dumb check_peg_parser checkpoint col_description collations
   constant_or_null copy_database create_sort_key current_catalog current_connection_id current_database current_query
   current_query_id current_role current_schema current_schemas current_setting current_transaction_id current_user currval
   database_list database_size disable_checkpoint_on_shutdown disable_logging disable_object_cache disable_optimizer
@@ -86,12 +86,12 @@ const refusedFunctions = `
   format_pg_type format_type functions get_block_size getvariable glob has_any_column_privilege has_column_privilege
   has_database_privilege has_foreign_data_wrapper_privilege has_function_privilege has_language_privilege has_schema_privilege
   has_sequence_privilege has_server_privilege has_table_privilege has_tablespace_privilege histogram_values
-  icu_calendar_names icu_sort_key import_database in_search_path inet_client_addr inet_client_port inet_server_addr inet_server_port
+  icu_sort_key import_database in_search_path inet_client_addr inet_client_port inet_server_addr inet_server_port
   json_deserialize_sql json_execute_serialized_sql json_serialize_plan json_serialize_sql make_type map_to_pg_oid metadata_info nextval
   obj_description parquet_bloom_probe parquet_file_metadata parquet_full_metadata parquet_kv_metadata parquet_metadata parquet_scan
   parquet_schema parse_duckdb_log_message pg_collation_is_visible pg_conf_load_time pg_conversion_is_visible pg_function_is_visible
   pg_get_constraintdef pg_get_expr pg_get_viewdef pg_has_role pg_is_other_temp_schema pg_my_temp_schema pg_opclass_is_visible
-  pg_operator_is_visible pg_opfamily_is_visible pg_postmaster_start_time pg_sleep pg_table_is_visible pg_timezone_names
+  pg_operator_is_visible pg_opfamily_is_visible pg_postmaster_start_time pg_sleep pg_table_is_visible
   pg_ts_config_is_visible pg_ts_dict_is_visible pg_ts_parser_is_visible pg_ts_template_is_visible pg_type_is_visible platform
   pragma_collations pragma_database_size pragma_metadata_info pragma_platform pragma_show pragma_storage_info pragma_table_info
   pragma_user_agent pragma_version query query_table read_blob read_csv read_csv_auto read_duckdb read_json read_json_auto

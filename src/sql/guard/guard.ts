@@ -3,6 +3,7 @@ import { isExpression, isNode, nodeOf, textOf, walk } from '../ast/nodes.js'
 import { NumberText, type AstNode, type AstValue } from '../ast/json.js'
 import { nearest } from '../names.js'
 import { placing } from '../sources.js'
+import { pivotValues } from './pivot-values.js'
 import { functionLists, isRefusedPattern } from './functions.js'
 
 const set = (text: string) => new Set(text.split(/\s+/).filter((word) => word !== ''))
@@ -13,10 +14,12 @@ const allowedClasses = set(`
   POSITIONAL_REFERENCE STAR SUBQUERY WINDOW`)
 const allowedTypes = set(`
   SELECT_NODE SET_OPERATION_NODE RECURSIVE_CTE_NODE CTE_NODE
-  BASE_TABLE SUBQUERY JOIN TABLE_FUNCTION EXPRESSION_LIST EMPTY PIVOT
+  BASE_TABLE SUBQUERY JOIN TABLE_FUNCTION EXPRESSION_LIST EMPTY PIVOT SHOW_REF
   ORDER_MODIFIER LIMIT_MODIFIER LIMIT_PERCENT_MODIFIER DISTINCT_MODIFIER
   ORDER_DEFAULT ASCENDING DESCENDING
   ARRAY_TYPE_INFO DECIMAL_TYPE_INFO GENERIC_TYPE_INFO LIST_TYPE_INFO STRING_TYPE_INFO STRUCT_TYPE_INFO UNBOUND_TYPE_INFO INTEGER_LITERAL_TYPE_INFO`)
+
+const shownOfQueries = set('DESCRIBE SUMMARY')
 
 const refused = (what: string, hint?: string): Problem =>
   new Problem('refused_statement', 'The SQL statement is not allowed', `${what} is not allowed here`, hint === undefined ? {} : { hint })
@@ -60,16 +63,15 @@ const checkReference = (node: AstNode): void => {
       checkPivots(node['pivots'])
       return
     case 'SHOW_REF':
-      throw refused(
-        `${textOf(node, 'show_type')} inside a query`,
-        'Send SHOW, DESCRIBE or SUMMARIZE as a statement of its own, or query information_schema.',
-      )
+      // Of a query it tells the columns, and that query is checked like any other. Without one it lists DuckDB's own tables.
+      if (nodeOf(node, 'query') && shownOfQueries.has(textOf(node, 'show_type'))) return
+      throw refused('SHOW inside a query', 'Send it as a statement of its own, or query information_schema.')
     default:
   }
 }
 
 const checkPivots = (pivots: AstValue | undefined): void => {
-  const named = Array.isArray(pivots) && pivots.some((pivot) => isNode(pivot) && textOf(pivot, 'pivot_enum') !== '')
+  const named = Array.isArray(pivots) && pivots.some((pivot) => isNode(pivot) && !['', pivotValues].includes(textOf(pivot, 'pivot_enum')))
   if (named) throw refused('PIVOT … IN with the name of a type', 'List the values: IN (1, 2, 3).')
 }
 

@@ -12,14 +12,16 @@ import {
   type DuckDBVector,
 } from '@duckdb/node-api'
 import { isProblem } from '../../errors.js'
+import { limits } from '../../limits.js'
 import { doubles, rawItems, validityOf } from '../vectors.js'
+import { RowMemo } from './row-memo.js'
 import { fieldsOf, type ArgumentKind, type BoundModel, type Extent, type InputVector, type ScoringModel } from './scoring-model.js'
 
 /** A model as one query uses it. The registered function holds none, so that models can leave memory. */
-type Use = { bound: BoundModel; scorer: ChunkScorer; scored: number }
+type Use = { bound: BoundModel; scorer: ChunkScorer; memo: RowMemo; calls: number }
 
 /**
- * One query's use of models: how many rows of each it may score inside their functions, and what it scored.
+ * One query's use of models: how many rows of each it may score inside their functions, and which it scored.
  * `seen` counts the functions there were when its transaction began: it sees no later ones.
  */
 export type Run = { id: number; limit: number; uses: Map<string, Use>; gaveUp: boolean; seen: number }
@@ -54,19 +56,23 @@ export class ChunkScorer {
     private readonly bound: BoundModel,
     extent: Extent,
   ) {
-    this.predict = extent === 'all' ? bound.model.predictBatch : bound.model.predictPoints
+    const { model, level } = bound
+    this.predict = extent === 'all' ? (features, rows, out) => model.predictBatch(features, rows, out, level) : model.predictPoints
   }
 
-  /** The numbers of a chunk's rows, row by row; valid until the next call. `first` is the first input's column. */
-  score(chunk: DuckDBDataChunk, first: number): Float64Array {
+  /** Where a memo holds the numbers of each row of a chunk; rows that it does not know are scored, at most `most` in all. */
+  placesIn(memo: RowMemo, chunk: DuckDBDataChunk, first: number, most: number): Int32Array | undefined {
     this.encode(chunk, first)
-    this.predict(this.features, chunk.rowCount, this.out)
-    return this.out
+    const known = memo.size
+    const places = Int32Array.from({ length: chunk.rowCount }, (_, row) => memo.placeOf(this.features, row))
+    if (memo.size > most) return undefined
+    if (memo.size > known) this.predict(memo.featuresFrom(known), memo.size - known, memo.resultsFrom(known))
+    return places
   }
 
   /**
-   * The same, a few milliseconds at a time: other queries of this process get their turn in between, however many trees
-   * the model has. How many rows fit is learned as it goes; the numbers do not depend on it.
+   * The numbers of a chunk's rows, row by row, valid until the next call; `first` is the first input's column. Scored a few
+   * milliseconds at a time: other queries of this process get their turn in between, however many trees the model has. How many rows fit is learned as it goes; the numbers do not depend on it.
    */
   async scoreInTurns(chunk: DuckDBDataChunk, first: number): Promise<Float64Array> {
     const { model } = this.bound
@@ -127,17 +133,17 @@ export class ModelFunctions {
 
   /**
    * The name of the function by which a run reaches a model, and whether it is younger than the run's transaction, which then
-   * does not see it. Volatile functions run once a row wherever they stand; plain ones may be repeated.
+   * does not see it. DuckDB may call it more than once for a row; the run's memo answers then.
    */
   async nameOf(run: Run, bound: BoundModel, shape: FunctionShape): Promise<{ name: string; fresh: boolean }> {
     this.admin ??= this.instance.connect()
     const admin = await this.admin
     const kinds = shape.kinds.map((kind) => kind.charAt(0)).join('')
-    const key = [bound.artefact, bound.stream, bound.version, kinds, shape.extent, shape.volatile].join(' ')
+    const key = [bound.artefact, bound.stream, bound.version, kinds, shape.extent, bound.level].join(' ')
     const known = this.registered.get(key)
     const order = known?.order ?? this.registered.size + 1
     const name = known?.name ?? `ledger_score_${order}`
-    run.uses.set(name, { bound, scorer: new ChunkScorer(bound, shape.extent), scored: run.uses.get(name)?.scored ?? 0 })
+    if (!run.uses.has(name)) run.uses.set(name, newUse(bound, shape.extent))
     if (!known) {
       admin.registerScalarFunction(this.create(name, fieldsOf(bound.model, shape.extent), shape))
       this.registered.set(key, { name, order })
@@ -145,43 +151,48 @@ export class ModelFunctions {
     return { name, fresh: order > run.seen }
   }
 
-  private create(name: string, fields: string[], { kinds, volatile }: FunctionShape): DuckDBScalarFunction {
+  private create(name: string, fields: string[], { kinds }: FunctionShape): DuckDBScalarFunction {
     return DuckDBScalarFunction.create({
       name,
       parameterTypes: [INTEGER, ...kinds.map((kind) => (kind === 'number' ? DOUBLE : VARCHAR))],
       returnType: STRUCT(Object.fromEntries(fields.map((field) => [field, DOUBLE]))),
       specialHandling: true,
-      volatile,
       mainFunction: (_info, input, output) => {
         if (input.rowCount === 0) return
-        const { bound, scorer } = this.count(name, input)
-        writeScores(scorer.score(input, 1), input.rowCount, bound.model.outputWidth, fields.length, output)
+        const { bound, memo, places } = this.score(name, input)
+        writeScores(memo.results, places, bound.model.outputWidth, fields.length, output)
       },
     })
   }
 
-  private count(name: string, input: DuckDBDataChunk): Use {
+  private score(name: string, input: DuckDBDataChunk): Use & { places: Int32Array } {
     const id = rawItems(input.getColumnVector(0))?.[0]
     const run = this.runs.get(Number(id))
     const use = run?.uses.get(name)
     if (!run || !use) throw new Error('the query has ended')
-    if (use.scored + input.rowCount > run.limit) {
-      run.gaveUp = true
-      throw new Error(gaveUp)
-    }
-    use.scored += input.rowCount
-    return use
+    use.calls += input.rowCount
+    const places = use.calls > limits.modelInsideMaxCalls ? undefined : use.scorer.placesIn(use.memo, input, 1, run.limit)
+    if (places) return { ...use, places }
+    run.gaveUp = true
+    throw new Error(gaveUp)
   }
 }
 
-/** What tells two functions of one model apart. */
-export type FunctionShape = { kinds: readonly ArgumentKind[]; extent: Extent; volatile: boolean }
+const newUse = (bound: BoundModel, extent: Extent): Use => ({
+  bound,
+  scorer: new ChunkScorer(bound, extent),
+  memo: new RowMemo(bound.model.width, bound.model.outputWidth),
+  calls: 0,
+})
 
-const writeScores = (out: Float64Array, rows: number, outputWidth: number, fields: number, output: DuckDBVector): void => {
+/** What tells two functions of one model apart. */
+export type FunctionShape = { kinds: readonly ArgumentKind[]; extent: Extent }
+
+const writeScores = (scores: Float64Array, places: Int32Array, outputWidth: number, fields: number, output: DuckDBVector): void => {
   if (!(output instanceof DuckDBStructVector)) throw new TypeError('a model function returns a STRUCT')
   for (let field = 0; field < fields; field++) {
     const items = doubles(output.entryVectorAt(field))
-    for (let row = 0; row < rows; row++) items[row] = out[row * outputWidth + field] ?? NaN
+    for (let row = 0; row < places.length; row++) items[row] = scores[(places[row] ?? 0) * outputWidth + field] ?? NaN
   }
   output.flush()
 }

@@ -1,7 +1,7 @@
 import { foldName } from '../../../events/common.js'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
-import { conjuncts, equality, isConstant } from '../ast/conditions.js'
+import { conjuncts, equality, isConstant, readsOf } from '../ast/conditions.js'
 import type { AstNode } from '../ast/json.js'
 import {
   emptyRef,
@@ -43,9 +43,17 @@ const unknownColumn = (bound: BoundModel, name: string): Problem => {
   })
 }
 
-/** The value that an input is compared with: a constant, or a text in double quotes. */
+/** Whether an expression reads columns of tables around the query, and nothing else that varies. */
+const isOuter = ({ alias }: Reader, node: AstNode): boolean => {
+  const { columns, opaque } = readsOf(node)
+  return (
+    !opaque && columns.length > 0 && columns.every(([table = '', column]) => column !== undefined && foldName(table) !== foldName(alias))
+  )
+}
+
+/** The value that an input is compared with: a constant, a text in double quotes, or a column of a query around this one. */
 const constantOf = (reader: Reader, node: AstNode): AstNode | undefined => {
-  if (isConstant(node)) return node
+  if (isConstant(node) || (isOuter(reader, node) && columnNamed(reader, node) === undefined)) return node
   const [name = '', second] = isColumnRef(node) ? textsOf(node, 'column_names') : []
   return second === undefined && reader.quoted.has(name) && columnNamed(reader, node) === undefined ? textConstant(name) : undefined
 }
@@ -92,6 +100,10 @@ const rowsOf = (reader: Reader, condition: AstNode): GivenRow[] | undefined => {
       const [left, right] = equality(condition) ?? []
       return left && right && (oneValue(reader, left, right) ?? oneValue(reader, right, left))
     }
+    case 'OPERATOR_IS_NULL': {
+      const [column] = nodesOf(condition, 'children')
+      return column && oneValue(reader, column, nullConstant())
+    }
     case 'COMPARE_IN': {
       const [column, ...values] = nodesOf(condition, 'children')
       const rows = values.map((value) => column && oneValue(reader, column, value))
@@ -109,10 +121,24 @@ const whereMissing = ({ bound }: Reader): Problem => {
     'A model needs inputs',
     `WHERE clause required when selecting from a model: ${bound.label} needs its inputs`,
     {
-      hint: `Write SELECT * FROM ${bound.label} WHERE ${example.join(' AND ')}, or join it: SELECT * FROM files.your_table AS t JOIN ${bound.label} AS m.`,
+      hint: `Write SELECT * FROM ${bound.label} WHERE ${example.join(' AND ')}, or join it: SELECT * FROM files.your_table AS t JOIN ${bound.label} AS m. A subquery is a table, too: FROM (SELECT …) AS t.`,
     },
   )
 }
+
+/** OR between inputs and outputs: a row that is not given cannot be found by what it would be predicted to be. */
+const mixedOr = ({ bound }: Reader): Problem =>
+  new Problem('bad_statement', 'A model needs inputs', `OR joins conditions on inputs of ${bound.label} with others`, {
+    hint: `Give the inputs inside: SELECT * FROM (SELECT * FROM ${bound.label} WHERE …) AS s WHERE … OR ….`,
+  })
+
+/** Whether a condition gives a value to an input somewhere below an OR. */
+const givesBelowOr = (reader: Reader, condition: AstNode): boolean =>
+  ['CONJUNCTION_OR', 'CONJUNCTION_AND'].includes(textOf(condition, 'type')) &&
+  nodesOf(condition, 'children').some((child) => rowsOf(reader, child) !== undefined || givesBelowOr(reader, child))
+
+/** Given rows whose values come from a query around this one: they cannot be answered before it runs. */
+export const readsOuter = (rows: readonly GivenRow[]): boolean => rows.some((row) => [...row.values()].some((value) => !isConstant(value)))
 
 /**
  * Reads `WHERE a = 1 AND b IN ('x', 'y')` behind a model as the rows to predict. What is left is a condition on the answers.
@@ -130,6 +156,7 @@ export const readGivenRows = (
   let rows: GivenRow[] | undefined
   for (const part of conjuncts(where)) {
     const given = rowsOf(reader, part)
+    if (!given && givesBelowOr(reader, part)) throw mixedOr(reader)
     if (!given) rest.push(part)
     else rows = rows ? together(reader, rows, given) : given
   }

@@ -6,6 +6,8 @@ import { expressionTemplate } from '../ast/templates.js'
 import type { AstNode } from '../ast/json.js'
 import { allOf, cast, columnRef, isColumnRef, nodeOf, nullConstant } from '../ast/nodes.js'
 import type { Leaf, LeafColumn } from '../scope.js'
+import { nearest } from '../names.js'
+import { isScored } from './outputs.js'
 import { modelColumnOf, type ModelUse } from './references.js'
 import type { ArgumentKind, ScoringInput } from './scoring-model.js'
 
@@ -19,6 +21,42 @@ const readsModel = (expression: AstNode, uses: readonly ModelUse[], leaves: read
   return opaque || columns.some((names) => modelColumnOf(columnRef(...names), uses, leaves) !== undefined)
 }
 
+const readsOutput = (expression: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[]): boolean =>
+  readsOf(expression).columns.some((names) => {
+    const hit = modelColumnOf(columnRef(...names), uses, leaves)
+    return hit !== undefined && isScored(hit[0].bound, hit[1])
+  })
+
+/** A column that an input is mapped to has to be there; a name without a table may be one of a query around this one. */
+const checkColumns = (expression: AstNode, leaves: readonly Leaf[]): void => {
+  for (const [table = '', column] of readsOf(expression).columns) {
+    const leaf = column === undefined ? undefined : leaves.find(({ alias }) => foldName(alias) === foldName(table))
+    if (!leaf || column === undefined || leaf.columns.some(({ name }) => foldName(name) === foldName(column))) continue
+    const like = nearest(
+      column,
+      leaf.columns.map(({ name }) => name),
+    )
+    throw new Problem('bad_statement', 'No such column', `Table ${leaf.alias} has no column ${column}`, {
+      hint: like === undefined ? `Its columns are ${leaf.columns.map(({ name }) => name).join(', ')}.` : `Did you mean ${table}.${like}?`,
+    })
+  }
+}
+
+/** A model that feeds another one: each is scored from the tables, so that the first has to be a table of its own. */
+const refuseChain = (use: ModelUse, input: string, expression: AstNode): never => {
+  const output = readsOf(expression)
+    .columns.map((names) => names.join('.'))
+    .join(', ')
+  throw new Problem(
+    'refused_statement',
+    'A model gets no outputs',
+    `Input ${input} of model ${use.bound.label} is made of another model's ${output}`,
+    {
+      hint: `Score first in a subquery: FROM (SELECT t.*, ${output} AS x FROM …) AS s JOIN ${use.bound.label} AS ${use.alias} ON s.x = ${use.alias}.${input}.`,
+    },
+  )
+}
+
 /** `t.a = m.b` under ON or WHERE gives the model's input b the value t.a; returns the conditions that remain. */
 const mapped = (
   conditions: AstNode[],
@@ -26,12 +64,16 @@ const mapped = (
   uses: readonly ModelUse[],
   leaves: readonly Leaf[],
   inputs: Map<string, AstNode>,
+  place: 'on' | 'where',
 ): AstNode[] =>
   conditions.filter((condition) => {
     const sides = equality(condition)
     for (const [side, other] of sides ? [sides, [...sides].reverse()] : []) {
       const input = side && inputOf(use, uses, leaves, side)
-      if (input === undefined || !other || inputs.has(input) || readsModel(other, uses, leaves)) continue
+      if (input === undefined || !other || inputs.has(input)) continue
+      if (place === 'on' && readsOutput(other, uses, leaves)) refuseChain(use, input, other)
+      if (readsModel(other, uses, leaves)) continue
+      checkColumns(other, leaves)
       inputs.set(input, other)
       return false
     }
@@ -55,13 +97,13 @@ export type Mapping = { inputs: Map<string, AstNode>; original: AstNode | undefi
  */
 export const mapInputs = (select: AstNode, on: AstNode[], use: ModelUse, uses: readonly ModelUse[], leaves: readonly Leaf[]): Mapping => {
   const inputs = new Map<string, AstNode>()
-  const remaining = mapped(on, use, uses, leaves, inputs)
+  const remaining = mapped(on, use, uses, leaves, inputs, 'on')
   for (const { name } of use.bound.model.inputs) {
     const column = inputs.has(name) ? undefined : byName(leaves, name)
     if (column) inputs.set(name, column)
   }
   const where = conjuncts(nodeOf(select, 'where_clause'))
-  const filters = mapped(where, use, uses, leaves, inputs)
+  const filters = mapped(where, use, uses, leaves, inputs, 'where')
   if (filters.length < where.length) select['where_clause'] = allOf(filters)
   if (inputs.size > 0) return { inputs, original: byName(leaves, use.bound.model.target.name), on: remaining }
   const names = use.bound.model.inputs.map(({ name }) => name).join(', ')

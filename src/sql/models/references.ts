@@ -1,7 +1,7 @@
 import { foldName } from '../../../events/common.js'
 import { Problem } from '../../errors.js'
 import type { AstNode } from '../ast/json.js'
-import { become, childrenOf, columnRef, isColumnRef, isQuery, nodeOf, nodesOf, placeOf, star, textOf, textsOf } from '../ast/nodes.js'
+import { become, childrenOf, isColumnRef, isQuery, nodeOf, nodesOf, placeOf, textOf, textsOf } from '../ast/nodes.js'
 import { nearest } from '../names.js'
 import type { Leaf } from '../scope.js'
 import { placing } from '../sources.js'
@@ -74,38 +74,13 @@ export const referencesIn = (select: AstNode, uses: readonly ModelUse[], leaves:
   return found
 }
 
-const isStar = (node: AstNode) => textOf(node, 'class') === 'STAR'
-
-const leafStar = (leaf: Leaf | undefined, node: AstNode, reserved: string[]): AstNode[] => {
-  if (!leaf) return [{ ...node }]
-  const own = (name: string) => leaf.columns.some((column) => foldName(column.name) === foldName(name))
-  const excluded = textsOf(node, 'exclude_list').filter(own)
-  const replaced = nodesOf(node, 'replace_list').filter((entry) => own(textOf(entry, 'key')))
-  return [{ ...node, ...star(leaf.alias, [...excluded, ...reserved]), replace_list: replaced }]
-}
-
-const modelStar = (use: ModelUse, node: AstNode): AstNode[] => {
-  const excluded = new Set(textsOf(node, 'exclude_list').map(foldName))
-  const columns = modelColumns(use.bound).filter((column) => !excluded.has(foldName(column)))
-  return columns.map((column) => ({ ...columnRef(use.alias, column), alias: column }))
-}
-
-/** What a FROM shows under `*`, in the order in which it was written. */
-export type Shown = { kind: 'leaf'; leaf: Leaf } | { kind: 'model'; use: ModelUse }
-
-/** Writes `*` and `m.*` out, since a model is no table; `reserved` are columns that nobody asked for. */
-export const expandStars = (select: AstNode, shown: readonly Shown[], reserved: string[]): void => {
-  select['select_list'] = nodesOf(select, 'select_list').flatMap((item) => {
-    if (!isStar(item)) return [item]
-    if (item['columns'] === true || item['expr'] !== null)
-      throw new Problem('refused_statement', 'COLUMNS is not allowed here', 'COLUMNS(…) is not allowed beside a model', {
-        hint: 'Name the columns, or write *.',
-      })
-    const relation = foldName(textOf(item, 'relation_name'))
-    const wanted = shown.filter((part) => relation === '' || foldName(part.kind === 'leaf' ? part.leaf.alias : part.use.alias) === relation)
-    if (wanted.length === 0) return [item]
-    return wanted.flatMap((part) => (part.kind === 'leaf' ? leafStar(part.leaf, item, reserved) : modelStar(part.use, item)))
-  })
+/** The same in the conditions under which the tables of a FROM are joined to each other. */
+export const referencesInJoins = (ref: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[]): Reference[] => {
+  const [left, right, condition] = [nodeOf(ref, 'left'), nodeOf(ref, 'right'), nodeOf(ref, 'condition')]
+  if (textOf(ref, 'type') !== 'JOIN' || !left || !right) return []
+  const found: Reference[] = []
+  if (condition) findIn({ condition }, uses, leaves, found, false)
+  return [...referencesInJoins(left, uses, leaves), ...referencesInJoins(right, uses, leaves), ...found]
 }
 
 /** Puts an expression where a column was read; an item of the list keeps the column's name. */

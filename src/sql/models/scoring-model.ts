@@ -16,13 +16,13 @@ export type ScoringModel = {
   outputWidth: number
   encodeColumns: (columns: readonly (InputVector | undefined)[], rows: number, into: Float64Array) => void
   encodeRow: (row: Readonly<Record<string, unknown>>, rowIndex: number, into: Float64Array, offset: number) => void
-  predictBatch: (features: Float64Array, rows: number, out: Float64Array) => void
+  predictBatch: (features: Float64Array, rows: number, out: Float64Array, level?: number) => void
   /** The same but for a regression's bounds, which have trees of their own and are NaN here. */
   predictPoints: (features: Float64Array, rows: number, out: Float64Array) => void
 }
 
-/** A model's version as a query uses it; `artefact` is the hash of its bytes. */
-export type BoundModel = { model: ScoringModel; artefact: string; stream: string; version: number; label: string }
+/** A model's version as a query uses it; `artefact` is the hash of its bytes, `level` that of the intervals if not its own. */
+export type BoundModel = { model: ScoringModel; artefact: string; stream: string; version: number; label: string; level?: number }
 
 /** How much a query shows of a model: `points` are values with their confidence, `all` has the bounds and the probabilities of all classes too. */
 export type Extent = 'points' | 'all'

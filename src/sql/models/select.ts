@@ -1,42 +1,27 @@
 import { foldName } from '../../../events/common.js'
 import { conjuncts, readsOf } from '../ast/conditions.js'
-import { NumberText, cloneAst, type AstNode } from '../ast/json.js'
-import {
-  aliased,
-  allOf,
-  call,
-  columnRef,
-  integerConstant,
-  leftJoin,
-  nodeOf,
-  emptyRef,
-  selectNode,
-  star,
-  sameValue,
-  subqueryRef,
-} from '../ast/nodes.js'
+import { cloneAst, type AstNode } from '../ast/json.js'
+import { allOf, leftJoin, nodeOf, emptyRef } from '../ast/nodes.js'
 import { Problem } from '../../errors.js'
-import type { Leaf, Scope } from '../scope.js'
+import type { Leaf, LeafColumn, Scope } from '../scope.js'
 import type { Session } from '../session.js'
+import { isColumnOf } from './columns.js'
 import { aliasOf, describe } from './describe.js'
-import { detach, leavesOf } from './detach.js'
-import type { FunctionShape } from './functions.js'
-import { readGivenRows, tableOfRows } from './given-rows.js'
+import { detach, leavesOf, steadyLeaves } from './detach.js'
+import { readGivenRows, readsOuter, tableOfRows } from './given-rows.js'
 import { argumentOf, mapInputs, type Mapping } from './mapping.js'
 import { isScored, outputExpression, showsAll } from './outputs.js'
-import { expandStars, referencesIn, replaceReference, type ModelUse, type Reference, type Shown } from './references.js'
+import { referencesIn, referencesInJoins, replaceReference, type ModelUse, type Reference } from './references.js'
 import type { Extent } from './scoring-model.js'
 import { serve } from './served.js'
-import { parameterNames, stageInputs, stageRows } from './staging.js'
-
-type Joined = { use: ModelUse; mapping: Mapping; parameters: AstNode[]; shape: FunctionShape; column: string }
+import { besideOneTable, besideSeveral, type Joined, type Parts } from './placing.js'
+import { expandStars, type Shown } from './stars.js'
+import { parameterNames } from './staging.js'
 
 const givenAlias = 'ledger_given'
 
-const runConstant = (id: number): AstNode => ({
-  ...integerConstant(id),
-  value: { type: { id: 'INTEGER', type_info: null }, is_null: false, value: new NumberText(String(id)) },
-})
+/** The rows that WHERE gives. Where their values come from a query around, nothing is known of their types. */
+type GivenTable = { ref: AstNode; correlated: Leaf | undefined }
 
 const asLeaf = async (session: Session, ref: AstNode, scope: Scope): Promise<Leaf> => {
   const alias = aliasOf(ref) || 'unnamed_subquery'
@@ -45,60 +30,41 @@ const asLeaf = async (session: Session, ref: AstNode, scope: Scope): Promise<Lea
 }
 
 /** Rows that WHERE gives to a model alone are a table too: then the model is joined to it. */
-const fromGivenRows = async (session: Session, select: AstNode, use: ModelUse, scope: Scope): Promise<AstNode> => {
+const fromGivenRows = async (session: Session, select: AstNode, use: ModelUse, scope: Scope): Promise<GivenTable> => {
   const { rows, rest } = readGivenRows(use.bound, use.alias, nodeOf(select, 'where_clause'), session.quoted)
-  const table = tableOfRows(rows, givenAlias)
-  session.served.push(await serve(session, use.bound, table.ref, table.inputs, givenAlias, scope))
+  const { ref, inputs } = tableOfRows(rows, givenAlias)
   select['where_clause'] = allOf(rest)
-  return table.ref
-}
-
-const inCondition = (select: AstNode, references: readonly Reference[], uses: ModelUse): boolean => {
-  const inside = (key: string) => {
-    const part = nodeOf(select, key)
-    return part ? referencesIn({ ...selectNode([], part), from_table: null, [key]: part }, [uses], []).length > 0 : false
-  }
-  return (
-    references.some(({ use, column }) => use === uses && isScored(use.bound, column)) && ['where_clause', 'having', 'qualify'].some(inside)
-  )
+  const leaf = { ref, alias: givenAlias, columns: inputs.map((name) => ({ name, kind: 'text' as const })) }
+  if (readsOuter(rows)) return { ref, correlated: leaf }
+  session.served.push(await serve(session, use.bound, ref, inputs, givenAlias, scope))
+  return { ref, correlated: undefined }
 }
 
 const extentOf = (references: readonly Reference[], use: ModelUse): Extent =>
-  references.some((reference) => reference.use === use && showsAll(use.bound, reference.column)) ? 'all' : 'points'
+  // Another level than the model's own is known to the way that gives the bounds only.
+  use.bound.level !== undefined || references.some((reference) => reference.use === use && showsAll(use.bound, reference.column))
+    ? 'all'
+    : 'points'
 
-/** Conditions that read one table only are applied before its rows are scored. */
-const takeOwnConditions = (select: AstNode, leaf: Leaf): AstNode | null => {
-  const own: AstNode[] = []
-  const rest = conjuncts(nodeOf(select, 'where_clause')).filter((condition) => {
-    const { columns, opaque } = readsOf(condition)
-    const isOwn = !opaque && columns.every((names) => isColumnOf(leaf, names))
-    if (isOwn) own.push(condition)
-    return !isOwn
-  })
-  select['where_clause'] = allOf(rest)
-  return allOf(own)
-}
+type Kinds = ReadonlyMap<AstNode, LeafColumn['kind']>
 
-const isColumnOf = (leaf: Leaf, names: string[]): boolean => {
-  const has = (name: string | undefined) => name !== undefined && leaf.columns.some((column) => foldName(column.name) === foldName(name))
-  return names.length > 1 && foldName(names[0] ?? '') === foldName(leaf.alias) ? has(names[1]) : has(names[0])
+/** The kinds of values that a model's inputs get. */
+const kindsOf = async ({ connection }: Session, { inputs }: Mapping, from: AstNode, scope: Scope): Promise<Kinds> => {
+  const given = [...inputs.values()]
+  const kinds = await describe(connection, from, scope, given)
+  return new Map(given.map((expression, i) => [expression, kinds[i]?.kind ?? 'text']))
 }
 
 const join = async (
   session: Session,
-  select: AstNode,
   use: ModelUse,
   mapping: Mapping,
-  from: AstNode,
-  scope: Scope,
+  kindOf: Kinds,
   references: readonly Reference[],
   index: number,
-): Promise<Joined> => {
+): Promise<Omit<Joined, 'home'>> => {
   const { connection } = session
   const { inputs } = use.bound.model
-  const given = [...mapping.inputs.values()]
-  const kinds = await describe(connection, from, scope, given)
-  const kindOf = new Map(given.map((expression, i) => [expression, kinds[i]?.kind ?? 'text']))
   const made = await Promise.all(
     inputs.map((input) => {
       const expression = mapping.inputs.get(input.name)
@@ -108,71 +74,8 @@ const join = async (
   const shape = {
     kinds: made.map(({ kind }) => kind),
     extent: extentOf(references, use),
-    volatile: inCondition(select, references, use),
   }
   return { use, mapping, parameters: made.map(({ expression }) => expression), shape, column: `ledger_scores_${index}` }
-}
-
-const callOf = async (session: Session, joined: Joined, volatile: boolean): Promise<AstNode> => {
-  const { name, fresh } = await session.functions.nameOf(session.run, joined.use.bound, { ...joined.shape, volatile })
-  if (fresh) await session.refresh()
-  return call(name, runConstant(session.run.id), ...joined.parameters.map(cloneAst))
-}
-
-/** One table beside the models: it gets a reserved column a model, which every output is read from. */
-const besideOneTable = async (
-  session: Session,
-  select: AstNode,
-  leaf: Leaf,
-  joined: readonly Joined[],
-  scope: Scope,
-): Promise<(of: Joined) => AstNode> => {
-  const where = takeOwnConditions(select, leaf)
-  if (session.mode === 'staged') {
-    const uses = joined.map(({ use, parameters, column, shape }) => ({
-      bound: use.bound,
-      parameters,
-      column,
-      extent: shape.extent,
-    }))
-    select['from_table'] = subqueryRef(await stageRows(session, leaf.ref, where, uses, scope), leaf.alias)
-  } else {
-    const columns: AstNode[] = []
-    for (const each of joined) columns.push(aliased(each.column, await callOf(session, each, each.shape.volatile)))
-    select['from_table'] = subqueryRef(selectNode([star(''), ...columns], leaf.ref, where), leaf.alias)
-  }
-  return ({ column }) => columnRef(leaf.alias, column)
-}
-
-const scoredAlias = (index: number) => `ledger_scored_${index}`
-
-/** Joins the scores of a model to a join of tables, by the inputs. */
-const withScores = async (session: Session, from: AstNode, joined: Joined, index: number, scope: Scope): Promise<AstNode> => {
-  const { use, parameters, column, shape } = joined
-  const staged = { bound: use.bound, parameters, column, extent: shape.extent }
-  const { query, inputs } = await stageInputs(session, from, staged, index, scope)
-  const same = parameters.map((parameter, i) => sameValue(cloneAst(parameter), columnRef(scoredAlias(index), inputs[i] ?? '')))
-  return leftJoin(from, subqueryRef(query, scoredAlias(index)), allOf(same))
-}
-
-/** Several tables: their join stays as it is, and outputs are read from calls in place, or from scores joined to it. */
-const besideSeveral = async (
-  session: Session,
-  select: AstNode,
-  from: AstNode,
-  joined: readonly Joined[],
-  scope: Scope,
-): Promise<(of: Joined) => AstNode> => {
-  select['from_table'] = from
-  if (session.mode === 'staged') {
-    let tree = from
-    for (const [index, each] of joined.entries()) tree = await withScores(session, tree, each, index, scope)
-    select['from_table'] = tree
-    return (of) => columnRef(scoredAlias(joined.indexOf(of)), of.column)
-  }
-  const calls = new Map<Joined, AstNode>()
-  for (const each of joined) calls.set(each, await callOf(session, each, false))
-  return (of) => cloneAst(calls.get(of) ?? columnRef(of.column))
 }
 
 const shownParts = (original: AstNode[], uses: readonly ModelUse[], leaves: readonly Leaf[]): Shown[] => {
@@ -200,6 +103,28 @@ const checkAliases = (uses: readonly ModelUse[], leaves: readonly AstNode[]): vo
   }
 }
 
+/** `t JOIN m USING (a)` says where the input a comes from, as the name alone does. */
+const checkUsing = (using: readonly string[], uses: readonly ModelUse[], leaves: readonly Leaf[]): void => {
+  for (const name of using) {
+    const use = uses.find(({ bound }) => bound.model.inputs.some((input) => foldName(input.name) === foldName(name)))
+    if (use && leaves.some((leaf) => isColumnOf(leaf, [name]))) continue
+    const inputs = uses.flatMap(({ bound }) => bound.model.inputs.map((input) => input.name))
+    throw new Problem('bad_statement', 'No such input', `USING names ${name}, which is not both a column and an input of the model`, {
+      hint: `The inputs are ${inputs.join(', ')}. Map another column with ON t.your_column = m.input.`,
+    })
+  }
+}
+
+const keepingRefused = (): Problem =>
+  new Problem(
+    'refused_statement',
+    'A model cannot be joined that way',
+    'The ON of a LEFT JOIN of a model says more than where its inputs come from',
+    {
+      hint: 'Every row is kept and scored: write what else holds in WHERE, or CASE WHEN … THEN m.target END.',
+    },
+  )
+
 /**
  * Rewrites a SELECT whose FROM names models. The other tables have been rewritten already. A model gives one row for each
  * row it is joined to: it is taken out of the FROM, and its columns become expressions around one reserved column of scores.
@@ -208,53 +133,78 @@ export const rewriteModels = async (session: Session, select: AstNode, uses: rea
   const from = nodeOf(select, 'from_table')
   if (!from) return
   const order = leavesOf(from)
-  const { rest, conditions } = detach(from, new Set(uses.map((use) => use.ref)))
+  const { rest, conditions, keeping, using } = detach(from, new Set(uses.map((use) => use.ref)))
   const [first, second] = uses
   if (!first || (!rest && second))
     throw new Problem('bad_statement', 'A model needs inputs', 'Several models are read together without a table that gives their inputs')
-  const table = rest ?? (await fromGivenRows(session, select, first, scope))
+  const { ref: table, correlated } = rest ? { ref: rest, correlated: undefined } : await fromGivenRows(session, select, first, scope)
   const refs = leavesOf(table)
   checkAliases(uses, refs)
-  const leaves: Leaf[] = []
-  for (const ref of refs) leaves.push(await asLeaf(session, ref, scope))
+  const leaves: Leaf[] = correlated ? [correlated] : []
+  if (!correlated) for (const ref of refs) leaves.push(await asLeaf(session, ref, scope))
+  checkUsing(using, uses, leaves)
   const mappings = uses.map((use) => ({ use, mapping: mapInputs(select, conditions, use, uses, leaves) }))
-  await rewriteColumns(session, select, { uses, leaves, table, order, mappings, conditions }, scope)
+  if (keeping.some((condition) => mappings.every(({ mapping }) => mapping.on.includes(condition)))) throw keepingRefused()
+  // Rows that depend on a query around this one cannot be scored before it.
+  const mode = correlated ? 'inside' : session.mode
+  await rewriteColumns({ ...session, mode }, select, { uses, leaves, table, order, mappings, conditions, correlated }, scope)
 }
 
-type Parts = {
-  uses: readonly ModelUse[]
-  leaves: readonly Leaf[]
-  table: AstNode
-  order: AstNode[]
-  mappings: { use: ModelUse; mapping: Mapping }[]
-  conditions: AstNode[]
+/** The tables without the conditions that join them, for what only asks for types. */
+const allRows = (leaves: readonly Leaf[]): AstNode =>
+  leaves.map(({ ref }) => ref).reduce((left, right) => ({ ...leftJoin(left, right, null), join_type: 'INNER', ref_type: 'CROSS' }))
+
+/** The table of which a model's inputs come, when outputs stand in a condition that joins the tables. */
+const homeOf = (use: ModelUse, parameters: AstNode[], { leaves, table }: Parts): Leaf => {
+  const steady = steadyLeaves(table)
+  const home = leaves.find((leaf) =>
+    parameters.every((parameter) => readsOf(parameter).columns.every((names) => names.length > 1 && isColumnOf(leaf, names))),
+  )
+  if (home && steady.includes(home.ref)) return home
+  throw new Problem(
+    'refused_statement',
+    'A join reads an output',
+    `A condition between the tables reads an output of model ${use.bound.label}`,
+    {
+      hint: 'Score first in a subquery: FROM (SELECT t.*, m.target FROM t JOIN model AS m) AS s JOIN u ON u.x = s.target.',
+    },
+  )
+}
+
+/** What a column of a model is read as. */
+const readColumn = async (session: Session, { column }: Reference, of: Joined, scores: () => AstNode): Promise<AstNode> => {
+  const sources = { scores, inputs: of.mapping.inputs, original: of.mapping.original }
+  return cloneAst(await outputExpression(session.connection, of.use.bound, column, sources))
 }
 
 const rewriteColumns = async (session: Session, select: AstNode, parts: Parts, scope: Scope): Promise<void> => {
-  const { uses, leaves, mappings } = parts
+  const { uses, leaves, mappings, table } = parts
   const remaining = parts.conditions.filter((condition) => mappings.every(({ mapping }) => mapping.on.includes(condition)))
   select['where_clause'] = allOf([...remaining, ...conjuncts(nodeOf(select, 'where_clause'))])
-  // Joined scores have columns of their own, which `*` must not show.
-  const hidden = uses.flatMap(({ bound }, index) => [`ledger_scores_${index}`, ...parameterNames(index, bound.model.inputs.length)])
-  const reserved = leaves.length === 1 ? uses.map((_, index) => `ledger_scores_${index}`) : session.mode === 'staged' ? hidden : []
-  expandStars(select, shownParts(parts.order, uses, leaves), reserved)
-  const references = referencesIn(select, uses, leaves)
+  const inJoins = referencesInJoins(table, uses, leaves)
+  const atHome = new Set(inJoins.filter(({ use, column }) => isScored(use.bound, column)).map(({ use }) => use))
+  await expandStars(session.connection, select, shownParts(parts.order, uses, leaves), reservedOf(session, parts, atHome), scope)
+  const references = [...referencesIn(select, uses, leaves), ...inJoins]
   const joined: Joined[] = []
-  for (const [index, { use, mapping }] of mappings.entries())
-    joined.push(await join(session, select, use, mapping, parts.table, scope, references, index))
-  const [leaf, several] = leaves
-  const scoresOf =
-    leaf && !several
-      ? await besideOneTable(session, select, leaf, joined, scope)
-      : await besideSeveral(session, select, parts.table, joined, scope)
+  for (const [index, { use, mapping }] of mappings.entries()) {
+    const kinds = parts.correlated
+      ? new Map<never, never>()
+      : await kindsOf(session, mapping, inJoins.length > 0 ? allRows(leaves) : table, scope)
+    const made = await join(session, use, mapping, kinds, references, index)
+    joined.push({ ...made, home: atHome.has(use) ? homeOf(use, made.parameters, parts) : undefined })
+  }
+  const place = leaves.length === 1 ? besideOneTable : besideSeveral
+  const scoresOf = await place(session, select, parts, joined, scope)
   for (const reference of references) {
     const of = joined.find(({ use }) => use === reference.use)
-    if (!of) continue
-    const sources = { scores: () => scoresOf(of), inputs: of.mapping.inputs, original: of.mapping.original }
-    replaceReference(
-      select,
-      reference,
-      cloneAst(await outputExpression(session.connection, reference.use.bound, reference.column, sources)),
-    )
+    if (of) replaceReference(select, reference, await readColumn(session, reference, of, () => scoresOf(of)))
   }
 }
+
+/** Columns of ours in the tables, which `*` must not show. */
+const reservedOf = (session: Session, { uses, leaves }: Parts, atHome: ReadonlySet<ModelUse>): string[] =>
+  uses.flatMap((use, index) => {
+    const scores = `ledger_scores_${index}`
+    if (leaves.length === 1 || atHome.has(use)) return [scores]
+    return session.mode === 'staged' ? [scores, ...parameterNames(index, use.bound.model.inputs.length)] : []
+  })

@@ -38,7 +38,7 @@ export const serve = async (
   const rows = given.map((values, index) => {
     const input = Object.fromEntries(inputs.flatMap((name, i) => (values[i] === null ? [] : [[name, plain(values[i])]])))
     model.encodeRow(input, index, features, 0)
-    model.predictBatch(features, 1, out)
+    model.predictBatch(features, 1, out, bound.level)
     const value = model.target.classes ? model.target.classes[out[0] ?? 0] : finite(out[0])
     return { input, output: { value, confidence: out[1] ?? 0, min: finite(out[2]), max: finite(out[3]) } }
   })

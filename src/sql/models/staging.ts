@@ -113,9 +113,16 @@ export const stageRows = async (
 /** Scores that are found by the inputs: a query with the inputs' columns and the scores. */
 export type ScoredInputs = { query: AstNode; inputs: string[] }
 
-/** The same for a join of tables: every combination of inputs that it gives is scored once. */
-export const stageInputs = async (session: Session, from: AstNode, use: StagedUse, index: number, scope: Scope): Promise<ScoredInputs> => {
-  const staged = await copy(session, standalone(namedParameters(use, index), from, null, scope), 'DISTINCT *')
+/** The same for a join of tables: every combination of inputs that it gives under a condition is scored once. */
+export const stageInputs = async (
+  session: Session,
+  from: AstNode,
+  where: AstNode | null,
+  use: StagedUse,
+  index: number,
+  scope: Scope,
+): Promise<ScoredInputs> => {
+  const staged = await copy(session, standalone(namedParameters(use, index), from, where, scope), 'DISTINCT *')
   const scores = await scoreTable(session, staged, index, use)
   const sql = `SELECT s.*, ${packed(use, index)} FROM temp.${staged.table} AS s POSITIONAL JOIN temp.${scores} AS r${index}`
   return { query: await parseSelect(session.connection, sql), inputs: parameterNames(index, use.parameters.length) }

@@ -6,13 +6,12 @@ import { mysqlRelations } from './mysql.js'
 import type { Relation } from './relation.js'
 import { resourceRelations } from './resources.js'
 
-const isHistory = ({ name }: Relation) => name.endsWith('_history')
 const asSystems = (relation: Relation): Relation => ({ ...relation, kind: 'SYSTEM VIEW' })
 // Clients know one table of a project, its models; what else there is shows as the system's.
 const ofProject = [...resourceRelations, ...absentResources].map((relation) =>
   relation.name === 'models' ? relation : asSystems(relation),
 )
-const ofAllProjects = ofProject.filter((relation) => !isHistory(relation)).map(asSystems)
+const ofAllProjects = ofProject.map(asSystems)
 
 const inSystem = [...systemRelations, ...ofAllProjects, queries, ...mysqlRelations]
 const inLog = [...logRelations, languageModelCalls]

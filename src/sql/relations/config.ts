@@ -1,3 +1,4 @@
+import { addedColumns, addedItems, joinedEvents } from './history.js'
 import { at, column, masked, nocase, upTo, type Relation } from './relation.js'
 
 const name = column('NAME', 'VARCHAR', 'default_llm, default_embedding_model or default_reranking_model.')
@@ -13,23 +14,13 @@ export const config: Relation = {
   sql: `SELECT ${shown} FROM ${at('configs')} AS r ORDER BY r.id`,
 }
 
+const added = addedColumns(config.columns)
+
 /** The same with its past. */
 export const configHistory: Relation = {
   name: 'config_history',
   about: 'Defaults set while the service runs. With every state there ever was.',
   kind: 'BASE TABLE',
-  columns: [
-    name,
-    value,
-    column('VALID_FROM', 'BIGINT', 'Log position from which the row holds.'),
-    column('VALID_TO', 'BIGINT', 'Log position from which it no longer holds; empty while it does.'),
-    column('CHANGED_AT', 'TIMESTAMP', 'When the row came to hold (UTC).'),
-    column('CHANGED_BY', 'VARCHAR', 'Who did it.'),
-    column('CHANGE', 'VARCHAR', 'Event that made the row.'),
-    column('REQUEST', 'VARCHAR', 'Request that caused the event.'),
-  ],
-  sql: `
-    SELECT ${shown}, r.valid_from AS "VALID_FROM", r.valid_to AS "VALID_TO", r.changed_at AS "CHANGED_AT", r.changed_by AS "CHANGED_BY",
-      r.change AS "CHANGE", r.request AS "REQUEST"
-    FROM ${upTo('configs')} AS r ORDER BY r.id, r.valid_from`,
+  columns: [...config.columns, ...added],
+  sql: `SELECT ${shown}${addedItems(added)} FROM ${upTo('configs')} AS r${joinedEvents} ORDER BY r.id, r.valid_from`,
 }

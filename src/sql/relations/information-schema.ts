@@ -2,7 +2,8 @@ import { knownHandlers } from '../../handlers.js'
 import { quoteText } from '../strings.js'
 import { config, configHistory } from './config.js'
 import { filesHistory } from './files-history.js'
-import { at, column, masked, nocase, type Column, type Relation } from './relation.js'
+import { addedColumns, addedItems, joinedEvents } from './history.js'
+import { at, column, masked, nocase, upTo, type Column, type Relation } from './relation.js'
 
 const databases: Relation = {
   name: 'databases',
@@ -40,6 +41,22 @@ const schemata: Relation = {
     SELECT 'def' AS "CATALOG_NAME", "NAME" AS "SCHEMA_NAME", 'utf8mb4' AS "DEFAULT_CHARACTER_SET_NAME",
       'utf8mb4_0900_ai_ci' AS "DEFAULT_COLLATION_NAME", CAST(NULL AS VARCHAR) AS "SQL_PATH"
     FROM (${databases.sql}) AS d`,
+}
+
+const shared = 'stream, id, name, valid_from, valid_to, created_at, changed_at, changed_by, change, request'
+const databasesPast = addedColumns(databases.columns)
+
+const databasesHistory: Relation = {
+  name: 'databases_history',
+  about: 'Projects and connections with every state there ever was.',
+  kind: 'SYSTEM VIEW',
+  columns: [...databases.columns, ...databasesPast],
+  sql: `
+    SELECT ${nocase('r.name')} AS "NAME", r.type AS "TYPE", r.engine AS "ENGINE", r.data AS "CONNECTION_DATA"${addedItems(databasesPast)}
+    FROM (
+      SELECT ${shared}, 'project' AS type, NULL AS engine, NULL AS data FROM ${upTo('projects')} AS p
+      UNION ALL SELECT ${shared}, 'data', engine, ${masked('parameters')} FROM ${upTo('databases')} AS c
+    ) AS r${joinedEvents} ORDER BY r.id, r.valid_from`,
 }
 
 const files: Relation = {
@@ -241,7 +258,10 @@ const columns = (fixed: Fixed): Relation => {
 }
 
 /** The system's own tables of information_schema; those of resources come from the resources. */
-export const systemRelations: readonly Relation[] = [databases, schemata, files, filesHistory, engines, handlers, config, configHistory]
+export const systemRelations: readonly Relation[] = [
+  ...[databases, schemata, files, engines, handlers, config],
+  ...[databasesHistory, filesHistory, configHistory],
+]
 
 /** The two tables that list everything, themselves included. */
 export const listings = (fixed: Fixed): Relation[] => {

@@ -1,3 +1,4 @@
+import { addedColumns, addedItems, joinedEvents } from './history.js'
 import { jobsHistory } from './job-runs.js'
 import { at, column, masked, nocase, upTo, type Column, type Relation } from './relation.js'
 
@@ -7,8 +8,8 @@ type Resource = {
   table: string
   about: string
   columns: Column[]
-  /** The whole statement over some rows of the kind's table; other kinds are joined as they were at `moment`. */
-  select: (rows: string, moment: string, more: string) => string
+  /** The whole statement over some rows of the kind's table; other kinds are joined as they were at `moment`, events by `joins`. */
+  select: (rows: string, moment: string, more: string, joins: string) => string
 }
 
 const nameOf = (what: string) => column('NAME', 'VARCHAR', `Name of the ${what}; compared without case.`)
@@ -24,9 +25,9 @@ const skills: Resource = {
     column('TYPE', 'VARCHAR', 'What kind of skill it is, such as text2sql.'),
     column('PARAMS', 'VARCHAR', 'Settings as JSON text; secrets show as ******.'),
   ],
-  select: (rows, moment, more) => `
+  select: (rows, moment, more, joins) => `
     SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", r.type AS "TYPE", ${masked('r.params')} AS "PARAMS"${more}
-    FROM ${rows} AS r LEFT JOIN ledger.projects_history AS p
+    FROM ${rows} AS r${joins} LEFT JOIN ledger.projects_history AS p
       ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
     WHERE $project IS NULL OR r.project = $project
     ORDER BY r.id, r.valid_from`,
@@ -43,10 +44,10 @@ const agents: Resource = {
     column('SKILLS', 'VARCHAR[]', 'Names of the skills it may use.'),
     column('PARAMS', 'VARCHAR', 'Settings as JSON text; secrets show as ******.'),
   ],
-  select: (rows, moment, more) => `
+  select: (rows, moment, more, joins) => `
     SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", r.model_name AS "MODEL_NAME",
       coalesce(k.names, CAST([] AS VARCHAR[])) AS "SKILLS", ${masked('r.params')} AS "PARAMS"${more}
-    FROM ${rows} AS r
+    FROM ${rows} AS r${joins}
     LEFT JOIN ledger.projects_history AS p
       ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
     LEFT JOIN (
@@ -78,11 +79,11 @@ const chatbots: Resource = {
     column('LAST_ERROR', 'VARCHAR', 'Why it stopped, if it failed.'),
     column('WEBHOOK_TOKEN', 'VARCHAR', 'Always empty: this service has no webhooks.'),
   ],
-  select: (rows, moment, more) => `
+  select: (rows, moment, more, joins) => `
     SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", ${nocase('d.name')} AS "DATABASE",
       coalesce(r.model_name, a.model_name) AS "MODEL_NAME", ${masked('r.params')} AS "PARAMS", r.is_running AS "IS_RUNNING",
       CAST(NULL AS VARCHAR) AS "LAST_ERROR", CAST(NULL AS VARCHAR) AS "WEBHOOK_TOKEN"${more}
-    FROM ${rows} AS r
+    FROM ${rows} AS r${joins}
     LEFT JOIN ledger.projects_history AS p
       ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
     LEFT JOIN ledger.databases_history AS d
@@ -102,11 +103,11 @@ const views: Resource = {
   table: 'views',
   about: 'Views: stored queries that are read like tables.',
   columns: [nameOf('view'), project, column('QUERY', 'VARCHAR', 'The stored query.')],
-  select: (rows, moment, more) => `
+  select: (rows, moment, more, joins) => `
     SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT",
       CASE WHEN lower(r.database) <> lower(p.name) AND (o.name IS NOT NULL OR lower(r.database) IN ('files', 'log', 'information_schema'))
         THEN 'SELECT * FROM ' || ${nameText('r.database')} || ' (' || r.query || ')' ELSE r.query END AS "QUERY"${more}
-    FROM ${rows} AS r
+    FROM ${rows} AS r${joins}
     LEFT JOIN ledger.projects_history AS p
       ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
     LEFT JOIN ledger.projects_history AS o
@@ -130,11 +131,11 @@ const jobs: Resource = {
     column('IF_QUERY', 'VARCHAR', 'The query that must give a row for it to run.'),
     column('VARIABLES', 'VARCHAR[]', 'Always empty: this service keeps no variables between statements.'),
   ],
-  select: (rows, moment, more) => `
+  select: (rows, moment, more, joins) => `
     SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", CAST(r.start_at AS TIMESTAMP) AS "START_AT",
       CAST(r.end_at AS TIMESTAMP) AS "END_AT", CAST(r.next_run_at AS TIMESTAMP) AS "NEXT_RUN_AT", r.schedule AS "SCHEDULE_STR",
       r.query AS "QUERY", r.if_query AS "IF_QUERY", CAST([] AS VARCHAR[]) AS "VARIABLES"${more}
-    FROM ${rows} AS r LEFT JOIN ledger.projects_history AS p
+    FROM ${rows} AS r${joins} LEFT JOIN ledger.projects_history AS p
       ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
     WHERE $project IS NULL OR r.project = $project
     ORDER BY r.id, r.valid_from`,
@@ -165,7 +166,7 @@ const models: Resource = {
     column('CREATED_AT', 'TIMESTAMP', 'When the training was asked for (UTC).'),
     column('TRAINING_TIME', 'DOUBLE', 'Seconds that the training took.'),
   ],
-  select: (rows, moment, more) => `
+  select: (rows, moment, more, joins) => `
     SELECT ${nocase('m.name')} AS "NAME", r.engine AS "ENGINE", ${nocase('p.name')} AS "PROJECT",
       coalesce(m.active, 1) = r.version AS "ACTIVE", r.version AS "VERSION", r.status AS "STATUS", r.accuracy AS "ACCURACY",
       r.target AS "PREDICT", 'up_to_date' AS "UPDATE_STATUS", r.report->>'$.engine.version' AS "MINDSDB_VERSION",
@@ -175,7 +176,7 @@ const models: Resource = {
       3 AS "TOTAL_TRAINING_PHASES",
       CASE r.status WHEN 'generating' THEN 'Reading' WHEN 'training' THEN 'Training' WHEN 'complete' THEN 'Complete' END AS "TRAINING_PHASE_NAME",
       r.tag AS "TAG", r.requested_at AS "CREATED_AT", r.seconds AS "TRAINING_TIME"${more}
-    FROM ${rows} AS r
+    FROM ${rows} AS r${joins}
     JOIN ledger.models_history AS m
       ON m.stream = r.stream AND m.valid_from <= ${moment} AND (m.valid_to IS NULL OR m.valid_to > ${moment})
     LEFT JOIN ledger.projects_history AS p
@@ -184,44 +185,47 @@ const models: Resource = {
     ORDER BY m.id, r.version, r.valid_from`,
 }
 
-const historyColumns: Column[] = [
-  column('VALID_FROM', 'BIGINT', 'Log position from which the row holds.'),
-  column('VALID_TO', 'BIGINT', 'Log position from which it no longer holds; empty while it does.'),
-  column('CREATED_AT', 'TIMESTAMP', 'When the resource was created (UTC).'),
-  column('CHANGED_AT', 'TIMESTAMP', 'When the row came to hold (UTC).'),
-  column('CHANGED_BY', 'VARCHAR', 'Who did it.'),
-  column('CHANGE', 'VARCHAR', 'Event that made the row.'),
-  column('REQUEST', 'VARCHAR', 'Request that caused the event.'),
-]
-
-const extra = (resource: Resource) => historyColumns.filter(({ name }) => !resource.columns.some((own) => own.name === name))
-const more = (resource: Resource) =>
-  extra(resource)
-    .map(({ name }) => `, r.${name.toLowerCase()} AS "${name}"`)
-    .join('')
+const activations: Resource = {
+  name: 'model_activations',
+  table: 'models',
+  about: 'Which version of each model answers when none is named.',
+  columns: [nameOf('model'), project, column('ACTIVE_VERSION', 'INTEGER', 'Version that answers; empty before the first is complete.')],
+  select: (rows, moment, more, joins) => `
+    SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", r.active AS "ACTIVE_VERSION"${more}
+    FROM ${rows} AS r${joins} LEFT JOIN ledger.projects_history AS p
+      ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
+    WHERE $project IS NULL OR r.project = $project
+    ORDER BY r.id, r.valid_from`,
+}
 
 const current = (resource: Resource, name = resource.name, about = resource.about): Relation => ({
   name,
   about,
   kind: 'BASE TABLE',
   columns: resource.columns,
-  sql: resource.select(at(resource.table), '$position', ''),
+  sql: resource.select(at(resource.table), '$position', '', ''),
 })
 
-const past = (resource: Resource): Relation => ({
-  name: `${resource.name}_history`,
-  about: `${resource.about} With every state there ever was.`,
-  kind: 'BASE TABLE',
-  columns: [...resource.columns, ...extra(resource)],
-  sql: resource.select(upTo(resource.table), 'r.valid_from', more(resource)),
-})
+const past = (resource: Resource): Relation => {
+  const added = addedColumns(resource.columns)
+  return {
+    name: `${resource.name}_history`,
+    about: `${resource.about} With every state there ever was.`,
+    kind: 'BASE TABLE',
+    columns: [...resource.columns, ...added],
+    sql: resource.select(upTo(resource.table), 'r.valid_from', addedItems(added), joinedEvents),
+  }
+}
 
 const resources = [models, skills, agents, chatbots, views]
 
-/** What each project offers, and information_schema for all projects at once. The history of jobs is that of their runs. */
+/** `jobs_history` is, for clients, that of their runs. */
+const jobDefinitions: Resource = { ...jobs, name: 'job_definitions' }
+
+/** What each project offers, and information_schema for all projects at once. */
 export const resourceRelations: readonly Relation[] = [
   ...[...resources, jobs].map((resource) => current(resource)),
   current(models, 'models_versions', 'The rows of models once more, under a name that existing clients ask for.'),
-  ...resources.map(past),
+  ...[...resources, activations, jobDefinitions].map(past),
   jobsHistory,
 ]

@@ -105,8 +105,15 @@ const takeExplain = (cursor: Cursor): Statement => {
   return isStatement && cursor.peek(1) ? { kind: 'explain_command', statement: takeStatement(cursor) } : takeDescribe(cursor)
 }
 
+const queryWords = ['SELECT', 'WITH', 'VALUES', 'FROM', 'TABLE', 'PIVOT', 'PIVOT_WIDER', 'UNPIVOT', 'PIVOT_LONGER', 'SUMMARIZE']
+
 const startsQuery = (cursor: Cursor): boolean =>
-  cursor.isSymbol('(') || ['SELECT', 'WITH', 'VALUES', 'FROM', 'TABLE', 'PIVOT', 'UNPIVOT'].some((word) => cursor.isWord(word))
+  cursor.isSymbol('(') || queryWords.some((word) => cursor.isWord(word)) || describesQuery(cursor)
+
+/** `DESCRIBE SELECT …` tells the columns of a query; DESCRIBE of anything else is about models. */
+const describesQuery = (cursor: Cursor): boolean =>
+  (cursor.isWord('DESCRIBE') || cursor.isWord('DESC')) &&
+  (cursor.isSymbol('(', 1) || ['SELECT', 'WITH', 'FROM', 'VALUES'].some((word) => cursor.isWord(word, 1)))
 
 /** The first word of each statement and what reads the rest of it. */
 const verbs: readonly (readonly [word: string, take: (cursor: Cursor) => Statement])[] = [

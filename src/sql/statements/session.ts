@@ -1,3 +1,5 @@
+import { Problem } from '../../errors.js'
+import { isEngineSetting } from '../guard/settings.js'
 import type { Cursor } from './cursor.js'
 import { takeActivate } from './models.js'
 import { nameFollows, takePart } from './names.js'
@@ -25,6 +27,14 @@ const takeVariables = (cursor: Cursor): string[] => {
   return variables
 }
 
+const withoutSettings = (variables: string[]): string[] => {
+  const setting = variables.find(isEngineSetting)
+  if (setting === undefined) return variables
+  throw new Problem('refused_statement', 'Settings are fixed', `SET ${setting} is not possible: settings of the SQL engine are fixed`, {
+    hint: 'USE chooses the database of names without one; docs/settings.md lists what the service is started with.',
+  })
+}
+
 /** `SET active m.2`, `SET model_active = m.2`, and what clients set for themselves, which changes nothing here. */
 export const takeSet = (cursor: Cursor): StatementOf<'activate_model'> | Chatter => {
   if (cursor.isWord('ACTIVE') && nameFollows(cursor, 1)) {
@@ -43,7 +53,7 @@ export const takeSet = (cursor: Cursor): StatementOf<'activate_model'> | Chatter
   const start = cursor.peek()
   if (cursor.isWord('SHOW_SECRETS') && cursor.isSymbol('=', 1) && !/^(?:0|false|off)$/i.test(cursor.peek(2)?.value ?? ''))
     cursor.refuse(start, 'secrets are never shown', 'Keep the secret where it came from; here it can be replaced, not read.')
-  return { kind: 'chatter', verb: 'set', variables: takeVariables(cursor) }
+  return { kind: 'chatter', verb: 'set', variables: withoutSettings(takeVariables(cursor)) }
 }
 
 export const takeUse = (cursor: Cursor): StatementOf<'use'> => {

@@ -1,4 +1,5 @@
 import { characterSetRows, collationRows, engineRows } from '../relations/mysql.js'
+import { accountOf } from '../session-user.js'
 import { isLike } from './like.js'
 import type { Show, Showable, StatementOf, SystemItem } from './statement.js'
 
@@ -86,7 +87,7 @@ const fixed = (version: string): Partial<Record<Showable, FixedTable>> => ({
   },
 })
 
-const answerItem = ({ source, name }: SystemItem, { db, version, user = 'mindledger' }: SystemContext): string | number | null => {
+const answerItem = ({ source, name }: SystemItem, { db, version, user }: SystemContext): string | number | null => {
   if (source === 'variable') return variables(version).find(([known]) => known === name)?.[1] ?? null
   switch (name) {
     case 'database':
@@ -97,7 +98,7 @@ const answerItem = ({ source, name }: SystemItem, { db, version, user = 'mindled
     case 'connection_id':
       return 1
     default:
-      return `${user}@localhost`
+      return accountOf(user)
   }
 }
 

@@ -88,6 +88,12 @@ describe('rows given in WHERE', () => {
     [`SELECT rental_price FROM rent WHERE sqft = 1 LIMIT 1 USING partition_size = 10`, [[1]]],
     [`SELECT rental_price FROM rent AT (VERSION => 22) WHERE sqft = 900`, [[3600]]],
     [`SELECT rental_price FROM rent AT (TIMESTAMP => '2026-01-01 00:24:30') WHERE sqft = 900`, [[3600]]],
+    ['SELECT m.rental_price FROM (SELECT 900 AS sqft) AS t JOIN rent AT (VERSION => 22) AS m', [[3600]]],
+    ['SELECT m.rental_price FROM (SELECT 900 AS sqft) AS t JOIN rent AS m AT (VERSION => 22) WHERE m.rental_price > 0', [[3600]]],
+    [
+      'SELECT a.rental_price, b.rental_price FROM (SELECT 900 AS sqft) AS t JOIN rent AS a AT (VERSION => 22) JOIN rent AS b',
+      [[3600, 900]],
+    ],
     [`SELECT (SELECT rental_price FROM rent WHERE sqft = 7) AS p`, [[7]]],
     [`SELECT tier, tier_confidence, tier_min FROM tier WHERE sqft = -1`, [['low', 0.75, null]]],
     [`SELECT json_extract(tier_explain, '$."probability_class_hi''gh"')::DOUBLE AS p FROM tier WHERE sqft = 1`, [[0.75]]],
@@ -194,7 +200,6 @@ describe('a model joined to a table', () => {
     ['SELECT * FROM files.rentals t FULL JOIN rent m ON true', /FULL JOIN|OUTER JOIN/],
     ['SELECT * FROM files.rentals t JOIN rent t', /called t/],
     ['SELECT m.rental_price FROM files.words t JOIN rent m', /many/],
-    [`SELECT COLUMNS('a') FROM files.rentals t JOIN rent m`, /COLUMNS/],
   ]
   test.each(refused)('%s is refused', async (sql, detail) => {
     await expect(ledger.select(sql)).rejects.toMatchObject({ detail: expect.stringMatching(detail) })

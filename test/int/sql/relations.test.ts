@@ -30,6 +30,8 @@ beforeAll(async () => {
   })
   await ledger.file('versions', 'SELECT 1 AS old', 15, 18)
   await ledger.history('projects', { stream: 'p-late', name: 'late', from: 16, to: 19 })
+  const pinned = { stream: 'v-pinned', project: 'p-shop', name: 'pinned', database: 'shop' }
+  await ledger.history('views', { ...pinned, query: 'SELECT count(*) AS n FROM log.events AT (VERSION => 5)', from: 17 })
   ledger.head = 40
   await ledger.lock()
 })
@@ -177,8 +179,33 @@ describe('the past', () => {
     ['SELECT count(*) FROM v2 AT (VERSION => 12)', [[1]]],
     ['SELECT count(*) FROM late.skills AT (VERSION => 17)', [[0]]],
     ['SELECT max(position) FROM log.events AT (VERSION => 12)', [[12]]],
+    [`SELECT max(position) FROM log.events AT (TIMESTAMP => '2026-01-01 01:05:00+01:00')`, [[5]]],
+    [
+      `SELECT max(position) FROM log.events AT (TIMESTAMP => '2026-01-01 00:05:00 America/New_York'::TIMESTAMPTZ - INTERVAL 5 HOURS)`,
+      [[5]],
+    ],
+    [`SELECT max(position) FROM log.events AT (TIMESTAMP => TIMESTAMPTZ '2025-12-31 22:05:59-02')`, [[5]]],
+    [`SELECT max(position) FROM log.events AT (TIMESTAMP => DATE '2026-01-02')`, [[40]]],
+    ['SELECT max(position) FROM log.events AT (TIMESTAMP => now())', [[40]]],
+    ['SELECT max(position) FROM log.events AT (TIMESTAMP => now() - INTERVAL 1 HOUR)', [[40]]],
+    [`SELECT max(position) FROM log.events AT (VERSION => 6 * 2)`, [[12]]],
+    [`SELECT max(position) FROM log.events AT (VERSION => '12')`, [[12]]],
+    [`SELECT max(position) FROM log.events AT (VERSION => 12.0)`, [[12]]],
+    ['SELECT a.name, b.name FROM skills AT (VERSION => 5) AS a JOIN skills b ON true', [['sales_skill', 'Sales_Skill']]],
+    ['SELECT count(*) FROM information_schema.tables AT (VERSION => 5) WHERE table_type = "VIEW"', [[0]]],
+    ['SELECT n FROM shop.pinned AT (VERSION => 18)', [[5]]],
+    ['SELECT count(*) FROM pinned', [[1]]],
   ]
   test.each(cases)('%s', async (sql, data) => expect((await ledger.select(sql)).data).toEqual(data))
+
+  test('parameters inside AT', async () => {
+    const params = { n: 5, t: '2026-01-01 00:05:30', 1: 5 }
+    for (const at of ['VERSION => :n', 'VERSION => ?', 'TIMESTAMP => :t', `TIMESTAMP => $t::TIMESTAMP + INTERVAL 10 SECONDS`])
+      expect((await ledger.select(`SELECT name FROM skills AT (${at})`, { params })).data).toEqual([['sales_skill']])
+    await expect(ledger.select('SELECT name FROM skills AT (VERSION => :n)', { params: { n: null } })).rejects.toMatchObject({
+      detail: expect.stringMatching(/AT needs a value/),
+    })
+  })
 
   const refused: [string, RegExp][] = [
     ['SELECT * FROM skills AT (VERSION => 41)', /beyond the head/],
@@ -189,7 +216,31 @@ describe('the past', () => {
     [`SELECT * FROM skills AT (NOW => 1)`, /NOW/i],
     ['WITH a AS (SELECT 1) SELECT * FROM a AT (VERSION => 5)', /which WITH defines/],
     ['SELECT * FROM late.skills', /no project or database late/],
-    ['SELECT * FROM good_ones AT (VERSION => 5)', /not found/],
+    [
+      'SELECT * FROM good_ones AT (VERSION => 5)',
+      /'good_ones' not found.*at position 5; it is there since position 11 \(2026-01-01 00:11:00 UTC\)/,
+    ],
+    [
+      'SELECT * FROM late.skills AT (VERSION => 15)',
+      /no project or database late at position 15; it was there from position 16 .* until position 19/,
+    ],
+    ['SELECT * FROM late.skills AT (VERSION => 19)', /it was there until position 19 \(2026-01-01 00:19:00 UTC\)/],
+    ['SELECT * FROM files.versions AT (VERSION => 9)', /it was there from position 15 .* until position 18/],
+    ['SELECT * FROM rent AT (VERSION => 3) WHERE sqft = 1', /'rent' not found.*it is there since position 20/],
+    ['SELECT * FROM rent.2 AT (VERSION => 22) WHERE sqft = 1', /rent.2 at position 22: it is there since position 25/],
+    ['SELECT * FROM skills AT (VERSION => -1)', /AT \(VERSION => -1\) is before the start/],
+    ['SELECT * FROM skills AT (VERSION => 1.5)', /AT \(VERSION => 1.5\) is no position: it must be a whole number/],
+    ['SELECT * FROM skills AT (VERSION => true)', /AT \(VERSION => true\) is no position: it is a BOOLEAN/],
+    ['SELECT * FROM skills AT (VERSION => 1e30)', /is no position/],
+    ['SELECT * FROM skills AT (VERSION => NULL)', /AT needs a value/],
+    ['SELECT * FROM skills AT (TIMESTAMP => 5)', /AT \(TIMESTAMP => 5\) is no time/],
+    [`SELECT * FROM skills AT (TIMESTAMP => 'soon')`, /AT \(TIMESTAMP => soon\) is no time/],
+    [`SELECT * FROM skills AT (TIMESTAMP => 'infinity'::TIMESTAMP)`, /is no time/],
+    ['SELECT * FROM skills AT (VERSION => (SELECT 1))', /takes a constant/],
+    ['SELECT * FROM skills AT (VERSION => name)', /takes a constant/],
+    ['SELECT * FROM range(5) AT (VERSION => 5)', /AT needs the name of a table.*line 1, column 24/],
+    ['SELECT * FROM (SELECT * FROM skills) AS s AT (VERSION => 5)', /AT needs the name of a table/],
+    ['SELECT * FROM (SELECT * FROM skills) AT (VERSION => 5) AS s', /AT needs the name of a table/],
   ]
   test.each(refused)('%s is refused', async (sql, detail) => {
     await expect(ledger.select(sql)).rejects.toMatchObject({ detail: expect.stringMatching(detail) })

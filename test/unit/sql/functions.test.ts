@@ -1,5 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from '@jest/globals'
+import { isEngineSetting } from '../../../src/sql/guard/settings.js'
 import { functionLists, isRefusedPattern } from '../../../src/sql/guard/functions.js'
 
 const installed = async () => {
@@ -24,4 +25,13 @@ test('no list names a function that does not exist', async () => {
 
 test('nothing refused is allowed', () => {
   expect([...functionLists.refused].filter((name) => functionLists.values.has(name) || functionLists.rows.has(name))).toEqual([])
+})
+
+test('every setting of the installed DuckDB is known, and what clients set for themselves is none of them', async () => {
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  const names = (await connection.runAndReadAll('SELECT name FROM duckdb_settings()')).getRows().flat().map(String)
+  connection.closeSync()
+  expect(names.filter((name) => !isEngineSetting(name))).toEqual([])
+  expect(['names', 'autocommit', 'sql_mode', 'character_set_results', 'time_zone', 'net_write_timeout'].filter(isEngineSetting)).toEqual([])
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { cloneAst, parseAst, printAst } from '../../../src/sql/ast/json.js'
-import { missingConditions, withoutUsing } from '../../../src/sql/join-conditions.js'
+import { missingConditions, splitUsing } from '../../../src/sql/join-conditions.js'
 import { lex } from '../../../src/sql/lexer.js'
 import { nearest } from '../../../src/sql/names.js'
 import { translate } from '../../../src/sql/translation.js'
@@ -27,7 +27,7 @@ describe('a tree', () => {
 })
 
 const withConditions = (sql: string) => {
-  const tokens = withoutUsing(lex(sql))
+  const { query: tokens } = splitUsing(lex(sql))
   return translate(sql, tokens, {}, missingConditions(tokens)).text
 }
 

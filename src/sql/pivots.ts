@@ -1,0 +1,170 @@
+import { foldName } from '../../events/common.js'
+import { Problem } from '../errors.js'
+import { limits } from '../limits.js'
+import { printSelect } from './ast/duckdb.js'
+import type { AstNode } from './ast/json.js'
+import {
+  aliased,
+  become,
+  cast,
+  columnRef,
+  isColumnRef,
+  listOf,
+  nodeOf,
+  nodesOf,
+  selectNode,
+  subqueryRef,
+  textOf,
+  textsOf,
+  walk,
+} from './ast/nodes.js'
+import { checkRewritten } from './guard/guard.js'
+import { pivotValues } from './guard/pivot-values.js'
+import type { Token } from './lexer.js'
+import { describe, standalone } from './models/describe.js'
+import type { Scope } from './scope.js'
+import type { Session } from './session.js'
+import { running } from './sources.js'
+
+const words = (text: string) => new Set(text.split(' '))
+const ends = words('GROUP ORDER LIMIT OFFSET UNION INTERSECT EXCEPT')
+const pivotWords = words('PIVOT PIVOT_WIDER')
+const upper = (token: Token | undefined) => (token?.kind === 'word' ? token.text.toUpperCase() : '')
+const opens = (token: Token) => token.kind === 'symbol' && '([{'.includes(token.text)
+const closes = (token: Token) => token.kind === 'symbol' && ')]}'.includes(token.text)
+
+/** The tokens of one level from a place on, with their indexes: what brackets hold is left out, and their closing ends it. */
+const levelFrom = (tokens: Token[], start: number): { index: number; word: string; text: string }[] => {
+  const found = []
+  let depth = 0
+  for (let index = start; index < tokens.length; index++) {
+    const token = tokens[index]
+    if (!token || (closes(token) && --depth < 0)) break
+    if (depth === 0) found.push({ index, word: upper(token), text: token.text })
+    if (opens(token)) depth++
+  }
+  return found
+}
+
+/** `FROM t PIVOT (sum(x) FOR y IN (…))` is the other form, which has values always. */
+const isStandardForm = (tokens: Token[], pivot: number): boolean =>
+  tokens[pivot + 1]?.text === '(' && levelFrom(tokens, pivot + 2).some(({ word }) => word === 'FOR')
+
+/** The items behind ON, each as the indexes of its tokens. */
+const itemsOf = (tokens: Token[], pivot: number): { index: number; word: string }[][] => {
+  const level = levelFrom(tokens, pivot + 1)
+  const end = level.findIndex(
+    ({ word }, i) => ends.has(word) || (word === 'USING' && level.slice(0, i).some((before) => before.word === 'ON')),
+  )
+  const clause = end === -1 ? level : level.slice(0, end)
+  const on = clause.findLastIndex(({ word }) => word === 'ON')
+  const items: { index: number; word: string }[][] = [[]]
+  for (const token of on === -1 ? [] : clause.slice(on + 1)) {
+    if (token.text === ',') items.push([])
+    else items.at(-1)?.push(token)
+  }
+  return items
+}
+
+/**
+ * Where ` IN …` has to stand so that `PIVOT t ON x USING sum(y)` parses as one SELECT: token indexes, to be inserted behind.
+ * The values are found when the statement is rewritten.
+ *
+ * @example missingValues(lex('PIVOT t ON x USING sum(y)')) // Map { 3 => ' IN ledger_pivot_values' }
+ */
+export const missingValues = (tokens: Token[]): Map<number, string> => {
+  const found = new Map<number, string>()
+  tokens.forEach((token, pivot) => {
+    if (!pivotWords.has(upper(token)) || isStandardForm(tokens, pivot)) return
+    for (const item of itemsOf(tokens, pivot)) {
+      const last = item.at(-1)
+      if (last && !item.some(({ word }) => word === 'IN')) found.set(last.index, ` IN ${pivotValues}`)
+    }
+  })
+  return found
+}
+
+const tooMany = () =>
+  new Problem(
+    'query_limit',
+    'PIVOT has too many columns',
+    `PIVOT would have more than ${limits.sqlPivotMaxValues} columns (sqlPivotMaxValues)`,
+    {
+      limit: 'sqlPivotMaxValues',
+      hint: 'List the values: PIVOT … ON x IN (…).',
+    },
+  )
+
+/** What an expression is over all rows of a table, as texts in their order; DuckDB compares pivoted values as texts. */
+const valuesOf = async ({ connection }: Session, value: AstNode, source: AstNode, scope: Scope): Promise<string[]> => {
+  const query = standalone([aliased('v', cast(value, 'VARCHAR'))], source, null, scope)
+  checkRewritten(query)
+  const max = limits.sqlPivotMaxValues
+  const text = await printSelect(connection, query)
+  const before = 'SELECT DISTINCT v FROM ('
+  const sql = `${before}${text}) AS t WHERE v IS NOT NULL ORDER BY v LIMIT ${max + 1}`
+  const rows = (await running(text, query, () => connection.runAndReadAll(sql), before.length)).getRows()
+  if (rows.length > max) throw tooMany()
+  return rows.map(([text]) => String(text))
+}
+
+const entryOf = (value: string): AstNode => ({
+  values: [{ type: { id: 'VARCHAR', type_info: null }, is_null: false, value }],
+  star_expr: null,
+  alias: '',
+})
+
+/**
+ * A PIVOT over no values at all has no columns of its own, and DuckDB's text cannot say so. What is left are the groups: those
+ * that are named, or else every column that takes no part in the PIVOT.
+ */
+const withoutValues = async ({ connection }: Session, ref: AstNode, source: AstNode, scope: Scope): Promise<AstNode> => {
+  const used = new Set<string>()
+  for (const part of [...nodesOf(ref, 'pivots'), ...nodesOf(ref, 'aggregates')])
+    walk(part, (node) => {
+      if (isColumnRef(node)) used.add(foldName(textsOf(node, 'column_names').at(-1) ?? ''))
+      return true
+    })
+  const named = textsOf(ref, 'groups')
+  const columns = named.length > 0 ? named : (await describe(connection, source, scope)).map(({ name }) => name)
+  const left = columns.filter((name) => named.length > 0 || !used.has(foldName(name)))
+  if (left.length === 0)
+    throw new Problem('bad_statement', 'PIVOT has no columns', 'PIVOT finds no values, and has no other columns to show', {
+      hint: 'List the values: PIVOT … ON x IN (…).',
+    })
+  const groups = selectNode(
+    left.map((name) => columnRef(name)),
+    source,
+  )
+  groups['modifiers'] = [{ type: 'DISTINCT_MODIFIER', distinct_on_targets: [] }]
+  return subqueryRef(groups, textOf(ref, 'alias'), listOf(ref, 'column_name_alias'), ref['sample'] ?? null)
+}
+
+const modelsUsed = ({ run, served, staged }: Session) => run.uses.size + served.length + staged.length
+
+/** Fills in the values of a PIVOT that lists none. Its source has been rewritten; `models` is how many were used before it. */
+const fillValues = async (session: Session, ref: AstNode, scope: Scope, models: number): Promise<void> => {
+  const source = nodeOf(ref, 'source')
+  let empty = false
+  for (const pivot of nodesOf(ref, 'pivots')) {
+    const [value] = nodesOf(pivot, 'pivot_expressions')
+    if (textOf(pivot, 'pivot_enum') !== pivotValues || !value || !source) continue
+    if (modelsUsed(session) > models)
+      // Its rows would be scored twice: once for the values, and once for the answer.
+      throw new Problem('refused_statement', 'PIVOT needs its values', 'PIVOT over a model needs its values', {
+        hint: 'List them: PIVOT … ON x IN (…).',
+      })
+    const values = await valuesOf(session, value, source, scope)
+    pivot['entries'] = values.map(entryOf)
+    pivot['pivot_enum'] = ''
+    session.keep = false
+    empty ||= values.length === 0
+  }
+  if (empty && source) become(ref, await withoutValues(session, ref, source, scope))
+}
+
+/** Starts to watch what the source of a PIVOT is made of; the answer fills in the values that the PIVOT does not list. */
+export const pivotFiller = (session: Session): ((ref: AstNode, scope: Scope) => Promise<void>) => {
+  const models = modelsUsed(session)
+  return (ref, scope) => fillValues(session, ref, scope, models)
+}

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { readdirSync } from 'node:fs'
+import { pino } from 'pino'
+import { Analytics } from '../../src/analytics/supervisor.js'
+import { isProblem, type Problem } from '../../src/errors.js'
+import { readConfig } from '../../src/config.js'
+import { startService } from '../../src/main.js'
+import { temporaryDirectory } from '../support/service.js'
+import { large, slow } from './statements/heavy.js'
+
+const mebibyte = 1024 * 1024
+const directory = temporaryDirectory()
+let analytics: Analytics
+let before: string[]
+
+beforeAll(async () => {
+  const service = await startService(readConfig({ PORT: '0', DATA_DIR: directory.path }), pino({ level: 'silent' }))
+  await service.close()
+  before = readdirSync(directory.path)
+  // Small, so that each statement meets its limit soon.
+  const limits = { timeoutMs: 600, cancelGraceMs: 200, memoryMaxBytes: 500 * mebibyte, memorySampleMs: 20 }
+  analytics = await Analytics.start({ dataDirectory: directory.path, limits })
+})
+afterAll(async () => {
+  await analytics.stop()
+  directory.remove()
+})
+
+const ask = async (sql: string): Promise<string> => {
+  const { rows } = await analytics.query({ sql, db: 'mindsdb', defaultProject: 'mindsdb', upTo: 0 }, {})
+  let text = ''
+  for await (const chunk of rows) if (chunk.length > 0) text = chunk.toString()
+  return text
+}
+
+const refusal = async (sql: string): Promise<Problem> => {
+  try {
+    await ask(sql)
+  } catch (error) {
+    if (isProblem(error)) return error
+    throw error
+  }
+  throw new Error('it was answered')
+}
+
+/** What a statement answers. A process that has just begun may need more than the little time that each has here. */
+const answered = async (sql: string): Promise<string> => {
+  for (let tries = 5; ; tries--)
+    try {
+      return await ask(sql)
+    } catch (error) {
+      if (!isProblem(error) || error.code !== 'query_limit' || tries === 0) throw error
+    }
+}
+
+const bounded = async (sql: string) => {
+  const problem = await refusal(sql)
+  expect(['query_limit', 'query_failed', 'bad_statement']).toContain(problem.code)
+  expect(problem.detail).not.toContain(directory.path)
+  expect(await answered('SELECT sum(range)::INTEGER FROM range(5)')).toBe('[10]')
+}
+
+describe('a query that takes too long ends, and the next one is answered', () => {
+  test.each(slow)('%s', async (sql) => {
+    await bounded(sql)
+    expect(analytics.status().ready).toBe(true)
+  })
+})
+
+describe('a query that takes too much memory ends, and the next one is answered', () => {
+  test.each(large)('%s', bounded)
+})
+
+test('no file is left of them', () => {
+  const added = readdirSync(directory.path, { recursive: true }).map(String)
+  expect(added.filter((name) => !before.includes(name.split('/')[0] ?? '') && !/^(analytics\.duckdb|log\.sqlite)/.test(name))).toEqual([])
+})

@@ -1,0 +1,361 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { fakeArtefact } from '../../support/fake-model.js'
+import type { TestLedger } from '../../support/ledger.js'
+import { shopLedger } from '../../support/shop.js'
+
+let ledger: TestLedger
+beforeAll(async () => {
+  ledger = await shopLedger()
+  await ledger.file('dup', `SELECT 900 AS SQFT, 'good' AS place UNION ALL SELECT 800, 'great'`)
+  await ledger.file('regions', `SELECT * FROM (VALUES ('good', 'A'), ('great', 'B'), ('poor', 'C')) AS v(location, grade)`)
+  await ledger.file('prices', `SELECT 400 AS price, 'x' AS mark`)
+  await ledger.file('big', 'SELECT i AS a, i % 10 AS g FROM range(30000) AS t(i)')
+  const wide = await ledger.blob(fakeArtefact({ target: 'y', inputs: [{ name: 'a', type: 'number', weight: 1 }] }))
+  const version = { version: 1, engine: 'e', target: 'y', options: {}, from: 28 }
+  await ledger.history('models', { stream: 'm-wide', project: 'p-shop', name: 'wide', active: 1, from: 28 })
+  await ledger.history('model_versions', { ...version, stream: 'm-wide', status: 'complete', artefact: wide })
+  for (const status of ['generating', 'training']) {
+    await ledger.history('models', { stream: `m-${status}`, project: 'p-shop', name: status, active: null, from: 28 })
+    await ledger.history('model_versions', { ...version, stream: `m-${status}`, status })
+  }
+  await ledger.history('models', { stream: 'm-gone', project: 'p-shop', name: 'gone', active: 1, from: 28, to: 30 })
+  const view = { project: 'p-shop', database: 'shop', from: 11 }
+  await ledger.history('views', {
+    ...view,
+    stream: 'v-scored',
+    name: 'scored',
+    query: 'SELECT t.*, m.rental_price AS p FROM files.rentals AS t JOIN rent AS m',
+  })
+  await ledger.history('views', {
+    ...view,
+    stream: 'v-twice',
+    name: 'twice',
+    query: 'SELECT s.*, w.tier FROM scored AS s JOIN tier AS w',
+  })
+  ledger.head = 40
+  await ledger.lock()
+})
+afterAll(() => ledger.close())
+
+const rowsOf = async (sql: string) => (await ledger.select(sql)).data
+const refusal = async (sql: string) => {
+  const error = await ledger.select(sql).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  return `${String(Reflect.get(Object(error), 'detail'))} ${String(Reflect.get(Object(Reflect.get(Object(error), 'extras')), 'hint'))}`.replaceAll(
+    '\n',
+    ' ',
+  )
+}
+const scoredBy = async (sql: string) =>
+  Object.fromEntries(((await ledger.select(sql)).end?.scored ?? []).map(({ model, rows }) => [model, rows]))
+
+describe('stars over a model', () => {
+  const outputs = ['rental_price', 'select_data_query', 'when_data', 'rental_price_original', 'rental_price_confidence']
+  const all = [
+    'sqft',
+    'location',
+    'rooms',
+    ...outputs,
+    'rental_price_explain',
+    'rental_price_anomaly',
+    'rental_price_min',
+    'rental_price_max',
+  ]
+  const table = ['sqft', 'location', 'rooms', 'rental_price']
+  test.each([
+    ['*', [...table, ...all]],
+    ['t.*, m.*', [...table, ...all]],
+    ['m.*, t.*', [...all, ...table]],
+    ['m.* EXCLUDE (rental_price_explain, m.sqft)', all.filter((name) => !['rental_price_explain', 'sqft'].includes(name))],
+    ['* EXCLUDE (t.sqft, location)', [...table, ...all].filter((name, i) => i !== 0 && name !== 'location')],
+    ['m.* RENAME (rental_price AS predicted)', all.map((name) => (name === 'rental_price' ? 'predicted' : name))],
+    ['t.* RENAME (sqft AS size), m.rental_price', ['size', 'location', 'rooms', 'rental_price', 'rental_price']],
+    ["COLUMNS('_(min|max)$')", ['rental_price_min', 'rental_price_max']],
+    ["COLUMNS('rental_price_(m..)$') AS '\\1'", ['min', 'max']],
+    ["COLUMNS(c -> c LIKE '%_min')", ['rental_price_min']],
+    ["m.* LIKE 'rental_price_m%'", ['rental_price_min', 'rental_price_max']],
+    ["max(COLUMNS('^rental_price$'))", ['rental_price', 'rental_price']],
+    ['COLUMNS(m.*)', all],
+  ])('%s', async (items, names) => {
+    expect((await ledger.select(`SELECT ${items} FROM files.rentals AS t JOIN rent AS m LIMIT 1`)).names).toEqual(names)
+  })
+
+  test('what REPLACE says is shown', async () => {
+    const [row] = await rowsOf(
+      'SELECT m.* EXCLUDE (rental_price_explain) REPLACE (m.rental_price + 0.5 AS rental_price) FROM files.rentals t JOIN rent m LIMIT 1',
+    )
+    expect(row).toEqual([300, 'good', 0, 400.5, null, null, 1600, 0.9, true, 390, 410])
+  })
+
+  test.each([
+    ['* EXCLUDE (rental_pric)', /rental_pric is not among.*rental_price/],
+    ["COLUMNS('zzz')", /No column.*fits.*rental_price_max/],
+  ])('%s is refused', async (items, why) => {
+    expect(await refusal(`SELECT ${items} FROM files.rentals t JOIN rent m`)).toMatch(why)
+  })
+})
+
+describe('every kind of join', () => {
+  const rows: [string, unknown[][]][] = [
+    ['SELECT m.rental_price FROM files.rentals t NATURAL JOIN rent m WHERE t.sqft = 300', [[400]]],
+    ['SELECT m.rental_price FROM files.dup t LEFT JOIN rent m ON t.place = m.location AND m.sqft = t.sqft ORDER BY 1', [[1000], [1000]]],
+    ['SELECT m.rental_price FROM rent m RIGHT JOIN files.rentals t ON t.sqft = m.sqft WHERE t.sqft = 300', [[400]]],
+    ['SELECT m.rental_price FROM rent m, files.rentals t WHERE t.sqft = 300', [[400]]],
+    // The row that a LEFT JOIN fills up with NULLs is a row, and is scored.
+    [
+      'SELECT r.grade, m.rental_price FROM files.regions r LEFT JOIN files.rentals t ON r.location = t.location AND t.sqft = 300 JOIN rent m ORDER BY 1',
+      [
+        ['A', 400],
+        ['B', 200],
+        ['C', 0],
+      ],
+    ],
+    [
+      'SELECT m.rental_price FROM files.regions r JOIN (files.rentals t JOIN rent m) ON r.location = t.location WHERE t.sqft = 301',
+      [[502]],
+    ],
+    // Inputs from two tables.
+    [
+      `SELECT m.rental_price FROM (SELECT sqft AS k, sqft FROM files.rentals) a JOIN (SELECT sqft AS k, location FROM files.rentals) b ON a.k = b.k JOIN rent m
+       WHERE a.k = 301`,
+      [[501]],
+    ],
+    // An output in the condition of a join.
+    ['SELECT t.sqft, p.mark FROM files.rentals t JOIN rent m JOIN files.prices p ON p.price = m.rental_price', [[300, 'x']]],
+    [
+      'SELECT t.sqft, p.mark FROM files.rentals t JOIN rent m LEFT JOIN files.prices p ON p.price = m.rental_price AND m.rooms = 0 ORDER BY 1 LIMIT 2',
+      [
+        [300, 'x'],
+        [301, null],
+      ],
+    ],
+    ['SELECT m.y, p.mark FROM files.big t JOIN wide m JOIN files.prices p ON p.price = m.y', [[400, 'x']]],
+    // Views over models, and a model over a view over a model.
+    ['SELECT p, tier FROM twice WHERE sqft = 300', [[400, "hi'gh"]]],
+    ['SELECT p FROM scored AT (VERSION => 23) WHERE sqft = 300', [[1300]]],
+    ['SELECT s.p, w.rental_price_max FROM scored s JOIN rent AS w WHERE s.p = 560', [[560, 570]]],
+    ['SELECT a.rental_price - b.rental_price AS d FROM files.rentals t JOIN rent.1 a JOIN shop.rent.2 b WHERE t.sqft = 300', [[900]]],
+    ['SELECT m.rental_price FROM range(300, 302) r(sqft) JOIN rent m', [[300], [301]]],
+    [
+      'WITH RECURSIVE r AS (SELECT 300 AS sqft UNION ALL SELECT sqft + 1 FROM r WHERE sqft < 301) SELECT m.rental_price FROM r JOIN rent m ORDER BY 1',
+      [[300], [301]],
+    ],
+    [
+      "PIVOT (SELECT t.location, m.rental_price AS p FROM files.rentals t JOIN rent m) ON location IN ('good', 'poor') USING avg(p)",
+      [[429.5, 332.1]].map((row) => row.map(() => expect.any(Number) as unknown as number)),
+    ],
+  ]
+  test.each(rows)('%s', async (sql, data) => expect(await rowsOf(sql)).toEqual(data))
+
+  test.each([
+    ['FROM files.rentals t RIGHT JOIN rent m', /RIGHT JOIN.*t JOIN model AS m/],
+    ['FROM files.rentals t FULL JOIN rent m ON t.sqft = m.sqft', /FULL JOIN/],
+    ['FROM files.rentals t SEMI JOIN rent m', /SEMI JOIN/],
+    ['FROM files.rentals t ANTI JOIN rent m', /ANTI JOIN/],
+    ['FROM files.rentals t POSITIONAL JOIN rent m', /POSITIONAL JOIN/],
+    ['FROM files.rentals t ASOF JOIN rent m ON t.sqft >= m.sqft', /ASOF JOIN/],
+    ['FROM files.rentals t LEFT JOIN rent m ON m.rental_price > 500', /more than where its inputs come from.*WHERE/],
+    ['FROM files.regions r LEFT JOIN (files.rentals t JOIN rent m) ON r.location = t.location', /LEFT JOIN.*subquery/],
+    ['FROM files.rentals t JOIN rent m USING (nope)', /USING names nope.*sqft, location, rooms/],
+    ['FROM files.rentals t JOIN rent m USING (rental_price)', /USING names rental_price/],
+    ['FROM files.rentals t JOIN rent m ON t.sqf = m.sqft', /Table t has no column sqf.*t\.sqft/s],
+    ['FROM files.rentals t JOIN rent m ON t.sqft = m.sqf', /no column sqf.*m\.sqft/s],
+    ['FROM files.rentals t JOIN rent m JOIN tier w ON w.sqft = m.rental_price', /made of another model's m\.rental_price.*subquery/],
+    ['FROM files.rentals t JOIN generating m', /generating is not ready: its status is generating.*Wait/],
+    ['FROM files.rentals t JOIN training m', /status is training/],
+    ['FROM files.rentals t JOIN bad m', /status is error \(no rows\).*RETRAIN/],
+    ['FROM files.rentals t JOIN gone m', /'gone' not found/],
+    ['FROM files.rentals t JOIN rent.7 m', /not found: shop\.rent\.7.*versions are 1, 2/],
+    ['FROM files.rentals t JOIN mindsdb.rent m', /'rent' not found in database: mindsdb/],
+  ])('%s is refused', async (from, why) => expect(await refusal(`SELECT count(*) ${from}`)).toMatch(why))
+})
+
+describe('subqueries', () => {
+  const rows: [string, unknown[][]][] = [
+    [
+      'SELECT count(*) FROM files.rentals t WHERE EXISTS (SELECT 1 FROM rent m WHERE m.sqft = t.sqft AND m.location = t.location AND m.rental_price > 500)',
+      [[20]],
+    ],
+    [
+      `SELECT t.sqft, (SELECT m.rental_price FROM rent m WHERE m.sqft = t.sqft AND m.location = 'good') AS p FROM files.rentals t ORDER BY 1 LIMIT 2`,
+      [
+        [300, 400],
+        [301, 401],
+      ],
+    ],
+    [
+      `SELECT (SELECT sum(m.rental_price) FROM rent m WHERE m.sqft = t.sqft AND m.location IN ('good', 'great')) AS p FROM files.rentals t WHERE t.sqft = 300`,
+      [[900]],
+    ],
+    [
+      'SELECT t.sqft, x.rental_price FROM files.rentals t, LATERAL (SELECT * FROM rent m WHERE m.sqft = t.sqft) x WHERE t.sqft = 300',
+      [[300, 300]],
+    ],
+    [
+      'SELECT t.sqft FROM files.rentals t WHERE t.sqft IN (SELECT u.sqft FROM files.rentals u JOIN rent m WHERE m.rental_price > 555) ORDER BY 1',
+      [[355], [358]],
+    ],
+    [
+      'SELECT m.rental_price FROM files.rentals t JOIN rent m WHERE t.sqft = 300 UNION ALL SELECT m.rental_price FROM files.rentals t JOIN rent.1 m WHERE t.sqft = 300',
+      [[400], [1300]],
+    ],
+    ['SELECT sum((SELECT m.y FROM wide m WHERE m.a = t.g)) AS s FROM files.big t', [[135000]]],
+  ]
+  test.each(rows)('%s', async (sql, data) => expect(await rowsOf(sql)).toEqual(data))
+
+  test('that would ask a model for too many rows say to JOIN it', async () => {
+    expect(await refusal('SELECT sum((SELECT m.y FROM wide m WHERE m.a = t.a)) AS s FROM files.big t')).toMatch(
+      /more than 20000 rows.*JOIN/,
+    )
+  })
+})
+
+describe('rows given in WHERE', () => {
+  const rows: [string, unknown[][]][] = [
+    ['SELECT rental_price FROM rent WHERE sqft IS NULL', [[0]]],
+    [
+      `SELECT location, rental_price FROM rent WHERE sqft = 1 AND (location = 'good' OR location IS NULL) ORDER BY 2`,
+      [
+        [null, 1],
+        ['good', 101],
+      ],
+    ],
+    [
+      `SELECT sqft, rooms, rental_price FROM rent WHERE sqft IN (1, 2) AND rooms IN (0, 1) ORDER BY 1, 2`,
+      [
+        [1, 0, 1],
+        [1, 1, 2],
+        [2, 0, 2],
+        [2, 1, 3],
+      ],
+    ],
+    [`SELECT rental_price FROM rent WHERE sqft = CAST('300' AS INTEGER) + 1`, [[301]]],
+    ['SELECT rental_price FROM rent WHERE sqft IN (1, 2) AND rental_price > 1 AND sqft < 5', [[2]]],
+    ['SELECT rental_price FROM rent WHERE sqft = 1 UNION ALL SELECT rental_price FROM rent.1 WHERE sqft = 1', [[1], [4]]],
+  ]
+  test.each(rows)('%s', async (sql, data) => expect(await rowsOf(sql)).toEqual(data))
+
+  test('parameters are constants', async () => {
+    const { data } = await ledger.select('SELECT rental_price FROM rent WHERE sqft IN (:a, :b)', { params: { a: 7, b: -8.5 } })
+    expect(data).toEqual([[7], [-8.5]])
+  })
+
+  test.each([
+    ['SELECT * FROM rent', /WHERE clause required.*WHERE sqft = … AND location = ….*JOIN shop\.rent.*FROM \(SELECT …\)/],
+    ['SELECT * FROM rent WHERE sqft BETWEEN 1 AND 2', /WHERE clause required/],
+    ['SELECT * FROM rent WHERE sqft IN (SELECT 1)', /WHERE clause required.*subquery/],
+    ['SELECT * FROM rent WHERE sqfft = 1', /no column sqfft.*Did you mean sqft/s],
+    ['SELECT * FROM rent WHERE sqft = 1 OR rental_price > 1', /OR joins conditions on inputs.*inside/],
+    ['SELECT * FROM rent WHERE (sqft = 1 AND rental_price > 1) OR sqft = 2', /OR joins conditions on inputs/],
+    ['SELECT * FROM rent WHERE sqft = t.sqft', /"t" not found/],
+  ])('%s is refused', async (sql, why) => expect(await refusal(sql)).toMatch(why))
+})
+
+describe('USING behind a query', () => {
+  const rows: [string, unknown[][]][] = [
+    ['SELECT rental_price_confidence AS c FROM rent WHERE sqft = 1 USING confidence = 0.5', [[0.5]]],
+    ['SELECT m.rental_price_confidence AS c FROM files.rentals t JOIN rent m LIMIT 1 USING confidence = 0.5', [[0.5]]],
+    [
+      'SELECT m.rental_price_confidence AS c FROM files.rentals t JOIN rent m LIMIT 1 USING partition_size = 100, confidence = 0.5',
+      [[0.5]],
+    ],
+    ['SELECT m.rental_price_confidence AS c FROM files.rentals t JOIN rent m LIMIT 1', [[0.9]]],
+    ['SELECT m.y_confidence AS c FROM files.big t JOIN wide m WHERE m.y >= 0 ORDER BY m.y DESC LIMIT 1 USING confidence = 0.5', [[0.5]]],
+    ['SELECT tier_confidence AS c FROM tier WHERE sqft = 1 USING confidence = 0.5', [[0.75]]],
+  ]
+  test.each(rows)('%s', async (sql, data) => expect(await rowsOf(sql)).toEqual(data))
+
+  test('is told with what is recorded', async () => {
+    const { served } = await ledger.select('SELECT rental_price FROM rent WHERE sqft = 1 USING confidence = 0.5')
+    expect(served?.[0]?.rows[0]?.output).toMatchObject({ confidence: 0.5 })
+  })
+
+  test.each([
+    ['confidnce = 0.5', /no option confidnce.*Did you mean confidence/s],
+    ['engine_mode = 1', /no option engine_mode.*confidence = 0.95/s],
+    ['confidence = 2', /confidence|level/],
+    ["confidence = 'high'", /confidence|level/],
+  ])('%s is refused', async (options, why) => {
+    expect(await refusal(`SELECT rental_price FROM rent WHERE sqft = 1 USING ${options}`)).toMatch(why)
+  })
+})
+
+describe('a row is scored at most once, and only if it is needed', () => {
+  const small = 'FROM files.rentals t JOIN rent m'
+  const large = 'FROM files.big t JOIN wide m'
+  test.each([
+    [`SELECT t.sqft ${small}`, {}],
+    [`SELECT m.sqft, m.rental_price_original ${small}`, {}],
+    [`SELECT m.rental_price ${small} WHERE t.sqft < 310`, { 'm-rent': 10 }],
+    [`SELECT m.rental_price ${small} WHERE m.rental_price > 400`, { 'm-rent': 60 }],
+    [`SELECT m.rental_price ${small} WHERE m.rental_price > 400 AND m.rental_price < 500 AND t.sqft < 340`, { 'm-rent': 40 }],
+    [`SELECT m.rental_price, m.rental_price_max, m.rental_price_explain ${small} WHERE m.rental_price_min > 400`, { 'm-rent': 60 }],
+    [
+      `SELECT m.rental_price AS p, count(*) ${small} GROUP BY m.rental_price HAVING m.rental_price > 400 ORDER BY m.rental_price`,
+      { 'm-rent': 60 },
+    ],
+    [`SELECT DISTINCT m.rental_price ${small} ORDER BY m.rental_price LIMIT 3`, { 'm-rent': 60 }],
+    [`SELECT t.sqft ${small} QUALIFY row_number() OVER (ORDER BY m.rental_price DESC) = 1`, { 'm-rent': 60 }],
+    [
+      `WITH p AS (SELECT t.sqft, m.rental_price AS y ${small}) SELECT count(*) FROM p a JOIN p b USING (sqft) WHERE a.y = b.y`,
+      { 'm-rent': 60 },
+    ],
+    [`SELECT a.rental_price, b.rental_price FROM files.rentals t JOIN rent a JOIN rent b`, { 'm-rent': 60 }],
+    // Several rows of another table for each one.
+    [
+      'SELECT m.rental_price, r.grade FROM files.rentals t JOIN files.regions r ON TRUE JOIN rent m ON m.location = t.location',
+      { 'm-rent': 60 },
+    ],
+    // A join that leaves few rows.
+    ['SELECT m.rental_price FROM files.rentals t JOIN files.prices p ON t.sqft + 100 = p.price JOIN rent m', { 'm-rent': 1 }],
+    [`SELECT m.y ${large} LIMIT 10`, { 'm-wide': 10 }],
+    [`SELECT m.y ${large} ORDER BY t.a DESC LIMIT 10`, { 'm-wide': 10 }],
+    [`SELECT * ${large} ORDER BY g, a LIMIT 10`, { 'm-wide': 10 }],
+    [`SELECT m.y ${large} WHERE t.a > 100 ORDER BY t.a LIMIT 10`, { 'm-wide': 10 }],
+    // Here the order is that of the outputs: all are needed.
+    [`SELECT m.y AS a ${large} ORDER BY a LIMIT 10`, { 'm-wide': 30_000 }],
+    [`SELECT m.y ${large} ORDER BY m.y LIMIT 10`, { 'm-wide': 30_000 }],
+    [`SELECT t.a ${large} ORDER BY t.a LIMIT 10`, {}],
+    // Many rows, scored before the query.
+    [`SELECT m.y, m.y_min ${large} WHERE m.y > 5 AND m.y_max > 7`, { 'm-wide': 30_000 }],
+    [`SELECT count(*) FROM (SELECT m.y ${large} WHERE t.a < 25000 AND m.y >= 0)`, { 'm-wide': 25_000 }],
+    [`WITH p AS (SELECT t.a, m.y ${large}) SELECT count(*) FROM p x JOIN p z USING (a) WHERE x.y = z.y`, { 'm-wide': 30_000 }],
+    [`SELECT count(m.y) FROM files.big t JOIN files.regions r ON TRUE JOIN wide m WHERE t.a < 25000 AND m.y >= 0`, { 'm-wide': 25_000 }],
+    ['SELECT count(m.y) FROM files.big t JOIN wide m JOIN files.prices p ON p.price = m.y', { 'm-wide': 30_000 }],
+    // Rows with the same inputs are one to the model.
+    ['SELECT count(m.y) FROM (SELECT g AS a FROM files.big) t JOIN wide m', { 'm-wide': 10 }],
+  ])('%s', async (sql, scored) => expect(await scoredBy(sql)).toEqual(scored))
+
+  test('the rows that ORDER BY and LIMIT pick are the ones that are shown', async () => {
+    expect(await rowsOf(`SELECT t.a, m.y ${large} ORDER BY t.g, t.a DESC LIMIT 3`)).toEqual([
+      [29990, 29990],
+      [29980, 29980],
+      [29970, 29970],
+    ])
+    expect(await rowsOf(`SELECT max(m.y) AS z ${large} ORDER BY z LIMIT 3`)).toEqual([[29999]])
+    expect(await rowsOf(`SELECT -m.y AS a ${large} ORDER BY a LIMIT 1`)).toEqual([[-29999]])
+  })
+})
+
+describe('values of inputs', () => {
+  const price = async (items: string) => (await rowsOf(`SELECT m.rental_price FROM (SELECT ${items}) t JOIN rent m`))[0]?.[0]
+  test.each([
+    ["'300' AS sqft, 'good' AS location", 400],
+    ['300 AS sqft, 3 AS location', 300],
+    ["300 AS sqft, 'never seen' AS location", 300],
+    ['NULL::INTEGER AS sqft, NULL AS location', 0],
+    ['TRUE AS sqft', 1],
+    ['300.5::DECIMAL(9, 2) AS sqft', 300.5],
+    ["'good' AS location", 100],
+  ])('%s', async (items, value) => expect(await price(items)).toBe(value))
+
+  test.each([
+    ["'many' AS sqft", /sqft.*many/],
+    ["DATE '2024-01-02' AS sqft", /sqft.*2024-01-02/],
+    ['[1] AS sqft', /sqft.*\[1\]/],
+  ])('%s is refused with its column and its value', async (items, why) => {
+    expect(await refusal(`SELECT m.rental_price FROM (SELECT ${items}) t JOIN rent m`)).toMatch(why)
+  })
+})

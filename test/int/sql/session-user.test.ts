@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { TestLedger } from '../../support/ledger.js'
+import { shopLedger } from '../../support/shop.js'
+
+let ledger: TestLedger
+beforeAll(async () => {
+  ledger = await shopLedger()
+  await ledger.history('views', {
+    stream: 'v-asker',
+    project: 'p-shop',
+    name: 'asker',
+    query: 'SELECT user, session_user',
+    database: 'shop',
+    from: 30,
+  })
+  await ledger.lock()
+})
+afterAll(() => ledger.close())
+
+const ada = 'ada@localhost'
+
+const statements: [statement: string, rows: unknown[][]][] = [
+  ['SELECT current_user AS a, session_user AS b, user AS c, current_role AS d', [[ada, ada, ada, ada]]],
+  ['SELECT CURRENT_USER AS a, User AS b', [[ada, ada]]],
+  ['SELECT current_user() AS a, upper(user()) AS b, session_user() AS c, system_user() AS d', [[ada, 'ADA@LOCALHOST', ada, ada]]],
+  [`SELECT 1 AS n WHERE current_user = '${ada}' AND user <> 'duckdb'`, [[1]]],
+  ['WITH w AS (SELECT user AS u) SELECT u, (SELECT current_user) FROM w', [[ada, ada]]],
+  ['SELECT user, count(*) FROM range(3) GROUP BY user', [[ada, 3]]],
+  ['SELECT * FROM asker', [[ada, ada]]],
+  ['SELECT user, t.user FROM (SELECT 7 AS user) AS t', [[7, 7]]],
+  ['SELECT t.current_user FROM (SELECT 8 AS current_user) AS t', [[8]]],
+  ['SELECT user, count(predicted) FROM (SELECT m.rental_price AS predicted FROM files.rentals AS r JOIN rent AS m)', [[ada, 60]]],
+]
+
+test.each(statements)('%s', async (statement, rows) => {
+  expect((await ledger.select(statement, { user: 'ada' })).data).toEqual(rows)
+})
+
+test('the same statement answers another user by another name', async () => {
+  for (const user of ['ada', 'bo', `o'neill`])
+    expect((await ledger.select('SELECT current_user, user() FROM asker', { user })).data).toEqual([
+      [`${user}@localhost`, `${user}@localhost`],
+    ])
+})
+
+test('items have the names that were written', async () => {
+  expect((await ledger.select('SELECT user, Current_User, session_user(), 1 AS n')).names).toEqual([
+    'user',
+    'Current_User',
+    'session_user',
+    'n',
+  ])
+  expect((await ledger.select('SELECT user AS user, 1 AS n')).names).toEqual(['user', 'n'])
+})
