@@ -1,5 +1,4 @@
 import { rmSync } from 'node:fs'
-import { constants, setPriority } from 'node:os'
 import { dirname } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import type { EventReader, PayloadReader } from '../../projections/replay.js'
@@ -87,8 +86,6 @@ const leave = (settings: Settings | undefined, running: Running | undefined): vo
  * @example serveAnalytics({ openLog: openLogReader, run: runSelect })
  */
 export const serveAnalytics = (options: ServeOptions): void => {
-  // Before there are threads, which take it over. REST goes first, whatever the queries take.
-  setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
   let settings: Settings | undefined
   let running: Running | undefined
   process.on('disconnect', () => leave(settings, running))
