@@ -30,10 +30,6 @@ export class Leases {
     probe.destroySync()
     connection.closeSync()
   }
-
-  closeIdle(): void {
-    for (const lease of this.#idle.splice(0)) this.close(lease)
-  }
 }
 
 const leasesOf = new WeakMap<DuckDBInstance, Leases>()
