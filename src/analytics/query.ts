@@ -1,4 +1,4 @@
-import type { Frame, Scored, SelectRequest } from '../sql/run-select.js'
+import type { Frame, Scored, SelectRequest } from '../sql/select.js'
 
 export type { Frame, Scored, SelectRequest }
 

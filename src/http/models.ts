@@ -92,7 +92,7 @@ export const modelRoutes = ({ ledger, records, sql }: Services): Route[] => [
     async handle(req, res) {
       const project = await projectNamed(ledger.log, param(req, 'project'))
       const statement = creation(req)
-      const outcome = note(res, await sql.createModel(statement, project.state.name, originOf(req, res), idempotencyOf(req)))
+      const outcome = note(res, await sql.writer.createModel(statement, project.state.name, originOf(req, res), idempotencyOf(req)))
       const { state } = resultOf('model', outcome.resource)
       const version = state.versions.at(-1)
       if (!version) throw new TypeError('the command requested no training')
@@ -135,7 +135,9 @@ export const modelRoutes = ({ ledger, records, sql }: Services): Route[] => [
       const { model, version } = await modelNamed(ledger.log, project, param(req, 'model'))
       const asked = parse(z.object({ attribute: z.string().nullish() }), req.body ?? {}, 'body')
       const attribute = asked.attribute ?? queryValue(req, 'attribute')
-      res.json(await sql.describeModel([project.state.name, model.state.name, String(version.version), ...(attribute ? [attribute] : [])]))
+      res.json(
+        await sql.reader.describeModel([project.state.name, model.state.name, String(version.version), ...(attribute ? [attribute] : [])]),
+      )
     },
   },
 ]

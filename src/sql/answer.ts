@@ -49,6 +49,13 @@ export const tableOf = (
   positions,
 })
 
+/** All rows of an answer that is known to be small. */
+export const allRows = async (chunks: AsyncIterable<Buffer>): Promise<unknown[][]> => {
+  const texts: string[] = []
+  for await (const chunk of chunks) if (chunk.length > 0) texts.push(chunk.toString())
+  return JSON.parse(`[${texts.join(',')}]`) as unknown[][]
+}
+
 async function* withFirst(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   try {
     yield first

@@ -1,22 +1,61 @@
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
+import { printSelect } from './ast/duckdb.js'
+import type { AstNode } from './ast/json.js'
+import { checkRewritten } from './guard/guard.js'
+import { Rewriter } from './rewrite.js'
+import type { SelectRequest } from './select.js'
+import type { Session } from './session.js'
+import { readStatement, type Text } from './statement.js'
+import { positionOfRequest } from './time-travel.js'
 
-/** Rewritten statements together may have as many characters. */
+/** Kept statements together may have as many characters. */
 const keptChars = 4_000_000
 
 /** What a statement was rewritten to, and the names in double quotes that are texts in it. */
-export type Rewritten = { text: string; quoted: ReadonlySet<string> }
+type Kept = { text: string; quoted: ReadonlySet<string> }
 
-const cacheOf = new WeakMap<DuckDBInstance, LRUCache<string, Rewritten>>()
+const keptOf = new WeakMap<DuckDBInstance, LRUCache<string, Kept>>()
+
+const keptIn = (instance: DuckDBInstance): LRUCache<string, Kept> => {
+  const kept = keptOf.get(instance)
+  if (kept) return kept
+  const made = new LRUCache<string, Kept>({ maxSize: keptChars, sizeCalculation: ({ text }, key) => text.length + key.length })
+  keptOf.set(instance, made)
+  return made
+}
+
+/** The only text that DuckDB runs for a request, and the tree that it is printed from; none when the text was known. */
+export type Rewritten = { text: string; tree?: AstNode }
+
+/** Reads a statement, and rewrites its names to what they stand for. */
+export const rewrite = async (session: Session, request: SelectRequest): Promise<Required<Rewritten>> => {
+  const clock = { connection: session.connection, directory: session.directory, head: session.head }
+  const position = request.asOf === undefined ? request.upTo : await positionOfRequest(clock, request.asOf)
+  const db = request.db === '' ? request.defaultProject : request.db
+  const read = (text: Text, where: string) => readStatement(session, text, where)
+  const { tree, options } = await read({ sql: request.sql, within: request.within }, db)
+  await new Rewriter(session, read).query(tree, { db, position, ctes: new Map(), entries: [], views: [], options })
+  checkRewritten(tree)
+  return { text: await printSelect(session.connection, tree), tree }
+}
 
 /**
- * Rewritten statements by everything they depend on: the text, its parameters, the database, and the log position, at which
- * all names are fixed. Statements with models are not kept: each run of a model has a number of its own in the text.
+ * The same from memory, where a statement was rewritten before with everything it depends on: the text, its parameters, the
+ * database, and the log position, at which all names are fixed. Statements with models are not kept: each run of a model has
+ * a number of its own in the text.
  */
-export const rewrites = (instance: DuckDBInstance): LRUCache<string, Rewritten> => {
-  const known = cacheOf.get(instance)
-  if (known) return known
-  const made = new LRUCache<string, Rewritten>({ maxSize: keptChars, sizeCalculation: ({ text }, key) => text.length + key.length })
-  cacheOf.set(instance, made)
-  return made
+export const rewriteOnce = async (session: Session, instance: DuckDBInstance, request: SelectRequest): Promise<Rewritten> => {
+  const kept = keptIn(instance)
+  const { sql, within, db, defaultProject, upTo, asOf, params } = request
+  const key = JSON.stringify([sql, within, db || defaultProject, upTo, asOf, params, ...session.strings])
+  const found = kept.get(key)
+  if (found) {
+    for (const name of found.quoted) session.quoted.add(name)
+    return { text: found.text }
+  }
+  const { text, tree } = await rewrite(session, request)
+  const hasModels = session.run.uses.size + session.served.length + session.staged.length > 0
+  if (!hasModels && session.keep) kept.set(key, { text, quoted: session.quoted })
+  return { text, tree }
 }

@@ -9,7 +9,7 @@ import { JobService } from '../../../src/jobs/job-service.js'
 import type { Engine } from '../../../src/jobs/run.js'
 import { limits } from '../../../src/limits.js'
 import type { SqlAnswer } from '../../../src/sql/answer.js'
-import type { SqlRequest } from '../../../src/sql/execute.js'
+import type { SqlRequest } from '../../../src/sql/request.js'
 import { origin, withLog, type OpenLog } from '../../support/log.js'
 
 const logger = pino({ level: 'silent' })

@@ -1,0 +1,165 @@
+import type { Json, JsonObject } from '../../events/common.js'
+import type { Ledger } from '../commands/ledger.js'
+import { isProblem, Problem } from '../errors.js'
+import type { Resources } from '../log/log.js'
+import type { PredictionRecorder } from '../models/recorder.js'
+import { answerQuery, type Analytics } from './answer-query.js'
+import { allRows, chunkOf, tableOf, unlessEmpty, type SqlAnswer, type SqlContext } from './answer.js'
+import { positionAsOf, resourcesAsOf, type AsOf } from './as-of.js'
+import { connectionProblem } from './connections.js'
+import { describeModelPlace, findModelPlace, type Described } from './describe-model.js'
+import { inStatement } from './made-statement.js'
+import type { Wanted } from './outcomes/wanted.js'
+import type { StatementSession } from './request.js'
+import { showAsSelect, tableExists } from './statements/show.js'
+import type { Parameters, Span, StatementOf } from './statements/statement.js'
+import { systemAnswer } from './statements/system.js'
+
+export type ReaderOptions = {
+  ledger: Ledger
+  analytics: Analytics
+  recorder: Pick<PredictionRecorder, 'served' | 'scored'>
+  defaultProject: string
+  version: string
+}
+
+type Shown = StatementOf<'show'>['what']
+
+const systemDatabases: readonly string[] = ['information_schema', 'log', 'files']
+
+/** SHOW says something of one table. */
+const ofTable = new Set<Shown>(['columns', 'create_table', 'create_view', 'index'])
+/** SHOW says the same in every database. */
+const unscoped = new Set<Shown>([
+  'databases',
+  'projects',
+  'ml_engines',
+  'handlers',
+  ...(['variables', 'status', 'engines', 'plugins', 'charset', 'collation', 'warnings', 'errors'] as const),
+  ...(['function_status', 'procedure_status', 'events', 'processlist', 'privileges', 'search_path'] as const),
+])
+
+/** What FROM names is a database, except where it names a table in one. */
+const scopeOf = (from: readonly string[], what: Shown, db: string): string => {
+  if (!ofTable.has(what)) return from.at(-1) ?? db
+  return from.length > 1 ? (from.at(-2) ?? db) : db
+}
+
+/** The answer that has an object for each row. */
+export const rowsAnswer = (rows: readonly JsonObject[], context: SqlContext, positions: number[] = []): SqlAnswer => {
+  const columns = Object.keys(rows[0] ?? {})
+  const cells = rows.map((row) => columns.map((column): Json => row[column] ?? null))
+  return tableOf(columns, cells, context, positions)
+}
+
+/** Answers the statements that read: SELECT, SHOW, DESCRIBE and what becomes one of them, now or at a position of the past. */
+export class Reader {
+  constructor(private readonly options: ReaderOptions) {}
+
+  /** Answers a SELECT of the user's, or a part of the statement that is one. */
+  select(select: { sql: string; within?: Span; wanted?: Wanted }, session: StatementSession): Promise<SqlAnswer> {
+    const { recorder, ledger, analytics, defaultProject } = this.options
+    return answerQuery({ ...session, ...select, log: ledger.log, analytics, recorder, defaultProject })
+  }
+
+  /** Answers a SELECT that the statement was made into; its errors speak of the statement. */
+  async made(sql: string, session: StatementSession): Promise<SqlAnswer> {
+    try {
+      return await this.select({ sql }, session)
+    } catch (error) {
+      throw inStatement(error, sql, session.query)
+    }
+  }
+
+  /** The position that `as_of` names. @throws Problem when there is none */
+  positionAsOf(asOf: AsOf): Promise<number> {
+    return positionAsOf((sql) => this.#rows(sql, asOf))
+  }
+
+  /** What this server says of itself, when that is what is asked. */
+  system(statement: StatementOf<'system_select' | 'show'>, { context, origin }: StatementSession): SqlAnswer | undefined {
+    const known = systemAnswer(statement, { db: context.db, version: this.options.version, user: origin.actor })
+    return known && tableOf(known.columns, known.rows, context)
+  }
+
+  async show(statement: StatementOf<'show'>, session: StatementSession): Promise<SqlAnswer> {
+    await this.#checkShown(statement, session)
+    const answer =
+      this.system(statement, session) ?? (await this.made(showAsSelect(statement, session.context.db, this.options.version), session))
+    return ofTable.has(statement.what) ? this.#needTable(answer, statement, session) : answer
+  }
+
+  describe(statement: StatementOf<'describe'>, session: StatementSession): Promise<SqlAnswer> {
+    return this.select({ sql: showAsSelect(statement, session.context.db, this.options.version) }, session)
+  }
+
+  /** DESCRIBE of a name that may be a model's, and else a table's. */
+  async describeNamed(parts: readonly string[], session: StatementSession): Promise<SqlAnswer> {
+    const { db } = session.context
+    try {
+      return rowsAnswer(await this.describeModel(parts, db, this.#resourcesOf(session)), session.context)
+    } catch (error) {
+      // Views, files and the tables of this service have columns to describe.
+      if (!isProblem(error) || error.code !== 'not_found' || parts.length > 2) throw error
+      const columns = showAsSelect({ kind: 'show', what: 'columns', full: false, from: [...parts], like: null, where: null }, db)
+      const answer = await unlessEmpty(await this.select({ sql: columns }, session))
+      if (answer) return answer
+      throw error
+    }
+  }
+
+  /** Rows of DESCRIBE for a model named by its parts. */
+  async describeModel(
+    parts: readonly string[],
+    db = this.options.defaultProject,
+    resources: Pick<Resources, 'one'> = this.options.ledger.log.resources,
+  ): Promise<Described> {
+    return describeModelPlace(await findModelPlace(parts, db, resources), this.options.version)
+  }
+
+  /** The name of a project, a connection or a system database as it was created. */
+  async databaseNamed(name: string, session: StatementSession): Promise<string> {
+    const system = systemDatabases.find((known) => known === name.toLowerCase())
+    if (system !== undefined) return system
+    const resources = this.#resourcesOf(session)
+    const found = (await resources.one('project', name)) ?? (await resources.one('database', name))
+    if (found) return found.state.name
+    // In the past, the query of a table in it says since when it is there.
+    if (session.position !== undefined) await this.#rows(`SELECT * FROM \`${name.replaceAll('`', '``')}\`.models`, session.position)
+    throw new Problem('not_found', 'Database not found', `Database ${name} does not exists`)
+  }
+
+  /** What SHOW is asked of must be there, and readable. */
+  async #checkShown({ what, from }: StatementOf<'show'>, session: StatementSession): Promise<void> {
+    if (!from && unscoped.has(what)) return
+    const scope = await this.databaseNamed(scopeOf(from ?? [], what, session.context.db), session)
+    if (!ofTable.has(what) && what !== 'tables' && what !== 'table_status') return
+    const connection = await this.#resourcesOf(session).one('database', scope)
+    if (connection) throw connectionProblem(connection.state)
+  }
+
+  /** Nothing to show of a table may mean that there is none. */
+  async #needTable(answer: SqlAnswer, { from }: StatementOf<'show'>, session: StatementSession): Promise<SqlAnswer> {
+    const { db } = session.context
+    const shown = await unlessEmpty(answer)
+    if (shown || answer.type !== 'table') return shown ?? answer
+    const there = await unlessEmpty(await this.select({ sql: tableExists(from, db) }, session))
+    if (there) return { ...answer, rows: chunkOf([]), format: 'json' }
+    const detail = `Table '${from?.at(-1) ?? ''}' not found in database: ${scopeOf(from ?? [], 'columns', db)}`
+    throw new Problem('not_found', 'Table not found', detail, { hint: 'SELECT * FROM information_schema.tables lists what there is.' })
+  }
+
+  /** Resources as the statement may see them: now, or then. */
+  #resourcesOf({ position }: StatementSession): Pick<Resources, 'one'> {
+    const { log } = this.options.ledger
+    return position === undefined ? log.resources : resourcesAsOf(log, position, (sql, params) => this.#rows(sql, position, params))
+  }
+
+  /** All rows of a small query of our own, at a position of the past. */
+  async #rows(sql: string, asOf: AsOf, params: Parameters = {}): Promise<unknown[][]> {
+    const { ledger, analytics, defaultProject } = this.options
+    const { position } = await ledger.log.head()
+    const { rows } = await analytics.query({ sql, db: defaultProject, defaultProject, upTo: position, asOf, params }, {})
+    return allRows(rows)
+  }
+}

@@ -1,0 +1,136 @@
+import { randomInt } from 'node:crypto'
+import type { StreamId } from '../../events/common.js'
+import type { LedgerCommand } from '../commands/dispatch.js'
+import type { Execution, Ledger } from '../commands/ledger.js'
+import { notFound, Problem } from '../errors.js'
+import type { Origin, Outcome } from '../log/log.js'
+import { hideSecrets } from '../vault/secrets.js'
+import type { Analytics } from './answer-query.js'
+import { allRows, tableOf, type SqlAnswer } from './answer.js'
+import type { CommandScope } from './command-scope.js'
+import { modelRow } from './describe-model.js'
+import { toModelCommand } from './interpret-model.js'
+import { toCommands } from './interpret.js'
+import { checkNames } from './outcomes/column-names.js'
+import { rowsAnswer, type Reader } from './reader.js'
+import type { StatementSession } from './request.js'
+import { parseStatement } from './statements/parse.js'
+import type { Parameters, Span, Statement, StatementOf } from './statements/statement.js'
+import type { RunToFile, TableWriter } from './table-writer.js'
+import { refuseUnavailable } from './unavailable.js'
+
+export type WriterOptions = {
+  ledger: Ledger
+  analytics: Analytics
+  trainings: { enqueue: (model: StreamId, version: number) => void }
+  tables: Pick<TableWriter, 'create' | 'insert'>
+  defaultProject: string
+  version: string
+}
+
+/** 2³²: seeds are what fits an unsigned integer of 32 bits. */
+const seeds = 2 ** 32
+
+/** Answers the statements that write: each becomes the same commands as over REST. */
+export class Writer {
+  constructor(
+    private readonly options: WriterOptions,
+    private readonly reader: Reader,
+  ) {}
+
+  /** Carries out what a statement becomes: all of its commands, or none. */
+  async write(statement: Statement, session: StatementSession): Promise<SqlAnswer> {
+    const { context, origin, execution } = session
+    if (statement.kind === 'create_view' || statement.kind === 'alter_view') await this.#checkSource(statement, session)
+    const commands = (await toCommands(statement, this.#scope(context.db))) ?? refuseUnavailable(statement)
+    if (commands.length === 0) return { type: 'ok', affected_rows: null, context, positions: [] }
+    const { positions } = await this.options.ledger.executeAll(commands, origin, execution)
+    return { type: 'ok', affected_rows: null, context, positions }
+  }
+
+  /** Writes the rows of a query to a file. */
+  async writeTable(statement: StatementOf<'create_table' | 'insert'>, session: StatementSession): Promise<SqlAnswer> {
+    const { query, context, origin, execution } = session
+    const { tables } = this.options
+    const run: RunToFile = async (select) => {
+      const answer = await this.reader.select(select, session)
+      if (answer.type !== 'table') throw new TypeError('a query was not answered with a table')
+      const [row = []] = await allRows(answer.rows)
+      return { row, positions: answer.positions }
+    }
+    const writing = { query, db: context.db, origin, execution, run }
+    const { rows, positions } = await (statement.kind === 'insert' ? tables.insert(statement, writing) : tables.create(statement, writing))
+    return { type: 'ok', affected_rows: rows, context, positions }
+  }
+
+  /** Has a version trained, and answers the row that describes it. */
+  async train(statement: StatementOf<'create_model' | 'retrain_model'>, session: StatementSession): Promise<SqlAnswer> {
+    const { context, origin, execution } = session
+    const { resource, positions } = await this.#train(toModelCommand(statement, this.#scope(context.db)), origin, execution)
+    const version = resource?.kind === 'model' ? resource.state.versions.at(-1) : undefined
+    if (resource?.kind !== 'model' || !version || positions.length === 0) return { type: 'ok', affected_rows: null, context, positions }
+    const project = await this.#resources.byStream('project', resource.state.project)
+    return rowsAnswer([modelRow(project?.state.name ?? context.db, resource, version, this.options.version)], context, positions)
+  }
+
+  /** Runs a CREATE MODEL statement in a project, and has the version trained. */
+  createModel(statement: StatementOf<'create_model'>, project: string, origin: Origin, execution: Execution = {}): Promise<Outcome> {
+    return this.#train(toModelCommand(statement, this.#scope(project)), origin, execution)
+  }
+
+  /** The commands that a statement would be. Nothing of them is carried out, and no secret of them is shown. */
+  async explain(statement: Statement, { context }: StatementSession): Promise<SqlAnswer> {
+    const commands = (await toCommands(statement, this.#scope(context.db))) ?? []
+    const detail = 'EXPLAIN shows how a query is answered, or the command that a statement becomes'
+    const hint = 'EXPLAIN SELECT …, EXPLAIN CREATE AGENT …; for a table that is written, explain its query.'
+    if (commands.length === 0) throw new Problem('refused_statement', 'Nothing to explain', detail, { hint })
+    const rows = commands.flatMap(({ type, data }) => [
+      ['command', type],
+      ['data', JSON.stringify(hideSecrets(data))],
+    ])
+    return tableOf(['section', 'text'], rows, context)
+  }
+
+  /**
+   * Refuses a query that cannot be a view's: one that is no SELECT, or that DuckDB cannot bind as things are now.
+   * @throws Problem of the query
+   */
+  async checkView(query: string, database: string, within?: Span, params?: Parameters): Promise<void> {
+    const inner = within ? query.slice(within.start, within.end) : query
+    const { kind } = parseStatement(inner, params)
+    if (kind !== 'select' && kind !== 'system_select')
+      throw new Problem('bad_statement', 'Not a query', 'a view is made of a SELECT', { hint: 'CREATE VIEW name AS (SELECT …)' })
+    const { ledger, analytics, defaultProject } = this.options
+    const { position } = await ledger.log.head()
+    const place = { sql: query, ...(within && { within }), db: database, defaultProject, upTo: position }
+    const { rows } = await analytics.query({ ...place, ...(params && { params }), wanted: { kind: 'columns' } }, {})
+    checkNames(
+      (await allRows(rows)).map(([name]) => ({ name: String(name) })),
+      'view',
+    )
+  }
+
+  get #resources() {
+    return this.options.ledger.log.resources
+  }
+
+  #scope(db: string): CommandScope {
+    return { db, defaultProject: this.options.defaultProject, resources: this.#resources, seed: () => randomInt(seeds), now: Date.now }
+  }
+
+  async #train(command: LedgerCommand, origin: Origin, execution: Execution = {}): Promise<Outcome> {
+    const outcome = await this.options.ledger.execute(command, origin, execution)
+    const { resource, positions, repeated } = outcome
+    const version = resource?.kind === 'model' ? resource.state.versions.at(-1) : undefined
+    if (resource && version && positions.length > 0 && !repeated) this.options.trainings.enqueue(resource.stream, version.version)
+    return outcome
+  }
+
+  async #checkSource({ target, source }: StatementOf<'create_view' | 'alter_view'>, session: StatementSession): Promise<void> {
+    const { query, params, context } = session
+    const projectName = target.project ?? context.db
+    const project = await this.#resources.one('project', projectName)
+    if (!project) throw notFound('project', projectName)
+    await this.checkView(query, source.database ?? project.state.name, source.span, params)
+  }
+}
