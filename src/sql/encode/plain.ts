@@ -1,4 +1,5 @@
 import { DuckDBDecimalType, DuckDBTypeId, DuckDBVariantValue, type DuckDBType, type DuckDBVector } from '@duckdb/node-api'
+import { integerTypes } from '../integer-types.js'
 import { rawItems, validityOf, type RawItems } from '../vectors.js'
 import { bytesOf } from './stored-bytes.js'
 import type { Style } from './styles.js'
@@ -78,20 +79,9 @@ const momentCell = (items: Big, perSecond: MomentUnit, zone: string, out: TextBy
   }
 }
 
-const wholes = new Set([
-  DuckDBTypeId.TINYINT,
-  DuckDBTypeId.SMALLINT,
-  DuckDBTypeId.INTEGER,
-  DuckDBTypeId.BIGINT,
-  DuckDBTypeId.UTINYINT,
-  DuckDBTypeId.USMALLINT,
-  DuckDBTypeId.UINTEGER,
-  DuckDBTypeId.UBIGINT,
-])
-
 const ofNumbers = (items: RawItems, type: DuckDBType, out: TextBytes, style: Style): Cell | undefined => {
   const { typeId } = type
-  if (wholes.has(typeId)) return wholeCell(items, 0, out)
+  if (integerTypes.has(typeId)) return wholeCell(items, 0, out)
   if (type instanceof DuckDBDecimalType) return wholeCell(items, type.scale, out)
   if (typeId === DuckDBTypeId.DOUBLE || typeId === DuckDBTypeId.FLOAT) return finiteCell(items, out, style)
   if (typeId === DuckDBTypeId.DATE) return (row) => out.ascii(`${style.mark}${dateText(Number(items[row]))}${style.mark}`)

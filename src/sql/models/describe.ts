@@ -2,6 +2,7 @@ import { DuckDBTypeId, type DuckDBConnection } from '@duckdb/node-api'
 import { printSelect } from '../ast/duckdb.js'
 import { cloneAst, type AstNode } from '../ast/json.js'
 import { nodeOf, selectNode, star, textOf } from '../ast/nodes.js'
+import { integerTypes } from '../integer-types.js'
 import type { LeafColumn, Scope } from '../scope.js'
 import { running } from '../sources.js'
 
@@ -14,14 +15,7 @@ const times = new Set([
   DuckDBTypeId.TIMESTAMP_TZ,
 ])
 const numbers = new Set([
-  DuckDBTypeId.TINYINT,
-  DuckDBTypeId.SMALLINT,
-  DuckDBTypeId.INTEGER,
-  DuckDBTypeId.BIGINT,
-  DuckDBTypeId.UTINYINT,
-  DuckDBTypeId.USMALLINT,
-  DuckDBTypeId.UINTEGER,
-  DuckDBTypeId.UBIGINT,
+  ...integerTypes,
   DuckDBTypeId.HUGEINT,
   DuckDBTypeId.UHUGEINT,
   DuckDBTypeId.FLOAT,

@@ -1,14 +1,13 @@
-import { column, type Column, type Relation } from './relation.js'
+import { column, noRows, projectColumn, type Column, type Relation } from './relation.js'
 
 const name = (what: string): Column => column('NAME', 'VARCHAR', `Name of the ${what}.`)
-const project = column('PROJECT', 'VARCHAR', 'Project that holds it.')
 const error = column('ERROR', 'VARCHAR', 'Why it failed.')
 
 /** A table that always has no rows, with the columns that clients ask for. */
 const absent = (relation: Omit<Relation, 'kind' | 'sql'>): Relation => ({
   ...relation,
   kind: 'SYSTEM VIEW',
-  sql: `SELECT ${relation.columns.map(({ name, type }) => `CAST(NULL AS ${type}) AS "${name}"`).join(', ')} WHERE false`,
+  sql: noRows(relation.columns),
 })
 
 const triggers = absent({
@@ -16,7 +15,7 @@ const triggers = absent({
   about: 'Triggers; always empty: this service has none.',
   columns: [
     name('trigger'),
-    project,
+    projectColumn,
     column('DATABASE', 'VARCHAR', 'Connection that it watches.'),
     column('TABLE', 'VARCHAR', 'Table that it watches.'),
     column('QUERY', 'VARCHAR', 'Statements that it runs.'),
@@ -29,7 +28,7 @@ const knowledgeBases = absent({
   about: 'Knowledge bases; always empty: this service has none.',
   columns: [
     name('knowledge base'),
-    project,
+    projectColumn,
     column('EMBEDDING_MODEL', 'VARCHAR', 'Model that embeds texts.'),
     column('RERANKING_MODEL', 'VARCHAR', 'Model that orders results.'),
     column('STORAGE', 'VARCHAR', 'Table that holds the vectors.'),

@@ -3,7 +3,7 @@ import { quoteText } from '../strings.js'
 import { config, configHistory } from './config.js'
 import { filesHistory } from './files-history.js'
 import { addedColumns, addedItems, joinedEvents } from './history.js'
-import { at, column, masked, nocase, upTo, type Column, type Relation } from './relation.js'
+import { at, column, itemsOf, masked, nocase, upTo, type Column, type Relation } from './relation.js'
 
 const databases: Relation = {
   name: 'databases',
@@ -154,9 +154,6 @@ const columnColumns: Column[] = [
   column('ORIGINAL_TYPE', 'VARCHAR', "DuckDB's name of the type."),
 ]
 
-const placed = (columns: readonly Column[], values: Record<string, string>): string =>
-  columns.map(({ name, type }) => `${values[name] ?? `CAST(NULL AS ${type})`} AS "${name}"`).join(', ')
-
 /** The tables and columns that are fixed: those of the system schemas, and those that every project has (schema NULL). */
 export type Fixed = { schema: string | null; relations: readonly Relation[] }[]
 
@@ -184,7 +181,7 @@ const tables = (fixed: Fixed): Relation => {
       UNION ALL SELECT 5, f.id, 0, 'files', f.name, 'BASE TABLE', coalesce('Uploaded as ' || f.original_name || '.', 'An uploaded file.'),
         f.row_count, f.created_at, f.changed_at FROM ${at('files')} AS f
     )
-    SELECT ${placed(tableColumns, {
+    SELECT ${itemsOf(tableColumns, {
       TABLE_CATALOG: "'def'",
       TABLE_SCHEMA: nocase('schema'),
       TABLE_NAME: nocase('name'),
@@ -241,7 +238,7 @@ const columns = (fixed: Fixed): Relation => {
       UNION ALL SELECT v.schema, v."table", v.place, v.name, v.type, 'Column of the view.' FROM (
         SELECT unnest(from_json($views, '[{"schema":"VARCHAR","table":"VARCHAR","place":"INTEGER","name":"VARCHAR","type":"VARCHAR"}]'), max_depth := 2)) AS v
     )
-    SELECT ${placed(columnColumns, {
+    SELECT ${itemsOf(columnColumns, {
       TABLE_CATALOG: "'def'",
       TABLE_SCHEMA: nocase('schema'),
       TABLE_NAME: nocase('"table"'),

@@ -1,5 +1,5 @@
 import { quoteText } from '../strings.js'
-import { column, type Column, type Relation } from './relation.js'
+import { column, noRows, type Column, type Relation } from './relation.js'
 
 type Cells = readonly (string | number)[]
 
@@ -16,11 +16,8 @@ const cell = (value: string | number | undefined, type: string): string =>
 /** One of the tables that MySQL clients look into, with rows that never change. */
 const fixed = (name: string, about: string, names: string, rows: readonly Cells[] = []): Relation => {
   const columns = typed(names)
-  const selects = (rows.length > 0 ? rows : [[]]).map(
-    (row) => `SELECT ${columns.map(({ name, type }, i) => `${cell(row[i], type)} AS "${name}"`).join(', ')}`,
-  )
-  const sql = rows.length > 0 ? selects.join(' UNION ALL ') : `${selects[0] ?? ''} WHERE false`
-  return { name, about, kind: 'SYSTEM VIEW', columns, sql }
+  const selects = rows.map((row) => `SELECT ${columns.map(({ name, type }, i) => `${cell(row[i], type)} AS "${name}"`).join(', ')}`)
+  return { name, about, kind: 'SYSTEM VIEW', columns, sql: selects.length > 0 ? selects.join(' UNION ALL ') : noRows(columns) }
 }
 
 export const engineRows: readonly Cells[] = [

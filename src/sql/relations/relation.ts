@@ -18,6 +18,16 @@ export type Relation = {
 /** `column('NAME', 'VARCHAR', 'Name of the skill.')` */
 export const column = (name: string, type: string, about: string): Column => ({ name, type, about })
 
+/** The project of what a project holds. */
+export const projectColumn = column('PROJECT', 'VARCHAR', 'Project that holds it.')
+
+/** Items for all columns in their order: expressions by name, NULL where there is none. */
+export const itemsOf = (columns: readonly Column[], expressions: Readonly<Record<string, string>> = {}): string =>
+  columns.map(({ name, type }) => `${expressions[name] ?? `CAST(NULL AS ${type})`} AS "${name}"`).join(', ')
+
+/** A statement that gives no rows, with these columns. */
+export const noRows = (columns: readonly Column[]): string => `SELECT ${itemsOf(columns)} WHERE false`
+
 /** The rows of a history table that hold at `$position`. */
 export const at = (table: string, position = '$position'): string =>
   `(SELECT * FROM ledger.${table}_history WHERE valid_from <= ${position} AND (valid_to IS NULL OR valid_to > ${position}))`

@@ -1,6 +1,6 @@
 import { addedColumns, addedItems, joinedEvents } from './history.js'
 import { jobsHistory } from './job-runs.js'
-import { at, column, masked, nocase, upTo, type Column, type Relation } from './relation.js'
+import { at, column, masked, nocase, projectColumn, upTo, type Column, type Relation } from './relation.js'
 
 /** A kind of resource as SQL shows it: now, and with its whole history. */
 type Resource = {
@@ -13,7 +13,6 @@ type Resource = {
 }
 
 const nameOf = (what: string) => column('NAME', 'VARCHAR', `Name of the ${what}; compared without case.`)
-const project = column('PROJECT', 'VARCHAR', 'Project that holds it.')
 
 const skills: Resource = {
   name: 'skills',
@@ -21,7 +20,7 @@ const skills: Resource = {
   about: 'Skills: what agents may work with.',
   columns: [
     nameOf('skill'),
-    project,
+    projectColumn,
     column('TYPE', 'VARCHAR', 'What kind of skill it is, such as text2sql.'),
     column('PARAMS', 'VARCHAR', 'Settings as JSON text; secrets show as ******.'),
   ],
@@ -39,7 +38,7 @@ const agents: Resource = {
   about: 'Agents: a language model with skills and settings.',
   columns: [
     nameOf('agent'),
-    project,
+    projectColumn,
     column('MODEL_NAME', 'VARCHAR', 'Language model that the agent uses.'),
     column('SKILLS', 'VARCHAR[]', 'Names of the skills it may use.'),
     column('PARAMS', 'VARCHAR', 'Settings as JSON text; secrets show as ******.'),
@@ -71,7 +70,7 @@ const chatbots: Resource = {
   about: 'Chatbots: an agent connected to a chat service.',
   columns: [
     nameOf('chatbot'),
-    project,
+    projectColumn,
     column('DATABASE', 'VARCHAR', 'Connection to the chat service.'),
     column('MODEL_NAME', 'VARCHAR', "The chatbot's own model, or its agent's."),
     column('PARAMS', 'VARCHAR', 'Settings as JSON text; secrets show as ******.'),
@@ -102,7 +101,7 @@ const views: Resource = {
   name: 'views',
   table: 'views',
   about: 'Views: stored queries that are read like tables.',
-  columns: [nameOf('view'), project, column('QUERY', 'VARCHAR', 'The stored query.')],
+  columns: [nameOf('view'), projectColumn, column('QUERY', 'VARCHAR', 'The stored query.')],
   select: (rows, moment, more, joins) => `
     SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT",
       CASE WHEN lower(r.database) <> lower(p.name) AND (o.name IS NOT NULL OR lower(r.database) IN ('files', 'log', 'information_schema'))
@@ -122,7 +121,7 @@ const jobs: Resource = {
   about: 'Jobs: statements that run at times of their own.',
   columns: [
     nameOf('job'),
-    project,
+    projectColumn,
     column('START_AT', 'TIMESTAMP', 'When it runs first (UTC).'),
     column('END_AT', 'TIMESTAMP', 'When it runs no more (UTC).'),
     column('NEXT_RUN_AT', 'TIMESTAMP', 'When it is due next (UTC); empty when there is no further run.'),
@@ -148,7 +147,7 @@ const models: Resource = {
   columns: [
     nameOf('model'),
     column('ENGINE', 'VARCHAR', 'Engine that trained it.'),
-    project,
+    projectColumn,
     column('ACTIVE', 'BOOLEAN', 'Whether this version answers when none is named.'),
     column('VERSION', 'INTEGER', 'Number of the version, from 1.'),
     column('STATUS', 'VARCHAR', 'generating, training, complete or error.'),
@@ -189,7 +188,7 @@ const activations: Resource = {
   name: 'model_activations',
   table: 'models',
   about: 'Which version of each model answers when none is named.',
-  columns: [nameOf('model'), project, column('ACTIVE_VERSION', 'INTEGER', 'Version that answers; empty before the first is complete.')],
+  columns: [nameOf('model'), projectColumn, column('ACTIVE_VERSION', 'INTEGER', 'Version that answers; empty before the first is complete.')],
   select: (rows, moment, more, joins) => `
     SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", r.active AS "ACTIVE_VERSION"${more}
     FROM ${rows} AS r${joins} LEFT JOIN ledger.projects_history AS p

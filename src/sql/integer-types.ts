@@ -1,0 +1,13 @@
+import { DuckDBTypeId } from '@duckdb/node-api'
+
+/** DuckDB's integers of up to 64 bits; those of 128 are stored in another way. */
+export const integerTypes: ReadonlySet<DuckDBTypeId> = new Set([
+  DuckDBTypeId.TINYINT,
+  DuckDBTypeId.SMALLINT,
+  DuckDBTypeId.INTEGER,
+  DuckDBTypeId.BIGINT,
+  DuckDBTypeId.UTINYINT,
+  DuckDBTypeId.USMALLINT,
+  DuckDBTypeId.UINTEGER,
+  DuckDBTypeId.UBIGINT,
+])
