@@ -3,7 +3,7 @@ import { jsonObject } from '../../events/common.js'
 import { agentChanges, agentCreation, agentFields } from '../commands/agent-input.js'
 import type { Ledger } from '../commands/ledger.js'
 import { isProblem, missingField, notFound, Problem } from '../errors.js'
-import { idempotencyOf, note, originOf } from './origin.js'
+import { carryOut } from './carry-out.js'
 import type { Records } from './records.js'
 import { param, unwrap, type Route } from './route.js'
 import { inProject, projectNamed, projectOf, resultOf } from './scope.js'
@@ -42,7 +42,7 @@ const creationNotAllowed =
 export const agentRoutes = (ledger: Ledger, records: Records): Route[] => {
   const remove: Route['handle'] = async (req, res) => {
     const data = { project: param(req, 'project'), agent: param(req, 'agent') }
-    note(res, await ledger.execute({ type: 'DeleteAgent', data }, originOf(req, res), idempotencyOf(req)))
+    await carryOut(ledger, { type: 'DeleteAgent', data }, req, res)
     res.status(204).end()
   }
   return [
@@ -68,7 +68,7 @@ export const agentRoutes = (ledger: Ledger, records: Records): Route[] => {
         if (fields.name === undefined || fields.name === null) throw missingField('name', 'agent')
         const project = param(req, 'project')
         const data = { project, agent: fields.name, ...agentCreation(fields) }
-        const outcome = note(res, await ledger.execute({ type: 'CreateAgent', data }, originOf(req, res), idempotencyOf(req)))
+        const outcome = await carryOut(ledger, { type: 'CreateAgent', data }, req, res)
         const agent = resultOf('agent', outcome.resource)
         res.status(201).json(await records.agent(agent, await projectOf(ledger.log, agent)))
       },
@@ -94,8 +94,7 @@ export const agentRoutes = (ledger: Ledger, records: Records): Route[] => {
         const project = param(req, 'project')
         const name = param(req, 'agent')
         const data = { project, agent: name, ...changes }
-        const execution = ledger.execute({ type: 'UpdateAgent', data }, originOf(req, res), idempotencyOf(req))
-        const outcome = note(res, await execution.catch(creationNotAllowed(project, name)))
+        const outcome = await carryOut(ledger, { type: 'UpdateAgent', data }, req, res).catch(creationNotAllowed(project, name))
         const agent = outcome.resource ? resultOf('agent', outcome.resource) : (await inProject(ledger.log, 'agent', project, name)).found
         res.json(await records.agent(agent, await projectOf(ledger.log, agent)))
       },

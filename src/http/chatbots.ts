@@ -4,7 +4,7 @@ import { jsonObject, resourceName, streamId, text } from '../../events/common.js
 import type { Ledger } from '../commands/ledger.js'
 import { missingField } from '../errors.js'
 import { agentRecord } from './agents.js'
-import { idempotencyOf, note, originOf } from './origin.js'
+import { carryOut } from './carry-out.js'
 import type { Records } from './records.js'
 import { given, param, parse, unwrap, type Route } from './route.js'
 import { inProject, projectNamed, projectOf, resultOf } from './scope.js'
@@ -98,7 +98,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records): Route[] => {
         if (name === undefined) throw missingField('name', 'chatbot')
         const project = param(req, 'project')
         const data = { project, chatbot: name, ...rest, ...ownConnection(name, sent) }
-        const outcome = note(res, await ledger.execute({ type: 'CreateChatbot', data }, originOf(req, res), idempotencyOf(req)))
+        const outcome = await carryOut(ledger, { type: 'CreateChatbot', data }, req, res)
         const chatbot = resultOf('chatbot', outcome.resource)
         res.status(201).json(await records.chatbot(chatbot, await projectOf(ledger.log, chatbot)))
       },
@@ -124,7 +124,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records): Route[] => {
         const name = param(req, 'chatbot')
         const project = param(req, 'project')
         const data = { project, chatbot: name, ...settings(sent), ...ownConnection(name, sent) }
-        const outcome = note(res, await ledger.execute({ type: 'PutChatbot', data }, originOf(req, res), idempotencyOf(req)))
+        const outcome = await carryOut(ledger, { type: 'PutChatbot', data }, req, res)
         const chatbot = outcome.resource
           ? resultOf('chatbot', outcome.resource)
           : (await inProject(ledger.log, 'chatbot', project, name)).found
@@ -139,7 +139,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records): Route[] => {
       answers: { 204: null },
       async handle(req, res) {
         const data = { project: param(req, 'project'), chatbot: param(req, 'chatbot') }
-        note(res, await ledger.execute({ type: 'DeleteChatbot', data }, originOf(req, res), idempotencyOf(req)))
+        await carryOut(ledger, { type: 'DeleteChatbot', data }, req, res)
         res.status(204).end()
       },
     },

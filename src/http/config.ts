@@ -5,7 +5,7 @@ import { configNames } from '../../events/config.js'
 import type { Ledger } from '../commands/ledger.js'
 import { wrong } from '../errors.js'
 import { maskSecrets } from '../vault/secrets.js'
-import { idempotencyOf, note, originOf } from './origin.js'
+import { carryOut } from './carry-out.js'
 import { jsonBody, parse, type Route } from './route.js'
 
 const defaults = z
@@ -71,7 +71,7 @@ export const configRoutes = (ledger: Ledger, { authentication, host }: { authent
       const sent = parse(defaults, body, 'config')
       const parameters = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, value ?? {}]))
       const streams = { default_llm: newStream(), default_embedding_model: newStream(), default_reranking_model: newStream() }
-      note(res, await ledger.execute({ type: 'UpdateConfig', data: { parameters, streams } }, originOf(req, res), idempotencyOf(req)))
+      await carryOut(ledger, { type: 'UpdateConfig', data: { parameters, streams } }, req, res)
       res.json('')
     },
   },

@@ -7,7 +7,7 @@ import { whyNotOpened } from '../connections.js'
 import { conflict, notFound, Problem } from '../errors.js'
 import type { Log } from '../log/log.js'
 import { databaseNamed, filesDatabase, findDatabase, systemDatabases, type Database } from './listing.js'
-import { idempotencyOf, note, originOf } from './origin.js'
+import { carryOut } from './carry-out.js'
 import type { Records } from './records.js'
 import { given, jsonBody, param, parse, queryValue, unwrap, type Route } from './route.js'
 import { resultOf } from './scope.js'
@@ -109,7 +109,7 @@ export const databaseRoutes = (ledger: Ledger, records: Records, defaultProject:
           return
         }
         const data = { database: name, engine, parameters: parameters ?? {} }
-        const outcome = note(res, await ledger.execute({ type: 'CreateDatabase', data }, originOf(req, res), idempotencyOf(req)))
+        const outcome = await carryOut(ledger, { type: 'CreateDatabase', data }, req, res)
         const { id, state } = resultOf('database', outcome.resource)
         res.status(201).json({ name: state.name, type: 'data', engine: state.engine, id })
       },
@@ -146,7 +146,7 @@ export const databaseRoutes = (ledger: Ledger, records: Records, defaultProject:
         const sent = unwrap(req, 'database', changes)
         if (asksForCheck(req)) await refuseCheck(param(req, 'database'), sent.engine)
         const data = { database: param(req, 'database'), ...given(sent) }
-        const outcome = note(res, await ledger.execute({ type: 'PutDatabase', data }, originOf(req, res), idempotencyOf(req)))
+        const outcome = await carryOut(ledger, { type: 'PutDatabase', data }, req, res)
         const database = outcome.resource
           ? resultOf('database', outcome.resource)
           : await ledger.log.resources.one('database', data.database)
@@ -165,7 +165,7 @@ export const databaseRoutes = (ledger: Ledger, records: Records, defaultProject:
         const command = project
           ? ({ type: 'DeleteProject', data: { project: name, defaultProject } } as const)
           : ({ type: 'DeleteDatabase', data: { database: name } } as const)
-        note(res, await ledger.execute(command, originOf(req, res), idempotencyOf(req)))
+        await carryOut(ledger, command, req, res)
         res.status(204).end()
       },
     },

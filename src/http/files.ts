@@ -12,6 +12,7 @@ import type { Ingested } from '../files/ingest-messages.js'
 import { receiveUpload, type Upload } from '../files/upload.js'
 import { limits } from '../limits.js'
 import type { Found } from '../log/log.js'
+import { carryOut } from './carry-out.js'
 import { idempotencyOf, note, originOf } from './origin.js'
 import { recordTime } from './records.js'
 import { param, parse, queryValue, type Route } from './route.js'
@@ -157,7 +158,7 @@ export const fileRoutes = (
       answers: { 200: z.literal('') },
       async handle(req, res) {
         const data = { file: param(req, 'file').toLowerCase() }
-        note(res, await ledger.execute({ type: 'DeleteFile', data }, originOf(req, res), idempotencyOf(req)))
+        await carryOut(ledger, { type: 'DeleteFile', data }, req, res)
         res.json('')
       },
     },

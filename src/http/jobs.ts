@@ -3,7 +3,7 @@ import { resourceName, text } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
 import { readJob } from '../jobs/definition.js'
 import { readRuns } from '../jobs/history.js'
-import { idempotencyOf, note, originOf } from './origin.js'
+import { carryOut } from './carry-out.js'
 import type { Records } from './records.js'
 import { param, unwrap, type Route } from './route.js'
 import { inProject, projectNamed, projectOf, resultOf } from './scope.js'
@@ -68,7 +68,7 @@ export const jobRoutes = (ledger: Ledger, records: Records): Route[] => [
       const { name, query, if_query, start_at, end_at, schedule_str } = unwrap(req, 'job', creation)
       const times = { start: said(start_at), end: said(end_at), every: said(schedule_str) }
       const data = { project: param(req, 'project'), job: name, ...readJob({ query, ifQuery: said(if_query), ...times }, Date.now()) }
-      const outcome = note(res, await ledger.execute({ type: 'CreateJob', data }, originOf(req, res), idempotencyOf(req)))
+      const outcome = await carryOut(ledger, { type: 'CreateJob', data }, req, res)
       const created = resultOf('job', outcome.resource)
       res.status(200).json(records.job(created, await projectOf(ledger.log, created)))
     },
@@ -102,7 +102,7 @@ export const jobRoutes = (ledger: Ledger, records: Records): Route[] => [
     answers: { 204: null },
     async handle(req, res) {
       const data = { project: param(req, 'project'), job: param(req, 'job') }
-      note(res, await ledger.execute({ type: 'DeleteJob', data }, originOf(req, res), idempotencyOf(req)))
+      await carryOut(ledger, { type: 'DeleteJob', data }, req, res)
       res.status(204).end()
     },
   },

@@ -7,6 +7,7 @@ import { isProblem, Problem } from '../errors.js'
 import type { SqlEngine } from '../sql/execute.js'
 import { parseStatement } from '../sql/statements/parse.js'
 import type { Statement } from '../sql/statements/statement.js'
+import { carryOut } from './carry-out.js'
 import { idempotencyOf, note, originOf } from './origin.js'
 import { modelNamed } from './predict.js'
 import type { Records } from './records.js'
@@ -120,7 +121,7 @@ export const modelRoutes = ({ ledger, records, sql }: Services): Route[] => [
       const ref = param(req, 'model')
       const whole = await ledger.log.resources.one('model', ref, project)
       const command = deletion(project.state.name, ref, whole !== undefined)
-      note(res, await ledger.execute(command, originOf(req, res), idempotencyOf(req)))
+      await carryOut(ledger, command, req, res)
       res.status(204).end()
     },
   },

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { resourceName } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
 import { isProblem, Problem } from '../errors.js'
-import { idempotencyOf, note, originOf } from './origin.js'
+import { carryOut } from './carry-out.js'
 import { param, unwrap, type Route } from './route.js'
 import { projectNamed } from './scope.js'
 
@@ -29,7 +29,7 @@ export const projectRoutes = (ledger: Ledger, defaultProject: string): Route[] =
     answers: { 201: record },
     async handle(req, res) {
       const { name } = unwrap(req, 'project', creation)
-      note(res, await ledger.execute({ type: 'CreateProject', data: { project: name } }, originOf(req, res), idempotencyOf(req)))
+      await carryOut(ledger, { type: 'CreateProject', data: { project: name } }, req, res)
       res.status(201).json({ name })
     },
   },
@@ -55,7 +55,7 @@ export const projectRoutes = (ledger: Ledger, defaultProject: string): Route[] =
     answers: { 204: null },
     async handle(req, res) {
       const data = { project: param(req, 'project'), defaultProject }
-      note(res, await ledger.execute({ type: 'DeleteProject', data }, originOf(req, res), idempotencyOf(req)))
+      await carryOut(ledger, { type: 'DeleteProject', data }, req, res)
       res.status(204).end()
     },
   },

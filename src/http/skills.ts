@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { jsonObject, resourceName, text } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
 import { notFound } from '../errors.js'
-import { idempotencyOf, note, originOf } from './origin.js'
+import { carryOut } from './carry-out.js'
 import type { Records } from './records.js'
 import { given, param, queryValue, unwrap, type Route } from './route.js'
 import { inProject, projectNamed, projectOf, resultOf } from './scope.js'
@@ -50,7 +50,7 @@ export const skillRoutes = (ledger: Ledger, records: Records): Route[] => [
       const { name, type, params } = unwrap(req, 'skill', creation)
       const project = param(req, 'project')
       const command = { type: 'CreateSkill', data: { project, skill: name, type, params } } as const
-      const outcome = note(res, await ledger.execute(command, originOf(req, res), idempotencyOf(req)))
+      const outcome = await carryOut(ledger, command, req, res)
       const skill = resultOf('skill', outcome.resource)
       res.status(201).json(await records.skill(skill, await projectOf(ledger.log, skill)))
     },
@@ -75,7 +75,7 @@ export const skillRoutes = (ledger: Ledger, records: Records): Route[] => [
       const { name, type, params } = unwrap(req, 'skill', changes)
       const project = param(req, 'project')
       const data = { project, skill: param(req, 'skill'), ...given({ name, type, params }) }
-      const outcome = note(res, await ledger.execute({ type: 'PutSkill', data }, originOf(req, res), idempotencyOf(req)))
+      const outcome = await carryOut(ledger, { type: 'PutSkill', data }, req, res)
       const skill = outcome.resource
         ? resultOf('skill', outcome.resource)
         : (await inProject(ledger.log, 'skill', project, data.skill)).found
@@ -89,7 +89,7 @@ export const skillRoutes = (ledger: Ledger, records: Records): Route[] => [
     answers: { 204: null },
     async handle(req, res) {
       const data = { project: param(req, 'project'), skill: param(req, 'skill') }
-      note(res, await ledger.execute({ type: 'DeleteSkill', data }, originOf(req, res), idempotencyOf(req)))
+      await carryOut(ledger, { type: 'DeleteSkill', data }, req, res)
       res.status(204).end()
     },
   },
