@@ -188,7 +188,11 @@ const activations: Resource = {
   name: 'model_activations',
   table: 'models',
   about: 'Which version of each model answers when none is named.',
-  columns: [nameOf('model'), projectColumn, column('ACTIVE_VERSION', 'INTEGER', 'Version that answers; empty before the first is complete.')],
+  columns: [
+    nameOf('model'),
+    projectColumn,
+    column('ACTIVE_VERSION', 'INTEGER', 'Version that answers; empty before the first is complete.'),
+  ],
   select: (rows, moment, more, joins) => `
     SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", r.active AS "ACTIVE_VERSION"${more}
     FROM ${rows} AS r${joins} LEFT JOIN ledger.projects_history AS p
