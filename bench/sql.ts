@@ -188,18 +188,35 @@ const scoring = async (rounds: number): Promise<void> => {
   }
 }
 
-/** Large answers, small answers, and what they take of memory. */
-export const sql = async (): Promise<void> => {
-  const rounds = 5
+const withTable = async (work: (target: Target) => Promise<void>): Promise<void> => {
   const target = await service()
   try {
     await upload(target, 'big', 'big.csv', table(rows))
+    await work(target)
+  } finally {
+    await target.stop()
+  }
+}
+
+const rounds = 5
+
+/** Large answers, and what they take of memory. */
+export const large = (): Promise<void> =>
+  withTable(async (target) => {
     await exporting(target, rounds)
     await memory(target, rows)
     await memory(target, 5 * rows)
+  })
+
+/** Answers of one row. */
+export const smallest = async (): Promise<void> => {
+  const target = await service()
+  try {
     await small(target, rounds)
   } finally {
     await target.stop()
   }
-  await scoring(rounds)
 }
+
+/** A JOIN with a model. */
+export const joined = (): Promise<void> => scoring(rounds)

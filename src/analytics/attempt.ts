@@ -3,7 +3,8 @@ import { unreachable } from '../../events/common.js'
 import { Problem } from '../errors.js'
 import type { Child, Loss } from './child.js'
 import type { Ticket } from './gate.js'
-import { decodeFrame, framesOf, type Received } from './frames.js'
+import type { Received } from './frames.js'
+import type { Answer } from './line.js'
 import type { AnalyticsLimits } from './options.js'
 import type { QueryEnd, QueryStream, SelectRequest } from './query.js'
 
@@ -48,7 +49,6 @@ const nothing = Buffer.alloc(0)
 
 /** One try of one query on one process. Its deadline counts only while the process is waited for, not a client that reads slowly. */
 export class Attempt {
-  readonly #stop = new AbortController()
   #timeoutMs: number
   #remainingMs: number
   #begun = false
@@ -58,7 +58,8 @@ export class Attempt {
   /** Asked for before the query is sent: a short one is over before its first row has been read. */
   #ended: Promise<void> | undefined
   #age: NodeJS.Timeout | undefined
-  #frames: ReturnType<typeof framesOf> | undefined
+  #answer: Answer | undefined
+  #stopped: { reason: unknown } | undefined
   readonly #aborted = () => this.#abandon(this.signal?.reason)
 
   constructor(
@@ -78,7 +79,9 @@ export class Attempt {
     try {
       this.signal?.throwIfAborted()
       this.#ended = this.child.ended(this.number)
-      this.#frames = framesOf(await this.#waiting(() => this.child.post('/query', request, this.number, this.#stop.signal)))
+      this.#answer = this.child.ask(this.number, request)
+      const begun = await this.#next()
+      if (begun.kind !== 'begun') throw new TypeError('an answer does not begin with the execution')
       this.#begun = true
       this.#timeoutMs = Math.min(request.timeoutMs ?? this.#timeoutMs, this.#timeoutMs)
       this.#remainingMs = this.#timeoutMs
@@ -124,20 +127,19 @@ export class Attempt {
 
   /** The next frame. One that is an error is thrown. */
   async #next(): Promise<Received> {
-    const next = await this.#waiting(async () => await this.#frames?.next())
-    if (!next || next.done) throw new TypeError('an answer was cut off')
-    const frame = decodeFrame(next.value)
+    const frame = await this.#waiting()
     if (frame.kind !== 'error') return frame
     this.#finish()
     throw frame.problem
   }
 
   /** Waits for the process, on the query's time. */
-  async #waiting<T>(work: () => Promise<T>): Promise<T> {
+  async #waiting(): Promise<Received> {
+    if (!this.#answer) throw new TypeError('no query was sent')
     const from = performance.now()
     const timer = setTimeout(() => this.#expire(), this.#remainingMs)
     try {
-      return await work()
+      return await this.#answer.next()
     } finally {
       clearTimeout(timer)
       this.#remainingMs -= performance.now() - from
@@ -160,7 +162,7 @@ export class Attempt {
 
   /** What an error means to the caller: its own reason to stop, the loss of the process, or itself. */
   async #settle(error: unknown): Promise<unknown> {
-    if (this.#stop.signal.aborted) return this.#isExpired && !(await this.#ending) ? this.#lost() : this.#stop.signal.reason
+    if (this.#stopped) return this.#isExpired && !(await this.#ending) ? this.#lost() : this.#stopped.reason
     if (this.#over) return error
     if (this.signal?.aborted) {
       this.#finish()
@@ -188,9 +190,10 @@ export class Attempt {
 
   /** Nobody waits for the query any more. */
   #abandon(reason: unknown): void {
-    if (this.#over || this.#stop.signal.aborted) return
+    if (this.#over || this.#stopped) return
+    this.#stopped = { reason }
     this.#ending = this.#endOrKill()
-    this.#stop.abort(reason)
+    this.#answer?.stop(reason)
   }
 
   /**
@@ -214,8 +217,6 @@ export class Attempt {
     clearTimeout(this.#age)
     this.signal?.removeEventListener('abort', this.#aborted)
     this.ticket.release()
-    // An answer that was read past its last byte gives its connection back.
-    void this.#frames?.next().catch(() => undefined)
   }
 }
 

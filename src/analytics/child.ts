@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
-import { request as httpRequest, Agent, type IncomingMessage } from 'node:http'
+import { Line, type Answer, type LineEvents } from './line.js'
 import { parseChildMessage, type Settings } from './messages.js'
+import type { SelectRequest } from './query.js'
 
 /**
  * Why a process ended. It was killed for its memory; for one query that would not stop (`stuck`); because it answered nothing any more,
@@ -53,7 +54,8 @@ export class Child {
   readonly running = new Set<number>()
   readonly #endings = new Map<number, () => void>()
   readonly #process: ChildProcess
-  readonly #agent = new Agent({ keepAlive: true })
+  readonly #lines = new Set<Line>()
+  readonly #idle = new Set<Line>()
 
   constructor(
     entry: string,
@@ -65,7 +67,7 @@ export class Child {
       const over = () => {
         this.isOver = true
         this.runningAtLoss = this.running.size
-        this.#agent.destroy()
+        for (const line of this.#lines) line.close()
         for (const ended of this.#endings.values()) ended()
         resolve()
       }
@@ -99,26 +101,11 @@ export class Child {
     if (this.#process.connected) this.#process.send({ kind: 'ping' })
   }
 
-  /** Sends a request; the answer's headers come when execution begins. Its abort tells the child that nobody waits any more. */
-  post(path: string, body: unknown, query: number, signal: AbortSignal): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      signal.throwIfAborted()
-      const text = JSON.stringify(body)
-      const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), 'x-query': query }
-      let answer: IncomingMessage | undefined
-      const request = httpRequest({ socketPath: this.settings.socket, path, method: 'POST', headers, agent: this.#agent }, (response) => {
-        answer = response
-        resolve(response)
-      })
-      // Not the request's own signal: of an answer that has come and not been read it would destroy the connection with an
-      // error that nobody hears, which ends this process.
-      const stop = () => (answer ?? request).destroy(signal.reason as Error)
-      signal.addEventListener('abort', stop, { once: true })
-      request
-        .on('error', reject)
-        .on('close', () => signal.removeEventListener('abort', stop))
-        .end(text)
-    })
+  /** Sends a query; its answer begins when its execution does. */
+  ask(query: number, request: SelectRequest): Answer {
+    const [line = this.#newLine()] = this.#idle
+    this.#idle.delete(line)
+    return line.ask(query, request)
   }
 
   /** Resolves when a query has ended there, or the process has. To be asked before it is sent. */
@@ -126,17 +113,31 @@ export class Child {
     if (!this.isOver) await new Promise<void>((resolve) => this.#endings.set(query, resolve))
   }
 
+  #newLine(): Line {
+    const events: LineEvents = {
+      onBegun: (query) => this.running.add(query),
+      onEnded: (query) => {
+        this.running.delete(query)
+        this.#endings.get(query)?.()
+        this.#endings.delete(query)
+      },
+      onIdle: (line) => this.#idle.add(line),
+      onClosed: (line) => {
+        this.#lines.delete(line)
+        this.#idle.delete(line)
+      },
+    }
+    const line = new Line(this.settings.socket, events)
+    this.#lines.add(line)
+    return line
+  }
+
   #hear(heard: unknown): void {
     const message = parseChildMessage(heard)
     if (!message) return
     const { state } = this
     this.heardAt = performance.now()
-    if (message.kind === 'begun') this.running.add(message.query)
-    else if (message.kind === 'ended') {
-      this.running.delete(message.query)
-      this.#endings.get(message.query)?.()
-      this.#endings.delete(message.query)
-    } else if (message.kind === 'ready') state.ready = true
+    if (message.kind === 'ready') state.ready = true
     else if (message.kind === 'built') state.built = true
     else if (message.kind === 'failed') state.failed = message.reason
     else if (message.kind === 'starting') state.starting = { position: message.position, head: message.head }

@@ -21,8 +21,6 @@ export type ChildMessage =
   | { kind: 'built' }
   | { kind: 'ready' }
   | { kind: 'state'; position: number; head: number; stopped: string | null }
-  | { kind: 'begun'; query: number }
-  | { kind: 'ended'; query: number }
   | { kind: 'alive' }
   | { kind: 'failed'; reason: string }
 
@@ -31,8 +29,6 @@ const kinds: readonly string[] = [
   'built',
   'ready',
   'state',
-  'begun',
-  'ended',
   'alive',
   'failed',
 ] satisfies ChildMessage['kind'][]

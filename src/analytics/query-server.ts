@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { encodeError, encodeFrame } from './frames.js'
+import { createServer, type Server, type Socket } from 'node:net'
+import { begunFrame, decodeSaid, encodeError, encodeFrame, endedFrame, FrameCutter } from './frames.js'
 import type { Frame, SelectRequest } from './query.js'
 
 type Options = {
@@ -13,19 +13,10 @@ type Options = {
   onEnded: (query: number) => void
 }
 
-const readJson = async (request: IncomingMessage): Promise<unknown> => {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) if (Buffer.isBuffer(chunk)) chunks.push(chunk)
-  return JSON.parse(Buffer.concat(chunks).toString('utf8'))
-}
-
-// The parent is the only client, and of the same release.
-const parseRequest = (body: unknown): SelectRequest => body as SelectRequest
-
 /** Writes pieces; false when the other end has to take some of it first. */
-const writeAll = (response: ServerResponse, pieces: readonly Buffer[]): boolean => {
+const writeAll = (line: Socket, pieces: readonly Buffer[]): boolean => {
   let hasRoom = true
-  for (const piece of pieces) hasRoom = response.write(piece)
+  for (const piece of pieces) hasRoom = line.write(piece)
   return hasRoom
 }
 
@@ -33,34 +24,29 @@ const writeAll = (response: ServerResponse, pieces: readonly Buffer[]): boolean 
 const gatherMs = 2
 
 /** Holds what is written back for a moment, or until the function that comes back is called. */
-const gather = (response: ServerResponse): (() => void) => {
+const gather = (line: Socket): (() => void) => {
   let isHeld = true
   const release = () => {
     if (!isHeld) return
     isHeld = false
     clearTimeout(timer)
-    response.uncork()
-    if (!response.writableEnded) response.flushHeaders()
+    line.uncork()
   }
   const timer = setTimeout(release, gatherMs)
-  response.cork()
+  line.cork()
   return release
 }
 
-/** Writes an answer as the client takes it. Its headers go out soon after execution begins: from then on the deadline runs. */
-const answer = async (request: SelectRequest, response: ServerResponse, signal: AbortSignal, begin: () => void, run: Options['run']) => {
-  signal.throwIfAborted()
-  begin()
-  response.writeHead(200, { 'content-type': 'application/octet-stream' })
-  const release = gather(response)
+/** Writes an answer as the parent takes it. What the query has to put away after its last word is not waited for. */
+const answer = async (request: SelectRequest, line: Socket, signal: AbortSignal, run: Options['run']): Promise<void> => {
+  const release = gather(line)
   try {
     for await (const frame of run(request, signal)) {
-      const hasRoom = writeAll(response, encodeFrame(frame))
-      // What the query has to put away after its last word is not waited for.
-      if ('end' in frame) response.end()
+      const hasRoom = writeAll(line, encodeFrame(frame))
+      if ('end' in frame) release()
       else if (!hasRoom) {
         release()
-        await once(response, 'drain', { signal })
+        await once(line, 'drain', { signal })
       }
       signal.throwIfAborted()
     }
@@ -69,30 +55,39 @@ const answer = async (request: SelectRequest, response: ServerResponse, signal: 
   }
 }
 
-const handle = async (request: IncomingMessage, response: ServerResponse, options: Options): Promise<void> => {
-  const gone = new AbortController()
-  response.on('close', () => {
-    if (!response.writableFinished) gone.abort()
-  })
-  const query = Number(request.headers['x-query'])
+/** Runs one query, and tells when its execution begins, from when its deadline runs, and when it holds nothing any more. */
+const serveQuery = async (query: number, request: SelectRequest, line: Socket, signal: AbortSignal, options: Options): Promise<void> => {
   try {
-    const body = parseRequest(await readJson(request))
-    await options.ensure(body.upTo)
-    if (request.url === '/query') await answer(body, response, gone.signal, () => options.onBegun(query), options.run)
+    await options.ensure(request.upTo)
+    signal.throwIfAborted()
+    options.onBegun(query)
+    line.write(begunFrame)
+    await answer(request, line, signal, options.run)
   } catch (error) {
-    if (!gone.signal.aborted) writeAll(response, encodeError(error))
+    if (!signal.aborted) line.write(encodeError(error))
   } finally {
-    if (!response.writableEnded) response.end()
+    line.write(endedFrame)
     options.onEnded(query)
   }
 }
 
-/** The server of the analytics process: `POST /query` answers a SELECT frame by frame, `POST /catch-up` when the tables are up to a position. */
-export const createQueryServer = (options: Options): Server => {
-  const server = createServer((request, response) => void handle(request, response, options))
-  // A query waits as long as it may, and a kept connection is closed by nobody but the parent.
-  server.requestTimeout = 0
-  server.headersTimeout = 0
-  server.keepAliveTimeout = 0
-  return server
+/** A line of the parent's: it sends one query at a time, and may take it back. */
+const serveLine = (line: Socket, options: Options): void => {
+  const cutter = new FrameCutter()
+  let running: { query: number; gone: AbortController } | undefined
+  line.on('data', (chunk) => {
+    for (const raw of cutter.push(chunk)) {
+      const said = decodeSaid(raw)
+      if ('run' in said) {
+        const gone = new AbortController()
+        running = { query: said.run, gone }
+        void serveQuery(said.run, said.request, line, gone.signal, options)
+      } else if (said.cancel === running?.query) running.gone.abort()
+    }
+  })
+  line.on('error', () => undefined)
+  line.on('close', () => running?.gone.abort())
 }
+
+/** The server of the analytics process: answers SELECTs on its parent's lines, frame by frame. */
+export const createQueryServer = (options: Options): Server => createServer((line) => serveLine(line, options))

@@ -52,14 +52,8 @@ const serve = async (settings: Settings, { openLog, run }: ServeOptions): Promis
   const server = createQueryServer({
     ensure: (position) => projector.ensure(position),
     run: (request, signal) => run(store, request, { blobsDirectory: paths.blobs, signal }),
-    onBegun: (query) => {
-      queries.add(query)
-      tell({ kind: 'begun', query })
-    },
-    onEnded: (query) => {
-      queries.delete(query)
-      tell({ kind: 'ended', query })
-    },
+    onBegun: (query) => queries.add(query),
+    onEnded: (query) => queries.delete(query),
   })
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(settings.socket, resolve))
   return { store, projector, queries }

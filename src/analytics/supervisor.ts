@@ -121,16 +121,6 @@ export class Analytics {
     )
   }
 
-  /** Waits until the tables hold everything up to a position. */
-  async ensureCaughtUp(upTo: number): Promise<void> {
-    const child = await this.#readyChild()
-    const response = await child.post('/catch-up', { upTo }, this.#queries++, AbortSignal.timeout(this.#limits.timeoutMs))
-    let refusal = ''
-    for await (const chunk of response) refusal += String(chunk)
-    if (refusal !== '')
-      throw new Problem('analytics_unavailable', 'SQL is behind', this.#whyStopped() ?? `The tables do not reach position ${upTo}.`)
-  }
-
   /** Ends the process and takes away what it left. */
   async stop(): Promise<void> {
     this.#isStopping = true

@@ -1,0 +1,128 @@
+import { connect, type Socket } from 'node:net'
+import { decodeFrame, encodeSaid, FrameCutter, type Received } from './frames.js'
+import type { SelectRequest } from './query.js'
+
+export type LineEvents = {
+  /** The execution of a query begins. */
+  onBegun: (query: number) => void
+  /** A query has ended and holds nothing any more, or the other end is gone. */
+  onEnded: (query: number) => void
+  /** The line can take the next query. */
+  onIdle: (line: Line) => void
+  onClosed: (line: Line) => void
+}
+
+/** The answer to one query as it comes over its line, which waits while it is not read. */
+export class Answer {
+  readonly #frames: Received[] = []
+  #reader: { resolve: (frame: Received) => void; reject: (reason: unknown) => void } | undefined
+  #failure: { reason: unknown } | undefined
+
+  constructor(
+    private readonly flow: { pause: () => void; resume: () => void },
+    private readonly cancel: () => void,
+  ) {}
+
+  /** The next frame of the answer. @throws the reason when it was stopped, or the line is lost */
+  next(): Promise<Received> {
+    const frame = this.#frames.shift()
+    if (frame) {
+      if (this.#frames.length === 0) this.flow.resume()
+      return Promise.resolve(frame)
+    }
+    if (this.#failure) return Promise.reject(this.#failure.reason as Error)
+    return new Promise((resolve, reject) => (this.#reader = { resolve, reject }))
+  }
+
+  /** Nobody reads any further; the process is told to end the query. */
+  stop(reason: unknown): void {
+    if (this.#failure) return
+    this.fail(reason)
+    this.#frames.length = 0
+    this.flow.resume()
+    this.cancel()
+  }
+
+  /** Takes a frame in. */
+  give(frame: Received): void {
+    if (this.#failure) return
+    const reader = this.#reader
+    if (reader) {
+      this.#reader = undefined
+      reader.resolve(frame)
+    } else {
+      this.#frames.push(frame)
+      this.flow.pause()
+    }
+  }
+
+  /** Nothing more will come. What came before can still be read. */
+  fail(reason: unknown): void {
+    if (this.#failure) return
+    this.#failure = { reason }
+    this.#reader?.reject(reason)
+    this.#reader = undefined
+  }
+}
+
+/** A connection to the analytics process, for one query at a time. */
+export class Line {
+  readonly #socket: Socket
+  readonly #cutter = new FrameCutter()
+  #current: { query: number; answer: Answer } | undefined
+
+  constructor(
+    path: string,
+    private readonly events: LineEvents,
+  ) {
+    this.#socket = connect({ path })
+    this.#socket.on('data', (chunk) => this.#hear(chunk))
+    // A line that fails is closed, too.
+    this.#socket.on('error', () => undefined)
+    this.#socket.on('close', () => {
+      this.#end(new Error('the line to the analytics process was lost'))
+      events.onClosed(this)
+    })
+  }
+
+  /** Sends a query; the line must be idle. */
+  ask(query: number, request: SelectRequest): Answer {
+    const flow = { pause: () => this.#socket.pause(), resume: () => this.#socket.resume() }
+    const answer = new Answer(flow, () => {
+      if (this.#current?.query === query) this.#socket.write(encodeSaid({ cancel: query }))
+    })
+    this.#current = { query, answer }
+    this.#socket.write(encodeSaid({ run: query, request }))
+    return answer
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+
+  #hear(chunk: Buffer): void {
+    try {
+      for (const raw of this.#cutter.push(chunk)) {
+        const frame = decodeFrame(raw)
+        if (frame.kind === 'begun' && this.#current) this.events.onBegun(this.#current.query)
+        if (frame.kind !== 'ended') this.#current?.answer.give(frame)
+        else {
+          this.#end(new TypeError('an answer was cut off'))
+          this.#socket.resume()
+          this.events.onIdle(this)
+        }
+      }
+    } catch (error) {
+      this.#end(error)
+      this.close()
+    }
+  }
+
+  #end(reason: unknown): void {
+    const ended = this.#current
+    if (!ended) return
+    this.#current = undefined
+    ended.answer.fail(reason)
+    this.events.onEnded(ended.query)
+  }
+}
