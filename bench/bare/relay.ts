@@ -26,7 +26,8 @@ const runQueries = async (): Promise<void> => {
     res.end(JSON.stringify({ type: 'table', column_names: result.columnNames(), column_types, data: rows, context }))
     connection.closeSync()
   }
-  createServer((req, res) => void answer(req, res)).listen(socketPath, () => process.send?.('ready'))
+  const server = createServer((req, res) => void answer(req, res)).listen(socketPath, () => process.send?.('ready'))
+  server.keepAliveTimeout = 0
   process.on('disconnect', () => process.exit(0))
 }
 

@@ -16,7 +16,7 @@ export type LineEvents = {
 export class Answer {
   readonly #frames: Received[] = []
   #reader: { resolve: (frame: Received) => void; reject: (reason: unknown) => void } | undefined
-  #failure: { reason: unknown } | undefined
+  #failure: { reason: Error } | undefined
 
   constructor(
     private readonly flow: { pause: () => void; resume: () => void },
@@ -30,7 +30,7 @@ export class Answer {
       if (this.#frames.length === 0) this.flow.resume()
       return Promise.resolve(frame)
     }
-    if (this.#failure) return Promise.reject(this.#failure.reason as Error)
+    if (this.#failure) return Promise.reject(this.#failure.reason)
     return new Promise((resolve, reject) => (this.#reader = { resolve, reject }))
   }
 
@@ -59,7 +59,8 @@ export class Answer {
   /** Nothing more will come. What came before can still be read. */
   fail(reason: unknown): void {
     if (this.#failure) return
-    this.#failure = { reason }
+    // Whatever it is, it is thrown as it came.
+    this.#failure = { reason: reason as Error }
     this.#reader?.reject(reason)
     this.#reader = undefined
   }

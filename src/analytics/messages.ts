@@ -24,14 +24,7 @@ export type ChildMessage =
   | { kind: 'alive' }
   | { kind: 'failed'; reason: string }
 
-const kinds: readonly string[] = [
-  'starting',
-  'built',
-  'ready',
-  'state',
-  'alive',
-  'failed',
-] satisfies ChildMessage['kind'][]
+const kinds: readonly string[] = ['starting', 'built', 'ready', 'state', 'alive', 'failed'] satisfies ChildMessage['kind'][]
 
 const kindOf = (message: unknown): unknown => (typeof message === 'object' && message !== null ? Reflect.get(message, 'kind') : undefined)
 

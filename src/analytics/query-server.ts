@@ -38,35 +38,33 @@ const gather = (line: Socket): (() => void) => {
 }
 
 /** Writes an answer as the parent takes it. What the query has to put away after its last word is not waited for. */
-const answer = async (request: SelectRequest, line: Socket, signal: AbortSignal, run: Options['run']): Promise<void> => {
-  const release = gather(line)
-  try {
-    for await (const frame of run(request, signal)) {
-      const hasRoom = writeAll(line, encodeFrame(frame))
-      if ('end' in frame) release()
-      else if (!hasRoom) {
-        release()
-        await once(line, 'drain', { signal })
-      }
-      signal.throwIfAborted()
+const answer = async (frames: AsyncIterable<Frame>, line: Socket, signal: AbortSignal, release: () => void): Promise<void> => {
+  for await (const frame of frames) {
+    const hasRoom = writeAll(line, encodeFrame(frame))
+    if ('end' in frame) setImmediate(release)
+    else if (!hasRoom) {
+      release()
+      await once(line, 'drain', { signal })
     }
-  } finally {
-    release()
+    signal.throwIfAborted()
   }
 }
 
 /** Runs one query, and tells when its execution begins, from when its deadline runs, and when it holds nothing any more. */
 const serveQuery = async (query: number, request: SelectRequest, line: Socket, signal: AbortSignal, options: Options): Promise<void> => {
+  let release: () => void = () => undefined
   try {
     await options.ensure(request.upTo)
     signal.throwIfAborted()
     options.onBegun(query)
     line.write(begunFrame)
-    await answer(request, line, signal, options.run)
+    release = gather(line)
+    await answer(options.run(request, signal), line, signal, release)
   } catch (error) {
     if (!signal.aborted) line.write(encodeError(error))
   } finally {
     line.write(endedFrame)
+    release()
     options.onEnded(query)
   }
 }

@@ -61,13 +61,52 @@ const shapes: Record<Format, Shape> = {
 const errorBody = (problem: Problem, context: unknown): string =>
   JSON.stringify({ type: 'error', error_code: 0, error_message: errorMessage(problem), context })
 
-/** Writes pieces in one go, with what follows at once, and waits until the client has taken enough of what was written. */
-const write = async (res: Response, pieces: readonly Piece[], signal: AbortSignal): Promise<void> => {
-  res.cork()
-  let hasRoom = true
-  for (const piece of pieces) hasRoom = res.write(piece)
-  setImmediate(() => res.uncork())
-  if (!hasRoom) await once(res, 'drain', { signal })
+/** So many bytes are sent at once; fewer wait for what follows in the same turn. */
+const gatherBytes = 16_384
+
+/** Writes an answer as the client takes it: a short one, which is there in one turn, in one piece with its length. */
+class Pieces {
+  #held: Buffer[] = []
+  #bytes = 0
+  #soon: NodeJS.Immediate | undefined
+
+  constructor(
+    private readonly res: Response,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** Resolves when the client has taken enough of what was written. */
+  async write(pieces: readonly Piece[]): Promise<void> {
+    for (const piece of pieces) {
+      const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece
+      this.#held.push(bytes)
+      this.#bytes += bytes.length
+    }
+    if (this.#bytes >= gatherBytes) this.#flush()
+    else this.#soon ??= setImmediate(() => this.#flush())
+    if (this.res.writableNeedDrain) await once(this.res, 'drain', { signal: this.signal })
+  }
+
+  end(pieces: readonly Piece[]): void {
+    clearImmediate(this.#soon)
+    this.res.end(Buffer.concat([...this.#held, ...pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))]))
+  }
+
+  /** Forgets what has not been sent. */
+  drop(): void {
+    clearImmediate(this.#soon)
+    this.#held = []
+  }
+
+  #flush(): void {
+    clearImmediate(this.#soon)
+    this.#soon = undefined
+    this.res.cork()
+    for (const bytes of this.#held) this.res.write(bytes)
+    this.res.uncork()
+    this.#held = []
+    this.#bytes = 0
+  }
 }
 
 /** Answers of a few rows are JSON whatever was asked for. */
@@ -78,23 +117,22 @@ async function* rowsFor({ rows, format }: Table, wanted: Format): AsyncGenerator
 const sendTable = async (res: Response, answer: Table, format: Format, signal: AbortSignal): Promise<void> => {
   const shape = shapes[format]
   res.status(200).type(shape.type)
-  let before: Piece[] = [shape.head(answer.columns)]
+  const pieces = new Pieces(res, signal)
+  let head: Piece[] = [shape.head(answer.columns)]
   try {
     let first = true
     for await (const chunk of rowsFor(answer, format)) {
       if (chunk.length === 0) continue
-      await write(res, [...before, ...shape.rows(chunk, first)], signal)
-      before = []
+      await pieces.write([...head, ...shape.rows(chunk, first)])
+      head = []
       first = false
     }
-    for (const piece of before) res.write(piece)
-    res.end(shape.end(answer.context))
+    pieces.end([...head, shape.end(answer.context)])
   } catch (error) {
     if (signal.aborted) return
     // Without a way to say it, the client must at least not take the answer for whole.
     if (!isProblem(error) || !shape.failed) throw error
-    for (const piece of before) res.write(piece)
-    res.end(shape.failed(errorBody(error, answer.context)))
+    pieces.end([...head, shape.failed(errorBody(error, answer.context))])
   }
 }
 

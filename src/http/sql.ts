@@ -79,7 +79,9 @@ export const sqlRoutes = (sql: SqlEngine): Route[] => [
       const { query, context: sent, params, response_format } = readBody(req)
       const format = formatOf(req, response_format)
       const gone = new AbortController()
-      res.on('close', () => gone.abort())
+      res.on('close', () => {
+        if (!res.writableFinished) gone.abort()
+      })
       try {
         const answer = await sql.execute({
           query,

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { DuckDBPreparedStatement, DuckDBType } from '@duckdb/node-api'
+import { ResultReturnType, type DuckDBPreparedStatement, type DuckDBType } from '@duckdb/node-api'
 import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import { rowsOf, type RowFormat } from './encode/chunks.js'
@@ -7,6 +7,7 @@ import { checkAborted } from './models/staging.js'
 import type { Frame, Scored } from './select.js'
 import type { Session } from './session.js'
 import { running } from './sources.js'
+import { rollback } from './transaction.js'
 
 /** Thrown when models have to be run before the query. Nothing has been answered then. */
 export class TooManyRowsInside extends Error {}
@@ -45,15 +46,10 @@ const tooLarge = (what: string) =>
 type Printed = { text: string; format: RowFormat }
 
 /**
- * An error in the middle of a stream ends it without a word: the binding does not tell it from the last row. But it breaks the
- * transaction, which is asked when the rows have ended.
+ * The rows of a query. An error in the middle of a stream ends it without a word: that it was one can only be seen of the
+ * result when its rows have ended.
  */
-export async function* framesOf(
-  session: Session,
-  prepared: DuckDBPreparedStatement,
-  isBroken: () => Promise<boolean>,
-  { text, format }: Printed,
-): AsyncGenerator<Frame> {
+export async function* framesOf(session: Session, prepared: DuckDBPreparedStatement, { text, format }: Printed): AsyncGenerator<Frame> {
   const result = await prepared.stream()
   const types = result.columnTypes()
   const columns = result.columnNames().map((name, i) => ({ name, type: typeName(types[i]) }))
@@ -70,7 +66,7 @@ export async function* framesOf(
     yield { rows: written }
     await setImmediate()
   }
-  if (await isBroken()) await explainBreak(session, text)
+  if (result.returnType === ResultReturnType.INVALID) await explainBreak(session, text)
   yield { end: { rows, scored: scoredBy(session) } }
 }
 
@@ -81,7 +77,11 @@ const explainBreak = async (session: Session, text: string): Promise<never> => {
   if (run.gaveUp) throw session.mode === 'inside' ? new TooManyRowsInside() : tooManyAround()
   await session.refresh()
   const explain = 'EXPLAIN ANALYZE '
-  if (session.staged.length === 0) await running(text, undefined, () => connection.run(`${explain}${text}`), explain.length)
+  try {
+    if (session.staged.length === 0) await running(text, undefined, () => connection.run(`${explain}${text}`), explain.length)
+  } finally {
+    await rollback(connection)
+  }
   throw new Problem('query_failed', 'The query failed', 'The query failed after its first rows')
 }
 

@@ -1,34 +1,23 @@
-import type { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { limits } from '../limits.js'
-
-/** A connection that one query has for itself. `probe` fails when an error has broken the open transaction. */
-export type Lease = { connection: DuckDBConnection; probe: DuckDBPreparedStatement }
 
 /**
  * Connections that have run a query to its end and wait for the next. The first query of a connection takes twice as long as
  * the second, and a query that the guard lets through leaves nothing behind on it: whatever did, or may have, is closed.
  */
 export class Leases {
-  readonly #idle: Lease[] = []
+  readonly #idle: DuckDBConnection[] = []
 
   constructor(private readonly instance: DuckDBInstance) {}
 
-  async take(): Promise<Lease> {
-    const known = this.#idle.pop()
-    if (known) return known
-    const connection = await this.instance.connect()
-    return { connection, probe: await connection.prepare('SELECT 1') }
+  async take(): Promise<DuckDBConnection> {
+    return this.#idle.pop() ?? this.instance.connect()
   }
 
   /** Gives back a connection without an open transaction, a temporary table, or a query that was stopped. */
-  give(lease: Lease): void {
-    if (this.#idle.length < limits.sqlConcurrentMaxQueries) this.#idle.push(lease)
-    else this.close(lease)
-  }
-
-  close({ connection, probe }: Lease): void {
-    probe.destroySync()
-    connection.closeSync()
+  give(connection: DuckDBConnection): void {
+    if (this.#idle.length < limits.sqlConcurrentMaxQueries) this.#idle.push(connection)
+    else connection.closeSync()
   }
 }
 

@@ -40,22 +40,23 @@ export const rewrite = async (session: Session, request: SelectRequest): Promise
   return { text: await printSelect(session.connection, tree), tree }
 }
 
+const keyOf = ({ strings }: Session, { sql, within, db, defaultProject, upTo, asOf, params }: SelectRequest): string =>
+  JSON.stringify([sql, within, db || defaultProject, upTo, asOf, params, ...strings])
+
 /**
- * The same from memory, where a statement was rewritten before with everything it depends on: the text, its parameters, the
- * database, and the log position, at which all names are fixed. Statements with models are not kept: each run of a model has
- * a number of its own in the text.
+ * The same from memory, if the statement was rewritten before with everything it depends on: the text, its parameters, the
+ * database, and the log position, at which all names are fixed.
  */
-export const rewriteOnce = async (session: Session, instance: DuckDBInstance, request: SelectRequest): Promise<Rewritten> => {
-  const kept = keptIn(instance)
-  const { sql, within, db, defaultProject, upTo, asOf, params } = request
-  const key = JSON.stringify([sql, within, db || defaultProject, upTo, asOf, params, ...session.strings])
-  const found = kept.get(key)
-  if (found) {
-    for (const name of found.quoted) session.quoted.add(name)
-    return { text: found.text }
-  }
+export const keptText = (session: Session, instance: DuckDBInstance, request: SelectRequest): Rewritten | undefined => {
+  const found = keptIn(instance).get(keyOf(session, request))
+  for (const name of found?.quoted ?? []) session.quoted.add(name)
+  return found && { text: found.text }
+}
+
+/** Rewrites a statement, and keeps its text. With models none is kept: each run of a model has a number of its own in the text. */
+export const rewriteAndKeep = async (session: Session, instance: DuckDBInstance, request: SelectRequest): Promise<Rewritten> => {
   const { text, tree } = await rewrite(session, request)
   const hasModels = session.run.uses.size + session.served.length + session.staged.length > 0
-  if (!hasModels && session.keep) kept.set(key, { text, quoted: session.quoted })
+  if (!hasModels && session.keep) keptIn(instance).set(keyOf(session, request), { text, quoted: session.quoted })
   return { text, tree }
 }

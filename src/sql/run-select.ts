@@ -4,23 +4,25 @@ import { limits } from '../limits.js'
 import { Directory } from './directory.js'
 import { explainError, missingColumn } from './explain-error.js'
 import { framesOf, heldBack, scoredBy, tooManyAround, TooManyRowsInside } from './frames.js'
-import { leases, type Lease } from './leases.js'
+import { leases } from './leases.js'
 import { loadEngineModel } from './models/adapter.js'
 import { modelFunctions } from './models/functions.js'
 import { modelLoader } from './models/load.js'
 import { checkAborted } from './models/staging.js'
 import { answerTable } from './outcomes/answer-table.js'
-import { rewrite, rewriteOnce, type Rewritten } from './rewrites.js'
+import { keptText, rewrite, rewriteAndKeep, type Rewritten } from './rewrites.js'
 import type { Frame, SelectRequest, SelectServices } from './select.js'
 import { accountOf, defineMacros } from './session-user.js'
 import type { ScoringMode, Session } from './session.js'
 import { RunError, Sources } from './sources.js'
+import { begin, rollback } from './transaction.js'
 import { viewColumns } from './view-columns.js'
 import { watch } from './watch.js'
 
 const quotedMaxStrings = 100
 
-type Context = Lease & {
+type Context = {
+  connection: DuckDBConnection
   database: { instance: DuckDBInstance }
   request: SelectRequest
   services: SelectServices
@@ -28,12 +30,6 @@ type Context = Lease & {
 
 /** How an attempt runs models, and which names in double quotes it takes for texts. */
 type Way = { mode: ScoringMode; strings: ReadonlySet<string> }
-
-const begin = async (connection: DuckDBConnection) => connection.run('BEGIN TRANSACTION READ ONLY')
-const rollback = async (connection: DuckDBConnection) => {
-  // A transaction that an error has ended needs no end.
-  await connection.run('ROLLBACK').catch(() => undefined)
-}
 
 const sessionOf = (context: Context, { mode, strings }: Way): Session => {
   const { connection, database, request, services } = context
@@ -71,39 +67,39 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
   return session
 }
 
+/** Runs what a statement was rewritten to, and answers its rows, or what is wanted instead. */
+async function* answer({ connection, request }: Context, session: Session, rewritten: Rewritten): AsyncGenerator<Frame> {
+  const { wanted, format = 'json' } = request
+  const prepared = await connection.prepare(rewritten.text)
+  try {
+    const frames = wanted
+      ? answerTable(wanted, { session, prepared, ...rewritten, scored: () => scoredBy(session) })
+      : framesOf(session, prepared, { text: rewritten.text, format })
+    const mayGiveUp = session.mode === 'inside' && session.run.uses.size > 0
+    yield* mayGiveUp ? heldBack(frames) : frames
+  } finally {
+    prepared.destroySync()
+  }
+}
+
 async function* attempt(context: Context, way: Way, onSession: (session: Session) => void): AsyncGenerator<Frame> {
-  const { wanted } = context.request
+  const { connection, database, request } = context
   const session = sessionOf(context, way)
   onSession(session)
-  await begin(context.connection)
-  let rewritten: Rewritten | undefined
+  let rewritten = request.wanted ? undefined : keptText(session, database.instance, request)
+  // What is known by its text is one statement, which needs no transaction around it.
+  const isAlone = rewritten !== undefined
+  if (!isAlone) await begin(connection)
   try {
-    rewritten = await (wanted?.kind === 'plan'
-      ? rewrite(session, context.request)
-      : rewriteOnce(session, context.database.instance, context.request))
-    const { text } = rewritten
-    const prepared = await context.connection.prepare(text)
-    try {
-      const isBroken = async () =>
-        context.probe.run().then(
-          () => false,
-          () => true,
-        )
-      const frames = wanted
-        ? answerTable(wanted, { session, prepared, ...rewritten, scored: () => scoredBy(session) })
-        : framesOf(session, prepared, isBroken, { text, format: context.request.format ?? 'json' })
-      const mayGiveUp = way.mode === 'inside' && session.run.uses.size > 0
-      yield* mayGiveUp ? heldBack(frames) : frames
-    } finally {
-      prepared.destroySync()
-    }
+    rewritten ??= await rewriteAndKeep(session, database.instance, request)
+    yield* answer(context, session, rewritten)
   } catch (error) {
     if (session.run.gaveUp) throw way.mode === 'inside' ? new TooManyRowsInside() : tooManyAround()
     const isOwn = isProblem(error) || error instanceof RunError || error instanceof TooManyRowsInside
     throw rewritten && !isOwn ? new RunError(error, rewritten.text, rewritten.tree) : error
   } finally {
     session.functions.end(session.run)
-    await rollback(context.connection)
+    if (!isAlone) await rollback(connection)
   }
 }
 
@@ -162,14 +158,13 @@ export async function* runSelect(
   services: SelectServices,
 ): AsyncGenerator<Frame> {
   const pool = leases(database.instance)
-  const lease = await pool.take()
-  const { connection } = lease
+  const connection = await pool.take()
   let isClean = false
   const timeoutMs = request.timeoutMs ?? limits.sqlTimeoutMs
   const { signal, done, isLate } = watch(connection, services.signal, timeoutMs)
   try {
     checkAborted(signal)
-    const context = { ...lease, database, request, services: { ...services, signal } }
+    const context = { connection, database, request, services: { ...services, signal } }
     isClean = yield* attempts(context, { mode: 'inside', strings: new Set() })
   } catch (error) {
     if (!isLate()) throw error
@@ -177,7 +172,7 @@ export async function* runSelect(
     throw new Problem('query_limit', 'The query took too long', `The query took longer than ${timeoutMs} ms`, { hint })
   } finally {
     done()
-    if (isClean && !signal.aborted) pool.give(lease)
-    else pool.close(lease)
+    if (isClean && !signal.aborted) pool.give(connection)
+    else connection.closeSync()
   }
 }
