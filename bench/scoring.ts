@@ -3,14 +3,14 @@ import { send, service, trainModel, upload, type Target } from './harness.js'
 
 const rows = 1_000_000
 
-/** Four features and a target that they explain but for noise, one row a line. */
-export const table = (rows: number): string => {
+/** Four features and a target that they explain but for noise, one row a line. The more noise, the fewer trees find anything. */
+export const table = (rows: number, noise = 0.2): string => {
   const lines = ['a,b,c,kind,y']
   let state = 7
   const uniform = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647
   for (let i = 0; i < rows; i++) {
     const [a, b, c, kind] = [uniform(), uniform(), uniform(), Math.floor(uniform() * 6)]
-    const y = Math.sin(6 * a) + b * c + kind / 3 + uniform() / 5
+    const y = Math.sin(6 * a) + b * c + kind / 3 + uniform() * noise
     lines.push(`${a.toFixed(4)},${b.toFixed(4)},${c.toFixed(4)},k${kind},${y.toFixed(4)}`)
   }
   return lines.join('\n')

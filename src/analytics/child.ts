@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { Line, type Answer, type LineEvents } from './line.js'
+import { constants, setPriority } from 'node:os'
 import { parseChildMessage, type Settings } from './messages.js'
 import type { SelectRequest } from './query.js'
 
@@ -63,6 +64,8 @@ export class Child {
     private readonly onChange: () => void,
   ) {
     this.#process = fork(entry, [], { execArgv: [], env: environment(), stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    // The threads that it starts inherit it: what SQL computes leaves the processor to those who wait for a REST answer.
+    if (this.pid !== undefined) setPriority(this.pid, constants.priority.PRIORITY_BELOW_NORMAL)
     this.exited = new Promise((resolve) => {
       const over = () => {
         this.isOver = true
