@@ -185,7 +185,9 @@ const scoring = async (rounds: number): Promise<void> => {
     bare.child.kill()
     if (JSON.stringify(mine[0]?.answer) !== JSON.stringify(theirs[0]?.answer)) throw new Error('the two sides score differently')
     const [a, b] = [median(mine.map(({ seconds }) => seconds)), median(theirs.map(({ seconds }) => seconds))]
-    console.log(`sql, JOIN that scores ${rows} rows with ${trees} trees: ratio ${(b / a).toFixed(2)}   ours ${a.toFixed(2)} s   bare ${b.toFixed(2)} s`)
+    console.log(
+      `sql, JOIN that scores ${rows} rows with ${trees} trees: ratio ${(b / a).toFixed(2)}   ours ${a.toFixed(2)} s   bare ${b.toFixed(2)} s`,
+    )
   } finally {
     await target.stop()
   }

@@ -30,14 +30,17 @@ export const doubles = (vector: DuckDBVector): Float64Array => {
   throw new TypeError('a vector of doubles is expected')
 }
 
-/** Says of each row whether it has a value. */
+/** Says of a vector without NULLs that every row has a value. */
+export const always = (): boolean => true
+
+/** Says of each row whether it has a value; `always` when all have. */
 export const validityOf = (vector: DuckDBVector): ((row: number) => boolean) => {
   const validity: unknown = Reflect.get(vector, 'validity')
-  if (typeof validity !== 'object' || validity === null) return () => true
+  if (typeof validity !== 'object' || validity === null) return always
   const data: unknown = Reflect.get(validity, 'data')
   const offset: unknown = Reflect.get(validity, 'offset')
   // No bitmap means that every row has a value.
-  if (!(data instanceof BigUint64Array)) return () => true
+  if (!(data instanceof BigUint64Array)) return always
   const bits = new Uint32Array(data.buffer, data.byteOffset, data.length * 2)
   const from = Number(offset)
   return (row) => (((bits[(from + row) >>> 5] ?? 0) >>> ((from + row) & 31)) & 1) === 1

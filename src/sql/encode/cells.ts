@@ -11,7 +11,7 @@ import {
   type DuckDBType,
   type DuckDBVector,
 } from '@duckdb/node-api'
-import { rawItems, validityOf } from '../vectors.js'
+import { always, rawItems, validityOf } from '../vectors.js'
 import { plainCell, type Cell } from './plain.js'
 import { jsonStyle, type Style } from './styles.js'
 import { TextBytes } from './text-bytes.js'
@@ -113,7 +113,7 @@ const validRows = (vector: DuckDBVector, type: DuckDBType): ((row: number) => bo
 
 const orNothing = (cell: Cell, vector: DuckDBVector, type: DuckDBType, out: TextBytes, nothing: string): Cell => {
   const valid = validRows(vector, type)
-  return (row) => (valid(row) ? cell(row) : out.ascii(nothing))
+  return valid === always ? cell : (row) => (valid(row) ? cell(row) : out.ascii(nothing))
 }
 
 const jsonCell = (vector: DuckDBVector, type: DuckDBType, out: TextBytes): Cell => {

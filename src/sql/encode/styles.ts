@@ -16,6 +16,9 @@ export type Style = {
   text: (out: TextBytes, bytes: Uint8Array, from: number, to: number) => void
 }
 
+/** By byte: what JSON does not hold as it is. */
+const isSpecial = Uint8Array.from({ length: 256 }, (_, byte) => (byte < space || byte === quote || byte === backslash ? 1 : 0))
+
 const escapes = Array.from({ length: space }, (_, code) => JSON.stringify(String.fromCharCode(code)).slice(1, -1))
 
 const escapeOf = (byte: number): string => (byte === quote ? '\\"' : byte === backslash ? '\\\\' : (escapes[byte] ?? ''))
@@ -25,15 +28,12 @@ export const jsonStyle: Style = {
   mark: '"',
   text: (out, bytes, from, to) => {
     out.byte(quote)
-    let plainFrom = from
-    for (let i = from; i < to; i++) {
-      const byte = bytes[i] ?? 0
-      if (byte >= space && byte !== quote && byte !== backslash) continue
-      out.bytes(bytes, plainFrom, i)
-      out.ascii(escapeOf(byte))
-      plainFrom = i + 1
+    for (let plainFrom = from; ;) {
+      const special = out.until(isSpecial, bytes, plainFrom, to)
+      if (special === to) break
+      out.ascii(escapeOf(bytes[special] ?? 0))
+      plainFrom = special + 1
     }
-    out.bytes(bytes, plainFrom, to)
     out.byte(quote)
   },
 }

@@ -8,6 +8,8 @@ const powers = [10, 100, 1_000, 10_000, 100_000, 1_000_000]
 const int32Max = 2_147_483_647
 const shortLoop = 48
 const leastBytes = 1_024
+const colon = 0x3a
+const clockBytes = 15
 
 /** Text in UTF-8 that grows at its end. Strings that are put together and encoded afterwards take five times as long. */
 export class TextBytes {
@@ -37,19 +39,35 @@ export class TextBytes {
   }
 
   ascii(text: string): void {
-    this.reserve(text.length)
-    const { buffer } = this
-    for (let i = 0; i < text.length; i++) buffer[this.at++] = text.charCodeAt(i)
+    const { length } = text
+    this.reserve(length)
+    const { buffer, at } = this
+    for (let i = 0; i < length; i++) buffer[at + i] = text.charCodeAt(i)
+    this.at = at + length
   }
 
   bytes(bytes: Uint8Array, from: number, to: number): void {
+    const length = to - from
+    this.reserve(length)
+    const { buffer, at } = this
+    if (length <= shortLoop) for (let i = 0; i < length; i++) buffer[at + i] = bytes[from + i] ?? 0
+    else buffer.set(bytes.subarray(from, to), at)
+    this.at = at + length
+  }
+
+  /** Copies bytes up to the first that is marked in a table of all 256; returns where that one is, or the end. */
+  until(marked: Uint8Array, bytes: Uint8Array, from: number, to: number): number {
     this.reserve(to - from)
-    const { buffer } = this
-    if (to - from <= shortLoop) for (let i = from; i < to; i++) buffer[this.at++] = bytes[i] ?? 0
-    else {
-      buffer.set(bytes.subarray(from, to), this.at)
-      this.at += to - from
+    const { buffer, at } = this
+    const shift = at - from
+    let i = from
+    for (; i < to; i++) {
+      const byte = bytes[i] ?? 0
+      if (marked[byte] !== 0) break
+      buffer[i + shift] = byte
     }
+    this.at = i + shift
+    return i
   }
 
   /** A safe integer. */
@@ -96,26 +114,41 @@ export class TextBytes {
   /** `digits(7, 2)` is `07`. */
   digits(value: number, count: number): void {
     this.reserve(count)
-    const end = this.at + count
-    let [rest, i] = [value, end]
-    for (; rest > int32Max && i > this.at; i--) {
+    const { buffer, at } = this
+    let rest = value
+    let i = at + count
+    for (; rest > int32Max && i > at; i--) {
       const tenth = Math.floor(rest / 10)
-      this.buffer[i - 1] = zero + (rest - tenth * 10)
+      buffer[i - 1] = zero + (rest - tenth * 10)
       rest = tenth
     }
-    this.smallDigits(rest | 0, this.at, i)
-    this.at = end
+    // Integers of 32 bits are divided many times as fast.
+    for (let small = rest | 0; i > at; i--) {
+      const tenth = (small / 10) | 0
+      buffer[i - 1] = zero + (small - tenth * 10)
+      small = tenth
+    }
+    this.at += count
   }
 
-  /** Integers of 32 bits are divided many times as fast. */
-  private smallDigits(value: number, from: number, to: number): void {
-    const { buffer } = this
-    let rest = value
-    for (let i = to - 1; i >= from; i--) {
-      const tenth = (rest / 10) | 0
-      buffer[i] = zero + (rest - tenth * 10)
-      rest = tenth
-    }
+  /** The time of a day in microseconds: `03:04:05.678000`. */
+  clock(micros: number): void {
+    this.reserve(clockBytes)
+    const { buffer, at } = this
+    const seconds = (micros / 1_000_000) | 0
+    const minutes = (seconds / 60) | 0
+    const hours = (minutes / 60) | 0
+    const fraction = micros - seconds * 1_000_000
+    const thousandths = (fraction / 1_000) | 0
+    twoDigits(buffer, at, hours)
+    buffer[at + 2] = colon
+    twoDigits(buffer, at + 3, minutes - hours * 60)
+    buffer[at + 5] = colon
+    twoDigits(buffer, at + 6, seconds - minutes * 60)
+    buffer[at + 8] = point
+    threeDigits(buffer, at + 9, thousandths)
+    threeDigits(buffer, at + 12, fraction - thousandths * 1_000)
+    this.at = at + clockBytes
   }
 
   private reserve(bytes: number): void {
@@ -124,6 +157,18 @@ export class TextBytes {
     this.buffer.copy(larger, 0, 0, this.at)
     this.buffer = larger
   }
+}
+
+const twoDigits = (into: Buffer, at: number, value: number): void => {
+  const tens = (value / 10) | 0
+  into[at] = zero + tens
+  into[at + 1] = zero + (value - tens * 10)
+}
+
+const threeDigits = (into: Buffer, at: number, value: number): void => {
+  const hundreds = (value / 100) | 0
+  into[at] = zero + hundreds
+  twoDigits(into, at + 1, value - hundreds * 100)
 }
 
 const digitsOf = (whole: number): number => {

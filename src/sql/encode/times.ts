@@ -1,7 +1,6 @@
 import type { TextBytes } from './text-bytes.js'
 
 const dayMicros = 86_400_000_000
-const secondMicros = 1_000_000
 
 const two = (n: number) => (n < 10 ? `0${n}` : String(n))
 
@@ -37,25 +36,12 @@ export const dateText = (days: number): string => {
   return text
 }
 
-const clock = (out: TextBytes, micros: number): void => {
-  const seconds = (micros / secondMicros) | 0
-  const minutes = (seconds / 60) | 0
-  const hours = (minutes / 60) | 0
-  out.digits(hours, 2)
-  out.ascii(':')
-  out.digits(minutes - hours * 60, 2)
-  out.ascii(':')
-  out.digits(seconds - minutes * 60, 2)
-  out.ascii('.')
-  out.digits(micros - seconds * secondMicros, 6)
-}
-
 /** Microseconds since 1970, as a safe integer, with their zone: `2024-01-02 03:04:05.678000+00:00`. */
 export const writeTimestamp = (out: TextBytes, micros: number, zone: string): void => {
   const days = Math.floor(micros / dayMicros)
   out.ascii(dateText(days))
   out.ascii(' ')
-  clock(out, micros - days * dayMicros)
+  out.clock(micros - days * dayMicros)
   out.ascii(zone)
 }
 
@@ -74,7 +60,7 @@ export const writeMoment = (out: TextBytes, count: bigint, perSecond: MomentUnit
   const ofDay = ((count % perDay) + perDay) % perDay
   out.ascii(dateText(Number((count - ofDay) / perDay)))
   out.ascii(' ')
-  clock(out, Number((ofDay * 1_000_000n) / perSecond))
+  out.clock(Number((ofDay * 1_000_000n) / perSecond))
   if (perSecond === 1_000_000_000n) out.digits(Number(ofDay % 1_000n), 3)
   out.ascii(zone)
 }

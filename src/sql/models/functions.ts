@@ -13,7 +13,7 @@ import {
 } from '@duckdb/node-api'
 import { isProblem } from '../../errors.js'
 import { limits } from '../../limits.js'
-import { doubles, rawItems, validityOf } from '../vectors.js'
+import { always, doubles, rawItems, validityOf } from '../vectors.js'
 import { RowMemo } from './row-memo.js'
 import { fieldsOf, type ArgumentKind, type BoundModel, type Extent, type InputVector, type ScoringModel } from './scoring-model.js'
 
@@ -31,10 +31,10 @@ const gaveUp = 'too many rows to score inside the query'
 /** A column of a chunk as the engine reads it. */
 export const inputVector = (vector: DuckDBVector, rows: number): InputVector => {
   if (vector instanceof DuckDBDoubleVector) {
-    const values = Float64Array.from(doubles(vector))
+    const values = new Float64Array(doubles(vector))
     const valid = validityOf(vector)
     // A missing number is NaN to the engine; the slot of a NULL may hold anything.
-    for (let row = 0; row < rows; row++) if (!valid(row)) values[row] = NaN
+    if (valid !== always) for (let row = 0; row < rows; row++) if (!valid(row)) values[row] = NaN
     return { values }
   }
   return { values: vector.toArray() }
