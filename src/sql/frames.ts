@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { ResultReturnType, type DuckDBPreparedStatement, type DuckDBType } from '@duckdb/node-api'
+import { ResultReturnType, type DuckDBDataChunk, type DuckDBPreparedStatement, type DuckDBResult, type DuckDBType } from '@duckdb/node-api'
 import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import { rowsOf, type RowFormat } from './encode/chunks.js'
@@ -42,6 +42,21 @@ const typeName = (type: DuckDBType | undefined): string => type?.alias ?? String
 const tooLarge = (what: string) =>
   new Problem('query_limit', 'The result is too large', `The result has more than ${what}`, { hint: 'Add LIMIT, or aggregate.' })
 
+/** The chunks of a result; while one is written the next is fetched. */
+async function* chunksOf(result: DuckDBResult): AsyncGenerator<DuckDBDataChunk> {
+  let coming = result.fetchChunk()
+  try {
+    for (let chunk = await coming; chunk && chunk.rowCount > 0; chunk = await coming) {
+      coming = result.fetchChunk()
+      // Whoever leaves early never hears how it ended.
+      coming.catch(() => undefined)
+      yield chunk
+    }
+  } finally {
+    await coming.catch(() => undefined)
+  }
+}
+
 /** The text that DuckDB runs, and the form of the rows. */
 type Printed = { text: string; format: RowFormat }
 
@@ -56,7 +71,7 @@ export async function* framesOf(session: Session, prepared: DuckDBPreparedStatem
   const isScored = session.staged.length > 0 && session.run.uses.size === 0
   yield { columns, ...(session.served.length > 0 && { served: session.served }), ...(isScored && { scored: scoredBy(session) }) }
   let [rows, bytes] = [0, 0]
-  for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+  for await (const chunk of chunksOf(result)) {
     checkAborted(session.signal)
     rows += chunk.rowCount
     if (rows > limits.resultMaxRows) throw tooLarge(`${limits.resultMaxRows} rows`)
