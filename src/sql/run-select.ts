@@ -90,16 +90,19 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
   // What is known by its text is one statement, which needs no transaction around it.
   const isAlone = rewritten !== undefined
   if (!isAlone) await begin(connection)
+  let isWhole = false
   try {
     rewritten ??= await rewriteAndKeep(session, database.instance, request)
     yield* answer(context, session, rewritten)
+    isWhole = true
   } catch (error) {
     if (session.run.gaveUp) throw way.mode === 'inside' ? new TooManyRowsInside() : tooManyAround()
     const isOwn = isProblem(error) || error instanceof RunError || error instanceof TooManyRowsInside
     throw rewritten && !isOwn ? new RunError(error, rewritten.text, rewritten.tree) : error
   } finally {
     session.functions.end(session.run)
-    if (!isAlone) await rollback(connection)
+    // A stream that is left before its end keeps its snapshot, closed or not, until the connection is told to roll back.
+    if (!isAlone || !isWhole) await rollback(connection)
   }
 }
 
@@ -147,8 +150,9 @@ async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerat
 
 /**
  * Runs one SELECT: checks it, rewrites names to what they stand for at the log position, and answers frame by frame.
- * The user's text never reaches DuckDB, only the tree that passed the guard does, in a read-only transaction of a connection
- * of its own. Throws Problems that speak of the user's text.
+ * The user's text never reaches DuckDB, only the tree that passed the guard does, on a connection that no other query has
+ * meanwhile: rewritten and run in one read-only transaction, or, when it was rewritten before, as the one statement that it is.
+ * Throws Problems that speak of the user's text.
  *
  * @example for await (const frame of runSelect({ instance }, { sql: 'SELECT 1', db: 'shop', defaultProject: 'shop', upTo: 40 }, services)) …
  */
