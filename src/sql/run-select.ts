@@ -17,7 +17,7 @@ import type { ScoringMode, Session } from './session.js'
 import { RunError, Sources } from './sources.js'
 import { begin, rollback } from './transaction.js'
 import { viewColumns } from './view-columns.js'
-import { watch } from './watch.js'
+import { watch, type Clock } from './watch.js'
 
 const quotedMaxStrings = 100
 
@@ -26,6 +26,7 @@ type Context = {
   database: { instance: DuckDBInstance }
   request: SelectRequest
   services: SelectServices
+  clock: Clock
 }
 
 /** How an attempt runs models, and which names in double quotes it takes for texts. */
@@ -139,7 +140,10 @@ async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerat
   try {
     for await (const frame of attempt(context, { mode, strings }, (made) => (session = made))) {
       answered = true
+      // The time that a slow reader takes is not the query's.
+      context.clock.hold()
       yield frame
+      context.clock.run()
     }
   } catch (error) {
     next = answered ? undefined : nextWay(error, session, { mode, strings })
@@ -165,10 +169,10 @@ export async function* runSelect(
   const connection = await pool.take()
   let isClean = false
   const timeoutMs = request.timeoutMs ?? limits.sqlTimeoutMs
-  const { signal, done, isLate } = watch(connection, services.signal, timeoutMs)
+  const { signal, clock, isLate, done } = watch(connection, services.signal, timeoutMs)
   try {
     checkAborted(signal)
-    const context = { connection, database, request, services: { ...services, signal } }
+    const context = { connection, database, request, services: { ...services, signal }, clock }
     isClean = yield* attempts(context, { mode: 'inside', strings: new Set() })
   } catch (error) {
     if (!isLate()) throw error
