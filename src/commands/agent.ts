@@ -2,7 +2,8 @@ import type { Command } from '@event-driven-io/emmett'
 import type { Agent, AgentEvent, AgentSkill } from '../../events/agent.js'
 import { unreachable, type JsonObject } from '../../events/common.js'
 import { conflict, notFound, Problem, wrong } from '../errors.js'
-import { byName, byNames, called, type FactsOf, type Found } from '../log/lookups.js'
+import { byName, byNames, called, usersOf, type FactsOf, type Found } from '../log/lookups.js'
+import { listed } from './listed.js'
 import { mergeParams, newParams, replacedParams } from './params.js'
 
 type Target = { project: string; agent: string }
@@ -46,6 +47,7 @@ export const reads = (command: AgentCommand) => {
     ),
     removed: byNames('skill', removed, data.project),
     localModel: byName('model', local, data.project),
+    chatbots: usersOf('chatbot', 'agent', command.type === 'DeleteAgent' ? data.agent : '', data.project),
   }
 }
 
@@ -83,6 +85,7 @@ export const decide = (command: AgentCommand, facts: Facts): AgentEvent[] => {
     case 'DeleteAgent':
       if (!agent && command.data.ifExists) return []
       if (!agent) throw notFound('agent', data.agent)
+      if (facts.chatbots.length > 0) throw inUse(agent, facts.chatbots)
       return [{ type: 'AgentDeleted', data: {} }]
     default:
       return unreachable(command)
@@ -138,3 +141,8 @@ const refuseMissingModel = ({ provider, model_name }: Changes, { localModel }: F
 
 const missingResource = (detail: string) =>
   new Problem('not_found', 'Resource not found', detail, { hint: 'Create it first, or correct the name.' })
+
+const inUse = ({ state }: Found<'agent'>, chatbots: readonly Found<'chatbot'>[]) =>
+  new Problem('not_empty', 'Agent is in use', `Agent '${state.name}' can not be deleted, because it answers for: ${listed(chatbots)}`, {
+    hint: 'Delete them first, or give them another agent.',
+  })

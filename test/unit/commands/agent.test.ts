@@ -1,7 +1,20 @@
 import { describe, expect, test } from '@jest/globals'
 import { agentChanges, agentCreation, agentFields, providerOf } from '../../../src/commands/agent-input.js'
 import { given } from '../../support/given.js'
-import { agentData, churnHad, helperCreated, sales, salesCreated, secret, shopCreated, stock, stockCreated } from './samples.js'
+import {
+  agentData,
+  bot,
+  botCreated,
+  churnHad,
+  helperCreated,
+  sales,
+  salesCreated,
+  secret,
+  shopCreated,
+  slackCreated,
+  stock,
+  stockCreated,
+} from './samples.js'
 
 const creation = (more = {}) => ({
   type: 'CreateAgent' as const,
@@ -140,6 +153,19 @@ describe('DeleteAgent', () => {
       .then()
     given(shopCreated).when(remove()).refuses('not_found')
     given().when(remove()).refuses('not_found', 'Project')
+  })
+  test('refuses while chatbots use it, and names them', () => {
+    const used = [shopCreated, slackCreated(), helperCreated(), botCreated()]
+    for (const flags of [{}, { ifExists: true }])
+      given(...used)
+        .when(remove(flags))
+        .refuses('not_empty', "'Helper' can not be deleted, because it answers for: chatbot Bot")
+    given(...used, { stream: bot, event: { type: 'ChatbotDeleted', data: {} } })
+      .when(remove())
+      .then({ type: 'AgentDeleted', data: {} })
+    given(...used, { stream: bot, event: { type: 'ChatbotUpdated', data: { agent: null, model_name: 'm' } } })
+      .when(remove())
+      .then({ type: 'AgentDeleted', data: {} })
   })
 })
 
