@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { agentChanges, agentCreation, agentFields, providerOf } from '../../../src/commands/agent-input.js'
+import { limits } from '../../../src/limits.js'
 import { given } from '../../support/given.js'
+import { stream } from '../../support/log.js'
 import {
   agentData,
   bot,
@@ -10,6 +12,7 @@ import {
   sales,
   salesCreated,
   secret,
+  shop,
   shopCreated,
   slackCreated,
   stock,
@@ -141,6 +144,39 @@ describe('UpdateAgent', () => {
       .when(update({ name: 'aide' }))
       .refuses('already_exists')
     given(shopCreated).when(update({})).refuses('not_found')
+  })
+})
+
+describe('the number of skills', () => {
+  const many = Array.from({ length: limits.agentMaxSkills + 1 }, (_, i) => stream(100 + i))
+  const made = many.map((where, i) => ({
+    stream: where,
+    event: { type: 'SkillCreated' as const, data: { project: shop, name: `s${i}`, type: 'sql', params: {} } },
+  }))
+  const names = many.map((_, i) => `s${i}`)
+  const having = (count: number) => helperCreated({ skills: many.slice(0, count).map((skill) => ({ skill, params: {} })) })
+
+  test('has a limit in one request', () => {
+    given(shopCreated, ...made)
+      .when(creation({ skills: uses(...names) }))
+      .refuses('wrong_arguments', `at most ${limits.agentMaxSkills}`)
+    for (const changes of [{ skills: uses(...names) }, { skills_to_add: uses(...names) }, { skills_to_remove: names }])
+      given(shopCreated, helperCreated(), ...made)
+        .when(update(changes))
+        .refuses('wrong_arguments', `at most ${limits.agentMaxSkills}`)
+  })
+  test('has a limit over several; one that has more may lose some', () => {
+    const last = names.at(-1) ?? ''
+    given(shopCreated, having(limits.agentMaxSkills), ...made)
+      .when(update({ skills_to_add: uses(last) }))
+      .refuses('wrong_arguments', `at most ${limits.agentMaxSkills}`)
+    const all = many.slice(0, -1).map((skill) => ({ skill, params: {} }))
+    given(shopCreated, having(limits.agentMaxSkills + 1), ...made)
+      .when(update({ skills_to_remove: [last] }))
+      .then({ type: 'AgentUpdated', data: { skills: all } })
+    given(shopCreated, having(limits.agentMaxSkills - 1), ...made)
+      .when(update({ skills_to_add: uses(names.at(-2) ?? '') }))
+      .then({ type: 'AgentUpdated', data: { skills: all } })
   })
 })
 
