@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { Analytics } from './analytics/supervisor.js'
 import { Ledger } from './commands/ledger.js'
-import { ConfigError, isLoopback, type Config } from './config.js'
+import { isLoopback, type Config } from './config.js'
 import { Blobs } from './files/blobs.js'
 import { Ingester } from './files/ingest.js'
 import { agentRoutes } from './http/agents.js'
@@ -20,7 +20,7 @@ import { modelRoutes } from './http/models.js'
 import { predictRoutes } from './http/predict.js'
 import { projectRoutes } from './http/projects.js'
 import { Records } from './http/records.js'
-import { createHttpServer } from './http/server.js'
+import { createHttpServer, listen } from './http/server.js'
 import { Sessions } from './http/sessions.js'
 import { skillRoutes } from './http/skills.js'
 import { sqlUtilityRoutes } from './http/sql-utilities.js'
@@ -56,15 +56,6 @@ export type Service = {
 }
 
 const systemOrigin: Origin = { actor: 'system', source: 'system', request: null, correlation: null, causation: null }
-
-const listen = (server: Server, { port, host }: Config): Promise<AddressInfo> =>
-  new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const reason = error.code === 'EADDRINUSE' ? 'the port is taken; set PORT to another one' : error.message
-      reject(new ConfigError(`cannot listen on ${host}:${port}: ${reason}`))
-    })
-    server.listen(port, host, () => resolve(server.address() as AddressInfo))
-  })
 
 const addressOf = ({ address, port, family }: AddressInfo): string => `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 
@@ -160,7 +151,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   // Only without a login is the address itself what keeps others out.
   const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
   const server = createHttpServer(createApp({ routes, about, sessions, hosts, logger }))
-  const address = await listen(server, config)
+  const address = await listen(server, config, logger)
   // Requests and runs of jobs end side by side, each in the time that a stop may take.
   undo.push(() => Promise.all([stopListening(server), jobs.stop()]))
   await trainings.resume()
