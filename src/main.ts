@@ -41,6 +41,7 @@ import { Trainer } from './models/trainer.js'
 import { TrainingService } from './models/training-service.js'
 import { SqlEngine } from './sql/execute.js'
 import { TableWriter } from './sql/table-writer.js'
+import { undoAll } from './undo.js'
 import { Vault } from './vault/vault.js'
 import { readVersion } from './version.js'
 
@@ -68,11 +69,6 @@ const stopListening = async (server: Server): Promise<void> => {
   clearTimeout(patience)
 }
 
-/** Carries out steps, the last one first. */
-const undoAll = async (steps: readonly (() => unknown)[]): Promise<void> => {
-  for (const step of steps.toReversed()) await step()
-}
-
 /**
  * Puts the service together and starts it. The only place that knows every part.
  *
@@ -85,7 +81,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
   try {
     return await assemble(config, logger, paths, undo)
   } catch (error) {
-    await undoAll(undo)
+    await undoAll(undo).catch((err: unknown) => logger.error({ err }, 'the start failed, and not all of it could be undone'))
     throw error
   }
 }
