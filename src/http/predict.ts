@@ -68,6 +68,12 @@ export const readPredictBody = (body: unknown): { rows: InputRow[]; params: Reco
   return { rows: rows as InputRow[], params }
 }
 
+/** What a path may say of a model: `rent`, or one of its versions, `rent.2`. Whether a model has the whole text as its name is not known here. */
+export const versionIn = (ref: string): { model: string; version: number | undefined } => {
+  const [, model = ref, digits] = /^(.+)\.(\d{1,9})$/.exec(ref) ?? []
+  return { model, version: digits === undefined ? undefined : Number(digits) }
+}
+
 /** A model and the version that a path names: `rent`, `rent.2`; a whole name wins over a version. */
 export const modelNamed = async (
   log: Log,
@@ -75,11 +81,11 @@ export const modelNamed = async (
   ref: string,
 ): Promise<{ model: Found<'model'>; version: ModelVersion }> => {
   const whole = await log.resources.one('model', ref, project)
-  const [, name = '', digits = ''] = /^(.+)\.(\d{1,9})$/.exec(ref) ?? []
-  const model = whole ?? (name === '' ? undefined : await log.resources.one('model', name, project))
+  const named = versionIn(ref)
+  const model = whole ?? (named.version === undefined ? undefined : await log.resources.one('model', named.model, project))
   if (!model) throw notFound('model', ref)
   const { active, latest } = model.state
-  return { model, version: versionOf(model.state, whole ? (active ?? latest) : Number(digits)) }
+  return { model, version: versionOf(model.state, whole || named.version === undefined ? (active ?? latest) : named.version) }
 }
 
 /** How far a training is, for those who ask too early. */
