@@ -9,10 +9,8 @@ import { answerRows, type InputRow } from '../models/answer.js'
 import type { ModelStore } from '../models/model-store.js'
 import type { PredictionRecorder } from '../models/recorder.js'
 import { originOf } from './origin.js'
-import { param, type Route } from './route.js'
+import { isRecord, param, type Route } from './route.js'
 import { projectNamed } from './scope.js'
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const refuseTooMany = (rows: number): void => {
   if (rows > limits.predictMaxRows)
@@ -46,22 +44,22 @@ const parseText = (text: string): unknown => {
 const rowsIn = (data: unknown): unknown[] => {
   if (typeof data === 'string') return rowsIn(parseText(data))
   if (Array.isArray(data)) return data
-  if (isObject(data)) return fromColumns(data)
+  if (isRecord(data)) return fromColumns(data)
   throw wrong('data: must be an array of rows, an object of columns, or either as JSON text')
 }
 
 /** The rows of a predict request: the documented bare array, or `{"data": …, "params": {…}}` as clients send. */
 export const readPredictBody = (body: unknown): { rows: InputRow[]; params: Record<string, unknown> } => {
-  if (!Array.isArray(body) && !(isObject(body) && 'data' in body))
+  if (!Array.isArray(body) && !(isRecord(body) && 'data' in body))
     throw new Problem('missing_parameter', 'Missing parameter', 'Must provide an array of rows, or {"data": [rows]}', {
       hint: 'Send [{"column": value, …}].',
     })
   const rows = Array.isArray(body) ? (body as unknown[]) : rowsIn(body['data'])
   const params = Array.isArray(body) ? {} : (body['params'] ?? {})
-  if (!isObject(params)) throw wrong('params: must be an object')
+  if (!isRecord(params)) throw wrong('params: must be an object')
   refuseTooMany(rows.length)
   rows.forEach((row, i) => {
-    if (!isObject(row)) throw wrong(`row ${i}: must be an object of columns`)
+    if (!isRecord(row)) throw wrong(`row ${i}: must be an object of columns`)
     const unfit = unfitJson(row)
     if (unfit) throw wrong(`row ${i}: ${unfit[0]} ${unfit[1]}`)
   })
@@ -103,6 +101,9 @@ const notReady = (name: string, { version, status, error }: ModelVersion, progre
     },
   )
 
+const given = z.array(z.looseObject({})).describe('rows')
+const columns = z.record(z.string(), z.array(z.json())).describe('columns')
+
 type Services = { log: Log; store: ModelStore; recorder: PredictionRecorder; progressOf: ProgressOf }
 
 export const predictRoutes = ({ log, store, recorder, progressOf }: Services): Route[] => [
@@ -110,7 +111,7 @@ export const predictRoutes = ({ log, store, recorder, progressOf }: Services): R
     method: 'post',
     path: '/projects/:project/models/:model/predict',
     summary: 'Predict: one answer for each row, recorded before it is given',
-    body: z.union([z.array(z.looseObject({})), z.object({ data: z.array(z.looseObject({})), params: z.looseObject({}).optional() })]),
+    body: z.union([given, z.object({ data: z.union([given, columns, z.string()]), params: z.looseObject({}).optional() })]),
     answers: { 200: z.array(z.looseObject({ __service_row_id: z.null() })) },
     async handle(req, res) {
       const project = await projectNamed(log, param(req, 'project'))
