@@ -223,5 +223,11 @@ const reasonOf = (error: unknown): string => {
   return reason.slice(0, reasonMaxChars).replaceAll('\0', '').toWellFormed()
 }
 
-/** The one number that lists show: R² of a regression, accuracy of a classifier, both out of fold. */
-const accuracyOf = ({ metrics }: TrainReport): number | null => metrics['r2'] ?? metrics['accuracy'] ?? null
+/** Clients read a number of more than 15 characters, with its sign and its point, as a text. */
+const short = (number: number): number => Number(Number(number.toPrecision(12)).toFixed(10))
+
+/** The one number that lists show: R² of a regression, accuracy of a classifier, both out of fold. The report has all digits. */
+const accuracyOf = ({ metrics }: TrainReport): number | null => {
+  const accuracy = metrics['r2'] ?? metrics['accuracy']
+  return accuracy === undefined ? null : short(accuracy)
+}

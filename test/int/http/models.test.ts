@@ -144,6 +144,12 @@ test('a model is created by its statement, read in both records, retrained, read
   const one = await send(at.url, 'GET', `${models}/life`)
   expect(one.body).toEqual({ ...record, engine: expect.any(String), engine_name: expect.any(String) })
   expect((await send(at.url, 'GET', models)).body).toContainEqual(record)
+  const { accuracy } = one.body as { accuracy: number }
+  expect(String(accuracy).length).toBeLessThanOrEqual(15)
+  expect(await sql(at.url, "SELECT accuracy FROM models WHERE name = 'life'")).toMatchObject({
+    data: [[accuracy]],
+    column_types: ['DOUBLE'],
+  })
   expect(await sql(at.url, 'RETRAIN mindsdb.life')).toMatchObject({ type: 'table' })
   await settled(at.url, 'life.2')
   expect(await send(at.url, 'GET', `${models}/life`)).toMatchObject({ body: { version: 2, active: true } })
