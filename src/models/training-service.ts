@@ -11,6 +11,7 @@ import { isProblem, Problem } from '../errors.js'
 import type { Blobs } from '../files/blobs.js'
 import { insist } from '../log/insist.js'
 import type { Origin } from '../log/log.js'
+import { databaseOf } from './data-source.js'
 import { isOwnEngine, unknownEngine } from './engine.js'
 import { baseVersionKey, type Base } from './fine-tuning.js'
 import type { Progress } from './fit.js'
@@ -140,10 +141,11 @@ export class TrainingService {
     const work = await mkdtemp(join(temporary, 'training-'))
     try {
       const handler = await this.#handlerOf(engine)
+      const db = await this.#databaseOf(running, database)
       const base = await this.#baseOf(running, using)
       const { position: readAt } = await ledger.log.head()
       const rowsFile = join(work, 'rows')
-      const { columns, chunks } = await this.options.select({ sql: query, db: database, upTo: readAt }, running.abort.signal)
+      const { columns, chunks } = await this.options.select({ sql: query, db, upTo: readAt }, running.abort.signal)
       await pipeline(lines(chunks), createWriteStream(rowsFile), { signal: running.abort.signal })
       const matrixFile = join(work, 'matrix')
       const artefactFile = join(work, 'artefact')
@@ -180,6 +182,13 @@ export class TrainingService {
     const named = await this.options.ledger.log.resources.one('engine', engine)
     if (foldName(named?.state.name ?? '') !== foldName(engine)) throw unknownEngine(engine)
     return named?.state.handler ?? engine
+  }
+
+  async #databaseOf({ model }: Wanted, database: string): Promise<string> {
+    const { resources } = this.options.ledger.log
+    const found = await resources.byStream('model', model)
+    const project = found && (await resources.byStream('project', found.state.project))
+    return project ? databaseOf(resources, { database }, project) : database
   }
 
   /** The version that a training goes on from, when it does. */

@@ -170,6 +170,19 @@ test('a model is created by its statement, read in both records, retrained, read
   expect(await send(at.url, 'DELETE', `${models}/life.7`)).toMatchObject({ status: 404, body: { title: 'Model not found' } })
 })
 
+test('a model of a project that got another name goes on reading it, and shows that name', async () => {
+  for (const statement of ['CREATE PROJECT shop', 'CREATE VIEW shop.roomy AS (SELECT * FROM files.rentals WHERE rooms > 0)'])
+    expect(await sql(at.url, statement)).toMatchObject({ type: 'ok' })
+  expect(await sql(at.url, 'CREATE MODEL shop.rent FROM shop (SELECT * FROM roomy) PREDICT rental_price')).toMatchObject({ type: 'table' })
+  expect(await settled(at.url, 'rent', 'shop')).toBe('complete')
+  const source = async (project: string) => (await send(at.url, 'GET', `/api/projects/${project}/models/rent`)).body
+  expect(await source('shop')).toMatchObject({ data_source: 'shop' })
+  await sql(at.url, "ALTER DATABASE shop NAME = 'depot'")
+  expect(await source('depot')).toMatchObject({ data_source: 'depot' })
+  expect(await sql(at.url, 'RETRAIN depot.rent')).toMatchObject({ type: 'table' })
+  expect(await settled(at.url, 'rent.2', 'depot')).toBe('complete')
+})
+
 test('a model is described with and without a body', async () => {
   const whole = await send(at.url, 'GET', `${models}/rent/describe`)
   expect(whole).toMatchObject({ status: 200, body: [expect.objectContaining({ NAME: 'rent' })] })
