@@ -253,6 +253,30 @@ describe('rows given in WHERE', () => {
   ])('%s is refused', async (sql, why) => expect(await refusal(sql)).toMatch(why))
 })
 
+describe('WHERE over inputs and outputs of a joined model', () => {
+  const from = 'FROM (SELECT 300 + i AS sqft FROM range(3) AS r(i)) AS t JOIN rent AS m WHERE'
+  test.each<[string, unknown[][]]>([
+    ['m.sqft = 300 OR m.rental_price > 301', [[300], [302]]],
+    ['(m.sqft, m.rental_price) IN ((300, 300), (301, 7))', [[300]]],
+    ['m.rooms = 4 AND (m.sqft = 300 OR m.rental_price = 305)', [[304], [305]]],
+    ['m.rooms = (SELECT max(rooms) FROM files.rentals) AND m.sqft = 301', [[304]]],
+    ['m.rooms IS NULL AND m.rental_price = 302', [[302]]],
+    ['m.sqft = (SELECT max(sqft) - 57 FROM files.rentals)', [[302]]],
+  ])('%s', async (where, data) => expect(await rowsOf(`SELECT m.rental_price ${from} ${where} ORDER BY 1`)).toEqual(data))
+
+  test.each([
+    [
+      'm.rooms = 4 OR m.rental_price > 301',
+      /Input rooms of model shop\.rent is compared, and nothing gives it a value.*m\.rooms = … .*AS v\(rooms\)/,
+    ],
+    ['m.rooms IN (1, 2)', /Input rooms .* nothing gives it a value/],
+    ['(m.rooms, m.sqft) = (1, 300)', /Input rooms .* nothing gives it a value/],
+    ['m.rooms BETWEEN 1 AND 2', /Input rooms .* nothing gives it a value/],
+  ])('%s is refused, since it could never be true', async (where, why) =>
+    expect(await refusal(`SELECT m.rental_price ${from} ${where}`)).toMatch(why),
+  )
+})
+
 describe('USING behind a query', () => {
   const rows: [string, unknown[][]][] = [
     ['SELECT rental_price_confidence AS c FROM rent WHERE sqft = 1 USING confidence = 0.5', [[0.5]]],
