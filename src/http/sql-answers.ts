@@ -58,6 +58,9 @@ const shapes: Record<Format, Shape> = {
   },
 }
 
+/** The media types that an answer may have in the place of JSON. */
+export const otherTypes: readonly string[] = formats.map((format) => shapes[format].type.replace(/;.*/, ''))
+
 const errorBody = (problem: Problem, context: unknown): string =>
   JSON.stringify({ type: 'error', error_code: 0, error_message: errorMessage(problem), context })
 
