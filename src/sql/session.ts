@@ -3,7 +3,7 @@ import type { Directory } from './directory.js'
 import type { ModelFunctions, Run } from './models/functions.js'
 import type { BoundModel, ScoringModel } from './models/scoring-model.js'
 import type { AstNode } from './ast/json.js'
-import type { Sources } from './sources.js'
+import type { Sources, Text } from './sources.js'
 
 /** Rows that were given in WHERE and answered one by one: what was sent, and what came of it. */
 export type Served = {
@@ -48,6 +48,8 @@ export type Session = {
   quoted: Set<string>
   /** Those of them that are no columns, and names for who asks that are none. */
   strings: ReadonlySet<string>
+  /** The queries behind PIVOT … IN, under the names that stand in their places. */
+  pivotQueries: Map<string, Text>
   /** Whether the rewriting says the same at the same position; a time that is counted from now does not. */
   keep: boolean
   served: Served[]
