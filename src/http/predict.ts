@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { unfitJson } from '../../events/common.js'
+import { isObject, unfitJson } from '../../events/common.js'
 import type { ModelVersion } from '../../events/model.js'
 import { versionOf } from '../commands/model.js'
 import { notFound, Problem, wrong } from '../errors.js'
@@ -11,8 +11,6 @@ import type { PredictionRecorder } from '../models/recorder.js'
 import { originOf } from './origin.js'
 import { param, type Route } from './route.js'
 import { projectNamed } from './scope.js'
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const refuseTooMany = (rows: number): void => {
   if (rows > limits.predictMaxRows)
