@@ -2,7 +2,7 @@ import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { isProblem, Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import { Directory } from './directory.js'
-import { explainError, missingColumn } from './explain-error.js'
+import { explainError } from './explain-error.js'
 import { framesOf, heldBack, scoredBy, tooManyAround, TooManyRowsInside } from './frames.js'
 import { leases } from './leases.js'
 import { loadEngineModel } from './models/adapter.js'
@@ -14,10 +14,11 @@ import { keptText, rewrite, rewriteAndKeep, type Rewritten } from './rewrites.js
 import type { Frame, SelectRequest, SelectServices } from './select.js'
 import { accountOf, defineMacros } from './session-user.js'
 import type { ScoringMode, Session } from './session.js'
+import { nameOfNoColumn } from './no-column.js'
 import { RunError, Sources } from './sources.js'
 import { begin, rollback } from './transaction.js'
 import { viewColumns } from './view-columns.js'
-import { watch } from './watch.js'
+import { watch, type Clock } from './watch.js'
 
 const quotedMaxStrings = 100
 
@@ -26,6 +27,7 @@ type Context = {
   database: { instance: DuckDBInstance }
   request: SelectRequest
   services: SelectServices
+  clock: Clock
 }
 
 /** How an attempt runs models, and which names in double quotes it takes for texts. */
@@ -42,7 +44,7 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
     blobsDirectory: services.blobsDirectory,
     params: request.params ?? {},
     account: accountOf(request.user),
-    macros: new Set(),
+    macros: new Map(),
     signal: services.signal,
     mode,
     functions,
@@ -90,26 +92,27 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
   // What is known by its text is one statement, which needs no transaction around it.
   const isAlone = rewritten !== undefined
   if (!isAlone) await begin(connection)
+  let isWhole = false
   try {
     rewritten ??= await rewriteAndKeep(session, database.instance, request)
     yield* answer(context, session, rewritten)
+    isWhole = true
   } catch (error) {
     if (session.run.gaveUp) throw way.mode === 'inside' ? new TooManyRowsInside() : tooManyAround()
     const isOwn = isProblem(error) || error instanceof RunError || error instanceof TooManyRowsInside
     throw rewritten && !isOwn ? new RunError(error, rewritten.text, rewritten.tree) : error
   } finally {
     session.functions.end(session.run)
-    if (!isAlone) await rollback(connection)
+    // A stream that is left before its end keeps its snapshot, closed or not, until the connection is told to roll back.
+    if (!isAlone || !isWhole) await rollback(connection)
   }
 }
 
 /** What to try next after an error, or undefined when it is final. */
 const nextWay = (error: unknown, session: Session | undefined, { mode, strings }: Way): Way | undefined => {
   if (error instanceof TooManyRowsInside && mode === 'inside') return { mode: 'staged', strings }
-  const column = missingColumn(error)
-  // What stands in double quotes is a column if there is one, and else a text, as in MySQL.
-  if (column === undefined || !session?.quoted.has(column) || strings.has(column) || strings.size >= quotedMaxStrings) return undefined
-  return { mode, strings: new Set([...strings, column]) }
+  const name = session && nameOfNoColumn(error, session)
+  return name === undefined || strings.size >= quotedMaxStrings ? undefined : { mode, strings: new Set([...strings, name]) }
 }
 
 /** The error in words about the user's text. Of a statement that was rewritten before, the tree is made once more. */
@@ -136,7 +139,10 @@ async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerat
   try {
     for await (const frame of attempt(context, { mode, strings }, (made) => (session = made))) {
       answered = true
+      // The time that a slow reader takes is not the query's.
+      context.clock.hold()
       yield frame
+      context.clock.run()
     }
   } catch (error) {
     next = answered ? undefined : nextWay(error, session, { mode, strings })
@@ -147,8 +153,9 @@ async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerat
 
 /**
  * Runs one SELECT: checks it, rewrites names to what they stand for at the log position, and answers frame by frame.
- * The user's text never reaches DuckDB, only the tree that passed the guard does, in a read-only transaction of a connection
- * of its own. Throws Problems that speak of the user's text.
+ * The user's text never reaches DuckDB, only the tree that passed the guard does, on a connection that no other query has
+ * meanwhile: rewritten and run in one read-only transaction, or, when it was rewritten before, as the one statement that it is.
+ * Throws Problems that speak of the user's text.
  *
  * @example for await (const frame of runSelect({ instance }, { sql: 'SELECT 1', db: 'shop', defaultProject: 'shop', upTo: 40 }, services)) …
  */
@@ -161,10 +168,10 @@ export async function* runSelect(
   const connection = await pool.take()
   let isClean = false
   const timeoutMs = request.timeoutMs ?? limits.sqlTimeoutMs
-  const { signal, done, isLate } = watch(connection, services.signal, timeoutMs)
+  const { signal, clock, isLate, done } = watch(connection, services.signal, timeoutMs)
   try {
     checkAborted(signal)
-    const context = { connection, database, request, services: { ...services, signal } }
+    const context = { connection, database, request, services: { ...services, signal }, clock }
     isClean = yield* attempts(context, { mode: 'inside', strings: new Set() })
   } catch (error) {
     if (!isLate()) throw error

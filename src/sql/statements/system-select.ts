@@ -1,14 +1,12 @@
 import type { Token } from '../lexer.js'
 import { serverVariable } from '../server-variables.js'
+import { isSymbol, isWord } from '../tokens.js'
 import type { StatementOf, SystemItem } from './statement.js'
 
 /** Functions of the server itself that clients ask for when they connect. */
 const functions = new Set(['database', 'schema', 'version', 'user', 'current_user', 'session_user', 'system_user', 'connection_id'])
 
 const bare = new Set(['current_user', 'session_user'])
-
-const isSymbol = (token: Token | undefined, text: string): boolean => token?.kind === 'symbol' && token.text === text
-const isWord = (token: Token | undefined, word: string): boolean => token?.kind === 'word' && token.text.toUpperCase() === word
 
 type Read = { item: SystemItem; next: number }
 
