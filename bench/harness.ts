@@ -1,12 +1,10 @@
 import autocannon from 'autocannon'
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { end, makeDirectory, removeDirectory, start } from './processes.js'
 
 /** A server in a process of its own, with a directory of its own. */
 export type Target = { name: string; url: string; directory: string; pid: number; stop: () => Promise<void> }
@@ -46,17 +44,15 @@ export const answers = async (url: string, child: ChildProcess): Promise<void> =
 export const serverOf =
   (name: string, file: string, args: readonly string[] = [], ready = '/api/util/ping', environment: Record<string, string> = {}): Start =>
   async () => {
-    const directory = mkdtempSync(join(tmpdir(), `bench-${name}-`))
+    const directory = makeDirectory(name)
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
     const env = { ...process.env, PORT: String(port), DATA_DIR: directory, NODE_ENV: 'production', ...environment }
-    const child = spawn(process.execPath, [compiled(file), ...args], { env, stdio: ['ignore', 'ignore', 'inherit'] })
+    const child = start(compiled(file), args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
     await answers(url + ready, child)
     const stop = async () => {
-      const ended = once(child, 'exit')
-      child.kill('SIGTERM')
-      await ended
-      rmSync(directory, { recursive: true, force: true })
+      await end(child)
+      removeDirectory(directory)
     }
     return { name, url, directory, pid: child.pid ?? 0, stop }
   }
@@ -97,12 +93,15 @@ export const compare = async (
   for (let round = 0; round < rounds; round++)
     for (const side of round % 2 === 0 ? (['ours', 'bare'] as const) : (['bare', 'ours'] as const)) {
       const target = await (side === 'ours' ? ours : bare)()
-      await prepare(target)
-      await run(target, { ...load, seconds: 1 })
-      const measured = await run(target, load)
-      if (measured.failed > 0) throw new Error(`${name}: ${measured.failed} requests to ${side} failed`)
-      figures[side].push(measured)
-      await target.stop()
+      try {
+        await prepare(target)
+        await run(target, { ...load, seconds: 1 })
+        const measured = await run(target, load)
+        if (measured.failed > 0) throw new Error(`${name}: ${measured.failed} requests to ${side} failed`)
+        figures[side].push(measured)
+      } finally {
+        await target.stop()
+      }
     }
   print(name, figures.ours, figures.bare)
 }
@@ -149,10 +148,12 @@ export const sameAnswer = async (starts: readonly Start[], ask: (target: Target)
   const answered: string[] = []
   for (const start of starts) {
     const target = await start()
-    answered.push(
-      JSON.stringify(await ask(target), (key, value: unknown) => (/^(id|project_id|created_at|updated_at)$/.test(key) ? 0 : value)),
-    )
-    await target.stop()
+    try {
+      const same = (key: string, value: unknown) => (/^(id|project_id|created_at|updated_at)$/.test(key) ? 0 : value)
+      answered.push(JSON.stringify(await ask(target), same))
+    } finally {
+      await target.stop()
+    }
   }
   if (new Set(answered).size !== 1) throw new Error(`the two sides answer differently:\n${answered.join('\n')}`)
 }

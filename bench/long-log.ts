@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { v7 as uuidv7 } from 'uuid'
 import { streamId } from '../events/common.js'
 import type { NewEvent } from '../src/log/log.js'
 import { SqliteLog } from '../src/log/sqlite/sqlite-log.js'
 import { Vault } from '../src/vault/vault.js'
+import { makeDirectory } from './processes.js'
 
 const origin = { actor: 'bench', source: 'system', request: 'bench', correlation: null, causation: null } as const
 const perCommand = 1_000
 
 /** A data directory with a log of these events. */
 const makeLogOf = async (batches: Iterable<NewEvent[]>): Promise<string> => {
-  const directory = mkdtempSync(join(tmpdir(), 'bench-log-'))
+  const directory = makeDirectory('log')
   const key = randomBytes(32)
   writeFileSync(join(directory, 'FORMAT'), '1\n')
   writeFileSync(join(directory, 'vault.key'), key.toString('hex'))

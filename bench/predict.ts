@@ -1,8 +1,8 @@
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { compare, sameAnswer, send, serverOf, service, trainModel, upload, type Target } from './harness.js'
+import { makeDirectory } from './processes.js'
 
 const path = '/api/projects/mindsdb/models/mpg/predict'
 const row = { Cylinders: 4, Displacement: 120, Horsepower: 88, Weight_in_lbs: 2400, Acceleration: 16, Origin: 'Japan' }
@@ -24,7 +24,7 @@ const artefactIn = (directory: string): string => {
 
 /** Predicting one row over REST with recording, 16 connections. */
 export const predict = async (): Promise<void> => {
-  const keep = mkdtempSync(join(tmpdir(), 'bench-artefact-'))
+  const keep = makeDirectory('artefact')
   const artefact = join(keep, 'artefact')
   const first = await service()
   await train(first)

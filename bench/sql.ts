@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync, readdirSync } from 'node:fs'
@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { Agent, request } from 'node:http'
 import { decodeArtefact } from '../src/models/artefact.js'
 import { compiled, median, send, serverOf, service, trainModel, upload, type Start, type Target } from './harness.js'
+import { end, start } from './processes.js'
 import { table as scoringTable } from './scoring.js'
 
 const columns = 'id,amount,customer,moment,paid'
@@ -61,7 +62,7 @@ const readAll = async (url: string, query: string): Promise<Read> => {
 
 /** A process of a bare baseline, which answers each message with what a run gave. */
 const bareRunner = <T>(file: string, args: readonly string[]): { run: () => Promise<T>; child: ChildProcess } => {
-  const child = spawn(process.execPath, [compiled(file), ...args], { stdio: ['ipc', 'inherit', 'inherit'] })
+  const child = start(compiled(file), args, { stdio: ['ipc', 'inherit', 'inherit'] })
   const run = async () => {
     child.send('run')
     const [told] = (await once(child, 'message')) as [T]
@@ -95,8 +96,7 @@ const query = 'SELECT id, amount, customer, moment, paid FROM files.big'
 const exporting = async (target: Target, rounds: number): Promise<void> => {
   const [file = ''] = blobsOf(target)
   const bare = bareRunner<Read>('bench/bare/export.js', [file])
-  const [ours, theirs] = await alternate(rounds, () => readAll(target.url, query), bare.run)
-  bare.child.kill()
+  const [ours, theirs] = await alternate(rounds, () => readAll(target.url, query), bare.run).finally(() => end(bare.child))
   if (ours[0]?.hash !== theirs[0]?.hash) throw new Error('the two sides write different rows')
   const of = (runs: readonly Read[], key: 'seconds' | 'firstMs') => median(runs.map((run) => run[key]))
   console.log(`sql, ${rows} rows as JSON: ratio ${(of(theirs, 'seconds') / of(ours, 'seconds')).toFixed(2)}`)
@@ -181,8 +181,7 @@ const scoring = async (rounds: number): Promise<void> => {
       const { data } = (await send(target, 'POST', '/api/sql/query', { query: join1m })) as { data: unknown }
       return { seconds: (performance.now() - from) / 1000, answer: data }
     }
-    const [mine, theirs] = await alternate(rounds, ours, bare.run)
-    bare.child.kill()
+    const [mine, theirs] = await alternate(rounds, ours, bare.run).finally(() => end(bare.child))
     if (JSON.stringify(mine[0]?.answer) !== JSON.stringify(theirs[0]?.answer)) throw new Error('the two sides score differently')
     const [a, b] = [median(mine.map(({ seconds }) => seconds)), median(theirs.map(({ seconds }) => seconds))]
     console.log(

@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answers, compiled, freePort, median } from './harness.js'
 import { makeLog } from './long-log.js'
+import { end, makeDirectory, start as startProcess } from './processes.js'
 
 const restSeconds = 20
 
@@ -35,7 +33,7 @@ const measure = async (directory: string): Promise<Run> => {
   const url = `http://127.0.0.1:${port}`
   const env = { ...process.env, PORT: String(port), DATA_DIR: directory, NODE_ENV: 'production' }
   const from = performance.now()
-  const child = spawn(process.execPath, [compiled('src/cli/main.js'), 'serve'], { env, stdio: ['ignore', 'ignore', 'inherit'] })
+  const child = startProcess(compiled('src/cli/main.js'), ['serve'], { env, stdio: ['ignore', 'ignore', 'inherit'] })
   await answers(`${url}/api/util/ping`, child)
   const body = JSON.stringify({ query: 'SELECT count(*) FROM log.events' })
   const answer = await fetch(`${url}/api/sql/query`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
@@ -45,15 +43,13 @@ const measure = async (directory: string): Promise<Run> => {
   await sleep(restSeconds * 1000)
   const pids = family(child.pid ?? 0)
   const restMb = pids.reduce((sum, pid) => sum + statusOf(pid, 'VmRSS'), 0) / 1024
-  const ended = once(child, 'exit')
-  child.kill('SIGTERM')
-  await ended
+  await end(child)
   return { seconds, restMb, processes: pids.length }
 }
 
 /** From the start of the process to the first answer in SQL, and the resident memory of all its processes at rest (Linux). */
 export const start = async (): Promise<void> => {
-  const empty = mkdtempSync(join(tmpdir(), 'bench-start-'))
+  const empty = makeDirectory('start')
   const full = await makeLog(100_000)
   for (const [label, directory, fresh] of [
     ['empty directory           ', empty, false],

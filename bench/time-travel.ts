@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answers, compiled, freePort, median, type Target } from './harness.js'
 import { makeHistory } from './long-log.js'
+import { end, start as startProcess } from './processes.js'
 
 const skills = 30_000
 const states = 10
@@ -31,17 +30,12 @@ const serviceOn = async (directory: string): Promise<Target> => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const env = { ...process.env, PORT: String(port), DATA_DIR: directory, NODE_ENV: 'production' }
-  const child = spawn(process.execPath, [compiled('src/cli/main.js'), 'serve'], { env, stdio: ['ignore', 'ignore', 'inherit'] })
+  const child = startProcess(compiled('src/cli/main.js'), ['serve'], { env, stdio: ['ignore', 'ignore', 'inherit'] })
   await answers(`${url}/api/util/ping`, child)
   const target = { name: 'service', url, directory, pid: child.pid ?? 0 }
   // The tables of a long log take longer than a query waits for them.
   while ((await answerTo(target, 'SELECT 1')).type === 'error') await sleep(500)
-  const stop = async () => {
-    const ended = once(child, 'exit')
-    child.kill('SIGTERM')
-    await ended
-  }
-  return { ...target, stop }
+  return { ...target, stop: () => end(child) }
 }
 
 /** Queries over a table, which stands for itself now or then. The number keeps an answer from being one that is remembered. */

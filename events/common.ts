@@ -47,7 +47,12 @@ export const unfitJson = (value: unknown, path = '', depth = 0): [path: string, 
   return undefined
 }
 
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
+/** Whether a value is an object with members, and no array. */
+export function isObject(value: Json | undefined): value is JsonObject
+export function isObject(value: unknown): value is Record<string, unknown>
+export function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
 
 /** A JSON object of any shape: well-formed Unicode, no NUL, finite numbers, bounded depth. */
 export const jsonObject = z

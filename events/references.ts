@@ -34,3 +34,8 @@ const blobFields: Record<string, readonly string[]> = {
 /** Hashes of the blobs that an event names. */
 export const blobsOf = (type: string, data: JsonObject): string[] =>
   (blobFields[type] ?? []).map((field) => data[field]).filter((hash) => typeof hash === 'string')
+
+const blobTypes = Object.keys(blobFields).map((type) => `"type":"${type}"`)
+
+/** Whether the stored text of an event may name blobs; most do not, and need not be parsed to know. */
+export const mayNameBlobs = (text: string): boolean => blobTypes.some((type) => text.includes(type))

@@ -7,6 +7,7 @@ import { Ledger } from './commands/ledger.js'
 import { isLoopback, type Config } from './config.js'
 import { Blobs } from './files/blobs.js'
 import { Ingester } from './files/ingest.js'
+import { removeUnnamedBlobs } from './files/unnamed-blobs.js'
 import { agentRoutes } from './http/agents.js'
 import { createApp } from './http/app.js'
 import { authRoutes } from './http/auth.js'
@@ -59,6 +60,19 @@ export type Service = {
 const systemOrigin: Origin = { actor: 'system', source: 'system', request: null, correlation: null, causation: null }
 
 const addressOf = ({ address, port, family }: AddressInfo): string => `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+
+/** Removes in the background what earlier runs of the service left half-done. Gives what ends it. */
+const tidyBlobs = (log: Log, blobs: Blobs, logger: Logger): (() => Promise<void>) => {
+  const stopping = new AbortController()
+  const tidied = removeUnnamedBlobs(log, blobs, stopping.signal).then(
+    (removed) => removed > 0 && logger.info({ removed }, 'removed blobs that no event names'),
+    (err: unknown) => !stopping.signal.aborted && logger.warn({ err }, 'blobs that no event names could not be removed'),
+  )
+  return async () => {
+    stopping.abort()
+    await tidied
+  }
+}
 
 /** Takes no more requests, and waits for those under way as long as a stop may take. */
 const stopListening = async (server: Server): Promise<void> => {
@@ -131,7 +145,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
     ...chatbotRoutes(ledger, records),
     ...modelRoutes({ ledger, records, sql }),
     ...predictRoutes({ log, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) }),
-    ...viewRoutes(ledger, records, (query, database) => sql.writer.checkView(query, database)),
+    ...viewRoutes(ledger, records, (query, database, origin) => sql.writer.checkView(query, database, origin)),
     ...jobRoutes(ledger, records),
     ...fileRoutes(ledger, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
     ...databaseRoutes(ledger, records, config.defaultProject),
@@ -152,6 +166,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   undo.push(() => Promise.all([stopListening(server), jobs.stop()]))
   await trainings.resume()
   await jobs.start()
+  undo.push(tidyBlobs(log, blobs, logger))
 
   let closing: Promise<void> | undefined
   return {

@@ -1,10 +1,8 @@
-import type { Json, JsonObject } from '../../events/common.js'
+import { isObject, type Json, type JsonObject } from '../../events/common.js'
 import { isSecretReference } from '../../events/references.js'
 import { wrong } from '../errors.js'
 import { isSecretKey } from '../vault/secret-keys.js'
 import { mask } from '../vault/secrets.js'
-
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A mask sent back means that the secret which stands at the same place stays. */
 const unmask = (next: Json, before: Json | undefined, path: string, key: string): Json => {

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { access, copyFile, mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { access, copyFile, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hashFile, sync } from './disk.js'
 import { Problem, wrong } from '../errors.js'
@@ -20,6 +21,9 @@ const isOtherDevice = (error: unknown) => hasCode(error, 'EXDEV')
  * await blobs.read(sha) // <Buffer 61 62 63>
  */
 export class Blobs {
+  /** What this process has put or is putting: an event that names it may be on its way. */
+  readonly #put = new Set<string>()
+
   constructor(private readonly directory: string) {}
 
   /** Where a blob stands, or would stand; refuses what is not a hash, so that no path can be made of it. */
@@ -31,6 +35,7 @@ export class Blobs {
   /** Moves a file into the store and says its hash; the file is gone from where it was. */
   async put(file: string): Promise<string> {
     const sha = await hashFile(file)
+    this.#put.add(sha)
     if (await this.has(sha)) await Promise.all([unlink(file), sync(this.directory)])
     else await this.place(file, sha)
     return sha
@@ -38,6 +43,7 @@ export class Blobs {
 
   async putBytes(bytes: Uint8Array): Promise<string> {
     const sha = createHash('sha256').update(bytes).digest('hex')
+    this.#put.add(sha)
     if (await this.has(sha)) {
       // Another put may have given the name a moment ago, and not yet brought it to the disk.
       await sync(this.directory)
@@ -84,6 +90,22 @@ export class Blobs {
     }
     await sync(this.directory)
     return true
+  }
+
+  /** Removes a blob that this process has not put. At once, so that no put can find it there and lose it afterwards. */
+  removeUnlessPut(sha: string): boolean {
+    if (this.#put.has(sha)) return false
+    rmSync(this.path(sha), { force: true })
+    return true
+  }
+
+  /** How long ago a blob was written; 0 when there is none. */
+  async ageMs(sha: string): Promise<number> {
+    const found = await stat(this.path(sha)).catch((error: unknown) => {
+      if (isMissing(error)) return undefined
+      throw error
+    })
+    return found ? Math.max(0, Date.now() - found.mtimeMs) : 0
   }
 
   /** The hashes of all blobs, sorted. */

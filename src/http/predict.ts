@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { unfitJson } from '../../events/common.js'
+import { isObject, unfitJson } from '../../events/common.js'
 import type { ModelVersion } from '../../events/model.js'
 import { versionOf } from '../commands/model.js'
 import { notFound, Problem, wrong } from '../errors.js'
@@ -9,7 +9,7 @@ import { answerRows, type InputRow } from '../models/answer.js'
 import type { ModelStore } from '../models/model-store.js'
 import type { PredictionRecorder } from '../models/recorder.js'
 import { originOf } from './origin.js'
-import { isRecord, param, type Route } from './route.js'
+import { param, type Route } from './route.js'
 import { projectNamed } from './scope.js'
 
 const refuseTooMany = (rows: number): void => {
@@ -44,22 +44,22 @@ const parseText = (text: string): unknown => {
 const rowsIn = (data: unknown): unknown[] => {
   if (typeof data === 'string') return rowsIn(parseText(data))
   if (Array.isArray(data)) return data
-  if (isRecord(data)) return fromColumns(data)
+  if (isObject(data)) return fromColumns(data)
   throw wrong('data: must be an array of rows, an object of columns, or either as JSON text')
 }
 
 /** The rows of a predict request: the documented bare array, or `{"data": …, "params": {…}}` as clients send. */
 export const readPredictBody = (body: unknown): { rows: InputRow[]; params: Record<string, unknown> } => {
-  if (!Array.isArray(body) && !(isRecord(body) && 'data' in body))
+  if (!Array.isArray(body) && !(isObject(body) && 'data' in body))
     throw new Problem('missing_parameter', 'Missing parameter', 'Must provide an array of rows, or {"data": [rows]}', {
       hint: 'Send [{"column": value, …}].',
     })
   const rows = Array.isArray(body) ? (body as unknown[]) : rowsIn(body['data'])
   const params = Array.isArray(body) ? {} : (body['params'] ?? {})
-  if (!isRecord(params)) throw wrong('params: must be an object')
+  if (!isObject(params)) throw wrong('params: must be an object')
   refuseTooMany(rows.length)
   rows.forEach((row, i) => {
-    if (!isRecord(row)) throw wrong(`row ${i}: must be an object of columns`)
+    if (!isObject(row)) throw wrong(`row ${i}: must be an object of columns`)
     const unfit = unfitJson(row)
     if (unfit) throw wrong(`row ${i}: ${unfit[0]} ${unfit[1]}`)
   })

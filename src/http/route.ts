@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import type { z } from 'zod'
-import { illFormed } from '../../events/common.js'
+import { illFormed, isObject } from '../../events/common.js'
 import { missingField, Problem, wrong } from '../errors.js'
 
 /** One address: what it does, what it takes and gives, and who does it. The router and the OpenAPI document are made of the same list. */
@@ -37,10 +37,6 @@ export const queryValue = (req: Request, name: string): string | undefined => {
   throw wrong(`the query parameter ${name} must be given once${list === undefined ? '' : `, and not as ${list}`}`)
 }
 
-/** Whether a value is an object of JSON, and no list. */
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((inner, key) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined), value)
 
@@ -71,7 +67,7 @@ const bodyOf = (req: Request): unknown => {
 /** The JSON object that a body is. */
 export const jsonBody = (req: Request): Record<string, unknown> => {
   const body = bodyOf(req)
-  if (!isRecord(body)) throw wrong('the body must be a JSON object')
+  if (!isObject(body)) throw wrong('the body must be a JSON object')
   return body
 }
 
@@ -82,8 +78,8 @@ export const jsonBody = (req: Request): Record<string, unknown> => {
  */
 export const unwrap = <T>(req: Request, kind: string, schema: z.ZodType<T>): T => {
   const body = bodyOf(req)
-  const inner = isRecord(body) ? body[kind] : undefined
-  if (!isRecord(inner))
+  const inner = isObject(body) ? body[kind] : undefined
+  if (!isObject(inner))
     throw new Problem('missing_parameter', 'Missing parameter', `Must provide "${kind}" parameter in ${req.method} body`, {
       hint: `Send {"${kind}": {…}}.`,
     })

@@ -2,6 +2,7 @@ import type { Request, Response } from 'express'
 import { z } from 'zod'
 import { resourceName, text } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
+import type { Origin } from '../log/log.js'
 import { carryOut, deletion } from './carry-out.js'
 import { idempotencyOf, originOf } from './origin.js'
 import type { Records } from './records.js'
@@ -14,13 +15,14 @@ const changes = z.object({ query: text })
 const path = '/projects/:project/views'
 
 /** Refuses a query that cannot be a view's, before it is recorded. */
-export type CheckView = (query: string, database: string) => Promise<void>
+export type CheckView = (query: string, database: string, origin: Origin) => Promise<void>
 
 export const viewRoutes = (ledger: Ledger, records: Records, check: CheckView): Route[] => {
   /** Checks the query, unless the request was carried out before: what it reads may be gone by now. */
   const write = async (req: Request, res: Response, type: 'CreateView' | 'PutView', { view, query }: { view: string; query: string }) => {
     const { name } = (await projectNamed(ledger.log, param(req, 'project'))).state
-    if (!(await ledger.repeated(originOf(req, res), idempotencyOf(req)))) await check(query, name)
+    const origin = originOf(req, res)
+    if (!(await ledger.repeated(origin, idempotencyOf(req)))) await check(query, name, origin)
     const { resource, positions } = await carryOut(ledger, { type, data: { project: name, view, query, database: name } }, req, res)
     const written = resultOf('view', resource)
     return { created: positions[0] === written.id, record: records.view(written) }

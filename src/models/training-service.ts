@@ -15,13 +15,14 @@ import { databaseOf } from './data-source.js'
 import { isOwnEngine, unknownEngine } from './engine.js'
 import { baseVersionKey, type Base } from './fine-tuning.js'
 import type { Progress } from './fit.js'
+import { requesterOf } from './requester.js'
 import type { TrainReport } from './train.js'
 import type { Trainer, Training } from './trainer.js'
 
 /** The rows of a training's query: its columns, and chunks of comma-joined JSON arrays. */
 export type Selected = { columns: readonly { name: string; type: string }[]; chunks: AsyncIterable<Buffer> }
-/** Runs a query as the log was at a position. */
-export type Select = (query: { sql: string; db: string; upTo: number }, signal: AbortSignal) => Promise<Selected>
+/** Runs a query as the log was at a position, in the name of a user. */
+export type Select = (query: { sql: string; db: string; upTo: number; user?: string }, signal: AbortSignal) => Promise<Selected>
 
 type Wanted = { model: StreamId; version: number }
 type Running = Wanted & { abort: AbortController; training?: Training }
@@ -144,7 +145,9 @@ export class TrainingService {
       const base = await this.#baseOf(running, using)
       const { position: readAt } = await ledger.log.head()
       const rowsFile = join(work, 'rows')
-      const { columns, chunks } = await this.options.select({ sql: query, db: database, upTo: readAt }, running.abort.signal)
+      const user = await requesterOf(ledger.log, running.model, version)
+      const asked = { sql: query, db: database, upTo: readAt, ...(user !== undefined && { user }) }
+      const { columns, chunks } = await this.options.select(asked, running.abort.signal)
       await pipeline(lines(chunks), createWriteStream(rowsFile), { signal: running.abort.signal })
       const matrixFile = join(work, 'matrix')
       const artefactFile = join(work, 'artefact')

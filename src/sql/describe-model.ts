@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../events/common.js'
+import { isObject, type Json, type JsonObject } from '../../events/common.js'
 import type { ModelVersion } from '../../events/model.js'
 import { versionOf } from '../commands/model.js'
 import { Problem } from '../errors.js'
@@ -11,7 +11,7 @@ export type Described = JsonObject[]
 /** A model with one of its versions, and the attribute that is asked for. */
 export type ModelPlace = { project: string; model: Found<'model'>; version: ModelVersion; attribute: string | undefined }
 
-const object = (value: Json | undefined): JsonObject => (typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {})
+const object = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
 const objects = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.map(object) : [])
 const read = (value: JsonObject, key: string): Json => value[key] ?? null
 

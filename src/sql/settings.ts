@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../events/common.js'
+import { isObject, type JsonObject } from '../../events/common.js'
 import { wrong } from '../errors.js'
 
 /** A setting that must be a text; undefined when it is not there or null. */
@@ -18,8 +18,6 @@ export const switchSetting = (settings: JsonObject, key: string): boolean | unde
   if (text === 'false' || text === '0') return false
   throw wrong(`${key} must be true or false`)
 }
-
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** What is left of the settings after the named ones: params. A key `params` with an object is part of them. */
 export const otherSettings = (settings: JsonObject, named: readonly string[]): JsonObject => {

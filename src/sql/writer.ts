@@ -95,14 +95,14 @@ export class Writer {
    * Refuses a query that cannot be a view's: one that is no SELECT, or that DuckDB cannot bind as things are now.
    * @throws Problem of the query
    */
-  async checkView(query: string, database: string, within?: Span, params?: Parameters): Promise<void> {
+  async checkView(query: string, database: string, { actor }: Origin, within?: Span, params?: Parameters): Promise<void> {
     const inner = within ? query.slice(within.start, within.end) : query
     const { kind } = parseStatement(inner, params)
     if (kind !== 'select' && kind !== 'system_select')
       throw new Problem('bad_statement', 'Not a query', 'a view is made of a SELECT', { hint: 'CREATE VIEW name AS (SELECT …)' })
     const { ledger, analytics, defaultProject } = this.options
     const { position } = await ledger.log.head()
-    const place = { sql: query, ...(within && { within }), db: database, defaultProject, upTo: position }
+    const place = { sql: query, ...(within && { within }), db: database, defaultProject, upTo: position, user: actor }
     const { rows } = await analytics.query({ ...place, ...(params && { params }), wanted: { kind: 'columns' } }, {})
     checkNames(
       (await allRows(rows)).map(([name]) => ({ name: String(name) })),
@@ -127,10 +127,10 @@ export class Writer {
   }
 
   async #checkSource({ target, source }: StatementOf<'create_view' | 'alter_view'>, session: StatementSession): Promise<void> {
-    const { query, params, context } = session
+    const { query, params, context, origin } = session
     const projectName = target.project ?? context.db
     const project = await this.#resources.one('project', projectName)
     if (!project) throw notFound('project', projectName)
-    await this.checkView(query, source.database ?? project.state.name, source.span, params)
+    await this.checkView(query, source.database ?? project.state.name, origin, source.span, params)
   }
 }

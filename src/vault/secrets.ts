@@ -1,4 +1,4 @@
-import { illFormed, type Json, type JsonObject } from '../../events/common.js'
+import { illFormed, isObject, type Json } from '../../events/common.js'
 import { isSecretReference, secretKey } from '../../events/references.js'
 import { wrong } from '../errors.js'
 import { hasUrlPassword, isSecretKey } from './secret-keys.js'
@@ -9,8 +9,6 @@ export const mask = '******'
 
 /** The same JSON with each secret replaced by a reference, and the payloads that hold them. */
 export type Sealed<T extends Json> = { value: T; payloads: SealedPayload[] }
-
-const isObject = (value: Json): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isSecret = (key: string, value: Json) =>
   value !== mask &&
   ((isSecretKey(key) && value !== null && value !== '' && typeof value !== 'boolean') ||

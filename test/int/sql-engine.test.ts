@@ -159,7 +159,7 @@ describe('writing statements become the commands of REST', () => {
 
   test('views are checked before they are recorded, in their own database', async () => {
     await ok('CREATE VIEW v FROM files (SELECT * FROM rentals)', 'shop')
-    expect(analytics.asked).toMatchObject([{ within: { start: 26, end: 47 }, wanted: { kind: 'columns' } }])
+    expect(analytics.asked).toMatchObject([{ within: { start: 26, end: 47 }, wanted: { kind: 'columns' }, user: 'ada' }])
     expect(analytics.dbs).toEqual(['files'])
     expect(await found('view', 'v')).toMatchObject({ query: 'SELECT * FROM rentals', database: 'files' })
     expect(await refusal('CREATE VIEW shop.w AS (DROP PROJECT shop)')).toContain('SELECT')

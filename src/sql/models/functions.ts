@@ -19,13 +19,13 @@ import { RowMemo } from './row-memo.js'
 import { fieldsOf, type ArgumentKind, type BoundModel, type Extent, type InputVector, type ScoringModel } from './scoring-model.js'
 
 /** A model as one query uses it. The registered function holds none, so that models can leave memory. */
-type Use = { bound: BoundModel; scorer: ChunkScorer; memo: RowMemo; calls: number }
+type Use = { number: number; name: string; bound: BoundModel; scorer: ChunkScorer; memo: RowMemo; calls: number }
 
 /**
  * One query's use of models: how many rows of each it may score inside their functions, and which it scored.
- * `seen` counts the functions there were when its transaction began: it sees no later ones.
+ * `uses` holds them by model and shape. `seen` counts the functions there were when its transaction began: it sees no later ones.
  */
-export type Run = { id: number; limit: number; uses: Map<string, Use>; gaveUp: boolean; seen: number }
+export type Run = { limit: number; uses: Map<string, Use>; gaveUp: boolean; seen: number }
 
 const gaveUp = 'too many rows to score inside the query'
 
@@ -108,23 +108,24 @@ export class ChunkScorer {
   }
 }
 
-/** The scalar functions by which queries of one DuckDB instance reach models. */
+/**
+ * The scalar functions by which queries of one DuckDB instance reach models. DuckDB keeps each for good: there is one for a
+ * shape of arguments and results, however many models have it, and its first argument is the number of a run's use of one.
+ */
 export class ModelFunctions {
   private readonly registered = new Map<string, { name: string; order: number }>()
-  private readonly runs = new Map<number, Run>()
+  private readonly uses = new Map<number, { run: Run; use: Use }>()
   private admin: Promise<DuckDBConnection> | undefined
-  private lastRun = 0
+  private lastUse = 0
 
   constructor(private readonly instance: DuckDBInstance) {}
 
   begin(limit: number): Run {
-    const run = { id: ++this.lastRun, limit, uses: new Map<string, Use>(), gaveUp: false, seen: this.registered.size }
-    this.runs.set(run.id, run)
-    return run
+    return { limit, uses: new Map<string, Use>(), gaveUp: false, seen: this.registered.size }
   }
 
   end(run: Run): void {
-    this.runs.delete(run.id)
+    for (const { number } of run.uses.values()) this.uses.delete(number)
   }
 
   /** Says that a run has begun another transaction, which sees all functions there are. */
@@ -132,24 +133,39 @@ export class ModelFunctions {
     run.seen = this.registered.size
   }
 
+  /** How many functions there are. */
+  get size(): number {
+    return this.registered.size
+  }
+
   /**
-   * The name of the function by which a run reaches a model, and whether it is younger than the run's transaction, which then
-   * does not see it. DuckDB may call it more than once for a row; the run's memo answers then.
+   * How a run reaches a model: a function's name, the number that is its first argument, and whether it is younger than the
+   * run's transaction, which then does not see it. DuckDB may call it more than once for a row; the run's memo answers then.
    */
-  async nameOf(run: Run, bound: BoundModel, shape: FunctionShape): Promise<{ name: string; fresh: boolean }> {
+  async reach(run: Run, bound: BoundModel, shape: FunctionShape): Promise<{ name: string; number: number; fresh: boolean }> {
     this.admin ??= this.instance.connect()
     const admin = await this.admin
-    const kinds = shape.kinds.map((kind) => kind.charAt(0)).join('')
-    const key = [bound.artefact, bound.stream, bound.version, kinds, shape.extent, bound.level].join(' ')
-    const known = this.registered.get(key)
-    const order = known?.order ?? this.registered.size + 1
-    const name = known?.name ?? `ledger_score_${order}`
-    if (!run.uses.has(name)) run.uses.set(name, newUse(bound, shape.extent))
-    if (!known) {
-      admin.registerScalarFunction(this.create(name, fieldsOf(bound.model, shape.extent), shape))
+    const fields = fieldsOf(bound.model, shape.extent)
+    const key = `${shape.kinds.map((kind) => kind.charAt(0)).join('')} ${fields.length}`
+    const { name, order } = this.registered.get(key) ?? { name: `ledger_score_${this.size + 1}`, order: this.size + 1 }
+    if (order > this.size) {
+      admin.registerScalarFunction(this.create(name, fields, shape))
       this.registered.set(key, { name, order })
     }
-    return { name, fresh: order > run.seen }
+    const { number } = this.use(run, bound, shape, name)
+    return { name, number, fresh: order > run.seen }
+  }
+
+  private use(run: Run, bound: BoundModel, { kinds, extent }: FunctionShape, name: string): Use {
+    const key = [bound.artefact, bound.stream, bound.version, ...kinds, extent, bound.level].join(' ')
+    const known = run.uses.get(key)
+    if (known) return known
+    const scorer = new ChunkScorer(bound, extent)
+    const memo = new RowMemo(bound.model.width, bound.model.outputWidth)
+    const use = { number: ++this.lastUse, name, bound, scorer, memo, calls: 0 }
+    run.uses.set(key, use)
+    this.uses.set(use.number, { run, use })
+    return use
   }
 
   private create(name: string, fields: string[], { kinds }: FunctionShape): DuckDBScalarFunction {
@@ -160,17 +176,16 @@ export class ModelFunctions {
       specialHandling: true,
       mainFunction: (_info, input, output) => {
         if (input.rowCount === 0) return
-        const { bound, memo, places } = this.score(name, input)
+        const { bound, memo, places } = this.score(input)
         writeScores(memo.results, places, bound.model.outputWidth, fields.length, output)
       },
     })
   }
 
-  private score(name: string, input: DuckDBDataChunk): Use & { places: Int32Array } {
-    const id = rawItems(input.getColumnVector(0))?.[0]
-    const run = this.runs.get(Number(id))
-    const use = run?.uses.get(name)
-    if (!run || !use) throw new Error('the query has ended')
+  private score(input: DuckDBDataChunk): Use & { places: Int32Array } {
+    const found = this.uses.get(Number(rawItems(input.getColumnVector(0))?.[0]))
+    if (!found) throw new Error('the query has ended')
+    const { run, use } = found
     use.calls += input.rowCount
     const places = use.calls > limits.modelInsideMaxCalls ? undefined : use.scorer.placesIn(use.memo, input, 1, run.limit)
     if (places) return { ...use, places }
@@ -179,14 +194,7 @@ export class ModelFunctions {
   }
 }
 
-const newUse = (bound: BoundModel, extent: Extent): Use => ({
-  bound,
-  scorer: new ChunkScorer(bound, extent),
-  memo: new RowMemo(bound.model.width, bound.model.outputWidth),
-  calls: 0,
-})
-
-/** What tells two functions of one model apart. */
+/** What a function is given, and how much it answers. */
 export type FunctionShape = { kinds: readonly ArgumentKind[]; extent: Extent }
 
 const writeScores = (scores: Float64Array, places: Int32Array, outputWidth: number, fields: number, output: DuckDBVector): void => {

@@ -44,9 +44,9 @@ export type Parts = {
   correlated: Leaf | undefined
 }
 
-const runConstant = (id: number): AstNode => ({
-  ...integerConstant(id),
-  value: { type: { id: 'INTEGER', type_info: null }, is_null: false, value: new NumberText(String(id)) },
+const useConstant = (use: number): AstNode => ({
+  ...integerConstant(use),
+  value: { type: { id: 'INTEGER', type_info: null }, is_null: false, value: new NumberText(String(use)) },
 })
 
 /** Conditions that read one table only are applied before its rows are scored. */
@@ -63,9 +63,9 @@ const takeOwnConditions = (select: AstNode, leaf: Leaf): AstNode | null => {
 }
 
 const callOf = async (session: Session, joined: Joined): Promise<AstNode> => {
-  const { name, fresh } = await session.functions.nameOf(session.run, joined.use.bound, joined.shape)
+  const { name, number, fresh } = await session.functions.reach(session.run, joined.use.bound, joined.shape)
   if (fresh) await session.refresh()
-  return call(name, runConstant(session.run.id), ...joined.parameters.map(cloneAst))
+  return call(name, useConstant(number), ...joined.parameters.map(cloneAst))
 }
 
 /** A table with a reserved column for each model, which every output is read from. */

@@ -11,8 +11,8 @@ type Line = [section: 'sql' | 'table' | 'model' | 'plan', text: string]
 /** Names of the inside as what they stand for: functions that score as their models, CTEs as they were called. */
 const readable = ({ session }: Ready, text: string): string => {
   let shown = text
-  for (const [called, { bound }] of session.run.uses)
-    shown = shown.replaceAll(new RegExp(`\\b${called}\\(${session.run.id}(?:, )?`, 'g'), `"${bound.label}.${bound.version}"(`)
+  for (const { name, number, bound } of session.run.uses.values())
+    shown = shown.replaceAll(new RegExp(`\\b${name}\\(${number}\\b(?:, )?`, 'g'), `"${bound.label}.${bound.version}"(`)
   for (const [unique, written] of session.ctes) shown = shown.replaceAll(new RegExp(`\\b${unique}\\b`, 'g'), written)
   return shown
     .replaceAll(session.blobsDirectory, 'blobs')

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../events/common.js'
+import { isObject, type Json, type JsonObject } from '../../../events/common.js'
 import { limits } from '../../limits.js'
 import type { Token } from '../lexer.js'
 import type { Cursor } from './cursor.js'
@@ -109,8 +109,6 @@ export const takeValue = (cursor: Cursor, depth = 0): Json => {
   cursor.expect('a value')
   return cursor.fail()
 }
-
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Puts a value under a dotted key: `a.b` is the member b of the object a. */
 const put = (cursor: Cursor, object: JsonObject, key: Token, path: readonly string[], value: Json): void => {

@@ -119,3 +119,25 @@ test('rows of a query that were not read to their end are given up with the trai
     expect(signal?.aborted).toBe(true)
     await trainings.stop()
   }))
+
+test("a training reads its rows in the name of who asked for it, also when another run of the service takes it up", () =>
+  withLog(async (open) => {
+    const users: unknown[] = []
+    const select: Select = (query, signal) => {
+      users.push(query.user)
+      return rows(query, signal)
+    }
+    const model = await createModel(open, 'm')
+    const request = { seed: 2, activate: true }
+    const first = serviceOver(open, { select })
+    await first.resume()
+    expect(await settled(open, model)).toMatchObject({ status: 'error' })
+    await first.stop()
+    const retrain = { type: 'RetrainModel' as const, data: { project: 'shop', model: 'm', request } }
+    await open.ledger.execute(retrain, { ...origin, actor: 'job:shop.nightly' })
+    const second = serviceOver(open, { select })
+    await second.resume()
+    for (let waited = 0; users.length < 2 && waited < 5_000; waited += 20) await new Promise((resolve) => setTimeout(resolve, 20))
+    await second.stop()
+    expect(users).toEqual([origin.actor, 'job:shop.nightly'])
+  }))

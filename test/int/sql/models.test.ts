@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { fakeArtefact } from '../../support/fake-model.js'
+import { modelFunctions } from '../../../src/sql/models/functions.js'
 import type { TestLedger } from '../../support/ledger.js'
 import { shopLedger } from '../../support/shop.js'
 
@@ -327,4 +328,25 @@ describe('many rows are scored before the query', () => {
     expect(data).toHaveLength(60_000)
     expect(data.every(([a, y]) => a === y)).toBe(true)
   })
+})
+
+test('models with the same kinds of inputs share a function, also in one query, and each answers for itself', async () => {
+  for (const n of [1, 2, 3, 4]) {
+    const inputs = [{ name: 'p', type: 'number' as const, weight: n }]
+    const artefact = await ledger.blob(fakeArtefact({ target: 'z', inputs }))
+    const stream = `m-shape-${n}`
+    await ledger.history('models', { stream, project: 'p-shop', name: `shape${n}`, active: 1, from: 41 })
+    const version = { version: 1, engine: 'e', target: 'z', status: 'complete', artefact, options: {} }
+    await ledger.history('model_versions', { stream, ...version, from: 41 })
+  }
+  const functions = modelFunctions(ledger.instance)
+  const ask = async (...models: number[]) => {
+    const joins = models.map((n) => `JOIN shape${n} AS m${n}`).join(' ')
+    return (await ledger.select(`SELECT ${models.map((n) => `m${n}.z`).join(', ')} FROM (SELECT 10 AS p) AS t ${joins}`, { upTo: 41 })).data
+  }
+  expect(await ask(1)).toEqual([[10]])
+  const before = functions.size
+  expect(await ask(2, 3, 4)).toEqual([[20, 30, 40]])
+  expect(await ask(4)).toEqual([[40]])
+  expect(functions.size).toBe(before)
 })

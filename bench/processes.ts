@@ -1,0 +1,50 @@
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { constants, tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const running = new Set<ChildProcess>()
+const directories = new Set<string>()
+let isWatched = false
+
+/** However this process ends, what it started ends with it: a comparison that threw, Ctrl-C, a reader of its output that left. */
+const watchEnd = (): void => {
+  if (isWatched) return
+  isWatched = true
+  process.once('exit', () => {
+    for (const child of running) child.kill('SIGKILL')
+    for (const directory of directories) rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
+  })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(128 + constants.signals[signal]))
+}
+
+/** Starts a compiled file, for as long as this process lives at most. */
+export const start = (file: string, args: readonly string[], options: SpawnOptions): ChildProcess => {
+  watchEnd()
+  const child = spawn(process.execPath, [file, ...args], options)
+  running.add(child)
+  child.once('exit', () => running.delete(child))
+  return child
+}
+
+/** Ends a process that `start` gave, and waits until it is over. */
+export const end = async (child: ChildProcess): Promise<void> => {
+  if (!running.has(child)) return
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  await ended
+}
+
+/** A directory that goes with this process, or with `removeDirectory` before. */
+export const makeDirectory = (name: string): string => {
+  watchEnd()
+  const directory = mkdtempSync(join(tmpdir(), `bench-${name}-`))
+  directories.add(directory)
+  return directory
+}
+
+export const removeDirectory = (directory: string): void => {
+  directories.delete(directory)
+  rmSync(directory, { recursive: true, force: true })
+}
