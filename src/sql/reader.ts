@@ -78,19 +78,18 @@ export class Reader {
 
   /** What this server says of itself, when that is what is asked. */
   system(statement: StatementOf<'system_select' | 'show'>, { context, origin }: StatementSession): SqlAnswer | undefined {
-    const known = systemAnswer(statement, { db: context.db, version: this.options.version, user: origin.actor })
+    const known = systemAnswer(statement, { db: context.db, user: origin.actor })
     return known && tableOf(known.columns, known.rows, context)
   }
 
   async show(statement: StatementOf<'show'>, session: StatementSession): Promise<SqlAnswer> {
     await this.#checkShown(statement, session)
-    const answer =
-      this.system(statement, session) ?? (await this.made(showAsSelect(statement, session.context.db, this.options.version), session))
+    const answer = this.system(statement, session) ?? (await this.made(showAsSelect(statement, session.context.db), session))
     return ofTable.has(statement.what) ? this.#needTable(answer, statement, session) : answer
   }
 
   describe(statement: StatementOf<'describe'>, session: StatementSession): Promise<SqlAnswer> {
-    return this.select({ sql: showAsSelect(statement, session.context.db, this.options.version) }, session)
+    return this.select({ sql: showAsSelect(statement, session.context.db) }, session)
   }
 
   /** DESCRIBE of a name that may be a model's, and else a table's. */

@@ -1,5 +1,6 @@
 import { Problem } from '../errors.js'
 import { badStatement, tokenToDuckDB, type Token } from './lexer.js'
+import { serverVariable } from './server-variables.js'
 import { quoteName, quoteText } from './strings.js'
 import { aliasesBehindAt } from './time-travel-syntax.js'
 
@@ -89,19 +90,6 @@ export class Translation {
   }
 }
 
-const variables: Record<string, string> = {
-  version_comment: "'(Mindledger)'",
-  version: "'8.0.17'",
-  autocommit: '1',
-  tx_isolation: "'REPEATABLE-READ'",
-  transaction_isolation: "'REPEATABLE-READ'",
-  max_allowed_packet: '16777216',
-  sql_mode: "''",
-  time_zone: "'UTC'",
-  system_time_zone: "'UTC'",
-  lower_case_table_names: '0',
-}
-
 const literal = (value: unknown): string => {
   switch (typeof value) {
     case 'string':
@@ -126,9 +114,8 @@ const parameterOf = (sql: string, token: Token, count: number, params: Record<st
 }
 
 const variableOf = (sql: string, token: Token): string => {
-  const name = token.value.toLowerCase().replace(/^(session|global)\./, '')
-  const value = token.text.startsWith('@@') ? variables[name] : undefined
-  if (value !== undefined) return value
+  const value = token.text.startsWith('@@') ? serverVariable(token.value).value : undefined
+  if (value !== undefined) return /^\d+$/.test(value) ? value : quoteText(value)
   throw badStatement(sql, token.start, `there is no variable ${token.text}`)
 }
 

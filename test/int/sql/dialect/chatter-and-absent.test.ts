@@ -23,6 +23,7 @@ const chatter: Case[] = [
   ['SELECT @@version', '@@version', [['8.0.17']]],
   ['SELECT @@session.tx_isolation, @@autocommit AS a', '@@session.tx_isolation, a', [['REPEATABLE-READ', '1']]],
   ['SELECT @@version_comment LIMIT 1', '@@version_comment'],
+  ['SELECT upper(@@sql_mode) = @@SESSION.sql_mode AS same, @@local.wait_timeout + 1 AS more', 'same, more', [[true, 28801]]],
   ['SELECT VERSION()', 'VERSION', [['8.0.17']]],
   ['SELECT database()', 'database', [['mindsdb']]],
   ['SELECT DATABASE() AS db, version()', 'db, version', [['mindsdb', '8.0.17']]],
