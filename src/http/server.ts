@@ -32,7 +32,11 @@ export const createHttpServer = (app: RequestListener, bounds: ServerLimits = li
  * is logged and ends nothing.
  * @throws ConfigError when the address cannot be had
  */
-export const listen = (server: Server, { port, host }: Pick<Config, 'port' | 'host'>, logger: Pick<Logger, 'error'>): Promise<AddressInfo> =>
+export const listen = (
+  server: Server,
+  { port, host }: Pick<Config, 'port' | 'host'>,
+  logger: Pick<Logger, 'error'>,
+): Promise<AddressInfo> =>
   new Promise((resolve, reject) => {
     const refuse = (error: NodeJS.ErrnoException) => {
       const reason = error.code === 'EADDRINUSE' ? 'the port is taken; set PORT to another one' : error.message
@@ -45,3 +49,16 @@ export const listen = (server: Server, { port, host }: Pick<Config, 'port' | 'ho
       resolve(server.address() as AddressInfo)
     })
   })
+
+/** `http://127.0.0.1:47334`, of a server that listens. */
+export const addressOf = ({ address, port, family }: AddressInfo): string =>
+  `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+
+/** Takes no more requests, and waits for those under way as long as a stop may take. */
+export const stopListening = async (server: Server): Promise<void> => {
+  const closed = new Promise((resolve) => server.close(resolve))
+  server.closeIdleConnections()
+  const patience = setTimeout(() => server.closeAllConnections(), limits.stopTimeoutMs)
+  await closed
+  clearTimeout(patience)
+}
