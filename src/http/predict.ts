@@ -73,7 +73,9 @@ export const versionIn = (ref: string): { model: string; version: number | undef
 }
 
 const rowsSchema = z.array(z.looseObject({})).describe('An object of columns for each row')
-const columnsSchema = z.record(z.string(), z.array(z.unknown())).describe('An array of values, one for each row, under the name of each column')
+const columnsSchema = z
+  .record(z.string(), z.array(z.unknown()))
+  .describe('An array of values, one for each row, under the name of each column')
 const textSchema = z.string().describe('The rows or the columns as JSON text')
 
 /** The forms that `readPredictBody` reads. */
