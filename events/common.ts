@@ -47,11 +47,12 @@ export const unfitJson = (value: unknown, path = '', depth = 0): [path: string, 
   return undefined
 }
 
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
+/** Whether a value of JSON is an object, and no list. */
+export const isJsonObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A JSON object of any shape: well-formed Unicode, no NUL, finite numbers, bounded depth. */
 export const jsonObject = z
-  .custom<JsonObject>(isObject, 'must be an object')
+  .custom<JsonObject>(isJsonObject, 'must be an object')
   .meta({ type: 'object' })
   .superRefine((value, context) => {
     const unfit = unfitJson(value)

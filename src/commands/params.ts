@@ -1,10 +1,8 @@
-import type { Json, JsonObject } from '../../events/common.js'
+import { isJsonObject, type Json, type JsonObject } from '../../events/common.js'
 import { isSecretReference } from '../../events/references.js'
 import { wrong } from '../errors.js'
 import { isSecretKey } from '../vault/secret-keys.js'
 import { mask } from '../vault/secrets.js'
-
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A mask sent back means that the secret which stands at the same place stays. */
 const unmask = (next: Json, before: Json | undefined, path: string, key: string): Json => {
@@ -14,11 +12,11 @@ const unmask = (next: Json, before: Json | undefined, path: string, key: string)
     return next
   }
   if (Array.isArray(next)) return next.map((item, i) => unmask(item, Array.isArray(before) ? before[i] : undefined, `${path}[${i}]`, key))
-  if (!isObject(next)) return next
+  if (!isJsonObject(next)) return next
   return Object.fromEntries(
     Object.entries(next).map(([name, value]) => [
       name,
-      unmask(value, isObject(before) ? before[name] : undefined, path === '' ? name : `${path}.${name}`, name),
+      unmask(value, isJsonObject(before) ? before[name] : undefined, path === '' ? name : `${path}.${name}`, name),
     ]),
   )
 }

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../events/common.js'
+import { isJsonObject, type JsonObject } from '../../events/common.js'
 import { wrong } from '../errors.js'
 
 /** A setting that must be a text; undefined when it is not there or null. */
@@ -19,13 +19,11 @@ export const switchSetting = (settings: JsonObject, key: string): boolean | unde
   throw wrong(`${key} must be true or false`)
 }
 
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** What is left of the settings after the named ones: params. A key `params` with an object is part of them. */
 export const otherSettings = (settings: JsonObject, named: readonly string[]): JsonObject => {
   const { params, ...others } = settings
   const rest = Object.fromEntries(Object.entries(others).filter(([key]) => !named.includes(key)))
   if (params === undefined || params === null) return rest
-  if (!isObject(params)) throw wrong('params must be an object')
+  if (!isJsonObject(params)) throw wrong('params must be an object')
   return { ...params, ...rest }
 }

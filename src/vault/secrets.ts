@@ -1,4 +1,4 @@
-import { illFormed, type Json, type JsonObject } from '../../events/common.js'
+import { illFormed, isJsonObject, type Json } from '../../events/common.js'
 import { isSecretReference, secretKey } from '../../events/references.js'
 import { wrong } from '../errors.js'
 import { hasUrlPassword, isSecretKey } from './secret-keys.js'
@@ -10,7 +10,6 @@ export const mask = '******'
 /** The same JSON with each secret replaced by a reference, and the payloads that hold them. */
 export type Sealed<T extends Json> = { value: T; payloads: SealedPayload[] }
 
-const isObject = (value: Json): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isSecret = (key: string, value: Json) =>
   value !== mask &&
   ((isSecretKey(key) && value !== null && value !== '' && typeof value !== 'boolean') ||
@@ -19,7 +18,7 @@ const isSecret = (key: string, value: Json) =>
 const walk = (value: Json, key: string, seal: (secret: Json) => Json): Json => {
   if (isSecret(key, value)) return seal(value)
   if (Array.isArray(value)) return value.map((item) => walk(item, key, seal))
-  if (!isObject(value)) return value
+  if (!isJsonObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
       if (name === secretKey) throw wrong(`the key "${secretKey}" is reserved`, 'Choose another name for this parameter.')
@@ -52,7 +51,7 @@ export const maskSecrets = <T extends Json>(value: T): T => {
   const masked = (node: Json): Json => {
     if (isSecretReference(node)) return mask
     if (Array.isArray(node)) return node.map(masked)
-    return isObject(node) ? Object.fromEntries(Object.entries(node).map(([key, member]) => [key, masked(member)])) : node
+    return isJsonObject(node) ? Object.fromEntries(Object.entries(node).map(([key, member]) => [key, masked(member)])) : node
   }
   return masked(value) as T
 }

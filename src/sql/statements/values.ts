@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../events/common.js'
+import { isJsonObject, type Json, type JsonObject } from '../../../events/common.js'
 import { limits } from '../../limits.js'
 import type { Token } from '../lexer.js'
 import type { Cursor } from './cursor.js'
@@ -110,14 +110,12 @@ export const takeValue = (cursor: Cursor, depth = 0): Json => {
   return cursor.fail()
 }
 
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Puts a value under a dotted key: `a.b` is the member b of the object a. */
 const put = (cursor: Cursor, object: JsonObject, key: Token, path: readonly string[], value: Json): void => {
   const [name = '', ...rest] = path
   if (name === '__proto__') cursor.refuse(key, 'this key is not allowed')
   const present = Object.hasOwn(object, name) ? object[name] : undefined
-  if (rest.length > 0 && (present === undefined || isObject(present))) {
+  if (rest.length > 0 && (present === undefined || isJsonObject(present))) {
     const inner = present ?? {}
     object[name] = inner
     put(cursor, inner, key, rest, value)
@@ -153,7 +151,7 @@ export const takeObject = (cursor: Cursor): JsonObject => {
   if (cursor.isSymbol('{')) return takeMembers(cursor, 0)
   const token = cursor.peek()
   const value = token?.kind === 'parameter' ? takeParameter(cursor) : undefined
-  if (isObject(value)) return value
+  if (isJsonObject(value)) return value
   cursor.expect('{…}')
   return cursor.fail()
 }
