@@ -2,6 +2,7 @@ import type { Command } from '@event-driven-io/emmett'
 import { unreachable, type JsonObject, type StreamId } from '../../events/common.js'
 import type { Model, ModelEvent, ModelVersion, TrainingRequest, TrainingResult } from '../../events/model.js'
 import { conflict, notFound, Problem, wrong } from '../errors.js'
+import { isOwnEngine, unknownEngine } from '../models/engine.js'
 import { baseVersionKey } from '../models/fine-tuning.js'
 import { byName, byStream, called, type FactsOf, type Found } from '../log/lookups.js'
 import { limits } from '../limits.js'
@@ -24,13 +25,18 @@ export type ModelCommand =
   | Command<'DeleteModelVersion', Target & { version: number }>
   | Command<'DeleteModel', Target & { ifExists?: boolean }>
 
-export const reads = ({ type, data }: ModelCommand) => {
+/** The engine that a command asks for; of one that goes on with a version's, an empty text. */
+const engineIn = ({ data }: ModelCommand): string => ('request' in data && 'engine' in data.request ? (data.request.engine ?? '') : '')
+
+export const reads = (command: ModelCommand) => {
+  const { type, data } = command
   const named = 'model' in data ? data : { project: '', model: '' }
   return {
     project: byName('project', named.project),
     model:
       'stream' in data ? byStream('model', data.stream) : (type === 'CreateModel' ? called : byName)('model', named.model, named.project),
     view: called('view', named.model, named.project),
+    engine: called('engine', engineIn(command)),
   }
 }
 
@@ -44,7 +50,7 @@ export const decide = (command: ModelCommand, facts: Facts): ModelEvent[] => {
     case 'CreateModel':
       return create(command.data, facts)
     case 'RetrainModel':
-      return retrain(need(model, command.data).state, command.data.request)
+      return retrain(need(model, command.data).state, withEngine(command.data.request, facts))
     case 'FinetuneModel':
       return finetune(need(model, command.data).state, command.data)
     case 'ActivateModelVersion': {
@@ -98,9 +104,19 @@ export const versionOf = (model: Model, wanted: number): ModelVersion => {
   return found
 }
 
+/** A request with the name of its engine as it is kept. @throws Problem that lists the engines there are */
+const withEngine = <R extends { engine?: string }>(request: R, { engine }: Facts): R => {
+  if (request.engine === undefined) return request
+  if (isOwnEngine(request.engine)) return { ...request, engine: request.engine.toLowerCase() }
+  if (!engine) throw unknownEngine(request.engine)
+  return { ...request, engine: engine.state.name }
+}
+
 type Creation = Target & { request: Request; unlessExists?: boolean; orReplace?: boolean }
-const create = ({ model: name, request, unlessExists, orReplace }: Creation, { project, model, view }: Facts): ModelEvent[] => {
+const create = ({ model: name, request: asked, unlessExists, orReplace }: Creation, facts: Facts): ModelEvent[] => {
+  const { project, model, view } = facts
   if (model && unlessExists) return []
+  const request = withEngine(asked, facts)
   if (model && orReplace) return retrain(model.state, request)
   if (model) throw conflict('model', name)
   if (view) throw new Problem('already_exists', 'Name conflict', `${name} is the name of a view in this project`)

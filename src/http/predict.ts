@@ -66,12 +66,6 @@ export const readPredictBody = (body: unknown): { rows: InputRow[]; params: Reco
   return { rows: rows as InputRow[], params }
 }
 
-/** What a path may say of a model: `rent`, or one of its versions, `rent.2`. Whether a model has the whole text as its name is not known here. */
-export const versionIn = (ref: string): { model: string; version: number | undefined } => {
-  const [, model = ref, digits] = /^(.+)\.(\d{1,9})$/.exec(ref) ?? []
-  return { model, version: digits === undefined ? undefined : Number(digits) }
-}
-
 const rowsSchema = z.array(z.looseObject({})).describe('An object of columns for each row')
 const columnsSchema = z
   .record(z.string(), z.array(z.unknown()))
@@ -83,6 +77,12 @@ export const predictBody = z.union([
   rowsSchema,
   z.object({ data: z.union([rowsSchema, columnsSchema, textSchema]), params: z.looseObject({}).nullish() }),
 ])
+
+/** What a path may say of a model: `rent`, or one of its versions, `rent.2`. Whether a model has the whole text as its name is not known here. */
+export const versionIn = (ref: string): { model: string; version: number | undefined } => {
+  const [, model = ref, digits] = /^(.+)\.(\d{1,9})$/.exec(ref) ?? []
+  return { model, version: digits === undefined ? undefined : Number(digits) }
+}
 
 /** A model and the version that a path names: `rent`, `rent.2`; a whole name wins over a version. */
 export const modelNamed = async (

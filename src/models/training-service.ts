@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Logger } from 'pino'
-import type { JsonObject, StreamId } from '../../events/common.js'
+import { foldName, type JsonObject, type StreamId } from '../../events/common.js'
 import type { ModelVersion } from '../../events/model.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
@@ -11,6 +11,7 @@ import { isProblem, Problem } from '../errors.js'
 import type { Blobs } from '../files/blobs.js'
 import { insist } from '../log/insist.js'
 import type { Origin } from '../log/log.js'
+import { isOwnEngine, unknownEngine } from './engine.js'
 import { baseVersionKey, type Base } from './fine-tuning.js'
 import type { Progress } from './fit.js'
 import type { TrainReport } from './train.js'
@@ -138,6 +139,7 @@ export class TrainingService {
     await mkdir(temporary, { recursive: true })
     const work = await mkdtemp(join(temporary, 'training-'))
     try {
+      const handler = await this.#handlerOf(engine)
       const base = await this.#baseOf(running, using)
       const { position: readAt } = await ledger.log.head()
       const rowsFile = join(work, 'rows')
@@ -148,7 +150,7 @@ export class TrainingService {
       const confidence = using['confidence']
       const options = { target, seed, ...(typeof confidence === 'number' && { confidence }) }
       running.training = trainer.train(
-        { engine, rows: { file: rowsFile, columns }, ...(base && { base }), matrixFile, artefactFile, options },
+        { engine: handler, rows: { file: rowsFile, columns }, ...(base && { base }), matrixFile, artefactFile, options },
         (progress) => this.#progress.set(`${running.model} ${version}`, progress),
       )
       if (running.abort.signal.aborted) running.training.cancel()
@@ -170,6 +172,14 @@ export class TrainingService {
       running.abort.abort()
       await rm(work, { recursive: true, force: true })
     }
+  }
+
+  /** What stands behind the name of an engine. @throws Problem when the name was taken back */
+  async #handlerOf(engine: string): Promise<string> {
+    if (isOwnEngine(engine)) return engine
+    const named = await this.options.ledger.log.resources.one('engine', engine)
+    if (foldName(named?.state.name ?? '') !== foldName(engine)) throw unknownEngine(engine)
+    return named?.state.handler ?? engine
   }
 
   /** The version that a training goes on from, when it does. */

@@ -3,6 +3,7 @@ import type { Directory } from './directory.js'
 import type { ModelFunctions, Run } from './models/functions.js'
 import type { BoundModel, ScoringModel } from './models/scoring-model.js'
 import type { AstNode } from './ast/json.js'
+import type { NameMeaning } from './session-user.js'
 import type { Sources } from './sources.js'
 
 /** Rows that were given in WHERE and answered one by one: what was sent, and what came of it. */
@@ -29,7 +30,7 @@ export type Session = {
   /** Who asks, as clients know it: `ada@localhost`. */
   account: string
   /** The names for who asks that have macros of their own. */
-  macros: Set<string>
+  macros: Map<string, NameMeaning>
   signal: AbortSignal
   mode: ScoringMode
   functions: ModelFunctions
@@ -43,7 +44,7 @@ export type Session = {
   sources: Sources
   /** Names that stood in double quotes, anywhere in the statement or its views. */
   quoted: Set<string>
-  /** Those of them that are no columns. */
+  /** Those of them that are no columns, and names for who asks that are none. */
   strings: ReadonlySet<string>
   /** Whether the rewriting says the same at the same position; a time that is counted from now does not. */
   keep: boolean

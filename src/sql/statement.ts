@@ -1,5 +1,6 @@
 import { ParseFailure, parseSelect } from './ast/duckdb.js'
 import type { AstNode } from './ast/json.js'
+import { locationOf } from './ast/nodes.js'
 import { explainParseFailure } from './explain-error.js'
 import { nativeQuery } from './connections.js'
 import { guard } from './guard/guard.js'
@@ -54,6 +55,13 @@ const parse = async (session: Session, sql: string, tokens: Token[]): Promise<At
   }
 }
 
+/** Whether a name stands in double quotes in the text that it was read from. */
+const isQuotedIn = (translation: Translation, node: AstNode): boolean => {
+  const location = locationOf(node)
+  const offset = location === undefined ? undefined : translation.userOffset(location)
+  return translation.tokens.some(({ kind, start }) => kind === 'quoted' && start === offset)
+}
+
 /** A text to read: the part of it that is the query, and the view that it belongs to. */
 export type Text = { sql: string; within?: { start: number; end: number } | undefined; view?: string }
 
@@ -72,7 +80,7 @@ export const readStatement = async (session: Session, { sql, within, view }: Tex
     if (refused) throw refused
     markNativeQueries(tree)
   }
-  await answerUser(session, tree)
+  await answerUser(session, tree, (node) => isQuotedIn(translation, node))
   normalise(tree, { db, strings: session.strings })
   session.sources.add({ translation, view }, tree)
   try {

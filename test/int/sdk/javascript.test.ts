@@ -117,7 +117,13 @@ test('tables of files are made, replaced and deleted', async () => {
   await expect(client.Tables.deleteTable('copied', 'files')).rejects.toThrow('copied')
 })
 
-test('engines are listed and found, and stay', async () => {
+test('engines are listed, found and deleted, and the own ones stay', async () => {
+  await client.SQL.runQuery('CREATE ML_ENGINE mine FROM lightwood')
+  const mine = await client.MLEngines.getMLEngine('mine')
+  expect(mine).toMatchObject({ name: 'mine', handler: 'lightwood' })
+  await mine?.delete()
+  expect(await client.MLEngines.getMLEngine('mine')).toBeUndefined()
+  await expect(client.MLEngines.deleteMLEngine('mine')).rejects.toThrow(MindsDbError)
   const engines = await client.MLEngines.getAllMLEngines()
   expect(engines.map(({ name }) => name)).toContain('lightwood')
   expect(await client.MLEngines.getMLEngine('lightwood')).toMatchObject({ name: 'lightwood', handler: 'boosted_trees' })
