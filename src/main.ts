@@ -1,6 +1,5 @@
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import type { Express } from 'express'
 import type { Logger } from 'pino'
 import { Analytics } from './analytics/supervisor.js'
 import { Ledger } from './commands/ledger.js'
@@ -21,7 +20,7 @@ import { modelRoutes } from './http/models.js'
 import { predictRoutes } from './http/predict.js'
 import { projectRoutes } from './http/projects.js'
 import { Records } from './http/records.js'
-import { createHttpServer, listen } from './http/server.js'
+import { addressOf, createHttpServer, listen, stopListening } from './http/server.js'
 import { Sessions } from './http/sessions.js'
 import { skillRoutes } from './http/skills.js'
 import { sqlUtilityRoutes } from './http/sql-utilities.js'
@@ -32,7 +31,6 @@ import { treeRoutes } from './http/tree.js'
 import { viewRoutes } from './http/views.js'
 import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
-import { limits } from './limits.js'
 import { lockDataDirectory, masterKey, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
 import type { Head, Log, Origin } from './log/log.js'
 import { SqliteLog } from './log/sqlite/sqlite-log.js'
@@ -59,8 +57,6 @@ export type Service = {
 
 const systemOrigin: Origin = { actor: 'system', source: 'system', request: null, correlation: null, causation: null }
 
-const addressOf = ({ address, port, family }: AddressInfo): string => `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
-
 /** Removes in the background what earlier runs of the service left half-done. Gives what ends it. */
 const tidyBlobs = (log: Log, blobs: Blobs, logger: Logger): (() => Promise<void>) => {
   const stopping = new AbortController()
@@ -72,15 +68,6 @@ const tidyBlobs = (log: Log, blobs: Blobs, logger: Logger): (() => Promise<void>
     stopping.abort()
     await tidied
   }
-}
-
-/** Takes no more requests, and waits for those under way as long as a stop may take. */
-const stopListening = async (server: Server): Promise<void> => {
-  const closed = new Promise((resolve) => server.close(resolve))
-  server.closeIdleConnections()
-  const patience = setTimeout(() => server.closeAllConnections(), limits.stopTimeoutMs)
-  await closed
-  clearTimeout(patience)
 }
 
 /**
@@ -129,6 +116,41 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
   undo.push(() => jobs.stop())
 
+  const server = createHttpServer(appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql }))
+  const address = await listen(server, config, logger)
+  // Requests and runs of jobs end side by side, each in the time that a stop may take.
+  undo.push(() => Promise.all([stopListening(server), jobs.stop()]))
+  await trainings.resume()
+  await jobs.start()
+  undo.push(tidyBlobs(log, blobs, logger))
+
+  let closing: Promise<void> | undefined
+  return {
+    url: addressOf(address),
+    head: () => log.head(),
+    sql,
+    log,
+    analyticsPid: () => analytics.pid,
+    close: () => (closing ??= undoAll(undo)),
+  }
+}
+
+/** What requests are answered with. */
+type Parts = {
+  config: Config
+  paths: DataPaths
+  logger: Logger
+  version: string
+  ledger: Ledger
+  blobs: Blobs
+  analytics: Analytics
+  trainings: TrainingService
+  recorder: PredictionRecorder
+  sql: SqlEngine
+}
+
+const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql }: Parts): Express => {
+  const { log } = ledger
   const records = new Records(log, version)
   const sessions = config.auth && new Sessions(config.auth)
   const about: About = {
@@ -160,21 +182,5 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   ]
   // Only without a login is the address itself what keeps others out.
   const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
-  const server = createHttpServer(createApp({ routes, about, sessions, hosts, logger }))
-  const address = await listen(server, config, logger)
-  // Requests and runs of jobs end side by side, each in the time that a stop may take.
-  undo.push(() => Promise.all([stopListening(server), jobs.stop()]))
-  await trainings.resume()
-  await jobs.start()
-  undo.push(tidyBlobs(log, blobs, logger))
-
-  let closing: Promise<void> | undefined
-  return {
-    url: addressOf(address),
-    head: () => log.head(),
-    sql,
-    log,
-    analyticsPid: () => analytics.pid,
-    close: () => (closing ??= undoAll(undo)),
-  }
+  return createApp({ routes, about, sessions, hosts, logger })
 }

@@ -21,7 +21,7 @@ export class LostError extends Error {
 }
 
 /** `limitProblem('sqlTimeoutMs', 'Query took too long', '…')`: a limit that was met, by its name. */
-export const limitProblem = (limit: string, title: string, detail: string): Problem =>
+const limitProblem = (limit: string, title: string, detail: string): Problem =>
   new Problem('query_limit', title, `${detail} (${limit}).`, { limit })
 
 const tooLong = (timeoutMs: number): Problem =>

@@ -12,7 +12,7 @@ export type SkippedRows = { count: number; first: BadRow[] }
 const shownChars = 200
 
 /** Text for a message: one line of at most 200 characters. */
-export const shorten = (text: string): string => (text.length > shownChars ? `${text.slice(0, shownChars)}…` : text)
+const shorten = (text: string): string => (text.length > shownChars ? `${text.slice(0, shownChars)}…` : text)
 
 /**
  * A file that cannot be read as a table.

@@ -11,7 +11,7 @@ import { describe, fileProblem, openSandbox, writeParquet } from './parquet-writ
 import { selectStaged, sqlName, sqlString, type StagedTable } from './staged-table.js'
 
 /** The paths that a conversion uses in its work directory. */
-export const workFiles = (workDirectory: string) => ({
+const workFiles = (workDirectory: string) => ({
   rows: join(workDirectory, 'rows'),
   target: join(workDirectory, 'out.parquet'),
   spill: join(workDirectory, 'spill'),

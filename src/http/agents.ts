@@ -6,7 +6,7 @@ import { isProblem, missingField, notFound, Problem } from '../errors.js'
 import { carryOut, deletion } from './carry-out.js'
 import type { Records } from './records.js'
 import { param, unwrap, type Route } from './route.js'
-import { inProject, projectNamed, projectOf, resultOf } from './scope.js'
+import { asWritten, inProject, projectNamed, projectOf, resultOf } from './scope.js'
 
 export const agentRecord = z
   .looseObject({
@@ -91,7 +91,7 @@ export const agentRoutes = (ledger: Ledger, records: Records): Route[] => {
         const name = param(req, 'agent')
         const data = { project, agent: name, ...changes }
         const outcome = await carryOut(ledger, { type: 'UpdateAgent', data }, req, res).catch(creationNotAllowed(project, name))
-        const agent = outcome.resource ? resultOf('agent', outcome.resource) : (await inProject(ledger.log, 'agent', project, name)).found
+        const agent = await asWritten(ledger.log, 'agent', outcome, project, name)
         res.json(await records.agent(agent, await projectOf(ledger.log, agent)))
       },
     },

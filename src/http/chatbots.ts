@@ -7,7 +7,7 @@ import { agentRecord } from './agents.js'
 import { carryOut, deletion } from './carry-out.js'
 import type { Records } from './records.js'
 import { given, param, parse, unwrap, type Route } from './route.js'
-import { inProject, projectNamed, projectOf, resultOf } from './scope.js'
+import { asWritten, inProject, projectNamed, projectOf, resultOf } from './scope.js'
 
 const written = z
   .object({
@@ -125,9 +125,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records): Route[] => {
         const project = param(req, 'project')
         const data = { project, chatbot: name, ...settings(sent), ...ownConnection(name, sent) }
         const outcome = await carryOut(ledger, { type: 'PutChatbot', data }, req, res)
-        const chatbot = outcome.resource
-          ? resultOf('chatbot', outcome.resource)
-          : (await inProject(ledger.log, 'chatbot', project, name)).found
+        const chatbot = await asWritten(ledger.log, 'chatbot', outcome, project, name)
         const created = outcome.positions.includes(chatbot.id)
         res.status(created ? 201 : 200).json(await records.chatbot(chatbot, await projectOf(ledger.log, chatbot)))
       },

@@ -30,7 +30,7 @@ const fromBodyParser = (error: unknown): Problem | undefined => {
 const faults: ReadonlySet<ProblemCode> = new Set(['internal', 'storage_failed', 'analytics_unavailable'])
 
 /** What went wrong, as a Problem: the caller's faults as they are, ours as `internal` without their details. */
-export const asProblem = (error: unknown): Problem => {
+const asProblem = (error: unknown): Problem => {
   if (isProblem(error)) return error
   if (error instanceof URIError) return new Problem('wrong_arguments', 'Bad Request', 'the path is not well-formed (a broken % escape)')
   const known = fromBodyParser(error)
@@ -39,7 +39,7 @@ export const asProblem = (error: unknown): Problem => {
 }
 
 /** The one shape of an error. */
-export const problemBody = (problem: Problem, request: string) => {
+const problemBody = (problem: Problem, request: string) => {
   const { cause: _, retryAfterSeconds: __, ...extras } = problem.extras
   return {
     type: `urn:mindledger:problem:${problem.code}`,

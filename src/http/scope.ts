@@ -1,5 +1,5 @@
 import { notFound } from '../errors.js'
-import type { Found, Kind, Log } from '../log/log.js'
+import type { Found, Kind, Log, Outcome } from '../log/log.js'
 
 /** The project with this name. @throws Problem 404 */
 export const projectNamed = async (log: Log, name: string): Promise<Found<'project'>> => {
@@ -22,6 +22,10 @@ export const projectOf = async (log: Log, { state }: Found<'skill' | 'agent' | '
   if (!project) throw notFound('project', state.project)
   return project
 }
+
+/** The resource that a write ended with, or where there was nothing to change, the one that is there. @throws Problem 404 */
+export const asWritten = async <K extends Kind>(log: Log, kind: K, { resource }: Outcome, projectName: string, ref: string) =>
+  resource ? resultOf(kind, resource) : (await inProject(log, kind, projectName, ref)).found
 
 /** The resource of this kind that a write ended with. */
 export const resultOf = <K extends Kind>(kind: K, resource: { kind: Kind } | null): Found<K> => {

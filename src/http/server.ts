@@ -49,3 +49,16 @@ export const listen = (
       resolve(server.address() as AddressInfo)
     })
   })
+
+/** `http://127.0.0.1:47334`, of a server that listens. */
+export const addressOf = ({ address, port, family }: AddressInfo): string =>
+  `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+
+/** Takes no more requests, and waits for those under way as long as a stop may take. */
+export const stopListening = async (server: Server): Promise<void> => {
+  const closed = new Promise((resolve) => server.close(resolve))
+  server.closeIdleConnections()
+  const patience = setTimeout(() => server.closeAllConnections(), limits.stopTimeoutMs)
+  await closed
+  clearTimeout(patience)
+}

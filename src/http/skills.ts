@@ -5,7 +5,7 @@ import { notFound } from '../errors.js'
 import { carryOut, deletion } from './carry-out.js'
 import type { Records } from './records.js'
 import { given, param, queryValue, unwrap, type Route } from './route.js'
-import { inProject, projectNamed, projectOf, resultOf } from './scope.js'
+import { asWritten, inProject, projectNamed, projectOf, resultOf } from './scope.js'
 
 const record = z
   .object({
@@ -76,9 +76,7 @@ export const skillRoutes = (ledger: Ledger, records: Records): Route[] => [
       const project = param(req, 'project')
       const data = { project, skill: param(req, 'skill'), ...given({ name, type, params }) }
       const outcome = await carryOut(ledger, { type: 'PutSkill', data }, req, res)
-      const skill = outcome.resource
-        ? resultOf('skill', outcome.resource)
-        : (await inProject(ledger.log, 'skill', project, data.skill)).found
+      const skill = await asWritten(ledger.log, 'skill', outcome, project, data.skill)
       res.status(outcome.positions[0] === skill.id ? 201 : 200).json(await records.skill(skill, await projectOf(ledger.log, skill)))
     },
   },

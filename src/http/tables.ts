@@ -6,9 +6,10 @@ import { conflict, notFound, Problem } from '../errors.js'
 import type { Log } from '../log/log.js'
 import { lex, splitSingle } from '../sql/lexer.js'
 import type { SqlEngine } from '../sql/execute.js'
+import { carryOut } from './carry-out.js'
 import { fileName } from './files.js'
 import { databaseNamed, entriesOf, type Database, type Entry } from './listing.js'
-import { idempotencyOf, note, originOf } from './origin.js'
+import { idempotencyOf, originOf } from './origin.js'
 import { param, unwrap, type Route } from './route.js'
 
 const record = z.object({ name: z.string(), type: z.enum(['data', 'model', 'view', 'agent', 'system view']) }).meta({ id: 'Table' })
@@ -101,10 +102,9 @@ export const tableRoutes = (ledger: Ledger, sql: Pick<SqlEngine, 'execute'>): Ro
         const database = await databaseNamed(log, param(req, 'database'))
         const name = param(req, 'table')
         writable(database, 'deleted', name)
-        const [origin, execution] = [originOf(req, res), idempotencyOf(req)]
-        const repeated = await ledger.repeated(origin, execution)
+        const repeated = await ledger.repeated(originOf(req, res), idempotencyOf(req))
         const file = repeated ? name : (await tableNamed(database, name)).name
-        note(res, await ledger.execute({ type: 'DeleteFile', data: { file } }, origin, execution))
+        await carryOut(ledger, { type: 'DeleteFile', data: { file } }, req, res)
         res.status(204).end()
       },
     },

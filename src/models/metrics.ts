@@ -16,7 +16,7 @@ export const regressionMetrics = (predicted: Float64Array, labels: Float64Array)
 }
 
 /** The chance that a row of class 1 has a higher probability than one of class 0; ties count half. */
-export const areaUnderCurve = (probabilities: Float64Array, labels: Float64Array): number => {
+const areaUnderCurve = (probabilities: Float64Array, labels: Float64Array): number => {
   const order = Int32Array.from({ length: labels.length }, (_, row) => row)
   order.sort((one, other) => probabilities[one]! - probabilities[other]!)
   let [positives, ranks, start] = [0, 0, 0]

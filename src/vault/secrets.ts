@@ -9,6 +9,7 @@ export const mask = '******'
 
 /** The same JSON with each secret replaced by a reference, and the payloads that hold them. */
 export type Sealed<T extends Json> = { value: T; payloads: SealedPayload[] }
+
 const isSecret = (key: string, value: Json) =>
   value !== mask &&
   ((isSecretKey(key) && value !== null && value !== '' && typeof value !== 'boolean') ||

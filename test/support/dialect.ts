@@ -1,5 +1,5 @@
-import { expect } from '@jest/globals'
-import { send, type SqlReply } from './service.js'
+import { afterAll, beforeAll, expect } from '@jest/globals'
+import { send, startTestService, type SqlReply } from './service.js'
 
 /**
  * A statement and what it answers: `ok`, the columns of a table with commas between them and perhaps its rows, or what the text of
@@ -23,4 +23,19 @@ export const expectAnswer = async (url: string, [statement, answer, rows]: Case,
   const columns = answer === 'ok' ? undefined : answer.split(', ')
   expect({ type, column_names, error_message }).toEqual({ type: columns ? 'table' : 'ok', column_names: columns, error_message: undefined })
   if (rows) expect(data).toEqual(rows)
+}
+
+/** A service for the tests of the file that calls this: its `url` is there from the first test on. `prepare` fills it before. */
+export const dialectService = (prepare: (url: string) => Promise<void> = async () => undefined): { readonly url: string } => {
+  let at: Awaited<ReturnType<typeof startTestService>>
+  beforeAll(async () => {
+    at = await startTestService()
+    await prepare(at.url)
+  })
+  afterAll(() => at.stop())
+  return {
+    get url() {
+      return at.url
+    },
+  }
 }

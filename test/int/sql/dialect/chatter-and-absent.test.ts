@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { ask, expectAnswer, type Case } from '../../../support/dialect.js'
-import { startTestService } from '../../../support/service.js'
+import { describe, expect, test } from '@jest/globals'
+import { ask, dialectService, expectAnswer, type Case } from '../../../support/dialect.js'
 
-let at: Awaited<ReturnType<typeof startTestService>>
-beforeAll(async () => {
-  at = await startTestService()
-})
-afterAll(() => at.stop())
+const at = dialectService()
 
 const chatter: Case[] = [
   ['SET names utf8', 'ok'],

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { ask, expectAnswer, type Case } from '../../../support/dialect.js'
+import { describe, expect, test } from '@jest/globals'
+import { ask, dialectService, expectAnswer, type Case } from '../../../support/dialect.js'
 import { uploadRentals } from '../../../support/rentals.js'
-import { startTestService } from '../../../support/service.js'
 
-let at: Awaited<ReturnType<typeof startTestService>>
-beforeAll(async () => {
-  at = await startTestService()
-  await uploadRentals(at.url)
+const at = dialectService(async (url) => {
+  await uploadRentals(url)
   for (const statement of [
     'CREATE PROJECT Shop',
     "CREATE SKILL shop.`My Skill` USING type = 'sql'",
     'CREATE VIEW shop.skill_names AS (SELECT name, count(*) FROM skills GROUP BY name)',
   ])
-    await expectAnswer(at.url, [statement, 'ok'])
+    await expectAnswer(url, [statement, 'ok'])
 })
-afterAll(() => at.stop())
 
 const itemNames: Case[] = [
   ["SELECT 1, 1.5, NULL, TRUE, false, 'it''s', \"dq\", -1", "1, 1.5, NULL, True, False, it's, dq, -1"],

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { expectAnswer, type Case } from '../../../support/dialect.js'
+import { expect, test } from '@jest/globals'
+import { dialectService, expectAnswer, type Case } from '../../../support/dialect.js'
 import { settled, uploadRentals } from '../../../support/rentals.js'
-import { sql, startTestService } from '../../../support/service.js'
+import { sql } from '../../../support/service.js'
 
-let at: Awaited<ReturnType<typeof startTestService>>
-beforeAll(async () => {
-  at = await startTestService()
-  await uploadRentals(at.url)
-  await expectAnswer(at.url, ['CREATE PROJECT shop', 'ok'])
+const at = dialectService(async (url) => {
+  await uploadRentals(url)
+  await expectAnswer(url, ['CREATE PROJECT shop', 'ok'])
 })
-afterAll(() => at.stop())
 
 const answered =
   'NAME, ENGINE, PROJECT, ACTIVE, VERSION, STATUS, ACCURACY, PREDICT, UPDATE_STATUS, MINDSDB_VERSION, ERROR, SELECT_DATA_QUERY, TRAINING_OPTIONS, TAG'

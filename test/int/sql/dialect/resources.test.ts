@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, test } from '@jest/globals'
-import { expectAnswer, type Case } from '../../../support/dialect.js'
-import { startTestService } from '../../../support/service.js'
+import { describe, test } from '@jest/globals'
+import { dialectService, expectAnswer, type Case } from '../../../support/dialect.js'
 
-let at: Awaited<ReturnType<typeof startTestService>>
-beforeAll(async () => {
-  at = await startTestService()
-  await expectAnswer(at.url, ['CREATE PROJECT shop', 'ok'])
-  await expectAnswer(at.url, [`CREATE DATABASE slack WITH ENGINE = 'slack', PARAMETERS = {"token": "hidden"}`, 'ok'])
+const at = dialectService(async (url) => {
+  await expectAnswer(url, ['CREATE PROJECT shop', 'ok'])
+  await expectAnswer(url, [`CREATE DATABASE slack WITH ENGINE = 'slack', PARAMETERS = {"token": "hidden"}`, 'ok'])
 })
-afterAll(() => at.stop())
 
 const skill = 'NAME, PROJECT, TYPE, PARAMS'
 const agent = 'NAME, PROJECT, MODEL_NAME, SKILLS, PARAMS'

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, test } from '@jest/globals'
-import { expectAnswer, type Case } from '../../../support/dialect.js'
+import { describe, test } from '@jest/globals'
+import { dialectService, expectAnswer, type Case } from '../../../support/dialect.js'
 import { uploadRentals } from '../../../support/rentals.js'
-import { startTestService } from '../../../support/service.js'
 
-let at: Awaited<ReturnType<typeof startTestService>>
-beforeAll(async () => {
-  at = await startTestService()
-  await uploadRentals(at.url)
-  await expectAnswer(at.url, ['CREATE PROJECT shop', 'ok'])
-  await expectAnswer(at.url, [
+const at = dialectService(async (url) => {
+  await uploadRentals(url)
+  await expectAnswer(url, ['CREATE PROJECT shop', 'ok'])
+  await expectAnswer(url, [
     'CREATE VIEW shop.good AS (SELECT sqft, count(*) FROM files.rentals WHERE location = "good" GROUP BY sqft)',
     'ok',
   ])
-  await expectAnswer(at.url, ["CREATE AGENT shop.helper USING model = 'gpt-4o'", 'ok'])
+  await expectAnswer(url, ["CREATE AGENT shop.helper USING model = 'gpt-4o'", 'ok'])
 })
-afterAll(() => at.stop())
 
 const jobs = 'NAME, PROJECT, START_AT, END_AT, NEXT_RUN_AT, SCHEDULE_STR, QUERY, IF_QUERY, VARIABLES'
 const triggers = 'NAME, PROJECT, DATABASE, TABLE, QUERY, LAST_ERROR'

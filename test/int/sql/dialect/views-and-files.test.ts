@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, test } from '@jest/globals'
-import { expectAnswer, type Case } from '../../../support/dialect.js'
+import { describe, test } from '@jest/globals'
+import { dialectService, expectAnswer, type Case } from '../../../support/dialect.js'
 import { uploadRentals } from '../../../support/rentals.js'
-import { startTestService } from '../../../support/service.js'
 
-let at: Awaited<ReturnType<typeof startTestService>>
-beforeAll(async () => {
-  at = await startTestService()
-  await uploadRentals(at.url)
-  await expectAnswer(at.url, ['CREATE PROJECT shop', 'ok'])
+const at = dialectService(async (url) => {
+  await uploadRentals(url)
+  await expectAnswer(url, ['CREATE PROJECT shop', 'ok'])
 })
-afterAll(() => at.stop())
 
 const columns = 'Field, Type, Null, Key, Default, Extra'
 
