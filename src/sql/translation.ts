@@ -1,6 +1,7 @@
 import { Problem } from '../errors.js'
 import { badStatement, tokenToDuckDB, type Token } from './lexer.js'
 import { quoteName, quoteText } from './strings.js'
+import { systemVariables } from './statements/variables.js'
 import { aliasesBehindAt } from './time-travel-syntax.js'
 
 /** A part of DuckDB's text, and the part of the user's that it stands for; `same` says that they are the same to the letter. */
@@ -89,18 +90,7 @@ export class Translation {
   }
 }
 
-const variables: Record<string, string> = {
-  version_comment: "'(Mindledger)'",
-  version: "'8.0.17'",
-  autocommit: '1',
-  tx_isolation: "'REPEATABLE-READ'",
-  transaction_isolation: "'REPEATABLE-READ'",
-  max_allowed_packet: '16777216',
-  sql_mode: "''",
-  time_zone: "'UTC'",
-  system_time_zone: "'UTC'",
-  lower_case_table_names: '0',
-}
+const variables = new Map<string, string>([...systemVariables, ['version_comment', '(Mindledger)']])
 
 const literal = (value: unknown): string => {
   switch (typeof value) {
@@ -127,8 +117,8 @@ const parameterOf = (sql: string, token: Token, count: number, params: Record<st
 
 const variableOf = (sql: string, token: Token): string => {
   const name = token.value.toLowerCase().replace(/^(session|global)\./, '')
-  const value = token.text.startsWith('@@') ? variables[name] : undefined
-  if (value !== undefined) return value
+  const value = token.text.startsWith('@@') ? variables.get(name) : undefined
+  if (value !== undefined) return /^\d+$/.test(value) ? value : quoteText(value)
   throw badStatement(sql, token.start, `there is no variable ${token.text}`)
 }
 

@@ -1,6 +1,7 @@
 import { characterSetRows, collationRows, engineRows } from '../relations/mysql.js'
 import { accountOf } from '../session-user.js'
 import { isLike } from './like.js'
+import { systemVariables } from './variables.js'
 import type { Show, Showable, StatementOf, SystemItem } from './statement.js'
 
 /** A table that is known without asking DuckDB. */
@@ -8,42 +9,10 @@ export type FixedTable = { columns: string[]; rows: (string | number | null)[][]
 
 export type SystemContext = { db: string; version: string; user?: string }
 
-const variables = (version: string): [name: string, value: string][] => [
-  ['auto_increment_increment', '1'],
-  ['autocommit', '1'],
-  ['character_set_client', 'utf8'],
-  ['character_set_connection', 'utf8'],
-  ['character_set_results', 'utf8'],
-  ['character_set_server', 'latin1'],
-  ['collation_connection', 'utf8_general_ci'],
-  ['collation_server', 'latin1_swedish_ci'],
-  ['default_storage_engine', 'InnoDB'],
-  ['default_tmp_storage_engine', 'InnoDB'],
-  ['event_scheduler', 'OFF'],
-  ['init_connect', ''],
-  ['interactive_timeout', '28800'],
-  ['license', 'Apache-2.0'],
-  ['lower_case_table_names', '0'],
-  ['max_allowed_packet', '16777216'],
-  ['net_buffer_length', '16384'],
-  ['net_write_timeout', '60'],
-  ['performance_schema', '1'],
-  ['query_cache_size', '16777216'],
-  ['query_cache_type', 'OFF'],
-  [
-    'sql_mode',
-    'ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION',
-  ],
-  ['system_time_zone', 'UTC'],
-  ['time_zone', 'SYSTEM'],
-  ['transaction_isolation', 'REPEATABLE-READ'],
-  ['tx_isolation', 'REPEATABLE-READ'],
-  ['tx_read_only', '0'],
-  // Clients choose their dialect by this number; it is the one the public service says.
-  ['version', '8.0.17'],
-  ['version_comment', `(Mindledger ${version})`],
-  ['wait_timeout', '28800'],
-]
+const variables = (version: string): [name: string, value: string][] =>
+  [...systemVariables, ['version_comment', `(Mindledger ${version})`] as const]
+    .map(([name, value]): [string, string] => [name, value])
+    .sort(([a], [b]) => (a < b ? -1 : 1))
 
 const status: FixedTable['rows'] = [
   ['auto_increment_increment', '1'],
