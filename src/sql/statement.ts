@@ -9,6 +9,7 @@ import { lex, splitSingle, type Token } from './lexer.js'
 import { markNativeQueries, nativeQueries, nativeSpelling } from './native-queries.js'
 import { readScoringOptions, type ScoringOptions } from './models/options.js'
 import { normalise } from './normalise.js'
+import { offsetLimits } from './offset-limits.js'
 import { missingValues } from './pivots.js'
 import type { Session } from './session.js'
 import { answerUser } from './session-user.js'
@@ -20,9 +21,15 @@ type Attempt = { translation: Translation; tree: AstNode }
 /** A query that has passed every check, and what it asks of its models. */
 export type ReadQuery = { tree: AstNode; options: ScoringOptions }
 
-const attempt = async (session: Session, sql: string, tokens: Token[], added = new Map<number, string>()): Promise<Attempt> => {
+/** Text to insert behind tokens, and text for tokens. */
+type Spelling = { after: ReadonlyMap<number, string>; instead: ReadonlyMap<number, string> }
+
+const asWritten: Spelling = { after: new Map(), instead: new Map() }
+
+const attempt = async (session: Session, sql: string, tokens: Token[], spelling = asWritten): Promise<Attempt> => {
   const { after, instead } = nativeSpelling(nativeQueries(tokens))
-  for (const [place, text] of added) after.set(place, (after.get(place) ?? '') + text)
+  for (const [place, text] of spelling.after) after.set(place, (after.get(place) ?? '') + text)
+  for (const [place, text] of spelling.instead) instead.set(place, text)
   const translation = translate(sql, tokens, session.params, after, instead)
   try {
     return { translation, tree: await parseSelect(session.connection, translation.text) }
@@ -36,7 +43,7 @@ const attempt = async (session: Session, sql: string, tokens: Token[], added = n
 
 /**
  * Parses as DuckDB does; what it refuses is tried once more in the forms that models allow, JOIN without ON and USING at the
- * end, and with PIVOT finding its values.
+ * end, with PIVOT finding its values, and with MySQL's LIMIT.
  */
 const parse = async (session: Session, sql: string, tokens: Token[]): Promise<Attempt & { options: ScoringOptions }> => {
   try {
@@ -44,10 +51,11 @@ const parse = async (session: Session, sql: string, tokens: Token[]): Promise<At
   } catch (error) {
     const { query, options } = splitUsing(tokens)
     const after = new Map([...missingConditions(query), ...missingValues(query)])
+    const instead = offsetLimits(query)
     const better = await nativeQuery(session.directory, session.head, tokens, sql)
     if (better) throw better
-    if (options.length === 0 && after.size === 0) throw error
-    const second = await attempt(session, sql, query, after).catch(() => {
+    if (options.length === 0 && after.size === 0 && instead.size === 0) throw error
+    const second = await attempt(session, sql, query, { after, instead }).catch(() => {
       throw error
     })
     return { ...second, options: readScoringOptions(options) }
