@@ -124,9 +124,22 @@ export class Reader {
     const resources = this.#resourcesOf(session)
     const found = (await resources.one('project', name)) ?? (await resources.one('database', name))
     if (found) return found.state.name
-    // In the past, the query of a table in it says since when it is there.
-    if (session.position !== undefined) await this.#rows(`SELECT * FROM \`${name.replaceAll('`', '``')}\`.models`, session.position)
-    throw new Problem('not_found', 'Database not found', `Database ${name} does not exists`)
+    throw (await this.#notThen(name, session)) ?? new Problem('not_found', 'Database not found', `Database ${name} does not exists`)
+  }
+
+  /** In the past, the query of a table in a database says since when it is there. */
+  async #notThen(name: string, { position, query }: StatementSession): Promise<unknown> {
+    if (position === undefined) return undefined
+    const made = `SELECT * FROM \`${name.replaceAll('`', '``')}\`.models`
+    try {
+      await this.#rows(made, position)
+      return undefined
+    } catch (error) {
+      const problem = inStatement(error, made, query)
+      if (!isProblem(problem)) return problem
+      const detail = problem.detail.replace("Table 'models' not found: there", 'There')
+      return new Problem(problem.code, problem.title, detail, problem.extras)
+    }
   }
 
   /** What SHOW is asked of must be there, and readable. */
