@@ -5,6 +5,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   bodyMaxBytes: 'A request body other than an upload. Beyond: 413 `too_large`.',
   nameMaxChars: 'The name of a resource. Beyond: 400 `wrong_arguments`.',
   jsonMaxDepth: 'Levels of a JSON value in a body or in params. Beyond: 400 `wrong_arguments`.',
+  agentMaxSkills: 'Skills of one agent, and skills that one request names. Beyond: 400 `wrong_arguments`.',
   sessionMaxAgeMs: 'A login. Beyond: 401 `unauthorized`; log in again.',
   connectionsMax: 'Open connections. Beyond: a new one is closed without an answer.',
   requestHeadersTimeoutMs: 'Receiving the headers of a request. Beyond: 408, and the connection is closed.',

@@ -4,6 +4,7 @@ export const limits = {
   bodyMaxBytes: 10 * 1024 * 1024,
   nameMaxChars: 255,
   jsonMaxDepth: 64,
+  agentMaxSkills: 256,
   sessionMaxAgeMs: 31 * 24 * 3_600_000,
   connectionsMax: 2_000,
   requestHeadersTimeoutMs: 60_000,

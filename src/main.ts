@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { Analytics } from './analytics/supervisor.js'
 import { Ledger } from './commands/ledger.js'
-import { ConfigError, isLoopback, type Config } from './config.js'
+import { isLoopback, type Config } from './config.js'
 import { Blobs } from './files/blobs.js'
 import { Ingester } from './files/ingest.js'
 import { agentRoutes } from './http/agents.js'
@@ -20,7 +20,7 @@ import { modelRoutes } from './http/models.js'
 import { predictRoutes } from './http/predict.js'
 import { projectRoutes } from './http/projects.js'
 import { Records } from './http/records.js'
-import { createHttpServer } from './http/server.js'
+import { createHttpServer, listen } from './http/server.js'
 import { Sessions } from './http/sessions.js'
 import { skillRoutes } from './http/skills.js'
 import { sqlUtilityRoutes } from './http/sql-utilities.js'
@@ -41,6 +41,7 @@ import { Trainer } from './models/trainer.js'
 import { TrainingService } from './models/training-service.js'
 import { SqlEngine } from './sql/execute.js'
 import { TableWriter } from './sql/table-writer.js'
+import { undoAll } from './undo.js'
 import { Vault } from './vault/vault.js'
 import { readVersion } from './version.js'
 
@@ -57,15 +58,6 @@ export type Service = {
 
 const systemOrigin: Origin = { actor: 'system', source: 'system', request: null, correlation: null, causation: null }
 
-const listen = (server: Server, { port, host }: Config): Promise<AddressInfo> =>
-  new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const reason = error.code === 'EADDRINUSE' ? 'the port is taken; set PORT to another one' : error.message
-      reject(new ConfigError(`cannot listen on ${host}:${port}: ${reason}`))
-    })
-    server.listen(port, host, () => resolve(server.address() as AddressInfo))
-  })
-
 const addressOf = ({ address, port, family }: AddressInfo): string => `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 
 /** Takes no more requests, and waits for those under way as long as a stop may take. */
@@ -75,11 +67,6 @@ const stopListening = async (server: Server): Promise<void> => {
   const patience = setTimeout(() => server.closeAllConnections(), limits.stopTimeoutMs)
   await closed
   clearTimeout(patience)
-}
-
-/** Carries out steps, the last one first. */
-const undoAll = async (steps: readonly (() => unknown)[]): Promise<void> => {
-  for (const step of steps.toReversed()) await step()
 }
 
 /**
@@ -94,7 +81,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
   try {
     return await assemble(config, logger, paths, undo)
   } catch (error) {
-    await undoAll(undo)
+    await undoAll(undo).catch((err: unknown) => logger.error({ err }, 'the start failed, and not all of it could be undone'))
     throw error
   }
 }
@@ -160,7 +147,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   // Only without a login is the address itself what keeps others out.
   const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
   const server = createHttpServer(createApp({ routes, about, sessions, hosts, logger }))
-  const address = await listen(server, config)
+  const address = await listen(server, config, logger)
   // Requests and runs of jobs end side by side, each in the time that a stop may take.
   undo.push(() => Promise.all([stopListening(server), jobs.stop()]))
   await trainings.resume()

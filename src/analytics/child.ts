@@ -55,7 +55,6 @@ export class Child {
   readonly running = new Set<number>()
   readonly #endings = new Map<number, () => void>()
   readonly #process: ChildProcess
-  readonly #lines = new Set<Line>()
   readonly #idle = new Set<Line>()
 
   constructor(
@@ -70,7 +69,6 @@ export class Child {
       const over = () => {
         this.isOver = true
         this.runningAtLoss = this.running.size
-        for (const line of this.#lines) line.close()
         for (const ended of this.#endings.values()) ended()
         resolve()
       }
@@ -121,18 +119,21 @@ export class Child {
       onBegun: (query) => this.running.add(query),
       onEnded: (query) => {
         this.running.delete(query)
-        this.#endings.get(query)?.()
-        this.#endings.delete(query)
+        this.#end(query)
       },
       onIdle: (line) => this.#idle.add(line),
-      onClosed: (line) => {
-        this.#lines.delete(line)
+      onClosed: (line, query) => {
         this.#idle.delete(line)
+        // One that executes ran to the end of the process, which is heard of later than of the line's: that is how it is blamed.
+        if (query !== undefined && !this.running.has(query)) this.#end(query)
       },
     }
-    const line = new Line(this.settings.socket, events)
-    this.#lines.add(line)
-    return line
+    return new Line(this.settings.socket, events)
+  }
+
+  #end(query: number): void {
+    this.#endings.get(query)?.()
+    this.#endings.delete(query)
   }
 
   #hear(heard: unknown): void {

@@ -5,11 +5,12 @@ import type { SelectRequest } from './query.js'
 export type LineEvents = {
   /** The execution of a query begins. */
   onBegun: (query: number) => void
-  /** A query has ended and holds nothing any more, or the other end is gone. */
+  /** A query has ended and holds nothing any more. */
   onEnded: (query: number) => void
   /** The line can take the next query. */
   onIdle: (line: Line) => void
-  onClosed: (line: Line) => void
+  /** The other end is gone. Of the query that it had nobody says any more whether it has ended. */
+  onClosed: (line: Line, query: number | undefined) => void
 }
 
 /** The answer to one query as it comes over its line, which waits while it is not read. */
@@ -27,7 +28,8 @@ export class Answer {
   next(): Promise<Received> {
     const frame = this.#frames.shift()
     if (frame) {
-      if (this.#frames.length === 0) this.flow.resume()
+      // An answer that is whole leaves the line to the next one.
+      if (this.#frames.length === 0 && !this.#failure) this.flow.resume()
       return Promise.resolve(frame)
     }
     if (this.#failure) return Promise.reject(this.#failure.reason)
@@ -80,10 +82,7 @@ export class Line {
     this.#socket.on('data', (chunk) => this.#hear(chunk))
     // A line that fails is closed, too.
     this.#socket.on('error', () => undefined)
-    this.#socket.on('close', () => {
-      this.#end(new Error('the line to the analytics process was lost'))
-      events.onClosed(this)
-    })
+    this.#socket.on('close', () => events.onClosed(this, this.#end(new Error('the line to the analytics process was lost'))))
   }
 
   /** Sends a query; the line must be idle. */
@@ -97,10 +96,6 @@ export class Line {
     return answer
   }
 
-  close(): void {
-    this.#socket.destroy()
-  }
-
   #hear(chunk: Buffer): void {
     try {
       for (const raw of this.#cutter.push(chunk)) {
@@ -108,22 +103,23 @@ export class Line {
         if (frame.kind === 'begun' && this.#current) this.events.onBegun(this.#current.query)
         if (frame.kind !== 'ended') this.#current?.answer.give(frame)
         else {
-          this.#end(new TypeError('an answer was cut off'))
+          const query = this.#end(new TypeError('an answer was cut off'))
           this.#socket.resume()
+          if (query !== undefined) this.events.onEnded(query)
           this.events.onIdle(this)
         }
       }
     } catch (error) {
-      this.#end(error)
-      this.close()
+      this.#current?.answer.fail(error)
+      this.#socket.destroy()
     }
   }
 
-  #end(reason: unknown): void {
+  /** Nothing more comes of the query that the line had, which it tells. */
+  #end(reason: unknown): number | undefined {
     const ended = this.#current
-    if (!ended) return
     this.#current = undefined
-    ended.answer.fail(reason)
-    this.events.onEnded(ended.query)
+    ended?.answer.fail(reason)
+    return ended?.query
   }
 }

@@ -11,7 +11,7 @@ import { openStore, type Store } from './store.js'
 
 export type Services = { blobsDirectory: string; signal: AbortSignal }
 
-/** Answers one SELECT on a connection of its own. It ends, and holds nothing any more, soon after its signal. */
+/** Answers one SELECT on a connection that no other has meanwhile. It ends, and holds nothing any more, soon after its signal. */
 export type RunSelect = (database: { instance: DuckDBInstance }, request: SelectRequest, services: Services) => AsyncIterable<Frame>
 
 export type ServeOptions = {

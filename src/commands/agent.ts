@@ -2,7 +2,9 @@ import type { Command } from '@event-driven-io/emmett'
 import type { Agent, AgentEvent, AgentSkill } from '../../events/agent.js'
 import { unreachable, type JsonObject } from '../../events/common.js'
 import { conflict, notFound, Problem, wrong } from '../errors.js'
-import { byName, byNames, called, type FactsOf, type Found } from '../log/lookups.js'
+import { limits } from '../limits.js'
+import { byName, byNames, called, usersOf, type FactsOf, type Found } from '../log/lookups.js'
+import { listed } from './listed.js'
 import { mergeParams, newParams, replacedParams } from './params.js'
 
 type Target = { project: string; agent: string }
@@ -31,9 +33,16 @@ const refsOf = (command: AgentCommand) => {
   return { added: [...skills, ...(command.data.skills_to_add ?? [])], removed: command.data.skills_to_remove ?? [] }
 }
 
+const refuseTooMany = (skills: number): void => {
+  if (skills > limits.agentMaxSkills)
+    throw wrong(`skills: has ${skills} skills; an agent has at most ${limits.agentMaxSkills}`, 'Leave out some, or make another agent.')
+}
+
 export const reads = (command: AgentCommand) => {
   const { data } = command
   const { added, removed } = refsOf(command)
+  // Each is looked up in the transaction: too many would keep other commands waiting.
+  refuseTooMany(Math.max(added.length, removed.length))
   const local = 'provider' in data && data.provider === 'mindsdb' && typeof data.model_name === 'string' ? data.model_name : ''
   return {
     project: byName('project', data.project),
@@ -46,6 +55,7 @@ export const reads = (command: AgentCommand) => {
     ),
     removed: byNames('skill', removed, data.project),
     localModel: byName('model', local, data.project),
+    chatbots: usersOf('chatbot', 'agent', command.type === 'DeleteAgent' ? data.agent : '', data.project),
   }
 }
 
@@ -83,6 +93,7 @@ export const decide = (command: AgentCommand, facts: Facts): AgentEvent[] => {
     case 'DeleteAgent':
       if (!agent && command.data.ifExists) return []
       if (!agent) throw notFound('agent', data.agent)
+      if (facts.chatbots.length > 0) throw inUse(agent, facts.chatbots)
       return [{ type: 'AgentDeleted', data: {} }]
     default:
       return unreachable(command)
@@ -118,7 +129,10 @@ const changedSkills = (
   const both = adding.findIndex(({ skill }) => gone.has(skill))
   if (both >= 0) throw wrong(`${skills_to_add?.[both]?.name ?? 'a skill'} is in skills_to_add and in skills_to_remove`)
   const replaced = new Set(adding.map(({ skill }) => skill))
-  return [...agent.skills.filter(({ skill }) => !gone.has(skill) && !replaced.has(skill)), ...adding]
+  const changed = [...agent.skills.filter(({ skill }) => !gone.has(skill) && !replaced.has(skill)), ...adding]
+  // One that has more already may still lose some.
+  if (adding.length > 0) refuseTooMany(changed.length)
+  return changed
 }
 
 const resolve = (refs: readonly SkillRef[], found: readonly (Found<'skill'> | undefined)[], before: AgentSkill[] = []): AgentSkill[] => {
@@ -138,3 +152,8 @@ const refuseMissingModel = ({ provider, model_name }: Changes, { localModel }: F
 
 const missingResource = (detail: string) =>
   new Problem('not_found', 'Resource not found', detail, { hint: 'Create it first, or correct the name.' })
+
+const inUse = ({ state }: Found<'agent'>, chatbots: readonly Found<'chatbot'>[]) =>
+  new Problem('not_empty', 'Agent is in use', `Agent '${state.name}' can not be deleted, because it answers for: ${listed(chatbots)}`, {
+    hint: 'Delete them first, or give them another agent.',
+  })

@@ -4,7 +4,8 @@ import type { ProjectEvent } from '../../events/project.js'
 import { conflict, notFound, Problem } from '../errors.js'
 import { endOf } from './job.js'
 import type { NewEvent } from '../log/log.js'
-import { byName, called, contentsOf, type AnyFound, type FactsOf } from '../log/lookups.js'
+import { byName, called, contentsOf, type FactsOf } from '../log/lookups.js'
+import { listed } from './listed.js'
 
 export type ProjectCommand =
   | Command<'CreateProject', { project: string; unlessExists?: boolean }>
@@ -60,13 +61,6 @@ export const decide = (
     default:
       return unreachable(command)
   }
-}
-
-const listedMax = 20
-
-const listed = (contents: readonly AnyFound[]): string => {
-  const names = contents.slice(0, listedMax).map(({ kind, state }) => `${kind} ${state.name}`)
-  return names.join(', ') + (contents.length > listedMax ? ` and ${contents.length - listedMax} more` : '')
 }
 
 const refuseTaken = (name: string, taken: unknown): void => {

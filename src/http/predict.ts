@@ -68,6 +68,16 @@ export const readPredictBody = (body: unknown): { rows: InputRow[]; params: Reco
   return { rows: rows as InputRow[], params }
 }
 
+const rowsSchema = z.array(z.looseObject({})).describe('An object of columns for each row')
+const columnsSchema = z.record(z.string(), z.array(z.unknown())).describe('An array of values, one for each row, under the name of each column')
+const textSchema = z.string().describe('The rows or the columns as JSON text')
+
+/** The forms that `readPredictBody` reads. */
+export const predictBody = z.union([
+  rowsSchema,
+  z.object({ data: z.union([rowsSchema, columnsSchema, textSchema]), params: z.looseObject({}).nullish() }),
+])
+
 /** A model and the version that a path names: `rent`, `rent.2`; a whole name wins over a version. */
 export const modelNamed = async (
   log: Log,
@@ -104,7 +114,7 @@ export const predictRoutes = ({ log, store, recorder, progressOf }: Services): R
     method: 'post',
     path: '/projects/:project/models/:model/predict',
     summary: 'Predict: one answer for each row, recorded before it is given',
-    body: z.union([z.array(z.looseObject({})), z.object({ data: z.array(z.looseObject({})), params: z.looseObject({}).optional() })]),
+    body: predictBody,
     answers: { 200: z.array(z.looseObject({ __service_row_id: z.null() })) },
     async handle(req, res) {
       const project = await projectNamed(log, param(req, 'project'))

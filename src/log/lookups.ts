@@ -25,6 +25,7 @@ export type Lookup<T = unknown> = { readonly __found?: T } & (
   | { find: 'called'; kind: Kind; name: string; project: string | undefined }
   | { find: 'many'; kind: Kind; refs: readonly string[]; project: string }
   | { find: 'contents'; project: string }
+  | { find: 'users'; kind: Kind; of: Kind; ref: string; project: string }
   | { find: 'count'; kind: Kind; project: string }
   | { find: 'stream'; kind: Kind; stream: StreamId }
   | { find: 'version'; stream: string }
@@ -56,6 +57,15 @@ export const byNames = <K extends Kind>(kind: K, refs: readonly string[], projec
 
 /** Everything that is in a project. */
 export const contentsOf = (project: string): Lookup<AnyFound[]> => ({ find: 'contents', project })
+
+/** The resources of a kind that use the one with this name or id: `usersOf('chatbot', 'agent', 'broker', 'shop')` */
+export const usersOf = <K extends Kind>(kind: K, of: Kind, ref: string, project: string): Lookup<Found<K>[]> => ({
+  find: 'users',
+  kind,
+  of,
+  ref,
+  project,
+})
 
 /** How many resources of a kind are in a project. */
 export const countOf = (kind: Kind, project: string): Lookup<number> => ({ find: 'count', kind, project })

@@ -1,4 +1,5 @@
 import type { Token } from './lexer.js'
+import { isSymbol, isWord } from './tokens.js'
 
 const clauseWords = new Set(
   (
@@ -6,13 +7,6 @@ const clauseWords = new Set(
     'CASE WHEN THEN ELSE END AND OR NOT IN BETWEEN LIKE ILIKE SIMILAR IS NULL TRUE FALSE DISTINCT AS ASC DESC ALL ANY EXISTS'
   ).split(' '),
 )
-
-/** Whether a token is this word, whatever its case. */
-export const isWord = (token: Token | undefined, ...words: string[]): boolean =>
-  token?.kind === 'word' && words.includes(token.text.toUpperCase())
-
-export const isSymbol = (token: Token | undefined, ...symbols: string[]): boolean =>
-  token?.kind === 'symbol' && symbols.includes(token.text)
 
 /** Whether a token is the name of something of the user's. */
 export const isName = (token: Token | undefined): boolean =>

@@ -1,6 +1,7 @@
 import type { DuckDBConnection, DuckDBInstance, DuckDBValue } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
 import { named } from './names.js'
+import { perInstance } from './per-instance.js'
 import { at } from './relations/relation.js'
 
 export type ProjectEntry = { name: string; stream: string }
@@ -15,7 +16,7 @@ const textOrNull = (value: DuckDBValue | undefined): string | null => (typeof va
 
 /** All lists together: one for each position and question, some of them as long as a project has views. */
 const rowsKept = 200_000
-const listsOf = new WeakMap<DuckDBInstance, LRUCache<string, DuckDBValue[][]>>()
+const listsOf = perInstance(() => new LRUCache<string, DuckDBValue[][]>({ maxSize: rowsKept, sizeCalculation: (rows) => rows.length + 1 }))
 
 /** Rows of `valid_from, since, valid_to, until` as lives: where one goes on in the next, they are one. */
 const joined = (rows: DuckDBValue[][], upTo: number): Life[] => {
@@ -27,14 +28,6 @@ const joined = (rows: DuckDBValue[][], upTo: number): Life[] => {
     else lives.push({ from: Number(from), since: text(since), to: end, until: end === null ? null : text(until) })
   }
   return lives
-}
-
-const listsFor = (instance: DuckDBInstance): LRUCache<string, DuckDBValue[][]> => {
-  const known = listsOf.get(instance)
-  if (known) return known
-  const made = new LRUCache<string, DuckDBValue[][]>({ maxSize: rowsKept, sizeCalculation: (rows) => rows.length + 1 })
-  listsOf.set(instance, made)
-  return made
 }
 
 /** A time that something had a name, in positions and times; `to` is null while it has. */
@@ -54,7 +47,7 @@ export class Directory {
     private readonly connection: DuckDBConnection,
     instance: DuckDBInstance,
   ) {
-    this.lists = listsFor(instance)
+    this.lists = listsOf(instance)
   }
 
   private async rows(sql: string, parameters: Record<string, DuckDBValue>): Promise<DuckDBValue[][]> {

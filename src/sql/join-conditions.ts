@@ -1,4 +1,5 @@
 import type { Token } from './lexer.js'
+import { closingBracket, upperWord } from './tokens.js'
 
 const words = (text: string) => new Set(text.split(' '))
 const ownCondition = words('CROSS NATURAL POSITIONAL')
@@ -6,20 +7,11 @@ const joinWords = words('LEFT RIGHT FULL INNER OUTER ASOF SEMI ANTI')
 const notAnAlias = words(
   'ON USING WHERE JOIN LEFT RIGHT FULL INNER CROSS NATURAL ASOF POSITIONAL SEMI ANTI GROUP ORDER LIMIT OFFSET HAVING QUALIFY WINDOW UNION INTERSECT EXCEPT FETCH SAMPLE TABLESAMPLE AT',
 )
-const upper = (token: Token | undefined) => (token?.kind === 'word' ? token.text.toUpperCase() : '')
 const isName = (token: Token | undefined) =>
   token !== undefined && ['word', 'quoted', 'backquoted', 'number', 'string'].includes(token.kind)
 
 /** The index behind the bracket that closes the one at `open`. */
-export const behindBrackets = (tokens: Token[], open: number): number => {
-  let depth = 0
-  for (let i = open; i < tokens.length; i++) {
-    const text = tokens[i]?.kind === 'symbol' ? tokens[i]?.text : ''
-    if (text === '(') depth++
-    if (text === ')' && --depth === 0) return i + 1
-  }
-  return tokens.length
-}
+export const behindBrackets = (tokens: Token[], open: number): number => (closingBracket(tokens, open) ?? tokens.length - 1) + 1
 
 const behindName = (tokens: Token[], start: number): number => {
   let i = start
@@ -33,25 +25,25 @@ const behindName = (tokens: Token[], start: number): number => {
 
 export const behindAlias = (tokens: Token[], start: number): number => {
   let i = start
-  if (upper(tokens[i]) === 'AS') i += 2
-  else if (isName(tokens[i]) && !notAnAlias.has(upper(tokens[i]))) i++
+  if (upperWord(tokens[i]) === 'AS') i += 2
+  else if (isName(tokens[i]) && !notAnAlias.has(upperWord(tokens[i]))) i++
   else return i
   return tokens[i]?.text === '(' ? behindBrackets(tokens, i) : i
 }
 
 /** The index behind the table that a JOIN names, with its alias and its AT. */
 const behindTable = (tokens: Token[], start: number): number => {
-  const lateral = upper(tokens[start]) === 'LATERAL' ? start + 1 : start
+  const lateral = upperWord(tokens[start]) === 'LATERAL' ? start + 1 : start
   const named = tokens[lateral]?.text === '(' ? behindBrackets(tokens, lateral) : behindName(tokens, lateral)
   const i = behindAlias(tokens, named)
-  if (upper(tokens[i]) !== 'AT') return i
+  if (upperWord(tokens[i]) !== 'AT') return i
   return behindAlias(tokens, behindBrackets(tokens, i + 1))
 }
 
 const hasOwnCondition = (tokens: Token[], join: number): boolean => {
   let i = join - 1
-  while (joinWords.has(upper(tokens[i]))) i--
-  return ownCondition.has(upper(tokens[i]))
+  while (joinWords.has(upperWord(tokens[i]))) i--
+  return ownCondition.has(upperWord(tokens[i]))
 }
 
 /**
@@ -63,9 +55,9 @@ const hasOwnCondition = (tokens: Token[], join: number): boolean => {
 export const missingConditions = (tokens: Token[]): Map<number, string> => {
   const found = new Map<number, string>()
   tokens.forEach((token, index) => {
-    if (upper(token) !== 'JOIN' || hasOwnCondition(tokens, index)) return
+    if (upperWord(token) !== 'JOIN' || hasOwnCondition(tokens, index)) return
     const end = behindTable(tokens, index + 1)
-    const next = upper(tokens[end])
+    const next = upperWord(tokens[end])
     if (next !== 'ON' && next !== 'USING') found.set(end - 1, ' ON TRUE')
   })
   return found
@@ -73,7 +65,7 @@ export const missingConditions = (tokens: Token[]): Map<number, string> => {
 
 /** The tokens before a trailing `USING key = value, …`, and those behind it: options of the models. */
 export const splitUsing = (tokens: Token[]): { query: Token[]; options: Token[] } => {
-  const using = tokens.findLastIndex((token) => upper(token) === 'USING')
+  const using = tokens.findLastIndex((token) => upperWord(token) === 'USING')
   const isOptions = using > 0 && isName(tokens[using + 1]) && tokens[using + 2]?.text === '='
   return isOptions ? { query: tokens.slice(0, using), options: tokens.slice(using + 1) } : { query: tokens, options: [] }
 }

@@ -1,5 +1,6 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { limits } from '../limits.js'
+import { perInstance } from './per-instance.js'
 
 /**
  * Connections that have run a query to its end and wait for the next. The first query of a connection takes twice as long as
@@ -21,13 +22,5 @@ export class Leases {
   }
 }
 
-const leasesOf = new WeakMap<DuckDBInstance, Leases>()
-
 /** The connections of an instance. */
-export const leases = (instance: DuckDBInstance): Leases => {
-  const known = leasesOf.get(instance)
-  if (known) return known
-  const made = new Leases(instance)
-  leasesOf.set(instance, made)
-  return made
-}
+export const leases = perInstance((instance) => new Leases(instance))

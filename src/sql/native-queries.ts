@@ -2,6 +2,7 @@ import type { AstNode } from './ast/json.js'
 import { become, listOf, nodeOf, nodesOf, subqueryRef, textOf, walk } from './ast/nodes.js'
 import type { Token } from './lexer.js'
 import { quoteText } from './strings.js'
+import { closingBracket, isSymbol, isWord } from './tokens.js'
 
 /** `FROM db (SELECT …)`: the places of the name and of the bracket that closes the query. */
 export type NativeQuery = { database: string; name: number; close: number }
@@ -9,27 +10,16 @@ export type NativeQuery = { database: string; name: number; close: number }
 /** What a native query is called between its text and its tree. */
 const marker = 'ledger_native_query'
 
-const isWord = (token: Token | undefined, ...words: string[]): boolean => token?.kind === 'word' && words.includes(token.text.toUpperCase())
-const isSymbol = (token: Token | undefined, text: string): boolean => token?.kind === 'symbol' && token.text === text
 const isName = (token: Token | undefined): boolean =>
   token?.kind === 'backquoted' || token?.kind === 'quoted' || (token?.kind === 'word' && !isWord(token, 'LATERAL'))
-
-const closeOf = (tokens: readonly Token[], open: number): number => {
-  let depth = 0
-  for (let i = open; i < tokens.length; i++) {
-    if (isSymbol(tokens[i], '(')) depth += 1
-    if (isSymbol(tokens[i], ')') && --depth === 0) return i
-  }
-  return -1
-}
 
 /** Finds `FROM db (SELECT …)` and `JOIN db (SELECT …)`, which clients send to have a query run in another database. */
 export const nativeQueries = (tokens: readonly Token[]): NativeQuery[] =>
   tokens.flatMap((token, i) => {
     const opens = isName(token) && isWord(tokens[i - 1], 'FROM', 'JOIN') && isSymbol(tokens[i + 1], '(')
     if (!opens || !isWord(tokens[i + 2], 'SELECT', 'WITH', 'VALUES', 'FROM')) return []
-    const close = closeOf(tokens, i + 1)
-    return close === -1 ? [] : [{ database: token.value, name: i, close }]
+    const close = closingBracket(tokens, i + 1)
+    return close === undefined ? [] : [{ database: token.value, name: i, close }]
   })
 
 /** How the tokens around native queries are spelt, so that DuckDB reads a function over a query. */

@@ -1,6 +1,7 @@
 import type { AstNode } from './ast/json.js'
 import { NumberText } from './ast/json.js'
 import { become, call, cast, columnRef, isColumnRef, nodeOf, nodesOf, placeOf, textConstant, textOf, textsOf, walk } from './ast/nodes.js'
+import { serverVersion } from './server-variables.js'
 
 /** What a statement's words stand for that no table knows. */
 export type Words = {
@@ -15,7 +16,7 @@ const answers = (db: string): Record<string, string> => ({
   schema: db,
   current_database: db,
   current_schema: db,
-  version: '8.0.17',
+  version: serverVersion,
 })
 
 const isOfValue = (node: AstNode) => textOf(node, 'class') === 'FUNCTION'

@@ -1,6 +1,7 @@
-import { comparedWith, isName, isSymbol, isWord, selectItems, type Item } from './constant-names.js'
+import { comparedWith, isName, selectItems, type Item } from './constant-names.js'
 import { lex, splitSingle, type Token } from './lexer.js'
 import { parseStatement } from './statements/parse.js'
+import { isSymbol, isWord } from './tokens.js'
 
 type Constant = { value: string | number | boolean; type: 'str' | 'int' | 'float' | 'bool' }
 /** A constant that became a parameter. */

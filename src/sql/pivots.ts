@@ -25,11 +25,11 @@ import { describe, standalone } from './models/describe.js'
 import type { Scope } from './scope.js'
 import type { Session } from './session.js'
 import { running } from './sources.js'
+import { upperWord } from './tokens.js'
 
 const words = (text: string) => new Set(text.split(' '))
 const ends = words('GROUP ORDER LIMIT OFFSET UNION INTERSECT EXCEPT')
 const pivotWords = words('PIVOT PIVOT_WIDER')
-const upper = (token: Token | undefined) => (token?.kind === 'word' ? token.text.toUpperCase() : '')
 const opens = (token: Token) => token.kind === 'symbol' && '([{'.includes(token.text)
 const closes = (token: Token) => token.kind === 'symbol' && ')]}'.includes(token.text)
 
@@ -40,7 +40,7 @@ const levelFrom = (tokens: Token[], start: number): { index: number; word: strin
   for (let index = start; index < tokens.length; index++) {
     const token = tokens[index]
     if (!token || (closes(token) && --depth < 0)) break
-    if (depth === 0) found.push({ index, word: upper(token), text: token.text })
+    if (depth === 0) found.push({ index, word: upperWord(token), text: token.text })
     if (opens(token)) depth++
   }
   return found
@@ -75,7 +75,7 @@ const itemsOf = (tokens: Token[], pivot: number): { index: number; word: string 
 export const missingValues = (tokens: Token[]): Map<number, string> => {
   const found = new Map<number, string>()
   tokens.forEach((token, pivot) => {
-    if (!pivotWords.has(upper(token)) || isStandardForm(tokens, pivot)) return
+    if (!pivotWords.has(upperWord(token)) || isStandardForm(tokens, pivot)) return
     for (const item of itemsOf(tokens, pivot)) {
       const last = item.at(-1)
       if (last && !item.some(({ word }) => word === 'IN')) found.set(last.index, ` IN ${pivotValues}`)

@@ -78,19 +78,18 @@ export class Reader {
 
   /** What this server says of itself, when that is what is asked. */
   system(statement: StatementOf<'system_select' | 'show'>, { context, origin }: StatementSession): SqlAnswer | undefined {
-    const known = systemAnswer(statement, { db: context.db, version: this.options.version, user: origin.actor })
+    const known = systemAnswer(statement, { db: context.db, user: origin.actor })
     return known && tableOf(known.columns, known.rows, context)
   }
 
   async show(statement: StatementOf<'show'>, session: StatementSession): Promise<SqlAnswer> {
     await this.#checkShown(statement, session)
-    const answer =
-      this.system(statement, session) ?? (await this.made(showAsSelect(statement, session.context.db, this.options.version), session))
+    const answer = this.system(statement, session) ?? (await this.made(showAsSelect(statement, session.context.db), session))
     return ofTable.has(statement.what) ? this.#needTable(answer, statement, session) : answer
   }
 
   describe(statement: StatementOf<'describe'>, session: StatementSession): Promise<SqlAnswer> {
-    return this.select({ sql: showAsSelect(statement, session.context.db, this.options.version) }, session)
+    return this.select({ sql: showAsSelect(statement, session.context.db) }, session)
   }
 
   /** DESCRIBE of a name that may be a model's, and else a table's. */
@@ -124,21 +123,21 @@ export class Reader {
     const resources = this.#resourcesOf(session)
     const found = (await resources.one('project', name)) ?? (await resources.one('database', name))
     if (found) return found.state.name
-    throw (await this.#notThen(name, session)) ?? new Problem('not_found', 'Database not found', `Database ${name} does not exists`)
+    await this.#refuseThen(name, session)
+    throw new Problem('not_found', 'Database not found', `Database ${name} does not exists`)
   }
 
-  /** In the past, the query of a table in a database says since when it is there. */
-  async #notThen(name: string, { position, query }: StatementSession): Promise<unknown> {
-    if (position === undefined) return undefined
+  /** In the past, the query of a table in a database says since when it is there. @throws Problem that says it of the database */
+  async #refuseThen(name: string, { position, query }: StatementSession): Promise<void> {
+    if (position === undefined) return
     const made = `SELECT * FROM \`${name.replaceAll('`', '``')}\`.models`
     try {
       await this.#rows(made, position)
-      return undefined
     } catch (error) {
       const problem = inStatement(error, made, query)
-      if (!isProblem(problem)) return problem
+      if (!isProblem(problem)) throw problem
       const detail = problem.detail.replace("Table 'models' not found: there", 'There')
-      return new Problem(problem.code, problem.title, detail, problem.extras)
+      throw new Problem(problem.code, problem.title, detail, problem.extras)
     }
   }
 

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { printSelect } from './ast/duckdb.js'
 import type { AstNode } from './ast/json.js'
 import { checkRewritten } from './guard/guard.js'
+import { perInstance } from './per-instance.js'
 import { Rewriter } from './rewrite.js'
 import type { SelectRequest } from './select.js'
 import type { Session } from './session.js'
@@ -15,15 +16,9 @@ const keptChars = 4_000_000
 /** What a statement was rewritten to, and the names in double quotes that are texts in it. */
 type Kept = { text: string; quoted: ReadonlySet<string> }
 
-const keptOf = new WeakMap<DuckDBInstance, LRUCache<string, Kept>>()
-
-const keptIn = (instance: DuckDBInstance): LRUCache<string, Kept> => {
-  const kept = keptOf.get(instance)
-  if (kept) return kept
-  const made = new LRUCache<string, Kept>({ maxSize: keptChars, sizeCalculation: ({ text }, key) => text.length + key.length })
-  keptOf.set(instance, made)
-  return made
-}
+const keptIn = perInstance(
+  () => new LRUCache<string, Kept>({ maxSize: keptChars, sizeCalculation: ({ text }, key) => text.length + key.length }),
+)
 
 /** The only text that DuckDB runs for a request, and the tree that it is printed from; none when the text was known. */
 export type Rewritten = { text: string; tree?: AstNode }

@@ -17,7 +17,7 @@ import type { ScoringMode, Session } from './session.js'
 import { RunError, Sources } from './sources.js'
 import { begin, rollback } from './transaction.js'
 import { viewColumns } from './view-columns.js'
-import { watch } from './watch.js'
+import { watch, type Clock } from './watch.js'
 
 const quotedMaxStrings = 100
 
@@ -26,6 +26,7 @@ type Context = {
   database: { instance: DuckDBInstance }
   request: SelectRequest
   services: SelectServices
+  clock: Clock
 }
 
 /** How an attempt runs models, and which names in double quotes it takes for texts. */
@@ -90,16 +91,19 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
   // What is known by its text is one statement, which needs no transaction around it.
   const isAlone = rewritten !== undefined
   if (!isAlone) await begin(connection)
+  let isWhole = false
   try {
     rewritten ??= await rewriteAndKeep(session, database.instance, request)
     yield* answer(context, session, rewritten)
+    isWhole = true
   } catch (error) {
     if (session.run.gaveUp) throw way.mode === 'inside' ? new TooManyRowsInside() : tooManyAround()
     const isOwn = isProblem(error) || error instanceof RunError || error instanceof TooManyRowsInside
     throw rewritten && !isOwn ? new RunError(error, rewritten.text, rewritten.tree) : error
   } finally {
     session.functions.end(session.run)
-    if (!isAlone) await rollback(connection)
+    // A stream that is left before its end keeps its snapshot, closed or not, until the connection is told to roll back.
+    if (!isAlone || !isWhole) await rollback(connection)
   }
 }
 
@@ -136,7 +140,10 @@ async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerat
   try {
     for await (const frame of attempt(context, { mode, strings }, (made) => (session = made))) {
       answered = true
+      // The time that a slow reader takes is not the query's.
+      context.clock.hold()
       yield frame
+      context.clock.run()
     }
   } catch (error) {
     next = answered ? undefined : nextWay(error, session, { mode, strings })
@@ -147,8 +154,9 @@ async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerat
 
 /**
  * Runs one SELECT: checks it, rewrites names to what they stand for at the log position, and answers frame by frame.
- * The user's text never reaches DuckDB, only the tree that passed the guard does, in a read-only transaction of a connection
- * of its own. Throws Problems that speak of the user's text.
+ * The user's text never reaches DuckDB, only the tree that passed the guard does, on a connection that no other query has
+ * meanwhile: rewritten and run in one read-only transaction, or, when it was rewritten before, as the one statement that it is.
+ * Throws Problems that speak of the user's text.
  *
  * @example for await (const frame of runSelect({ instance }, { sql: 'SELECT 1', db: 'shop', defaultProject: 'shop', upTo: 40 }, services)) …
  */
@@ -161,10 +169,10 @@ export async function* runSelect(
   const connection = await pool.take()
   let isClean = false
   const timeoutMs = request.timeoutMs ?? limits.sqlTimeoutMs
-  const { signal, done, isLate } = watch(connection, services.signal, timeoutMs)
+  const { signal, clock, isLate, done } = watch(connection, services.signal, timeoutMs)
   try {
     checkAborted(signal)
-    const context = { connection, database, request, services: { ...services, signal } }
+    const context = { connection, database, request, services: { ...services, signal }, clock }
     isClean = yield* attempts(context, { mode: 'inside', strings: new Set() })
   } catch (error) {
     if (!isLate()) throw error

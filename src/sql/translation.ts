@@ -1,7 +1,7 @@
 import { Problem } from '../errors.js'
 import { badStatement, tokenToDuckDB, type Token } from './lexer.js'
+import { serverVariable } from './server-variables.js'
 import { quoteName, quoteText } from './strings.js'
-import { systemVariables } from './statements/variables.js'
 import { aliasesBehindAt } from './time-travel-syntax.js'
 
 /** A part of DuckDB's text, and the part of the user's that it stands for; `same` says that they are the same to the letter. */
@@ -90,8 +90,6 @@ export class Translation {
   }
 }
 
-const variables = new Map<string, string>([...systemVariables, ['version_comment', '(Mindledger)']])
-
 const literal = (value: unknown): string => {
   switch (typeof value) {
     case 'string':
@@ -116,8 +114,7 @@ const parameterOf = (sql: string, token: Token, count: number, params: Record<st
 }
 
 const variableOf = (sql: string, token: Token): string => {
-  const name = token.value.toLowerCase().replace(/^(session|global)\./, '')
-  const value = token.text.startsWith('@@') ? variables.get(name) : undefined
+  const value = token.text.startsWith('@@') ? serverVariable(token.value).value : undefined
   if (value !== undefined) return /^\d+$/.test(value) ? value : quoteText(value)
   throw badStatement(sql, token.start, `there is no variable ${token.text}`)
 }

@@ -5,6 +5,7 @@ import { printSelect } from './ast/duckdb.js'
 import type { ProjectEntry, ViewEntry } from './directory.js'
 import { missingColumn } from './explain-error.js'
 import { checkAborted } from './models/staging.js'
+import { perInstance } from './per-instance.js'
 import { Rewriter } from './rewrite.js'
 import type { Session } from './session.js'
 import { Sources } from './sources.js'
@@ -14,7 +15,7 @@ import { quoteName } from './strings.js'
 type ViewColumn = { schema: string; table: string; place: number; name: string; type: string }
 
 const positionsKept = 16
-const columnsOf = new WeakMap<DuckDBInstance, LRUCache<number, string>>()
+const columnsOf = perInstance(() => new LRUCache<number, string>({ max: positionsKept }))
 
 /** A session for planning only: what models do in it is neither recorded nor counted. */
 const planning = (session: Session, strings: ReadonlySet<string>): Session => ({
@@ -78,8 +79,7 @@ const describeView = async (
  * positions: nothing that a view says changes at one.
  */
 export const viewColumns = async (instance: DuckDBInstance, session: Session, position: number): Promise<string> => {
-  const kept = columnsOf.get(instance) ?? new LRUCache<number, string>({ max: positionsKept })
-  columnsOf.set(instance, kept)
+  const kept = columnsOf(instance)
   const known = kept.get(position)
   if (known !== undefined) return known
   const found: ViewColumn[] = []

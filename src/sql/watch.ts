@@ -1,25 +1,40 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 
+/** The time of a query: it runs unless it is held, as it is while the caller has a part of the answer. */
+export type Clock = { hold: () => void; run: () => void }
+
 /** What stops a query: its signal, whether that was for its time, and the end of the watch. */
-type Watch = { signal: AbortSignal; isLate: () => boolean; done: () => void }
+type Watch = { signal: AbortSignal; isLate: () => boolean; clock: Clock; done: () => void }
 
 /** Stops the query when its caller goes away or its time is over. */
 export const watch = (connection: DuckDBConnection, caller: AbortSignal, timeoutMs: number): Watch => {
   const stopped = new AbortController()
   let late = false
+  let remainingMs = timeoutMs
+  let from = 0
+  let timer: NodeJS.Timeout | undefined
   const stop = () => {
     stopped.abort()
     connection.interrupt()
   }
-  const timer = setTimeout(() => {
-    late = true
-    stop()
-  }, timeoutMs)
+  const run = () => {
+    from = performance.now()
+    timer = setTimeout(() => {
+      late = true
+      stop()
+    }, remainingMs)
+  }
+  const hold = () => {
+    clearTimeout(timer)
+    remainingMs -= performance.now() - from
+  }
+  run()
   if (caller.aborted) stopped.abort()
   caller.addEventListener('abort', stop)
   return {
     signal: stopped.signal,
     isLate: () => late,
+    clock: { hold, run },
     done: () => {
       clearTimeout(timer)
       caller.removeEventListener('abort', stop)

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { readdir } from 'node:fs/promises'
+import { readdirSync } from 'node:fs'
 import { isProblem, type Problem } from '../../src/errors.js'
 import type { TestLedger } from '../support/ledger.js'
+import { temporaryDirectory } from '../support/service.js'
 import { shopLedger } from '../support/shop.js'
-import { refused } from './statements/all.js'
+import { refusedIn } from './statements/all.js'
 
+const target = temporaryDirectory()
+const refused = refusedIn(target.path)
 let ledger: TestLedger
 
 /** Views as a client could have stored them: each is refused when it is read. */
@@ -22,7 +25,10 @@ beforeAll(async () => {
   ledger.head = 40
   await ledger.lock()
 })
-afterAll(() => ledger.close())
+afterAll(() => {
+  ledger.close()
+  target.remove()
+})
 
 const refusal = async (sql: string): Promise<Problem> => {
   try {
@@ -48,9 +54,9 @@ const check = async (sql: string) => {
   expect((await ledger.select('SELECT 1')).data).toEqual([[1]])
 }
 
-for (const [group, statements] of Object.entries(refused)) {
-  describe(`${group}: refused, and the next query is answered`, () => {
-    test.each(statements.map((sql) => [short(sql), sql]))('%s', (_name, sql) => check(sql))
+for (const { name, statements } of refused) {
+  describe(`${name}: refused, and the next query is answered`, () => {
+    test.each(statements.map(({ written, sql }) => [short(written), sql]))('%s', (_name, sql) => check(sql))
   })
 }
 
@@ -61,7 +67,7 @@ test('nothing was written and nothing was kept', async () => {
   )
   expect(count.getRows()).toEqual([[40n, 0n, 0n]])
   connection.closeSync()
-  expect((await readdir('/tmp')).filter((name) => name.startsWith('attack'))).toEqual([])
+  expect(readdirSync(target.path)).toEqual([])
 })
 
-test('there are more than three hundred', () => expect(Object.values(refused).flat().length).toBeGreaterThan(300))
+test('there are more than three hundred', () => expect(refused.flatMap(({ statements }) => statements).length).toBeGreaterThan(300))

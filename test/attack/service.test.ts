@@ -1,16 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readdirSync } from 'node:fs'
 import { formOf, uploadRentals } from '../support/rentals.js'
-import { send, sql, startTestService } from '../support/service.js'
-import { refused } from './statements/all.js'
+import { send, sql, startTestService, temporaryDirectory } from '../support/service.js'
+import { refusedIn } from './statements/all.js'
 
+const target = temporaryDirectory()
 let at: Awaited<ReturnType<typeof startTestService>>
 beforeAll(async () => {
   at = await startTestService()
   await uploadRentals(at.url)
   await send(at.url, 'POST', '/api/projects', { project: { name: 'shop' } })
 })
-afterAll(() => at.stop())
+afterAll(async () => {
+  await at.stop()
+  target.remove()
+})
 
 /** What clients say to any database: it changes nothing here, and is answered. */
 const chatter = /^(SELECT @@|SET @|BEGIN$)/i
@@ -21,12 +25,11 @@ const listed = () =>
     .map(String)
     .filter((name) => !name.startsWith('tmp/uploads/'))
     .sort()
-const inTmp = () => readdirSync('/tmp').filter((name) => name.startsWith('attack'))
 
-for (const [group, statements] of Object.entries(refused)) {
-  test(`${group}: the service refuses each, appends nothing, writes nothing, and answers the next`, async () => {
+for (const { name, statements } of refusedIn(target.path)) {
+  test(`${name}: the service refuses each, appends nothing, writes nothing, and answers the next`, async () => {
     const [before, files] = [(await at.service.head()).position, listed()]
-    for (const statement of statements) {
+    for (const { sql: statement } of statements) {
       const said = await sql(at.url, statement)
       const answered = said.type !== 'error' && !chatter.test(statement)
       expect({ statement: statement.slice(0, 200), answered, said: answered ? said : undefined }).toMatchObject({ answered: false })
@@ -35,7 +38,7 @@ for (const [group, statements] of Object.entries(refused)) {
     expect(await sql(at.url, 'SELECT count(*) AS n FROM files.rentals')).toMatchObject({ data: [[240]] })
     expect((await at.service.head()).position).toBe(before)
     expect(listed()).toEqual(files)
-    expect(inTmp()).toEqual([])
+    expect(readdirSync(target.path)).toEqual([])
   })
 }
 

@@ -79,6 +79,18 @@ test('an answer whose first rows have left ends with an error, not with rows twi
   expect(await bench.ask('SELECT 1')).toEqual([[1]])
 }, 60_000)
 
+test('answers that are read while another query eats the memory are cut off, and not blamed', async () => {
+  bench = await Bench.open({ memoryMaxBytes: 700 * mebibyte })
+  const read = async () => {
+    const { rows } = await bench.analytics.query({ sql: 'SELECT * FROM range(1000000000)', db: '', defaultProject: '', upTo: 0 })
+    for await (const _ of rows);
+  }
+  const cutOff = [1, 2].map(() => expect(read()).rejects.toMatchObject({ code: 'analytics_unavailable', title: 'Answer cut off' }))
+  await until(() => bench.analytics.status().running === 2)
+  expect(await bench.refusal(greedy)).toMatchObject({ code: 'query_limit', extras: { limit: 'sqlMemoryMaxBytes' } })
+  await Promise.all(cutOff)
+}, 120_000)
+
 test('a client that goes away ends its query, even one that cannot be interrupted', async () => {
   bench = await Bench.open({ cancelGraceMs: 300 })
   for (const sql of [endless, blocked]) {

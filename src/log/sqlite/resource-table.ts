@@ -127,6 +127,10 @@ export class ResourceTable {
         return lookup.refs.map((ref) => (scope === undefined ? undefined : this.one(lookup.kind, ref, scope, orId)))
       case 'contents':
         return scope === undefined ? [] : this.contents(scope)
+      case 'users': {
+        const used = scope === undefined ? undefined : this.#row(lookup.of, lookup.ref, scope, orId)
+        return used ? this.linked(lookup.kind, used.stream) : []
+      }
       case 'count':
         return scope === undefined ? 0 : this.#count.get(lookup.kind, scope)
     }

@@ -18,44 +18,85 @@ const tooDeep = (): Problem =>
     'The SQL statement is nested too deeply; split it into simpler parts, for example with WITH',
   )
 
-const tokenAt = /\s*(?:("(?:[^"\\]|\\.)*")|([{}[\],:])|(-?(?:Infinity|NaN|[0-9][0-9.eE+-]*)|true|false|null))/y
+const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 
+const wordAt = /-?(?:Infinity|NaN|[0-9][0-9.eE+-]*)|true|false|null/y
+
+/** Reads character by character: a list of a hundred thousand constants is a tree of 16 MB. */
 class Reader {
   private at = 0
   constructor(private readonly text: string) {}
 
-  private token(): string {
-    tokenAt.lastIndex = this.at
-    const found = tokenAt.exec(this.text)
-    if (!found) throw new TypeError(`a syntax tree has an unexpected character at ${this.at}`)
-    this.at = tokenAt.lastIndex
-    return found[1] ?? found[2] ?? found[3] ?? ''
+  /** The next character that is no space; the reader stands on it. */
+  private next(): number {
+    let code = this.text.charCodeAt(this.at)
+    while (code === 0x20 || (code >= 0x09 && code <= 0x0d)) code = this.text.charCodeAt(++this.at)
+    return code
   }
 
-  value(depth: number, first = this.token()): AstValue {
+  private unexpected(): TypeError {
+    return new TypeError(`a syntax tree has an unexpected character at ${this.at}`)
+  }
+
+  value(depth: number): AstValue {
     // Deeper trees come from statements that nobody writes, and could exhaust a stack.
     if (depth > limits.sqlTreeMaxDepth) throw tooDeep()
-    if (first === '{') return this.object(depth)
-    if (first === '[') return this.array(depth)
-    if (first.startsWith('"')) return JSON.parse(first) as string
-    if (first === 'true' || first === 'false') return first === 'true'
-    return first === 'null' ? null : new NumberText(first)
+    const code = this.next()
+    if (code === openBrace) return this.object(depth)
+    if (code === openBracket) return this.array(depth)
+    return code === quote ? this.string() : this.word()
+  }
+
+  private word(): NumberText | boolean | null {
+    wordAt.lastIndex = this.at
+    const word = wordAt.exec(this.text)?.[0]
+    if (word === undefined) throw this.unexpected()
+    this.at = wordAt.lastIndex
+    if (word === 'true' || word === 'false') return word === 'true'
+    return word === 'null' ? null : new NumberText(word)
+  }
+
+  private string(): string {
+    const from = this.at
+    let end = this.text.indexOf('"', from + 1)
+    // A quote after an odd number of backslashes belongs to the text.
+    for (; end !== -1; end = this.text.indexOf('"', end + 1)) {
+      let before = end
+      while (this.text.charCodeAt(before - 1) === backslash) before -= 1
+      if ((end - before) % 2 === 0) break
+    }
+    if (end === -1) throw this.unexpected()
+    this.at = end + 1
+    const inner = this.text.slice(from + 1, end)
+    return inner.includes('\\') ? (JSON.parse(this.text.slice(from, end + 1)) as string) : inner
   }
 
   private object(depth: number): AstNode {
     const node: AstNode = {}
-    for (let token = this.token(); token !== '}'; token = this.token()) {
-      if (token === ',') continue
-      const key = JSON.parse(token) as string
-      this.token()
+    this.at += 1
+    for (let code = this.next(); code !== closeBrace; code = this.next()) {
+      if (code === comma) {
+        this.at += 1
+        continue
+      }
+      if (code !== quote) throw this.unexpected()
+      const key = this.string()
+      if (this.next() !== colon) throw this.unexpected()
+      this.at += 1
       node[key] = this.value(depth + 1)
     }
+    this.at += 1
     return node
   }
 
   private array(depth: number): AstValue[] {
     const items: AstValue[] = []
-    for (let token = this.token(); token !== ']'; token = this.token()) if (token !== ',') items.push(this.value(depth + 1, token))
+    this.at += 1
+    for (let code = this.next(); code !== closeBracket; code = this.next())
+      if (code === comma) this.at += 1
+      else items.push(this.value(depth + 1))
+    this.at += 1
     return items
   }
 }
@@ -63,14 +104,19 @@ class Reader {
 /** Reads a tree that DuckDB wrote. Numbers stay text. */
 export const parseAst = (text: string): AstValue => new Reader(text).value(0)
 
+const needsEscape = /["\\\u0000-\u001f\ud800-\udfff]/
+const quoted = (text: string): string => (needsEscape.test(text) ? JSON.stringify(text) : `"${text}"`)
+
 /** Writes a tree for DuckDB; the inverse of `parseAst`. */
 export const printAst = (value: AstValue): string => {
+  if (typeof value === 'string') return quoted(value)
   if (value instanceof NumberText) return value.text
-  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  if (value === null || typeof value !== 'object') return String(value)
   if (Array.isArray(value)) return `[${value.map(printAst).join(',')}]`
-  return `{${Object.entries(value)
-    .map(([key, member]) => `${JSON.stringify(key)}:${printAst(member)}`)
-    .join(',')}}`
+  // Joined, and not one long concatenation, which would be kept as a million parts.
+  const members: string[] = []
+  for (const key in value) members.push(`${quoted(key)}:${printAst(value[key] ?? null)}`)
+  return `{${members.join(',')}}`
 }
 
 /** A copy that shares nothing with the original. */

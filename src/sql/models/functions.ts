@@ -13,6 +13,7 @@ import {
 } from '@duckdb/node-api'
 import { isProblem } from '../../errors.js'
 import { limits } from '../../limits.js'
+import { perInstance } from '../per-instance.js'
 import { always, doubles, rawItems, validityOf } from '../vectors.js'
 import { RowMemo } from './row-memo.js'
 import { fieldsOf, type ArgumentKind, type BoundModel, type Extent, type InputVector, type ScoringModel } from './scoring-model.js'
@@ -197,13 +198,5 @@ const writeScores = (scores: Float64Array, places: Int32Array, outputWidth: numb
   output.flush()
 }
 
-const functionsOf = new WeakMap<DuckDBInstance, ModelFunctions>()
-
 /** The model functions of an instance; they live as long as it does. */
-export const modelFunctions = (instance: DuckDBInstance): ModelFunctions => {
-  const known = functionsOf.get(instance)
-  if (known) return known
-  const made = new ModelFunctions(instance)
-  functionsOf.set(instance, made)
-  return made
-}
+export const modelFunctions = perInstance((instance) => new ModelFunctions(instance))

@@ -4,12 +4,13 @@ import type { DuckDBInstance } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
+import { perInstance } from '../per-instance.js'
 import type { ScoringModel } from './scoring-model.js'
 
 /** Makes an artefact's bytes ready to score. */
 export type LoadModel = (artefact: Uint8Array) => ScoringModel
 
-const cacheOf = new WeakMap<DuckDBInstance, LRUCache<string, Promise<ScoringModel>>>()
+const cacheOf = perInstance(() => new LRUCache<string, Promise<ScoringModel>>({ max: limits.loadedModelsMax }))
 
 const readModel = async (blobsDirectory: string, artefact: string, load: LoadModel): Promise<ScoringModel> => {
   try {
@@ -25,8 +26,7 @@ export const modelLoader = (
   blobsDirectory: string,
   load: LoadModel,
 ): ((artefact: string) => Promise<ScoringModel>) => {
-  const cache = cacheOf.get(instance) ?? new LRUCache<string, Promise<ScoringModel>>({ max: limits.loadedModelsMax })
-  cacheOf.set(instance, cache)
+  const cache = cacheOf(instance)
   return (artefact) => {
     const known = cache.get(artefact)
     if (known) return known

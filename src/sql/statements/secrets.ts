@@ -1,5 +1,6 @@
 import { isSecretKey } from '../../vault/secret-keys.js'
 import { lex, type Token } from '../lexer.js'
+import { isSymbol, isWord } from '../tokens.js'
 import { endsWithSecretKey, rawCuts, secretInText, urlCuts, type Cut } from './secret-text.js'
 
 const operators = new Set(['=', ':', ':=', '==', '=>', '!=', '<>', '~', '->', '->>', '<', '>', '<=', '>='])
@@ -7,11 +8,9 @@ const operatorWords = new Set(['LIKE', 'ILIKE', 'IN', 'IS', 'NOT'])
 const closers: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' }
 const mask = '******'
 
-const isSymbol = (token: Token | undefined, text: string): boolean => token?.kind === 'symbol' && token.text === text
 const isText = (token: Token | undefined): boolean => token?.kind === 'string' || token?.kind === 'quoted'
 const isKeyKind = (token: Token): boolean =>
   token.kind === 'word' || token.kind === 'quoted' || token.kind === 'backquoted' || token.kind === 'string'
-const isWord = (token: Token | undefined, word: string): boolean => token?.kind === 'word' && token.text.toUpperCase() === word
 const isOperator = (token: Token | undefined): boolean =>
   token !== undefined &&
   ((token.kind === 'symbol' && operators.has(token.text)) || (token.kind === 'word' && operatorWords.has(token.text.toUpperCase())))

@@ -1,11 +1,12 @@
 import { Problem } from '../../errors.js'
 import { isEngineSetting } from '../guard/settings.js'
+import { serverVariable } from '../server-variables.js'
 import type { Token } from '../lexer.js'
+import { clientVariables } from './client-variables.js'
 import type { Cursor } from './cursor.js'
 import { takeActivate } from './models.js'
 import { nameFollows, takePart } from './names.js'
 import type { StatementOf } from './statement.js'
-import { clientVariables } from './variables.js'
 
 type Chatter = StatementOf<'chatter'>
 
@@ -34,7 +35,7 @@ const keptNowhere = (cursor: Cursor, token: Token | undefined): never =>
 
 /** What a client may set for itself. To say "ok" to anything else would say that it was set. */
 const needClientVariable = (cursor: Cursor, token: Token): string => {
-  const name = token.value.toLowerCase().replace(/^(?:session|global|local)\./, '')
+  const { name } = serverVariable(token.value)
   if (token.kind === 'variable' && !token.text.startsWith('@@')) return keptNowhere(cursor, token)
   if (isEngineSetting(name))
     throw new Problem('refused_statement', 'Settings are fixed', `SET ${name} is not possible: settings of the SQL engine are fixed`, {

@@ -172,7 +172,7 @@ export const tableExists = (from: readonly string[] | null, db: string): string 
 
 const isList = (what: Showable): what is List & Showable => Object.hasOwn(lists, what)
 
-const sourceOf = (show: Show, db: string, version: string): Source => {
+const sourceOf = (show: Show, db: string): Source => {
   const { what, full, from } = show
   const scope = from?.at(-1) ?? db
   if (what === 'databases') return databases(full)
@@ -181,7 +181,7 @@ const sourceOf = (show: Show, db: string, version: string): Source => {
   if (what === 'columns') return columns(show, db)
   if (what === 'table_status') return tableStatus(scope)
   if (isList(what)) return list(what, scope)
-  const rows = fixedRows(what, version)
+  const rows = fixedRows(what)
   if (!rows) throw new TypeError(`no relation shows ${what}`)
   return fixed(rows)
 }
@@ -206,11 +206,11 @@ const described: Record<Describable, List> = {
  *
  * @example showAsSelect(parseStatement('SHOW PROJECTS'), 'shop')
  */
-export const showAsSelect = (statement: Show | StatementOf<'describe'>, db: string, version = ''): string => {
+export const showAsSelect = (statement: Show | StatementOf<'describe'>, db: string): string => {
   if (statement.kind === 'show') {
     if (statement.what === 'create_table') return createTable(statement.from, db)
     if (statement.what === 'create_view') return createView(statement.from, db)
-    return render(sourceOf(statement, db, version), statement)
+    return render(sourceOf(statement, db), statement)
   }
   const what = described[statement.what]
   const { project, name } = statement.target

@@ -1,4 +1,6 @@
 import type { Token } from '../lexer.js'
+import { serverVariable } from '../server-variables.js'
+import { isSymbol, isWord } from '../tokens.js'
 import type { StatementOf, SystemItem } from './statement.js'
 
 /** Functions of the server itself that clients ask for when they connect. */
@@ -6,17 +8,12 @@ const functions = new Set(['database', 'schema', 'version', 'user', 'current_use
 
 const bare = new Set(['current_user', 'session_user'])
 
-const isSymbol = (token: Token | undefined, text: string): boolean => token?.kind === 'symbol' && token.text === text
-const isWord = (token: Token | undefined, word: string): boolean => token?.kind === 'word' && token.text.toUpperCase() === word
-
-const withoutScope = (name: string): string => name.toLowerCase().replace(/^(?:session|global|local)\./, '')
-
 type Read = { item: SystemItem; next: number }
 
 const readItem = (tokens: readonly Token[], at: number): Read | undefined => {
   const token = tokens[at]
   if (token?.kind === 'variable' && token.text.startsWith('@@'))
-    return { item: { source: 'variable', name: withoutScope(token.value), column: token.text }, next: at + 1 }
+    return { item: { source: 'variable', name: serverVariable(token.value).name, column: token.text }, next: at + 1 }
   const name = token?.kind === 'word' ? token.text.toLowerCase() : ''
   // The standard writes CURRENT_USER without brackets.
   if (bare.has(name) && !isSymbol(tokens[at + 1], '('))

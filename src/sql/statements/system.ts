@@ -1,18 +1,13 @@
 import { characterSetRows, collationRows, engineRows } from '../relations/mysql.js'
+import { serverVariable, serverVariables, serverVersion } from '../server-variables.js'
 import { accountOf } from '../session-user.js'
 import { isLike } from './like.js'
-import { systemVariables } from './variables.js'
 import type { Show, Showable, StatementOf, SystemItem } from './statement.js'
 
 /** A table that is known without asking DuckDB. */
 export type FixedTable = { columns: string[]; rows: (string | number | null)[][] }
 
-export type SystemContext = { db: string; version: string; user?: string }
-
-const variables = (version: string): [name: string, value: string][] =>
-  [...systemVariables, ['version_comment', `(Mindledger ${version})`] as const]
-    .map(([name, value]): [string, string] => [name, value])
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+export type SystemContext = { db: string; user?: string }
 
 const status: FixedTable['rows'] = [
   ['auto_increment_increment', '1'],
@@ -27,8 +22,8 @@ const spaced = (names: string): string[] => names.split(' ')
 const underscored = (names: string): string[] => spaced(names).map((name) => name.replace('Database_Collation', 'Database Collation'))
 
 /** What this service has none of, with the columns that clients expect; and what never changes. */
-const fixed = (version: string): Partial<Record<Showable, FixedTable>> => ({
-  variables: { columns: ['Variable_name', 'Value'], rows: variables(version) },
+const fixed: Partial<Record<Showable, FixedTable>> = {
+  variables: { columns: ['Variable_name', 'Value'], rows: serverVariables.map((row) => [...row]) },
   status: { columns: ['Variable_name', 'Value'], rows: status },
   engines: { columns: spaced('Engine Support Comment Transactions XA Savepoints'), rows: engineRows.map((row) => [...row]) },
   plugins: { columns: spaced('Name Status Type Library License'), rows: [] },
@@ -54,16 +49,16 @@ const fixed = (version: string): Partial<Record<Showable, FixedTable>> => ({
     ),
     rows: [],
   },
-})
+}
 
-const answerItem = ({ source, name }: SystemItem, { db, version, user }: SystemContext): string | number | null => {
-  if (source === 'variable') return variables(version).find(([known]) => known === name)?.[1] ?? null
+const answerItem = ({ source, name }: SystemItem, { db, user }: SystemContext): string | number | null => {
+  if (source === 'variable') return serverVariable(name).value ?? null
   switch (name) {
     case 'database':
     case 'schema':
       return db
     case 'version':
-      return '8.0.17'
+      return serverVersion
     case 'connection_id':
       return 1
     default:
@@ -74,7 +69,7 @@ const answerItem = ({ source, name }: SystemItem, { db, version, user }: SystemC
 /**
  * The answer to what clients ask the server about itself, or undefined when it has to be looked up (see `showAsSelect`).
  *
- * @example systemAnswer(parseStatement('SELECT database()'), { db: 'shop', version: '1.0.0' }) // { columns: ['database'], rows: [['shop']] }
+ * @example systemAnswer(parseStatement('SELECT database()'), { db: 'shop' }) // { columns: ['database'], rows: [['shop']] }
  */
 export const systemAnswer = (statement: Show | StatementOf<'system_select'>, context: SystemContext): FixedTable | undefined => {
   switch (statement.kind) {
@@ -84,7 +79,7 @@ export const systemAnswer = (statement: Show | StatementOf<'system_select'>, con
         rows: [statement.items.map((item) => answerItem(item, context))],
       }
     case 'show': {
-      const table = fixed(context.version)[statement.what]
+      const table = fixed[statement.what]
       // A condition is for DuckDB, unless there is nothing that it could hold for.
       if (!table || (statement.where !== null && table.rows.length > 0)) return undefined
       const { like } = statement
@@ -95,4 +90,4 @@ export const systemAnswer = (statement: Show | StatementOf<'system_select'>, con
 }
 
 /** The fixed rows that a SHOW with a condition selects from. */
-export const fixedRows = (what: Showable, version: string): FixedTable | undefined => fixed(version)[what]
+export const fixedRows = (what: Showable): FixedTable | undefined => fixed[what]

@@ -8,8 +8,8 @@ SET lock_configuration = false
 SET GLOBAL threads = 64
 SET SESSION threads = 64
 SET LOCAL threads = 64
-SET temp_directory = '/tmp/attack'
-SET home_directory = '/tmp/attack'
+SET temp_directory = '{directory}/attack'
+SET home_directory = '{directory}/attack'
 SET allowed_directories = ['/']
 SET custom_extension_repository = 'http://127.0.0.1'
 SET schema = 'ledger'
@@ -35,7 +35,7 @@ PRAGMA table_info('ledger.events')
 PRAGMA memory_limit = '100GB'
 PRAGMA version
 SELECT * FROM enable_logging(storage = 'file')
-SELECT * FROM enable_logging('QueryLog', storage := 'file', storage_config := {'path': '/tmp/attack'})
+SELECT * FROM enable_logging('QueryLog', storage := 'file', storage_config := {'path': '{directory}/attack'})
 SELECT * FROM disable_logging()
 SELECT * FROM truncate_duckdb_logs()
 CALL enable_logging()
@@ -88,7 +88,7 @@ SELECT txid_current()
 SELECT pg_postmaster_start_time()
 SELECT pg_conf_load_time()
 SELECT load_file('/etc/passwd')
-SELECT 1 INTO OUTFILE '/tmp/attack'
+SELECT 1 INTO OUTFILE '{directory}/attack'
 SELECT sys_exec('id')
 SELECT xp_cmdshell('id')
 SELECT pg_read_file('/etc/passwd')

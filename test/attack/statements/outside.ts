@@ -41,7 +41,7 @@ SELECT * FROM glob(['/etc/*', '/home/*'])
 SELECT glob('/*')
 SELECT * FROM '/etc/passwd'
 SELECT * FROM '/etc/*'
-SELECT * FROM '/tmp/x.csv'
+SELECT * FROM '{directory}/x.csv'
 SELECT * FROM 'x.json'
 SELECT * FROM 'x.parquet' AS t
 SELECT * FROM "x.parquet"
@@ -112,13 +112,13 @@ SELECT * FROM read_text/**/('/etc/passwd')
 SELECT * FROM read_text ( '/etc/passwd' )
 SELECT '/etc/passwd'.read_text()
 SELECT 'x'.glob()
-COPY (SELECT 1) TO '/tmp/attack.csv'
-COPY files.rentals TO '/tmp/attack.parquet'
+COPY (SELECT 1) TO '{directory}/attack.csv'
+COPY files.rentals TO '{directory}/attack.parquet'
 COPY files.rentals FROM '/etc/passwd'
 COPY (SELECT 1) TO '/dev/stdout'
 COPY FROM DATABASE memory TO other
-EXPORT DATABASE '/tmp/attack'
-IMPORT DATABASE '/tmp/attack'
+EXPORT DATABASE '{directory}/attack'
+IMPORT DATABASE '{directory}/attack'
 SELECT parquet_metadata('x')
 SELECT read_text('/etc/passwd')
 SELECT read_csv('/etc/passwd')
@@ -131,13 +131,13 @@ SELECT * FROM import_database('a')
 export const extensions = perLine(String.raw`
 INSTALL httpfs
 INSTALL httpfs FROM community
-INSTALL '/tmp/evil.duckdb_extension'
+INSTALL '{directory}/evil.duckdb_extension'
 LOAD httpfs
-LOAD '/tmp/evil.duckdb_extension'
+LOAD '{directory}/evil.duckdb_extension'
 FORCE INSTALL spatial
 UPDATE EXTENSIONS
-ATTACH '/tmp/x.duckdb'
-ATTACH '/tmp/attack.duckdb' AS x (READ_WRITE)
+ATTACH '{directory}/x.duckdb'
+ATTACH '{directory}/attack.duckdb' AS x (READ_WRITE)
 ATTACH ':memory:' AS x
 ATTACH 'dbname=x' AS pg (TYPE postgres)
 ATTACH 'log.sqlite' AS s (TYPE sqlite)

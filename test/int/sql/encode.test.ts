@@ -130,7 +130,22 @@ test('a query that takes too long is stopped', async () => {
   expect((await ledger.select('SELECT 1')).data).toEqual([[1]])
 })
 
+test('the time that its reader takes does not count as time of a query', async () => {
+  let rows = 0
+  for await (const frame of ledger.frames('SELECT i FROM range(10000) AS t(i)', { timeoutMs: 1_500 })) {
+    if ('rows' in frame && rows++ === 0) await new Promise((resolve) => setTimeout(resolve, 2_000))
+    if ('end' in frame) expect(frame.end.rows).toBe(10_000)
+  }
+  expect(rows).toBeGreaterThan(1)
+})
+
 test('leaving in the middle leaves no transaction open', async () => {
-  for await (const frame of ledger.frames('SELECT i FROM range(1000000) AS t(i)')) if ('rows' in frame) break
-  await ledger.run('CHECKPOINT')
+  const sql = 'SELECT position FROM log.events'
+  await ledger.events(300_000)
+  // The second time it runs from memory.
+  for (const end of ['first', 'middle', 'middle']) {
+    for await (const frame of ledger.frames(sql)) if ('rows' in frame && end === 'middle') break
+    await ledger.run(`UPDATE ledger.events SET actor = '${end}' WHERE position < 10`)
+    await ledger.run('CHECKPOINT')
+  }
 })

@@ -1,7 +1,23 @@
 import { describe, expect, test } from '@jest/globals'
 import { agentChanges, agentCreation, agentFields, providerOf } from '../../../src/commands/agent-input.js'
+import { limits } from '../../../src/limits.js'
 import { given } from '../../support/given.js'
-import { agentData, churnHad, helperCreated, sales, salesCreated, secret, shopCreated, stock, stockCreated } from './samples.js'
+import { stream } from '../../support/log.js'
+import {
+  agentData,
+  bot,
+  botCreated,
+  churnHad,
+  helperCreated,
+  sales,
+  salesCreated,
+  secret,
+  shop,
+  shopCreated,
+  slackCreated,
+  stock,
+  stockCreated,
+} from './samples.js'
 
 const creation = (more = {}) => ({
   type: 'CreateAgent' as const,
@@ -131,6 +147,39 @@ describe('UpdateAgent', () => {
   })
 })
 
+describe('the number of skills', () => {
+  const many = Array.from({ length: limits.agentMaxSkills + 1 }, (_, i) => stream(100 + i))
+  const made = many.map((where, i) => ({
+    stream: where,
+    event: { type: 'SkillCreated' as const, data: { project: shop, name: `s${i}`, type: 'sql', params: {} } },
+  }))
+  const names = many.map((_, i) => `s${i}`)
+  const having = (count: number) => helperCreated({ skills: many.slice(0, count).map((skill) => ({ skill, params: {} })) })
+
+  test('has a limit in one request', () => {
+    given(shopCreated, ...made)
+      .when(creation({ skills: uses(...names) }))
+      .refuses('wrong_arguments', `at most ${limits.agentMaxSkills}`)
+    for (const changes of [{ skills: uses(...names) }, { skills_to_add: uses(...names) }, { skills_to_remove: names }])
+      given(shopCreated, helperCreated(), ...made)
+        .when(update(changes))
+        .refuses('wrong_arguments', `at most ${limits.agentMaxSkills}`)
+  })
+  test('has a limit over several; one that has more may lose some', () => {
+    const last = names.at(-1) ?? ''
+    given(shopCreated, having(limits.agentMaxSkills), ...made)
+      .when(update({ skills_to_add: uses(last) }))
+      .refuses('wrong_arguments', `at most ${limits.agentMaxSkills}`)
+    const all = many.slice(0, -1).map((skill) => ({ skill, params: {} }))
+    given(shopCreated, having(limits.agentMaxSkills + 1), ...made)
+      .when(update({ skills_to_remove: [last] }))
+      .then({ type: 'AgentUpdated', data: { skills: all } })
+    given(shopCreated, having(limits.agentMaxSkills - 1), ...made)
+      .when(update({ skills_to_add: uses(names.at(-2) ?? '') }))
+      .then({ type: 'AgentUpdated', data: { skills: all } })
+  })
+})
+
 describe('DeleteAgent', () => {
   const remove = (more = {}) => ({ type: 'DeleteAgent' as const, data: { project: 'shop', agent: 'HELPER', ...more } })
   test('deletes; IF EXISTS does nothing when it is not there', () => {
@@ -140,6 +189,19 @@ describe('DeleteAgent', () => {
       .then()
     given(shopCreated).when(remove()).refuses('not_found')
     given().when(remove()).refuses('not_found', 'Project')
+  })
+  test('refuses while chatbots use it, and names them', () => {
+    const used = [shopCreated, slackCreated(), helperCreated(), botCreated()]
+    for (const flags of [{}, { ifExists: true }])
+      given(...used)
+        .when(remove(flags))
+        .refuses('not_empty', "'Helper' can not be deleted, because it answers for: chatbot Bot")
+    given(...used, { stream: bot, event: { type: 'ChatbotDeleted', data: {} } })
+      .when(remove())
+      .then({ type: 'AgentDeleted', data: {} })
+    given(...used, { stream: bot, event: { type: 'ChatbotUpdated', data: { agent: null, model_name: 'm' } } })
+      .when(remove())
+      .then({ type: 'AgentDeleted', data: {} })
   })
 })
 

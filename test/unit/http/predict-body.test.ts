@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { limits } from '../../../src/limits.js'
-import { readPredictBody } from '../../../src/http/predict.js'
+import { predictBody, readPredictBody } from '../../../src/http/predict.js'
 
 test('rows come bare, wrapped, as columns, or as text', () => {
   const rows = [{ a: 1 }, { a: 2 }]
@@ -13,4 +13,18 @@ test('a column beyond the limit is refused before a row is made of it', () => {
   const before = process.memoryUsage().heapUsed
   expect(() => readPredictBody({ data })).toThrow(`a request takes at most ${limits.predictMaxRows}`)
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000)
+})
+
+test('the document describes every form that is taken, and no other', () => {
+  const rows = [{ a: 1 }, { a: null }]
+  const columns = { a: [1, null], b: ['x', 'y'] }
+  const data = [rows, columns, JSON.stringify(rows), JSON.stringify(columns)]
+  for (const body of [rows, ...data.map((one) => ({ data: one })), { data: rows, params: null }, { data: columns, params: { k: 1 } }]) {
+    expect(readPredictBody(body).rows).toHaveLength(2)
+    expect(predictBody.safeParse(body)).toMatchObject({ success: true })
+  }
+  for (const body of [{}, { data: 1 }, { data: [1] }, { data: { a: 1 } }, { data: rows, params: 1 }]) {
+    expect(() => readPredictBody(body)).toThrow()
+    expect(predictBody.safeParse(body)).toMatchObject({ success: false })
+  }
 })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect, type Socket } from 'node:net'
 import type { Server } from 'node:http'
-import { createHttpServer, type ServerLimits } from '../../../src/http/server.js'
+import { createHttpServer, listen, type ServerLimits } from '../../../src/http/server.js'
 import { limits } from '../../../src/limits.js'
 
 const open: { close: () => unknown }[] = []
@@ -56,4 +56,18 @@ test('an idle connection is closed', async () => {
   const socket = await client(server)
   socket.write(`${request}\r\n`)
   expect(await heard(socket)).toContain('200 OK')
+})
+
+test('errors of a server that listens are logged, each of them, and end nothing', async () => {
+  const server = createHttpServer((_req, res) => res.end('hello'))
+  const logged: unknown[] = []
+  const { port } = await listen(server, { port: 0, host: '127.0.0.1' }, { error: ({ err }: { err: unknown }) => void logged.push(err) })
+  const errors = [new Error('accept EMFILE'), new Error('accept ENFILE')]
+  for (const error of errors) server.emit('error', error)
+  expect(logged).toEqual(errors)
+  expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).toBe('hello')
+  const second = createHttpServer((_req, res) => res.end())
+  await expect(listen(second, { port, host: '127.0.0.1' }, { error: () => undefined })).rejects.toThrow('the port is taken')
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
 })

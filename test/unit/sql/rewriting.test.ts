@@ -11,6 +11,7 @@ describe('a tree', () => {
     '[]',
     '{}',
     '"only text with 123 and {braces}"',
+    '{"a\\\\":"b\\\\","c":"\\\\\\"","d\\"":["\\\\\\\\",":1,"]}',
   ]
   test.each(texts)('keeps every number and text as written: %s', (text) => {
     expect(printAst(parseAst(text))).toBe(text.replace('\\u0001', '\\u0001'))
@@ -19,6 +20,10 @@ describe('a tree', () => {
 
   test('that is too deep is refused', () => {
     expect(() => parseAst('['.repeat(2000) + ']'.repeat(2000))).toThrow('too deeply')
+  })
+
+  test.each(['{"a":1', '["a"', '"a', '"a\\\\\\"', '{"a" 1}', '{1:2}', '[nul]', ''])('that is broken off is refused: %s', (text) => {
+    expect(() => parseAst(text)).toThrow('unexpected character')
   })
 
   test('does not take a text for a number', () => {

@@ -26,6 +26,7 @@ const chatter: Case[] = [
   ['SELECT @@session.tx_isolation, @@autocommit AS a', '@@session.tx_isolation, a', [['REPEATABLE-READ', '1']]],
   ['SELECT @@version_comment LIMIT 1', '@@version_comment'],
   ['SELECT 1 AS one, @@time_zone AS zone, @@autocommit AS a', 'one, zone, a', [[1, 'SYSTEM', 1]]],
+  ['SELECT upper(@@sql_mode) = @@SESSION.sql_mode AS same, @@local.wait_timeout + 1 AS more', 'same, more', [[true, 28801]]],
   ['SELECT VERSION()', 'VERSION', [['8.0.17']]],
   ['SELECT database()', 'database', [['mindsdb']]],
   ['SELECT DATABASE() AS db, version()', 'db, version', [['mindsdb', '8.0.17']]],

@@ -91,6 +91,7 @@ const chatbots: Case[] = [
   ['SELECT name, is_running FROM shop.chatbots', 'NAME, IS_RUNNING', [['front', true]]],
   ["CREATE CHATBOT shop.second USING database = 'slack', agent = 'helper'", 'ok'],
   ["SELECT is_running FROM shop.chatbots WHERE name = 'second'", 'IS_RUNNING', [[true]]],
+  ['DROP AGENT IF EXISTS shop.helper', /Agent 'Helper' can not be deleted, because it answers for: chatbot front, chatbot second/],
   ['DROP CHATBOT shop.front', 'ok'],
   ['DROP CHATBOT shop.front', /Chatbot with name front does not exist/],
   ['DROP CHATBOT IF EXISTS shop.front', 'ok'],

@@ -4,7 +4,7 @@ import { parseStatement } from '../../../../src/sql/statements/parse.js'
 import { showAsSelect } from '../../../../src/sql/statements/show.js'
 import { systemAnswer } from '../../../../src/sql/statements/system.js'
 
-const context = { db: 'shop', version: '1.2.3' }
+const context = { db: 'shop' }
 
 const selectOf = (sql: string): string => {
   const statement = parseStatement(sql)
@@ -82,14 +82,15 @@ describe('what the server knows of itself', () => {
   test.each([
     ['SELECT database()', ['database'], [['shop']]],
     ['SELECT version()', ['version'], [['8.0.17']]],
-    ['SELECT @@version_comment', ['@@version_comment'], [['(Mindledger 1.2.3)']]],
+    ['SELECT @@version_comment', ['@@version_comment'], [['(Mindledger)']]],
+    ['SELECT @@session.tx_isolation', ['@@session.tx_isolation'], [['REPEATABLE-READ']]],
     ['SELECT @@nope AS x, DATABASE()', ['x', 'DATABASE'], [[null, 'shop']]],
     [
       "SHOW VARIABLES LIKE 'version%'",
       ['Variable_name', 'Value'],
       [
         ['version', '8.0.17'],
-        ['version_comment', '(Mindledger 1.2.3)'],
+        ['version_comment', '(Mindledger)'],
       ],
     ],
     ['SHOW WARNINGS', ['Level', 'Code', 'Message'], []],
