@@ -137,7 +137,9 @@ export const rewriteModels = async (session: Session, select: AstNode, uses: rea
   const { rest, conditions, keeping, using } = detach(from, new Set(uses.map((use) => use.ref)))
   const [first, second] = uses
   if (!first || (!rest && second))
-    throw new Problem('bad_statement', 'A model needs inputs', 'Several models are read together without a table that gives their inputs')
+    throw new Problem('bad_statement', 'A model needs inputs', 'Several models are read together without a table that gives their inputs', {
+      hint: `Name one: FROM files.your_table AS t JOIN ${uses.map(({ bound }) => bound.label).join(' JOIN ')}. A subquery is a table, too.`,
+    })
   const { ref: table, correlated } = rest ? { ref: rest, correlated: undefined } : await fromGivenRows(session, select, first, scope)
   const refs = leavesOf(table)
   checkAliases(uses, refs)

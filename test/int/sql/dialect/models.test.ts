@@ -51,6 +51,7 @@ const cases: Case[] = [
   ],
   ['DESCRIBE shop.rent', `TABLES, ${answered}`],
   ['DESCRIBE MODEL shop.rent.1', `TABLES, ${answered}`],
+  ['DESCRIBE PREDICTOR `shop`.`rent`', `TABLES, ${answered}`],
   ['DESCRIBE `shop`.`rent`.`info`', 'accuracies, column_importances, outputs, inputs'],
   [
     'DESCRIBE `shop`.`rent`.`1`.`features`',
@@ -66,7 +67,7 @@ const cases: Case[] = [
   ['DESCRIBE shop.rent.jsonai', 'json_ai'],
   ['DESCRIBE shop.rent.nope', /no attribute nope\nAttributes: info, features, model, jsonai/],
   ['DESCRIBE shop.rent.9', /has no version 9/],
-  ['DESCRIBE shop.none', /Model not found: shop\.none/],
+  ['DESCRIBE shop.none', /Model not found: shop\.none\nDESCRIBE names a model, a view, a file or a table/],
   ['SELECT * FROM `shop`.`rent`.1\nWHERE sqft = 900\nAND location = "good"\n', predicted],
   ["SELECT rental_price > 0 AS yes FROM shop.rent WHERE sqft = '900' USING confidence = 0.5", 'yes', [[true]]],
   ["SELECT rental_price > 0 AS yes FROM shop.rent WHERE sqft = '900' USING a = 1", /USING has no option a/],

@@ -47,6 +47,7 @@ const cases: Case[] = [
     ['information_schema', 'log', 'fourth', 'mindsdb', 'plain', 'py', 'Shop', 'files', 'sales'].map((name) => [name]),
   ],
   ["SHOW SCHEMAS LIKE 'sh%'", 'Database', [['Shop']]],
+  ["SHOW DATABASES WHERE Database = 'SHOP' OR name = 'files'", 'Database', [['Shop'], ['files']]],
   [
     "SHOW FULL DATABASES WHERE type <> 'project'",
     'Database, TYPE, ENGINE',
