@@ -84,7 +84,16 @@ const absent: [statement: string, says: RegExp][] = [
   ['CREATE TRIGGER t ON files.x (SELECT 1)', /does not have triggers\nFollow the log/],
   ['DROP TRIGGER t', /t does not exist/],
   ['UPDATE files.x SET a = 1', /UPDATE is not possible/],
-  ['DELETE FROM files.x', /DELETE is not possible/],
+  ['DELETE FROM files.x', /DELETE is not possible.*CREATE OR REPLACE TABLE files\.x/s],
+  ['DELETE FROM files.skills', /CREATE OR REPLACE TABLE files\.skills/],
+  ["DELETE FROM mindsdb.Skills WHERE name = 'x'", /resources are changed by statements of their own\nUse DROP SKILL name/],
+  ["UPDATE agents SET name = 'x'", /UPDATE is not possible.*Use UPDATE AGENT name SET/s],
+  ['ALTER TABLE files.x ADD COLUMN a INT', /does not have ALTER TABLE \(line 1, column 7\).*Use CREATE OR REPLACE TABLE/s],
+  ['ALTER MODEL m USING a = 1', /does not have ALTER MODEL.*Use RETRAIN/s],
+  ['CREATE INDEX i ON files.x (a)', /does not have CREATE INDEX.*without an index/s],
+  ['CREATE TEMP TABLE t (SELECT 1)', /does not have CREATE TEMP .*Use WITH/s],
+  ['DROP INDEX i', /does not have DROP INDEX/],
+  ['CREATE MACRO f(a) AS a', /does not have CREATE MACRO.*Use CREATE VIEW/s],
 ]
 test.each(absent)('%s is refused with what to use instead', async (statement, says) => {
   expect(await ask(at.url, statement)).toMatchObject({ type: 'error', error_message: expect.stringMatching(says) })
