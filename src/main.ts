@@ -131,7 +131,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
     ...chatbotRoutes(ledger, records),
     ...modelRoutes({ ledger, records, sql }),
     ...predictRoutes({ log, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) }),
-    ...viewRoutes(ledger, records, (query, database) => sql.writer.checkView(query, database)),
+    ...viewRoutes(ledger, records, (query, database, ofView) => sql.writer.checkView(query, database, { ofView })),
     ...jobRoutes(ledger, records),
     ...fileRoutes(ledger, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
     ...databaseRoutes(ledger, records, config.defaultProject),

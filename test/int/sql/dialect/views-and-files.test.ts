@@ -27,6 +27,11 @@ const views: Case[] = [
   ['CREATE VIEW shop.bad AS (SELECT nope FROM files.rentals)', /nope/],
   ['CREATE VIEW shop.bad AS (DROP PROJECT shop)', /./],
   ['CREATE VIEW shop.own AS (SELECT name FROM views)', 'ok'],
+  ['ALTER VIEW shop.own AS (SELECT name FROM shop.OWN)', /View shop\.own contains itself \(line 1, column 42\)/],
+  ['CREATE OR REPLACE VIEW shop.own AS (SELECT 1 AS x WHERE EXISTS (FROM shop.own))', /View shop\.own contains itself/],
+  ['CREATE VIEW shop.beyond AS (SELECT * FROM shop.own)', 'ok'],
+  ['CREATE OR REPLACE VIEW shop.own AS (SELECT * FROM shop.beyond)', /View shop\.own contains itself/],
+  ['DROP VIEW shop.beyond', 'ok'],
   [
     'SHOW VIEWS FROM shop',
     'NAME, PROJECT, QUERY',
