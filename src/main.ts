@@ -167,7 +167,7 @@ const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, train
     ...chatbotRoutes(ledger, records),
     ...modelRoutes({ ledger, records, sql }),
     ...predictRoutes({ log, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) }),
-    ...viewRoutes(ledger, records, (query, database, origin) => sql.writer.checkView(query, database, origin)),
+    ...viewRoutes(ledger, records, (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })),
     ...jobRoutes(ledger, records),
     ...fileRoutes(ledger, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
     ...databaseRoutes(ledger, records, config.defaultProject),

@@ -41,15 +41,25 @@ export const decide = (command: DatabaseCommand, facts: Facts): DatabaseEvent[] 
       return create(data.database, engine, parameters, facts)
     }
     case 'UpdateDatabase':
+      if (!database) refuseSystem(data.database, 'changed')
       if (!database) throw notFound('database', data.database)
       return update(database, command.data, facts)
     case 'DeleteDatabase':
+      if (!database) refuseSystem(data.database, 'deleted')
       if (!database && command.data.ifExists) return []
       if (!database) throw notFound('database', data.database)
       return [{ type: 'DatabaseDeleted', data: {} }]
     default:
       return unreachable(command)
   }
+}
+
+/** The databases that every service has, beside its projects and connections. */
+const systemDatabases: readonly string[] = ['information_schema', 'log', 'files']
+
+const refuseSystem = (name: string, what: string): void => {
+  if (systemDatabases.includes(foldName(name)))
+    throw new Problem('wrong_arguments', 'Error', `Database '${name}' can not be ${what}, because it is part of this service`)
 }
 
 const isReserved = (name: string) => reservedDatabases.find((reserved) => reserved === foldName(name))

@@ -14,15 +14,17 @@ const creation = z.object({ name: resourceName, query: text })
 const changes = z.object({ query: text })
 const path = '/projects/:project/views'
 
-/** Refuses a query that cannot be a view's, before it is recorded. */
-export type CheckView = (query: string, database: string, origin: Origin) => Promise<void>
+/** Refuses a query that cannot be a view's, before it is recorded; `ofView` is the stream of the view that it is to be of. */
+export type CheckView = (query: string, database: string, origin: Origin, ofView?: string) => Promise<void>
 
 export const viewRoutes = (ledger: Ledger, records: Records, check: CheckView): Route[] => {
   /** Checks the query, unless the request was carried out before: what it reads may be gone by now. */
   const write = async (req: Request, res: Response, type: 'CreateView' | 'PutView', { view, query }: { view: string; query: string }) => {
-    const { name } = (await projectNamed(ledger.log, param(req, 'project'))).state
+    const project = await projectNamed(ledger.log, param(req, 'project'))
+    const { name } = project.state
     const origin = originOf(req, res)
-    if (!(await ledger.repeated(origin, idempotencyOf(req)))) await check(query, name, origin)
+    if (!(await ledger.repeated(origin, idempotencyOf(req))))
+      await check(query, name, origin, (await ledger.log.resources.one('view', view, project))?.stream)
     const { resource, positions } = await carryOut(ledger, { type, data: { project: name, view, query, database: name } }, req, res)
     const written = resultOf('view', resource)
     return { created: positions[0] === written.id, record: records.view(written) }

@@ -101,7 +101,9 @@ export const findModelPlace = async (parts: readonly string[], db: string, resou
       attribute: attribute.length === 0 ? undefined : attribute.join('.'),
     }
   }
-  throw new Problem('not_found', 'Model not found', `Model not found: ${parts.join('.')}`)
+  throw new Problem('not_found', 'Model not found', `Model not found: ${parts.join('.')}`, {
+    hint: 'DESCRIBE names a model, a view, a file or a table; what else there is behind its kind: DESCRIBE AGENT name, DESCRIBE DATABASE name.',
+  })
 }
 
 /** What there is to say of a model's version, or of one attribute of it. */

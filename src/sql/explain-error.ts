@@ -103,8 +103,22 @@ const placeOfError = async (connection: DuckDBConnection, fault: RunError, said:
   return (location === undefined ? undefined : sources.placeOf(location)) ?? placeBySign(sources.first, said.message)
 }
 
-const hintOf = ({ kind, name, candidates }: DuckDBError, columns: readonly string[]): string | undefined => {
-  const known = [...candidates, ...columns].filter((candidate) => candidate !== '' && !/ledger_|\(/.test(candidate))
+const takenArguments = 5
+
+/** What a function takes that was called with something else. */
+const signaturesOf = ({ message, candidates }: DuckDBError): string | undefined => {
+  if (!message.startsWith('No function matches')) return undefined
+  const taken = candidates.filter((candidate) => candidate.includes('(') && !candidate.includes('ledger_'))
+  return taken.length === 0
+    ? undefined
+    : `It takes ${taken.slice(0, takenArguments).join(', ')}${taken.length > takenArguments ? ', …' : ''}.`
+}
+
+const hintOf = (said: DuckDBError, columns: readonly string[]): string | undefined => {
+  const { kind, name, candidates } = said
+  const other = signaturesOf(said)
+  if (other !== undefined) return other
+  const known = [...new Set([...candidates, ...columns])].filter((candidate) => candidate !== '' && !/ledger_|\(/.test(candidate))
   if (known.length === 0) return undefined
   const like = name === undefined ? undefined : nearest(name, known)
   if (like === undefined && kind === 'Catalog') return undefined
@@ -138,11 +152,19 @@ export const explainError = async (error: unknown, connection: DuckDBConnection,
   const last = refuseLast(missingColumn(error) ?? '')
   const place = error instanceof RunError ? await placeOfError(connection, error, said, sources) : undefined
   const columns = error instanceof RunError && words.table !== undefined ? await columnsOf(connection, error.tree, words.table) : []
-  const hint = hintOf({ ...said, name: said.name ?? words.name, candidates: words.candidates }, columns)
+  const elsewhere = words.name === undefined ? [] : sources.columns
+  const hint = hintOf({ ...said, name: said.name ?? words.name, candidates: words.candidates }, [...columns, ...elsewhere])
   const problem = last ?? new Problem(code, title, words.detail, hint === undefined ? {} : { hint })
   const named = said.name === undefined ? undefined : placeByName(sources, `"${said.name}"`)
   const found = placeOfValue(said, place) ?? place ?? named ?? placeByName(sources, words.detail)
   return found ? shownAt(problem, found) : problem
+}
+
+/** What DuckDB's parser says, but for what it only says to its authors. */
+const reasonOf = (message: string): string => {
+  if (message.startsWith('NameListToString')) return 'a name has too many parts: at most project.model.version'
+  if (message.endsWith('NOT IMPLEMENTED')) return 'it is not SQL that this service reads'
+  return message.replace(/Use "SET[\s\S]*$/, '').trim() || 'it is not SQL'
 }
 
 const statementHint = 'Only SELECT reads data; SHOW and DESCRIBE list what there is.'
@@ -157,7 +179,7 @@ export const explainParseFailure = (failure: ParseFailure, translation: Translat
       : said('Only SELECT statements are allowed here', statementHint)
   if (failure.statements > 1)
     return new Problem('bad_statement', 'The SQL statement cannot be parsed', 'Only one statement is taken at a time')
-  const reason = failure.message.replace(/Use "SET[\s\S]*$/, '').trim() || 'it is not SQL'
+  const reason = reasonOf(failure.message)
   if (failure.characters === undefined)
     return new Problem('bad_statement', 'The SQL statement cannot be parsed', `The SQL statement cannot be parsed: ${reason}`)
   return badStatement(translation.sql, translation.userOffsetOfCharacter(failure.characters), reason)

@@ -1,14 +1,17 @@
 import { foldName } from '../../events/common.js'
 
-/** The edits that turn one name into another, counted up to a bound. */
+/** The edits that turn one name into another; two letters that changed places are one. */
 const distance = (a: string, b: string): number => {
+  let before: number[] = []
   let previous = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
     const row = [i]
     for (let j = 1; j <= b.length; j++) {
       const replaced = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      row.push(Math.min(replaced, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1))
+      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? (before[j - 2] ?? Infinity) + 1 : Infinity
+      row.push(Math.min(replaced, swapped, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1))
     }
+    before = previous
     previous = row
   }
   return previous[b.length] ?? 0

@@ -123,9 +123,22 @@ export class Reader {
     const resources = this.#resourcesOf(session)
     const found = (await resources.one('project', name)) ?? (await resources.one('database', name))
     if (found) return found.state.name
-    // In the past, the query of a table in it says since when it is there.
-    if (session.position !== undefined) await this.#rows(`SELECT * FROM \`${name.replaceAll('`', '``')}\`.models`, session.position)
+    await this.#refuseThen(name, session)
     throw new Problem('not_found', 'Database not found', `Database ${name} does not exists`)
+  }
+
+  /** In the past, the query of a table in a database says since when it is there. @throws Problem that says it of the database */
+  async #refuseThen(name: string, { position, query }: StatementSession): Promise<void> {
+    if (position === undefined) return
+    const made = `SELECT * FROM \`${name.replaceAll('`', '``')}\`.models`
+    try {
+      await this.#rows(made, position)
+    } catch (error) {
+      const problem = inStatement(error, made, query)
+      if (!isProblem(problem)) throw problem
+      const detail = problem.detail.replace("Table 'models' not found: there", 'There')
+      throw new Problem(problem.code, problem.title, detail, problem.extras)
+    }
   }
 
   /** What SHOW is asked of must be there, and readable. */

@@ -188,11 +188,19 @@ const inSchema = async (place: Place, schema: string, name: string): Promise<Fou
   return project && inProject(place, project, name)
 }
 
+const noVersion = (label: string, version: string): Problem =>
+  new Problem('not_found', 'Model not found', `Model ${label} has no version ${version}: versions are numbers`, {
+    hint: `DESCRIBE ${label}.${version} shows what a model says of itself, SELECT … FROM ${label} WHERE … what it predicts.`,
+  })
+
 const modelVersion = async (place: Place, projectName: string, modelName: string, number: string): Promise<Found | undefined> => {
   const project = await place.directory.project(place.position, projectName)
-  if (!project || !/^[0-9]{1,9}$/.test(number)) return undefined
+  if (!project) return undefined
   const models = await place.directory.models(place.position, project.stream)
   const model = named(models, modelName)
+  const isNumber = /^[0-9]{1,9}$/.test(number)
+  if (model && !isNumber) throw noVersion(`${project.name}.${model.name}`, number)
+  if (!isNumber) return undefined
   if (!model)
     throw await noTable(
       place,
@@ -214,6 +222,7 @@ export const resolveTable = async (place: Place, parts: string[]): Promise<Found
   if (third !== undefined) {
     const found = await modelVersion(place, first, second ?? '', third)
     if (found) return found
+    if (await isReadable(place, first)) throw unknownTable(`${second ?? ''}.${third}`, first, [])
     throw await noSchema(place, first, `${second ?? ''}.${third}`)
   }
   if (second === undefined) {

@@ -31,7 +31,9 @@ export const rewrite = async (session: Session, request: SelectRequest): Promise
   const db = request.db === '' ? request.defaultProject : request.db
   const read = (text: Text, where: string) => readStatement(session, text, where)
   const { tree, options } = await read({ sql: request.sql, within: request.within }, db)
-  await new Rewriter(session, read).query(tree, { db, position, ctes: new Map(), entries: [], views: [], options })
+  const { wanted } = request
+  const views = wanted?.kind === 'columns' && wanted.ofView !== undefined ? [wanted.ofView] : []
+  await new Rewriter(session, read).query(tree, { db, position, ctes: new Map(), entries: [], views, options })
   checkRewritten(tree)
   return { text: await printSelect(session.connection, tree), tree }
 }

@@ -21,6 +21,8 @@ const span = 2 ** 32
  */
 export class Sources {
   private readonly all: Source[] = []
+  /** Columns that DuckDB does not know of, as those of models: one of them may be meant by a name that it does not find. */
+  readonly columns = new Set<string>()
 
   /** Takes a text in, and marks the tree that was read from it. */
   add(source: Source, tree: AstNode): void {

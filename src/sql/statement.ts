@@ -12,6 +12,7 @@ import { markNativeQueries, nativeQueries, nativeSpelling } from './native-queri
 import { readScoringOptions, type ScoringOptions } from './models/options.js'
 import { normalise } from './normalise.js'
 import { pivotValues } from './guard/pivot-values.js'
+import { offsetLimits } from './offset-limits.js'
 import { missingValues, valueQueries } from './pivots.js'
 import type { Session } from './session.js'
 import type { Text } from './sources.js'
@@ -70,7 +71,7 @@ const cutValueQueries = (session: Session, { sql, view }: Text, tokens: Token[])
 
 /**
  * Parses as DuckDB does; what it refuses is tried once more in the forms that models allow, JOIN without ON and USING at the
- * end, and with PIVOT finding its values or asking a query for them.
+ * end, with PIVOT finding its values or asking a query for them, and with MySQL's LIMIT.
  */
 const parse = async (session: Session, text: Text, tokens: Token[], refusal: Refusal): Promise<Attempt & { options: ScoringOptions }> => {
   try {
@@ -78,12 +79,12 @@ const parse = async (session: Session, text: Text, tokens: Token[], refusal: Ref
   } catch (error) {
     const { query, options } = splitUsing(tokens)
     const added = new Map([...missingConditions(query), ...missingValues(query)])
-    const cut = cutValueQueries(session, text, query)
+    const cut = new Map([...cutValueQueries(session, text, query), ...offsetLimits(query)])
     const better = await refusal()
     if (better) throw better
     if (options.length === 0 && added.size === 0 && cut.size === 0) throw error
     const second = await attempt(session, text.sql, query, { added, cut }).catch((again: unknown) => {
-      throw cut.size > 0 ? again : error
+      throw session.pivotQueries.size > 0 ? again : error
     })
     return { ...second, options: readScoringOptions(options) }
   }

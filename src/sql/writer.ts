@@ -92,10 +92,16 @@ export class Writer {
   }
 
   /**
-   * Refuses a query that cannot be a view's: one that is no SELECT, or that DuckDB cannot bind as things are now.
+   * Refuses a query that cannot be a view's: one that is no SELECT, that DuckDB cannot bind as things are now, or that reads the
+   * view that it is to be of, `ofView` by its stream.
    * @throws Problem of the query
    */
-  async checkView(query: string, database: string, { actor }: Origin, within?: Span, params?: Parameters): Promise<void> {
+  async checkView(
+    query: string,
+    database: string,
+    { actor }: Origin,
+    { within, params, ofView }: { within?: Span | undefined; params?: Parameters | undefined; ofView?: string | undefined } = {},
+  ): Promise<void> {
     const inner = within ? query.slice(within.start, within.end) : query
     const { kind } = parseStatement(inner, params)
     if (kind !== 'select' && kind !== 'system_select')
@@ -103,7 +109,7 @@ export class Writer {
     const { ledger, analytics, defaultProject } = this.options
     const { position } = await ledger.log.head()
     const place = { sql: query, ...(within && { within }), db: database, defaultProject, upTo: position, user: actor }
-    const { rows } = await analytics.query({ ...place, ...(params && { params }), wanted: { kind: 'columns' } }, {})
+    const { rows } = await analytics.query({ ...place, ...(params && { params }), wanted: { kind: 'columns', ofView } }, {})
     checkNames(
       (await allRows(rows)).map(([name]) => ({ name: String(name) })),
       'view',
@@ -131,6 +137,7 @@ export class Writer {
     const projectName = target.project ?? context.db
     const project = await this.#resources.one('project', projectName)
     if (!project) throw notFound('project', projectName)
-    await this.checkView(query, source.database ?? project.state.name, origin, source.span, params)
+    const view = await this.#resources.one('view', target.name, project)
+    await this.checkView(query, source.database ?? project.state.name, origin, { within: source.span, params, ofView: view?.stream })
   }
 }

@@ -29,6 +29,9 @@ const parsed = (text: string): object | undefined => {
   }
 }
 
+/** Names with commas between them; the commas of `date_sub(VARCHAR, DATE, DATE) -> BIGINT` are its own. */
+const listOf = (text: string): string[] => text.match(/(?:[^,(]|\([^)]*\))+/g)?.map((name) => name.trim()) ?? []
+
 const decode = (error: unknown): DuckDBError => {
   const text = messageOf(error)
   const kind = kindAt.exec(text)?.[1]
@@ -41,7 +44,7 @@ const decode = (error: unknown): DuckDBError => {
     message: memberOf(fields, 'exception_message') ?? '',
     bytes: Number.isNaN(bytes) ? undefined : bytes,
     name: memberOf(fields, 'name'),
-    candidates: memberOf(fields, 'candidates')?.split(/,\s*/) ?? [],
+    candidates: listOf(memberOf(fields, 'candidates') ?? ''),
   }
 }
 

@@ -34,6 +34,13 @@ const unknownFunction = (name: string): Problem => {
   )
 }
 
+/** What to use in the place of functions that people reach for. */
+const insteadOf = (name: string): string | undefined => {
+  if (/^(?:read_|parquet_|sniff_csv$|glob$)/.test(name)) return 'Upload the file, PUT /api/files/name, and read it: FROM files.name.'
+  if (/^(?:duckdb_|pragma_)/.test(name)) return 'information_schema has the tables and columns that there are.'
+  return undefined
+}
+
 /** Refuses a function that is not on the list for its place: among values, or in FROM. */
 const checkFunction = (node: AstNode, place: 'values' | 'rows'): void => {
   const name = textOf(node, 'function_name').toLowerCase()
@@ -41,7 +48,7 @@ const checkFunction = (node: AstNode, place: 'values' | 'rows'): void => {
   if (textOf(node, 'catalog') !== '' || (schema !== '' && schema !== 'main'))
     throw refused(`The function ${schema}.${name}`, 'Write the name of a function without a schema.')
   if (functionLists[place].has(name)) return
-  if (functionLists.refused.has(name) || isRefusedPattern(name)) throw refused(`The function ${name}`)
+  if (functionLists.refused.has(name) || isRefusedPattern(name)) throw refused(`The function ${name}`, insteadOf(name))
   if (functionLists.rows.has(name)) throw refused(`The function ${name} outside FROM`, `Write it in FROM: SELECT * FROM ${name}(…).`)
   if (functionLists.values.has(name))
     throw refused(

@@ -135,12 +135,14 @@ const rowsOf = (reader: Reader, condition: AstNode): GivenRow[] | undefined => {
   }
 }
 
-const whereMissing = ({ bound }: Reader): Problem => {
+const inputsMissing = ({ bound }: Reader, where: AstNode | undefined): Problem => {
   const example = bound.model.inputs.slice(0, 2).map(({ name }) => `${name} = …`)
   return new Problem(
     'bad_statement',
     'A model needs inputs',
-    `WHERE clause required when selecting from a model: ${bound.label} needs its inputs`,
+    where
+      ? `WHERE gives no input of the model ${bound.label}: inputs are given with =, IN and IS NULL`
+      : `WHERE clause required when selecting from a model: ${bound.label} needs its inputs`,
     {
       hint: `Write SELECT * FROM ${bound.label} WHERE ${example.join(' AND ')}, or join it: SELECT * FROM files.your_table AS t JOIN ${bound.label} AS m. A subquery is a table, too: FROM (SELECT …) AS t.`,
     },
@@ -194,7 +196,7 @@ export const readGivenRows = (
     if (!given) rest.push(part)
     else rows = rows ? together(reader, rows, given) : given
   }
-  if (!rows) throw whereMissing(reader)
+  if (!rows) throw inputsMissing(reader, where)
   return { rows, rest }
 }
 

@@ -10,7 +10,7 @@ import { aliasOf, describe } from './describe.js'
 import { detach, leavesOf, steadyLeaves } from './detach.js'
 import { answerQueries, readGivenRows, readsOuter, tableOfRows } from './given-rows.js'
 import { argumentOf, checkRead, mapInputs, type Mapping } from './mapping.js'
-import { isScored, outputExpression, showsAll } from './outputs.js'
+import { isScored, modelColumns, outputExpression, showsAll } from './outputs.js'
 import { referencesIn, referencesInJoins, replaceReference, type ModelUse, type Reference } from './references.js'
 import type { Extent } from './scoring-model.js'
 import { serve } from './served.js'
@@ -133,11 +133,14 @@ const keepingRefused = (): Problem =>
 export const rewriteModels = async (session: Session, select: AstNode, uses: readonly ModelUse[], scope: Scope): Promise<void> => {
   const from = nodeOf(select, 'from_table')
   if (!from) return
+  for (const { bound } of uses) for (const column of modelColumns(bound)) session.sources.columns.add(column)
   const order = leavesOf(from)
   const { rest, conditions, keeping, using } = detach(from, new Set(uses.map((use) => use.ref)))
   const [first, second] = uses
   if (!first || (!rest && second))
-    throw new Problem('bad_statement', 'A model needs inputs', 'Several models are read together without a table that gives their inputs')
+    throw new Problem('bad_statement', 'A model needs inputs', 'Several models are read together without a table that gives their inputs', {
+      hint: `Name one: FROM files.your_table AS t JOIN ${uses.map(({ bound }) => bound.label).join(' JOIN ')}. A subquery is a table, too.`,
+    })
   const { ref: table, correlated } = rest ? { ref: rest, correlated: undefined } : await fromGivenRows(session, select, first, scope)
   const refs = leavesOf(table)
   checkAliases(uses, refs)

@@ -59,7 +59,9 @@ const linesBelow = (operator: Operator, depth: number): string[] => {
 export const planLines = (json: string): string[] => {
   const plan: unknown = JSON.parse(json)
   if (Array.isArray(plan)) return plan.flatMap((node) => linesBelow(operatorOf(node), 0))
-  const seconds = numberOf(Reflect.get(objectOf(plan), 'latency')) ?? 0
+  const seconds = numberOf(Reflect.get(objectOf(plan), 'latency'))
+  // What statistics answer, as the count of a file's rows, runs without steps that DuckDB could measure.
+  if (seconds === undefined) return ['no steps were measured: the answer is known without reading rows']
   // The first operator is EXPLAIN ANALYZE itself.
   const steps = listOf(Reflect.get(objectOf(plan), 'children')).flatMap((node) => operatorOf(node).children)
   return [`${(seconds * 1000).toFixed(1)} ms in all`, ...steps.flatMap((step) => linesBelow(step, 0))]

@@ -1,7 +1,7 @@
 /** What is wanted of a SELECT instead of its rows. */
 export type Wanted =
-  /** Its columns, found by planning it: nothing is run. */
-  | { kind: 'columns' }
+  /** Its columns, found by planning it: nothing is run. `ofView` is the stream of the view that it is to be of, which it may not read. */
+  | { kind: 'columns'; ofView?: string | undefined }
   /** How it is answered; with `analyze` it is run, and its rows are thrown away. */
   | { kind: 'plan'; analyze: boolean }
   /** Its rows as a Parquet file at a path; behind the rows of the table `after` when there is one. */

@@ -2,7 +2,10 @@ const settings = 'the settings of the environment'
 const maintenance = 'mindledger rebuild, should tables have to be built anew'
 const values = 'parameters: :name in the statement, and its value under "params"'
 
-/** Statements of SQL that this service does not have, by their first word: what to use instead. */
+const whoAsks = 'AUTH=session, which asks every caller for a password'
+const storedQuery = 'CREATE VIEW name AS (SELECT …)'
+
+/** Statements of SQL that this service does not have, by their first word or two: what to use instead. */
 const instead: Readonly<Record<string, string>> = {
   TRUNCATE: 'DROP TABLE files.name',
   MERGE: 'PUT /api/files/name with the new rows',
@@ -12,8 +15,8 @@ const instead: Readonly<Record<string, string>> = {
   IMPORT: 'PUT /api/files/name',
   ATTACH: "CREATE DATABASE name WITH ENGINE = 'engine', PARAMETERS = {…}",
   DETACH: 'DROP DATABASE name',
-  GRANT: 'AUTH=session, which asks every caller for a password',
-  REVOKE: 'AUTH=session, which asks every caller for a password',
+  GRANT: whoAsks,
+  REVOKE: whoAsks,
   INSTALL: settings,
   LOAD: settings,
   PRAGMA: settings,
@@ -34,9 +37,24 @@ const instead: Readonly<Record<string, string>> = {
   SAVEPOINT: 'one statement for what belongs together: each is a transaction',
   RELEASE: 'one statement for what belongs together: each is a transaction',
   RENAME: "ALTER DATABASE name NAME = 'new'",
+  'ALTER TABLE': 'CREATE OR REPLACE TABLE files.name (SELECT …)',
+  'ALTER MODEL': 'RETRAIN name, which makes another version, or SET active name.version',
+  'ALTER JOB': 'DROP JOB name, and CREATE JOB name (…) …',
+  'ALTER USER': whoAsks,
+  'CREATE USER': whoAsks,
+  'CREATE ROLE': whoAsks,
+  'DROP USER': whoAsks,
+  'CREATE INDEX': 'SELECT as it is: files are read by their columns, without an index',
+  'DROP INDEX': 'SELECT as it is: files are read by their columns, without an index',
+  'CREATE TEMP': 'WITH name AS (SELECT …) in the query, or CREATE TABLE files.name (SELECT …)',
+  'CREATE TEMPORARY': 'WITH name AS (SELECT …) in the query, or CREATE TABLE files.name (SELECT …)',
+  'CREATE FUNCTION': storedQuery,
+  'CREATE MACRO': storedQuery,
+  'CREATE PROCEDURE': storedQuery,
+  'CREATE SEQUENCE': 'row_number() OVER () in a query',
 }
 
-/** What to use instead of a statement that begins with this word; undefined when SQL has none that does. */
+/** What to use instead of a statement that begins so, with a word or two; undefined when SQL has none that does. */
 export const insteadOf = (word: string): string | undefined => {
   const verb = word.toUpperCase()
   return Object.hasOwn(instead, verb) ? instead[verb] : undefined

@@ -61,7 +61,16 @@ const takeCreate = (cursor: Cursor): Statement => {
   return takeIndex(cursor, 'CREATE')
 }
 
+/** Refuses what SQL has behind a verb and this service has not: what to use instead, or what was expected. */
+const refuseAbsent = (cursor: Cursor, verb: string): void => {
+  const noun = cursor.peek()
+  const absent = `${verb} ${noun?.kind === 'word' ? noun.text.toUpperCase() : ''}`
+  const instead = insteadOf(absent)
+  if (instead !== undefined) cursor.refuse(noun, `this service does not have ${absent}`, `Use ${instead}.`)
+}
+
 const takeIndex = (cursor: Cursor, verb: string): Statement => {
+  if (!cursor.isWord('ON', 1)) refuseAbsent(cursor, verb)
   cursor.needWords('INDEX')
   cursor.needWords('ON')
   if (!takeKnowledgeBase(cursor)) cursor.fail()
@@ -88,6 +97,7 @@ const takeAlter = (cursor: Cursor): Statement => {
   const resource = takeResource(cursor)
   if (resource) return takeUpdateResource(cursor, resource)
   if (takeKnowledgeBase(cursor)) return knowledgeBase(cursor, 'ALTER')
+  refuseAbsent(cursor, 'ALTER')
   return cursor.fail()
 }
 

@@ -1,5 +1,8 @@
 import { Problem } from '../../errors.js'
 import { isEngineSetting } from '../guard/settings.js'
+import { serverVariable } from '../server-variables.js'
+import type { Token } from '../lexer.js'
+import { clientVariables } from './client-variables.js'
 import type { Cursor } from './cursor.js'
 import { takeActivate } from './models.js'
 import { nameFollows, takePart } from './names.js'
@@ -13,26 +16,33 @@ const ignore = (cursor: Cursor, verb: Chatter['verb'], variables: string[] = [])
   return { kind: 'chatter', verb, variables }
 }
 
-/** The names on the left of a SET: `SET names utf8, @a = 1` → ['names', 'a']. */
-const takeVariables = (cursor: Cursor): string[] => {
-  const variables: string[] = []
+/** The names on the left of a SET: `SET names utf8, @@autocommit = 1` → names and @@autocommit. */
+const takeVariables = (cursor: Cursor): Token[] => {
+  const variables: Token[] = []
   let begins = true
   let depth = 0
   for (const token of cursor.takeRest()) {
     if (token.kind === 'symbol') depth += '([{'.includes(token.text) ? 1 : ')]}'.includes(token.text) ? -1 : 0
     if (begins && /^(?:session|global|local|persist|persist_only)$/i.test(token.text)) continue
-    if (begins && token.kind !== 'symbol') variables.push(token.value.toLowerCase())
+    if (begins && token.kind !== 'symbol') variables.push(token)
     begins = depth === 0 && token.kind === 'symbol' && token.text === ','
   }
   return variables
 }
 
-const withoutSettings = (variables: string[]): string[] => {
-  const setting = variables.find(isEngineSetting)
-  if (setting === undefined) return variables
-  throw new Problem('refused_statement', 'Settings are fixed', `SET ${setting} is not possible: settings of the SQL engine are fixed`, {
-    hint: 'USE chooses the database of names without one; docs/settings.md lists what the service is started with.',
-  })
+const keptNowhere = (cursor: Cursor, token: Token | undefined): never =>
+  cursor.refuse(token, 'variables are not kept between statements', 'Send the value as a parameter: :name, and "params" beside it.')
+
+/** What a client may set for itself. To say "ok" to anything else would say that it was set. */
+const needClientVariable = (cursor: Cursor, token: Token): string => {
+  const { name } = serverVariable(token.value)
+  if (token.kind === 'variable' && !token.text.startsWith('@@')) return keptNowhere(cursor, token)
+  if (isEngineSetting(name))
+    throw new Problem('refused_statement', 'Settings are fixed', `SET ${name} is not possible: settings of the SQL engine are fixed`, {
+      hint: 'USE chooses the database of names without one; docs/settings.md lists what the service is started with.',
+    })
+  if (clientVariables.has(name)) return name
+  return cursor.refuse(token, `there is no variable ${name} that could be set`, 'SHOW VARIABLES lists those that clients ask for.')
 }
 
 /** `SET active m.2`, `SET model_active = m.2`, and what clients set for themselves, which changes nothing here. */
@@ -53,7 +63,7 @@ export const takeSet = (cursor: Cursor): StatementOf<'activate_model'> | Chatter
   const start = cursor.peek()
   if (cursor.isWord('SHOW_SECRETS') && cursor.isSymbol('=', 1) && !/^(?:0|false|off)$/i.test(cursor.peek(2)?.value ?? ''))
     cursor.refuse(start, 'secrets are never shown', 'Keep the secret where it came from; here it can be replaced, not read.')
-  return { kind: 'chatter', verb: 'set', variables: withoutSettings(takeVariables(cursor)) }
+  return { kind: 'chatter', verb: 'set', variables: takeVariables(cursor).map((token) => needClientVariable(cursor, token)) }
 }
 
 export const takeUse = (cursor: Cursor): StatementOf<'use'> => {
@@ -63,12 +73,7 @@ export const takeUse = (cursor: Cursor): StatementOf<'use'> => {
 
 /** BEGIN, START TRANSACTION, COMMIT and ROLLBACK: each statement is a transaction of its own, whatever the client says. */
 export const takeTransaction = (cursor: Cursor): Chatter | undefined => {
-  if (cursor.peek()?.kind === 'variable' && cursor.isSymbol(':=', 1))
-    return cursor.refuse(
-      cursor.peek(),
-      'variables are not kept between statements',
-      'Send the value as a parameter: :name, and "params" beside it.',
-    )
+  if (cursor.peek()?.kind === 'variable' && cursor.isSymbol(':=', 1)) return keptNowhere(cursor, cursor.peek())
   if (cursor.takeWords('START', 'TRANSACTION') || cursor.takeWords('BEGIN')) return ignore(cursor, 'begin')
   if (cursor.takeWords('COMMIT')) return ignore(cursor, 'commit')
   if (cursor.takeWords('ROLLBACK')) return ignore(cursor, 'rollback')

@@ -90,6 +90,14 @@ describe('tables of a database', () => {
     expect(await get('/databases/nope/tables')).toMatchObject({ status: 404, body: { title: 'Database not found' } })
   })
 
+  test('the databases of every service stay', async () => {
+    for (const name of ['log', 'files', 'INFORMATION_SCHEMA'])
+      expect(await send(at.url, 'DELETE', `/api/databases/${name}`)).toMatchObject({
+        status: 400,
+        body: { title: 'Error', detail: `Database '${name}' can not be deleted, because it is part of this service` },
+      })
+  })
+
   test('only files are deleted, once a key says so', async () => {
     const form = new FormData()
     form.set('file', new Blob(['a,b\n1,2\n']), 'more.csv')

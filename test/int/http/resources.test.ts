@@ -365,6 +365,10 @@ test('views have id, name and query; names are unique in their project', async (
     status: 200,
     body: { ...created.body, query: 'SELECT 2 AS two' },
   })
+  expect(await call('PUT', `${project}/views/VV`, { view: { query: 'SELECT * FROM vv' } })).toMatchObject({
+    status: 400,
+    body: { detail: expect.stringContaining('contains itself') },
+  })
   expect(await call('PUT', `${project}/views/w`, { view: { query: 'SELECT 3' } })).toMatchObject({ status: 201, body: { name: 'w' } })
   expect(await sql(at.url, 'SELECT * FROM shop.vv')).toMatchObject({ column_names: ['two'], data: [[2]] })
   expect(await call('GET', `${project}/views`)).toMatchObject({ body: [{ name: 'Vv' }, { name: 'w' }] })

@@ -111,7 +111,9 @@ describe('a statement with as_of reads as things were', () => {
     expect(await version()).toEqual([2, 'complete', true])
     expect((await ask('DESCRIBE rent.2', { as_of })).error_message).toMatch(/version/)
     expect(await ask('USE office', { as_of: at['second'] })).toMatchObject({ type: 'ok', context: { db: 'office', as_of: at['second'] } })
-    expect((await ask('USE office', { as_of })).error_message).toMatch(/office at position \d+; it is there since position \d+/)
+    expect((await ask('USE office', { as_of })).error_message).toMatch(
+      /^There is no project or database office at position \d+; it is there since position \d+ \([^)]* UTC\)$/,
+    )
     expect((await ask('SHOW TABLES FROM office', { as_of })).error_message).toMatch(/it is there since position/)
   })
 

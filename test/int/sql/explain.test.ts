@@ -54,6 +54,12 @@ describe('EXPLAIN of a query', () => {
     expect((await explained(many, true)).models).toEqual(['shop.rent version 2: 60000 rows scored before the query'])
   })
 
+  test('with ANALYZE says that nothing was measured where statistics answer', async () => {
+    expect((await explained('SELECT count(*) FROM files.rentals', true)).plan).toEqual([
+      'no steps were measured: the answer is known without reading rows',
+    ])
+  })
+
   test.each([
     'SELECT * FROM agents JOIN skills USING (name)',
     'SELECT rental_price FROM rent WHERE sqft = 400',

@@ -199,7 +199,28 @@ describe('the nearest name that the caller may see is the hint', () => {
     ['SELECT * FROM files.rental', 'Did you mean files.rentals?'],
     ['SELECT uper(location) FROM files.rentals', 'Did you mean upper?'],
     ['SELECT m.rental_prise FROM files.rentals AS r JOIN rent AS m', 'Did you mean m.rental_price?'],
-  ])('%s', async (sql, hint) => expect((await failure(sql)).hint).toBe(hint))
+    ['SELECT rental_prise FROM files.rentals AS r JOIN rent AS m', 'Did you mean "rental_price"?'],
+    ['SELECT rental_price_mim FROM rent WHERE sqft = 1', 'Did you mean "rental_price_min"?'],
+    [
+      'SELECT date_sub(now(), INTERVAL 1 DAY)',
+      /^It takes date_sub\(VARCHAR, DATE, DATE\) -> BIGINT, date_sub\(VARCHAR, TIME, TIME\) -> BIGINT/,
+    ],
+    ['SELECT sum(location) FROM files.rentals', /^It takes sum\(DECIMAL\) -> DECIMAL, .*, ….$/],
+    ['SELECT sqft FROM files.rentals WHERE sqft > LAST', /^What was read last is not kept: compare with a value/],
+    ["SELECT * FROM read_csv('x')", 'Upload the file, PUT /api/files/name, and read it: FROM files.name.'],
+    ['SELECT * FROM duckdb_tables()', 'information_schema has the tables and columns that there are.'],
+    ['SELECT * FROM shop.rent.nine', /^DESCRIBE shop\.rent\.nine shows/],
+  ])('%s', async (sql, hint) => {
+    const said = (await failure(sql)).hint
+    if (typeof hint === 'string') expect(said).toBe(hint)
+    else expect(said).toMatch(hint)
+    expect(said).not.toMatch(/ledger/)
+  })
+})
+
+test('what DuckDB only says to its authors is not repeated', async () => {
+  expect((await failure('SELECT * FROM a.b.c.d')).detail).toMatch(/a name has too many parts: at most project\.model\.version/)
+  expect((await failure('SELECT 1 LIMIT 1 + 1, 2')).detail).not.toMatch(/NOT IMPLEMENTED/)
 })
 
 /** What the grammar of our own statements refuses, at the place where it no longer understands. */

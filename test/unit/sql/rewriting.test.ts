@@ -76,5 +76,6 @@ test('a place in the text that DuckDB reads leads back to the user’s text', ()
 
 test('the nearest known name is one that is like it', () => {
   expect(nearest('skils', ['agents', 'skills'])).toBe('skills')
+  expect(nearest('cuont', ['count', 'sum'])).toBe('count')
   expect(nearest('xyz', ['agents', 'skills'])).toBeUndefined()
 })

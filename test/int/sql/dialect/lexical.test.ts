@@ -57,9 +57,18 @@ const quoted: Case[] = [
 ]
 describe('quotes, escapes and comments', () => test.each(quoted)('%s', (...one) => expectAnswer(at.url, one)))
 
+const limited: Case[] = [
+  ['SELECT sqft FROM files.rentals ORDER BY sqft LIMIT 1, 2', 'sqft', [[307], [314]]],
+  ['SELECT a FROM (SELECT sqft AS a FROM files.rentals ORDER BY 1 LIMIT 0,3) ORDER BY a LIMIT 2,5', 'a', [[314]]],
+  ['CREATE VIEW shop.page (SELECT sqft FROM files.rentals ORDER BY sqft LIMIT 1, 1)', 'ok'],
+  ['SELECT sqft FROM shop.page', 'sqft', [[307]]],
+]
+describe('LIMIT offset, count', () => test.each(limited)('%s', (...one) => expectAnswer(at.url, one)))
+
 const bound: [params: unknown, ...Case][] = [
   [{ loc: 'good', n: 2 }, 'SELECT sqft FROM files.rentals WHERE location = :loc LIMIT :n', 'sqft', [[300], [321]]],
   [['good', 2], 'SELECT sqft FROM files.rentals WHERE location = ? LIMIT ?', 'sqft', [[300], [321]]],
+  [[1, 2], 'SELECT sqft FROM files.rentals ORDER BY sqft LIMIT ?, ?', 'sqft', [[307], [314]]],
   [{ t: 'sql', l: ['a'] }, 'CREATE SKILL shop.named USING type = :t, tables = :l', 'ok'],
   [['sql', { k: 1 }], 'CREATE SKILL shop.placed USING type = ?, data = ?', 'ok'],
   [['PLACED'], 'SHOW SKILLS FROM shop WHERE name = ?', 'NAME, PROJECT, TYPE, PARAMS', [['placed', 'Shop', 'sql', '{"data":{"k":1}}']]],

@@ -28,6 +28,9 @@ const cases: Case[] = [
   ["ALTER DATABASE third NAME = 'fourth'", 'ok'],
   ['ALTER DATABASE fourth PARAMETERS = {"a": 1}', /fourth is a project: it has a NAME and nothing else to alter/],
   ["ALTER DATABASE nope NAME = 'x'", /nope does not exist/],
+  ['DROP DATABASE log', /Database 'log' can not be deleted, because it is part of this service/],
+  ['DROP DATABASE IF EXISTS Files', /Database 'Files' can not be deleted, because it is part of this service/],
+  ["ALTER DATABASE information_schema NAME = 'x'", /Database 'information_schema' can not be changed/],
   ['DESCRIBE PROJECT fourth', databases, [['fourth', 'project', null, null]]],
   ['DESCRIBE PROJECT sales', databases, []],
   ['SHOW PROJECTS', 'project', [['fourth'], ['mindsdb'], ['plain'], ['py'], ['Shop']]],
@@ -39,6 +42,7 @@ const cases: Case[] = [
     ['information_schema', 'log', 'fourth', 'mindsdb', 'plain', 'py', 'Shop', 'files', 'sales'].map((name) => [name]),
   ],
   ["SHOW SCHEMAS LIKE 'sh%'", 'Database', [['Shop']]],
+  ["SHOW DATABASES WHERE Database = 'SHOP' OR name = 'files'", 'Database', [['Shop'], ['files']]],
   [
     "SHOW FULL DATABASES WHERE type <> 'project'",
     'Database, TYPE, ENGINE',

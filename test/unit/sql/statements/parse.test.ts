@@ -315,7 +315,10 @@ const cases: [sql: string, statement: Statement][] = [
   // Chatter
   ['SET autocommit=1', { kind: 'chatter', verb: 'set', variables: ['autocommit'] }],
   ['SET names utf8', { kind: 'chatter', verb: 'set', variables: ['names'] }],
-  ['SET SESSION a = 1, @@global.b = (2, 3), @c := 4', { kind: 'chatter', verb: 'set', variables: ['a', 'global.b', 'c'] }],
+  [
+    'SET SESSION wait_timeout = 1, @@global.sql_mode = (2, 3), NAMES utf8',
+    { kind: 'chatter', verb: 'set', variables: ['wait_timeout', 'sql_mode', 'names'] },
+  ],
   ['SET profiling = 1', { kind: 'chatter', verb: 'set', variables: ['profiling'] }],
   ['BEGIN', { kind: 'chatter', verb: 'begin', variables: [] }],
   ['START TRANSACTION READ ONLY', { kind: 'chatter', verb: 'begin', variables: [] }],
