@@ -67,7 +67,9 @@ export const readPredictBody = (body: unknown): { rows: InputRow[]; params: Reco
 }
 
 const rowsSchema = z.array(z.looseObject({})).describe('An object of columns for each row')
-const columnsSchema = z.record(z.string(), z.array(z.unknown())).describe('An array of values, one for each row, under the name of each column')
+const columnsSchema = z
+  .record(z.string(), z.array(z.unknown()))
+  .describe('An array of values, one for each row, under the name of each column')
 const textSchema = z.string().describe('The rows or the columns as JSON text')
 
 /** The forms that `readPredictBody` reads. */
@@ -76,6 +78,12 @@ export const predictBody = z.union([
   z.object({ data: z.union([rowsSchema, columnsSchema, textSchema]), params: z.looseObject({}).nullish() }),
 ])
 
+/** What a path may say of a model: `rent`, or one of its versions, `rent.2`. Whether a model has the whole text as its name is not known here. */
+export const versionIn = (ref: string): { model: string; version: number | undefined } => {
+  const [, model = ref, digits] = /^(.+)\.(\d{1,9})$/.exec(ref) ?? []
+  return { model, version: digits === undefined ? undefined : Number(digits) }
+}
+
 /** A model and the version that a path names: `rent`, `rent.2`; a whole name wins over a version. */
 export const modelNamed = async (
   log: Log,
@@ -83,11 +91,11 @@ export const modelNamed = async (
   ref: string,
 ): Promise<{ model: Found<'model'>; version: ModelVersion }> => {
   const whole = await log.resources.one('model', ref, project)
-  const [, name = '', digits = ''] = /^(.+)\.(\d{1,9})$/.exec(ref) ?? []
-  const model = whole ?? (name === '' ? undefined : await log.resources.one('model', name, project))
+  const named = versionIn(ref)
+  const model = whole ?? (named.version === undefined ? undefined : await log.resources.one('model', named.model, project))
   if (!model) throw notFound('model', ref)
   const { active, latest } = model.state
-  return { model, version: versionOf(model.state, whole ? (active ?? latest) : Number(digits)) }
+  return { model, version: versionOf(model.state, whole || named.version === undefined ? (active ?? latest) : named.version) }
 }
 
 /** How far a training is, for those who ask too early. */

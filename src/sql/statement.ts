@@ -1,8 +1,9 @@
 import { ParseFailure, parseSelect } from './ast/duckdb.js'
 import type { AstNode } from './ast/json.js'
 import { locationOf } from './ast/nodes.js'
+import type { Problem } from '../errors.js'
 import { explainParseFailure } from './explain-error.js'
-import { nativeQuery } from './connections.js'
+import { refusalOfCall } from './connections.js'
 import { guard } from './guard/guard.js'
 import { nameItems } from './item-names.js'
 import { missingConditions, splitUsing } from './join-conditions.js'
@@ -16,17 +17,18 @@ import { answerUser } from './session-user.js'
 import { misplacedAt } from './time-travel-syntax.js'
 import { translate, type Translation } from './translation.js'
 
-type Attempt = { translation: Translation; tree: AstNode }
+type Attempt = { translation: Translation; tree: AstNode; hasNativeQueries: boolean }
 
 /** A query that has passed every check, and what it asks of its models. */
 export type ReadQuery = { tree: AstNode; options: ScoringOptions }
 
 const attempt = async (session: Session, sql: string, tokens: Token[], added = new Map<number, string>()): Promise<Attempt> => {
-  const { after, instead } = nativeSpelling(nativeQueries(tokens))
+  const natives = nativeQueries(tokens)
+  const { after, instead } = nativeSpelling(natives)
   for (const [place, text] of added) after.set(place, (after.get(place) ?? '') + text)
   const translation = translate(sql, tokens, session.params, after, instead)
   try {
-    return { translation, tree: await parseSelect(session.connection, translation.text) }
+    return { translation, tree: await parseSelect(session.connection, translation.text), hasNativeQueries: natives.length > 0 }
   } catch (error) {
     if (!(error instanceof ParseFailure)) throw error
     const offset = error.characters === undefined ? undefined : translation.userOffsetOfCharacter(error.characters)
@@ -35,17 +37,20 @@ const attempt = async (session: Session, sql: string, tokens: Token[], added = n
   }
 }
 
+/** Why a query in the language of a connection is not run, if the statement has one. */
+type Refusal = () => Promise<Problem | undefined>
+
 /**
  * Parses as DuckDB does; what it refuses is tried once more in the forms that models allow, JOIN without ON and USING at the
  * end, and with PIVOT finding its values.
  */
-const parse = async (session: Session, sql: string, tokens: Token[]): Promise<Attempt & { options: ScoringOptions }> => {
+const parse = async (session: Session, sql: string, tokens: Token[], refusal: Refusal): Promise<Attempt & { options: ScoringOptions }> => {
   try {
     return { ...(await attempt(session, sql, tokens)), options: {} }
   } catch (error) {
     const { query, options } = splitUsing(tokens)
     const after = new Map([...missingConditions(query), ...missingValues(query)])
-    const better = await nativeQuery(session.directory, session.head, tokens, sql)
+    const better = await refusal()
     if (better) throw better
     if (options.length === 0 && after.size === 0) throw error
     const second = await attempt(session, sql, query, after).catch(() => {
@@ -73,10 +78,11 @@ export const readStatement = async (session: Session, { sql, within, view }: Tex
   const all = lex(sql)
   const tokens = splitSingle(within ? all.filter(({ start, end }) => start >= within.start && end <= within.end) : all, sql)
   for (const token of tokens) if (token.kind === 'quoted') session.quoted.add(token.value)
-  const { translation, tree, options } = await parse(session, sql, tokens)
+  const refusal: Refusal = () => refusalOfCall(session.directory, session.head, tokens, sql)
+  const { translation, tree, options, hasNativeQueries } = await parse(session, sql, tokens, refusal)
   // A function by the name that stands for them is none, when the user wrote it.
-  if (nativeQueries(tokens).length > 0) {
-    const refused = await nativeQuery(session.directory, session.head, tokens, sql)
+  if (hasNativeQueries) {
+    const refused = await refusal()
     if (refused) throw refused
     markNativeQueries(tree)
   }
@@ -87,7 +93,7 @@ export const readStatement = async (session: Session, { sql, within, view }: Tex
     guard(tree)
   } catch (error) {
     // A native query that happens to be an expression looks like the call of a function.
-    throw (await nativeQuery(session.directory, session.head, tokens, sql)) ?? error
+    throw (await refusal()) ?? error
   }
   await nameItems(session.connection, tree)
   return { tree, options }

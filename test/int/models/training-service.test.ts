@@ -120,7 +120,7 @@ test('rows of a query that were not read to their end are given up with the trai
     await trainings.stop()
   }))
 
-test("a training reads its rows in the name of who asked for it, also when another run of the service takes it up", () =>
+test('a training reads its rows in the name of who asked for it, also when another run of the service takes it up', () =>
   withLog(async (open) => {
     const users: unknown[] = []
     const select: Select = (query, signal) => {

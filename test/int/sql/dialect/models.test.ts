@@ -173,6 +173,6 @@ test.each(engines)('%s', answer)
 test('engines are read as they were', async () => {
   const then = "SELECT max(valid_from) FROM information_schema.ml_engines_history WHERE name = 'other'"
   const { data } = await sql(at.url, then)
-  const names = `SELECT name FROM information_schema.ml_engines AT (VERSION => ${String(data?.[0]?.[0])})`
+  const names = `SELECT name FROM information_schema.ml_engines AT (VERSION => ${String(data[0]?.[0])})`
   await expectAnswer(at.url, [names, 'NAME', [['boosted_trees'], ['lightwood'], ['Mine'], ['other']]])
 })
