@@ -80,7 +80,8 @@ export const modelRoutes = ({ ledger, records, sql }: Services): Route[] => [
     async handle(req, res) {
       const project = await projectNamed(ledger.log, param(req, 'project'))
       const models = await ledger.log.resources.list('model', project)
-      res.json(models.flatMap((model) => model.state.versions.map((version) => records.model(model, version))))
+      const versions = models.flatMap((model) => model.state.versions.map((version) => records.model(model, version, project)))
+      res.json(await Promise.all(versions))
     },
   },
   {
@@ -107,7 +108,7 @@ export const modelRoutes = ({ ledger, records, sql }: Services): Route[] => [
     async handle(req, res) {
       const project = await projectNamed(ledger.log, param(req, 'project'))
       const { model, version } = await modelNamed(ledger.log, project, param(req, 'model'))
-      res.json({ ...records.model(model, version), engine: version.engine, engine_name: version.engine })
+      res.json({ ...(await records.model(model, version, project)), engine: version.engine, engine_name: version.engine })
     },
   },
   {

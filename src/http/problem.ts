@@ -53,7 +53,7 @@ const problemBody = (problem: Problem, request: string) => {
   }
 }
 
-const sendProblem = (res: Response, problem: Problem): void => {
+export const sendProblem = (res: Response, problem: Problem): void => {
   if (problem.extras.retryAfterSeconds !== undefined) res.setHeader('Retry-After', String(problem.extras.retryAfterSeconds))
   res
     .status(problem.status)

@@ -45,6 +45,7 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
     params: request.params ?? {},
     account: accountOf(request.user),
     macros: new Map(),
+    pivotQueries: new Map(),
     signal: services.signal,
     mode,
     functions,

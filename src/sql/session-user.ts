@@ -1,7 +1,7 @@
 import { readDuckDBError } from './ast/duckdb-error.js'
 import type { AstNode } from './ast/json.js'
 import { become, isColumnRef, nodesOf, placeOf, textConstant, textOf, textsOf, walk } from './ast/nodes.js'
-import type { Session } from './session.js'
+import type { NameMeaning, Session } from './session.js'
 import { RunError } from './sources.js'
 import { quoteName, quoteText } from './strings.js'
 
@@ -22,9 +22,6 @@ const isCall = (node: AstNode): boolean =>
   calls.has(textOf(node, 'function_name').toLowerCase()) &&
   textOf(node, 'schema') === '' &&
   nodesOf(node, 'children').length === 0
-
-/** What such a name stands for where it is no column: who asks, or itself where it stands in double quotes. */
-export type NameMeaning = 'account' | 'text' | 'either'
 
 const spelling = (node: AstNode): string => textsOf(node, 'column_names')[0] ?? ''
 

@@ -8,8 +8,8 @@ import { nameOfNoColumn } from './no-column.js'
 import { perInstance } from './per-instance.js'
 import { Rewriter } from './rewrite.js'
 import type { Session } from './session.js'
-import { Sources } from './sources.js'
-import { readStatement, type Text } from './statement.js'
+import { Sources, type Text } from './sources.js'
+import { readStatement } from './statement.js'
 import { quoteName } from './strings.js'
 
 type ViewColumn = { schema: string; table: string; place: number; name: string; type: string }
