@@ -4,6 +4,7 @@ import * as chatbot from './chatbot.js'
 import type { JsonObject, StreamId, Upcaster } from './common.js'
 import * as config from './config.js'
 import * as database from './database.js'
+import * as engine from './engine.js'
 import * as file from './file.js'
 import * as job from './job.js'
 import * as model from './model.js'
@@ -24,6 +25,7 @@ export type States = {
   file: file.File
   job: job.Job
   config: config.Config
+  engine: engine.Engine
 }
 export type Kind = keyof States
 
@@ -38,6 +40,7 @@ export type ResourceEvent =
   | file.FileEvent
   | job.JobEvent
   | config.ConfigEvent
+  | engine.EngineEvent
 export type LedgerEvent = ResourceEvent | PredictionsEvent
 export type EventType = LedgerEvent['type']
 
@@ -57,6 +60,7 @@ const groups: Group[] = [
   { kind: 'file', schemas: file.fileSchemas },
   { kind: 'job', schemas: job.jobSchemas },
   { kind: 'config', schemas: config.configSchemas },
+  { kind: 'engine', schemas: engine.engineSchemas },
   { kind: 'predictions', schemas: predictionsSchemas },
 ]
 
@@ -67,7 +71,19 @@ export const catalogue: ReadonlyMap<string, EventDefinition> = new Map(
   ),
 )
 
-export const kinds: readonly Kind[] = ['project', 'skill', 'agent', 'chatbot', 'model', 'view', 'database', 'file', 'job', 'config']
+export const kinds: readonly Kind[] = [
+  'project',
+  'skill',
+  'agent',
+  'chatbot',
+  'model',
+  'view',
+  'database',
+  'file',
+  'job',
+  'config',
+  'engine',
+]
 
 /** The schema version that is written today. */
 export const currentSchema = (type: string): number => (catalogue.get(type)?.upcasters.length ?? 0) + 1
@@ -94,6 +110,7 @@ const evolvers: Record<Kind, Evolve> = {
   file: file.evolve,
   job: job.evolve,
   config: config.evolve,
+  engine: engine.evolve,
 }
 
 /** The state of a resource after one more of its events; undefined when the event ended it. */

@@ -3,7 +3,7 @@ import { jobRuns } from './job-runs.js'
 import { models, modelVersions } from './models.js'
 import { predictions } from './predictions.js'
 import type { Projection } from './projection.js'
-import { agents, chatbots, configs, databases, files, jobs, projects, skills, views } from './resources.js'
+import { agents, chatbots, configs, databases, engines, files, jobs, projects, skills, views } from './resources.js'
 
 /** Every projection there is, in the order they are applied. */
 export const projections: readonly Projection[] = [
@@ -16,6 +16,7 @@ export const projections: readonly Projection[] = [
   views,
   files,
   configs,
+  engines,
   models,
   modelVersions,
   predictions,

@@ -78,6 +78,15 @@ export const configs = history({
   columns: { name: nameColumn, value: jsonColumn },
 })
 
+/** Names that users gave to engines; secrets stand in `parameters` as references to payloads. */
+export const engines = history({
+  name: 'engines',
+  begins: 'EngineCreated',
+  changes: [],
+  ends: ['EngineDeleted'],
+  columns: { name: nameColumn, handler: textColumn, parameters: jsonColumn },
+})
+
 /** Uploaded tables; `content` is the hash of the Parquet blob that holds the rows. */
 export const files = history({
   name: 'files',

@@ -21,6 +21,9 @@ const own: readonly Handler[] = [
   { name: 'files', type: 'data', title: 'Files', description: 'Reads uploaded files.', unavailable: null },
 ]
 
+/** What CREATE ML_ENGINE may give a name to. */
+export const trainingHandlers: readonly string[] = own.flatMap(({ name, type }) => (type === 'ml' ? [name] : []))
+
 /** Everything that can be named as an engine: what learns, what is read, and the systems that a connection may name. */
 export const knownHandlers: readonly Handler[] = [
   ...own,

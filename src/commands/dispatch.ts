@@ -5,6 +5,7 @@ import * as agent from './agent.js'
 import * as chatbot from './chatbot.js'
 import * as config from './config.js'
 import * as database from './database.js'
+import * as engine from './engine.js'
 import * as file from './file.js'
 import * as job from './job.js'
 import * as model from './model.js'
@@ -21,6 +22,7 @@ export type LedgerCommand =
   | view.ViewCommand
   | file.FileCommand
   | config.ConfigCommand
+  | engine.EngineCommand
   | model.ModelCommand
   | job.JobCommand
 
@@ -50,6 +52,7 @@ const database_ = handler('database', database)
 const view_ = handler('view', view)
 const file_ = handler('file', file)
 const config_ = handler('config', config)
+const engine_ = handler('engine', engine)
 const model_ = handler('model', model)
 const job_ = handler('job', job)
 
@@ -82,6 +85,8 @@ export const handlers: Record<LedgerCommand['type'], Handler> = {
   AppendToFile: file_,
   DeleteFile: file_,
   UpdateConfig: config_,
+  CreateEngine: engine_,
+  DeleteEngine: engine_,
   CreateModel: model_,
   RetrainModel: model_,
   FinetuneModel: model_,

@@ -2,6 +2,8 @@ import type { Command } from '@event-driven-io/emmett'
 import { unreachable, type JsonObject, type StreamId } from '../../events/common.js'
 import type { Model, ModelEvent, ModelVersion, TrainingRequest, TrainingResult } from '../../events/model.js'
 import { conflict, notFound, Problem, wrong } from '../errors.js'
+import { recordedDatabase } from '../models/data-source.js'
+import { isOwnEngine, unknownEngine } from '../models/engine.js'
 import { baseVersionKey } from '../models/fine-tuning.js'
 import { byName, byStream, called, type FactsOf, type Found } from '../log/lookups.js'
 import { limits } from '../limits.js'
@@ -24,13 +26,18 @@ export type ModelCommand =
   | Command<'DeleteModelVersion', Target & { version: number }>
   | Command<'DeleteModel', Target & { ifExists?: boolean }>
 
-export const reads = ({ type, data }: ModelCommand) => {
+/** The engine that a command asks for; of one that goes on with a version's, an empty text. */
+const engineIn = ({ data }: ModelCommand): string => ('request' in data && 'engine' in data.request ? (data.request.engine ?? '') : '')
+
+export const reads = (command: ModelCommand) => {
+  const { type, data } = command
   const named = 'model' in data ? data : { project: '', model: '' }
   return {
     project: byName('project', named.project),
     model:
       'stream' in data ? byStream('model', data.stream) : (type === 'CreateModel' ? called : byName)('model', named.model, named.project),
     view: called('view', named.model, named.project),
+    engine: called('engine', engineIn(command)),
   }
 }
 
@@ -44,9 +51,9 @@ export const decide = (command: ModelCommand, facts: Facts): ModelEvent[] => {
     case 'CreateModel':
       return create(command.data, facts)
     case 'RetrainModel':
-      return retrain(need(model, command.data).state, command.data.request)
+      return retrain(need(model, command.data).state, asKept(command.data.request, facts))
     case 'FinetuneModel':
-      return finetune(need(model, command.data).state, command.data)
+      return finetune(need(model, command.data).state, command.data.version, asKept(command.data.request, facts))
     case 'ActivateModelVersion': {
       const version = versionOf(need(model, command.data).state, command.data.version)
       if (version.status !== 'complete')
@@ -98,9 +105,25 @@ export const versionOf = (model: Model, wanted: number): ModelVersion => {
   return found
 }
 
+/** The name of an engine as it is kept. @throws Problem that lists the engines there are */
+const keptEngine = (name: string, { engine }: Facts): string => {
+  if (isOwnEngine(name)) return name.toLowerCase()
+  if (!engine) throw unknownEngine(name)
+  return engine.state.name
+}
+
+/** A request with its names as they are kept. */
+const asKept = <R extends { engine?: string; database?: string }>(request: R, facts: Facts): R => ({
+  ...request,
+  ...(request.engine !== undefined && { engine: keptEngine(request.engine, facts) }),
+  ...(request.database !== undefined && facts.project && { database: recordedDatabase(request.database, facts.project) }),
+})
+
 type Creation = Target & { request: Request; unlessExists?: boolean; orReplace?: boolean }
-const create = ({ model: name, request, unlessExists, orReplace }: Creation, { project, model, view }: Facts): ModelEvent[] => {
+const create = ({ model: name, request: asked, unlessExists, orReplace }: Creation, facts: Facts): ModelEvent[] => {
+  const { project, model, view } = facts
   if (model && unlessExists) return []
+  const request = asKept(asked, facts)
   if (model && orReplace) return retrain(model.state, request)
   if (model) throw conflict('model', name)
   if (view) throw new Problem('already_exists', 'Name conflict', `${name} is the name of a view in this project`)
@@ -135,7 +158,7 @@ const retrain = (model: Model, changes: Partial<Request> & Pick<Request, 'seed' 
   return [{ type: 'ModelTrainingRequested', data: { ...request, version: model.latest + 1 } }]
 }
 
-const finetune = (model: Model, { version, request }: { version: number | null; request: Refinement }): ModelEvent[] => {
+const finetune = (model: Model, version: number | null, request: Refinement): ModelEvent[] => {
   const wanted = version ?? model.active
   const base = wanted === null ? undefined : versionOf(model, wanted)
   if (base?.status !== 'complete')

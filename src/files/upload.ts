@@ -33,7 +33,10 @@ const rawBodies: ReadonlyMap<string, FileFormat> = new Map([
   ['application/vnd.apache.parquet', 'parquet'],
 ])
 
-const acceptedTypes = ['multipart/form-data', ...rawBodies.keys()].join(', ')
+/** The media types of a body that is a file itself. */
+export const rawTypes: readonly string[] = [...rawBodies.keys()]
+
+const acceptedTypes = ['multipart/form-data', ...rawTypes].join(', ')
 
 const mediaType = (req: IncomingMessage): string => (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 

@@ -3,7 +3,7 @@ import { jsonObject } from '../../events/common.js'
 import { agentChanges, agentCreation, agentFields } from '../commands/agent-input.js'
 import type { Ledger } from '../commands/ledger.js'
 import { isProblem, missingField, notFound, Problem } from '../errors.js'
-import { carryOut } from './carry-out.js'
+import { carryOut, deletion } from './carry-out.js'
 import type { Records } from './records.js'
 import { param, unwrap, type Route } from './route.js'
 import { inProject, projectNamed, projectOf, resultOf } from './scope.js'
@@ -40,11 +40,7 @@ const creationNotAllowed =
   }
 
 export const agentRoutes = (ledger: Ledger, records: Records): Route[] => {
-  const remove: Route['handle'] = async (req, res) => {
-    const data = { project: param(req, 'project'), agent: param(req, 'agent') }
-    await carryOut(ledger, { type: 'DeleteAgent', data }, req, res)
-    res.status(204).end()
-  }
+  const remove = deletion(ledger, (req) => ({ type: 'DeleteAgent', data: { project: param(req, 'project'), agent: param(req, 'agent') } }))
   return [
     {
       method: 'get',

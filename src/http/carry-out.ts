@@ -3,12 +3,25 @@ import type { LedgerCommand } from '../commands/dispatch.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Outcome } from '../log/log.js'
 import { idempotencyOf, note, originOf } from './origin.js'
+import type { Route } from './route.js'
 
 /**
  * Carries a request's command out, in the name of who asks and once for its `Idempotency-Key`, and notes what it produced.
  *
- * @example await carryOut(ledger, { type: 'DeleteView', data: { project, view } }, req, res)
+ * @example await carryOut(ledger, { type: 'PutView', data: { project, view, query, database } }, req, res)
  * @throws Problem when the command is refused; nothing is recorded then
  */
 export const carryOut = async (ledger: Ledger, command: LedgerCommand, req: Request, res: Response): Promise<Outcome> =>
   note(res, await ledger.execute(command, originOf(req, res), idempotencyOf(req)))
+
+/**
+ * Handles a deletion: the request's command is carried out, and there is nothing to show.
+ *
+ * @example handle: deletion(ledger, (req) => ({ type: 'DeleteView', data: { project: param(req, 'project'), view: param(req, 'view') } }))
+ */
+export const deletion =
+  (ledger: Ledger, commandOf: (req: Request) => LedgerCommand | Promise<LedgerCommand>): Route['handle'] =>
+  async (req, res) => {
+    await carryOut(ledger, await commandOf(req), req, res)
+    res.status(204).end()
+  }

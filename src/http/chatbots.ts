@@ -4,7 +4,7 @@ import { jsonObject, resourceName, streamId, text } from '../../events/common.js
 import type { Ledger } from '../commands/ledger.js'
 import { missingField } from '../errors.js'
 import { agentRecord } from './agents.js'
-import { carryOut } from './carry-out.js'
+import { carryOut, deletion } from './carry-out.js'
 import type { Records } from './records.js'
 import { given, param, parse, unwrap, type Route } from './route.js'
 import { inProject, projectNamed, projectOf, resultOf } from './scope.js'
@@ -137,11 +137,10 @@ export const chatbotRoutes = (ledger: Ledger, records: Records): Route[] => {
       path: `${path}/:chatbot`,
       summary: 'Delete a chatbot by name',
       answers: { 204: null },
-      async handle(req, res) {
-        const data = { project: param(req, 'project'), chatbot: param(req, 'chatbot') }
-        await carryOut(ledger, { type: 'DeleteChatbot', data }, req, res)
-        res.status(204).end()
-      },
+      handle: deletion(ledger, (req) => ({
+        type: 'DeleteChatbot',
+        data: { project: param(req, 'project'), chatbot: param(req, 'chatbot') },
+      })),
     },
   ]
 }

@@ -7,7 +7,7 @@ import { whyNotOpened } from '../connections.js'
 import { conflict, notFound, Problem } from '../errors.js'
 import type { Log } from '../log/log.js'
 import { databaseNamed, filesDatabase, findDatabase, systemDatabases, type Database } from './listing.js'
-import { carryOut } from './carry-out.js'
+import { carryOut, deletion } from './carry-out.js'
 import type { Records } from './records.js'
 import { given, jsonBody, param, parse, queryValue, unwrap, type Route } from './route.js'
 import { resultOf } from './scope.js'
@@ -159,15 +159,12 @@ export const databaseRoutes = (ledger: Ledger, records: Records, defaultProject:
       path: `${path}/:database`,
       summary: 'Delete a connection, or an empty project',
       answers: { 204: null },
-      async handle(req, res) {
+      handle: deletion(ledger, async (req) => {
         const name = param(req, 'database')
         const project = await ledger.log.resources.one('project', name)
-        const command = project
-          ? ({ type: 'DeleteProject', data: { project: name, defaultProject } } as const)
-          : ({ type: 'DeleteDatabase', data: { database: name } } as const)
-        await carryOut(ledger, command, req, res)
-        res.status(204).end()
-      },
+        if (project) return { type: 'DeleteProject', data: { project: name, defaultProject } }
+        return { type: 'DeleteDatabase', data: { database: name } }
+      }),
     },
   ]
 }

@@ -9,7 +9,7 @@ import { notFound, Problem, wrong } from '../errors.js'
 import type { Blobs } from '../files/blobs.js'
 import type { Ingester } from '../files/ingest.js'
 import type { Ingested } from '../files/ingest-messages.js'
-import { receiveUpload, type Upload } from '../files/upload.js'
+import { rawTypes, receiveUpload, type Upload } from '../files/upload.js'
 import { limits } from '../limits.js'
 import type { Found } from '../log/log.js'
 import { carryOut } from './carry-out.js'
@@ -35,6 +35,7 @@ const skippedRows = z.object({
   first: z.array(z.object({ line: z.int(), text: z.string(), reason: z.string() })),
 })
 
+const form = z.looseObject({ file: z.file(), original_file_name: z.string().optional().describe('its extension says the format') })
 const path = '/files'
 
 /** Names of files are kept in lower case, as statements write them. */
@@ -125,7 +126,8 @@ export const fileRoutes = (
     {
       method: 'put',
       path: `${path}/:file`,
-      summary: 'Upload a table: CSV, JSON, JSON lines or Parquet, as multipart/form-data or as the body itself',
+      summary: 'Upload a table: CSV, JSON, JSON lines or Parquet, in a form; or all but JSON as the body itself',
+      takes: { 'multipart/form-data': form, ...Object.fromEntries(rawTypes.map((type) => [type, null])) },
       query: z.object({
         on_bad_rows: z.enum(['refuse', 'skip']).optional().describe('skip: rows that do not fit are left out and counted'),
       }),

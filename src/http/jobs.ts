@@ -3,7 +3,7 @@ import { resourceName, text } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
 import { readJob } from '../jobs/definition.js'
 import { readRuns } from '../jobs/history.js'
-import { carryOut } from './carry-out.js'
+import { carryOut, deletion } from './carry-out.js'
 import type { Records } from './records.js'
 import { param, unwrap, type Route } from './route.js'
 import { inProject, projectNamed, projectOf, resultOf } from './scope.js'
@@ -100,10 +100,6 @@ export const jobRoutes = (ledger: Ledger, records: Records): Route[] => [
     path: `${path}/:job`,
     summary: 'Delete a job; a run under way is cancelled',
     answers: { 204: null },
-    async handle(req, res) {
-      const data = { project: param(req, 'project'), job: param(req, 'job') }
-      await carryOut(ledger, { type: 'DeleteJob', data }, req, res)
-      res.status(204).end()
-    },
+    handle: deletion(ledger, (req) => ({ type: 'DeleteJob', data: { project: param(req, 'project'), job: param(req, 'job') } })),
   },
 ]

@@ -1,15 +1,14 @@
 import type { Request } from 'express'
 import { z } from 'zod'
 import { jsonObject } from '../../events/common.js'
-import type { LedgerCommand } from '../commands/dispatch.js'
 import type { Ledger } from '../commands/ledger.js'
 import { isProblem, Problem } from '../errors.js'
 import type { SqlEngine } from '../sql/execute.js'
 import { parseStatement } from '../sql/statements/parse.js'
 import type { Statement } from '../sql/statements/statement.js'
-import { carryOut } from './carry-out.js'
+import { deletion } from './carry-out.js'
 import { idempotencyOf, note, originOf } from './origin.js'
-import { modelNamed } from './predict.js'
+import { modelNamed, versionIn } from './predict.js'
 import type { Records } from './records.js'
 import { param, parse, queryValue, type Route } from './route.js'
 import { projectNamed, resultOf } from './scope.js'
@@ -81,7 +80,8 @@ export const modelRoutes = ({ ledger, records, sql }: Services): Route[] => [
     async handle(req, res) {
       const project = await projectNamed(ledger.log, param(req, 'project'))
       const models = await ledger.log.resources.list('model', project)
-      res.json(models.flatMap((model) => model.state.versions.map((version) => records.model(model, version))))
+      const versions = models.flatMap((model) => model.state.versions.map((version) => records.model(model, version, project)))
+      res.json(await Promise.all(versions))
     },
   },
   {
@@ -108,7 +108,7 @@ export const modelRoutes = ({ ledger, records, sql }: Services): Route[] => [
     async handle(req, res) {
       const project = await projectNamed(ledger.log, param(req, 'project'))
       const { model, version } = await modelNamed(ledger.log, project, param(req, 'model'))
-      res.json({ ...records.model(model, version), engine: version.engine, engine_name: version.engine })
+      res.json({ ...(await records.model(model, version, project)), engine: version.engine, engine_name: version.engine })
     },
   },
   {
@@ -116,14 +116,15 @@ export const modelRoutes = ({ ledger, records, sql }: Services): Route[] => [
     path: `${path}/:model`,
     summary: 'Delete a model, or one version of it that is not active (name.2)',
     answers: { 204: null },
-    async handle(req, res) {
+    handle: deletion(ledger, async (req) => {
       const project = await projectNamed(ledger.log, param(req, 'project'))
       const ref = param(req, 'model')
-      const whole = await ledger.log.resources.one('model', ref, project)
-      const command = deletion(project.state.name, ref, whole !== undefined)
-      await carryOut(ledger, command, req, res)
-      res.status(204).end()
-    },
+      const isWhole = (await ledger.log.resources.one('model', ref, project)) !== undefined
+      // What is not there is the command's to refuse.
+      const { model, version } = versionIn(ref)
+      if (isWhole || version === undefined) return { type: 'DeleteModel', data: { project: project.state.name, model: ref } }
+      return { type: 'DeleteModelVersion', data: { project: project.state.name, model, version } }
+    }),
   },
   {
     method: 'get',
@@ -142,10 +143,3 @@ export const modelRoutes = ({ ledger, records, sql }: Services): Route[] => [
     },
   },
 ]
-
-/** Of the version that a path names, or of the whole model: a whole name wins. What is not there is the command's to refuse. */
-const deletion = (project: string, ref: string, whole: boolean): LedgerCommand => {
-  const [, model, digits] = /^(.+)\.(\d{1,9})$/.exec(ref) ?? []
-  if (whole || model === undefined) return { type: 'DeleteModel', data: { project, model: ref } }
-  return { type: 'DeleteModelVersion', data: { project, model, version: Number(digits) } }
-}

@@ -37,6 +37,18 @@ class Components {
   content(schema: z.ZodType, type = 'application/json') {
     return { content: { [type]: { schema: this.schema(schema) } } }
   }
+
+  /** What a request brings along: JSON, or one of other media types. */
+  requestBody({ body, takes = {} }: Route) {
+    const others = Object.entries(takes).map(([type, schema]): [string, Schema] => [type, schema ? { schema: this.schema(schema) } : {}])
+    return { required: true, content: { ...(body && this.content(body).content), ...Object.fromEntries(others) } }
+  }
+
+  /** What an answer with this status brings: JSON, or as well other media types. */
+  answer(schema: z.ZodType, status: string, gives: readonly string[] = []) {
+    const others = status === '200' ? gives.map((type): [string, Schema] => [type, { schema: { type: 'string' } }]) : []
+    return { content: { ...this.content(schema).content, ...Object.fromEntries(others) } }
+  }
 }
 
 const reasons: Record<string, string> = { 200: 'OK', 201: 'Created', 204: 'Done; no body', 503: 'Not ready' }
@@ -55,12 +67,12 @@ const operation = (route: Route, components: Components) => ({
   operationId: `${route.method}${route.path.replace(/\/:?(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
   summary: route.summary,
   parameters: parameters(route, components),
-  ...(route.body && { requestBody: { required: true, ...components.content(route.body) } }),
+  ...((route.body ?? route.takes) && { requestBody: components.requestBody(route) }),
   responses: {
     ...Object.fromEntries(
       Object.entries(route.answers).map(([status, schema]) => [
         status,
-        { description: reasons[status] ?? 'Answer', ...(schema && components.content(schema)) },
+        { description: reasons[status] ?? 'Answer', ...(schema && components.answer(schema, status, route.gives)) },
       ]),
     ),
     default: { description: 'Refused', ...components.content(problem, 'application/problem+json') },

@@ -9,10 +9,8 @@ import { answerRows, type InputRow } from '../models/answer.js'
 import type { ModelStore } from '../models/model-store.js'
 import type { PredictionRecorder } from '../models/recorder.js'
 import { originOf } from './origin.js'
-import { param, type Route } from './route.js'
+import { isRecord, param, type Route } from './route.js'
 import { projectNamed } from './scope.js'
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const refuseTooMany = (rows: number): void => {
   if (rows > limits.predictMaxRows)
@@ -46,22 +44,22 @@ const parseText = (text: string): unknown => {
 const rowsIn = (data: unknown): unknown[] => {
   if (typeof data === 'string') return rowsIn(parseText(data))
   if (Array.isArray(data)) return data
-  if (isObject(data)) return fromColumns(data)
+  if (isRecord(data)) return fromColumns(data)
   throw wrong('data: must be an array of rows, an object of columns, or either as JSON text')
 }
 
 /** The rows of a predict request: the documented bare array, or `{"data": …, "params": {…}}` as clients send. */
 export const readPredictBody = (body: unknown): { rows: InputRow[]; params: Record<string, unknown> } => {
-  if (!Array.isArray(body) && !(isObject(body) && 'data' in body))
+  if (!Array.isArray(body) && !(isRecord(body) && 'data' in body))
     throw new Problem('missing_parameter', 'Missing parameter', 'Must provide an array of rows, or {"data": [rows]}', {
       hint: 'Send [{"column": value, …}].',
     })
   const rows = Array.isArray(body) ? (body as unknown[]) : rowsIn(body['data'])
   const params = Array.isArray(body) ? {} : (body['params'] ?? {})
-  if (!isObject(params)) throw wrong('params: must be an object')
+  if (!isRecord(params)) throw wrong('params: must be an object')
   refuseTooMany(rows.length)
   rows.forEach((row, i) => {
-    if (!isObject(row)) throw wrong(`row ${i}: must be an object of columns`)
+    if (!isRecord(row)) throw wrong(`row ${i}: must be an object of columns`)
     const unfit = unfitJson(row)
     if (unfit) throw wrong(`row ${i}: ${unfit[0]} ${unfit[1]}`)
   })
@@ -69,7 +67,9 @@ export const readPredictBody = (body: unknown): { rows: InputRow[]; params: Reco
 }
 
 const rowsSchema = z.array(z.looseObject({})).describe('An object of columns for each row')
-const columnsSchema = z.record(z.string(), z.array(z.unknown())).describe('An array of values, one for each row, under the name of each column')
+const columnsSchema = z
+  .record(z.string(), z.array(z.unknown()))
+  .describe('An array of values, one for each row, under the name of each column')
 const textSchema = z.string().describe('The rows or the columns as JSON text')
 
 /** The forms that `readPredictBody` reads. */
@@ -78,6 +78,12 @@ export const predictBody = z.union([
   z.object({ data: z.union([rowsSchema, columnsSchema, textSchema]), params: z.looseObject({}).nullish() }),
 ])
 
+/** What a path may say of a model: `rent`, or one of its versions, `rent.2`. Whether a model has the whole text as its name is not known here. */
+export const versionIn = (ref: string): { model: string; version: number | undefined } => {
+  const [, model = ref, digits] = /^(.+)\.(\d{1,9})$/.exec(ref) ?? []
+  return { model, version: digits === undefined ? undefined : Number(digits) }
+}
+
 /** A model and the version that a path names: `rent`, `rent.2`; a whole name wins over a version. */
 export const modelNamed = async (
   log: Log,
@@ -85,11 +91,11 @@ export const modelNamed = async (
   ref: string,
 ): Promise<{ model: Found<'model'>; version: ModelVersion }> => {
   const whole = await log.resources.one('model', ref, project)
-  const [, name = '', digits = ''] = /^(.+)\.(\d{1,9})$/.exec(ref) ?? []
-  const model = whole ?? (name === '' ? undefined : await log.resources.one('model', name, project))
+  const named = versionIn(ref)
+  const model = whole ?? (named.version === undefined ? undefined : await log.resources.one('model', named.model, project))
   if (!model) throw notFound('model', ref)
   const { active, latest } = model.state
-  return { model, version: versionOf(model.state, whole ? (active ?? latest) : Number(digits)) }
+  return { model, version: versionOf(model.state, whole || named.version === undefined ? (active ?? latest) : named.version) }
 }
 
 /** How far a training is, for those who ask too early. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { resourceName } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
 import { isProblem, Problem } from '../errors.js'
-import { carryOut } from './carry-out.js'
+import { carryOut, deletion } from './carry-out.js'
 import { param, unwrap, type Route } from './route.js'
 import { projectNamed } from './scope.js'
 
@@ -53,10 +53,6 @@ export const projectRoutes = (ledger: Ledger, defaultProject: string): Route[] =
     path: `${path}/:project`,
     summary: 'Delete an empty project',
     answers: { 204: null },
-    async handle(req, res) {
-      const data = { project: param(req, 'project'), defaultProject }
-      await carryOut(ledger, { type: 'DeleteProject', data }, req, res)
-      res.status(204).end()
-    },
+    handle: deletion(ledger, (req) => ({ type: 'DeleteProject', data: { project: param(req, 'project'), defaultProject } })),
   },
 ]

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../events/common.js'
 import type { Model, ModelVersion } from '../../events/model.js'
 import type { RunRecord } from '../jobs/history.js'
 import type { Found, Log } from '../log/log.js'
+import { databaseOf } from '../models/data-source.js'
 import { maskSecrets } from '../vault/secrets.js'
 
 /** `2026-11-21T10:00:00.123456Z` as records show it: UTC, `2026-11-21 10:00:00.123456`. */
@@ -150,7 +151,7 @@ export class Records {
   }
 
   /** What reading a model answers, for one of its versions. */
-  model(model: Found<'model'>, version: ModelVersion) {
+  async model(model: Found<'model'>, version: ModelVersion, project: Found<'project'>) {
     return {
       id: model.id,
       name: model.state.name,
@@ -161,7 +162,7 @@ export class Records {
       problem_definition: problemDefinition(version),
       current_phase: null,
       accuracy: version.result?.accuracy ?? null,
-      data_source: version.database,
+      data_source: await databaseOf(this.log.resources, version, project),
       update: 'up_to_date',
       active: model.state.active === version.version,
       mindsdb_version: this.version,

@@ -11,6 +11,10 @@ export type Route = {
   summary: string
   query?: z.ZodObject
   body?: z.ZodType
+  /** Media types that the body has in the place of JSON, with its form's fields; null where it is the content itself. */
+  takes?: Readonly<Record<string, z.ZodType | null>>
+  /** Media types that the answer may have in the place of JSON. */
+  gives?: readonly string[]
   /** The body of each status; null for none. */
   answers: Record<number, z.ZodType | null>
   handle: (req: Request, res: Response) => Promise<void>
@@ -33,7 +37,9 @@ export const queryValue = (req: Request, name: string): string | undefined => {
   throw wrong(`the query parameter ${name} must be given once${list === undefined ? '' : `, and not as ${list}`}`)
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+/** Whether a value is an object of JSON, and no list. */
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((inner, key) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined), value)
@@ -51,13 +57,20 @@ export const parse = <T>(schema: z.ZodType<T>, value: unknown, kind: string): T 
 
 const hasBody = ({ headers }: Request): boolean => headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 
+/** A body came that is not said to be JSON. */
+export const notJson = (): Problem =>
+  new Problem('wrong_media_type', 'Unsupported media type', 'the body must be JSON', {
+    hint: 'Send the header Content-Type: application/json.',
+  })
+
+const bodyOf = (req: Request): unknown => {
+  if (req.body === undefined && hasBody(req)) throw notJson()
+  return req.body
+}
+
 /** The JSON object that a body is. */
 export const jsonBody = (req: Request): Record<string, unknown> => {
-  const body: unknown = req.body
-  if (body === undefined && hasBody(req))
-    throw new Problem('wrong_media_type', 'Unsupported media type', 'the body must be JSON', {
-      hint: 'Send the header Content-Type: application/json.',
-    })
+  const body = bodyOf(req)
   if (!isRecord(body)) throw wrong('the body must be a JSON object')
   return body
 }
@@ -68,11 +81,7 @@ export const jsonBody = (req: Request): Record<string, unknown> => {
  * @example unwrap(req, 'skill', z.object({ name: z.string() })) // of {"skill": {"name": "s"}}
  */
 export const unwrap = <T>(req: Request, kind: string, schema: z.ZodType<T>): T => {
-  const body: unknown = req.body
-  if (body === undefined && hasBody(req))
-    throw new Problem('wrong_media_type', 'Unsupported media type', 'the body must be JSON', {
-      hint: 'Send the header Content-Type: application/json.',
-    })
+  const body = bodyOf(req)
   const inner = isRecord(body) ? body[kind] : undefined
   if (!isRecord(inner))
     throw new Problem('missing_parameter', 'Missing parameter', `Must provide "${kind}" parameter in ${req.method} body`, {

@@ -32,7 +32,11 @@ export const createHttpServer = (app: RequestListener, bounds: ServerLimits = li
  * is logged and ends nothing.
  * @throws ConfigError when the address cannot be had
  */
-export const listen = (server: Server, { port, host }: Pick<Config, 'port' | 'host'>, logger: Pick<Logger, 'error'>): Promise<AddressInfo> =>
+export const listen = (
+  server: Server,
+  { port, host }: Pick<Config, 'port' | 'host'>,
+  logger: Pick<Logger, 'error'>,
+): Promise<AddressInfo> =>
   new Promise((resolve, reject) => {
     const refuse = (error: NodeJS.ErrnoException) => {
       const reason = error.code === 'EADDRINUSE' ? 'the port is taken; set PORT to another one' : error.message

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { jsonObject, resourceName, text } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
 import { notFound } from '../errors.js'
-import { carryOut } from './carry-out.js'
+import { carryOut, deletion } from './carry-out.js'
 import type { Records } from './records.js'
 import { given, param, queryValue, unwrap, type Route } from './route.js'
 import { inProject, projectNamed, projectOf, resultOf } from './scope.js'
@@ -87,10 +87,6 @@ export const skillRoutes = (ledger: Ledger, records: Records): Route[] => [
     path: `${path}/:skill`,
     summary: 'Delete a skill by name or id',
     answers: { 204: null },
-    async handle(req, res) {
-      const data = { project: param(req, 'project'), skill: param(req, 'skill') }
-      await carryOut(ledger, { type: 'DeleteSkill', data }, req, res)
-      res.status(204).end()
-    },
+    handle: deletion(ledger, (req) => ({ type: 'DeleteSkill', data: { project: param(req, 'project'), skill: param(req, 'skill') } })),
   },
 ]

@@ -58,6 +58,9 @@ const shapes: Record<Format, Shape> = {
   },
 }
 
+/** The media types that an answer may have in the place of JSON. */
+export const otherTypes: readonly string[] = formats.map((format) => shapes[format].type.replace(/;.*/, ''))
+
 const errorBody = (problem: Problem, context: unknown): string =>
   JSON.stringify({ type: 'error', error_code: 0, error_message: errorMessage(problem), context })
 
@@ -129,10 +132,13 @@ const sendTable = async (res: Response, answer: Table, format: Format, signal: A
     }
     pieces.end([...head, shape.end(answer.context)])
   } catch (error) {
-    if (signal.aborted) return
+    if (!signal.aborted && isProblem(error) && shape.failed) {
+      pieces.end([...head, shape.failed(errorBody(error, answer.context))])
+      return
+    }
+    pieces.drop()
     // Without a way to say it, the client must at least not take the answer for whole.
-    if (!isProblem(error) || !shape.failed) throw error
-    pieces.end([...head, shape.failed(errorBody(error, answer.context))])
+    if (!signal.aborted) throw error
   }
 }
 

@@ -6,8 +6,8 @@ import { limits } from '../limits.js'
 import type { SqlEngine } from '../sql/execute.js'
 import type { Parameters } from '../sql/statements/statement.js'
 import { idempotencyOf, originOf } from './origin.js'
-import type { Route } from './route.js'
-import { formats, sendAnswer, type Format } from './sql-answers.js'
+import { notJson, type Route } from './route.js'
+import { formats, otherTypes, sendAnswer, type Format } from './sql-answers.js'
 
 const json: z.ZodType<Json> = z.json()
 
@@ -19,7 +19,7 @@ const body = z.looseObject({
   query: z.string(),
   context: z.looseObject({ db: z.string().nullish(), as_of: asOf.nullish() }).nullish(),
   params: z.union([jsonObject, z.array(json)]).nullish(),
-  response_format: z.string().nullish(),
+  response_format: z.enum(formats).nullish(),
 })
 const context = z.looseObject({ db: z.string(), show_secrets: z.boolean(), as_of: asOf.optional() })
 const answers = z.union([
@@ -37,10 +37,7 @@ const answers = z.union([
 const refuse = (detail: string): Problem => new Problem('wrong_arguments', 'Wrong arguments', detail)
 
 const readBody = (req: Request): z.infer<typeof body> => {
-  if (!req.is('application/json'))
-    throw new Problem('wrong_media_type', 'Unsupported media type', 'the body must be JSON', {
-      hint: 'Send the header Content-Type: application/json.',
-    })
+  if (!req.is('application/json')) throw notJson()
   const parsed = body.safeParse(req.body)
   if (parsed.success) return parsed.data
   const [field, member] = parsed.error.issues[0]?.path ?? []
@@ -60,12 +57,8 @@ const invalidFormat = () =>
   new Problem('wrong_arguments', 'Invalid stream format', `"response_format" is one of ${formats.join(', ')}, or null`)
 
 /** What the body names; else CSV for a client that prefers it, and JSON for all others. */
-const formatOf = (req: Request, name: string | null | undefined): Format => {
-  if (name === null || name === undefined) return req.accepts(['json', 'text/csv']) === 'text/csv' ? 'csv' : 'json'
-  const format = formats.find((known) => known === name)
-  if (!format) throw invalidFormat()
-  return format
-}
+const formatOf = (req: Request, named: Format | null | undefined): Format =>
+  named ?? (req.accepts(['json', 'text/csv']) === 'text/csv' ? 'csv' : 'json')
 
 /** SQL over HTTP: every statement answers 200, what failed as `{"type": "error", …}`. */
 export const sqlRoutes = (sql: SqlEngine): Route[] => [
@@ -75,6 +68,7 @@ export const sqlRoutes = (sql: SqlEngine): Route[] => [
     summary: 'Run one SQL statement',
     body,
     answers: { 200: answers },
+    gives: otherTypes,
     async handle(req, res) {
       const { query, context: sent, params, response_format } = readBody(req)
       const format = formatOf(req, response_format)

@@ -2,7 +2,7 @@ import type { Request, Response } from 'express'
 import { z } from 'zod'
 import { resourceName, text } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
-import { carryOut } from './carry-out.js'
+import { carryOut, deletion } from './carry-out.js'
 import { idempotencyOf, originOf } from './origin.js'
 import type { Records } from './records.js'
 import { param, unwrap, type Route } from './route.js'
@@ -76,11 +76,7 @@ export const viewRoutes = (ledger: Ledger, records: Records, check: CheckView): 
       path: `${path}/:view`,
       summary: 'Delete a view',
       answers: { 204: null },
-      async handle(req, res) {
-        const data = { project: param(req, 'project'), view: param(req, 'view') }
-        await carryOut(ledger, { type: 'DeleteView', data }, req, res)
-        res.status(204).end()
-      },
+      handle: deletion(ledger, (req) => ({ type: 'DeleteView', data: { project: param(req, 'project'), view: param(req, 'view') } })),
     },
   ]
 }

@@ -2,6 +2,7 @@ import { instant } from '../../events/envelope.js'
 import type { JobText, JobTimes } from '../commands/job.js'
 import { isProblem, Problem, wrong } from '../errors.js'
 import { limits } from '../limits.js'
+import { checkLast } from '../sql/last.js'
 import { lex } from '../sql/lexer.js'
 import { parseStatement, splitStatements } from '../sql/statements/parse.js'
 import { cutSecrets } from '../sql/statements/secrets.js'
@@ -19,8 +20,10 @@ const anyTimes = { started_at: instant(0), previous: instant(0) }
 const kindOf = (statement: string, label: string): StatementKind => {
   const filled = fillTimes(statement, anyTimes)
   try {
-    const parameter = lex(filled).find(({ kind }) => kind === 'parameter')
+    const tokens = lex(filled)
+    const parameter = tokens.find(({ kind }) => kind === 'parameter')
     if (parameter) throw wrong(`${parameter.text} is a parameter, and a job has none`, 'Write the value itself.')
+    checkLast(tokens)
     return parseStatement(filled).kind
   } catch (error) {
     if (!isProblem(error)) throw error

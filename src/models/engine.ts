@@ -22,6 +22,15 @@ export const engines: ReadonlyMap<string, Engine> = new Map([
   ['auto', boostedTrees],
 ])
 
+/** Whether a name (compared without case) is one that an engine has by itself. */
+export const isOwnEngine = (name: string): boolean => engines.has(name.toLowerCase())
+
+/** The refusal of a name that no engine has. */
+export const unknownEngine = (name: string): Problem =>
+  new Problem('not_found', 'ML engine not found', `There is no engine "${name}"; the engines are ${[...engines.keys()].join(', ')}`, {
+    hint: `CREATE ML_ENGINE ${name} FROM lightwood makes it a name of the engine there is; SHOW ML_ENGINES lists such names.`,
+  })
+
 /**
  * The engine of a name (compared without case); an unknown name is a `not_found` problem that lists the known ones.
  *
@@ -30,5 +39,5 @@ export const engines: ReadonlyMap<string, Engine> = new Map([
 export const findEngine = (name = 'auto'): Engine => {
   const engine = engines.get(name.toLowerCase())
   if (engine) return engine
-  throw new Problem('not_found', 'ML engine not found', `There is no engine "${name}"; the engines are ${[...engines.keys()].join(', ')}`)
+  throw unknownEngine(name)
 }

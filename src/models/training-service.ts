@@ -3,14 +3,16 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Logger } from 'pino'
-import type { JsonObject, StreamId } from '../../events/common.js'
+import { foldName, type JsonObject, type StreamId } from '../../events/common.js'
 import type { ModelVersion } from '../../events/model.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import { isProblem, Problem } from '../errors.js'
 import type { Blobs } from '../files/blobs.js'
 import { insist } from '../log/insist.js'
-import type { Origin } from '../log/log.js'
+import type { Origin, Resources } from '../log/log.js'
+import { databaseOf } from './data-source.js'
+import { isOwnEngine, unknownEngine } from './engine.js'
 import { baseVersionKey, type Base } from './fine-tuning.js'
 import type { Progress } from './fit.js'
 import type { TrainReport } from './train.js'
@@ -118,8 +120,9 @@ export class TrainingService {
     const running: Running = { ...wanted, abort: new AbortController() }
     this.#running = running
     try {
+      const request = await this.#resolved(wanted, found.request)
       await this.#settle({ type: 'StartTraining', data: { stream: wanted.model, version: wanted.version } })
-      await this.#train(running, found.request)
+      await this.#train(running, request)
       logger.info({ model: found.name, version: wanted.version }, 'trained')
     } catch (error) {
       const reason = this.#isStopping() ? 'the service stopped while it trained; RETRAIN starts it again' : reasonOf(error)
@@ -172,6 +175,17 @@ export class TrainingService {
     }
   }
 
+  /** A request with what its names stand for now. @throws Problem when the name of its engine was taken back */
+  #resolved({ model }: Wanted, request: ModelVersion): Promise<ModelVersion> {
+    const { resources } = this.options.ledger.log
+    return this.#insist(async () => {
+      const found = await resources.byStream('model', model)
+      const project = found && (await resources.byStream('project', found.state.project))
+      const database = project ? await databaseOf(resources, request, project) : request.database
+      return { ...request, database, engine: await handlerOf(resources, request.engine) }
+    })
+  }
+
   /** The version that a training goes on from, when it does. */
   async #baseOf({ model }: Wanted, using: JsonObject): Promise<Base | undefined> {
     const version = using[baseVersionKey]
@@ -196,6 +210,15 @@ export class TrainingService {
   }
 }
 
+/** What stands behind the name of an engine. */
+const handlerOf = async (resources: Pick<Resources, 'one'>, engine: string): Promise<string> => {
+  if (isOwnEngine(engine)) return engine
+  const named = await resources.one('engine', engine)
+  // A name in digits may be found as the id of another.
+  if (!named || foldName(named.state.name) !== foldName(engine)) throw unknownEngine(engine)
+  return named.state.handler
+}
+
 const newline = Buffer.from('\n')
 
 async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -213,5 +236,11 @@ const reasonOf = (error: unknown): string => {
   return reason.slice(0, reasonMaxChars).replaceAll('\0', '').toWellFormed()
 }
 
-/** The one number that lists show: R² of a regression, accuracy of a classifier, both out of fold. */
-const accuracyOf = ({ metrics }: TrainReport): number | null => metrics['r2'] ?? metrics['accuracy'] ?? null
+/** Clients read a number of more than 15 characters, with its sign and its point, as a text. */
+const short = (number: number): number => Number(Number(number.toPrecision(12)).toFixed(10))
+
+/** The one number that lists show: R² of a regression, accuracy of a classifier, both out of fold. The report has all digits. */
+const accuracyOf = ({ metrics }: TrainReport): number | null => {
+  const accuracy = metrics['r2'] ?? metrics['accuracy']
+  return accuracy === undefined ? null : short(accuracy)
+}

@@ -46,6 +46,7 @@ const histories: Record<Kind, string> = {
   job: 'job_definitions_history WHERE true',
   model: 'model_activations_history WHERE true',
   config: 'config_history WHERE true',
+  engine: 'ml_engines_history WHERE true',
 }
 
 const pageMaxEvents = 1_000

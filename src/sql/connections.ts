@@ -38,7 +38,7 @@ const calledTables = (tokens: readonly Token[]): Token[] =>
  * The refusal of `FROM name (…)` where the name is a connection, whose own language stands in the brackets; undefined where a
  * statement has none.
  */
-export const nativeQuery = async (
+export const refusalOfCall = async (
   directory: Directory,
   position: number,
   tokens: readonly Token[],

@@ -38,15 +38,3 @@ export const wordsFor = ({ message, candidates }: DuckDBError): Words => {
   const name = /^Referenced (?:column|table) "([^"]+)"/.exec(message)?.[1]
   return { detail: cleaned(message), name, table: undefined, candidates: known }
 }
-
-/** Words of the public service that stand where a column does: what to write instead. */
-const marks: Readonly<Record<string, string>> = {
-  last: "What was read last is not kept: compare with a value. In a job, '{{PREVIOUS_START_DATETIME}}' is the time of the run before.",
-  latest: 'A model scores the rows that it is joined to: WHERE t.time = (SELECT max(time) FROM …) leaves the newest.',
-}
-
-/** What to write instead of LAST or LATEST, where no column is called so. */
-export const insteadOfMark = (name: string): string | undefined => {
-  const mark = name.toLowerCase()
-  return Object.hasOwn(marks, mark) ? marks[mark] : undefined
-}

@@ -4,6 +4,7 @@ import { isProblem, Problem, type ProblemCode } from '../errors.js'
 import type { ParseFailure } from './ast/duckdb.js'
 import { readDuckDBError, type DuckDBError } from './ast/duckdb-error.js'
 import { locationAt, locationOfName, tablesNamed } from './find-node.js'
+import { refuseLast } from './last.js'
 import { badStatement, positionOf, type Token } from './lexer.js'
 import type { AstNode } from './ast/json.js'
 import { locationOf, nodeOf, nodesOf } from './ast/nodes.js'
@@ -12,7 +13,7 @@ import { nearest } from './names.js'
 import { PlacedProblem, RunError, type Place, type Source, type Sources } from './sources.js'
 import { maskSecrets } from './statements/secrets.js'
 import type { Translation } from './translation.js'
-import { insteadOfMark, wordsFor } from './error-words.js'
+import { wordsFor } from './error-words.js'
 
 const kinds: readonly [RegExp, ProblemCode, string][] = [
   [/^(Binder|Catalog|Not implemented)$/, 'bad_statement', 'The SQL statement cannot be understood'],
@@ -115,8 +116,8 @@ const signaturesOf = ({ message, candidates }: DuckDBError): string | undefined 
 
 const hintOf = (said: DuckDBError, columns: readonly string[]): string | undefined => {
   const { kind, name, candidates } = said
-  const other = signaturesOf(said) ?? (name === undefined ? undefined : insteadOfMark(name))
-  if (other !== undefined) return other
+  const taken = signaturesOf(said)
+  if (taken !== undefined) return taken
   const known = [...new Set([...candidates, ...columns])].filter((candidate) => candidate !== '' && !/ledger_|\(/.test(candidate))
   if (known.length === 0) return undefined
   const like = name === undefined ? undefined : nearest(name, known)
@@ -148,11 +149,12 @@ export const explainError = async (error: unknown, connection: DuckDBConnection,
   const [, code, title] = kinds.find(([kind]) => kind.test(said.kind)) ?? [undefined, 'query_failed' as const, 'The query failed']
   if (code === 'internal') return new Problem('internal', title, 'The query could not be run; this is a fault of the service')
   const words = wordsFor(said)
+  const last = refuseLast(missingColumn(error) ?? '')
   const place = error instanceof RunError ? await placeOfError(connection, error, said, sources) : undefined
   const columns = error instanceof RunError && words.table !== undefined ? await columnsOf(connection, error.tree, words.table) : []
   const elsewhere = words.name === undefined ? [] : sources.columns
   const hint = hintOf({ ...said, name: said.name ?? words.name, candidates: words.candidates }, [...columns, ...elsewhere])
-  const problem = new Problem(code, title, words.detail, hint === undefined ? {} : { hint })
+  const problem = last ?? new Problem(code, title, words.detail, hint === undefined ? {} : { hint })
   const named = said.name === undefined ? undefined : placeByName(sources, `"${said.name}"`)
   const found = placeOfValue(said, place) ?? place ?? named ?? placeByName(sources, words.detail)
   return found ? shownAt(problem, found) : problem

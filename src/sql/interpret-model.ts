@@ -28,7 +28,7 @@ const seedOf = ({ using: { seed } }: Training, scope: CommandScope): number => {
 /** Settings with a meaning of their own; the rest goes to the engine. */
 const ownSettings = ['engine', 'tag', 'active', 'seed', 'join_learn_process']
 
-/** The parts of a request that the statement says; the engine's name is known to be one. */
+/** The parts of a request that the statement says. */
 const saidOf = (training: Training, db: string) => {
   refuseSeries(training)
   const { source, using } = training
@@ -36,11 +36,10 @@ const saidOf = (training: Training, db: string) => {
   const tag = textSetting(using, 'tag')
   const target = targetOf(training)
   const options = otherSettings(using, ownSettings)
-  if (engine !== undefined) findEngine(engine)
   if (baseVersionKey in options)
     throw wrong(`${baseVersionKey} cannot be set`, 'FINETUNE model FROM database (SELECT …) goes on from a version.')
   return {
-    ...(engine !== undefined && { engine: engine.toLowerCase() }),
+    ...(engine !== undefined && { engine }),
     ...(tag !== undefined && { tag }),
     ...(target !== undefined && { target }),
     ...(source && { query: source.query, database: source.database ?? db }),

@@ -198,6 +198,12 @@ export const toCommands = async (statement: Statement, scope: CommandScope): Pro
       return dropViews(statement, scope)
     case 'drop_table':
       return statement.targets.map((target) => dropTable(target, statement.ifExists, scope))
+    case 'create_ml_engine': {
+      const { name, handler, using, ifNotExists } = statement
+      return [{ type: 'CreateEngine', data: { engine: name, handler, parameters: using, unlessExists: ifNotExists } }]
+    }
+    case 'drop_ml_engine':
+      return [{ type: 'DeleteEngine', data: { engine: statement.name, ifExists: statement.ifExists } }]
     case 'create_job':
       return [job(statement, scope)]
     case 'drop_job': {

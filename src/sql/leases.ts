@@ -3,8 +3,8 @@ import { limits } from '../limits.js'
 import { perInstance } from './per-instance.js'
 
 /**
- * Connections that have run a query to its end and wait for the next. The first query of a connection takes twice as long as
- * the second, and a query that the guard lets through leaves nothing behind on it: whatever did, or may have, is closed.
+ * Connections that have run a query to its end and wait for the next, which spares it opening one. A query that the guard lets
+ * through leaves nothing behind on its connection: whatever did, or may have, is closed. See docs/decisions/reused-connections.md.
  */
 export class Leases {
   readonly #idle: DuckDBConnection[] = []

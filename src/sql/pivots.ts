@@ -1,3 +1,4 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
 import { foldName } from '../../events/common.js'
 import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
@@ -18,14 +19,14 @@ import {
   textsOf,
   walk,
 } from './ast/nodes.js'
-import { checkRewritten } from './guard/guard.js'
-import { pivotValues } from './guard/pivot-values.js'
+import { checkRewritten, pivotOfType } from './guard/guard.js'
+import { isPivotValues, pivotValues } from './guard/pivot-values.js'
 import type { Token } from './lexer.js'
 import { describe, standalone } from './models/describe.js'
 import type { Scope } from './scope.js'
 import type { Session } from './session.js'
-import { running } from './sources.js'
-import { upperWord } from './tokens.js'
+import { running, type Text } from './sources.js'
+import { closingBracket, isSymbol, isWord, upperWord } from './tokens.js'
 
 const words = (text: string) => new Set(text.split(' '))
 const ends = words('GROUP ORDER LIMIT OFFSET UNION INTERSECT EXCEPT')
@@ -84,6 +85,31 @@ export const missingValues = (tokens: Token[]): Map<number, string> => {
   return found
 }
 
+const queryWords = ['SELECT', 'WITH', 'FROM', 'VALUES']
+
+/** The tokens among which PIVOT names its values: behind ON, or behind FOR. */
+const valuesClause = (tokens: Token[], pivot: number): { index: number; word: string }[] => {
+  if (!isStandardForm(tokens, pivot)) return itemsOf(tokens, pivot).flat()
+  const level = levelFrom(tokens, pivot + 2)
+  return level.slice(level.findIndex(({ word }) => word === 'FOR'))
+}
+
+/**
+ * Where `PIVOT … IN (SELECT …)` has its queries: the indexes of the brackets around each. Those inside others are theirs.
+ *
+ * @example valueQueries(lex('PIVOT t ON x IN (SELECT 1) USING sum(y)')) // [{ open: 5, close: 8 }]
+ */
+export const valueQueries = (tokens: Token[]): { open: number; close: number }[] => {
+  const found = tokens.flatMap((token, pivot) =>
+    (pivotWords.has(upperWord(token)) ? valuesClause(tokens, pivot) : []).flatMap(({ index, word }) => {
+      const open = index + 1
+      const close = word === 'IN' && isWord(tokens[open + 1], ...queryWords) ? closingBracket(tokens, open) : undefined
+      return isSymbol(tokens[open], '(') && close !== undefined ? [{ open, close }] : []
+    }),
+  )
+  return found.filter(({ open, close }) => !found.some((other) => other.open < open && close < other.close))
+}
+
 const tooMany = () =>
   new Problem(
     'query_limit',
@@ -95,17 +121,38 @@ const tooMany = () =>
     },
   )
 
-/** What an expression is over all rows of a table, as texts in their order; DuckDB compares pivoted values as texts. */
-const valuesOf = async ({ connection }: Session, value: AstNode, source: AstNode, scope: Scope): Promise<string[]> => {
-  const query = standalone([aliased('v', cast(value, 'VARCHAR'))], source, null, scope)
+/** What stands around a query of one column, v, to give each value once: in their own order, or in that of the query. */
+const around = {
+  sorted: ['SELECT DISTINCT v FROM (', ') AS t WHERE v IS NOT NULL ORDER BY v'],
+  asGiven: ['SELECT v FROM (SELECT v, row_number() OVER () AS n FROM (', ') AS t) AS t WHERE v IS NOT NULL GROUP BY v ORDER BY min(n)'],
+} as const
+
+const distinct = async (connection: DuckDBConnection, query: AstNode, order: keyof typeof around): Promise<string[]> => {
   checkRewritten(query)
   const max = limits.sqlPivotMaxValues
   const text = await printSelect(connection, query)
-  const before = 'SELECT DISTINCT v FROM ('
-  const sql = `${before}${text}) AS t WHERE v IS NOT NULL ORDER BY v LIMIT ${max + 1}`
+  const [before, after] = around[order]
+  const sql = `${before}${text}${after} LIMIT ${max + 1}`
   const rows = (await running(text, query, () => connection.runAndReadAll(sql), before.length)).getRows()
   if (rows.length > max) throw tooMany()
-  return rows.map(([text]) => String(text))
+  return rows.map(([value]) => String(value))
+}
+
+/** What an expression is over all rows of a table, as texts in their order; DuckDB compares pivoted values as texts. */
+const valuesOf = async ({ connection }: Session, value: AstNode, source: AstNode, scope: Scope): Promise<string[]> => {
+  const query = standalone([aliased('v', cast(value, 'VARCHAR'))], source, null, scope)
+  return distinct(connection, query, 'sorted')
+}
+
+/** What a query of one column gives, in its order, each value once. */
+const valuesOfQuery = async ({ connection }: Session, query: AstNode, scope: Scope): Promise<string[]> => {
+  const source = subqueryRef(query, 'q', ['v'])
+  const columns = await describe(connection, subqueryRef(query, 'q'), scope)
+  if (columns.length !== 1)
+    throw new Problem('bad_statement', 'PIVOT takes one column', `The query behind PIVOT … IN gives ${columns.length} columns`, {
+      hint: 'Select the one that has the values: PIVOT … ON x IN (SELECT x FROM …).',
+    })
+  return distinct(connection, standalone([aliased('v', cast(columnRef('q', 'v'), 'VARCHAR'))], source, null, scope), 'asGiven')
 }
 
 const entryOf = (value: string): AstNode => ({
@@ -142,19 +189,26 @@ const withoutValues = async ({ connection }: Session, ref: AstNode, source: AstN
 
 const modelsUsed = ({ run, served, staged }: Session) => run.uses.size + served.length + staged.length
 
+/** Reads a query of the text, and rewrites it. */
+type ReadValues = (text: Text, scope: Scope) => Promise<AstNode>
+
 /** Fills in the values of a PIVOT that lists none. Its source has been rewritten; `models` is how many were used before it. */
-const fillValues = async (session: Session, ref: AstNode, scope: Scope, models: number): Promise<void> => {
+const fillValues = async (session: Session, ref: AstNode, scope: Scope, read: ReadValues, models: number): Promise<void> => {
   const source = nodeOf(ref, 'source')
+  const scored = modelsUsed(session) > models
   let empty = false
   for (const pivot of nodesOf(ref, 'pivots')) {
     const [value] = nodesOf(pivot, 'pivot_expressions')
-    if (textOf(pivot, 'pivot_enum') !== pivotValues || !value || !source) continue
-    if (modelsUsed(session) > models)
+    const name = textOf(pivot, 'pivot_enum')
+    if (!isPivotValues(name) || !value || !source) continue
+    const query = session.pivotQueries.get(name)
+    if (!query && name !== pivotValues) throw pivotOfType()
+    if (!query && scored)
       // Its rows would be scored twice: once for the values, and once for the answer.
       throw new Problem('refused_statement', 'PIVOT needs its values', 'PIVOT over a model needs its values', {
-        hint: 'List them: PIVOT … ON x IN (…).',
+        hint: 'List them, PIVOT … ON x IN (…), or say where they are, IN (SELECT DISTINCT x FROM …).',
       })
-    const values = await valuesOf(session, value, source, scope)
+    const values = query ? await valuesOfQuery(session, await read(query, scope), scope) : await valuesOf(session, value, source, scope)
     pivot['entries'] = values.map(entryOf)
     pivot['pivot_enum'] = ''
     session.keep = false
@@ -164,7 +218,7 @@ const fillValues = async (session: Session, ref: AstNode, scope: Scope, models: 
 }
 
 /** Starts to watch what the source of a PIVOT is made of; the answer fills in the values that the PIVOT does not list. */
-export const pivotFiller = (session: Session): ((ref: AstNode, scope: Scope) => Promise<void>) => {
+export const pivotFiller = (session: Session, read: ReadValues): ((ref: AstNode, scope: Scope) => Promise<void>) => {
   const models = modelsUsed(session)
-  return (ref, scope) => fillValues(session, ref, scope, models)
+  return (ref, scope) => fillValues(session, ref, scope, read, models)
 }

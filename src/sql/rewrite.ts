@@ -34,8 +34,8 @@ import { databaseOfView, requireDatabase, resolveTable, type Found, type Place }
 import type { Scope } from './scope.js'
 import type { Read, Session } from './session.js'
 import { positionOfAt } from './time-travel.js'
-import { PlacedProblem, placed } from './sources.js'
-import type { ReadQuery, Text } from './statement.js'
+import { PlacedProblem, placed, type Text } from './sources.js'
+import type { ReadQuery } from './statement.js'
 
 /** How a stored query's text becomes a tree that has passed every check. */
 export type ReadStatement = (text: Text, db: string) => Promise<ReadQuery>
@@ -171,16 +171,20 @@ export class Rewriter {
 
   private async pivot(ref: AstNode, scope: Scope): Promise<void> {
     const models: ModelUse[] = []
-    const fillValues = pivotFiller(this.session)
+    const fillValues = pivotFiller(this.session, (text, where) => this.valuesOfPivot(text, where))
     const source = nodeOf(ref, 'source')
     if (source) await this.reference(source, scope, models)
     const [model] = models
-    if (model)
-      throw new Problem('refused_statement', 'A model cannot be pivoted', `Model ${model.bound.label} cannot be pivoted`, {
-        hint: 'Pivot a subquery that selects from the model.',
-      })
+    if (model) throw pivotedModel(model)
     for (const child of childrenOf(ref)) if (child !== source) await this.value(child, scope)
     await fillValues(ref, scope)
+  }
+
+  /** The query behind PIVOT … IN: it sees what the PIVOT sees. */
+  private async valuesOfPivot(text: Text, scope: Scope): Promise<AstNode> {
+    const { tree } = await this.read(text, scope.db)
+    await this.query(tree, scope)
+    return tree
   }
 
   private async table(ref: AstNode, scope: Scope, models: ModelUse[]): Promise<void> {
@@ -265,6 +269,15 @@ export class Rewriter {
       throw new Problem(error.code, error.title, `In view ${label}: ${error.detail}`, error.extras)
     }
   }
+}
+
+/** A model in the place of a PIVOT's table: what to write instead, with the model's own names. */
+const pivotedModel = ({ bound: { label, model } }: ModelUse): Problem => {
+  const target = model.target.name
+  const column = model.inputs[0]?.name ?? 'x'
+  return new Problem('refused_statement', 'A model cannot be pivoted', `Model ${label} cannot be pivoted: it has no rows of its own`, {
+    hint: `Score a table first: PIVOT (SELECT t.${column}, m.${target} FROM files.your_table AS t JOIN ${label} AS m) ON ${column} IN (…) USING max(${target}).`,
+  })
 }
 
 const readOf = (

@@ -7,7 +7,8 @@ import { perInstance } from './per-instance.js'
 import { Rewriter } from './rewrite.js'
 import type { SelectRequest } from './select.js'
 import type { Session } from './session.js'
-import { readStatement, type Text } from './statement.js'
+import type { Text } from './sources.js'
+import { readStatement } from './statement.js'
 import { positionOfRequest } from './time-travel.js'
 
 /** Kept statements together may have as many characters. */

@@ -2,7 +2,7 @@ import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { isProblem, Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import { Directory } from './directory.js'
-import { explainError, missingColumn } from './explain-error.js'
+import { explainError } from './explain-error.js'
 import { framesOf, heldBack, scoredBy, tooManyAround, TooManyRowsInside } from './frames.js'
 import { leases } from './leases.js'
 import { loadEngineModel } from './models/adapter.js'
@@ -14,6 +14,7 @@ import { keptText, rewrite, rewriteAndKeep, type Rewritten } from './rewrites.js
 import type { Frame, SelectRequest, SelectServices } from './select.js'
 import { accountOf, defineMacros } from './session-user.js'
 import type { ScoringMode, Session } from './session.js'
+import { nameOfNoColumn } from './no-column.js'
 import { RunError, Sources } from './sources.js'
 import { begin, rollback } from './transaction.js'
 import { viewColumns } from './view-columns.js'
@@ -43,7 +44,8 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
     blobsDirectory: services.blobsDirectory,
     params: request.params ?? {},
     account: accountOf(request.user),
-    macros: new Set(),
+    macros: new Map(),
+    pivotQueries: new Map(),
     signal: services.signal,
     mode,
     functions,
@@ -110,10 +112,8 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
 /** What to try next after an error, or undefined when it is final. */
 const nextWay = (error: unknown, session: Session | undefined, { mode, strings }: Way): Way | undefined => {
   if (error instanceof TooManyRowsInside && mode === 'inside') return { mode: 'staged', strings }
-  const column = missingColumn(error)
-  // What stands in double quotes is a column if there is one, and else a text, as in MySQL.
-  if (column === undefined || !session?.quoted.has(column) || strings.has(column) || strings.size >= quotedMaxStrings) return undefined
-  return { mode, strings: new Set([...strings, column]) }
+  const name = session && nameOfNoColumn(error, session)
+  return name === undefined || strings.size >= quotedMaxStrings ? undefined : { mode, strings: new Set([...strings, name]) }
 }
 
 /** The error in words about the user's text. Of a statement that was rewritten before, the tree is made once more. */

@@ -1,6 +1,8 @@
+import { readDuckDBError } from './ast/duckdb-error.js'
 import type { AstNode } from './ast/json.js'
 import { become, isColumnRef, nodesOf, placeOf, textConstant, textOf, textsOf, walk } from './ast/nodes.js'
-import type { Session } from './session.js'
+import type { NameMeaning, Session } from './session.js'
+import { RunError } from './sources.js'
 import { quoteName, quoteText } from './strings.js'
 
 const calls = new Set(['user', 'current_user', 'session_user', 'system_user'])
@@ -21,37 +23,68 @@ const isCall = (node: AstNode): boolean =>
   textOf(node, 'schema') === '' &&
   nodesOf(node, 'children').length === 0
 
+const spelling = (node: AstNode): string => textsOf(node, 'column_names')[0] ?? ''
+
 const bareName = (node: AstNode): string | undefined => {
-  const [name = '', second] = isColumnRef(node) ? textsOf(node, 'column_names') : []
-  return second === undefined && bare.has(name.toLowerCase()) ? name.toLowerCase() : undefined
+  if (!isColumnRef(node) || textsOf(node, 'column_names').length !== 1) return undefined
+  const name = spelling(node).toLowerCase()
+  return bare.has(name) ? name : undefined
 }
 
+/** One macro answers for all places of a name: where they mean several things it answers none of them. */
+const meaningOf = (before: NameMeaning | undefined, node: AstNode, isQuoted: boolean): NameMeaning => {
+  const meant = isQuoted ? (spelling(node) === bareName(node) ? 'text' : 'either') : 'account'
+  return before === undefined || before === meant ? meant : 'either'
+}
+
+const instead = (node: AstNode, value: string, name: string): void =>
+  become(node, { ...textConstant(value), ...placeOf(node), alias: textOf(node, 'alias') || name })
+
 /**
- * Lets `current_user()`, and `user` where it is no column, answer who asks and not the account inside DuckDB. Only DuckDB can
- * say what is a column, so the names without brackets get macros that come before its own.
+ * Lets `current_user()`, and `user` where it is no column, answer who asks and not the account inside DuckDB; `"user"` is the
+ * text `user` there. Only DuckDB can say what is a column, so the names without brackets get macros that come before its own.
+ * Names that an attempt before found to be no columns are among the session's `strings`, and need none.
  */
-export const answerUser = async (session: Session, tree: AstNode): Promise<void> => {
-  const names = new Set<string>()
+export const answerUser = async (session: Session, tree: AstNode, isQuoted: (node: AstNode) => boolean): Promise<void> => {
+  const names = new Map<string, NameMeaning>()
   walk(tree, (node) => {
     const name = bareName(node)
     if (name !== undefined) {
-      names.add(name)
+      session.keep = false
+      if (session.strings.has(name)) instead(node, isQuoted(node) ? spelling(node) : session.account, spelling(node))
+      else names.set(name, meaningOf(names.get(name) ?? session.macros.get(name), node, isQuoted(node)))
       // DuckDB takes the name for the alias beside it, before it knows what that is.
-      if (textOf(node, 'alias').toLowerCase() === name) node['alias'] = ''
+      if (isColumnRef(node) && textOf(node, 'alias').toLowerCase() === name) node['alias'] = ''
     }
     if (!isCall(node)) return true
-    become(node, { ...textConstant(session.account), ...placeOf(node), alias: textOf(node, 'alias') || textOf(node, 'function_name') })
+    instead(node, session.account, textOf(node, 'function_name'))
     session.keep = false
     return false
   })
   if (names.size === 0) return
-  // The macros end with the transaction, and a text from memory would run without them.
-  session.keep = false
-  for (const name of names) session.macros.add(name)
+  for (const [name, meaning] of names) session.macros.set(name, meaning)
   await defineMacros(session)
 }
 
-/** Makes the macros that a session needs, in the transaction under way. */
+/**
+ * Makes the macros that a session needs, in the transaction under way. They end with it, and a text from memory would run
+ * without them. One that must not answer wants an argument, which nobody gives it.
+ */
 export const defineMacros = async ({ connection, account, macros }: Pick<Session, 'connection' | 'account' | 'macros'>): Promise<void> => {
-  for (const name of macros) await connection.run(`CREATE OR REPLACE TEMP MACRO ${quoteName(name)}() AS ${quoteText(account)}`)
+  for (const [name, meaning] of macros) {
+    const body = meaning === 'either' ? '(nothing) AS nothing' : `() AS ${quoteText(meaning === 'text' ? name : account)}`
+    await connection.run(`CREATE OR REPLACE TEMP MACRO ${quoteName(name)}${body}`)
+  }
+}
+
+/**
+ * The name that an error says to be no column and DuckDB cannot answer for: it means several things, or an item of the same
+ * list is called so, as in `SELECT user, user()`.
+ */
+export const undecidedName = (error: unknown): string | undefined => {
+  const { kind, message } = readDuckDBError(error instanceof RunError ? error.cause : error)
+  if (kind !== 'Binder') return undefined
+  const said = /^Macro (\w+)\(\) does not support|^Column "(\w+)" referenced that exists in the SELECT clause/.exec(message)
+  const name = (said?.[1] ?? said?.[2] ?? '').toLowerCase()
+  return bare.has(name) ? name : undefined
 }

@@ -3,7 +3,7 @@ import type { Directory } from './directory.js'
 import type { ModelFunctions, Run } from './models/functions.js'
 import type { BoundModel, ScoringModel } from './models/scoring-model.js'
 import type { AstNode } from './ast/json.js'
-import type { Sources } from './sources.js'
+import type { Sources, Text } from './sources.js'
 
 /** Rows that were given in WHERE and answered one by one: what was sent, and what came of it. */
 export type Served = {
@@ -18,6 +18,9 @@ export type ScoringMode = 'inside' | 'staged'
 /** A table as the user knows it, the query that gives its rows, and which state of it that is. */
 export type Read = { name: string; query: AstNode; state: string }
 
+/** What a name for who asks, such as `user`, stands for where it is no column: who asks, or itself where it stands in double quotes. */
+export type NameMeaning = 'account' | 'text' | 'either'
+
 /** What one run of one statement shares. */
 export type Session = {
   connection: DuckDBConnection
@@ -29,7 +32,7 @@ export type Session = {
   /** Who asks, as clients know it: `ada@localhost`. */
   account: string
   /** The names for who asks that have macros of their own. */
-  macros: Set<string>
+  macros: Map<string, NameMeaning>
   signal: AbortSignal
   mode: ScoringMode
   functions: ModelFunctions
@@ -43,8 +46,10 @@ export type Session = {
   sources: Sources
   /** Names that stood in double quotes, anywhere in the statement or its views. */
   quoted: Set<string>
-  /** Those of them that are no columns. */
+  /** Those of them that are no columns, and names for who asks that are none. */
   strings: ReadonlySet<string>
+  /** The queries behind PIVOT … IN, under the names that stand in their places. */
+  pivotQueries: Map<string, Text>
   /** Whether the rewriting says the same at the same position; a time that is counted from now does not. */
   keep: boolean
   served: Served[]

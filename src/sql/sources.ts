@@ -3,6 +3,9 @@ import { locationOf, walk } from './ast/nodes.js'
 import { Problem } from '../errors.js'
 import type { Translation } from './translation.js'
 
+/** A text to read: the part of it that is the query, and the view that it belongs to. */
+export type Text = { sql: string; within?: { start: number; end: number } | undefined; view?: string }
+
 /** A text that a part of the query was read from: the user's, or that of a view, which has a name. */
 export type Source = { translation: Translation; view: string | undefined }
 

@@ -1,38 +1,45 @@
 import { ParseFailure, parseSelect } from './ast/duckdb.js'
 import type { AstNode } from './ast/json.js'
+import { locationOf } from './ast/nodes.js'
+import type { Problem } from '../errors.js'
 import { explainParseFailure } from './explain-error.js'
-import { nativeQuery } from './connections.js'
+import { refusalOfCall } from './connections.js'
 import { guard } from './guard/guard.js'
 import { nameItems } from './item-names.js'
 import { missingConditions, splitUsing } from './join-conditions.js'
-import { lex, splitSingle, type Token } from './lexer.js'
+import { badStatement, lex, splitSingle, type Token } from './lexer.js'
 import { markNativeQueries, nativeQueries, nativeSpelling } from './native-queries.js'
 import { readScoringOptions, type ScoringOptions } from './models/options.js'
 import { normalise } from './normalise.js'
 import { offsetLimits } from './offset-limits.js'
-import { missingValues } from './pivots.js'
+import { pivotValues } from './guard/pivot-values.js'
+import { missingValues, valueQueries } from './pivots.js'
 import type { Session } from './session.js'
+import type { Text } from './sources.js'
 import { answerUser } from './session-user.js'
 import { misplacedAt } from './time-travel-syntax.js'
 import { translate, type Translation } from './translation.js'
 
-type Attempt = { translation: Translation; tree: AstNode }
+type Attempt = { translation: Translation; tree: AstNode; hasNativeQueries: boolean }
 
 /** A query that has passed every check, and what it asks of its models. */
 export type ReadQuery = { tree: AstNode; options: ScoringOptions }
 
-/** Text to insert behind tokens, and text for tokens. */
-type Spelling = { after: ReadonlyMap<number, string>; instead: ReadonlyMap<number, string> }
+/** What stands behind tokens besides, and the tokens that something else stands for. */
+type Changes = { added: ReadonlyMap<number, string>; cut: ReadonlyMap<number, string> }
+const asWritten: Changes = { added: new Map(), cut: new Map() }
 
-const asWritten: Spelling = { after: new Map(), instead: new Map() }
-
-const attempt = async (session: Session, sql: string, tokens: Token[], spelling = asWritten): Promise<Attempt> => {
-  const { after, instead } = nativeSpelling(nativeQueries(tokens))
-  for (const [place, text] of spelling.after) after.set(place, (after.get(place) ?? '') + text)
-  for (const [place, text] of spelling.instead) instead.set(place, text)
+const attempt = async (session: Session, sql: string, tokens: Token[], { added, cut }: Changes): Promise<Attempt> => {
+  const natives = nativeQueries(tokens)
+  const { after, instead } = nativeSpelling(natives)
+  for (const [place, text] of added) after.set(place, (after.get(place) ?? '') + text)
+  for (const [place, text] of cut) {
+    after.delete(place)
+    instead.set(place, text)
+  }
   const translation = translate(sql, tokens, session.params, after, instead)
   try {
-    return { translation, tree: await parseSelect(session.connection, translation.text) }
+    return { translation, tree: await parseSelect(session.connection, translation.text), hasNativeQueries: natives.length > 0 }
   } catch (error) {
     if (!(error instanceof ParseFailure)) throw error
     const offset = error.characters === undefined ? undefined : translation.userOffsetOfCharacter(error.characters)
@@ -41,53 +48,81 @@ const attempt = async (session: Session, sql: string, tokens: Token[], spelling 
   }
 }
 
+/** Why a query in the language of a connection is not run, if the statement has one. */
+type Refusal = () => Promise<Problem | undefined>
+
+/** Takes the queries behind PIVOT … IN out of a text; what they give is asked for when the statement is rewritten. */
+const cutValueQueries = (session: Session, { sql, view }: Text, tokens: Token[]): Map<number, string> => {
+  const cut = new Map<number, string>()
+  for (const { open, close } of valueQueries(tokens)) {
+    const inner = tokens.slice(open + 1, close)
+    const parameter = inner.find(({ kind, value }) => kind === 'parameter' && value === '')
+    if (parameter) throw badStatement(sql, parameter.start, 'a query behind PIVOT … IN has no ? in it', 'Name the parameter: :name.')
+    const name = `${pivotValues}_${session.pivotQueries.size + 1}`
+    session.pivotQueries.set(name, {
+      sql,
+      within: { start: inner[0]?.start ?? 0, end: inner.at(-1)?.end ?? 0 },
+      ...(view !== undefined && { view }),
+    })
+    for (let index = open; index <= close; index++) cut.set(index, index === open ? name : '')
+  }
+  return cut
+}
+
 /**
  * Parses as DuckDB does; what it refuses is tried once more in the forms that models allow, JOIN without ON and USING at the
- * end, with PIVOT finding its values, and with MySQL's LIMIT.
+ * end, with PIVOT finding its values or asking a query for them, and with MySQL's LIMIT.
  */
-const parse = async (session: Session, sql: string, tokens: Token[]): Promise<Attempt & { options: ScoringOptions }> => {
+const parse = async (session: Session, text: Text, tokens: Token[], refusal: Refusal): Promise<Attempt & { options: ScoringOptions }> => {
   try {
-    return { ...(await attempt(session, sql, tokens)), options: {} }
+    return { ...(await attempt(session, text.sql, tokens, asWritten)), options: {} }
   } catch (error) {
     const { query, options } = splitUsing(tokens)
-    const after = new Map([...missingConditions(query), ...missingValues(query)])
-    const instead = offsetLimits(query)
-    const better = await nativeQuery(session.directory, session.head, tokens, sql)
+    const added = new Map([...missingConditions(query), ...missingValues(query)])
+    const values = cutValueQueries(session, text, query)
+    const cut = new Map([...values, ...offsetLimits(query)])
+    const better = await refusal()
     if (better) throw better
-    if (options.length === 0 && after.size === 0 && instead.size === 0) throw error
-    const second = await attempt(session, sql, query, { after, instead }).catch(() => {
-      throw error
+    if (options.length === 0 && added.size === 0 && cut.size === 0) throw error
+    const second = await attempt(session, text.sql, query, { added, cut }).catch((again: unknown) => {
+      throw values.size > 0 ? again : error
     })
     return { ...second, options: readScoringOptions(options) }
   }
 }
 
-/** A text to read: the part of it that is the query, and the view that it belongs to. */
-export type Text = { sql: string; within?: { start: number; end: number } | undefined; view?: string }
+/** Whether a name stands in double quotes in the text that it was read from. */
+const isQuotedIn = (translation: Translation, node: AstNode): boolean => {
+  const location = locationOf(node)
+  const offset = location === undefined ? undefined : translation.userOffset(location)
+  return translation.tokens.some(({ kind, start }) => kind === 'quoted' && start === offset)
+}
 
 /**
  * Reads the text of a query, the user's or a view's: one statement, parsed, checked against the guard, its items named.
  * The tree still has the user's names of tables.
  */
-export const readStatement = async (session: Session, { sql, within, view }: Text, db: string): Promise<ReadQuery> => {
+export const readStatement = async (session: Session, text: Text, db: string): Promise<ReadQuery> => {
+  const { sql, within, view } = text
   const all = lex(sql)
   const tokens = splitSingle(within ? all.filter(({ start, end }) => start >= within.start && end <= within.end) : all, sql)
   for (const token of tokens) if (token.kind === 'quoted') session.quoted.add(token.value)
-  const { translation, tree, options } = await parse(session, sql, tokens)
+  const refusal: Refusal = () => refusalOfCall(session.directory, session.head, tokens, sql)
+  const { translation, tree, options, hasNativeQueries } = await parse(session, text, tokens, refusal)
   // A function by the name that stands for them is none, when the user wrote it.
-  if (nativeQueries(tokens).length > 0) {
-    const refused = await nativeQuery(session.directory, session.head, tokens, sql)
+  if (hasNativeQueries) {
+    const refused = await refusal()
     if (refused) throw refused
     markNativeQueries(tree)
   }
-  await answerUser(session, tree)
+  await answerUser(session, tree, (node) => isQuotedIn(translation, node))
   normalise(tree, { db, strings: session.strings })
   session.sources.add({ translation, view }, tree)
   try {
     guard(tree)
   } catch (error) {
     // A native query that happens to be an expression looks like the call of a function.
-    throw (await nativeQuery(session.directory, session.head, tokens, sql)) ?? error
+    throw (await refusal()) ?? error
   }
   await nameItems(session.connection, tree)
   return { tree, options }

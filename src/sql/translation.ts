@@ -141,9 +141,10 @@ export const translate = (
 ): Translation => {
   let positional = 0
   const spell = (token: Token, index: number): string => {
+    if (token.kind === 'parameter' && token.value === '') positional++
     const replaced = instead.get(index)
     if (replaced !== undefined) return replaced
-    if (token.kind === 'parameter') return parameterOf(sql, token, token.value === '' ? ++positional : 0, params)
+    if (token.kind === 'parameter') return parameterOf(sql, token, positional, params)
     if (token.kind === 'variable') return variableOf(sql, token)
     return isModelVersion(tokens, index) ? quoteName(token.text) : tokenToDuckDB(token)
   }

@@ -1,19 +1,9 @@
 import { foldName } from '../../events/common.js'
 import { Problem } from '../errors.js'
-import { findEngine } from '../models/engine.js'
 import type { Statement, StatementOf } from './statements/statement.js'
 
 const notBuilt = (what: string, instead: string): Problem =>
   new Problem('not_built', 'Not available', `this service does not have ${what}`, { hint: instead })
-
-const isEngine = (name: string): boolean => {
-  try {
-    findEngine(name)
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** What changes and takes away the rows of tables that are not files. */
 const ofResources: Readonly<Record<string, { update: string; delete: string }>> = {
@@ -59,17 +49,6 @@ export const refuseUnavailable = (statement: Statement): [] => {
     case 'drop_trigger':
       if (statement.ifExists) return []
       throw new Problem('not_found', 'Not found', `${statement.target.name} does not exist: this service has no triggers`)
-    case 'create_ml_engine':
-      if (isEngine(statement.handler) && isEngine(statement.name)) return []
-      throw notBuilt(
-        'other engines than its own',
-        'CREATE MODEL without USING engine takes the one there is; SHOW ML_ENGINES lists its names.',
-      )
-    case 'drop_ml_engine':
-      if (statement.ifExists && !isEngine(statement.name)) return []
-      throw new Problem('refused_statement', 'Engines stay', `${statement.name} is not an engine that can be dropped`, {
-        hint: 'The engines are part of this service.',
-      })
     case 'table_write':
       throw rowsStay(statement)
     default:

@@ -3,13 +3,13 @@ import { LRUCache } from 'lru-cache'
 import { limits } from '../limits.js'
 import { printSelect } from './ast/duckdb.js'
 import type { ProjectEntry, ViewEntry } from './directory.js'
-import { missingColumn } from './explain-error.js'
 import { checkAborted } from './models/staging.js'
+import { nameOfNoColumn } from './no-column.js'
 import { perInstance } from './per-instance.js'
 import { Rewriter } from './rewrite.js'
 import type { Session } from './session.js'
-import { Sources } from './sources.js'
-import { readStatement, type Text } from './statement.js'
+import { Sources, type Text } from './sources.js'
+import { readStatement } from './statement.js'
 import { quoteName } from './strings.js'
 
 type ViewColumn = { schema: string; table: string; place: number; name: string; type: string }
@@ -68,9 +68,8 @@ const describeView = async (
     return await plan(session, view, project, position)
   } catch (error) {
     checkAborted(outer.signal)
-    const column = missingColumn(error)
-    if (column === undefined || !session.quoted.has(column) || strings.has(column)) return []
-    return describeView(outer, view, project, position, new Set([...strings, column]))
+    const name = nameOfNoColumn(error, session)
+    return name === undefined ? [] : describeView(outer, view, project, position, new Set([...strings, name]))
   }
 }
 

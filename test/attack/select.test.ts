@@ -25,8 +25,8 @@ beforeAll(async () => {
   ledger.head = 40
   await ledger.lock()
 })
-afterAll(() => {
-  ledger.close()
+afterAll(async () => {
+  await ledger.close()
   target.remove()
 })
 

@@ -67,10 +67,11 @@ const content = fc.record({
   columns: fc.constant([]),
   original_name: fc.constant(null),
 })
+const engineName = fc.constantFrom('mine', 'Mine', 'lightwood')
 const using = fc.record({ using: params })
 const request = fc
-  .tuple(using, fc.boolean())
-  .map(([own, activate]) => ({ engine: 'e', target: 'y', database: 'files', query: 'SELECT 1', seed: 1, tag: null, activate, ...own }))
+  .tuple(using, fc.boolean(), fc.constantFrom('lightwood', 'mine'))
+  .map(([own, activate, engine]) => ({ engine, target: 'y', database: 'files', query: 'SELECT 1', seed: 1, tag: null, activate, ...own }))
 const version = fc.integer({ min: 1, max: 3 })
 const result = version.map((n) => ({
   version: n,
@@ -148,6 +149,8 @@ const commands: CommandData = [
       })),
     }),
   ],
+  ['CreateEngine', record({ engine: engineName, handler: fc.constantFrom('lightwood', 'x'), parameters: params, ...flags })],
+  ['DeleteEngine', record({ engine: engineName, ...ends })],
   ['CreateModel', record({ project, model: name, request, ...flags, orReplace: maybe(fc.boolean()) })],
   ['RetrainModel', record({ project, model: name, request })],
   ['ActivateModelVersion', record({ project, model: name, version })],

@@ -145,7 +145,7 @@ const query = fc.constantFrom(
 const params = fc.constantFrom({}, { k: 1 }, { api_key: 'sk-1' })
 const weight = fc.integer({ min: 0, max: 2 })
 const version = fc.integer({ min: 1, max: 3 })
-const request = { engine: 'e', target: 'y', database: 'files', query: 'SELECT 1', using: {}, seed: 1, tag: null, activate: true }
+const request = { engine: 'lightwood', target: 'y', database: 'files', query: 'SELECT 1', using: {}, seed: 1, tag: null, activate: true }
 
 /** What a random command is made from; blobs are chosen by number, models by their place. */
 type Choice = { type: LedgerCommand['type'] | 'Predict'; data: object; weight: number; version: number }

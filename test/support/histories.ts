@@ -95,6 +95,11 @@ const plain: Record<string, Kind> = {
     changes: [['ConfigUpdated', fc.record({ value: json })]],
     ends: 'ConfigDeleted',
   },
+  engine: {
+    begins: ['EngineCreated', fc.record({ name: word, handler: word, parameters: json })],
+    changes: [],
+    ends: 'EngineDeleted',
+  },
 }
 
 const request = fc.record({
@@ -241,8 +246,9 @@ export const play = (chosen: readonly Step[]): MemoryLog => {
       alive.delete(stream)
       log.append({ stream, type: ends(of.kind), data: {} })
     } else if (events) {
-      const n = of.choice % events.changes.length
-      log.append({ stream, type: events.changes[n]![0], data: asData(of.changes[n]!) })
+      const n = of.choice % Math.max(events.changes.length, 1)
+      const [type] = events.changes[n] ?? []
+      if (type !== undefined) log.append({ stream, type, data: asData(of.changes[n]!) })
     } else if (of.kind === 'job') {
       log.append({ stream, ...runStep(jobs.get(stream)!, of) })
     } else {

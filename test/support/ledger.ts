@@ -21,6 +21,7 @@ const tables = `
   CREATE TABLE ledger.views_history (stream VARCHAR, id BIGINT, project VARCHAR, name VARCHAR COLLATE NOCASE, query VARCHAR, database VARCHAR, ${history});
   CREATE TABLE ledger.files_history (stream VARCHAR, id BIGINT, name VARCHAR COLLATE NOCASE, content VARCHAR, bytes BIGINT, row_count BIGINT, columns JSON, original_name VARCHAR, ${history});
   CREATE TABLE ledger.configs_history (stream VARCHAR, id BIGINT, name VARCHAR COLLATE NOCASE, value JSON, ${history});
+  CREATE TABLE ledger.engines_history (stream VARCHAR, id BIGINT, name VARCHAR COLLATE NOCASE, handler VARCHAR, parameters JSON, ${history});
   CREATE TABLE ledger.models_history (stream VARCHAR, id BIGINT, project VARCHAR, name VARCHAR COLLATE NOCASE, active INTEGER, ${history});
   CREATE TABLE ledger.model_versions_history (stream VARCHAR, version INTEGER, id BIGINT, engine VARCHAR, target VARCHAR, database VARCHAR, query VARCHAR, options JSON, seed BIGINT,
     activate BOOLEAN, tag VARCHAR, status VARCHAR, error VARCHAR, artefact VARCHAR, matrix VARCHAR, read_at BIGINT, rows BIGINT, accuracy DOUBLE, report JSON, runtime JSON, seconds DOUBLE, requested_at TIMESTAMP, ${history});

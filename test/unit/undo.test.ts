@@ -3,7 +3,7 @@ import { undoAll } from '../../src/undo.js'
 
 test('every step is carried out, the last one first, and all errors are told', async () => {
   const done: string[] = []
-  const step = (name: string, error?: unknown) => async () => {
+  const step = (name: string, error?: Error) => async () => {
     await Promise.resolve()
     done.push(name)
     if (error !== undefined) throw error

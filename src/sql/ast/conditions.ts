@@ -26,6 +26,23 @@ export const isConstant = (expression: AstNode): boolean => {
   return columns.length === 0 && !opaque
 }
 
+/** Whether an expression is made of constants and queries of its own, such as `(SELECT max(a) FROM t) + 1`. */
+export const isOfQueries = (expression: AstNode): boolean => {
+  let queries = 0
+  let others = 0
+  walk(expression, (node) => {
+    const kind = textOf(node, 'class')
+    if (kind === 'SUBQUERY') queries++
+    if (isColumnRef(node) || ['WINDOW', 'LAMBDA', 'STAR'].includes(kind)) others++
+    return kind !== 'SUBQUERY'
+  })
+  return queries > 0 && others === 0
+}
+
+/** The parts of `(a, b)`; a value that is no row is its only part. */
+export const partsOfRow = (expression: AstNode): AstNode[] =>
+  textOf(expression, 'function_name') === 'row' && textOf(expression, 'schema') === 'main' ? nodesOf(expression, 'children') : [expression]
+
 /** The two sides of `a = b`, or undefined. */
 export const equality = (expression: AstNode): [AstNode, AstNode] | undefined => {
   if (textOf(expression, 'type') !== 'COMPARE_EQUAL') return undefined

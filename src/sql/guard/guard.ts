@@ -3,7 +3,7 @@ import { isExpression, isNode, nodeOf, textOf, walk } from '../ast/nodes.js'
 import { NumberText, type AstNode, type AstValue } from '../ast/json.js'
 import { nearest } from '../names.js'
 import { placing } from '../sources.js'
-import { pivotValues } from './pivot-values.js'
+import { isPivotValues } from './pivot-values.js'
 import { functionLists, isRefusedPattern } from './functions.js'
 
 const set = (text: string) => new Set(text.split(/\s+/).filter((word) => word !== ''))
@@ -77,9 +77,12 @@ const checkReference = (node: AstNode): void => {
   }
 }
 
+/** The refusal of `PIVOT … ON x IN mood`. */
+export const pivotOfType = (): Problem => refused('PIVOT … IN with the name of a type', 'List the values: IN (1, 2, 3).')
+
 const checkPivots = (pivots: AstValue | undefined): void => {
-  const named = Array.isArray(pivots) && pivots.some((pivot) => isNode(pivot) && !['', pivotValues].includes(textOf(pivot, 'pivot_enum')))
-  if (named) throw refused('PIVOT … IN with the name of a type', 'List the values: IN (1, 2, 3).')
+  const isOurs = (name: string) => name === '' || isPivotValues(name)
+  if (Array.isArray(pivots) && pivots.some((pivot) => isNode(pivot) && !isOurs(textOf(pivot, 'pivot_enum')))) throw pivotOfType()
 }
 
 const checkExpression = (node: AstNode): void => {

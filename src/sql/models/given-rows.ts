@@ -1,14 +1,21 @@
 import { foldName } from '../../../events/common.js'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
-import { conjuncts, equality, isConstant, readsOf } from '../ast/conditions.js'
+import { conjuncts, equality, isConstant, isOfQueries, partsOfRow, readsOf } from '../ast/conditions.js'
+import { printSelect } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
+import { expressionTemplate } from '../ast/templates.js'
 import {
+  aliased,
+  become,
+  call,
+  cast,
   emptyRef,
   isColumnRef,
   listOf,
   nodesOf,
   nullConstant,
+  placeOf,
   selectNode,
   star,
   subqueryRef,
@@ -17,7 +24,10 @@ import {
   textsOf,
 } from '../ast/nodes.js'
 import { nearest } from '../names.js'
-import { placed } from '../sources.js'
+import type { Scope } from '../scope.js'
+import type { Session } from '../session.js'
+import { placed, running } from '../sources.js'
+import { standalone } from './describe.js'
 import { modelColumn, modelColumns } from './outputs.js'
 import type { BoundModel } from './scoring-model.js'
 
@@ -51,9 +61,9 @@ const isOuter = ({ alias }: Reader, node: AstNode): boolean => {
   )
 }
 
-/** The value that an input is compared with: a constant, a text in double quotes, or a column of a query around this one. */
+/** The value that an input is compared with: a constant, a query of its own, a text in double quotes, or a column of a query around this one. */
 const constantOf = (reader: Reader, node: AstNode): AstNode | undefined => {
-  if (isConstant(node) || (isOuter(reader, node) && columnNamed(reader, node) === undefined)) return node
+  if (isConstant(node) || isOfQueries(node) || (isOuter(reader, node) && columnNamed(reader, node) === undefined)) return node
   const [name = '', second] = isColumnRef(node) ? textsOf(node, 'column_names') : []
   return second === undefined && reader.quoted.has(name) && columnNamed(reader, node) === undefined ? textConstant(name) : undefined
 }
@@ -85,6 +95,17 @@ const together = (reader: Reader, left: GivenRow[], right: GivenRow[]): GivenRow
   return rows
 }
 
+/** The row that `a = 1` gives, or `(a, b) = (1, 2)`. */
+const comparedRow = (reader: Reader, left: AstNode, right: AstNode): GivenRow[] | undefined => {
+  const [columns, values] = [partsOfRow(left), partsOfRow(right)]
+  if (columns.length !== values.length) return undefined
+  const parts = columns.map((column, i) => {
+    const value = values[i]
+    return value && (oneValue(reader, column, value) ?? oneValue(reader, value, column))
+  })
+  return parts.reduce<GivenRow[] | undefined>((rows, part) => rows && part && together(reader, rows, part), [new Map()])
+}
+
 /** The rows that a condition gives: AND combines, OR and IN add. Undefined when it says something else. */
 const rowsOf = (reader: Reader, condition: AstNode): GivenRow[] | undefined => {
   switch (textOf(condition, 'type')) {
@@ -98,7 +119,7 @@ const rowsOf = (reader: Reader, condition: AstNode): GivenRow[] | undefined => {
     }
     case 'COMPARE_EQUAL': {
       const [left, right] = equality(condition) ?? []
-      return left && right && (oneValue(reader, left, right) ?? oneValue(reader, right, left))
+      return left && right && comparedRow(reader, left, right)
     }
     case 'OPERATOR_IS_NULL': {
       const [column] = nodesOf(condition, 'children')
@@ -106,7 +127,7 @@ const rowsOf = (reader: Reader, condition: AstNode): GivenRow[] | undefined => {
     }
     case 'COMPARE_IN': {
       const [column, ...values] = nodesOf(condition, 'children')
-      const rows = values.map((value) => column && oneValue(reader, column, value))
+      const rows = values.map((value) => column && comparedRow(reader, column, value))
       return rows.every((row) => row !== undefined) ? rows.flat() : undefined
     }
     default:
@@ -141,6 +162,19 @@ const givesBelowOr = (reader: Reader, condition: AstNode): boolean =>
 
 /** Given rows whose values come from a query around this one: they cannot be answered before it runs. */
 export const readsOuter = (rows: readonly GivenRow[]): boolean => rows.some((row) => [...row.values()].some((value) => !isConstant(value)))
+
+/** Puts what they give in the place of given values that are queries: what is recorded of a row is what was answered. */
+export const answerQueries = async ({ connection }: Session, rows: readonly GivenRow[], scope: Scope): Promise<void> => {
+  const values = new Set(rows.flatMap((row) => [...row.values()].filter(isOfQueries)))
+  for (const value of values) {
+    const plain = { ...value, alias: '' }
+    const tree = standalone([aliased('value', cast(plain, 'VARCHAR')), aliased('type', call('typeof', plain))], emptyRef(), null, scope)
+    const text = await printSelect(connection, tree)
+    const [[found, type] = []] = (await running(text, tree, () => connection.runAndReadAll(text))).getRows()
+    const known = typeof found === 'string' ? textConstant(found) : nullConstant()
+    become(value, { ...(await expressionTemplate(connection, `CAST($value AS ${String(type)})`, { value: known })), ...placeOf(value) })
+  }
+}
 
 /**
  * Reads `WHERE a = 1 AND b IN ('x', 'y')` behind a model as the rows to predict. What is left is a condition on the answers.

@@ -1,12 +1,13 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { foldName } from '../../../events/common.js'
 import { Problem } from '../../errors.js'
-import { conjuncts, equality, readsOf } from '../ast/conditions.js'
+import { conjuncts, equality, isOfQueries, partsOfRow, readsOf } from '../ast/conditions.js'
 import { expressionTemplate } from '../ast/templates.js'
 import type { AstNode } from '../ast/json.js'
-import { allOf, cast, columnRef, isColumnRef, nodeOf, nullConstant } from '../ast/nodes.js'
+import { allOf, cast, childrenOf, columnRef, isColumnRef, isQuery, nodeOf, nullConstant, textOf, walk } from '../ast/nodes.js'
 import type { Leaf, LeafColumn } from '../scope.js'
 import { nearest } from '../names.js'
+import { placed } from '../sources.js'
 import { isScored } from './outputs.js'
 import { modelColumnOf, type ModelUse } from './references.js'
 import type { ArgumentKind, ScoringInput } from './scoring-model.js'
@@ -18,6 +19,8 @@ const inputOf = (use: ModelUse, uses: readonly ModelUse[], leaves: readonly Leaf
 
 const readsModel = (expression: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[]): boolean => {
   const { columns, opaque } = readsOf(expression)
+  if (isOfQueries(expression))
+    return columns.some(([table = '', column]) => column !== undefined && uses.some(({ alias }) => foldName(alias) === foldName(table)))
   return opaque || columns.some((names) => modelColumnOf(columnRef(...names), uses, leaves) !== undefined)
 }
 
@@ -41,6 +44,41 @@ const checkColumns = (expression: AstNode, leaves: readonly Leaf[]): void => {
     })
   }
 }
+
+/** Conditions that are never true of NULL. */
+const compares = /^COMPARE_(?!DISTINCT|NOT_DISTINCT)/
+
+/**
+ * Refuses a WHERE that compares an input which gets no value: that would be NULL, and the condition never true.
+ *
+ * @throws Problem for `t JOIN m WHERE m.a = 1 OR m.y > 2` where t has no column a
+ */
+export const checkRead = (select: AstNode, mappings: readonly { use: ModelUse; mapping: Mapping }[], leaves: readonly Leaf[]): void => {
+  const where = nodeOf(select, 'where_clause')
+  const uses = mappings.map(({ use }) => use)
+  const check = (side: AstNode): void => {
+    for (const { use, mapping } of mappings) {
+      const input = inputOf(use, uses, leaves, side)
+      if (input !== undefined && !mapping.inputs.has(input)) throw placed(valueless(use, input), side)
+    }
+  }
+  if (where)
+    walk(where, (node) => {
+      if (isQuery(node)) return false
+      if (compares.test(textOf(node, 'type'))) for (const side of childrenOf(node)) partsOfRow(side).forEach(check)
+      return true
+    })
+}
+
+const valueless = ({ bound, alias }: ModelUse, input: string): Problem =>
+  new Problem(
+    'bad_statement',
+    'An input has no value',
+    `Input ${input} of model ${bound.label} is compared, and nothing gives it a value`,
+    {
+      hint: `Give it one: ${alias}.${input} = … that AND joins to the rest, or a table with a row for each value, JOIN (VALUES (…), (…)) AS v(${input}).`,
+    },
+  )
 
 /** A model that feeds another one: each is scored from the tables, so that the first has to be a table of its own. */
 const refuseChain = (use: ModelUse, input: string, expression: AstNode): never => {

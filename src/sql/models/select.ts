@@ -8,8 +8,8 @@ import type { Session } from '../session.js'
 import { isColumnOf } from './columns.js'
 import { aliasOf, describe } from './describe.js'
 import { detach, leavesOf, steadyLeaves } from './detach.js'
-import { readGivenRows, readsOuter, tableOfRows } from './given-rows.js'
-import { argumentOf, mapInputs, type Mapping } from './mapping.js'
+import { answerQueries, readGivenRows, readsOuter, tableOfRows } from './given-rows.js'
+import { argumentOf, checkRead, mapInputs, type Mapping } from './mapping.js'
 import { isScored, modelColumns, outputExpression, showsAll } from './outputs.js'
 import { referencesIn, referencesInJoins, replaceReference, type ModelUse, type Reference } from './references.js'
 import type { Extent } from './scoring-model.js'
@@ -32,6 +32,7 @@ const asLeaf = async (session: Session, ref: AstNode, scope: Scope): Promise<Lea
 /** Rows that WHERE gives to a model alone are a table too: then the model is joined to it. */
 const fromGivenRows = async (session: Session, select: AstNode, use: ModelUse, scope: Scope): Promise<GivenTable> => {
   const { rows, rest } = readGivenRows(use.bound, use.alias, nodeOf(select, 'where_clause'), session.quoted)
+  await answerQueries(session, rows, scope)
   const { ref, inputs } = tableOfRows(rows, givenAlias)
   select['where_clause'] = allOf(rest)
   const leaf = { ref, alias: givenAlias, columns: inputs.map((name) => ({ name, kind: 'text' as const })) }
@@ -147,6 +148,7 @@ export const rewriteModels = async (session: Session, select: AstNode, uses: rea
   if (!correlated) for (const ref of refs) leaves.push(await asLeaf(session, ref, scope))
   checkUsing(using, uses, leaves)
   const mappings = uses.map((use) => ({ use, mapping: mapInputs(select, conditions, use, uses, leaves) }))
+  checkRead(select, mappings, leaves)
   if (keeping.some((condition) => mappings.every(({ mapping }) => mapping.on.includes(condition)))) throw keepingRefused()
   // Rows that depend on a query around this one cannot be scored before it.
   const mode = correlated ? 'inside' : session.mode

@@ -1,6 +1,7 @@
 import { knownHandlers } from '../../handlers.js'
 import { quoteText } from '../strings.js'
 import { config, configHistory } from './config.js'
+import { engines, enginesHistory } from './engines.js'
 import { filesHistory } from './files-history.js'
 import { addedColumns, addedItems, joinedEvents } from './history.js'
 import { at, column, itemsOf, masked, nocase, upTo, type Column, type Relation } from './relation.js'
@@ -76,20 +77,6 @@ const files: Relation = {
     SELECT ${nocase('f.name')} AS "NAME", f.row_count AS "ROW_COUNT", f.bytes AS "BYTES", CAST(f.columns AS VARCHAR) AS "COLUMNS",
       f.original_name AS "ORIGINAL_NAME", f.created_at AS "CREATED_AT", f.changed_at AS "CHANGED_AT"
     FROM ${at('files')} AS f ORDER BY f.id`,
-}
-
-const engines: Relation = {
-  name: 'ml_engines',
-  about: 'Engines that models can be trained with.',
-  kind: 'SYSTEM VIEW',
-  columns: [
-    column('NAME', 'VARCHAR', 'Name to write after USING engine.'),
-    column('HANDLER', 'VARCHAR', 'What stands behind the name.'),
-    column('CONNECTION_DATA', 'VARCHAR', 'Always {}.'),
-  ],
-  sql: `
-    SELECT ${nocase('e.name')} AS "NAME", 'boosted_trees' AS "HANDLER", '{}' AS "CONNECTION_DATA"
-    FROM (VALUES ('boosted_trees'), ('lightwood')) AS e(name)`,
 }
 
 /** Our own rows as one JSON text: as rows of VALUES they would be a tree of thousands of nodes. */
@@ -257,7 +244,7 @@ const columns = (fixed: Fixed): Relation => {
 /** The system's own tables of information_schema; those of resources come from the resources. */
 export const systemRelations: readonly Relation[] = [
   ...[databases, schemata, files, engines, handlers, config],
-  ...[databasesHistory, filesHistory, configHistory],
+  ...[databasesHistory, filesHistory, configHistory, enginesHistory],
 ]
 
 /** The two tables that list everything, themselves included. */

@@ -1,13 +1,13 @@
-import { column, nocase, type Relation } from './relation.js'
+import { column, heldAt, nocase, type Relation } from './relation.js'
 
 /** Each run with its job as it was named then, and its end if that is known by `$position`. */
 const runs = `
     FROM ledger.job_runs_started AS s
     LEFT JOIN ledger.job_runs_finished AS f ON f.job = s.job AND f.run = s.run AND f.position <= $position
     LEFT JOIN ledger.jobs_history AS j
-      ON j.stream = s.job AND j.valid_from <= s.position AND (j.valid_to IS NULL OR j.valid_to > s.position)
+      ON j.stream = s.job AND ${heldAt('j', 's.position')}
     LEFT JOIN ledger.projects_history AS p
-      ON p.stream = j.project AND p.valid_from <= s.position AND (p.valid_to IS NULL OR p.valid_to > s.position)
+      ON p.stream = j.project AND ${heldAt('p', 's.position')}
     WHERE s.position <= $position`
 
 /** Every run of every job. */

@@ -1,5 +1,5 @@
 import { jobRuns, jobsHistory } from './job-runs.js'
-import { column, masked, nocase, type Relation } from './relation.js'
+import { column, heldAt, masked, nocase, type Relation } from './relation.js'
 
 const position = column('position', 'BIGINT', 'Place in the log, from 1, without gaps.')
 const recordedAt = column('recorded_at', 'TIMESTAMP', 'When it was recorded (UTC).')
@@ -37,8 +37,8 @@ const served = (table: string, columns: string) => `
     SELECT e.position, e.recorded_at, e.actor, e.source, e.request, ${nocase('p.name')} AS project, ${nocase('m.name')} AS model, e.model AS model_id,
       e.version, ${columns}
     FROM ledger.${table} AS e
-    LEFT JOIN ledger.models_history AS m ON m.stream = e.model AND m.valid_from <= e.position AND (m.valid_to IS NULL OR m.valid_to > e.position)
-    LEFT JOIN ledger.projects_history AS p ON p.stream = m.project AND p.valid_from <= e.position AND (p.valid_to IS NULL OR p.valid_to > e.position)
+    LEFT JOIN ledger.models_history AS m ON m.stream = e.model AND ${heldAt('m', 'e.position')}
+    LEFT JOIN ledger.projects_history AS p ON p.stream = m.project AND ${heldAt('p', 'e.position')}
     WHERE e.position <= $position`
 
 const ofModel = [

@@ -28,9 +28,13 @@ export const itemsOf = (columns: readonly Column[], expressions: Readonly<Record
 /** A statement that gives no rows, with these columns. */
 export const noRows = (columns: readonly Column[]): string => `SELECT ${itemsOf(columns)} WHERE false`
 
+/** Whether a row of a history table, which the statement calls `alias`, holds at a position: `p.valid_from <= … AND …` */
+export const heldAt = (alias: string, position: string): string =>
+  `${alias}.valid_from <= ${position} AND (${alias}.valid_to IS NULL OR ${alias}.valid_to > ${position})`
+
 /** The rows of a history table that hold at `$position`. */
 export const at = (table: string, position = '$position'): string =>
-  `(SELECT * FROM ledger.${table}_history WHERE valid_from <= ${position} AND (valid_to IS NULL OR valid_to > ${position}))`
+  `(SELECT * FROM ledger.${table}_history AS h WHERE ${heldAt('h', position)})`
 
 /** All rows of a history table up to `$position`; what ended later is still open there. */
 export const upTo = (table: string): string =>

@@ -1,6 +1,6 @@
 import { addedColumns, addedItems, joinedEvents } from './history.js'
 import { jobsHistory } from './job-runs.js'
-import { at, column, masked, nocase, projectColumn, upTo, type Column, type Relation } from './relation.js'
+import { at, column, heldAt, masked, nocase, projectColumn, upTo, type Column, type Relation } from './relation.js'
 
 /** A kind of resource as SQL shows it: now, and with its whole history. */
 type Resource = {
@@ -27,7 +27,7 @@ const skills: Resource = {
   select: (rows, moment, more, joins) => `
     SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", r.type AS "TYPE", ${masked('r.params')} AS "PARAMS"${more}
     FROM ${rows} AS r${joins} LEFT JOIN ledger.projects_history AS p
-      ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
+      ON p.stream = r.project AND ${heldAt('p', moment)}
     WHERE $project IS NULL OR r.project = $project
     ORDER BY r.id, r.valid_from`,
 }
@@ -48,7 +48,7 @@ const agents: Resource = {
       coalesce(k.names, CAST([] AS VARCHAR[])) AS "SKILLS", ${masked('r.params')} AS "PARAMS"${more}
     FROM ${rows} AS r${joins}
     LEFT JOIN ledger.projects_history AS p
-      ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
+      ON p.stream = r.project AND ${heldAt('p', moment)}
     LEFT JOIN (
       SELECT r.stream, r.valid_from, list(CAST(s.name AS VARCHAR) ORDER BY r.place) AS names
       FROM (
@@ -57,7 +57,7 @@ const agents: Resource = {
         FROM ${rows}
       ) AS r
       JOIN ledger.skills_history AS s
-        ON s.stream = trim(r.skill, '"') AND s.valid_from <= ${moment} AND (s.valid_to IS NULL OR s.valid_to > ${moment})
+        ON s.stream = trim(r.skill, '"') AND ${heldAt('s', moment)}
       GROUP BY r.stream, r.valid_from
     ) AS k ON k.stream = r.stream AND k.valid_from = r.valid_from
     WHERE $project IS NULL OR r.project = $project
@@ -84,11 +84,11 @@ const chatbots: Resource = {
       CAST(NULL AS VARCHAR) AS "LAST_ERROR", CAST(NULL AS VARCHAR) AS "WEBHOOK_TOKEN"${more}
     FROM ${rows} AS r${joins}
     LEFT JOIN ledger.projects_history AS p
-      ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
+      ON p.stream = r.project AND ${heldAt('p', moment)}
     LEFT JOIN ledger.databases_history AS d
-      ON d.stream = r.database AND d.valid_from <= ${moment} AND (d.valid_to IS NULL OR d.valid_to > ${moment})
+      ON d.stream = r.database AND ${heldAt('d', moment)}
     LEFT JOIN ledger.agents_history AS a
-      ON a.stream = r.agent AND a.valid_from <= ${moment} AND (a.valid_to IS NULL OR a.valid_to > ${moment})
+      ON a.stream = r.agent AND ${heldAt('a', moment)}
     WHERE $project IS NULL OR r.project = $project
     ORDER BY r.id, r.valid_from`,
 }
@@ -108,9 +108,9 @@ const views: Resource = {
         THEN 'SELECT * FROM ' || ${nameText('r.database')} || ' (' || r.query || ')' ELSE r.query END AS "QUERY"${more}
     FROM ${rows} AS r${joins}
     LEFT JOIN ledger.projects_history AS p
-      ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
+      ON p.stream = r.project AND ${heldAt('p', moment)}
     LEFT JOIN ledger.projects_history AS o
-      ON lower(o.name) = lower(r.database) AND o.valid_from <= ${moment} AND (o.valid_to IS NULL OR o.valid_to > ${moment})
+      ON lower(o.name) = lower(r.database) AND ${heldAt('o', moment)}
     WHERE $project IS NULL OR r.project = $project
     ORDER BY r.id, r.valid_from`,
 }
@@ -135,7 +135,7 @@ const jobs: Resource = {
       CAST(r.end_at AS TIMESTAMP) AS "END_AT", CAST(r.next_run_at AS TIMESTAMP) AS "NEXT_RUN_AT", r.schedule AS "SCHEDULE_STR",
       r.query AS "QUERY", r.if_query AS "IF_QUERY", CAST([] AS VARCHAR[]) AS "VARIABLES"${more}
     FROM ${rows} AS r${joins} LEFT JOIN ledger.projects_history AS p
-      ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
+      ON p.stream = r.project AND ${heldAt('p', moment)}
     WHERE $project IS NULL OR r.project = $project
     ORDER BY r.id, r.valid_from`,
 }
@@ -177,9 +177,9 @@ const models: Resource = {
       r.tag AS "TAG", r.requested_at AS "CREATED_AT", r.seconds AS "TRAINING_TIME"${more}
     FROM ${rows} AS r${joins}
     JOIN ledger.models_history AS m
-      ON m.stream = r.stream AND m.valid_from <= ${moment} AND (m.valid_to IS NULL OR m.valid_to > ${moment})
+      ON m.stream = r.stream AND ${heldAt('m', moment)}
     LEFT JOIN ledger.projects_history AS p
-      ON p.stream = m.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
+      ON p.stream = m.project AND ${heldAt('p', moment)}
     WHERE $project IS NULL OR m.project = $project
     ORDER BY m.id, r.version, r.valid_from`,
 }
@@ -196,7 +196,7 @@ const activations: Resource = {
   select: (rows, moment, more, joins) => `
     SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", r.active AS "ACTIVE_VERSION"${more}
     FROM ${rows} AS r${joins} LEFT JOIN ledger.projects_history AS p
-      ON p.stream = r.project AND p.valid_from <= ${moment} AND (p.valid_to IS NULL OR p.valid_to > ${moment})
+      ON p.stream = r.project AND ${heldAt('p', moment)}
     WHERE $project IS NULL OR r.project = $project
     ORDER BY r.id, r.valid_from`,
 }

@@ -182,6 +182,17 @@ test('the Python client lists projects and databases by the names it types', asy
   await run('DROP DATABASE crm')
 })
 
+test('the Python client creates, lists and drops ML engines', async () => {
+  await run("CREATE ML_ENGINE  mine FROM lightwood USING password='x', depth=3, deep=True")
+  expect(await run('SHOW ml_engines')).toContainEqual({
+    NAME: 'mine',
+    HANDLER: 'lightwood',
+    CONNECTION_DATA: '{"password":"******","depth":3,"deep":true}',
+  })
+  await run('DROP ML_ENGINE  mine')
+  expect(await run('SHOW ml_engines')).not.toContainEqual(expect.objectContaining({ NAME: 'mine' }))
+})
+
 test('the Python client trains a model, waits for it and predicts', async () => {
   const py = { db: 'py' }
   await run('CREATE MODEL py.m FROM files (SELECT * FROM rentals) PREDICT rental_price', py)

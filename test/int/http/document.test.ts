@@ -10,7 +10,13 @@ beforeAll(async () => {
 })
 afterAll(() => at.stop())
 
-type Operation = { operationId: string; parameters: { name: string; in: string }[]; responses: Record<string, unknown> }
+type Body = { content?: Record<string, { schema?: { properties?: object } }> }
+type Operation = {
+  operationId: string
+  parameters: { name: string; in: string }[]
+  requestBody?: Body
+  responses: Record<string, Body>
+}
 type Document = {
   openapi: string
   info: { version: string }
@@ -54,6 +60,27 @@ test('the document has every documented operation, and every reference in it lea
     expect(parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)).toEqual(inPath)
     expect(Object.keys(responses).length).toBeGreaterThan(1)
   }
+})
+
+test('the document names every media type that a file and an answer of SQL may have', async () => {
+  const { paths } = await document()
+  const upload = paths['/api/files/{file}']?.['put']?.requestBody?.content ?? {}
+  expect(Object.keys(upload['multipart/form-data']?.schema?.properties ?? {})).toContain('file')
+  for (const type of Object.keys(upload).filter((type) => type !== 'multipart/form-data')) {
+    const { body } = await send(at.url, 'PUT', '/api/files/none', undefined, { 'content-type': type })
+    expect({ type, body }).toMatchObject({ type, body: { detail: 'The file is empty.' } })
+  }
+  const answered = Object.keys(paths['/api/sql/query']?.['post']?.responses['200']?.content ?? {})
+  const given = []
+  for (const format of [{}, { response_format: 'jsonlines' }, { response_format: 'sse' }, { response_format: 'csv' }]) {
+    const { headers } = await fetch(`${at.url}/api/sql/query`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query: 'SELECT 1', ...format }),
+    })
+    given.push(headers.get('content-type')?.replace(/;.*/, ''))
+  }
+  expect(answered).toEqual(given)
 })
 
 const notServed = ['no_such_path', 'method_not_allowed', 'not_built']

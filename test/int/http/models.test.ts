@@ -144,6 +144,12 @@ test('a model is created by its statement, read in both records, retrained, read
   const one = await send(at.url, 'GET', `${models}/life`)
   expect(one.body).toEqual({ ...record, engine: expect.any(String), engine_name: expect.any(String) })
   expect((await send(at.url, 'GET', models)).body).toContainEqual(record)
+  const { accuracy } = one.body as { accuracy: number }
+  expect(String(accuracy).length).toBeLessThanOrEqual(15)
+  expect(await sql(at.url, "SELECT accuracy FROM models WHERE name = 'life'")).toMatchObject({
+    data: [[accuracy]],
+    column_types: ['DOUBLE'],
+  })
   expect(await sql(at.url, 'RETRAIN mindsdb.life')).toMatchObject({ type: 'table' })
   await settled(at.url, 'life.2')
   expect(await send(at.url, 'GET', `${models}/life`)).toMatchObject({ body: { version: 2, active: true } })
@@ -162,6 +168,19 @@ test('a model is created by its statement, read in both records, retrained, read
   expect((await remove('gone')).status).toBe(204)
   expect(await remove('again')).toMatchObject({ status: 404, body: { title: 'Model not found' } })
   expect(await send(at.url, 'DELETE', `${models}/life.7`)).toMatchObject({ status: 404, body: { title: 'Model not found' } })
+})
+
+test('a model of a project that got another name goes on reading it, and shows that name', async () => {
+  for (const statement of ['CREATE PROJECT shop', 'CREATE VIEW shop.roomy AS (SELECT * FROM files.rentals WHERE rooms > 0)'])
+    expect(await sql(at.url, statement)).toMatchObject({ type: 'ok' })
+  expect(await sql(at.url, 'CREATE MODEL shop.rent FROM shop (SELECT * FROM roomy) PREDICT rental_price')).toMatchObject({ type: 'table' })
+  expect(await settled(at.url, 'rent', 'shop')).toBe('complete')
+  const source = async (project: string) => (await send(at.url, 'GET', `/api/projects/${project}/models/rent`)).body
+  expect(await source('shop')).toMatchObject({ data_source: 'shop' })
+  await sql(at.url, "ALTER DATABASE shop NAME = 'depot'")
+  expect(await source('depot')).toMatchObject({ data_source: 'depot' })
+  expect(await sql(at.url, 'RETRAIN depot.rent')).toMatchObject({ type: 'table' })
+  expect(await settled(at.url, 'rent.2', 'depot')).toBe('complete')
 })
 
 test('a model is described with and without a body', async () => {

@@ -93,6 +93,7 @@ test('secrets can be sent in statements', async () => {
     `CREATE CHATBOT d USING database = 'pg', agent = 'b', bot_token = '${secret()}', is_running = false`,
     `UPDATE CHATBOT d SET bot_token = '${secret()}'`,
     `CREATE ML_ENGINE lightwood FROM lightwood USING api_key = '${secret()}'`,
+    `CREATE ML_ENGINE mine FROM lightwood USING api_key = '${secret()}'`,
   ]
   for (const statement of statements)
     expect({ statement, ...(await run(statement)) }).toMatchObject({ type: expect.not.stringMatching('error') })

@@ -41,7 +41,7 @@ beforeAll(async () => {
   await run({ type: 'DeleteView', data: { project: 'shop', view: 'v' } })
   const content = { content: table, bytes: 5, row_count: 1, columns: [], original_name: null }
   await run({ type: 'CreateFile', data: { file: 'table', content } })
-  const request = { engine: 'e', target: 'y', database: 'files', query: 'SELECT 1', using: {}, seed: 1, activate: true, tag: null }
+  const request = { engine: 'lightwood', target: 'y', database: 'files', query: 'SELECT 1', using: {}, seed: 1, activate: true, tag: null }
   const model = await run({ type: 'CreateModel', data: { project: 'shop', model: 'm', request } })
   const where = { stream: model.stream as never, version: 1 }
   await run({ type: 'StartTraining', data: where })

@@ -27,7 +27,7 @@ const serviceOver = ({ ledger, directory }: OpenLog, options: { trainer?: Traine
     logger,
   })
 
-const request = { engine: 'boost', target: 'a', database: 'files', query: 'SELECT 1', using: {}, seed: 1, activate: true, tag: null }
+const request = { engine: 'lightwood', target: 'a', database: 'files', query: 'SELECT 1', using: {}, seed: 1, activate: true, tag: null }
 
 const createModel = async ({ ledger }: OpenLog, model: string): Promise<Found<'model'>> => {
   await ledger.execute({ type: 'CreateProject', data: { project: 'shop', unlessExists: true } }, origin)

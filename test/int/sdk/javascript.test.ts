@@ -67,8 +67,9 @@ test('a model is trained, found, described, queried, retrained and deleted', asy
     active: true,
   })
   if (!model) return
-  // The client reads numbers of more than 15 digits as texts.
-  expect(Number(model.accuracy)).toBeGreaterThan(0.9)
+  // The client reads numbers of more than 15 characters as texts.
+  expect(typeof model.accuracy).toBe('number')
+  expect(model.accuracy).toBeGreaterThan(0.9)
   expect(await client.Models.getModel('rent', 'shop', 1)).toMatchObject({ name: 'rent', version: 1 })
   expect(await client.Models.getModel('none', 'shop')).toBeUndefined()
   expect(await client.Models.getAllModels('shop')).toHaveLength(1)
@@ -117,7 +118,13 @@ test('tables of files are made, replaced and deleted', async () => {
   await expect(client.Tables.deleteTable('copied', 'files')).rejects.toThrow('copied')
 })
 
-test('engines are listed and found, and stay', async () => {
+test('engines are listed, found and deleted, and the own ones stay', async () => {
+  await client.SQL.runQuery('CREATE ML_ENGINE mine FROM lightwood')
+  const mine = await client.MLEngines.getMLEngine('mine')
+  expect(mine).toMatchObject({ name: 'mine', handler: 'lightwood' })
+  await mine?.delete()
+  expect(await client.MLEngines.getMLEngine('mine')).toBeUndefined()
+  await expect(client.MLEngines.deleteMLEngine('mine')).rejects.toThrow(MindsDbError)
   const engines = await client.MLEngines.getAllMLEngines()
   expect(engines.map(({ name }) => name)).toContain('lightwood')
   expect(await client.MLEngines.getMLEngine('lightwood')).toMatchObject({ name: 'lightwood', handler: 'boosted_trees' })

@@ -32,6 +32,12 @@ beforeAll(async () => {
     name: 'twice',
     query: 'SELECT s.*, w.tier FROM scored AS s JOIN tier AS w',
   })
+  await ledger.history('views', {
+    ...view,
+    stream: 'v-pivoted',
+    name: 'pivoted',
+    query: "PIVOT (SELECT location FROM files.rentals) ON location IN (SELECT unnest(['A', 'poor'])) USING count(*)",
+  })
   ledger.head = 40
   await ledger.lock()
 })
@@ -246,13 +252,79 @@ describe('rows given in WHERE', () => {
     ['SELECT * FROM rent', /WHERE clause required.*WHERE sqft = … AND location = ….*JOIN shop\.rent.*FROM \(SELECT …\)/],
     ['SELECT * FROM rent WHERE sqft BETWEEN 1 AND 2', /WHERE gives no input of the model shop\.rent: .*WHERE sqft = …/],
     ['SELECT * FROM rent WHERE sqft IN (SELECT 1)', /WHERE gives no input.*subquery/],
-    ['SELECT * FROM rent WHERE (sqft, location) IN ((1, 2))', /WHERE gives no input/],
     ['SELECT * FROM rent AS a JOIN rent.1 AS b', /without a table that gives their inputs.*JOIN shop\.rent JOIN shop\.rent/],
     ['SELECT * FROM rent WHERE sqfft = 1', /no column sqfft.*Did you mean sqft/s],
     ['SELECT * FROM rent WHERE sqft = 1 OR rental_price > 1', /OR joins conditions on inputs.*inside/],
     ['SELECT * FROM rent WHERE (sqft = 1 AND rental_price > 1) OR sqft = 2', /OR joins conditions on inputs/],
     ['SELECT * FROM rent WHERE sqft = t.sqft', /"t" not found/],
   ])('%s is refused', async (sql, why) => expect(await refusal(sql)).toMatch(why))
+})
+
+describe('PIVOT', () => {
+  const scored = '(SELECT t.location, m.rental_price AS p FROM files.rentals t JOIN rent m)'
+  const listed = `PIVOT ${scored} ON location IN ('poor', 'good') USING max(p)`
+
+  test.each<[string, string]>([
+    [
+      'a query gives the values over a model',
+      `PIVOT ${scored} ON location IN (SELECT unnest(['poor', 'good', NULL, 'poor'])) USING max(p)`,
+    ],
+    ['in the other form', `FROM ${scored} PIVOT (max(p) FOR location IN (SELECT unnest(['poor', 'good'])))`],
+    [
+      'which sees CTEs and parameters',
+      `WITH w AS (SELECT unnest(['poor', :good]) AS x) PIVOT ${scored} ON location IN (SELECT x FROM w) USING max(p)`,
+    ],
+    [
+      'a model is behind it',
+      `PIVOT ${scored} ON location IN (SELECT location FROM files.rentals AS r JOIN rent AS m WHERE location <> 'great' GROUP BY 1 ORDER BY max(m.rental_price)) USING max(p)`,
+    ],
+  ])('%s', async (_, sql) => {
+    const { names, data } = await ledger.select(sql, { params: { good: 'good' } })
+    expect({ names, data }).toEqual({ names: ['poor', 'good'], data: await rowsOf(listed) })
+  })
+
+  test('in a view', async () =>
+    expect(await rowsOf('SELECT * FROM pivoted')).toEqual(
+      await rowsOf(`PIVOT (SELECT location FROM files.rentals) ON location IN ('A', 'poor') USING count(*)`),
+    ))
+
+  test.each([
+    [
+      'PIVOT rent ON rooms USING count(*)',
+      /PIVOT \(SELECT t\.sqft, m\.rental_price FROM files\.your_table AS t JOIN shop\.rent AS m\) ON sqft IN \(…\) USING max\(rental_price\)/,
+    ],
+    [`PIVOT ${scored} ON location USING max(p)`, /PIVOT over a model needs its values.*IN \(SELECT DISTINCT/],
+    ['PIVOT files.rentals ON rooms IN (SELECT 1, 2) USING count(*)', /gives 2 columns.*Select the one/],
+    ['PIVOT files.rentals ON rooms IN (SELECT nope FROM files.rentals) USING count(*)', /nope.* \(line 1, column 41\)/],
+    ['PIVOT files.rentals ON rooms IN (SELECT ?) USING count(*)', /no \? in it/],
+    ['PIVOT files.rentals ON rooms IN (SELECT 1 FROM ledger.events) USING count(*)', /there is no project or database ledger/],
+    ['PIVOT files.rentals ON rooms IN ledger_pivot_values_1 USING count(*)', /with the name of a type/],
+    ['PIVOT files.rentals ON rooms IN (SELECT FROM) USING count(*)', /cannot be parsed|not/],
+  ])('%s is refused', async (sql, why) => expect(await refusal(sql)).toMatch(why))
+})
+
+describe('WHERE over inputs and outputs of a joined model', () => {
+  const from = 'FROM (SELECT 300 + i AS sqft FROM range(3) AS r(i)) AS t JOIN rent AS m WHERE'
+  test.each<[string, unknown[][]]>([
+    ['m.sqft = 300 OR m.rental_price > 301', [[300], [302]]],
+    ['(m.sqft, m.rental_price) IN ((300, 300), (301, 7))', [[300]]],
+    ['m.rooms = 4 AND (m.sqft = 300 OR m.rental_price = 305)', [[304], [305]]],
+    ['m.rooms = (SELECT max(rooms) FROM files.rentals) AND m.sqft = 301', [[304]]],
+    ['m.rooms IS NULL AND m.rental_price = 302', [[302]]],
+    ['m.sqft = (SELECT max(sqft) - 57 FROM files.rentals)', [[302]]],
+  ])('%s', async (where, data) => expect(await rowsOf(`SELECT m.rental_price ${from} ${where} ORDER BY 1`)).toEqual(data))
+
+  test.each([
+    [
+      'm.rooms = 4 OR m.rental_price > 301',
+      /Input rooms of model shop\.rent is compared, and nothing gives it a value.*m\.rooms = … .*AS v\(rooms\)/,
+    ],
+    ['m.rooms IN (1, 2)', /Input rooms .* nothing gives it a value/],
+    ['(m.rooms, m.sqft) = (1, 300)', /Input rooms .* nothing gives it a value/],
+    ['m.rooms BETWEEN 1 AND 2', /Input rooms .* nothing gives it a value/],
+  ])('%s is refused, since it could never be true', async (where, why) =>
+    expect(await refusal(`SELECT m.rental_price ${from} ${where}`)).toMatch(why),
+  )
 })
 
 describe('USING behind a query', () => {

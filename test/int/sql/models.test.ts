@@ -83,6 +83,19 @@ describe('rows given in WHERE', () => {
     ],
     [`SELECT rental_price FROM rent WHERE (sqft = 1 OR sqft = 2) AND rental_price > 1`, [[2]]],
     [`SELECT rental_price + 1 AS p FROM rent WHERE sqft = 1`, [[2]]],
+    [
+      `SELECT sqft, location, rental_price FROM rent WHERE (sqft, location) IN ((1, 'good'), (2, 'great')) ORDER BY 1`,
+      [
+        [1, 'good', 101],
+        [2, 'great', 202],
+      ],
+    ],
+    [`SELECT rental_price FROM rent WHERE (sqft, location) = (3, 'good') AND rental_price > 100`, [[103]]],
+    [`SELECT sqft, rental_price FROM rent WHERE sqft = (SELECT max(sqft) FROM files.rentals)`, [[359, 359]]],
+    [`WITH w AS (SELECT 5 AS n) SELECT rental_price FROM rent WHERE sqft = (SELECT n FROM w) + 1 AND location = (SELECT 'good')`, [[106]]],
+    [`SELECT rental_price FROM rent WHERE sqft = 1 AND rooms = (SELECT rooms FROM files.rentals WHERE false)`, [[1]]],
+    [`SELECT rental_price FROM rent WHERE sqft = (SELECT m.rental_price FROM rent AS m WHERE m.sqft = 4)`, [[4]]],
+    [`SELECT rental_price FROM rent WHERE sqft IN ((SELECT 1), 2) ORDER BY 1`, [[1], [2]]],
     [`SELECT max(rental_price) AS m FROM rent WHERE sqft IN (1, 5, 3)`, [[5]]],
     [`SELECT * EXCLUDE (rental_price_explain, rooms, location) FROM rent WHERE sqft = 1`, [[1, 1, null, null, null, 0.9, null, -9, 11]]],
     [`SELECT rental_price FROM rent WHERE sqft = 1 LIMIT 1 USING partition_size = 10`, [[1]]],
@@ -100,11 +113,21 @@ describe('rows given in WHERE', () => {
   ]
   test.each(rows)('%s', async (sql, data) => expect((await ledger.select(sql)).data).toEqual(data))
 
+  test('what a query in WHERE gives is what is recorded', async () => {
+    const { served } = await ledger.select('SELECT rental_price FROM rent WHERE sqft = (SELECT min(sqft) FROM files.rentals)')
+    expect(served?.[0]?.rows.map(({ input }) => input)).toEqual([{ sqft: 300 }])
+  })
+
   const refused: [string, RegExp][] = [
     ['SELECT * FROM shop.rent', /WHERE clause required/],
     ['SELECT * FROM shop.rent WHERE sqft > 5', /WHERE gives no input of the model shop\.rent: inputs are given with =, IN and IS NULL/],
     ['SELECT * FROM shop.rent WHERE nope = 5', /has no column nope/],
     ['SELECT * FROM shop.rent WHERE sqft = 5 AND sqft = 6', /given twice/],
+    ['SELECT * FROM shop.rent WHERE (sqft, sqft) = (5, 6)', /given twice/],
+    ['SELECT * FROM shop.rent WHERE (sqft, nope) IN ((5, 6))', /has no column nope/],
+    ['SELECT * FROM shop.rent WHERE sqft = 5 AND rooms > 2', /Input rooms of model shop\.rent is compared, and nothing gives it a value/],
+    ['SELECT * FROM shop.rent WHERE sqft = 5 OR rental_price > 2', /OR joins conditions on inputs of shop\.rent with others/],
+    ['SELECT * FROM shop.rent WHERE sqft = (SELECT nope FROM files.rentals)', /nope/],
     ['SELECT * FROM shop.rent.7 WHERE sqft = 5', /Model not found: shop\.rent\.7/],
     ['SELECT * FROM shop.bad WHERE x = 5', /not ready.*error.*no rows/],
     ['SELECT * FROM shop.rent AT (VERSION => 10) WHERE sqft = 5', /not found/],

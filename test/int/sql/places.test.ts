@@ -51,6 +51,7 @@ const wrongs: Record<string, string[]> = {
     'SELECT ▲nope FROM files.rentals',
     'SELECT sqft, ▲nope FROM files.rentals WHERE sqft > 1',
     'SELECT sqft FROM files.rentals WHERE ▲nope > 1',
+    'SELECT sqft FROM files.rentals WHERE sqft > ▲last',
     'SELECT sqft FROM files.rentals ORDER BY ▲nope',
     'SELECT count(*) FROM files.rentals GROUP BY ▲nope',
     'SELECT r.sqft, ▲r.nope FROM files.rentals AS r',
@@ -205,7 +206,6 @@ describe('the nearest name that the caller may see is the hint', () => {
       /^It takes date_sub\(VARCHAR, DATE, DATE\) -> BIGINT, date_sub\(VARCHAR, TIME, TIME\) -> BIGINT/,
     ],
     ['SELECT sum(location) FROM files.rentals', /^It takes sum\(DECIMAL\) -> DECIMAL, .*, ….$/],
-    ['SELECT sqft FROM files.rentals WHERE sqft > LAST', /^What was read last is not kept: compare with a value/],
     ["SELECT * FROM read_csv('x')", 'Upload the file, PUT /api/files/name, and read it: FROM files.name.'],
     ['SELECT * FROM duckdb_tables()', 'information_schema has the tables and columns that there are.'],
     ['SELECT * FROM shop.rent.nine', /^DESCRIBE shop\.rent\.nine shows/],
@@ -275,4 +275,16 @@ describe('a statement that holds a query shows its own text', () => {
     const { line, column } = placeOf(marked)
     expect(message).toContain(`(line ${line}, column ${column})\n>${marked.replace(mark, '').split('\n')[line - 1]}`)
   })
+})
+
+test('LAST and LATEST are named, unless they are columns', async () => {
+  expect(await failure('SELECT sqft FROM files.rentals WHERE sqft > last')).toMatchObject({
+    detail: expect.stringMatching(/^LAST is not available: on the public service it stands for the highest value/),
+    hint: expect.stringContaining('SELECT max(x)'),
+  })
+  expect(await failure('SELECT r.sqft FROM files.rentals AS r JOIN rent AS m WHERE r.sqft > LATEST')).toMatchObject({
+    detail: expect.stringMatching(/^LATEST is not available: .* time series/),
+  })
+  expect((await ledger.select('SELECT x FROM (SELECT 2 AS x, 1 AS last) WHERE x > last')).data).toEqual([[2]])
+  expect((await ledger.select(`SELECT 1 AS x WHERE 'last' = "last"`)).data).toEqual([[1]])
 })

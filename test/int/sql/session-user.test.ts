@@ -30,6 +30,16 @@ const statements: [statement: string, rows: unknown[][]][] = [
   ['SELECT user, t.user FROM (SELECT 7 AS user) AS t', [[7, 7]]],
   ['SELECT t.current_user FROM (SELECT 8 AS current_user) AS t', [[8]]],
   ['SELECT user, count(predicted) FROM (SELECT m.rental_price AS predicted FROM files.rentals AS r JOIN rent AS m)', [[ada, 60]]],
+  ['SELECT user, user()', [[ada, ada]]],
+  ['SELECT user(), current_user, user, current_user()', [[ada, ada, ada, ada]]],
+  ['SELECT User, user() FROM (SELECT 7 AS user) AS t', [[7, ada]]],
+  ['SELECT "user"', [['user']]],
+  ['SELECT "user" AS user, 1 AS n', [['user', 1]]],
+  ['SELECT "User" AS a, user AS b, "current_user" AS c', [['User', ada, 'current_user']]],
+  ['SELECT "user", user(), user', [['user', ada, ada]]],
+  ['SELECT "user" FROM (SELECT 7 AS user) AS t', [[7]]],
+  ['SELECT "user" AS a, u.* FROM asker AS u', [['user', ada, ada]]],
+  [`SELECT count(*) FROM range(3) WHERE "user" = 'user' AND user = '${ada}'`, [[3]]],
 ]
 
 test.each(statements)('%s', async (statement, rows) => {
@@ -51,4 +61,5 @@ test('items have the names that were written', async () => {
     'n',
   ])
   expect((await ledger.select('SELECT user AS user, 1 AS n')).names).toEqual(['user', 'n'])
+  expect((await ledger.select('SELECT user, user(), "user" AS t, "User"')).names).toEqual(['user', 'user', 't', 'User'])
 })

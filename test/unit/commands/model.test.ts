@@ -97,6 +97,7 @@ describe('RetrainModel', () => {
       project: { kind: 'project' as const, stream: shop, state: { name: 'Shop' }, ...common },
       model: { kind: 'model' as const, stream: churn, state, ...common },
       view: undefined,
+      engine: undefined,
     }
     expect(() => decide(retrain(), facts)).toThrow(`has ${limits.modelMaxVersions} versions`)
   })

@@ -58,7 +58,7 @@ export const content = { content: hash, bytes: 10, row_count: 1, columns: [{ nam
 export const tableCreated = at(table, { type: 'FileCreated', data: { name: 'Table', ...content } })
 
 export const request: Omit<TrainingRequest, 'version'> = {
-  engine: 'boost',
+  engine: 'lightwood',
   target: 'y',
   database: 'files',
   query: 'SELECT 1 AS y',

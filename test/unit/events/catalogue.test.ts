@@ -98,6 +98,8 @@ const samples: Record<string, object> = {
   ConfigCreated: { name: 'default_llm', value: { api_key: { $secret: hash } } },
   ConfigUpdated: { value: {} },
   ConfigDeleted: {},
+  EngineCreated: { name: 'mine', handler: 'lightwood', parameters: { api_key: { $secret: hash } } },
+  EngineDeleted: {},
   JobCreated: job,
   JobRunStarted: run,
   JobRunFinished: { run: 'r', outcome: 'error', error: 'no rows', statements: [{ positions: [3], error: null }] },

@@ -24,6 +24,11 @@ describe('a job that is asked for', () => {
       "SELECT ';';\nCREATE JOB k (SELECT 2; SELECT 3)",
     ))
 
+  test.each(['SELECT a FROM t WHERE a > t.last', 'SELECT a FROM t WHERE a > "last"', 'SELECT last(a) FROM t', 'SELECT last FROM t'])(
+    '%s reads a column of that name, or none',
+    (query) => expect(asked({ query }).statements).toBe(query),
+  )
+
   test('shows no secret of its statements or its condition, and keeps them whole to be sealed', () => {
     const query = "CREATE SKILL s USING type = 'sql', api_key = 'sk-1234'"
     const ifQuery = "SELECT 1 WHERE 'postgres://u:hunter2@h/d' <> ''"
@@ -40,6 +45,8 @@ describe('a job that is asked for', () => {
     [{ query: 'SELECT 1; SELEC 2' }, 'statement 2 of the job'],
     [{ query: "SELECT 'open" }, 'never ends'],
     [{ query: 'SELECT :x' }, ':x is a parameter'],
+    [{ query: 'SELECT 1; SELECT a FROM files.t WHERE a > last' }, 'statement 2 of the job: LAST is not available'],
+    [{ ifQuery: 'SELECT a FROM files.t WHERE a >= LATEST' }, 'the condition of the job: LATEST is not available'],
     [{ query: 'SELECT 1;'.repeat(limits.jobStatementsMax + 1) }, 'at most 100'],
     [{ ifQuery: 'DROP PROJECT shop' }, 'the condition of a job is one query'],
     [{ ifQuery: 'SELECT 1; SELECT 2' }, 'the condition of a job is one query'],

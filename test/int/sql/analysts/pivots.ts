@@ -10,6 +10,10 @@ PIVOT cars ON (Origin, Cylinders) USING count(*)
 PIVOT cars ON Origin || '-' || Cylinders USING count(*)
 PIVOT cars ON Origin IN ('USA', 'Japan') USING avg(Miles_per_Gallon) GROUP BY Cylinders ORDER BY Cylinders
 PIVOT cars ON Origin IN ('USA', 'Japan'), Cylinders IN (4, 8) USING count(*)
+PIVOT cars ON Origin IN (SELECT DISTINCT Origin FROM cars ORDER BY Origin DESC) USING count(*) GROUP BY Cylinders ORDER BY Cylinders
+PIVOT cars ON Cylinders IN (SELECT Cylinders FROM cars WHERE Horsepower > 200 GROUP BY 1 ORDER BY 1), Origin IN ('USA') USING avg(Horsepower)
+WITH p AS (PIVOT cars ON Origin IN (FROM (VALUES ('USA'), ('Mars')) AS v(o)) USING count(*) GROUP BY Cylinders) SELECT * FROM p ORDER BY Cylinders
+PIVOT (PIVOT cars ON Origin IN (SELECT 'USA') USING count(*) GROUP BY Cylinders) ON Cylinders IN (SELECT c FROM (PIVOT (SELECT 4 AS c) ON c IN (SELECT 4) USING count(*) GROUP BY c)) USING max(USA)
 PIVOT cars ON Cylinders IN (4 AS four, 8 AS eight) USING count(*) GROUP BY Origin ORDER BY Origin
 PIVOT (SELECT Origin, year(Year) AS y, Horsepower FROM cars) ON y USING max(Horsepower) GROUP BY Origin ORDER BY Origin
 PIVOT (FROM weather SELECT month(date) AS m, weather) ON weather USING count(*) GROUP BY m ORDER BY m

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { expectAnswer, type Case } from '../../../support/dialect.js'
 import { settled, uploadRentals } from '../../../support/rentals.js'
-import { startTestService } from '../../../support/service.js'
+import { sql, startTestService } from '../../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
 beforeAll(async () => {
@@ -90,7 +90,7 @@ const cases: Case[] = [
   ['EVALUATE accuracy_score FROM (SELECT 1 AS actual, 1 AS prediction) USING k = 1', /USING has no option k\nA metric takes no options/],
   ['SELECT rental_pric FROM shop.rent WHERE sqft = 900', /Did you mean "rental_price"\?/],
   ['SELECT t.sqft, rental_price_mim FROM files.rentals AS t JOIN shop.rent AS m', /Did you mean "rental_price_min"\?/],
-  ['SELECT t.sqft FROM files.rentals AS t JOIN shop.rent AS m WHERE t.sqft > LATEST', /A model scores the rows that it is joined to/],
+  ['SELECT t.sqft FROM files.rentals AS t JOIN shop.rent AS m WHERE t.sqft > LATEST', /LATEST is not available.*Name the row/s],
   ['SELECT * FROM shop.rent.features', /Model shop\.Rent has no version features.*DESCRIBE shop\.Rent\.features/s],
   ['SELECT t.sqft FROM files.rentals AS t JOIN shop.rent AS m ORDER BY t.sqft LIMIT 1, 1', 'sqft', [[307]]],
   ['RETRAIN `shop`.`rent` USING active = 0', answered],
@@ -117,29 +117,75 @@ const cases: Case[] = [
   ['DROP MODEL IF EXISTS shop.rent', 'ok'],
   ['DROP PREDICTOR IF EXISTS nope.rent.1', 'ok'],
 ]
-test.each(cases)('%s', async (statement, ...answer) => {
-  if (statement === 'wait') await settled(at.url, String(answer[0]), 'shop')
-  else await expectAnswer(at.url, [statement, ...answer])
-})
+const answer = async (...one: Case) => {
+  if (one[0] === 'wait') await settled(at.url, String(one[1]), 'shop')
+  else await expectAnswer(at.url, one)
+}
+test.each(cases)('%s', answer)
 
+const engineColumns = 'NAME, HANDLER, CONNECTION_DATA'
+const own = [
+  ['boosted_trees', 'boosted_trees', '{}'],
+  ['lightwood', 'boosted_trees', '{}'],
+]
+const handlerColumns = 'NAME, TYPE, TITLE, DESCRIPTION, VERSION, CONNECTION_ARGS, IMPORT_SUCCESS, IMPORT_ERROR'
+const training = 'FROM files (SELECT * FROM rentals) PREDICT rental_price USING engine ='
 const engines: Case[] = [
   ['CREATE ML_ENGINE lightwood FROM lightwood', 'ok'],
   ['CREATE ML_ENGINE IF NOT EXISTS lightwood FROM lightwood', 'ok'],
-  ['CREATE ML_ENGINE mine FROM lightwood', /does not have other engines than its own/],
-  ["CREATE ML_ENGINE openai FROM openai USING api_key = 'hidden'", /does not have other engines than its own/],
+  ['SHOW ML_ENGINES', engineColumns, own],
+  ["CREATE ML_ENGINE openai FROM openai USING api_key = 'hidden'", /no handler "openai".*; there are boosted_trees and lightwood/],
+  ['CREATE ML_ENGINE lightwood FROM openai', /no handler "openai"/],
+  [`CREATE MODEL shop.own ${training} 'mine'`, /There is no engine "mine"/],
+  ["CREATE ML_ENGINE Mine FROM lightwood USING api_key = 'hidden', depth = 3", 'ok'],
+  ['CREATE ML_ENGINE mine FROM lightwood', /Engine with name mine already exists/],
+  ['CREATE ML_ENGINE IF NOT EXISTS mine FROM Boosted_Trees', 'ok'],
+  ['CREATE ML_ENGINE other FROM Boosted_Trees', 'ok'],
+  ['SHOW ML_ENGINES', engineColumns, [...own, ['Mine', 'lightwood', '{"api_key":"******","depth":3}'], ['other', 'boosted_trees', '{}']]],
+  ["SELECT name FROM information_schema.ml_engines WHERE handler = 'lightwood'", 'NAME', [['Mine']]],
+  ['DESCRIBE ML_ENGINE other', engineColumns, [['other', 'boosted_trees', '{}']]],
+  [`CREATE MODEL shop.own ${training} 'mine'`, answered],
+  ['wait', 'own'],
   [
-    'SHOW ML_ENGINES',
-    'NAME, HANDLER, CONNECTION_DATA',
+    "SELECT name, engine, status, error FROM shop.models WHERE engine = 'Mine'",
+    'NAME, ENGINE, STATUS, ERROR',
+    [['own', 'Mine', 'complete', null]],
+  ],
+  [`RETRAIN shop.own ${training} 'nope'`, /There is no engine "nope"/],
+  ['RETRAIN shop.own', answered],
+  ['wait', 'own.2'],
+  ['DROP ML_ENGINE `mine`', 'ok'],
+  ['SELECT rental_price > 0 AS yes FROM shop.own WHERE sqft = 900', 'yes', [[true]]],
+  ['RETRAIN shop.own', answered],
+  ['wait', 'own.3'],
+  ['SELECT error FROM shop.models WHERE version = 3', 'ERROR', [[expect.stringContaining('There is no engine "Mine"')]]],
+  [`RETRAIN shop.own ${training} 'other'`, answered],
+  ['wait', 'own.4'],
+  ['SELECT engine, status FROM shop.models WHERE version = 4', 'ENGINE, STATUS', [['other', 'complete']]],
+  ['DROP ML_ENGINE mine', /Engine with name mine does not exist/],
+  ['DROP ML_ENGINE IF EXISTS mine', 'ok'],
+  ['DROP ML_ENGINE other', 'ok'],
+  ['SHOW ML_ENGINES', engineColumns, own],
+  [
+    'SELECT name, handler, change, ended_with FROM information_schema.ml_engines_history',
+    'NAME, HANDLER, CHANGE, ENDED_WITH',
     [
-      ['boosted_trees', 'boosted_trees', '{}'],
-      ['lightwood', 'boosted_trees', '{}'],
+      ['Mine', 'lightwood', 'EngineCreated', 'EngineDeleted'],
+      ['other', 'boosted_trees', 'EngineCreated', 'EngineDeleted'],
     ],
   ],
-  ["SHOW ML ENGINES WHERE name = 'LIGHTWOOD'", 'NAME, HANDLER, CONNECTION_DATA', [['lightwood', 'boosted_trees', '{}']]],
-  ['DESCRIBE ML_ENGINE lightwood', 'NAME, HANDLER, CONNECTION_DATA', [['lightwood', 'boosted_trees', '{}']]],
-  ["SHOW HANDLERS WHERE type = 'ml'", 'NAME, TYPE, TITLE, DESCRIPTION, VERSION, CONNECTION_ARGS, IMPORT_SUCCESS, IMPORT_ERROR'],
-  ['DESCRIBE HANDLER files', 'NAME, TYPE, TITLE, DESCRIPTION, VERSION, CONNECTION_ARGS, IMPORT_SUCCESS, IMPORT_ERROR'],
-  ['DROP ML_ENGINE `lightwood`', /cannot be dropped|can be dropped/],
+  ["SHOW ML ENGINES WHERE name = 'LIGHTWOOD'", engineColumns, [['lightwood', 'boosted_trees', '{}']]],
+  ['DESCRIBE ML_ENGINE lightwood', engineColumns, [['lightwood', 'boosted_trees', '{}']]],
+  ["SHOW HANDLERS WHERE type = 'ml'", handlerColumns],
+  ['DESCRIBE HANDLER files', handlerColumns],
+  ['DROP ML_ENGINE `lightwood`', /not an engine that can be dropped/],
   ['DROP ML_ENGINE IF EXISTS nope', 'ok'],
 ]
-test.each(engines)('%s', (...one) => expectAnswer(at.url, one))
+test.each(engines)('%s', answer)
+
+test('engines are read as they were', async () => {
+  const then = "SELECT max(valid_from) FROM information_schema.ml_engines_history WHERE name = 'other'"
+  const { data } = await sql(at.url, then)
+  const names = `SELECT name FROM information_schema.ml_engines AT (VERSION => ${String(data[0]?.[0])})`
+  await expectAnswer(at.url, [names, 'NAME', [['boosted_trees'], ['lightwood'], ['Mine'], ['other']]])
+})

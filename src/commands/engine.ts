@@ -1,0 +1,50 @@
+import type { Command } from '@event-driven-io/emmett'
+import { unreachable, type JsonObject } from '../../events/common.js'
+import type { EngineEvent } from '../../events/engine.js'
+import { conflict, notFound, Problem } from '../errors.js'
+import { trainingHandlers } from '../handlers.js'
+import { called, type FactsOf } from '../log/lookups.js'
+import { isOwnEngine } from '../models/engine.js'
+import { newParams } from './params.js'
+
+type Target = { engine: string }
+export type EngineCommand =
+  | Command<'CreateEngine', Target & { handler: string; parameters: JsonObject; unlessExists?: boolean }>
+  | Command<'DeleteEngine', Target & { ifExists?: boolean }>
+
+export const reads = ({ data }: EngineCommand) => ({ engine: called('engine', data.engine) })
+
+export const decide = (command: EngineCommand, { engine }: FactsOf<ReturnType<typeof reads>>): EngineEvent[] => {
+  const { data } = command
+  switch (command.type) {
+    case 'CreateEngine': {
+      const { handler, parameters, unlessExists } = command.data
+      const known = knownHandler(handler)
+      // Clients create `lightwood` before they use it, and here it is there from the beginning.
+      if (isOwnEngine(data.engine) || (engine && unlessExists)) return []
+      if (engine) throw conflict('engine', data.engine)
+      return [{ type: 'EngineCreated', data: { name: data.engine, handler: known, parameters: newParams(parameters) } }]
+    }
+    case 'DeleteEngine':
+      if (isOwnEngine(data.engine))
+        throw new Problem('refused_statement', 'Engines stay', `${data.engine} is not an engine that can be dropped`, {
+          hint: 'It is part of this service; names that CREATE ML_ENGINE gave can be dropped.',
+        })
+      if (!engine && command.data.ifExists) return []
+      if (!engine) throw notFound('engine', data.engine)
+      return [{ type: 'EngineDeleted', data: {} }]
+    default:
+      return unreachable(command)
+  }
+}
+
+const knownHandler = (handler: string): string => {
+  const known = handler.toLowerCase()
+  if (trainingHandlers.includes(known)) return known
+  throw new Problem(
+    'not_found',
+    'ML handler not found',
+    `There is no handler "${handler}" that trains models; there are ${trainingHandlers.join(' and ')}`,
+    { hint: `CREATE ML_ENGINE name FROM lightwood; SHOW ML_ENGINES lists the names there are.` },
+  )
+}

@@ -1,0 +1,35 @@
+import { addedColumns, addedItems, joinedEvents } from './history.js'
+import { at, column, masked, nocase, upTo, type Relation } from './relation.js'
+
+const columns = [
+  column('NAME', 'VARCHAR', 'Name to write after USING engine.'),
+  column('HANDLER', 'VARCHAR', 'What stands behind the name.'),
+  column('CONNECTION_DATA', 'VARCHAR', 'What was given with the name, as JSON text; secrets show as ******.'),
+]
+
+const shown = `${nocase('r.name')} AS "NAME", r.handler AS "HANDLER", ${masked('r.parameters')} AS "CONNECTION_DATA"`
+
+/** The names of engines: those that this service has, and those that users gave. */
+export const engines: Relation = {
+  name: 'ml_engines',
+  about: 'Engines that models can be trained with.',
+  kind: 'SYSTEM VIEW',
+  columns,
+  sql: `
+    SELECT ${shown}
+    FROM (
+      SELECT 0 AS id, name, 'boosted_trees' AS handler, '{}' AS parameters FROM (VALUES ('boosted_trees'), ('lightwood')) AS own(name)
+      UNION ALL SELECT id, name, handler, CAST(parameters AS VARCHAR) FROM ${at('engines')} AS e
+    ) AS r ORDER BY r.id, r.name`,
+}
+
+const added = addedColumns(columns)
+
+/** The names that users gave, with their past. */
+export const enginesHistory: Relation = {
+  name: 'ml_engines_history',
+  about: 'Names that CREATE ML_ENGINE gave to engines, with every one there ever was.',
+  kind: 'SYSTEM VIEW',
+  columns: [...columns, ...added],
+  sql: `SELECT ${shown}${addedItems(added)} FROM ${upTo('engines')} AS r${joinedEvents} ORDER BY r.id, r.valid_from`,
+}
