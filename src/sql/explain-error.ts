@@ -116,8 +116,8 @@ const signaturesOf = ({ message, candidates }: DuckDBError): string | undefined 
 
 const hintOf = (said: DuckDBError, columns: readonly string[]): string | undefined => {
   const { kind, name, candidates } = said
-  const other = signaturesOf(said)
-  if (other !== undefined) return other
+  const taken = signaturesOf(said)
+  if (taken !== undefined) return taken
   const known = [...new Set([...candidates, ...columns])].filter((candidate) => candidate !== '' && !/ledger_|\(/.test(candidate))
   if (known.length === 0) return undefined
   const like = name === undefined ? undefined : nearest(name, known)

@@ -11,8 +11,8 @@ import { badStatement, lex, splitSingle, type Token } from './lexer.js'
 import { markNativeQueries, nativeQueries, nativeSpelling } from './native-queries.js'
 import { readScoringOptions, type ScoringOptions } from './models/options.js'
 import { normalise } from './normalise.js'
-import { pivotValues } from './guard/pivot-values.js'
 import { offsetLimits } from './offset-limits.js'
+import { pivotValues } from './guard/pivot-values.js'
 import { missingValues, valueQueries } from './pivots.js'
 import type { Session } from './session.js'
 import type { Text } from './sources.js'
@@ -79,12 +79,13 @@ const parse = async (session: Session, text: Text, tokens: Token[], refusal: Ref
   } catch (error) {
     const { query, options } = splitUsing(tokens)
     const added = new Map([...missingConditions(query), ...missingValues(query)])
-    const cut = new Map([...cutValueQueries(session, text, query), ...offsetLimits(query)])
+    const values = cutValueQueries(session, text, query)
+    const cut = new Map([...values, ...offsetLimits(query)])
     const better = await refusal()
     if (better) throw better
     if (options.length === 0 && added.size === 0 && cut.size === 0) throw error
     const second = await attempt(session, text.sql, query, { added, cut }).catch((again: unknown) => {
-      throw session.pivotQueries.size > 0 ? again : error
+      throw values.size > 0 ? again : error
     })
     return { ...second, options: readScoringOptions(options) }
   }

@@ -252,7 +252,6 @@ describe('rows given in WHERE', () => {
     ['SELECT * FROM rent', /WHERE clause required.*WHERE sqft = … AND location = ….*JOIN shop\.rent.*FROM \(SELECT …\)/],
     ['SELECT * FROM rent WHERE sqft BETWEEN 1 AND 2', /WHERE gives no input of the model shop\.rent: .*WHERE sqft = …/],
     ['SELECT * FROM rent WHERE sqft IN (SELECT 1)', /WHERE gives no input.*subquery/],
-    ['SELECT * FROM rent WHERE (sqft, location) IN ((1, 2))', /WHERE gives no input/],
     ['SELECT * FROM rent AS a JOIN rent.1 AS b', /without a table that gives their inputs.*JOIN shop\.rent JOIN shop\.rent/],
     ['SELECT * FROM rent WHERE sqfft = 1', /no column sqfft.*Did you mean sqft/s],
     ['SELECT * FROM rent WHERE sqft = 1 OR rental_price > 1', /OR joins conditions on inputs.*inside/],

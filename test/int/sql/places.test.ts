@@ -206,7 +206,6 @@ describe('the nearest name that the caller may see is the hint', () => {
       /^It takes date_sub\(VARCHAR, DATE, DATE\) -> BIGINT, date_sub\(VARCHAR, TIME, TIME\) -> BIGINT/,
     ],
     ['SELECT sum(location) FROM files.rentals', /^It takes sum\(DECIMAL\) -> DECIMAL, .*, ….$/],
-    ['SELECT sqft FROM files.rentals WHERE sqft > LAST', /^What was read last is not kept: compare with a value/],
     ["SELECT * FROM read_csv('x')", 'Upload the file, PUT /api/files/name, and read it: FROM files.name.'],
     ['SELECT * FROM duckdb_tables()', 'information_schema has the tables and columns that there are.'],
     ['SELECT * FROM shop.rent.nine', /^DESCRIBE shop\.rent\.nine shows/],
