@@ -8,6 +8,7 @@ import { baseVersionKey } from '../models/fine-tuning.js'
 import { byName, byStream, called, type FactsOf, type Found } from '../log/lookups.js'
 import { limits } from '../limits.js'
 import { replacedParams } from './params.js'
+import { refuseTableName } from './table-names.js'
 
 type Target = { project: string; model: string }
 type Request = Omit<TrainingRequest, 'version'>
@@ -127,6 +128,7 @@ const create = ({ model: name, request: asked, unlessExists, orReplace }: Creati
   if (model && orReplace) return retrain(model.state, request)
   if (model) throw conflict('model', name)
   if (view) throw new Problem('already_exists', 'Name conflict', `${name} is the name of a view in this project`)
+  refuseTableName(name)
   if (!project) return []
   return [
     { type: 'ModelCreated', data: { project: project.stream, name } },

@@ -3,6 +3,7 @@ import { foldName, unreachable } from '../../events/common.js'
 import type { ViewEvent } from '../../events/view.js'
 import { conflict, notFound, Problem } from '../errors.js'
 import { byName, called, type FactsOf } from '../log/lookups.js'
+import { refuseTableName } from './table-names.js'
 
 type Target = { project: string; view: string }
 /** `database` is where the query's unqualified names are looked up; stored as an empty text when it is the view's own project. */
@@ -33,6 +34,7 @@ export const decide = (command: ViewCommand, { project, view, model }: FactsOf<R
       if (view && command.type === 'CreateView') throw conflict('view', data.view)
       if (view) return [{ type: 'ViewUpdated', data: { query, database } }]
       if (command.type === 'UpdateView') throw notFound('view', data.view)
+      refuseTableName(data.view)
       // A view and a model are both what stands behind FROM: one name, one thing.
       if (model) throw new Problem('already_exists', 'Name conflict', `${data.view} is the name of a model in this project`)
       return [{ type: 'ViewCreated', data: { project: project.stream, name: data.view, query, database } }]

@@ -43,7 +43,7 @@ test('docs/sql.md has examples, and each does what its section says', async () =
     expect({ statement, error_message, isError: type === 'error' }).toMatchObject({ statement, isError: refused })
     if (/^(CREATE MODEL|RETRAIN|FINETUNE)/.test(statement)) await trained()
   }
-}, 60_000)
+}, 240_000)
 
 test('docs/sql.md encodes values as it says', async () => {
   const cells = `170141183460469231731687303715884105727::HUGEINT, 0.1::DECIMAL(5,2), 'nan'::DOUBLE, DATE '2024-01-02',
@@ -85,4 +85,4 @@ test('every table and column that SQL offers is listed with a comment', async ()
   const full = (await sql(service.url, 'SHOW FULL TABLES')).data.map(([name]) => name)
   for (const { name } of catalogue.project) expect(full).toContain(name)
   expect((await sql(service.url, 'SHOW TABLES')).data.flat()).toEqual(['models', 'shown_model', 'shown'])
-}, 60_000)
+}, 240_000)

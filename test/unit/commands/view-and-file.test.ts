@@ -1,6 +1,8 @@
-import { describe, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
+import { projectTables } from '../../../src/commands/table-names.js'
+import { catalogue } from '../../../src/sql/relations/catalogue.js'
 import { given } from '../../support/given.js'
-import { churnHad, content, monthlyCreated, otherHash, shop, shopCreated, tableCreated } from './samples.js'
+import { churnHad, content, monthlyCreated, otherHash, request, shop, shopCreated, tableCreated } from './samples.js'
 
 const query = { query: 'SELECT 2', database: 'files' }
 const target = { project: 'shop', view: 'MONTHLY' }
@@ -28,6 +30,18 @@ describe('views', () => {
       .refuses('already_exists')
     given(shopCreated, ...churnHad())
       .when({ type: 'PutView', data: { ...query, project: 'shop', view: 'CHURN' } })
+      .refuses('already_exists')
+  })
+  test('no view or model is called as a table of every project', () => {
+    expect([...projectTables].sort()).toEqual(catalogue.project.map(({ name }) => name).sort())
+    given(shopCreated)
+      .when({ type: 'CreateView', data: { ...query, project: 'shop', view: 'Skills' } })
+      .refuses('already_exists')
+    given(shopCreated)
+      .when({ type: 'PutView', data: { ...query, project: 'shop', view: 'jobs_history' } })
+      .refuses('already_exists')
+    given(shopCreated)
+      .when({ type: 'CreateModel', data: { project: 'shop', model: 'MODELS', request } })
       .refuses('already_exists')
   })
   test('PUT makes or updates, PATCH only updates', () => {
