@@ -104,7 +104,8 @@ export const takeDropTable = (cursor: Cursor): StatementOf<'drop_table'> => {
 /** Rows are not changed in place: the statement is only recognised, and the rest of it is not read. */
 export const takeTableWrite = (cursor: Cursor, verb: 'update' | 'delete'): StatementOf<'table_write'> => {
   const target = takeTable(cursor)
-  if (verb === 'update') cursor.needWords('SET')
+  // Clients also send UPDATE t ON key FROM (SELECT …).
+  if (verb === 'update' && !cursor.takeWords('ON')) cursor.needWords('SET')
   cursor.takeRest()
   return { kind: 'table_write', verb, target }
 }

@@ -258,6 +258,10 @@ const cases: [sql: string, statement: Statement][] = [
   ],
   ['INSERT INTO f (SELECT 1)', { kind: 'insert', target: { database: null, name: 'f' }, columns: null, rows: { start: 15, end: 23 } }],
   ['UPDATE files.rentals SET sqft=1', { kind: 'table_write', verb: 'update', target: { database: 'files', name: 'rentals' } }],
+  [
+    'update files.rentals on a from (SELECT 1 AS a)',
+    { kind: 'table_write', verb: 'update', target: { database: 'files', name: 'rentals' } },
+  ],
   ['UPDATE agent SET a=1', { kind: 'table_write', verb: 'update', target: { database: null, name: 'agent' } }],
   ['DELETE FROM t WHERE a = 1', { kind: 'table_write', verb: 'delete', target: { database: null, name: 't' } }],
 
