@@ -20,26 +20,37 @@ const writeAll = (line: Socket, pieces: readonly Buffer[]): boolean => {
   return hasRoom
 }
 
-/** How long the beginning of an answer waits for more of it: a short answer is sent in one piece. */
-const gatherMs = 2
+/**
+ * How long the beginning of an answer waits for more of it. A short answer is sent in one piece, so that a process which is
+ * lost has given all of it or nothing, and the query can be tried again.
+ */
+const gatherMs = 10
 
-/** Holds what is written back for a moment, or until the function that comes back is called. */
-const gather = (line: Socket): (() => void) => {
-  let isHeld = true
+type Gathering = { hold: () => void; release: () => void }
+
+/** What is written after `hold` goes out together: a moment later, or with `release`, after which nothing is held any more. */
+const gathering = (line: Socket): Gathering => {
+  let timer: NodeJS.Timeout | undefined
+  let isOver = false
   const release = () => {
-    if (!isHeld) return
-    isHeld = false
+    if (isOver) return
+    isOver = true
+    if (!timer) return
     clearTimeout(timer)
     line.uncork()
   }
-  const timer = setTimeout(release, gatherMs)
-  line.cork()
-  return release
+  const hold = () => {
+    if (timer || isOver) return
+    line.cork()
+    timer = setTimeout(release, gatherMs)
+  }
+  return { hold, release }
 }
 
 /** Writes an answer as the parent takes it. What the query has to put away after its last word is not waited for. */
-const answer = async (frames: AsyncIterable<Frame>, line: Socket, signal: AbortSignal, release: () => void): Promise<void> => {
+const answer = async (frames: AsyncIterable<Frame>, line: Socket, signal: AbortSignal, { hold, release }: Gathering): Promise<void> => {
   for await (const frame of frames) {
+    hold()
     const hasRoom = writeAll(line, encodeFrame(frame))
     if ('end' in frame) setImmediate(release)
     else if (!hasRoom) {
@@ -52,19 +63,19 @@ const answer = async (frames: AsyncIterable<Frame>, line: Socket, signal: AbortS
 
 /** Runs one query, and tells when its execution begins, from when its deadline runs, and when it holds nothing any more. */
 const serveQuery = async (query: number, request: SelectRequest, line: Socket, signal: AbortSignal, options: Options): Promise<void> => {
-  let release: () => void = () => undefined
+  const gathered = gathering(line)
   try {
     await options.ensure(request.upTo)
     signal.throwIfAborted()
     options.onBegun(query)
     line.write(begunFrame)
-    release = gather(line)
-    await answer(options.run(request, signal), line, signal, release)
+    await answer(options.run(request, signal), line, signal, gathered)
   } catch (error) {
+    gathered.hold()
     if (!signal.aborted) line.write(encodeError(error))
   } finally {
     line.write(endedFrame)
-    release()
+    gathered.release()
     options.onEnded(query)
   }
 }
