@@ -20,7 +20,7 @@ const endsValue = (token: Token | undefined): boolean =>
   (token !== undefined && ['string', 'number', 'parameter'].includes(token.kind))
 
 /** One expression of a SELECT's list: its tokens from `start` up to `end`, and the name it is given. */
-export type Item = { start: number; end: number; alias: string | undefined }
+type Item = { start: number; end: number; alias: string | undefined }
 
 /** The name after AS, or after a value with nothing between them. */
 const aliasOf = (tokens: readonly Token[], start: number, end: number): string | undefined => {
@@ -30,7 +30,7 @@ const aliasOf = (tokens: readonly Token[], start: number, end: number): string |
 }
 
 /** The expressions of every SELECT's list, those of inner queries too. */
-export const selectItems = (tokens: readonly Token[]): Item[] => {
+const selectItems = (tokens: readonly Token[]): Item[] => {
   const items: Item[] = []
   /** For each open bracket, where the current expression of a SELECT's list began. */
   const begun: (number | undefined)[] = [undefined]
@@ -56,6 +56,18 @@ export const selectItems = (tokens: readonly Token[]): Item[] => {
   return items
 }
 
+/** For each token the name of the innermost expression around it that has one. */
+export const aliasesAround = (tokens: readonly Token[]): (string | undefined)[] => {
+  const begins = new Map(selectItems(tokens).flatMap((item) => (item.alias === undefined ? [] : [[item.start, item]])))
+  const around: Item[] = []
+  return tokens.map((_, i) => {
+    while ((around.at(-1)?.end ?? Infinity) <= i) around.pop()
+    const item = begins.get(i)
+    if (item) around.push(item)
+    return around.at(-1)?.alias
+  })
+}
+
 const comparisons = new Set('= == <> != < <= > >= + - * / % || -> ->> ~ !~ <=>'.split(' '))
 
 const isOperator = (token: Token | undefined): boolean => token?.kind === 'symbol' && comparisons.has(token.text)
@@ -74,21 +86,23 @@ const nameAfter = (tokens: readonly Token[], i: number): string | undefined => {
   return isSymbol(tokens[last + 1], '(') ? undefined : tokens[last]?.value
 }
 
-/** The bracket that a token stands in, or -1. */
-const openBracket = (tokens: readonly Token[], i: number): number => {
-  let depth = 0
-  for (let at = i - 1; at >= 0; at--) {
-    if (isSymbol(tokens[at], ')')) depth++
-    else if (isSymbol(tokens[at], '(') && depth-- === 0) return at
-  }
-  return -1
+/** For each token the bracket that it stands in, or -1. */
+export const openBrackets = (tokens: readonly Token[]): number[] => {
+  const open: number[] = []
+  return tokens.map((token, i) => {
+    if (isSymbol(token, ')')) open.pop()
+    const bracket = open.at(-1) ?? -1
+    if (isSymbol(token, '(')) open.push(i)
+    return bracket
+  })
 }
 
 /**
  * The column that a constant is compared or counted with: `total` in `total > 100`, `month` in `1 = month`, `x` in
- * `x BETWEEN 1 AND 5` and `x IN (1, 2)`. `start` and `end` are the constant's first token and the one after it.
+ * `x BETWEEN 1 AND 5` and `x IN (1, 2)`. `start` and `end` are the constant's first token and the one after it, `open` the
+ * bracket that it stands in.
  */
-export const comparedWith = (tokens: readonly Token[], start: number, end: number): string | undefined => {
+export const comparedWith = (tokens: readonly Token[], start: number, end: number, open: number): string | undefined => {
   const before = tokens[start - 1]
   if (isOperator(before)) {
     const found = nameBefore(tokens, start - 1)
@@ -100,6 +114,6 @@ export const comparedWith = (tokens: readonly Token[], start: number, end: numbe
     const found = nameAfter(tokens, end)
     if (found !== undefined) return found
   }
-  const open = isSymbol(before, '(', ',') ? openBracket(tokens, start) : -1
-  return open > 0 && isWord(tokens[open - 1], 'IN') ? nameBefore(tokens, open - 1) : undefined
+  const isListed = isSymbol(before, '(', ',') && isWord(tokens[open - 1], 'IN')
+  return isListed ? nameBefore(tokens, open - 1) : undefined
 }

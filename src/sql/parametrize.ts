@@ -1,4 +1,4 @@
-import { comparedWith, isName, selectItems, type Item } from './constant-names.js'
+import { aliasesAround, comparedWith, isName, openBrackets } from './constant-names.js'
 import { lex, splitSingle, type Token } from './lexer.js'
 import { parseStatement } from './statements/parse.js'
 import { isSymbol, isWord } from './tokens.js'
@@ -52,29 +52,26 @@ const constantAt = (tokens: readonly Token[], i: number): Place | undefined => {
   return found && { ...found, start, end: i + 1 }
 }
 
-/** The places of ORDER BY and GROUP BY are no values, in lists neither. */
-const inOrderedList = (tokens: readonly Token[], start: number): boolean => {
-  for (
-    let at = start - 1;
-    at >= 0 && (isSymbol(tokens[at], ',') || tokens[at]?.kind === 'number' || isWord(tokens[at], 'ASC', 'DESC'));
-    at--
-  )
-    if (isWord(tokens[at - 1], 'BY')) return true
-  return false
+/** For each token whether a constant behind it is a place of ORDER BY or GROUP BY, and no value. */
+const orderedLists = (tokens: readonly Token[]): boolean[] => {
+  let inList = false
+  return tokens.map((token, i) => {
+    const goesOn = isSymbol(token, ',') || token.kind === 'number' || isWord(token, 'ASC', 'DESC')
+    inList = goesOn && (inList || isWord(tokens[i - 1], 'BY'))
+    return inList
+  })
 }
 
-/** Where in its row of VALUES a token stands, from 0: the commas before it that no inner bracket holds. */
-const placeInRow = (tokens: readonly Token[], start: number, values: number): number => {
+/** For each token behind VALUES where in its row it stands, from 0: the commas before it that no inner bracket holds. */
+const placesInRows = (tokens: readonly Token[], values: number): number[] => {
   let [commas, depth] = [0, 0]
-  for (let at = start - 1; at > values; at--)
-    if (isSymbol(tokens[at], ')')) depth++
-    else if (isSymbol(tokens[at], '(')) {
-      if (depth === 0 && (at === values + 1 || isSymbol(tokens[at - 1], ','))) return commas
-      // The bracket of a function: the commas so far were between its arguments.
-      if (depth === 0) commas = 0
-      else depth--
-    } else if (depth === 0 && isSymbol(tokens[at], ',')) commas++
-  return commas
+  return tokens.map((token, i) => {
+    if (i <= values) return 0
+    if (isSymbol(token, '(', '[', '{')) depth++
+    else if (isSymbol(token, ')', ']', '}')) depth--
+    else if (isSymbol(token, ',')) commas = depth === 0 ? 0 : commas + (depth === 1 ? 1 : 0)
+    return commas
+  })
 }
 
 /** The columns of INSERT INTO t (a, b), or the table's own name for all of them. */
@@ -84,20 +81,24 @@ const insertNames = (tokens: readonly Token[]): ((place: Place) => string | unde
   const open = tokens.findIndex((token) => isSymbol(token, '('))
   const columns = open < values ? tokens.slice(open, values).filter(isName) : []
   const table = tokens.slice(0, Math.min(open, values)).findLast(isName)
-  return ({ start }) => (start < values ? undefined : (columns[placeInRow(tokens, start, values)] ?? table)?.value)
+  const places = placesInRows(tokens, values)
+  return ({ start }) => (start < values ? undefined : (columns[places[start] ?? 0] ?? table)?.value)
 }
-
-const innermostAlias = (items: readonly Item[], { start }: Place): string | undefined =>
-  items.filter((item) => item.alias !== undefined && item.start <= start && start < item.end).sort((a, b) => b.start - a.start)[0]?.alias
 
 /** `Total sales` → `Total_sales`: a parameter's name is a word. */
 const asWord = (name: string): string => name.replace(/[^A-Za-z0-9_\u0080-\uffff]/g, '_').replace(/^(?=\d|$)/, '_')
 
-const unused = (name: string, used: Set<string>): string => {
-  let free = name
-  for (let n = 2; used.has(free); n++) free = `${name}${n}`
-  used.add(free)
-  return free
+/** Gives each name once: `x`, then `x2`, `x3`, … */
+const unusedAmong = (used: Set<string>): ((name: string) => string) => {
+  const counts = new Map<string, number>()
+  return (name) => {
+    let count = counts.get(name) ?? 1
+    let free = count === 1 ? name : `${name}${count}`
+    while (used.has(free)) free = `${name}${++count}`
+    used.add(free)
+    counts.set(name, count)
+    return free
+  }
 }
 
 /** Functions whose arguments have a FROM between them. */
@@ -151,17 +152,19 @@ export const parametrize = (sql: string): Parametrized => {
   }
   const using = tokens.findIndex((token, i) => isWord(token, 'USING') && !isSymbol(tokens[i + 1], '('))
   const body = using < 0 ? tokens : tokens.slice(0, using)
-  const items = selectItems(body)
+  const aliases = aliasesAround(body)
+  const brackets = openBrackets(body)
+  const ordered = orderedLists(body)
   const inserted = insertNames(body)
-  const used = new Set(tokens.filter(({ kind }) => kind === 'parameter').map(({ value }) => value))
+  const unused = unusedAmong(new Set(tokens.filter(({ kind }) => kind === 'parameter').map(({ value }) => value)))
   const parameters: Parameter[] = []
   let [query, at] = ['', 0]
   for (let i = 0; i < body.length; i++) {
     const place = constantAt(body, i)
-    if (!place || inOrderedList(body, place.start)) continue
+    if (!place || ordered[place.start - 1]) continue
     const { start, end, value, type } = place
-    const wanted = inserted(place) ?? comparedWith(body, start, end) ?? innermostAlias(items, place) ?? 'param'
-    const name = unused(asWord(wanted), used)
+    const wanted = inserted(place) ?? comparedWith(body, start, end, brackets[start] ?? -1) ?? aliases[start] ?? 'param'
+    const name = unused(asWord(wanted))
     parameters.push({ name, value, type })
     query += `${sql.slice(at, body[start]?.start)}:${name}`
     at = body[end - 1]?.end ?? at

@@ -20,6 +20,12 @@ describe('constants become parameters named after', () => {
       'INSERT INTO postgres.employees (employee_id, first_name) VALUES (:employee_id, :first_name), (:employee_id2, upper(:first_name2))',
       'employee_id=101 first_name="John" employee_id2=102 first_name2="x"',
     ],
+    [
+      'the columns of an INSERT, whatever brackets their values have',
+      'INSERT INTO t (a, b) VALUES (1, (2)), ([3, 4], f(g, 5))',
+      'INSERT INTO t (a, b) VALUES (:a, (:b)), ([:a2, :a3], f(g, :b2))',
+      'a=1 b=2 a2=3 a3=4 b2=5',
+    ],
     ['the table of an INSERT without columns', 'INSERT INTO a.t VALUES (1, 2)', 'INSERT INTO a.t VALUES (:t, :t2)', 't=1 t2=2'],
     [
       'the columns of an UPDATE, numbered from the second on',
@@ -52,6 +58,17 @@ describe('constants become parameters named after', () => {
     ['names that are free', 'SELECT a FROM t WHERE x = :x AND x > 1', 'SELECT a FROM t WHERE x = :x AND x > :x2', 'x2=1'],
   ]
   test.each(cases)('%s', (_, sql, query, parameters) => expect(named(sql)).toEqual([query, parameters]))
+})
+
+test.each([
+  ['a list', (numbers: string) => `SELECT a FROM t WHERE x IN (${numbers})`, 'x'],
+  ['one row', (numbers: string) => `INSERT INTO d.t VALUES (${numbers})`, 't'],
+  ['a SELECT', (numbers: string) => `SELECT ${numbers}`, 'param'],
+])('%s may be as long as a statement', (_, statement, name) => {
+  const count = 100_000
+  const { parameters } = parametrize(statement(Array.from({ length: count }, (__, i) => i).join(',')))
+  expect(parameters.length).toBe(count)
+  expect(parameters.at(-1)).toEqual({ name: `${name}${count}`, value: count - 1, type: 'int' })
 })
 
 test.each([
