@@ -23,12 +23,17 @@ export class Cursor {
   private at = 0
   private furthest = 0
   private readonly expected = new Set<string>()
+  /** Each `?` of the statement, and which one it is, from 1. */
+  private readonly questions: ReadonlyMap<Token, number>
 
   constructor(
     readonly sql: string,
     readonly tokens: readonly Token[],
     readonly parameters: Parameters = {},
-  ) {}
+  ) {
+    const questions = tokens.filter(({ kind, value }) => kind === 'parameter' && value === '')
+    this.questions = new Map(questions.map((token, i) => [token, i + 1]))
+  }
 
   peek(ahead = 0): Token | undefined {
     return this.tokens[this.at + ahead]
@@ -137,8 +142,7 @@ export class Cursor {
 
   /** The value sent for a parameter: `:name` by its name, the n-th `?` by n. */
   parameterOf(token: Token): Json {
-    const count = this.tokens.filter(({ kind, value, start }) => kind === 'parameter' && value === '' && start <= token.start).length
-    const name = token.value === '' ? String(count) : token.value
+    const name = token.value === '' ? String(this.questions.get(token)) : token.value
     const value = Object.hasOwn(this.parameters, name) ? this.parameters[name] : undefined
     if (value === undefined) this.refuse(token, `Parameter is not set: ${name}`, 'Send it with the statement, under "params".')
     return value
