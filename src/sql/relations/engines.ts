@@ -1,3 +1,5 @@
+import { trainingHandlers } from '../../handlers.js'
+import { quoteText } from '../strings.js'
 import { history } from './history.js'
 import { at, column, masked, nocase, upTo, type Relation } from './relation.js'
 
@@ -9,6 +11,8 @@ const columns = [
 
 const items = `${nocase('r.name')} AS "NAME", r.handler AS "HANDLER", ${masked('r.parameters')} AS "CONNECTION_DATA"`
 
+const ownNames = trainingHandlers.map((name) => `(${quoteText(name)})`).join(', ')
+
 /** The names of engines: those that this service has, and those that users gave. */
 export const engines: Relation = {
   name: 'ml_engines',
@@ -18,7 +22,7 @@ export const engines: Relation = {
   sql: `
     SELECT ${items}
     FROM (
-      SELECT 0 AS id, name, 'boosted_trees' AS handler, '{}' AS parameters FROM (VALUES ('boosted_trees'), ('lightwood')) AS own(name)
+      SELECT 0 AS id, name, 'boosted_trees' AS handler, '{}' AS parameters FROM (VALUES ${ownNames}) AS own(name)
       UNION ALL SELECT id, name, handler, CAST(parameters AS VARCHAR) FROM ${at('engines')} AS e
     ) AS r ORDER BY r.id, r.name`,
 }
