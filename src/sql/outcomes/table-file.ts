@@ -7,6 +7,7 @@ import { writeParquet, type ParquetFile } from '../../files/parquet-writer.js'
 import { limits } from '../../limits.js'
 import type { AstNode } from '../ast/json.js'
 import { nearest } from '../names.js'
+import { preparedColumns } from '../prepared-columns.js'
 import { running } from '../sources.js'
 import { checkNames } from './column-names.js'
 import type { TableBefore } from './wanted.js'
@@ -35,13 +36,13 @@ const tooLarge = (limit: 'tableMaxRows' | 'tableMaxBytes' | 'fileMaxColumns', un
 /** Types whose values Parquet would change. */
 const lossy = new Set([DuckDBTypeId.INTERVAL, DuckDBTypeId.TIME_TZ, DuckDBTypeId.UNION])
 
-const columnsOf = (prepared: DuckDBPreparedStatement): NamedColumn[] =>
-  Array.from({ length: prepared.columnCount }, (_, i) => {
-    const name = prepared.columnName(i)
+const keptColumns = (prepared: DuckDBPreparedStatement): NamedColumn[] => {
+  const columns = preparedColumns(prepared)
+  for (const [i, { name, type }] of columns.entries())
     if (lossy.has(prepared.columnTypeId(i)))
-      throw wrongTable(`Column "${name}" has the type ${String(prepared.columnType(i))}, which a file does not keep`, 'CAST it to VARCHAR.')
-    return { name, type: String(prepared.columnType(i)) }
-  })
+      throw wrongTable(`Column "${name}" has the type ${type}, which a file does not keep`, 'CAST it to VARCHAR.')
+  return columns
+}
 
 // Parquet has no integer of 128 bits, and would make a DOUBLE of it; sums of integers have that type.
 const keptType = (type: string): string => type.replace(/\bU?HUGEINT\b/g, 'DECIMAL(38,0)')
@@ -108,7 +109,7 @@ const watchSize = (connection: DuckDBConnection, path: string) => {
 
 /** Writes a query's rows to a Parquet file, whole and on the disk when this resolves; nothing is left of one that fails. */
 export const writeTable = async ({ connection, prepared, text, tree, path, after }: Job, blobs: string): Promise<ParquetFile> => {
-  const columns = columnsOf(prepared)
+  const columns = keptColumns(prepared)
   if (columns.length > limits.fileMaxColumns) throw tooLarge('fileMaxColumns', 'columns')
   const select = after ? longerTable(text, columns.length, after, blobs) : newTable(text, columns)
   const size = watchSize(connection, path)
