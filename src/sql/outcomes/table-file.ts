@@ -1,12 +1,11 @@
 import { rm, stat } from 'node:fs/promises'
 import { DuckDBTypeId, type DuckDBConnection, type DuckDBPreparedStatement } from '@duckdb/node-api'
-import { foldName } from '../../../events/common.js'
 import { isProblem, Problem } from '../../errors.js'
 import { sqlName, sqlString } from '../../files/staged-table.js'
 import { writeParquet, type ParquetFile } from '../../files/parquet-writer.js'
 import { limits } from '../../limits.js'
 import type { AstNode } from '../ast/json.js'
-import { nearest } from '../names.js'
+import { columnHint, named } from '../names.js'
 import { preparedColumns } from '../prepared-columns.js'
 import { running } from '../sources.js'
 import { checkNames } from './column-names.js'
@@ -57,28 +56,24 @@ const newTable = (text: string, columns: readonly NamedColumn[]): string => {
   return `SELECT ${columns.map(kept).join(', ')} FROM (${text}) AS made`
 }
 
-const noSuchColumn = (name: string, columns: readonly NamedColumn[]): Problem => {
-  const like = nearest(
-    name,
-    columns.map((column) => column.name),
-  )
-  const hint = like === undefined ? `Its columns are ${columns.map((column) => column.name).join(', ')}.` : `Did you mean "${like}"?`
-  return new Problem('bad_statement', 'No such column', `The table has no column "${name}"`, { hint })
+const columnNamed = (name: string, columns: readonly NamedColumn[]): NamedColumn => {
+  const column = named(columns, name)
+  if (column) return column
+  const known = columns.map((each) => each.name)
+  throw new Problem('bad_statement', 'No such column', `The table has no column "${name}"`, {
+    hint: columnHint(name, known, (like) => `"${like}"`),
+  })
 }
 
 /** The columns that values are given for, in the order in which they come. */
 const targets = ({ columns, into }: TableBefore, given: number): readonly NamedColumn[] => {
-  const chosen = into?.map((name) => columns.find((column) => foldName(column.name) === foldName(name)) ?? noSuch(name, columns)) ?? columns
+  const chosen = into?.map((name) => columnNamed(name, columns)) ?? columns
   checkNames(chosen, 'list')
   if (chosen.length === given) return chosen
   throw wrongTable(
     `${given} ${given === 1 ? 'value is' : 'values are'} given for ${chosen.length} ${chosen.length === 1 ? 'column' : 'columns'}`,
     `The columns are ${chosen.map(({ name }) => name).join(', ')}.`,
   )
-}
-
-const noSuch = (name: string, columns: readonly NamedColumn[]): never => {
-  throw noSuchColumn(name, columns)
 }
 
 const longerTable = (text: string, given: number, before: TableBefore, blobs: string): string => {
