@@ -4,6 +4,7 @@ import type { DatabaseEvent } from '../../events/database.js'
 import { connectionEngines } from '../connections.js'
 import { conflict, notFound, Problem, wrong } from '../errors.js'
 import { byName, called, type FactsOf, type Found } from '../log/lookups.js'
+import { systemDatabaseOf } from '../system-databases.js'
 import { mergeParams, newParams } from './params.js'
 import { reservedDatabases } from './project.js'
 
@@ -54,11 +55,8 @@ export const decide = (command: DatabaseCommand, facts: Facts): DatabaseEvent[] 
   }
 }
 
-/** The databases that every service has, beside its projects and connections. */
-const systemDatabases: readonly string[] = ['information_schema', 'log', 'files']
-
 const refuseSystem = (name: string, what: string): void => {
-  if (systemDatabases.includes(foldName(name)))
+  if (systemDatabaseOf(name) !== undefined)
     throw new Problem('wrong_arguments', 'Error', `Database '${name}' can not be ${what}, because it is part of this service`)
 }
 

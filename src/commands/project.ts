@@ -5,6 +5,7 @@ import { conflict, notFound, Problem } from '../errors.js'
 import { endOf } from './job.js'
 import type { NewEvent } from '../log/log.js'
 import { byName, called, contentsOf, type FactsOf } from '../log/lookups.js'
+import { systemDatabases } from '../system-databases.js'
 import { listed } from './listed.js'
 
 export type ProjectCommand =
@@ -13,7 +14,7 @@ export type ProjectCommand =
   | Command<'DeleteProject', { project: string; defaultProject: string; ifExists?: boolean }>
 
 /** Names that SQL keeps for itself. */
-export const reservedDatabases: readonly string[] = ['information_schema', 'log', 'files', 'system', 'ledger', 'main', 'temp', 'pg_catalog']
+export const reservedDatabases: readonly string[] = [...systemDatabases, 'system', 'ledger', 'main', 'temp', 'pg_catalog']
 
 export const reads = ({ type, data }: ProjectCommand) => ({
   project: (type === 'CreateProject' ? called : byName)('project', data.project),

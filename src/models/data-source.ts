@@ -1,12 +1,11 @@
 import { foldName } from '../../events/common.js'
 import type { ModelVersion } from '../../events/model.js'
 import type { Found, Resources } from '../log/log.js'
+import { systemDatabaseOf } from '../system-databases.js'
 
 /** As it is recorded, the database of a model's own project has no name: the project may get another one. */
 export const recordedDatabase = (database: string, project: Found<'project'>): string =>
   foldName(database) === foldName(project.state.name) ? '' : database
-
-const system = new Set(['files', 'log', 'information_schema'])
 
 /**
  * Where the names in a version's query are looked up. A name that was recorded and names nothing any more was that of the
@@ -20,7 +19,7 @@ export const databaseOf = async (
   project: Found<'project'>,
 ): Promise<string> => {
   if (database === '') return project.state.name
-  if (system.has(foldName(database))) return database
+  if (systemDatabaseOf(database) !== undefined) return database
   const named = (await resources.one('project', database)) ?? (await resources.one('database', database))
   return named ? database : project.state.name
 }

@@ -11,7 +11,7 @@ export type FineTuned = { base_version: number; rows_kept: number; rows_new: num
 /** Under this key a version's options say which version it goes on from. */
 export const baseVersionKey = 'base_version'
 
-const named = (columns: readonly ColumnDescriptor[], name: string) =>
+const named = <C extends ColumnDescriptor>(columns: readonly C[], name: string): C | undefined =>
   columns.find((column) => column.name === name) ?? columns.find((column) => column.name.toLowerCase() === name.toLowerCase())
 
 const isWhole = (type: ColumnType) => type === 'number' || type === 'integer'
@@ -32,7 +32,8 @@ const typeOf = ({ name, type }: ColumnDescriptor, other: ColumnType): ColumnType
  * @example joinedColumns(matrix, [{ name: 'Size', type: 'integer' }], 2) // [{ name: 'size', type: 'number', index: 0 }]
  */
 export const joinedColumns = (kept: Matrix, found: readonly (ColumnDescriptor & { index: number })[], version: number) => {
-  const missing = kept.columns.filter(({ name }) => !named(found, name)).map(({ name }) => name)
+  const sources = kept.columns.map((column) => ({ column, source: named(found, column.name) }))
+  const missing = sources.filter(({ source }) => !source).map(({ column }) => column.name)
   const added = found.filter(({ name }) => !named(kept.columns, name)).map(({ name }) => name)
   if (missing.length + added.length > 0) {
     const differences = [
@@ -44,8 +45,7 @@ export const joinedColumns = (kept: Matrix, found: readonly (ColumnDescriptor & 
       `Select ${kept.columns.map(({ name }) => name).join(', ')}, or RETRAIN on a query of all rows.`,
     )
   }
-  return kept.columns.map((column) => {
-    const { index, type } = found.find((one) => one === named(found, column.name)) ?? { index: 0, type: column.type }
-    return { name: column.name, type: typeOf(column, type), index }
-  })
+  return sources.flatMap(({ column, source }) =>
+    source ? [{ name: column.name, type: typeOf(column, source.type), index: source.index }] : [],
+  )
 }

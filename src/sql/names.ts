@@ -39,3 +39,13 @@ export const named = <T extends { name: string }>(items: Iterable<T>, name: stri
   for (const item of items) if (foldName(item.name) === wanted) return item
   return undefined
 }
+
+/**
+ * What to do about a name that no column has: the one that may be meant, as it is to be written, or which there are.
+ *
+ * @example columnHint('sise', ['size', 'price'], (name) => `t.${name}`) // 'Did you mean t.size?'
+ */
+export const columnHint = (name: string, columns: readonly string[], written: (name: string) => string): string => {
+  const like = nearest(name, columns)
+  return like === undefined ? `Its columns are ${columns.join(', ')}.` : `Did you mean ${written(like)}?`
+}

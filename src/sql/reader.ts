@@ -3,6 +3,7 @@ import type { Ledger } from '../commands/ledger.js'
 import { isProblem, Problem } from '../errors.js'
 import type { Resources } from '../log/log.js'
 import type { PredictionRecorder } from '../models/recorder.js'
+import { systemDatabaseOf } from '../system-databases.js'
 import { answerQuery, type Analytics } from './answer-query.js'
 import { allRows, chunkOf, tableOf, unlessEmpty, type SqlAnswer, type SqlContext } from './answer.js'
 import { positionAsOf, resourcesAsOf, type AsOf } from './as-of.js'
@@ -24,8 +25,6 @@ export type ReaderOptions = {
 }
 
 type Shown = StatementOf<'show'>['what']
-
-const systemDatabases: readonly string[] = ['information_schema', 'log', 'files']
 
 /** SHOW says something of one table. */
 const ofTable = new Set<Shown>(['columns', 'create_table', 'create_view', 'index'])
@@ -118,7 +117,7 @@ export class Reader {
 
   /** The name of a project, a connection or a system database as it was created. */
   async databaseNamed(name: string, session: StatementSession): Promise<string> {
-    const system = systemDatabases.find((known) => known === name.toLowerCase())
+    const system = systemDatabaseOf(name)
     if (system !== undefined) return system
     const resources = this.#resourcesOf(session)
     const found = (await resources.one('project', name)) ?? (await resources.one('database', name))

@@ -1,5 +1,5 @@
 import { Problem } from '../errors.js'
-import { foldName } from '../../events/common.js'
+import { systemDatabaseOf, systemDatabases } from '../system-databases.js'
 import { connectionProblem } from './connections.js'
 import type { Directory, FileEntry, Life, Missing, ModelEntry, ModelVersionEntry, ProjectEntry, ViewEntry } from './directory.js'
 import { named, nearest } from './names.js'
@@ -50,9 +50,6 @@ const noTable = async (place: Place, missing: Missing, schema: string, known: It
   return then ?? unknownTable(name, schema, known)
 }
 
-const systemSchemas = ['information_schema', 'log', 'files'] as const
-const isSystemSchema = (name: string) => systemSchemas.find((schema) => schema === foldName(name))
-
 const connectionNamed = async ({ directory, position }: Place, name: string) => named(await directory.databases(position), name)
 
 const noSchema = async (place: Place, name: string, table: string): Promise<Problem> => {
@@ -60,7 +57,7 @@ const noSchema = async (place: Place, name: string, table: string): Promise<Prob
   const then = (await notThen(place, detail, { table: 'projects', name })) ?? (await notThen(place, detail, { table: 'databases', name }))
   if (then) return then
   const projects = await place.directory.projects(place.position)
-  const known = [...systemSchemas, ...projects.map((project) => project.name)]
+  const known = [...systemDatabases, ...projects.map((project) => project.name)]
   const like = nearest(name, known)
   const connection = await connectionNamed(place, name)
   if (connection) return connectionProblem(connection)
@@ -70,7 +67,7 @@ const noSchema = async (place: Place, name: string, table: string): Promise<Prob
 }
 
 const isReadable = async ({ directory, position }: Place, name: string): Promise<boolean> =>
-  isSystemSchema(name) !== undefined || (await directory.project(position, name)) !== undefined
+  systemDatabaseOf(name) !== undefined || (await directory.project(position, name)) !== undefined
 
 /**
  * Where a view's names without a database are looked up. What was recorded and names nothing any more is its own project,
@@ -181,7 +178,7 @@ const inProject = async (place: Place, project: ProjectEntry, name: string): Pro
 }
 
 const inSchema = async (place: Place, schema: string, name: string): Promise<Found | undefined> => {
-  const system = isSystemSchema(schema)
+  const system = systemDatabaseOf(schema)
   if (system === 'files') return inFiles(place, name)
   if (system !== undefined) return fixedRelation(system, name)
   const project = await place.directory.project(place.position, schema)

@@ -6,6 +6,7 @@ import type { ProjectEntry, ViewEntry } from './directory.js'
 import { checkAborted } from './models/staging.js'
 import { nameOfNoColumn } from './no-column.js'
 import { perInstance } from './per-instance.js'
+import { preparedColumns } from './prepared-columns.js'
 import { Rewriter } from './rewrite.js'
 import type { Session } from './session.js'
 import { Sources, type Text } from './sources.js'
@@ -40,13 +41,7 @@ const plan = async (session: Session, { name }: ViewEntry, project: ProjectEntry
     await new Rewriter(session, read).query(tree, { db: project.name, position, ctes: new Map(), entries: [], views: [], options: {} })
     const prepared = await session.connection.prepare(await printSelect(session.connection, tree))
     try {
-      return Array.from({ length: prepared.columnCount }, (_, i) => ({
-        schema: project.name,
-        table: name,
-        place: i + 1,
-        name: prepared.columnName(i),
-        type: String(prepared.columnType(i)),
-      }))
+      return preparedColumns(prepared).map((column, i) => ({ schema: project.name, table: name, place: i + 1, ...column }))
     } finally {
       prepared.destroySync()
     }

@@ -6,7 +6,7 @@ import { expressionTemplate } from '../ast/templates.js'
 import type { AstNode } from '../ast/json.js'
 import { allOf, cast, childrenOf, columnRef, isColumnRef, isQuery, nodeOf, nullConstant, textOf, walk } from '../ast/nodes.js'
 import type { Leaf, LeafColumn } from '../scope.js'
-import { nearest } from '../names.js'
+import { columnHint, named } from '../names.js'
 import { placed } from '../sources.js'
 import { isScored } from './outputs.js'
 import { modelColumnOf, type ModelUse } from './references.js'
@@ -34,13 +34,10 @@ const readsOutput = (expression: AstNode, uses: readonly ModelUse[], leaves: rea
 const checkColumns = (expression: AstNode, leaves: readonly Leaf[]): void => {
   for (const [table = '', column] of readsOf(expression).columns) {
     const leaf = column === undefined ? undefined : leaves.find(({ alias }) => foldName(alias) === foldName(table))
-    if (!leaf || column === undefined || leaf.columns.some(({ name }) => foldName(name) === foldName(column))) continue
-    const like = nearest(
-      column,
-      leaf.columns.map(({ name }) => name),
-    )
+    if (!leaf || column === undefined || named(leaf.columns, column)) continue
+    const columns = leaf.columns.map(({ name }) => name)
     throw new Problem('bad_statement', 'No such column', `Table ${leaf.alias} has no column ${column}`, {
-      hint: like === undefined ? `Its columns are ${leaf.columns.map(({ name }) => name).join(', ')}.` : `Did you mean ${table}.${like}?`,
+      hint: columnHint(column, columns, (name) => `${table}.${name}`),
     })
   }
 }
@@ -120,7 +117,7 @@ const mapped = (
 
 const byName = (leaves: readonly Leaf[], name: string): AstNode | undefined => {
   for (const leaf of leaves) {
-    const column = leaf.columns.find((known) => foldName(known.name) === foldName(name))
+    const column = named(leaf.columns, name)
     if (column) return columnRef(leaf.alias, column.name)
   }
   return undefined

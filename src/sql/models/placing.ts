@@ -1,4 +1,4 @@
-import { conjuncts, readsOf } from '../ast/conditions.js'
+import { conjuncts } from '../ast/conditions.js'
 import { NumberText, cloneAst, type AstNode } from '../ast/json.js'
 import {
   aliased,
@@ -16,7 +16,7 @@ import {
 } from '../ast/nodes.js'
 import type { Leaf, Scope } from '../scope.js'
 import type { Session } from '../session.js'
-import { isColumnOf } from './columns.js'
+import { readsOnly } from './columns.js'
 import { firstRows } from './first-rows.js'
 import type { FunctionShape } from './functions.js'
 import type { Mapping } from './mapping.js'
@@ -53,8 +53,7 @@ const useConstant = (use: number): AstNode => ({
 const takeOwnConditions = (select: AstNode, leaf: Leaf): AstNode | null => {
   const own: AstNode[] = []
   const rest = conjuncts(nodeOf(select, 'where_clause')).filter((condition) => {
-    const { columns, opaque } = readsOf(condition)
-    const isOwn = !opaque && columns.every((names) => isColumnOf(leaf, names))
+    const isOwn = readsOnly(condition, [leaf])
     if (isOwn) own.push(condition)
     return !isOwn
   })
@@ -107,10 +106,7 @@ const scoredAlias = (index: number) => `ledger_scored_${index}`
 
 /** What WHERE says of the tables alone. */
 const tableConditions = (select: AstNode, leaves: readonly Leaf[]): AstNode[] =>
-  conjuncts(nodeOf(select, 'where_clause')).filter((condition) => {
-    const { columns, opaque } = readsOf(condition)
-    return !opaque && columns.every((names) => leaves.some((leaf) => isColumnOf(leaf, names)))
-  })
+  conjuncts(nodeOf(select, 'where_clause')).filter((condition) => readsOnly(condition, leaves))
 
 /** Joins the scores of a model to a join of tables, by the inputs. */
 const withScores = async (

@@ -2,7 +2,7 @@ import { foldName } from '../../../events/common.js'
 import { Problem } from '../../errors.js'
 import type { AstNode } from '../ast/json.js'
 import { become, childrenOf, isColumnRef, isQuery, nodeOf, nodesOf, placeOf, textOf, textsOf } from '../ast/nodes.js'
-import { nearest } from '../names.js'
+import { columnHint, named } from '../names.js'
 import type { Leaf } from '../scope.js'
 import { placing } from '../sources.js'
 import { aliasOf } from './describe.js'
@@ -16,16 +16,15 @@ export type ModelUse = { ref: AstNode; alias: string; bound: BoundModel }
 export type Reference = { node: AstNode; use: ModelUse; column: string }
 
 const hasColumn = (leaves: readonly Leaf[], name: string): boolean =>
-  leaves.some((leaf) => leaf.columns.some((column) => foldName(column.name) === foldName(name)))
+  leaves.some((leaf) => named(leaf.columns, name) !== undefined)
 
 const qualified = (uses: readonly ModelUse[], table: string, name: string): [ModelUse, string] | undefined => {
   const use = uses.find(({ alias }) => foldName(alias) === foldName(table))
   if (!use) return undefined
   const column = modelColumn(use.bound, name)
   if (column !== undefined) return [use, column]
-  const like = nearest(name, modelColumns(use.bound))
   throw new Problem('bad_statement', 'No such column', `Model ${use.bound.label} has no column ${name}`, {
-    hint: like === undefined ? `Its columns are ${modelColumns(use.bound).join(', ')}.` : `Did you mean ${use.alias}.${like}?`,
+    hint: columnHint(name, modelColumns(use.bound), (known) => `${use.alias}.${known}`),
   })
 }
 

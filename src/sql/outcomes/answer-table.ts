@@ -1,19 +1,19 @@
 import { unreachable } from '../../../events/common.js'
+import { preparedColumns } from '../prepared-columns.js'
+import type { Frame } from '../select.js'
 import { explainPlan } from './plan.js'
 import type { Ready } from './ready.js'
 import { writeTable } from './table-file.js'
 import type { Wanted } from './wanted.js'
 
-type Columns = { name: string; type: string }[]
-type Answer = { columns: Columns; rows: readonly (readonly unknown[])[] }
-type AnswerFrame = { columns: Columns } | { rows: Buffer } | { end: { rows: number; scored: ReturnType<Ready['scored']> } }
+type Answer = { columns: { name: string; type: string }[]; rows: readonly (readonly unknown[])[] }
 
 const columnsAnswer = ({ prepared }: Ready): Answer => ({
   columns: [
     { name: 'name', type: 'VARCHAR' },
     { name: 'type', type: 'VARCHAR' },
   ],
-  rows: Array.from({ length: prepared.columnCount }, (_, i) => [prepared.columnName(i), String(prepared.columnType(i))]),
+  rows: preparedColumns(prepared).map(({ name, type }) => [name, type]),
 })
 
 const fileAnswer = async ({ session, prepared, text, tree }: Ready, wanted: Extract<Wanted, { kind: 'file' }>): Promise<Answer> => {
@@ -43,7 +43,7 @@ const answerOf = (wanted: Wanted, ready: Ready): Answer | Promise<Answer> => {
 }
 
 /** Answers what is wanted of a query instead of its rows, as a table like any other. */
-export async function* answerTable(wanted: Wanted, ready: Ready): AsyncGenerator<AnswerFrame> {
+export async function* answerTable(wanted: Wanted, ready: Ready): AsyncGenerator<Frame> {
   const { columns, rows } = await answerOf(wanted, ready)
   yield { columns }
   if (rows.length > 0) yield { rows: Buffer.from(rows.map((row) => JSON.stringify(row)).join(',')) }

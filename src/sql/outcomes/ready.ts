@@ -1,5 +1,6 @@
 import type { DuckDBPreparedStatement } from '@duckdb/node-api'
 import type { AstNode } from '../ast/json.js'
+import type { Scored } from '../select.js'
 import type { Session } from '../session.js'
 
 /** A query that has been rewritten and prepared. */
@@ -8,5 +9,5 @@ export type Ready = {
   prepared: DuckDBPreparedStatement
   text: string
   tree?: AstNode
-  scored: () => { model: string; version: number; rows: number }[]
+  scored: () => Scored[]
 }

@@ -1,12 +1,12 @@
 import { rm, stat } from 'node:fs/promises'
 import { DuckDBTypeId, type DuckDBConnection, type DuckDBPreparedStatement } from '@duckdb/node-api'
-import { foldName } from '../../../events/common.js'
 import { isProblem, Problem } from '../../errors.js'
 import { sqlName, sqlString } from '../../files/staged-table.js'
 import { writeParquet, type ParquetFile } from '../../files/parquet-writer.js'
 import { limits } from '../../limits.js'
 import type { AstNode } from '../ast/json.js'
-import { nearest } from '../names.js'
+import { columnHint, named } from '../names.js'
+import { preparedColumns } from '../prepared-columns.js'
 import { running } from '../sources.js'
 import { checkNames } from './column-names.js'
 import type { TableBefore } from './wanted.js'
@@ -35,13 +35,13 @@ const tooLarge = (limit: 'tableMaxRows' | 'tableMaxBytes' | 'fileMaxColumns', un
 /** Types whose values Parquet would change. */
 const lossy = new Set([DuckDBTypeId.INTERVAL, DuckDBTypeId.TIME_TZ, DuckDBTypeId.UNION])
 
-const columnsOf = (prepared: DuckDBPreparedStatement): NamedColumn[] =>
-  Array.from({ length: prepared.columnCount }, (_, i) => {
-    const name = prepared.columnName(i)
+const keptColumns = (prepared: DuckDBPreparedStatement): NamedColumn[] => {
+  const columns = preparedColumns(prepared)
+  for (const [i, { name, type }] of columns.entries())
     if (lossy.has(prepared.columnTypeId(i)))
-      throw wrongTable(`Column "${name}" has the type ${String(prepared.columnType(i))}, which a file does not keep`, 'CAST it to VARCHAR.')
-    return { name, type: String(prepared.columnType(i)) }
-  })
+      throw wrongTable(`Column "${name}" has the type ${type}, which a file does not keep`, 'CAST it to VARCHAR.')
+  return columns
+}
 
 // Parquet has no integer of 128 bits, and would make a DOUBLE of it; sums of integers have that type.
 const keptType = (type: string): string => type.replace(/\bU?HUGEINT\b/g, 'DECIMAL(38,0)')
@@ -56,28 +56,24 @@ const newTable = (text: string, columns: readonly NamedColumn[]): string => {
   return `SELECT ${columns.map(kept).join(', ')} FROM (${text}) AS made`
 }
 
-const noSuchColumn = (name: string, columns: readonly NamedColumn[]): Problem => {
-  const like = nearest(
-    name,
-    columns.map((column) => column.name),
-  )
-  const hint = like === undefined ? `Its columns are ${columns.map((column) => column.name).join(', ')}.` : `Did you mean "${like}"?`
-  return new Problem('bad_statement', 'No such column', `The table has no column "${name}"`, { hint })
+const columnNamed = (name: string, columns: readonly NamedColumn[]): NamedColumn => {
+  const column = named(columns, name)
+  if (column) return column
+  const known = columns.map((each) => each.name)
+  throw new Problem('bad_statement', 'No such column', `The table has no column "${name}"`, {
+    hint: columnHint(name, known, (like) => `"${like}"`),
+  })
 }
 
 /** The columns that values are given for, in the order in which they come. */
 const targets = ({ columns, into }: TableBefore, given: number): readonly NamedColumn[] => {
-  const chosen = into?.map((name) => columns.find((column) => foldName(column.name) === foldName(name)) ?? noSuch(name, columns)) ?? columns
+  const chosen = into?.map((name) => columnNamed(name, columns)) ?? columns
   checkNames(chosen, 'list')
   if (chosen.length === given) return chosen
   throw wrongTable(
     `${given} ${given === 1 ? 'value is' : 'values are'} given for ${chosen.length} ${chosen.length === 1 ? 'column' : 'columns'}`,
     `The columns are ${chosen.map(({ name }) => name).join(', ')}.`,
   )
-}
-
-const noSuch = (name: string, columns: readonly NamedColumn[]): never => {
-  throw noSuchColumn(name, columns)
 }
 
 const longerTable = (text: string, given: number, before: TableBefore, blobs: string): string => {
@@ -108,7 +104,7 @@ const watchSize = (connection: DuckDBConnection, path: string) => {
 
 /** Writes a query's rows to a Parquet file, whole and on the disk when this resolves; nothing is left of one that fails. */
 export const writeTable = async ({ connection, prepared, text, tree, path, after }: Job, blobs: string): Promise<ParquetFile> => {
-  const columns = columnsOf(prepared)
+  const columns = keptColumns(prepared)
   if (columns.length > limits.fileMaxColumns) throw tooLarge('fileMaxColumns', 'columns')
   const select = after ? longerTable(text, columns.length, after, blobs) : newTable(text, columns)
   const size = watchSize(connection, path)

@@ -1,4 +1,6 @@
-import { addedColumns, addedItems, joinedEvents } from './history.js'
+import { trainingHandlers } from '../../handlers.js'
+import { quoteText } from '../strings.js'
+import { history } from './history.js'
 import { at, column, masked, nocase, upTo, type Relation } from './relation.js'
 
 const columns = [
@@ -7,7 +9,9 @@ const columns = [
   column('CONNECTION_DATA', 'VARCHAR', 'What was given with the name, as JSON text; secrets show as ******.'),
 ]
 
-const shown = `${nocase('r.name')} AS "NAME", r.handler AS "HANDLER", ${masked('r.parameters')} AS "CONNECTION_DATA"`
+const items = `${nocase('r.name')} AS "NAME", r.handler AS "HANDLER", ${masked('r.parameters')} AS "CONNECTION_DATA"`
+
+const ownNames = trainingHandlers.map((name) => `(${quoteText(name)})`).join(', ')
 
 /** The names of engines: those that this service has, and those that users gave. */
 export const engines: Relation = {
@@ -16,20 +20,19 @@ export const engines: Relation = {
   kind: 'SYSTEM VIEW',
   columns,
   sql: `
-    SELECT ${shown}
+    SELECT ${items}
     FROM (
-      SELECT 0 AS id, name, 'boosted_trees' AS handler, '{}' AS parameters FROM (VALUES ('boosted_trees'), ('lightwood')) AS own(name)
+      SELECT 0 AS id, name, 'boosted_trees' AS handler, '{}' AS parameters FROM (VALUES ${ownNames}) AS own(name)
       UNION ALL SELECT id, name, handler, CAST(parameters AS VARCHAR) FROM ${at('engines')} AS e
     ) AS r ORDER BY r.id, r.name`,
 }
 
-const added = addedColumns(columns)
-
 /** The names that users gave, with their past. */
-export const enginesHistory: Relation = {
+export const enginesHistory = history({
   name: 'ml_engines_history',
   about: 'Names that CREATE ML_ENGINE gave to engines, with every one there ever was.',
   kind: 'SYSTEM VIEW',
-  columns: [...columns, ...added],
-  sql: `SELECT ${shown}${addedItems(added)} FROM ${upTo('engines')} AS r${joinedEvents} ORDER BY r.id, r.valid_from`,
-}
+  columns,
+  items,
+  rows: upTo('engines'),
+})

@@ -1,10 +1,8 @@
-import { addedColumns, addedItems, joinedEvents } from './history.js'
-import { column, nocase, upTo, type Relation } from './relation.js'
-
-const added = addedColumns([])
+import { history } from './history.js'
+import { column, nocase, upTo } from './relation.js'
 
 /** Every content that files had. Each can still be read: `files.name AT (VERSION => VALID_FROM)`. */
-export const filesHistory: Relation = {
+export const filesHistory = history({
   name: 'files_history',
   about: 'Files with every content there ever was; each is read by files.name AT (VERSION => VALID_FROM).',
   kind: 'SYSTEM VIEW',
@@ -16,10 +14,8 @@ export const filesHistory: Relation = {
     column('COLUMNS', 'VARCHAR', 'Columns as JSON text: name and type.'),
     column('CONTENT', 'VARCHAR', 'SHA-256 of the stored content.'),
     column('ORIGINAL_NAME', 'VARCHAR', 'Name it was uploaded under.'),
-    ...added,
   ],
-  sql: `
-    SELECT ${nocase('r.name')} AS "NAME", row_number() OVER (PARTITION BY r.stream ORDER BY r.valid_from) AS "VERSION", r.row_count AS "ROW_COUNT",
-      r.bytes AS "BYTES", CAST(r.columns AS VARCHAR) AS "COLUMNS", r.content AS "CONTENT", r.original_name AS "ORIGINAL_NAME"${addedItems(added)}
-    FROM ${upTo('files')} AS r${joinedEvents} ORDER BY r.id, r.valid_from`,
-}
+  items: `${nocase('r.name')} AS "NAME", row_number() OVER (PARTITION BY r.stream ORDER BY r.valid_from) AS "VERSION", r.row_count AS "ROW_COUNT",
+    r.bytes AS "BYTES", CAST(r.columns AS VARCHAR) AS "COLUMNS", r.content AS "CONTENT", r.original_name AS "ORIGINAL_NAME"`,
+  rows: upTo('files'),
+})

@@ -1,7 +1,7 @@
-import { column, type Column } from './relation.js'
+import { column, type Column, type Relation } from './relation.js'
 
 /** What a row of a history tells beside the resource's own columns: when it held, and which events began and ended it. */
-export const historyColumns: readonly Column[] = [
+const historyColumns: readonly Column[] = [
   column('ID', 'BIGINT', 'Position of the event that created the resource; the id that REST shows.'),
   column('STREAM', 'VARCHAR', 'Stream of the resource in log.events.'),
   column('VALID_FROM', 'BIGINT', 'Log position from which the row holds: that of the event that made it.'),
@@ -40,3 +40,17 @@ export const addedItems = (columns: readonly Column[]): string =>
 export const joinedEvents = `
     LEFT JOIN ledger.events AS began ON began.position = r.valid_from
     LEFT JOIN ledger.events AS ended ON ended.position = r.valid_to`
+
+/**
+ * A table with every state there ever was: `items` gives its own columns of the rows `r`, and what every history tells follows.
+ *
+ * @example history({ name: 'config_history', about, kind: 'BASE TABLE', columns, items: 'r.name AS "NAME"', rows: upTo('configs') })
+ */
+export const history = ({ items, rows, columns, ...relation }: Omit<Relation, 'sql'> & { items: string; rows: string }): Relation => {
+  const added = addedColumns(columns)
+  return {
+    ...relation,
+    columns: [...columns, ...added],
+    sql: `SELECT ${items}${addedItems(added)} FROM ${rows} AS r${joinedEvents} ORDER BY r.id, r.valid_from`,
+  }
+}

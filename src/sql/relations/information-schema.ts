@@ -3,7 +3,7 @@ import { quoteText } from '../strings.js'
 import { config, configHistory } from './config.js'
 import { engines, enginesHistory } from './engines.js'
 import { filesHistory } from './files-history.js'
-import { addedColumns, addedItems, joinedEvents } from './history.js'
+import { history } from './history.js'
 import { at, column, itemsOf, masked, nocase, upTo, type Column, type Relation } from './relation.js'
 
 const databases: Relation = {
@@ -45,20 +45,18 @@ const schemata: Relation = {
 }
 
 const shared = 'stream, id, name, valid_from, valid_to, created_at, changed_at, changed_by, change, request'
-const databasesPast = addedColumns(databases.columns)
 
-const databasesHistory: Relation = {
+const databasesHistory = history({
   name: 'databases_history',
   about: 'Projects and connections with every state there ever was.',
   kind: 'SYSTEM VIEW',
-  columns: [...databases.columns, ...databasesPast],
-  sql: `
-    SELECT ${nocase('r.name')} AS "NAME", r.type AS "TYPE", r.engine AS "ENGINE", r.data AS "CONNECTION_DATA"${addedItems(databasesPast)}
-    FROM (
+  columns: databases.columns,
+  items: `${nocase('r.name')} AS "NAME", r.type AS "TYPE", r.engine AS "ENGINE", r.data AS "CONNECTION_DATA"`,
+  rows: `(
       SELECT ${shared}, 'project' AS type, NULL AS engine, NULL AS data FROM ${upTo('projects')} AS p
       UNION ALL SELECT ${shared}, 'data', engine, ${masked('parameters')} FROM ${upTo('databases')} AS c
-    ) AS r${joinedEvents} ORDER BY r.id, r.valid_from`,
-}
+    )`,
+})
 
 const files: Relation = {
   name: 'files',

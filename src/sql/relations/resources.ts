@@ -1,3 +1,5 @@
+import { systemDatabases } from '../../system-databases.js'
+import { quoteText } from '../strings.js'
 import { addedColumns, addedItems, joinedEvents } from './history.js'
 import { jobsHistory } from './job-runs.js'
 import { at, column, heldAt, masked, nocase, projectColumn, upTo, type Column, type Relation } from './relation.js'
@@ -104,7 +106,7 @@ const views: Resource = {
   columns: [nameOf('view'), projectColumn, column('QUERY', 'VARCHAR', 'The stored query.')],
   select: (rows, moment, more, joins) => `
     SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT",
-      CASE WHEN lower(r.database) <> lower(p.name) AND (o.name IS NOT NULL OR lower(r.database) IN ('files', 'log', 'information_schema'))
+      CASE WHEN lower(r.database) <> lower(p.name) AND (o.name IS NOT NULL OR lower(r.database) IN (${systemDatabases.map(quoteText).join(', ')}))
         THEN 'SELECT * FROM ' || ${nameText('r.database')} || ' (' || r.query || ')' ELSE r.query END AS "QUERY"${more}
     FROM ${rows} AS r${joins}
     LEFT JOIN ledger.projects_history AS p
