@@ -16,7 +16,7 @@ export type Figures = { perSecond: number; p50: number; p99: number; failed: num
 
 export const compiled = (file: string) => fileURLToPath(new URL(`../${file}`, import.meta.url))
 
-export const freePort = async (): Promise<number> => {
+const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -25,7 +25,7 @@ export const freePort = async (): Promise<number> => {
   return port
 }
 
-export const answers = async (url: string, child: ChildProcess): Promise<void> => {
+const answers = async (url: string, child: ChildProcess): Promise<void> => {
   for (let waited = 0; waited < 30_000; waited += 20) {
     if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`)
     if (
@@ -40,25 +40,41 @@ export const answers = async (url: string, child: ChildProcess): Promise<void> =
   throw new Error(`nothing answers at ${url}`)
 }
 
-/** Starts a compiled file as a server; it gets PORT and DATA_DIR and must answer GET `ready`. */
-export const serverOf =
-  (name: string, file: string, args: readonly string[] = [], ready = '/api/util/ping', environment: Record<string, string> = {}): Start =>
-  async () => {
-    const directory = makeDirectory(name)
-    const port = await freePort()
-    const url = `http://127.0.0.1:${port}`
-    const env = { ...process.env, PORT: String(port), DATA_DIR: directory, NODE_ENV: 'production', ...environment }
-    const child = start(compiled(file), args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
-    await answers(url + ready, child)
-    const stop = async () => {
-      await end(child)
-      removeDirectory(directory)
-    }
-    return { name, url, directory, pid: child.pid ?? 0, stop }
-  }
+/** A compiled file that is a server: it gets PORT and DATA_DIR, and must answer GET `ready`. */
+type Server = { name: string; file: string; args: readonly string[]; ready: string; environment?: Record<string, string> }
 
-/** The service as it is, logging to nowhere. */
-export const service = serverOf('service', 'src/cli/main.js', ['serve'])
+const startOn = async (directory: string, { name, file, args, ready, environment }: Server): Promise<Target> => {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const env = { ...process.env, PORT: String(port), DATA_DIR: directory, NODE_ENV: 'production', ...environment }
+  const child = start(compiled(file), args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
+  await answers(url + ready, child)
+  return { name, url, directory, pid: child.pid ?? 0, stop: () => end(child) }
+}
+
+const startAnew = async (server: Server): Promise<Target> => {
+  const target = await startOn(makeDirectory(server.name), server)
+  const stop = async () => {
+    await target.stop()
+    removeDirectory(target.directory)
+  }
+  return { ...target, stop }
+}
+
+/** A bare baseline as a server. */
+export const serverOf =
+  (name: string, file: string, args: readonly string[], ready: string, environment: Record<string, string> = {}): Start =>
+  () =>
+    startAnew({ name, file, args, ready, environment })
+
+// It logs to nowhere.
+const ourServer: Server = { name: 'service', file: 'src/cli/main.js', args: ['serve'], ready: '/api/util/ping' }
+
+/** The service as it is. */
+export const service: Start = () => startAnew(ourServer)
+
+/** The service on a directory that was made before, and stays. */
+export const serviceOn = (directory: string): Promise<Target> => startOn(directory, ourServer)
 
 export const run = async (target: Target, { connections, seconds, request }: Load): Promise<Figures> => {
   let n = 0
@@ -122,6 +138,13 @@ export const send = async (target: Target, method: string, path: string, body?: 
   })
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
   return response.json()
+}
+
+/** What a statement answers as rows. */
+export const ask = async (target: Target, query: string): Promise<unknown[][]> => {
+  const answer = (await send(target, 'POST', '/api/sql/query', { query })) as { type: string; data: unknown[][]; error_message?: string }
+  if (answer.type === 'error') throw new Error(answer.error_message)
+  return answer.data
 }
 
 /** Stores a table as a file of the service. `filename` tells its format. */

@@ -1,8 +1,8 @@
-import { copyFileSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { compare, sameAnswer, send, serverOf, service, trainModel, upload, type Target } from './harness.js'
-import { makeDirectory } from './processes.js'
+import { makeDirectory, removeDirectory } from './processes.js'
 
 const path = '/api/projects/mindsdb/models/mpg/predict'
 const row = { Cylinders: 4, Displacement: 120, Horsepower: 88, Weight_in_lbs: 2400, Acceleration: 16, Origin: 'Japan' }
@@ -48,5 +48,5 @@ export const predict = async (): Promise<void> => {
       request: () => ({ method: 'POST', path, headers: { 'content-type': 'application/json' }, body: JSON.stringify([row]) }),
     },
   })
-  rmSync(keep, { recursive: true, force: true })
+  removeDirectory(keep)
 }

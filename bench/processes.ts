@@ -16,6 +16,7 @@ const watchEnd = (): void => {
     for (const child of running) child.kill('SIGKILL')
     for (const directory of directories) rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
   })
+  // By default a signal ends a process without its `exit`, and without `process.exit` a comparison under way would go on.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(128 + constants.signals[signal]))
 }
 

@@ -1,18 +1,18 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { median } from './harness.js'
 import { makeLog } from './long-log.js'
+import { makeDirectory, removeDirectory } from './processes.js'
 
 type Run = { events: number; skills: number; seconds: number; peakMb: number }
 const runner = fileURLToPath(new URL('./replay-run.js', import.meta.url))
 
 const measure = (side: 'ours' | 'bare', directory: string): Run => {
-  const into = join(mkdtempSync(join(tmpdir(), 'bench-replay-')), 'replay.duckdb')
+  const fresh = makeDirectory('replay')
+  const into = join(fresh, 'replay.duckdb')
   const run = JSON.parse(execFileSync(process.execPath, [runner, side, directory, into], { encoding: 'utf8' })) as Run
-  rmSync(join(into, '..'), { recursive: true })
+  removeDirectory(fresh)
   return run
 }
 
@@ -33,6 +33,6 @@ export const replay = async (): Promise<void> => {
       console.log(
         `  ${side}  ${middle(runs[side], 'seconds').toFixed(2)} s  ${(events / middle(runs[side], 'seconds')).toFixed(0)} events/s  peak ${middle(runs[side], 'peakMb').toFixed(0)} MB`,
       )
-    rmSync(directory, { recursive: true })
+    removeDirectory(directory)
   }
 }

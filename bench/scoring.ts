@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { send, service, trainModel, upload, type Target } from './harness.js'
+import { ask, service, trainModel, upload, type Target } from './harness.js'
 
 const rows = 1_000_000
 
@@ -14,13 +14,6 @@ export const table = (rows: number, noise = 0.2): string => {
     lines.push(`${a.toFixed(4)},${b.toFixed(4)},${c.toFixed(4)},k${kind},${y.toFixed(4)}`)
   }
   return lines.join('\n')
-}
-
-type Answer = { type: string; data: unknown[][]; error_message?: string }
-const ask = async (target: Target, query: string): Promise<unknown[][]> => {
-  const answer = (await send(target, 'POST', '/api/sql/query', { query })) as Answer
-  if (answer.type === 'error') throw new Error(answer.error_message)
-  return answer.data
 }
 
 const prepare = async (target: Target): Promise<void> => {

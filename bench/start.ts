@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { answers, compiled, freePort, median } from './harness.js'
+import { ask, median, serviceOn } from './harness.js'
 import { makeLog } from './long-log.js'
-import { end, makeDirectory, start as startProcess } from './processes.js'
+import { makeDirectory, removeDirectory } from './processes.js'
 
 const restSeconds = 20
 
@@ -29,21 +29,14 @@ type Run = { seconds: number; restMb: number; processes: number }
 
 /** Starts the service on a directory, and asks for its tables as soon as it serves. */
 const measure = async (directory: string): Promise<Run> => {
-  const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
-  const env = { ...process.env, PORT: String(port), DATA_DIR: directory, NODE_ENV: 'production' }
   const from = performance.now()
-  const child = startProcess(compiled('src/cli/main.js'), ['serve'], { env, stdio: ['ignore', 'ignore', 'inherit'] })
-  await answers(`${url}/api/util/ping`, child)
-  const body = JSON.stringify({ query: 'SELECT count(*) FROM log.events' })
-  const answer = await fetch(`${url}/api/sql/query`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-  const { type } = (await answer.json()) as { type: string }
+  const target = await serviceOn(directory)
+  await ask(target, 'SELECT count(*) FROM log.events')
   const seconds = (performance.now() - from) / 1000
-  if (type !== 'table') throw new Error('SQL does not answer')
   await sleep(restSeconds * 1000)
-  const pids = family(child.pid ?? 0)
+  const pids = family(target.pid)
   const restMb = pids.reduce((sum, pid) => sum + statusOf(pid, 'VmRSS'), 0) / 1024
-  await end(child)
+  await target.stop()
   return { seconds, restMb, processes: pids.length }
 }
 
@@ -67,5 +60,5 @@ export const start = async (): Promise<void> => {
       `start, ${label}  first answer in SQL ${seconds.toFixed(2)} s   at rest ${restMb.toFixed(0)} MB in ${runs[0]?.processes} processes`,
     )
   }
-  for (const directory of [empty, full]) rmSync(directory, { recursive: true })
+  for (const directory of [empty, full]) removeDirectory(directory)
 }

@@ -53,4 +53,3 @@ app.post('/api/projects/:project/models/:model/predict', (req, res) => {
   queue.push({ rows: kept, done: () => res.json(answers) })
 })
 app.listen(Number(process.env['PORT']), '127.0.0.1')
-process.once('SIGTERM', () => process.exit(0))

@@ -36,4 +36,3 @@ app.get('/api/projects/:project/skills/:skill', (req, res) => {
   else res.status(404).end()
 })
 app.listen(Number(process.env['PORT']), '127.0.0.1')
-process.once('SIGTERM', () => process.exit(0))

@@ -28,7 +28,7 @@ const runQueries = async (): Promise<void> => {
   }
   const server = createServer((req, res) => void answer(req, res)).listen(socketPath, () => process.send?.('ready'))
   server.keepAliveTimeout = 0
-  process.on('disconnect', () => process.exit(0))
+  process.once('disconnect', () => server.close())
 }
 
 const passOn = async (): Promise<void> => {
@@ -47,7 +47,6 @@ const passOn = async (): Promise<void> => {
     req.pipe(onward)
   })
   server.listen(Number(process.env['PORT']), '127.0.0.1')
-  process.once('SIGTERM', () => process.exit(0))
 }
 
 await (process.argv[2] === 'child' ? runQueries() : passOn())

@@ -65,7 +65,8 @@ const answer = async (frames: AsyncIterable<Frame>, line: Socket, signal: AbortS
 const serveQuery = async (query: number, request: SelectRequest, line: Socket, signal: AbortSignal, options: Options): Promise<void> => {
   const gathered = gathering(line)
   try {
-    await options.ensure(request.upTo)
+    // One that is cancelled meanwhile gives its line back, however far the tables are behind.
+    await Promise.race([options.ensure(request.upTo), once(signal, 'abort')])
     signal.throwIfAborted()
     options.onBegun(query)
     line.write(begunFrame)

@@ -39,7 +39,8 @@ const serve = async (settings: Settings, { openLog, run }: ServeOptions): Promis
     replay: store.replay,
     events: log,
     onState: (state) => tell({ kind: 'state', ...state }),
-    // The parent starts another process, which finds the file as the last commit left it.
+    // The parent starts another process, which finds the file as the last commit left it. The server, the follower and DuckDB's
+    // threads would keep this one alive, and none of them can be ended in good order any more.
     onFatal: () => process.exit(1),
   })
   const caughtUp = await projector.start((position, head) => tell({ kind: 'starting', position, head }))
@@ -94,9 +95,11 @@ export const serveAnalytics = (options: ServeOptions): void => {
       (started) => {
         running = started
         if (started) tell({ kind: 'ready' })
-        else tell({ kind: 'built' }, () => process.exit(0))
+        // Nothing else is open: heard, it ends by itself.
+        else tell({ kind: 'built' }, () => process.channel?.unref())
       },
       (error: unknown) => {
+        // Whatever was open by then would keep it alive.
         tell({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) }, () => process.exit(1))
       },
     )

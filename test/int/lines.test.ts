@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import { begunFrame } from '../../src/analytics/frames.js'
 import { Answer, Line, type LineEvents } from '../../src/analytics/line.js'
 import { createQueryServer } from '../../src/analytics/query-server.js'
@@ -43,8 +43,9 @@ const told = () => {
 
 const end: Frame = { end: { rows: 0, scored: [] } }
 
-const serve = async (run: (request: SelectRequest, signal: AbortSignal) => AsyncIterable<Frame>) => {
-  const server = createQueryServer({ ensure: () => Promise.resolve(), run, onBegun: () => undefined, onEnded: () => undefined })
+const serve = async (run: (request: SelectRequest, signal: AbortSignal) => AsyncIterable<Frame>, ensure = () => Promise.resolve()) => {
+  const server = createQueryServer({ ensure, run, onBegun: () => undefined, onEnded: () => undefined })
+  server.on('connection', (line) => closers.push(() => line.destroy()))
   closers.push(() => server.close())
   await once(server.listen(path), 'listening')
 }
@@ -93,6 +94,20 @@ test('a line is idle when its query has ended, and a cancelled one says nothing 
   ])
   await heard('ended 2')
   expect(said).toEqual(['begun 1', 'ended 1', 'idle', 'begun 2', 'ended 2', 'idle'])
+})
+
+test('a query that is cancelled while the tables catch up gives its line back before they have', async () => {
+  const run = jest.fn(async function* () {
+    yield end
+  })
+  await serve(run, () => new Promise(() => undefined))
+  const { said, events, heard } = told()
+  const waiting = new Line(path, events).ask(1, request('SELECT 1'))
+  waiting.stop(new Error('gone'))
+  await expect(waiting.next()).rejects.toThrow('gone')
+  await heard('idle')
+  expect(said).toEqual(['ended 1', 'idle'])
+  expect(run).not.toHaveBeenCalled()
 })
 
 test('what is read of a whole answer does not open the line that another one holds', () => {
