@@ -15,7 +15,7 @@ import { welcome } from './welcome.js'
 
 export type AppOptions = { routes: readonly Route[]; about: About; sessions: Sessions | undefined; hosts: Hosts; logger: Logger }
 
-/** `/api/v1/api/projects` and `/projects` are one address: any prefix of `api` and `v1` segments is taken off. */
+/** `/api/v1/api/projects` and `/projects` are one address: every prefix of `api` and `v1` segments is taken off. */
 const withoutPrefix: RequestHandler = (req, _res, next) => {
   req.url = req.url.replace(/^(?:\/(?:api|v1)(?=[/?]|$))+/, '').replace(/^(?!\/)/, '/')
   next()

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { tmpdir } from 'node:os'
 import { catalogue } from '../../../src/sql/relations/catalogue.js'
 import type { TestLedger } from '../../support/ledger.js'
 import { shopLedger } from '../../support/shop.js'
@@ -310,6 +311,7 @@ describe('errors', () => {
     const refused = ledger.select(sql)
     await expect(refused).rejects.toMatchObject({ code, detail: expect.stringMatching(new RegExp(detail, 's')) })
     if (hint) await expect(refused).rejects.toMatchObject({ extras: { hint: expect.stringMatching(hint) } })
-    await expect(refused).rejects.not.toMatchObject({ detail: expect.stringMatching(/ledger|LINE \d|\/tmp\//) })
+    await expect(refused).rejects.not.toMatchObject({ detail: expect.stringMatching(/ledger|LINE \d/) })
+    await expect(refused).rejects.not.toMatchObject({ detail: expect.stringContaining(tmpdir()) })
   })
 })

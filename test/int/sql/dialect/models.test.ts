@@ -46,6 +46,7 @@ const cases: Case[] = [
     'NAME, VERSION, ACTIVE, STATUS, TAG',
     [['Rent', 1, true, 'complete', 'first']],
   ],
+  ["SELECT * FROM shop.models WHERE NAME = 'rent' AND VERSION = 2 AND ACTIVE = '1'", listed, []],
   ['DESCRIBE shop.rent', `TABLES, ${answered}`],
   ['DESCRIBE MODEL shop.rent.1', `TABLES, ${answered}`],
   ['DESCRIBE PREDICTOR `shop`.`rent`', `TABLES, ${answered}`],

@@ -53,6 +53,7 @@ const cases: Case[] = [
       ['sales', 'data', 'postgres'],
     ],
   ],
+  ['SHOW FULL SCHEMAS', 'Database, TYPE, ENGINE'],
   ["select NAME from information_schema.databases where TYPE='project' ORDER BY 1 LIMIT 1", 'NAME', [['fourth']]],
   [
     "select NAME, ENGINE, CONNECTION_DATA from information_schema.databases where TYPE='data'",

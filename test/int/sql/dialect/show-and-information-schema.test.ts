@@ -49,6 +49,7 @@ const shows: Case[] = [
   ['SHOW TABLES FROM nope', /Database nope does not exists/],
   ['SHOW TABLE STATUS FROM files', status],
   ["SHOW TABLE STATUS FROM files LIKE 'x'", status, []],
+  ["SHOW TABLE STATUS LIKE 'x'", status, []],
   ['SHOW JOBS', jobs, []],
   ["SHOW JOBS FROM shop WHERE name = 'x'", jobs, []],
   ['DESCRIBE JOB shop.x', jobs, []],
