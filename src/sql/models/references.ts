@@ -15,8 +15,7 @@ export type ModelUse = { ref: AstNode; alias: string; bound: BoundModel }
 /** A place where a column of a model is read. */
 export type Reference = { node: AstNode; use: ModelUse; column: string }
 
-const hasColumn = (leaves: readonly Leaf[], name: string): boolean =>
-  leaves.some((leaf) => named(leaf.columns, name) !== undefined)
+const hasColumn = (leaves: readonly Leaf[], name: string): boolean => leaves.some((leaf) => named(leaf.columns, name) !== undefined)
 
 const qualified = (uses: readonly ModelUse[], table: string, name: string): [ModelUse, string] | undefined => {
   const use = uses.find(({ alias }) => foldName(alias) === foldName(table))
