@@ -2,7 +2,7 @@ import { Vault } from '../vault/vault.js'
 import { checkDataDirectory, findMasterKey } from './data-directory.js'
 import type { StoredEvent } from './log.js'
 import { payloadReader } from './sqlite/payloads.js'
-import { openForReading, readLogId } from './sqlite/schema.js'
+import { openForReading, prepareErasedAt, readLogId } from './sqlite/schema.js'
 
 /** The log as another process reads it, beside the server or without one. */
 export type LogReader = {
@@ -11,6 +11,8 @@ export type LogReader = {
   /** Events after a position, in order. */
   read(after: number, limit: number): StoredEvent[]
   payload(hash: string): Buffer | undefined
+  /** The position of the last erasure; 0 when there was none. */
+  erasedAt(): number
   close(): void
 }
 
@@ -32,6 +34,7 @@ export const openLogReader = (dataDirectory: string, vaultKey?: Buffer): LogRead
     read: (after, limit) => read.all(after, limit),
     // Without the key the log is whole, and payloads are unreadable.
     payload: key ? payloadReader(db, new Vault(key)) : () => undefined,
+    erasedAt: prepareErasedAt(db),
     close: () => db.close(),
   }
 }
