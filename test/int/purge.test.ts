@@ -41,7 +41,7 @@ test('a purge leaves no byte of deleted rows, and queries that come meanwhile wa
   let purged = false
   const purging = bench.analytics.purge(bench.log.append(erasure)).then(() => (purged = true))
   const counts: unknown[] = []
-  while (!purged) counts.push(...(await bench.ask('SELECT count(*)::INTEGER FROM ledger.skills_history')))
+  while (!(purged as boolean)) counts.push(...(await bench.ask('SELECT count(*)::INTEGER FROM ledger.skills_history')))
   await purging
   expect(new Set(counts.flatMap((row) => row))).toEqual(new Set([30]))
   expect(traces()).toEqual([])
