@@ -81,4 +81,5 @@ export const limitDescriptions: Record<LimitName, string> = {
   jobRunTimeoutMs: 'One run of a job. Beyond: it is stopped and ends with an error.',
   jobErrorMaxChars: "The error of a job's run. Beyond: it is cut.",
   jobHistoryMaxRuns: 'Runs that `GET …/jobs/<job>/history` answers, the newest. All are in `log.job_runs`.',
+  eventProjectsMaxStreams: 'Streams whose project is remembered. Beyond: the one used longest ago is looked up again.',
 }

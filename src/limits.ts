@@ -82,6 +82,8 @@ export const limits = {
   jobRunTimeoutMs: 3_600_000,
   jobErrorMaxChars: 10_000,
   jobHistoryMaxRuns: 1_000,
+  // The event stream
+  eventProjectsMaxStreams: 50_000,
 } as const
 
 export type LimitName = keyof typeof limits
