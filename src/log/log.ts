@@ -77,6 +77,8 @@ export interface Log {
   readStream(stream: string, after: number, limit: number): Promise<StoredEvent[]>
   /** The number of events in a stream; 0 when there is none. */
   streamVersion(stream: string): Promise<number>
+  /** The number of events that a stream had at a position. */
+  versionAt(stream: string, position: number): Promise<number>
   /** The plain bytes of a payload; undefined when it was erased or never was. */
   payload(hash: string): Promise<Buffer | undefined>
   /**

@@ -13,7 +13,7 @@ export type Listed = { stream: StreamId; kind: Kind; project: string; name: stri
 /** Lists what was there at a position, in order of creation: of a kind, in a project, or of a kind in a project. */
 export type ListThen = (of: { kind?: Kind; project?: StreamId }) => Promise<Listed[]>
 
-type Stored = Pick<Log, 'resources' | 'readStream' | 'streamVersion'>
+type Stored = Pick<Log, 'resources' | 'readStream' | 'versionAt'>
 
 const pageMaxEvents = 1_000
 
@@ -57,38 +57,30 @@ export class Past {
 
   /** Resources at a position. What one of them is read for is remembered: it is for one request. */
   at(position: number, list: ListThen): Resources {
-    return new Then(position, list, (stream) => this.#resource(stream, position))
+    return new Then(list, {
+      kindOf: (stream) => this.#kindOf(stream),
+      find: (kind, stream) => this.#find(kind, stream, position),
+    })
   }
 
-  async #resource(stream: StreamId, position: number): Promise<Found | undefined> {
-    const version = await this.#versionAt(stream, position)
-    const [first] = version === 0 ? [] : await this.log.readStream(stream, 0, 1)
+  async #kindOf(stream: StreamId): Promise<Kind | undefined> {
+    const [first] = await this.log.readStream(stream, 0, 1)
     const kind = first && catalogue.get(parseEnvelope(first.text).type)?.kind
-    if (!isKind(kind)) return undefined
+    return isKind(kind) ? kind : undefined
+  }
+
+  async #find<K extends Kind>(kind: K, stream: StreamId, position: number): Promise<Found<K> | undefined> {
+    const version = await this.log.versionAt(stream, position)
+    if (version === 0) return undefined
     const now = await this.log.resources.byStream(kind, stream)
     if (now?.version === version) return now
     const key = `${stream} ${version}`
-    const known = this.#folded.get(key) ?? { found: await this.#fold(kind, stream, version) }
-    this.#folded.set(key, known)
-    return known.found
-  }
-
-  /** How many events a stream had at a position. */
-  async #versionAt(stream: StreamId, position: number): Promise<number> {
-    const isThere = async (version: number) => {
-      const [event] = await this.log.readStream(stream, version - 1, 1)
-      return event !== undefined && event.position <= position
-    }
-    let high = await this.log.streamVersion(stream)
-    // Most have not changed since.
-    if (high === 0 || (await isThere(high))) return high
-    let low = 0
-    while (high - low > 1) {
-      const middle = (low + high) >> 1
-      if (await isThere(middle)) low = middle
-      else high = middle
-    }
-    return low
+    const known = this.#folded.get(key)
+    if (known) return known.found?.kind === kind ? (known.found as Found<K>) : undefined
+    if ((await this.#kindOf(stream)) !== kind) return undefined
+    const found = await this.#fold(kind, stream, version)
+    this.#folded.set(key, { found })
+    return found
   }
 
   async #fold<K extends Kind>(kind: K, stream: StreamId, version: number): Promise<Found<K> | undefined> {
@@ -107,16 +99,22 @@ export class Past {
   }
 }
 
+/** How one resource at the position is found. */
+type Finder = {
+  kindOf: (stream: StreamId) => Promise<Kind | undefined>
+  find: <K extends Kind>(kind: K, stream: StreamId) => Promise<Found<K> | undefined>
+}
+
 /** Resources at one position, for one request. */
 class Then implements Resources {
   readonly #indexes = new Map<string, Promise<Index>>()
-  readonly #found = new Map<StreamId, Promise<Found | undefined>>()
+  readonly #found = new Map<string, Promise<Found | undefined>>()
   readonly #links = new Map<string, Promise<ReadonlyMap<StreamId, Found[]>>>()
+  readonly #projects = new Map<StreamId, Promise<StreamId | undefined>>()
 
   constructor(
-    readonly position: number,
     private readonly listed: ListThen,
-    private readonly resource: (stream: StreamId) => Promise<Found | undefined>,
+    private readonly finder: Finder,
   ) {}
 
   async one<K extends Kind>(kind: K, ref: string, project?: Found<'project'>): Promise<Found<K> | undefined> {
@@ -125,8 +123,8 @@ class Then implements Resources {
   }
 
   async byStream<K extends Kind>(kind: K, stream: StreamId): Promise<Found<K> | undefined> {
-    const found = await once(this.#found, stream, () => this.resource(stream))
-    return found?.kind === kind ? (found as Found<K>) : undefined
+    const found = await once(this.#found, `${kind} ${stream}`, () => this.finder.find(kind, stream))
+    return found as Found<K> | undefined
   }
 
   async list<K extends Kind>(kind: K, project?: Found<'project'>): Promise<Found<K>[]> {
@@ -142,11 +140,16 @@ class Then implements Resources {
   }
 
   async linked<K extends Kind>(kind: K, to: StreamId): Promise<Found<K>[]> {
-    // What refers to something of a project is in the same project.
-    const target = await once(this.#found, to, () => this.resource(to))
-    const project = target && 'project' in target.state ? target.state.project : undefined
+    const project = await once(this.#projects, to, () => this.#projectOf(to))
     const links = await once(this.#links, `${kind} ${project ?? ''}`, () => this.#linksOf(kind, project))
     return (links.get(to) ?? []) as Found<K>[]
+  }
+
+  /** The project that holds a resource, and all that refers to it; undefined for what is in none. */
+  async #projectOf(stream: StreamId): Promise<StreamId | undefined> {
+    const kind = await this.finder.kindOf(stream)
+    const found = kind && (await this.byStream(kind, stream))
+    return found && 'project' in found.state ? found.state.project : undefined
   }
 
   #index(kind: Kind, project?: StreamId): Promise<Index> {
