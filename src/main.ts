@@ -19,6 +19,7 @@ import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
 import { predictRoutes } from './http/predict.js'
 import { projectRoutes } from './http/projects.js'
+import { readingOf } from './http/reading.js'
 import { Records } from './http/records.js'
 import { addressOf, createHttpServer, listen, stopListening } from './http/server.js'
 import { Sessions } from './http/sessions.js'
@@ -152,6 +153,7 @@ type Parts = {
 const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql }: Parts): Express => {
   const { log } = ledger
   const records = new Records(log, version)
+  const reading = readingOf({ log, past: sql.reader, version })
   const sessions = config.auth && new Sessions(config.auth)
   const about: About = {
     version,
@@ -161,22 +163,22 @@ const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, train
     isTraining: () => trainings.isTraining,
   }
   const routes = [
-    ...projectRoutes(ledger, config.defaultProject),
-    ...skillRoutes(ledger, records),
-    ...agentRoutes(ledger, records),
-    ...chatbotRoutes(ledger, records),
-    ...modelRoutes({ ledger, records, sql }),
+    ...projectRoutes(ledger, reading, config.defaultProject),
+    ...skillRoutes(ledger, records, reading),
+    ...agentRoutes(ledger, records, reading),
+    ...chatbotRoutes(ledger, records, reading),
+    ...modelRoutes({ ledger, records, sql, reading }),
     ...predictRoutes({ log, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) }),
-    ...viewRoutes(ledger, records, (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })),
-    ...jobRoutes(ledger, records),
-    ...fileRoutes(ledger, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
-    ...databaseRoutes(ledger, records, config.defaultProject),
-    ...tableRoutes(ledger, sql),
-    ...treeRoutes(log, records, config.defaultProject),
-    ...configRoutes(ledger, { authentication: sessions !== undefined, host: config.host }),
+    ...viewRoutes(ledger, records, reading, (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })),
+    ...jobRoutes(ledger, records, reading),
+    ...fileRoutes(ledger, reading, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
+    ...databaseRoutes(ledger, records, reading, config.defaultProject),
+    ...tableRoutes(ledger, reading, sql),
+    ...treeRoutes(reading, config.defaultProject),
+    ...configRoutes(ledger, reading, { authentication: sessions !== undefined, host: config.host }),
     ...handlerRoutes(),
     ...sqlRoutes(sql),
-    ...sqlUtilityRoutes(log, records, config.defaultProject),
+    ...sqlUtilityRoutes(reading, config.defaultProject),
     ...statusRoutes(about),
     ...authRoutes(sessions),
   ]

@@ -95,6 +95,8 @@ export interface Log extends LogTree {
   readStream(stream: string, after: number, limit: number): Promise<StoredEvent[]>
   /** The number of events in a stream; 0 when there is none. */
   streamVersion(stream: string): Promise<number>
+  /** The number of events that a stream had at a position. */
+  versionAt(stream: string, position: number): Promise<number>
   /** The plain bytes of a payload, or of what replaced it; undefined when it was erased or never was. */
   payload(hash: string): Promise<Buffer | undefined>
   /** What became of a payload; undefined when it never was. */

@@ -26,6 +26,10 @@ const prepareReads = (db: Connection) => ({
   stream: db.prepare<[string, number, number], StoredEvent>(
     'SELECT position, text FROM events WHERE stream = ? AND version > ? ORDER BY version LIMIT ?',
   ),
+  // The index has the positions too: no text is read.
+  version: db
+    .prepare<[string, number], number>('SELECT version FROM events WHERE stream = ? AND position <= ? ORDER BY version DESC LIMIT 1')
+    .pluck(),
 })
 
 /** The first server notes which key it seals with; another key would make a log of two halves. */
@@ -127,6 +131,10 @@ export class SqliteLog implements Log {
 
   async streamVersion(stream: string): Promise<number> {
     return this.#read(({ drain }) => drain.resources.versionOf(stream))
+  }
+
+  async versionAt(stream: string, position: number): Promise<number> {
+    return this.#read(({ readAfter }) => readAfter.version.get(stream, position) ?? 0)
   }
 
   async payload(hash: string): Promise<Buffer | undefined> {
