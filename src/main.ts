@@ -13,6 +13,8 @@ import { authRoutes } from './http/auth.js'
 import { chatbotRoutes } from './http/chatbots.js'
 import { configRoutes } from './http/config.js'
 import { databaseRoutes } from './http/databases.js'
+import { EventStreams } from './http/event-stream.js'
+import { eventRoutes } from './http/events.js'
 import { fileRoutes } from './http/files.js'
 import { handlerRoutes } from './http/handlers.js'
 import { jobRoutes } from './http/jobs.js'
@@ -32,6 +34,7 @@ import { viewRoutes } from './http/views.js'
 import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
 import { lockDataDirectory, masterKey, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
+import { EventFeed } from './log/event-feed.js'
 import type { Head, Log, Origin } from './log/log.js'
 import { SqliteLog } from './log/sqlite/sqlite-log.js'
 import { ModelStore } from './models/model-store.js'
@@ -116,10 +119,18 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
   undo.push(() => jobs.stop())
 
-  const server = createHttpServer(appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql }))
+  const feed = await EventFeed.of(log)
+  undo.push(() => feed.close())
+  const streams = new EventStreams(feed)
+
+  const server = createHttpServer(appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, feed, streams }))
   const address = await listen(server, config, logger)
   // Requests and runs of jobs end side by side, each in the time that a stop may take.
-  undo.push(() => Promise.all([stopListening(server), jobs.stop()]))
+  undo.push(() => {
+    // Streams end only when they are told to, and a server waits for all its answers.
+    streams.stop()
+    return Promise.all([stopListening(server), jobs.stop()])
+  })
   await trainings.resume()
   await jobs.start()
   undo.push(tidyBlobs(log, blobs, logger))
@@ -147,9 +158,11 @@ type Parts = {
   trainings: TrainingService
   recorder: PredictionRecorder
   sql: SqlEngine
+  feed: EventFeed
+  streams: EventStreams
 }
 
-const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql }: Parts): Express => {
+const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, feed, streams }: Parts): Express => {
   const { log } = ledger
   const records = new Records(log, version)
   const sessions = config.auth && new Sessions(config.auth)
@@ -174,6 +187,7 @@ const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, train
     ...tableRoutes(ledger, sql),
     ...treeRoutes(log, records, config.defaultProject),
     ...configRoutes(ledger, { authentication: sessions !== undefined, host: config.host }),
+    ...eventRoutes(log, feed, streams),
     ...handlerRoutes(),
     ...sqlRoutes(sql),
     ...sqlUtilityRoutes(log, records, config.defaultProject),
