@@ -17,6 +17,7 @@ import { EventStreams } from './http/event-stream.js'
 import { eventRoutes } from './http/events.js'
 import { fileRoutes } from './http/files.js'
 import { handlerRoutes } from './http/handlers.js'
+import { historyRoutes } from './http/history.js'
 import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
 import { predictRoutes } from './http/predict.js'
@@ -35,6 +36,7 @@ import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
 import { lockDataDirectory, masterKey, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
 import { EventFeed } from './log/event-feed.js'
+import { Histories } from './log/history.js'
 import type { Head, Log, Origin } from './log/log.js'
 import { SqliteLog } from './log/sqlite/sqlite-log.js'
 import { ModelStore } from './models/model-store.js'
@@ -123,7 +125,9 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   undo.push(() => feed.close())
   const streams = new EventStreams(feed)
 
-  const server = createHttpServer(appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, feed, streams }))
+  const server = createHttpServer(
+    appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, feed, streams }),
+  )
   const address = await listen(server, config, logger)
   // Requests and runs of jobs end side by side, each in the time that a stop may take.
   undo.push(() => {
@@ -165,6 +169,7 @@ type Parts = {
 const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, feed, streams }: Parts): Express => {
   const { log } = ledger
   const records = new Records(log, version)
+  const histories = new Histories(log, feed.slices.turns)
   const sessions = config.auth && new Sessions(config.auth)
   const about: About = {
     version,
@@ -181,13 +186,14 @@ const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, train
     ...modelRoutes({ ledger, records, sql }),
     ...predictRoutes({ log, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) }),
     ...viewRoutes(ledger, records, (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })),
-    ...jobRoutes(ledger, records),
+    ...jobRoutes(ledger, records, histories),
     ...fileRoutes(ledger, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
     ...databaseRoutes(ledger, records, config.defaultProject),
     ...tableRoutes(ledger, sql),
     ...treeRoutes(log, records, config.defaultProject),
     ...configRoutes(ledger, { authentication: sessions !== undefined, host: config.host }),
     ...eventRoutes(log, feed, streams),
+    ...historyRoutes(log, histories),
     ...handlerRoutes(),
     ...sqlRoutes(sql),
     ...sqlUtilityRoutes(log, records, config.defaultProject),

@@ -16,12 +16,15 @@ export type Write = (event: ReadEvent) => string
 export const writer = (format: 'cloudevents' | undefined, logId: string): Write =>
   format === 'cloudevents' ? (event) => cloudEvent(event, logId) : ({ text }) => text
 
-/** Waits until the client has taken what was written. @throws Error when it leaves, or takes nothing for too long */
-export const taken = async (res: Response, gone: AbortSignal, stallMs: number = limits.eventReaderStallMs): Promise<void> => {
-  if (!res.writableNeedDrain) return
+/** Waits until the client has taken what was written; false when it left, or took nothing for too long and is cut off. */
+export const taken = async (res: Response, gone: AbortSignal, stallMs: number = limits.eventReaderStallMs): Promise<boolean> => {
+  if (!res.writableNeedDrain) return !gone.aborted
   const stalled = setTimeout(() => res.destroy(), stallMs)
   try {
     await once(res, 'drain', { signal: gone })
+    return true
+  } catch {
+    return false
   } finally {
     clearTimeout(stalled)
   }
@@ -81,17 +84,11 @@ export class Downloads {
     const gone = leaving(res)
     let left = limit
     for await (const { events } of order === 'asc' ? this.feed.forwards(filter, window, gone) : this.feed.backwards(filter, window)) {
-      if (gone.aborted) return
       const some = events.slice(0, left)
       if (some.length > 0) res.write(some.map((event) => `${write(event)}\n`).join(''))
       left -= some.length
       if (left === 0) break
-      try {
-        await taken(res, gone)
-      } catch (error) {
-        if (gone.aborted) return
-        throw error
-      }
+      if (!(await taken(res, gone))) return
     }
     res.end()
   }

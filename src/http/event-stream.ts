@@ -36,12 +36,8 @@ export class EventStreams {
     if (this.#stopping.signal.aborted) throw busy('the service is stopping')
     if (this.#clients.size >= this.bounds.eventStreamsMax) throw busy(`${this.bounds.eventStreamsMax} clients follow the log already`)
     this.#clients.add(res)
-    const gone = leaving(res)
     try {
-      await this.#follow(res, following, AbortSignal.any([gone, this.#stopping.signal]))
-    } catch (error) {
-      // A client that left, and a stop, are no faults.
-      if (!gone.aborted && !this.#stopping.signal.aborted) throw error
+      await this.#follow(res, following, AbortSignal.any([leaving(res), this.#stopping.signal]))
     } finally {
       this.#clients.delete(res)
       res.end()
@@ -49,7 +45,13 @@ export class EventStreams {
   }
 
   async #follow(res: Response, { filter, window, format, write, mayGoOn }: Following, ended: AbortSignal): Promise<void> {
-    res.status(200).set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no' })
+    // The connection ends with the stream, so that a stop does not wait for it to be idle long enough.
+    res.status(200).set({
+      'Content-Type': 'text/event-stream',
+      'Cache-Control': 'no-cache, no-transform',
+      'X-Accel-Buffering': 'no',
+      Connection: 'close',
+    })
     // A client that is cut before the first event must know where it stood, too.
     res.write(`retry: 1000\nid: ${window.after}\n\n`)
     let [at, told] = [window.after, window.after]
@@ -63,13 +65,13 @@ export class EventStreams {
     }, this.bounds.eventStreamHeartbeatMs)
     try {
       for await (const step of this.feed.forwards(filter, window, ended)) {
-        if (ended.aborted || res.writableEnded) return
+        if (res.writableEnded) return
         if (step.events.length > 0) {
           res.write(this.#messages(step.events, format, write))
           told = step.events.at(-1)?.position ?? told
         }
         at = step.at
-        await taken(res, ended, this.bounds.eventReaderStallMs)
+        if (!(await taken(res, ended, this.bounds.eventReaderStallMs))) return
       }
       if (!ended.aborted && at !== told) res.write(`id: ${at}\n\n`)
     } finally {

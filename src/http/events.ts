@@ -84,7 +84,10 @@ export const eventRoutes = (log: Log, feed: EventFeed, streams: EventStreams): R
         const bounds = await boundsOf(req, log, head)
         const after = resumedAt(req) ?? bounds.after ?? head
         if (after > head)
-          throw wrong(`the log ends at position ${head}, before ${after}`, 'Was it brought back from a backup? Read again from the beginning: after=0.')
+          throw wrong(
+            `the log ends at position ${head}, before ${after}`,
+            'Was it brought back from a backup? Read again from the beginning: after=0.',
+          )
         const until = bounds.until ?? Infinity
         // This answer tells an EventSource that it need not come back.
         if (after >= until) {

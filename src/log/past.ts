@@ -34,4 +34,3 @@ export const streamOf = async (log: Reading, kind: Kind, ref: string, project?: 
   const { code, title, detail } = notFound(kind, ref)
   throw new Problem(code, title, detail, { hint: `A ${kind} that was deleted is found by its id or stream: GET /api/events?kind=${kind}.` })
 }
-
