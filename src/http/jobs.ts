@@ -1,13 +1,17 @@
+import type { Request } from 'express'
 import { z } from 'zod'
 import { resourceName, text } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
+import { wrong } from '../errors.js'
 import { readJob } from '../jobs/definition.js'
 import { readRuns } from '../jobs/history.js'
+import type { Histories } from '../log/history.js'
 import { carryOut, deletion } from './carry-out.js'
 import { tag } from './etag.js'
+import { historyPage, historyParameters, sendHistory, streamInProject } from './history.js'
 import type { Reading } from './reading.js'
 import type { Records } from './records.js'
-import { param, unwrap, type Route } from './route.js'
+import { param, queryValue, unwrap, type Route } from './route.js'
 import { inProject, projectNamed, projectOf, resultOf } from './scope.js'
 
 const record = z
@@ -49,7 +53,14 @@ const path = '/projects/:project/jobs'
 /** Clients send an empty text where nothing was filled in. */
 const said = (value: string | null | undefined): string | null => (value === undefined || value?.trim() === '' ? null : value)
 
-export const jobRoutes = (ledger: Ledger, records: Records, reading: Reading): Route[] => [
+/** Clients know the history of a job as its runs. */
+const historyOf = (req: Request): 'runs' | 'changes' => {
+  const of = queryValue(req, 'of') ?? 'runs'
+  if (of === 'runs' || of === 'changes') return of
+  throw wrong(`the query parameter of must be runs or changes, not ${of}`)
+}
+
+export const jobRoutes = (ledger: Ledger, records: Records, reading: Reading, histories: Histories): Route[] => [
   reading({
     path,
     summary: 'List the jobs of a project',
@@ -86,9 +97,15 @@ export const jobRoutes = (ledger: Ledger, records: Records, reading: Reading): R
   }),
   reading({
     path: `${path}/:job/history`,
-    summary: 'The newest runs of a job, oldest first',
-    answers: { 200: z.array(run) },
+    summary: 'The newest runs of a job, oldest first; or its changes, by id or stream after its deletion, too',
+    query: historyParameters.extend({ of: z.enum(['runs', 'changes']).describe('changes: who changed what, in pages').optional() }),
+    answers: { 200: z.union([z.array(run), historyPage]) },
     async handle(req, res, moment) {
+      if (historyOf(req) === 'changes') {
+        const stream = await streamInProject(ledger.log, 'job', param(req, 'project'), param(req, 'job'))
+        await sendHistory(req, res, histories, 'job', stream)
+        return
+      }
       const { project, found } = await inProject(moment, 'job', param(req, 'project'), param(req, 'job'))
       const runs = await readRuns(ledger.log, found)
       // What its condition skipped did nothing that clients ask for; log.job_runs has it.

@@ -89,10 +89,10 @@ export interface Log extends LogTree {
    */
   repeated(submission: Pick<Submission, 'origin' | 'idempotency'>): Promise<Outcome | undefined>
   head(): Promise<Head>
-  /** Events after a position, in order; at most `limit`. */
-  readAll(after: number, limit: number): Promise<StoredEvent[]>
-  /** Events of one stream after a version, in order. */
-  readStream(stream: string, after: number, limit: number): Promise<StoredEvent[]>
+  /** Events after a position, in order: at most `limit`, and no more once their texts have `maxChars`. */
+  readAll(after: number, limit: number, maxChars?: number): Promise<StoredEvent[]>
+  /** Events of one stream after a version, in order, bounded alike. */
+  readStream(stream: string, after: number, limit: number, maxChars?: number): Promise<StoredEvent[]>
   /** The number of events in a stream; 0 when there is none. */
   streamVersion(stream: string): Promise<number>
   /** The number of events that a stream had at a position. */

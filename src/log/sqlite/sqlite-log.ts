@@ -1,3 +1,4 @@
+import type { Statement } from 'better-sqlite3'
 import { v4 as uuidv4 } from 'uuid'
 import { ConfigError } from '../../config.js'
 import { Problem } from '../../errors.js'
@@ -31,6 +32,19 @@ const prepareReads = (db: Connection) => ({
     .prepare<[string, number], number>('SELECT version FROM events WHERE stream = ? AND position <= ? ORDER BY version DESC LIMIT 1')
     .pluck(),
 })
+
+/** The rows of a statement until their texts have so many characters; the row that reaches them is the last. */
+const bounded = <P extends unknown[]>(statement: Statement<P, StoredEvent>, parameters: P, maxChars = Infinity): StoredEvent[] => {
+  if (maxChars === Infinity) return statement.all(...parameters)
+  const events: StoredEvent[] = []
+  let chars = 0
+  for (const event of statement.iterate(...parameters)) {
+    events.push(event)
+    chars += event.text.length
+    if (chars >= maxChars) break
+  }
+  return events
+}
 
 /** The first server notes which key it seals with; another key would make a log of two halves. */
 const requireSameKey = (db: Connection, vault: Vault): void => {
@@ -121,12 +135,12 @@ export class SqliteLog implements Log {
     return { logId: this.id, position, chain: chain.toString('hex') }
   }
 
-  async readAll(after: number, limit: number): Promise<StoredEvent[]> {
-    return this.#read(({ readAfter }) => readAfter.all.all(after, limit))
+  async readAll(after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
+    return this.#read(({ readAfter }) => bounded(readAfter.all, [after, limit], maxChars))
   }
 
-  async readStream(stream: string, after: number, limit: number): Promise<StoredEvent[]> {
-    return this.#read(({ readAfter }) => readAfter.stream.all(stream, after, limit))
+  async readStream(stream: string, after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
+    return this.#read(({ readAfter }) => bounded(readAfter.stream, [stream, after, limit], maxChars))
   }
 
   async streamVersion(stream: string): Promise<number> {
