@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3'
+import { treeTable } from '../tree/tile-store.js'
 
 export type Connection = Database.Database
 
@@ -66,6 +67,8 @@ export const openForWriting = (file: string, freshLogId: () => string): Connecti
       db.exec(schema)
       db.prepare(`INSERT INTO meta VALUES ('log_id', ?)`).run(freshLogId())
     })()
+  // Logs of older releases lack it; it is filled when the log is opened.
+  db.exec(treeTable)
   return db
 }
 

@@ -3,7 +3,7 @@ import { ConfigError } from '../../config.js'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
 import type { Vault } from '../../vault/vault.js'
-import type { Changed, Head, Log, Outcome, Resources, StoredEvent, Submission } from '../log.js'
+import type { Changed, Head, InclusionProof, Log, Outcome, Resources, StoredEvent, Submission } from '../log.js'
 import { Drain, isStorageError } from './drain.js'
 import { payloadReader, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
@@ -123,6 +123,22 @@ export class SqliteLog implements Log {
 
   async payload(hash: string): Promise<Buffer | undefined> {
     return this.#read(({ payload }) => payload(hash))
+  }
+
+  async rootAt(size: number): Promise<Buffer> {
+    return this.#read(({ drain }) => drain.proofs.rootAt(size))
+  }
+
+  async inclusionProof(position: number, size: number): Promise<InclusionProof> {
+    return this.#read(({ drain }) => drain.proofs.inclusionProof(position, size))
+  }
+
+  async consistencyProof(from: number, to: number): Promise<Buffer[]> {
+    return this.#read(({ drain }) => drain.proofs.consistencyProof(from, to))
+  }
+
+  async subtrees(from: number, to: number): Promise<Buffer[]> {
+    return this.#read(({ drain }) => drain.proofs.subtrees(from, to))
   }
 
   onCommitted(listener: (position: number, changed: Changed) => void): () => void {
