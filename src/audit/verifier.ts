@@ -143,7 +143,7 @@ const lineMaxBytes = 64 * 1024 * 1024
 
 /** The lines of a file as bytes, in flat memory. Only the newline ends a line: what reads text would end it at other signs, too. */
 async function* linesOf(file: string): AsyncGenerator<Buffer> {
-  let rest = Buffer.alloc(0)
+  let rest: Buffer = Buffer.alloc(0)
   for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
     let from = 0
