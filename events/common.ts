@@ -38,7 +38,8 @@ const isFitJson = (value: unknown, depth = 0): boolean => {
 }
 
 /** Where and why a value cannot be kept as JSON, or undefined when it can. `["params.a[2]", "contains a NUL character"]`. */
-export const unfitJson = (value: unknown): [path: string, reason: string] | undefined => (isFitJson(value) ? undefined : unfitAt(value, '', 0))
+export const unfitJson = (value: unknown): [path: string, reason: string] | undefined =>
+  isFitJson(value) ? undefined : unfitAt(value, '', 0)
 
 const unfitAt = (value: unknown, path: string, depth: number): [path: string, reason: string] | undefined => {
   switch (typeof value) {

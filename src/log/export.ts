@@ -58,7 +58,7 @@ export async function* exportLines(source: ExportSource, { size, project, splits
   const members = project && new Membership(project.stream)
   const ends = [...new Set([...splits.filter((at) => at > 0 && at < size), size])].sort((a, b) => a - b)
   let shown = 0
-  for (let position = 0; position < size; ) {
+  for (let position = 0; position < size;) {
     const events = await source.read(position, Math.min(pageEvents, size - position))
     const last = events.at(-1)
     if (!last) throw new Error(`the log ends at position ${position}, the export was to have ${size} events`)

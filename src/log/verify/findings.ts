@@ -13,7 +13,8 @@ export class Findings {
 }
 
 /** Findings of walks that went side by side, in the order of the log. */
-export const inOrder = (...findings: readonly Finding[][]): Finding[] => findings.flat().sort((a, b) => (a.position ?? 0) - (b.position ?? 0))
+export const inOrder = (...findings: readonly Finding[][]): Finding[] =>
+  findings.flat().sort((a, b) => (a.position ?? 0) - (b.position ?? 0))
 
 /** The first line of an error's message, for a finding. */
 export const firstLine = (error: unknown): string =>

@@ -1,6 +1,6 @@
 import { catalogue, evolve, type Kind, type States } from '../../../events/catalogue.js'
 import { parseEnvelope, type Envelope } from '../../../events/envelope.js'
-import { blobsOf, mayNameSecrets, payloadsOf } from '../../../events/references.js'
+import { blobsOf, erasedBlobsOf, erasedPayloadsOf, mayNameSecrets, payloadsOf } from '../../../events/references.js'
 import { isKind } from '../lookups.js'
 import { currentEvent } from '../sqlite/rebuild.js'
 import type { Connection } from '../sqlite/schema.js'
@@ -19,9 +19,8 @@ const runEvents = 128
 export class MeaningWalk {
   position = 0
   readonly resources = new Map<string, Folded>()
-  /** The blobs that events name, and where last. */
+  /** The blobs that have to be there: named by an event, and not erased since. */
   readonly blobs = new Map<string, number>()
-  readonly erasedBlobs = new Set<string>()
   readonly #versions = new Map<string, number>()
   #recordedAt = ''
   readonly #run
@@ -91,15 +90,16 @@ export class MeaningWalk {
     if (envelope.recorded_at < this.#recordedAt) this.findings.add(position, 'recorded before the event that precedes it')
     this.#recordedAt = envelope.recorded_at
     if (type === 'PredictionsServed') this.payloads.rows(position, payloadsOf(type, data))
-    else if (type === 'DataErased') this.#erased(position, data)
+    else if (type === 'DataErased') this.#erased(position, type, data)
     else if (mayNameSecrets(text)) this.payloads.secrets(position, payloadsOf(type, data))
     for (const hash of blobsOf(type, data)) this.blobs.set(hash, position)
     this.#fold(envelope)
   }
 
-  #erased(position: number, { payloads, blobs }: Envelope['data']): void {
-    this.payloads.erased(position, payloads)
-    if (Array.isArray(blobs)) for (const hash of blobs) if (typeof hash === 'string') this.erasedBlobs.add(hash)
+  #erased(position: number, type: string, data: Envelope['data']): void {
+    this.payloads.erased(position, erasedPayloadsOf(type, data))
+    this.payloads.rows(position, payloadsOf(type, data))
+    for (const hash of erasedBlobsOf(type, data)) this.blobs.delete(hash)
   }
 
   #fold(envelope: Envelope): void {

@@ -1,6 +1,6 @@
 import type { Connection } from '../sqlite/schema.js'
 import { compareResources } from './compare-resources.js'
-import { Findings, type Finding } from './findings.js'
+import { Findings, inOrder, type Finding } from './findings.js'
 import { MeaningWalk } from './meaning-walk.js'
 import { PayloadCheck, type PayloadCounts } from './payload-check.js'
 
@@ -14,11 +14,11 @@ export type Meaning = { events: Finding[]; following: Finding[]; payloads: Paylo
 export const checkMeaning = async (db: Connection, onProgress: (position: number) => void): Promise<Meaning> => {
   const events = new Findings()
   const following = new Findings()
-  const payloads = new PayloadCheck(db, following)
+  const named = new Findings()
+  const payloads = new PayloadCheck(db, named)
   const walk = new MeaningWalk(db, events, payloads)
   await walk.walk(onProgress)
   compareResources(db, walk.resources, following)
   payloads.finish()
-  const blobs = [...walk.blobs].filter(([hash]) => !walk.erasedBlobs.has(hash))
-  return { events: events.all, following: following.all, payloads: payloads.counts, blobs }
+  return { events: events.all, following: [...following.all, ...inOrder(named.all)], payloads: payloads.counts, blobs: [...walk.blobs] }
 }
