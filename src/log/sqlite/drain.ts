@@ -1,11 +1,15 @@
 import { catalogue, currentSchema, type EventDefinition, type LedgerEvent } from '../../../events/catalogue.js'
-import { nextChain } from '../../../events/chain.js'
+import { chainLeaf, leafHash } from '../../../events/chain.js'
 import { unfitJson } from '../../../events/common.js'
 import { renderEnvelope } from '../../../events/envelope.js'
 import { erasedPayloadsOf, payloadsOf } from '../../../events/references.js'
 import { Problem, wrong } from '../../errors.js'
 import { limits } from '../../limits.js'
 import type { AnyFound, Changed, NewEvent, Origin, Outcome, Submission } from '../log.js'
+import type { MerkleTree } from '../tree/merkle-tree.js'
+import { openTree } from '../tree/open-tree.js'
+import { Proofs } from '../tree/proofs.js'
+import { leafReader } from '../tree/tile-store.js'
 import { prepareErase } from './payloads.js'
 import { ResourceTable } from './resource-table.js'
 import type { Connection } from './schema.js'
@@ -19,6 +23,8 @@ type StoredAnswer = { fingerprint: string; answer: string }
  */
 export class Drain {
   readonly resources: ResourceTable
+  readonly #tree: MerkleTree
+  readonly proofs: Proofs
   #tail: Tail
   #changed = new Map<string, EventDefinition['kind']>()
   readonly #db: Connection
@@ -32,6 +38,8 @@ export class Drain {
   constructor(db: Connection) {
     this.#db = db
     this.#tail = readTail(db)
+    this.#tree = openTree(db, this.#tail.position)
+    this.proofs = new Proofs(this.#tree)
     this.resources = new ResourceTable(db)
     this.#insertEvent = db.prepare<[number, string, Buffer]>('INSERT INTO events (position, text, chain) VALUES (?, ?, ?)')
     this.#insertPayload = db.prepare<[string, string, Buffer, Buffer]>(
@@ -90,6 +98,7 @@ export class Drain {
       // Ours: SQLite is well, and only this command is undone.
       this.#statements.undo.run()
       this.#statements.release.run()
+      if (this.#tail !== before) this.#tree.reset(leafReader(this.#db), before.position)
       this.#tail = before
       throw error
     }
@@ -140,8 +149,10 @@ export class Drain {
       throw new Problem('too_large', 'Too large', `the ${type} event would have more than ${limits.eventMaxBytes} bytes`, {
         hint: 'Send less in one command.',
       })
-    const chain = nextChain(this.#tail.chain, text)
+    const leaf = leafHash(text)
+    const chain = chainLeaf(this.#tail.chain, leaf)
     this.#insertEvent.run(position, text, chain)
+    this.#tree.append(leaf)
     this.#tail = { position, chain, microseconds: at.microseconds }
     return this.resources.apply(stream, version, position, at.text, event)
   }

@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3'
+import { treeTable } from '../tree/tile-store.js'
 
 export type Connection = Database.Database
 
@@ -54,10 +55,11 @@ const schema = `
 `
 
 /**
- * What releases since the first one added. A file that was written without `secure_delete` may hold copies of what was
+ * What releases since the first one added. The tree is filled when the log is opened. A file that was written without `secure_delete` may hold copies of what was
  * deleted: it is written anew before the first erasure, which then notes so (see wipe.ts).
  */
 const additions = (db: Connection): void => {
+  db.exec(treeTable)
   if (db.prepare(`SELECT 1 FROM pragma_table_info('payloads') WHERE name = 'replaced_by'`).get() === undefined)
     db.exec('ALTER TABLE payloads ADD COLUMN replaced_by TEXT')
 }
@@ -102,3 +104,6 @@ export const readLogId = (db: Connection): string => {
   if (id === undefined) throw new Error('the log has no id')
   return id
 }
+
+/** The newest event's position; 0 when there is none. */
+export const lastPosition = (db: Connection): number => db.prepare<[], number | null>('SELECT max(position) FROM events').pluck().get() ?? 0

@@ -1,10 +1,11 @@
+import type { Statement } from 'better-sqlite3'
 import { closeSync, openSync } from 'node:fs'
 import { v4 as uuidv4 } from 'uuid'
 import { ConfigError } from '../../config.js'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
 import type { Vault } from '../../vault/vault.js'
-import type { Changed, Head, Log, Outcome, PayloadState, Resources, StoredEvent, Submission } from '../log.js'
+import type { Changed, Head, InclusionProof, Log, Outcome, PayloadState, Resources, StoredEvent, Submission } from '../log.js'
 import { Drain, isStorageError } from './drain.js'
 import { payloadReader, payloadStates, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
@@ -26,7 +27,24 @@ const prepareReads = (db: Connection) => ({
   stream: db.prepare<[string, number, number], StoredEvent>(
     'SELECT position, text FROM events WHERE stream = ? AND version > ? ORDER BY version LIMIT ?',
   ),
+  // The index has the positions too: no text is read.
+  version: db
+    .prepare<[string, number], number>('SELECT version FROM events WHERE stream = ? AND position <= ? ORDER BY version DESC LIMIT 1')
+    .pluck(),
 })
+
+/** The rows of a statement until their texts have so many characters; the row that reaches them is the last. */
+const bounded = <P extends unknown[]>(statement: Statement<P, StoredEvent>, parameters: P, maxChars = Infinity): StoredEvent[] => {
+  if (maxChars === Infinity) return statement.all(...parameters)
+  const events: StoredEvent[] = []
+  let chars = 0
+  for (const event of statement.iterate(...parameters)) {
+    events.push(event)
+    chars += event.text.length
+    if (chars >= maxChars) break
+  }
+  return events
+}
 
 /** The first server notes which key it seals with; another key would make a log of two halves. */
 const requireSameKey = (db: Connection, vault: Vault): void => {
@@ -117,20 +135,40 @@ export class SqliteLog implements Log {
     return { logId: this.id, position, chain: chain.toString('hex') }
   }
 
-  async readAll(after: number, limit: number): Promise<StoredEvent[]> {
-    return this.#read(({ readAfter }) => readAfter.all.all(after, limit))
+  async readAll(after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
+    return this.#read(({ readAfter }) => bounded(readAfter.all, [after, limit], maxChars))
   }
 
-  async readStream(stream: string, after: number, limit: number): Promise<StoredEvent[]> {
-    return this.#read(({ readAfter }) => readAfter.stream.all(stream, after, limit))
+  async readStream(stream: string, after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
+    return this.#read(({ readAfter }) => bounded(readAfter.stream, [stream, after, limit], maxChars))
   }
 
   async streamVersion(stream: string): Promise<number> {
     return this.#read(({ drain }) => drain.resources.versionOf(stream))
   }
 
+  async versionAt(stream: string, position: number): Promise<number> {
+    return this.#read(({ readAfter }) => readAfter.version.get(stream, position) ?? 0)
+  }
+
   async payload(hash: string): Promise<Buffer | undefined> {
     return this.#read(({ payload }) => payload(hash))
+  }
+
+  async rootAt(size: number): Promise<Buffer> {
+    return this.#read(({ drain }) => drain.proofs.rootAt(size))
+  }
+
+  async inclusionProof(position: number, size: number): Promise<InclusionProof> {
+    return this.#read(({ drain }) => drain.proofs.inclusionProof(position, size))
+  }
+
+  async consistencyProof(from: number, to: number): Promise<Buffer[]> {
+    return this.#read(({ drain }) => drain.proofs.consistencyProof(from, to))
+  }
+
+  async subtrees(from: number, to: number): Promise<Buffer[]> {
+    return this.#read(({ drain }) => drain.proofs.subtrees(from, to))
   }
 
   async payloadState(hash: string): Promise<PayloadState | undefined> {
