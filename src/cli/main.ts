@@ -14,6 +14,8 @@ const usage = `mindledger ${readVersion()}
   mindledger head                         print the newest position and chain; keep it elsewhere
   mindledger verify [--head file]         walk the whole log; exit status 0 only when it holds
   mindledger replay --into file.duckdb    build the DuckDB tables anew from the log [--until position]
+  mindledger erase <what> <which>         erase a prediction, request, file, matrix, secrets, or all before a time
+                 [--dry-run]              ... says what would go [--reason text] [--shared] [--content-version n]
   mindledger rebuild                      build the resources table and the tree anew from the log (server stopped)
 
 Settings, from the environment:
@@ -30,6 +32,10 @@ const options = {
   follow: { type: 'boolean', short: 'f' },
   db: { type: 'string' },
   'as-of': { type: 'string' },
+  'dry-run': { type: 'boolean' },
+  shared: { type: 'boolean' },
+  reason: { type: 'string' },
+  'content-version': { type: 'string' },
 } as const
 
 class UsageError extends Error {}
@@ -61,6 +67,7 @@ const taken: Record<string, readonly (keyof typeof options)[]> = {
   head: [],
   verify: ['head'],
   replay: ['into', 'until'],
+  erase: ['dry-run', 'shared', 'reason', 'content-version'],
   rebuild: [],
 }
 
@@ -69,7 +76,7 @@ const checkTaken = (command: string, values: object, rest: readonly string[]): v
   if (!takes) throw new UsageError(`there is no command ${command}; "mindledger --help" lists them`)
   const option = Object.keys(values).find((name) => !takes.some((known) => known === name))
   if (option !== undefined) throw new UsageError(`${command} takes no option --${option}`)
-  if (command !== 'sql' && rest.length > 0) throw new UsageError(`${command} takes no argument ${rest[0] ?? ''}`)
+  if (command !== 'sql' && command !== 'erase' && rest.length > 0) throw new UsageError(`${command} takes no argument ${rest[0] ?? ''}`)
 }
 
 /** Runs one command; the exit status is 0 only when all is well. Each command is loaded only when it is called. */
@@ -96,6 +103,12 @@ const run = async (args: string[]): Promise<number> => {
     case 'replay': {
       const until = values.until === undefined ? undefined : positive('until', values.until, 1)
       return (await import('./replay.js')).replayInto(config, { into: required('into', values.into), until }, terminal)
+    }
+    case 'erase': {
+      const version = values['content-version']
+      const contentVersion = version === undefined ? undefined : positive('content-version', version, 1)
+      const { reason, shared = false, 'dry-run': dryRun = false } = values
+      return (await import('./erase.js')).erase(config, { subject: rest, contentVersion, reason, shared, dryRun }, terminal)
     }
     case 'rebuild':
       return (await import('./rebuild.js')).rebuild(config, terminal)
