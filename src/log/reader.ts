@@ -6,6 +6,9 @@ import { openForReading, prepareErasedAt, readLogId } from './sqlite/schema.js'
 import { readTree } from './tree/open-tree.js'
 import { Proofs } from './tree/proofs.js'
 
+/** Secrets and blobs never come into the tables. */
+const kindsInTables = ['prediction', 'request', 'before'] as const
+
 /** The log as another process reads it, beside the server or without one. */
 export type LogReader = {
   logId: string
@@ -15,7 +18,7 @@ export type LogReader = {
   /** What can be asked of the tree over the events that there are now. */
   proofs(): Proofs
   payload(hash: string): Buffer | undefined
-  /** The position of the last erasure; 0 when there was none. */
+  /** The position of the last erasure of rows that the tables had; 0 when there was none. */
   erasedAt(): number
   close(): void
 }
@@ -40,7 +43,7 @@ export const openLogReader = (dataDirectory: string, vaultKey?: Buffer): LogRead
     proofs: db.transaction(() => new Proofs(readTree(db, head.get() ?? 0))),
     // Without the key the log is whole, and payloads are unreadable.
     payload: key ? payloadReader(db, new Vault(key)) : () => undefined,
-    erasedAt: prepareErasedAt(db),
+    erasedAt: prepareErasedAt(db, kindsInTables),
     close: () => db.close(),
   }
 }
