@@ -20,6 +20,7 @@ export const limits = {
   payloadMaxBytes: 16 * 1024 * 1024,
   stateCacheMaxChars: 32 * 1024 * 1024,
   treeCacheMaxTiles: 1_024,
+  noteMaxSignatures: 100,
   idempotencyMaxAgeMs: 7 * 24 * 3_600_000,
   // SQL
   statementMaxChars: 1_000_000,
