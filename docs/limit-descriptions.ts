@@ -21,6 +21,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   stateCacheMaxChars: 'States of resources that are kept parsed. Beyond: the one used longest ago is read anew.',
   treeCacheMaxTiles: 'Tiles of the log’s Merkle tree held in memory, 4 KiB each. Beyond: the one used longest ago is read again.',
   noteMaxSignatures: 'Signatures under a signed head that is read. Beyond: it is not taken for a head.',
+  headIntervalMinMs: 'The shortest HEAD_INTERVAL. Below: the service does not start.',
+  headIntervalMaxMs: 'The longest HEAD_INTERVAL. Beyond: the service does not start.',
   idempotencyMaxAgeMs: 'How long the answer to an Idempotency-Key is kept. Beyond: forgotten at the next start.',
   statementMaxChars: 'An SQL statement. Beyond: 400, before it is read.',
   asOfMaxChars: 'The time in `as_of` of a context. Beyond: 400 `wrong_arguments`.',

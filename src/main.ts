@@ -1,6 +1,9 @@
 import { join } from 'node:path'
 import type { Express } from 'express'
 import type { Logger } from 'pino'
+import { HeadFile } from './audit/head-file.js'
+import { headSigner } from './audit/head-key.js'
+import { Heads } from './audit/heads.js'
 import { Analytics } from './analytics/supervisor.js'
 import { Ledger } from './commands/ledger.js'
 import { isLoopback, type Config } from './config.js'
@@ -21,6 +24,7 @@ import { historyRoutes } from './http/history.js'
 import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
 import { predictRoutes } from './http/predict.js'
+import { proofRoutes } from './http/proofs.js'
 import { projectRoutes } from './http/projects.js'
 import { readingOf } from './http/reading.js'
 import { Records } from './http/records.js'
@@ -100,6 +104,11 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   undo.push(() => log.close())
   const ledger = new Ledger(log, vault)
   await ledger.execute({ type: 'CreateProject', data: { project: config.defaultProject, unlessExists: true } }, systemOrigin)
+  const heads = new Heads(log, await headSigner(paths, config.headKey, log))
+  const headFile = config.headFile && new HeadFile({ ...config.headFile, log, heads, logger })
+  await headFile?.start()
+  // After all that writes events.
+  undo.push(() => headFile?.stop())
 
   const blobs = new Blobs(paths.blobs)
   const analytics = await Analytics.start({ dataDirectory: paths.root, vaultKey: config.vaultKey, logger })
@@ -127,7 +136,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   const streams = new EventStreams(feed)
 
   const server = createHttpServer(
-    appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, feed, streams }),
+    appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, feed, streams, heads, headFile }),
   )
   const address = await listen(server, config, logger)
   // Requests and runs of jobs end side by side, each in the time that a stop may take.
@@ -165,9 +174,26 @@ type Parts = {
   sql: SqlEngine
   feed: EventFeed
   streams: EventStreams
+  heads: Heads
+  headFile: HeadFile | undefined
 }
 
-const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, feed, streams }: Parts): Express => {
+const appOf = ({
+  config,
+  paths,
+  logger,
+  version,
+  ledger,
+  blobs,
+  analytics,
+  trainings,
+  recorder,
+  sql,
+  feed,
+  streams,
+  heads,
+  headFile,
+}: Parts): Express => {
   const { log } = ledger
   const records = new Records(log, version)
   const reading = readingOf({ log, past: sql.reader, version })
@@ -177,6 +203,7 @@ const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, train
     version,
     authentication: sessions !== undefined,
     defaultProject: config.defaultProject,
+    headFile: () => headFile?.status(),
     sqlStopped: () => analytics.status().stopped,
     isTraining: () => trainings.isTraining,
   }
@@ -196,6 +223,7 @@ const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, train
     ...configRoutes(ledger, reading, { authentication: sessions !== undefined, host: config.host }),
     ...eventRoutes(log, feed, streams),
     ...historyRoutes(log, histories),
+    ...proofRoutes(log, heads),
     ...handlerRoutes(),
     ...sqlRoutes(sql),
     ...sqlUtilityRoutes(reading, config.defaultProject),

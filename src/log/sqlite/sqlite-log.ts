@@ -9,7 +9,7 @@ import { Drain, isStorageError } from './drain.js'
 import { payloadReader, payloadStates, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
 import type { ResourceTable } from './resource-table.js'
-import { openForWriting, prepareErasedAt, readLogId, readMeta, type Connection } from './schema.js'
+import { noteHeadKey, openForWriting, prepareErasedAt, readHeadKeys, readLogId, readMeta, type Connection } from './schema.js'
 import { wipe } from './wipe.js'
 
 type Waiting = { make: () => Submission; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
@@ -169,6 +169,15 @@ export class SqliteLog implements Log {
 
   async subtrees(from: number, to: number): Promise<Buffer[]> {
     return this.#read(({ drain }) => drain.proofs.subtrees(from, to))
+  }
+
+  /** The verifier keys of those who sign its heads, the newest first. */
+  headKeys(): string[] {
+    return this.#read(({ db }) => readHeadKeys(db))
+  }
+
+  noteHeadKey(vkey: string): void {
+    this.#read(({ db }) => noteHeadKey(db, vkey))
   }
 
   async payloadState(hash: string): Promise<PayloadState | undefined> {

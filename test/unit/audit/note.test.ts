@@ -91,11 +91,7 @@ describe('checkpoints', () => {
     const [one, two] = [1, 2].map((size) => signer.sign(checkpointText({ origin: originOf('a-log'), size, root })))
     const older = { logId: 'a-log', position: 3, chain: 'ab'.repeat(32) }
     const heads = headsIn(`${one}\n${two}\n${JSON.stringify(older)}\n`)!
-    expect(heads.map(({ head }) => head)).toEqual([
-      { logId: 'a-log', position: 1, root },
-      { logId: 'a-log', position: 2, root },
-      older,
-    ])
+    expect(heads.map(({ head }) => head)).toEqual([{ logId: 'a-log', position: 1, root }, { logId: 'a-log', position: 2, root }, older])
     expect(heads.slice(0, 2).map(({ note }) => judge(note!, signer))).toEqual(['signed', 'signed'])
     expect(headsIn(`${one}\n\n\n${two}`.replaceAll('\n', '\r\n'))).toHaveLength(2)
     for (const bad of ['', '\n', 'text\n', `${one}\ntext\n`, `${one}${two}`, '{"logId":"a"}\n', `${one}\n{}`])
