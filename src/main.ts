@@ -22,6 +22,7 @@ import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
 import { predictRoutes } from './http/predict.js'
 import { projectRoutes } from './http/projects.js'
+import { readingOf } from './http/reading.js'
 import { Records } from './http/records.js'
 import { addressOf, createHttpServer, listen, stopListening } from './http/server.js'
 import { Sessions } from './http/sessions.js'
@@ -169,6 +170,7 @@ type Parts = {
 const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, feed, streams }: Parts): Express => {
   const { log } = ledger
   const records = new Records(log, version)
+  const reading = readingOf({ log, past: sql.reader, version })
   const histories = new Histories(log, feed.slices.turns)
   const sessions = config.auth && new Sessions(config.auth)
   const about: About = {
@@ -179,24 +181,24 @@ const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, train
     isTraining: () => trainings.isTraining,
   }
   const routes = [
-    ...projectRoutes(ledger, config.defaultProject),
-    ...skillRoutes(ledger, records),
-    ...agentRoutes(ledger, records),
-    ...chatbotRoutes(ledger, records),
-    ...modelRoutes({ ledger, records, sql }),
+    ...projectRoutes(ledger, reading, config.defaultProject),
+    ...skillRoutes(ledger, records, reading),
+    ...agentRoutes(ledger, records, reading),
+    ...chatbotRoutes(ledger, records, reading),
+    ...modelRoutes({ ledger, records, sql, reading }),
     ...predictRoutes({ log, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) }),
-    ...viewRoutes(ledger, records, (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })),
-    ...jobRoutes(ledger, records, histories),
-    ...fileRoutes(ledger, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
-    ...databaseRoutes(ledger, records, config.defaultProject),
-    ...tableRoutes(ledger, sql),
-    ...treeRoutes(log, records, config.defaultProject),
-    ...configRoutes(ledger, { authentication: sessions !== undefined, host: config.host }),
+    ...viewRoutes(ledger, records, reading, (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })),
+    ...jobRoutes(ledger, records, reading, histories),
+    ...fileRoutes(ledger, reading, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
+    ...databaseRoutes(ledger, records, reading, config.defaultProject),
+    ...tableRoutes(ledger, reading, sql),
+    ...treeRoutes(reading, config.defaultProject),
+    ...configRoutes(ledger, reading, { authentication: sessions !== undefined, host: config.host }),
     ...eventRoutes(log, feed, streams),
     ...historyRoutes(log, histories),
     ...handlerRoutes(),
     ...sqlRoutes(sql),
-    ...sqlUtilityRoutes(log, records, config.defaultProject),
+    ...sqlUtilityRoutes(reading, config.defaultProject),
     ...statusRoutes(about),
     ...authRoutes(sessions),
   ]

@@ -14,7 +14,7 @@ const usage = `mindledger ${readVersion()}
   mindledger head                         print the newest position and chain; keep it elsewhere
   mindledger verify [--head file]         walk the whole log; exit status 0 only when it holds
   mindledger replay --into file.duckdb    build the DuckDB tables anew from the log [--until position]
-  mindledger rebuild                      build the resources table anew from the log (server stopped)
+  mindledger rebuild                      build the resources table and the tree anew from the log (server stopped)
 
 Settings, from the environment:
 ${settingDescriptions.map(({ name, about, default: value }) => `  ${name.padEnd(16)} ${about}${value === undefined ? '' : ` (${String(value)})`}`).join('\n')}

@@ -9,7 +9,7 @@ import { firstRecordedFrom } from '../log/bisect.js'
 import type { Window } from '../log/event-feed.js'
 import { typesOf, type EventFilter } from '../log/filter.js'
 import type { Log } from '../log/log.js'
-import { streamOf } from '../log/past.js'
+import { streamOf } from '../log/stream-of.js'
 import { queryValue } from './route.js'
 
 const position = z.string().describe('a position in the log')

@@ -7,7 +7,7 @@ import { notFound, wrong } from '../errors.js'
 import { limits } from '../limits.js'
 import type { Histories } from '../log/history.js'
 import type { Kind, Log } from '../log/log.js'
-import { streamOf } from '../log/past.js'
+import { streamOf } from '../log/stream-of.js'
 import { param, queryValue, type Route } from './route.js'
 
 const operation = z.looseObject({ op: z.enum(['add', 'remove', 'replace']), path: z.string() })

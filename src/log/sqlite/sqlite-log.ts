@@ -4,21 +4,33 @@ import { ConfigError } from '../../config.js'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
 import type { Vault } from '../../vault/vault.js'
-import type { Changed, Head, Log, Outcome, Resources, StoredEvent, Submission } from '../log.js'
+import type { Changed, Head, InclusionProof, Log, Outcome, PayloadState, Resources, StoredEvent, Submission } from '../log.js'
 import { Drain, isStorageError } from './drain.js'
-import { payloadReader, type PayloadReader } from './payloads.js'
+import { payloadReader, payloadStates, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
 import type { ResourceTable } from './resource-table.js'
-import { openForWriting, readLogId, readMeta, type Connection } from './schema.js'
+import { openForWriting, prepareErasedAt, readLogId, readMeta, type Connection } from './schema.js'
+import { wipe } from './wipe.js'
 
 type Waiting = { make: () => Submission; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
-type Open = { db: Connection; drain: Drain; readAfter: ReturnType<typeof prepareReads>; payload: PayloadReader }
+type Open = {
+  db: Connection
+  drain: Drain
+  readAfter: ReturnType<typeof prepareReads>
+  payload: PayloadReader
+  payloadState: ReturnType<typeof payloadStates>
+  erasedAt: () => number
+}
 
 const prepareReads = (db: Connection) => ({
   all: db.prepare<[number, number], StoredEvent>('SELECT position, text FROM events WHERE position > ? ORDER BY position LIMIT ?'),
   stream: db.prepare<[string, number, number], StoredEvent>(
     'SELECT position, text FROM events WHERE stream = ? AND version > ? ORDER BY version LIMIT ?',
   ),
+  // The index has the positions too: no text is read.
+  version: db
+    .prepare<[string, number], number>('SELECT version FROM events WHERE stream = ? AND position <= ? ORDER BY version DESC LIMIT 1')
+    .pluck(),
 })
 
 /** The rows of a statement until their texts have so many characters; the row that reaches them is the last. */
@@ -135,8 +147,40 @@ export class SqliteLog implements Log {
     return this.#read(({ drain }) => drain.resources.versionOf(stream))
   }
 
+  async versionAt(stream: string, position: number): Promise<number> {
+    return this.#read(({ readAfter }) => readAfter.version.get(stream, position) ?? 0)
+  }
+
   async payload(hash: string): Promise<Buffer | undefined> {
     return this.#read(({ payload }) => payload(hash))
+  }
+
+  async rootAt(size: number): Promise<Buffer> {
+    return this.#read(({ drain }) => drain.proofs.rootAt(size))
+  }
+
+  async inclusionProof(position: number, size: number): Promise<InclusionProof> {
+    return this.#read(({ drain }) => drain.proofs.inclusionProof(position, size))
+  }
+
+  async consistencyProof(from: number, to: number): Promise<Buffer[]> {
+    return this.#read(({ drain }) => drain.proofs.consistencyProof(from, to))
+  }
+
+  async subtrees(from: number, to: number): Promise<Buffer[]> {
+    return this.#read(({ drain }) => drain.proofs.subtrees(from, to))
+  }
+
+  async payloadState(hash: string): Promise<PayloadState | undefined> {
+    return this.#read(({ payloadState }) => payloadState(hash))
+  }
+
+  async erasedAt(): Promise<number> {
+    return this.#read(({ erasedAt }) => erasedAt())
+  }
+
+  async wipe(): Promise<void> {
+    await wipe(() => this.#read(({ db }) => db))
   }
 
   onCommitted(listener: (position: number, changed: Changed) => void): () => void {
@@ -158,7 +202,8 @@ export class SqliteLog implements Log {
     try {
       for (const pragma of this.#options.pragmas ?? []) db.pragma(pragma)
       ensureResources(db)
-      this.#open = { db, drain: new Drain(db), readAfter: prepareReads(db), payload: payloadReader(db, this.#options.vault) }
+      const payloads = { payload: payloadReader(db, this.#options.vault), payloadState: payloadStates(db) }
+      this.#open = { db, drain: new Drain(db), readAfter: prepareReads(db), ...payloads, erasedAt: prepareErasedAt(db) }
       return this.#open
     } catch (error) {
       db.close()
