@@ -20,7 +20,14 @@ export const startEventService = async (file: string, bounds: Partial<StreamBoun
   const log = new SqliteLog({ file, vault })
   const feed = await EventFeed.of(log)
   const streams = new EventStreams(feed, { ...limits, ...bounds })
-  const about = { version: '0', authentication: false, defaultProject: 'mindsdb', sqlStopped: () => undefined, isTraining: () => false }
+  const about = {
+    version: '0',
+    authentication: false,
+    defaultProject: 'mindsdb',
+    headFile: () => undefined,
+    sqlStopped: () => undefined,
+    isTraining: () => false,
+  }
   const logger = pino({ level: 'silent' })
   const routes = [...eventRoutes(log, feed, streams), ...historyRoutes(log, new Histories(log, feed.slices.turns))]
   const hosts = { guarded: true, own: '127.0.0.1', allowed: [] }
