@@ -195,7 +195,7 @@ const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, train
     ...treeRoutes(reading, config.defaultProject),
     ...configRoutes(ledger, reading, { authentication: sessions !== undefined, host: config.host }),
     ...eventRoutes(log, feed, streams),
-    ...historyRoutes(log, histories),
+    ...historyRoutes(reading, histories),
     ...handlerRoutes(),
     ...sqlRoutes(sql),
     ...sqlUtilityRoutes(reading, config.defaultProject),
