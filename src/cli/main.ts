@@ -16,7 +16,7 @@ const usage = `mindledger ${readVersion()}
   mindledger replay --into file.duckdb    build the DuckDB tables anew from the log [--until position]
   mindledger diff [--rows n]              compare the live tables with a replay: exit status 0 equal, 1 different,
                                           2 could not; shows the first n rows that differ in each table (10)
-  mindledger rebuild                      build the resources table anew from the log (server stopped)
+  mindledger rebuild                      build the resources table and the tree anew from the log (server stopped)
   --quiet keeps verify, replay and diff from telling how far they are.
 
 Settings, from the environment:
