@@ -222,7 +222,7 @@ const appOf = ({
     ...treeRoutes(reading, config.defaultProject),
     ...configRoutes(ledger, reading, { authentication: sessions !== undefined, host: config.host }),
     ...eventRoutes(log, feed, streams),
-    ...historyRoutes(log, histories),
+    ...historyRoutes(reading, histories),
     ...proofRoutes(log, heads),
     ...handlerRoutes(),
     ...sqlRoutes(sql),
