@@ -19,10 +19,13 @@ const secretsIn = (value: Json, found: string[]): string[] => {
   return found
 }
 
+/** Hashes of the secrets that a value refers to. */
+export const secretsOf = (value: Json): string[] => secretsIn(value, [])
+
 /** Hashes of the payloads that an event names: its secrets and its recorded rows. */
 export const payloadsOf = (type: string, data: JsonObject): string[] => {
   if (type === 'PredictionsServed') return typeof data['payload'] === 'string' ? [data['payload']] : []
-  return secretsIn(data, [])
+  return secretsOf(data)
 }
 
 const blobFields: Record<string, readonly string[]> = {

@@ -166,7 +166,7 @@ const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, train
     ...agentRoutes(ledger, records),
     ...chatbotRoutes(ledger, records),
     ...modelRoutes({ ledger, records, sql }),
-    ...predictRoutes({ log, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) }),
+    ...predictRoutes({ ledger, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) }),
     ...viewRoutes(ledger, records, (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })),
     ...jobRoutes(ledger, records),
     ...fileRoutes(ledger, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
@@ -182,5 +182,5 @@ const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, train
   ]
   // Only without a login is the address itself what keeps others out.
   const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
-  return createApp({ routes, about, sessions, hosts, logger })
+  return createApp({ ledger, routes, about, sessions, hosts, logger })
 }

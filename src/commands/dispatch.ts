@@ -28,12 +28,20 @@ export type LedgerCommand =
 
 /** An event of another resource than the subject says its stream. */
 type Decision = (LedgerEvent | NewEvent)[]
-/** A resource's commands: `reads` says what the drain looks up for one, `decide` is pure and gives events or throws a Problem. */
-type Module = { reads: (command: never) => Record<string, Lookup>; decide: (command: never, facts: never) => Decision }
+/**
+ * A resource's commands: `reads` says what the drain looks up for one, `readsFurther` what it then asks of these facts, `decide` is
+ * pure and gives events or throws a Problem.
+ */
+type Module = {
+  reads: (command: never) => Record<string, Lookup>
+  readsFurther?: (facts: never) => Record<string, Lookup>
+  decide: (command: never, facts: never) => Decision
+}
 type Handler = {
   /** The kind of the resource that the events belong to; the fact of this name is that resource. */
   subject: Kind
   reads: (command: LedgerCommand) => Record<string, Lookup>
+  readsFurther: ((facts: Record<string, unknown>) => Record<string, Lookup>) | undefined
   decide: (command: LedgerCommand, facts: Record<string, unknown>) => Decision
 }
 
@@ -41,6 +49,7 @@ type Handler = {
 const handler = (subject: Kind, module: Module): Handler => ({
   subject,
   reads: module.reads as Handler['reads'],
+  readsFurther: module.readsFurther as Handler['readsFurther'],
   decide: module.decide as Handler['decide'],
 })
 

@@ -5,7 +5,7 @@ import type { Ledger } from '../commands/ledger.js'
 import { isProblem, missingField, notFound, Problem } from '../errors.js'
 import { carryOut, deletion } from './carry-out.js'
 import type { Records } from './records.js'
-import { param, unwrap, type Route } from './route.js'
+import { commandHeaders, param, type Route, unwrap } from './route.js'
 import { asWritten, inProject, projectNamed, projectOf, resultOf } from './scope.js'
 
 export const agentRecord = z
@@ -57,6 +57,7 @@ export const agentRoutes = (ledger: Ledger, records: Records): Route[] => {
       method: 'post',
       path,
       summary: 'Create an agent',
+      commandHeaders,
       body,
       answers: { 201: agentRecord },
       async handle(req, res) {
@@ -83,6 +84,7 @@ export const agentRoutes = (ledger: Ledger, records: Records): Route[] => {
       method: 'put',
       path: `${path}/:agent`,
       summary: 'Update an agent: params are merged, skills replaced, or added and removed',
+      commandHeaders,
       body,
       answers: { 200: agentRecord },
       async handle(req, res) {
@@ -95,11 +97,19 @@ export const agentRoutes = (ledger: Ledger, records: Records): Route[] => {
         res.json(await records.agent(agent, await projectOf(ledger.log, agent)))
       },
     },
-    { method: 'delete', path: `${path}/:agent`, summary: 'Delete an agent by name or id', answers: { 204: null }, handle: remove },
+    {
+      method: 'delete',
+      path: `${path}/:agent`,
+      summary: 'Delete an agent by name or id',
+      commandHeaders,
+      answers: { 204: null },
+      handle: remove,
+    },
     {
       method: 'delete',
       path: '/projects/:project/agent/:agent',
       summary: 'Delete an agent by name or id (the documented singular path)',
+      commandHeaders,
       answers: { 204: null },
       handle: remove,
     },

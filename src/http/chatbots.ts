@@ -6,7 +6,7 @@ import { missingField } from '../errors.js'
 import { agentRecord } from './agents.js'
 import { carryOut, deletion } from './carry-out.js'
 import type { Records } from './records.js'
-import { given, param, parse, unwrap, type Route } from './route.js'
+import { commandHeaders, given, param, parse, type Route, unwrap } from './route.js'
 import { asWritten, inProject, projectNamed, projectOf, resultOf } from './scope.js'
 
 const written = z
@@ -90,6 +90,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records): Route[] => {
       method: 'post',
       path,
       summary: 'Create a chatbot',
+      commandHeaders,
       body,
       answers: { 201: written },
       async handle(req, res) {
@@ -117,6 +118,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records): Route[] => {
       method: 'put',
       path: `${path}/:chatbot`,
       summary: 'Update a chatbot; one that does not exist is created under the name of the path',
+      commandHeaders,
       body,
       answers: { 200: written, 201: written },
       async handle(req, res) {
@@ -134,6 +136,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records): Route[] => {
       method: 'delete',
       path: `${path}/:chatbot`,
       summary: 'Delete a chatbot by name',
+      commandHeaders,
       answers: { 204: null },
       handle: deletion(ledger, (req) => ({
         type: 'DeleteChatbot',

@@ -9,7 +9,7 @@ import type { Log } from '../log/log.js'
 import { databaseNamed, filesDatabase, findDatabase, systemDatabases, type Database } from './listing.js'
 import { carryOut, deletion } from './carry-out.js'
 import type { Records } from './records.js'
-import { given, jsonBody, param, parse, queryValue, unwrap, type Route } from './route.js'
+import { commandHeaders, given, jsonBody, param, parse, queryValue, type Route, unwrap } from './route.js'
 import { resultOf } from './scope.js'
 
 const listed = z
@@ -99,6 +99,7 @@ export const databaseRoutes = (ledger: Ledger, records: Records, defaultProject:
       method: 'post',
       path,
       summary: 'Create a named connection; its secrets are encrypted',
+      commandHeaders,
       body: z.object({ database: creation, check_connection: checked }),
       answers: { 200: untested, 201: record },
       async handle(req, res) {
@@ -140,6 +141,7 @@ export const databaseRoutes = (ledger: Ledger, records: Records, defaultProject:
       method: 'put',
       path: `${path}/:database`,
       summary: "Change a connection's engine, and merge its parameters; one that does not exist is created",
+      commandHeaders,
       body: z.object({ database: changes, check_connection: checked }),
       answers: { 200: record, 201: record },
       async handle(req, res) {
@@ -158,6 +160,7 @@ export const databaseRoutes = (ledger: Ledger, records: Records, defaultProject:
       method: 'delete',
       path: `${path}/:database`,
       summary: 'Delete a connection, or an empty project',
+      commandHeaders,
       answers: { 204: null },
       handle: deletion(ledger, async (req) => {
         const name = param(req, 'database')

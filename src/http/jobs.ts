@@ -5,7 +5,7 @@ import { readJob } from '../jobs/definition.js'
 import { readRuns } from '../jobs/history.js'
 import { carryOut, deletion } from './carry-out.js'
 import type { Records } from './records.js'
-import { param, unwrap, type Route } from './route.js'
+import { commandHeaders, param, type Route, unwrap } from './route.js'
 import { inProject, projectNamed, projectOf, resultOf } from './scope.js'
 
 const record = z
@@ -62,6 +62,7 @@ export const jobRoutes = (ledger: Ledger, records: Records): Route[] => [
     method: 'post',
     path,
     summary: 'Create a job: statements that run at times of their own',
+    commandHeaders,
     body: z.object({ job: creation }),
     answers: { 200: record },
     async handle(req, res) {
@@ -99,6 +100,7 @@ export const jobRoutes = (ledger: Ledger, records: Records): Route[] => [
     method: 'delete',
     path: `${path}/:job`,
     summary: 'Delete a job; a run under way is cancelled',
+    commandHeaders,
     answers: { 204: null },
     handle: deletion(ledger, (req) => ({ type: 'DeleteJob', data: { project: param(req, 'project'), job: param(req, 'job') } })),
   },

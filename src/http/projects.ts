@@ -3,7 +3,7 @@ import { resourceName } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
 import { isProblem, Problem } from '../errors.js'
 import { carryOut, deletion } from './carry-out.js'
-import { param, unwrap, type Route } from './route.js'
+import { commandHeaders, param, type Route, unwrap } from './route.js'
 import { projectNamed } from './scope.js'
 
 const record = z.object({ name: z.string() }).meta({ id: 'Project' })
@@ -25,6 +25,7 @@ export const projectRoutes = (ledger: Ledger, defaultProject: string): Route[] =
     method: 'post',
     path,
     summary: 'Create a project',
+    commandHeaders,
     body: z.object({ project: creation }),
     answers: { 201: record },
     async handle(req, res) {
@@ -52,6 +53,7 @@ export const projectRoutes = (ledger: Ledger, defaultProject: string): Route[] =
     method: 'delete',
     path: `${path}/:project`,
     summary: 'Delete an empty project',
+    commandHeaders,
     answers: { 204: null },
     handle: deletion(ledger, (req) => ({ type: 'DeleteProject', data: { project: param(req, 'project'), defaultProject } })),
   },

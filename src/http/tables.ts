@@ -9,8 +9,8 @@ import type { SqlEngine } from '../sql/execute.js'
 import { carryOut } from './carry-out.js'
 import { fileName } from './files.js'
 import { databaseNamed, entriesOf, type Database, type Entry } from './listing.js'
-import { idempotencyOf, originOf } from './origin.js'
-import { param, unwrap, type Route } from './route.js'
+import { executionOf, originOf } from './origin.js'
+import { commandHeaders, param, type Route, unwrap, withoutDryRun } from './route.js'
 
 const record = z.object({ name: z.string(), type: z.enum(['data', 'model', 'view', 'agent', 'system view']) }).meta({ id: 'Table' })
 const creation = z.object({ name: resourceName, select: text, replace: z.boolean().nullish() })
@@ -50,10 +50,10 @@ export const tableRoutes = (ledger: Ledger, sql: Pick<SqlEngine, 'execute'>): Ro
     if (!found) throw notFound('table', name)
     return found
   }
-  const create = async (req: Request, res: Response): Promise<void> => {
+  const create = async (req: Request, res: Response): Promise<Entry['name']> => {
     const { name, select, replace } = unwrap(req, 'table', creation)
     writable(await databaseNamed(log, param(req, 'database')), 'created', name)
-    const [origin, execution] = [originOf(req, res), idempotencyOf(req)]
+    const [origin, execution] = [originOf(req, res), executionOf(req)]
     const file = fileName(name)
     const taken = await log.resources.one('file', file)
     if (taken && replace !== true && !(await ledger.repeated(origin, execution))) throw conflict('table', name)
@@ -61,6 +61,7 @@ export const tableRoutes = (ledger: Ledger, sql: Pick<SqlEngine, 'execute'>): Ro
     const answer = await sql.execute({ query, origin, execution })
     if (answer.type === 'error') throw answer.problem
     res.locals['positions'] = answer.positions
+    return file
   }
   return [
     {
@@ -76,12 +77,11 @@ export const tableRoutes = (ledger: Ledger, sql: Pick<SqlEngine, 'execute'>): Ro
       method: 'post',
       path,
       summary: 'Keep the rows of a SELECT as a file',
+      commandHeaders: withoutDryRun,
       body: z.object({ table: creation }),
       answers: { 201: record },
       async handle(req, res) {
-        await create(req, res)
-        const { name } = unwrap(req, 'table', creation)
-        res.status(201).json(shown(await tableNamed({ type: 'files', name: 'files' }, name)))
+        res.status(201).json({ name: await create(req, res), type: 'data' })
       },
     },
     {
@@ -97,12 +97,13 @@ export const tableRoutes = (ledger: Ledger, sql: Pick<SqlEngine, 'execute'>): Ro
       method: 'delete',
       path: `${path}/:table`,
       summary: 'Delete a file',
+      commandHeaders,
       answers: { 204: null },
       async handle(req, res) {
         const database = await databaseNamed(log, param(req, 'database'))
         const name = param(req, 'table')
         writable(database, 'deleted', name)
-        const repeated = await ledger.repeated(originOf(req, res), idempotencyOf(req))
+        const repeated = await ledger.repeated(originOf(req, res), executionOf(req))
         const file = repeated ? name : (await tableNamed(database, name)).name
         await carryOut(ledger, { type: 'DeleteFile', data: { file } }, req, res)
         res.status(204).end()

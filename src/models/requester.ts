@@ -1,8 +1,8 @@
 import type { StreamId } from '../../events/common.js'
 import { parseEnvelope } from '../../events/envelope.js'
 import { limits } from '../limits.js'
+import { currentEvent } from '../log/current-event.js'
 import type { Log } from '../log/log.js'
-import { currentEvent } from '../log/sqlite/rebuild.js'
 
 /**
  * Who asked for a version of a model, as its log says; undefined when the log has no such version.

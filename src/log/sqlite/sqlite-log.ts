@@ -3,14 +3,15 @@ import { ConfigError } from '../../config.js'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
 import type { Vault } from '../../vault/vault.js'
-import type { Changed, Head, Log, Outcome, Resources, StoredEvent, Submission } from '../log.js'
+import type { Changed, Head, Keyed, Log, Outcome, Reply, Resources, StoredEvent, Submission } from '../log.js'
 import { Drain, isStorageError } from './drain.js'
 import { payloadReader, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
 import type { ResourceTable } from './resource-table.js'
 import { openForWriting, readLogId, readMeta, type Connection } from './schema.js'
 
-type Waiting = { make: () => Submission; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
+/** Something to do in the next transaction. `work` gives what answers it once that is on the disk. */
+type Waiting = { work: (drain: Drain) => () => void; reject: (error: unknown) => void }
 type Open = { db: Connection; drain: Drain; readAfter: ReturnType<typeof prepareReads>; payload: PayloadReader }
 
 const prepareReads = (db: Connection) => ({
@@ -89,19 +90,35 @@ export class SqliteLog implements Log {
   }
 
   submitLater(make: () => Submission): Promise<Outcome> {
+    return this.#inLine((drain) => drain.carryOut(make()))
+  }
+
+  keepReply(keyed: Keyed, reply: Reply): Promise<Reply> {
+    return this.#inLine((drain) => drain.keepReply(keyed, reply))
+  }
+
+  async replyTo(keyed: Keyed): Promise<Reply | undefined> {
+    return this.#read(({ drain }) => drain.replyTo(keyed))
+  }
+
+  #inLine<T>(work: (drain: Drain) => T): Promise<T> {
     if (this.#closing) return Promise.reject(stopping())
     if (this.#queue.length >= limits.queueMaxCommands)
       return Promise.reject(
         new Problem('busy', 'Busy', `${limits.queueMaxCommands} commands are waiting already`, { retryAfterSeconds: 1 }),
       )
     return new Promise((resolve, reject) => {
-      this.#queue.push({ make, resolve, reject })
+      const answered = (drain: Drain) => {
+        const result = work(drain)
+        return () => resolve(result)
+      }
+      this.#queue.push({ work: answered, reject })
       this.#schedule()
     })
   }
 
-  async repeated(submission: Pick<Submission, 'origin' | 'idempotency'>): Promise<Outcome | undefined> {
-    return this.#read(({ drain }) => drain.repeated(submission))
+  async repeated(keyed: Keyed): Promise<Outcome | undefined> {
+    return this.#read(({ drain }) => drain.repeated(keyed))
   }
 
   async head(): Promise<Head> {
@@ -184,10 +201,9 @@ export class SqliteLog implements Log {
     try {
       const { drain } = this.#connect()
       drain.begin()
-      for (const { make, resolve, reject } of batch)
+      for (const { work, reject } of batch)
         try {
-          const outcome = drain.carryOut(make())
-          answers.push(() => resolve(outcome))
+          answers.push(work(drain))
         } catch (error) {
           if (isStorageError(error)) throw error
           answers.push(() => reject(error))
@@ -200,7 +216,7 @@ export class SqliteLog implements Log {
     // Only what is on the disk is answered.
     for (const answer of answers) answer()
     const { tail, changed } = this.#connect().drain
-    this.#announce(tail.position, changed)
+    if (changed.size > 0) this.#announce(tail.position, changed)
   }
 
   /** What is committed stays so, whatever a listener makes of it: its fault stops neither the log nor the other listeners. */
