@@ -19,6 +19,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   batchMaxCommands: 'Commands that share one commit. Beyond: the next commit takes them.',
   payloadMaxBytes: 'The rows of predictions that are recorded together. Beyond: 413 `too_large`.',
   stateCacheMaxChars: 'States of resources that are kept parsed. Beyond: the one used longest ago is read anew.',
+  rollbackMaxVersion: 'The version that a resource is taken back to: its events up to there are folded in the transaction. Beyond: 400 `wrong_arguments`.',
   idempotencyMaxAgeMs: 'How long the answer to an Idempotency-Key is kept. Beyond: forgotten at the next start.',
   statementMaxChars: 'An SQL statement. Beyond: 400, before it is read.',
   asOfMaxChars: 'The time in `as_of` of a context. Beyond: 400 `wrong_arguments`.',

@@ -10,6 +10,7 @@ import * as file from './file.js'
 import * as job from './job.js'
 import * as model from './model.js'
 import * as project from './project.js'
+import { rollbackOf, type RollbackCommand } from './rollback.js'
 import * as skill from './skill.js'
 import * as view from './view.js'
 
@@ -25,6 +26,7 @@ export type LedgerCommand =
   | engine.EngineCommand
   | model.ModelCommand
   | job.JobCommand
+  | RollbackCommand
 
 /** An event of another resource than the subject says its stream. */
 type Decision = (LedgerEvent | NewEvent)[]
@@ -109,4 +111,11 @@ export const handlers: Record<LedgerCommand['type'], Handler> = {
   DeleteJob: job_,
   StartJobRun: job_,
   FinishJobRun: job_,
+  RollBackSkill: handler('skill', rollbackOf('skill')),
+  RollBackAgent: handler('agent', rollbackOf('agent')),
+  RollBackChatbot: handler('chatbot', rollbackOf('chatbot')),
+  RollBackView: handler('view', rollbackOf('view')),
+  RollBackJob: handler('job', rollbackOf('job')),
+  RollBackDatabase: handler('database', rollbackOf('database')),
+  RollBackFile: handler('file', rollbackOf('file')),
 }

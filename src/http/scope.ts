@@ -18,7 +18,7 @@ export const inProject = async <K extends Kind>(log: Log, kind: K, projectName: 
 }
 
 /** The project that a resource lives in, whatever became of it since the resource was written. @throws Problem 404 */
-export const projectOf = async (log: Log, { state }: Found<'skill' | 'agent' | 'chatbot' | 'job'>): Promise<Found<'project'>> => {
+export const projectOf = async (log: Log, { state }: Found<'skill' | 'agent' | 'chatbot' | 'job' | 'model'>): Promise<Found<'project'>> => {
   const project = await lastKnown(log, 'project', state.project)
   if (!project) throw notFound('project', state.project)
   return project

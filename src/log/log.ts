@@ -3,7 +3,7 @@ import type { StreamId } from '../../events/common.js'
 import type { Source } from '../../events/envelope.js'
 import type { SealedPayload } from '../vault/vault.js'
 import type { Expects } from './expects.js'
-import type { AnyFound, Found, Lookup } from './lookups.js'
+import type { AnyFound, Earlier, Found, Lookup } from './lookups.js'
 
 /** The newest event's position and the chain up to it. Position 0 is the empty log. */
 export type Head = { logId: string; position: number; chain: string }
@@ -107,6 +107,8 @@ export interface Log {
   readAll(after: number, limit: number): Promise<StoredEvent[]>
   /** Events of one stream after a version, in order. */
   readStream(stream: string, after: number, limit: number): Promise<StoredEvent[]>
+  /** What a resource was at a version of its own; undefined when it has no such version. */
+  earlier<K extends Kind>(found: Found<K>, version: number): Promise<Earlier<K> | undefined>
   /** The number of events in a stream; 0 when there is none. */
   streamVersion(stream: string): Promise<number>
   /** The plain bytes of a payload; undefined when it was erased or never was. */

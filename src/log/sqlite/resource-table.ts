@@ -32,7 +32,7 @@ export class ResourceTable {
   readonly #linked
   readonly #version
   readonly #history
-  readonly #erased
+  readonly #readable
   readonly #upsert
   readonly #remove
   readonly #link
@@ -53,7 +53,7 @@ export class ResourceTable {
     this.#history = db
       .prepare<[string, number], string>('SELECT text FROM events WHERE stream = ? AND version <= ? ORDER BY version')
       .pluck()
-    this.#erased = db.prepare<[string], number>('SELECT 1 FROM payloads WHERE hash = ? AND wrapped IS NOT NULL').pluck()
+    this.#readable = db.prepare<[string], number>('SELECT 1 FROM payloads WHERE hash = ? AND wrapped IS NOT NULL').pluck()
     this.#upsert = db.prepare<[string, string, string, string, number, number, string, string, string]>(
       `INSERT INTO resources (stream, kind, project, name, id, version, created_at, updated_at, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (stream) DO UPDATE SET
@@ -109,7 +109,7 @@ export class ResourceTable {
     if (version < 1 || version > newest) return undefined
     let state: States[K] | undefined
     for (const text of this.#history.iterate(stream, version)) state = evolve(kind, state, currentEvent(parseEnvelope(text)))
-    return state && { state, erased: secretsOf(state as JsonObject).filter((hash) => this.#erased.get(hash) === undefined) }
+    return state && { state, erased: secretsOf(state as JsonObject).filter((hash) => this.#readable.get(hash) === undefined) }
   }
 
   /** Answers a decision's lookups. What two of them need alike is read once. */

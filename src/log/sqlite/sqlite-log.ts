@@ -1,9 +1,11 @@
 import { v4 as uuidv4 } from 'uuid'
+import type { Kind } from '../../../events/catalogue.js'
 import { ConfigError } from '../../config.js'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
 import type { Vault } from '../../vault/vault.js'
 import type { Changed, Head, Keyed, Log, Outcome, Reply, Resources, StoredEvent, Submission } from '../log.js'
+import type { Earlier, Found } from '../lookups.js'
 import { Drain, isStorageError } from './drain.js'
 import { payloadReader, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
@@ -132,6 +134,10 @@ export class SqliteLog implements Log {
 
   async readStream(stream: string, after: number, limit: number): Promise<StoredEvent[]> {
     return this.#read(({ readAfter }) => readAfter.stream.all(stream, after, limit))
+  }
+
+  async earlier<K extends Kind>(found: Found<K>, version: number): Promise<Earlier<K> | undefined> {
+    return this.#read(({ drain }) => drain.resources.earlier(found, version))
   }
 
   async streamVersion(stream: string): Promise<number> {
