@@ -10,6 +10,7 @@ import { openApiDocument } from './openapi.js'
 import { refuseForeignHosts, type Hosts } from './hosts.js'
 import { identify, requestId } from './origin.js'
 import { problemHandler } from './problem.js'
+import { refuseAsOf } from './reading.js'
 import type { Route } from './route.js'
 import type { Sessions } from './sessions.js'
 import type { About } from './status.js'
@@ -75,7 +76,13 @@ export const createApp = ({ ledger, routes, about, sessions, hosts, logger }: Ap
   app.get('/openapi.json', (_req, res) => {
     res.json(document)
   })
-  for (const route of routes) app[route.method](route.path, handlerOf(route, ledger))
+  for (const route of routes) {
+    const handle = handlerOf(route, ledger)
+    app[route.method](route.path, (req, res, next) => {
+      refuseAsOf(req, route)
+      return handle(req, res, next)
+    })
+  }
   app.use(refuseNotBuilt, unknownPath)
   app.use(problemHandler(logger))
   return app

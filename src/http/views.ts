@@ -5,6 +5,8 @@ import type { Ledger } from '../commands/ledger.js'
 import type { Origin } from '../log/log.js'
 import { carryOut, deletion } from './carry-out.js'
 import { executionOf, note, originOf } from './origin.js'
+import { tag } from './etag.js'
+import type { Reading } from './reading.js'
 import type { Records } from './records.js'
 import { commandHeaders, param, type Route, unwrap } from './route.js'
 import { inProject, projectNamed, resultOf } from './scope.js'
@@ -19,7 +21,7 @@ export type CheckView = (query: string, database: string, origin: Origin, ofView
 
 type Written = 'CreateView' | 'PutView'
 
-export const viewRoutes = (ledger: Ledger, records: Records, check: CheckView): Route[] => {
+export const viewRoutes = (ledger: Ledger, records: Records, reading: Reading, check: CheckView): Route[] => {
   const checkedWrite = async (req: Request, res: Response, type: Written, { view, query }: { view: string; query: string }) => {
     const project = await projectNamed(ledger.log, param(req, 'project'))
     const { name } = project.state
@@ -34,16 +36,15 @@ export const viewRoutes = (ledger: Ledger, records: Records, check: CheckView): 
     return { created: positions[0] === written.id, record: records.view(written) }
   }
   return [
-    {
-      method: 'get',
+    reading({
       path,
       summary: 'List the views of a project',
       answers: { 200: z.array(record) },
-      async handle(req, res) {
-        const project = await projectNamed(ledger.log, param(req, 'project'))
-        res.json((await ledger.log.resources.list('view', project)).map((view) => records.view(view)))
+      async handle(req, res, moment) {
+        const project = await projectNamed(moment, param(req, 'project'))
+        res.json((await moment.resources.list('view', project)).map((view) => moment.records.view(view)))
       },
-    },
+    }),
     {
       method: 'post',
       path,
@@ -57,15 +58,16 @@ export const viewRoutes = (ledger: Ledger, records: Records, check: CheckView): 
         res.status(201).json(record)
       },
     },
-    {
-      method: 'get',
+    reading({
       path: `${path}/:view`,
       summary: 'Get a view',
       answers: { 200: record },
-      async handle(req, res) {
-        res.json(records.view((await inProject(ledger.log, 'view', param(req, 'project'), param(req, 'view'))).found))
+      async handle(req, res, moment) {
+        const { found } = await inProject(moment, 'view', param(req, 'project'), param(req, 'view'))
+        tag(res, found)
+        res.json(moment.records.view(found))
       },
-    },
+    }),
     {
       method: 'put',
       path: `${path}/:view`,
