@@ -11,10 +11,12 @@ const usage = `mindledger ${readVersion()}
   mindledger sql [--db name] <statement>  run a statement, on the running server or on the data directory
                  [--as-of when]           ... which reads as things were at a position or a time (UTC)
   mindledger log [--from n] [--follow]    print the events, one JSON text a line
-  mindledger head                         print the newest position and chain; keep it elsewhere
-  mindledger verify [--head file]         walk the whole log; exit status 0 only when it holds
+  mindledger head [--into file]           print the signed head of the log, or append it; keep it elsewhere
+                  [--key|--json|--new-key] ... the public key; the head with the chain, unsigned; begin a new key
+  mindledger verify [--head file]…        walk the whole log; exit status 0 only when it holds
+                    [--vkey key]          ... and the heads are signed with this key
   mindledger replay --into file.duckdb    build the DuckDB tables anew from the log [--until position]
-  mindledger rebuild                      build the resources table anew from the log (server stopped)
+  mindledger rebuild                      build the resources table and the tree anew from the log (server stopped)
 
 Settings, from the environment:
 ${settingDescriptions.map(({ name, about, default: value }) => `  ${name.padEnd(16)} ${about}${value === undefined ? '' : ` (${String(value)})`}`).join('\n')}
@@ -23,7 +25,11 @@ ${settingDescriptions.map(({ name, about, default: value }) => `  ${name.padEnd(
 const options = {
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
-  head: { type: 'string' },
+  head: { type: 'string', multiple: true },
+  key: { type: 'boolean' },
+  json: { type: 'boolean' },
+  'new-key': { type: 'boolean' },
+  vkey: { type: 'string' },
   into: { type: 'string' },
   until: { type: 'string' },
   from: { type: 'string' },
@@ -58,8 +64,8 @@ const taken: Record<string, readonly (keyof typeof options)[]> = {
   serve: [],
   sql: ['db', 'as-of'],
   log: ['from', 'follow'],
-  head: [],
-  verify: ['head'],
+  head: ['into', 'key', 'json', 'new-key'],
+  verify: ['head', 'vkey'],
   replay: ['into', 'until'],
   rebuild: [],
 }
@@ -90,9 +96,13 @@ const run = async (args: string[]): Promise<number> => {
     case 'log':
       return (await import('./log.js')).printLog(config, { from: positive('from', values.from, 1), follow: values.follow ?? false })
     case 'head':
-      return (await import('./head.js')).head(config, terminal)
+      return (await import('./head.js')).head(
+        config,
+        { into: values.into, key: values.key ?? false, json: values.json ?? false, newKey: values['new-key'] ?? false },
+        terminal,
+      )
     case 'verify':
-      return (await import('./verify.js')).verify(config, { head: values.head }, terminal)
+      return (await import('./verify.js')).verify(config, { heads: values.head ?? [], vkey: values.vkey }, terminal)
     case 'replay': {
       const until = values.until === undefined ? undefined : positive('until', values.until, 1)
       return (await import('./replay.js')).replayInto(config, { into: required('into', values.into), until }, terminal)

@@ -55,10 +55,11 @@ const schema = `
 `
 
 /**
- * What releases since the first one added. A file that was written without `secure_delete` may hold copies of what was
+ * What releases since the first one added. The tree is filled when the log is opened. A file that was written without `secure_delete` may hold copies of what was
  * deleted: it is written anew before the first erasure, which then notes so (see wipe.ts).
  */
 const additions = (db: Connection): void => {
+  db.exec(treeTable)
   if (db.prepare(`SELECT 1 FROM pragma_table_info('payloads') WHERE name = 'replaced_by'`).get() === undefined)
     db.exec('ALTER TABLE payloads ADD COLUMN replaced_by TEXT')
 }
@@ -77,8 +78,6 @@ export const openForWriting = (file: string, freshLogId: () => string): Connecti
       db.exec(schema)
       db.prepare(`INSERT INTO meta VALUES ('log_id', ?), ('secure_delete', 'always')`).run(freshLogId())
     })()
-  // Logs of older releases lack it; it is filled when the log is opened.
-  db.exec(treeTable)
   additions(db)
   return db
 }
@@ -92,6 +91,15 @@ export const openForReading = (file: string): Connection => {
 
 export const readMeta = (db: Connection, key: string): string | undefined =>
   db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck().get(key)
+
+/** The public keys that sign this log's heads, as verifier keys, the newest first. Earlier ones stay, for the heads that they signed. */
+export const readHeadKeys = (db: Connection): string[] => readMeta(db, 'head_keys')?.split('\n') ?? []
+
+/** Notes the key that signs this log's heads from now on. */
+export const noteHeadKey = (db: Connection, vkey: string): void => {
+  const keys = [vkey, ...readHeadKeys(db).filter((key) => key !== vkey)].join('\n')
+  db.prepare(`INSERT INTO meta VALUES ('head_keys', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`).run(keys)
+}
 
 /** Reads the position of the last erasure; 0 when there was none. The log's own stream is short. */
 export const prepareErasedAt = (db: Connection): (() => number) => {

@@ -1,3 +1,4 @@
+import type { Statement } from 'better-sqlite3'
 import { v4 as uuidv4 } from 'uuid'
 import { ConfigError } from '../../config.js'
 import { Problem } from '../../errors.js'
@@ -8,7 +9,7 @@ import { Drain, isStorageError } from './drain.js'
 import { payloadReader, payloadStates, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
 import type { ResourceTable } from './resource-table.js'
-import { openForWriting, prepareErasedAt, readLogId, readMeta, type Connection } from './schema.js'
+import { noteHeadKey, openForWriting, prepareErasedAt, readHeadKeys, readLogId, readMeta, type Connection } from './schema.js'
 import { wipe } from './wipe.js'
 
 type Waiting = { make: () => Submission; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
@@ -26,7 +27,24 @@ const prepareReads = (db: Connection) => ({
   stream: db.prepare<[string, number, number], StoredEvent>(
     'SELECT position, text FROM events WHERE stream = ? AND version > ? ORDER BY version LIMIT ?',
   ),
+  // The index has the positions too: no text is read.
+  version: db
+    .prepare<[string, number], number>('SELECT version FROM events WHERE stream = ? AND position <= ? ORDER BY version DESC LIMIT 1')
+    .pluck(),
 })
+
+/** The rows of a statement until their texts have so many characters; the row that reaches them is the last. */
+const bounded = <P extends unknown[]>(statement: Statement<P, StoredEvent>, parameters: P, maxChars = Infinity): StoredEvent[] => {
+  if (maxChars === Infinity) return statement.all(...parameters)
+  const events: StoredEvent[] = []
+  let chars = 0
+  for (const event of statement.iterate(...parameters)) {
+    events.push(event)
+    chars += event.text.length
+    if (chars >= maxChars) break
+  }
+  return events
+}
 
 /** The first server notes which key it seals with; another key would make a log of two halves. */
 const requireSameKey = (db: Connection, vault: Vault): void => {
@@ -117,16 +135,20 @@ export class SqliteLog implements Log {
     return { logId: this.id, position, chain: chain.toString('hex') }
   }
 
-  async readAll(after: number, limit: number): Promise<StoredEvent[]> {
-    return this.#read(({ readAfter }) => readAfter.all.all(after, limit))
+  async readAll(after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
+    return this.#read(({ readAfter }) => bounded(readAfter.all, [after, limit], maxChars))
   }
 
-  async readStream(stream: string, after: number, limit: number): Promise<StoredEvent[]> {
-    return this.#read(({ readAfter }) => readAfter.stream.all(stream, after, limit))
+  async readStream(stream: string, after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
+    return this.#read(({ readAfter }) => bounded(readAfter.stream, [stream, after, limit], maxChars))
   }
 
   async streamVersion(stream: string): Promise<number> {
     return this.#read(({ drain }) => drain.resources.versionOf(stream))
+  }
+
+  async versionAt(stream: string, position: number): Promise<number> {
+    return this.#read(({ readAfter }) => readAfter.version.get(stream, position) ?? 0)
   }
 
   async payload(hash: string): Promise<Buffer | undefined> {
@@ -147,6 +169,15 @@ export class SqliteLog implements Log {
 
   async subtrees(from: number, to: number): Promise<Buffer[]> {
     return this.#read(({ drain }) => drain.proofs.subtrees(from, to))
+  }
+
+  /** The verifier keys of those who sign its heads, the newest first. */
+  headKeys(): string[] {
+    return this.#read(({ db }) => readHeadKeys(db))
+  }
+
+  noteHeadKey(vkey: string): void {
+    this.#read(({ db }) => noteHeadKey(db, vkey))
   }
 
   async payloadState(hash: string): Promise<PayloadState | undefined> {
