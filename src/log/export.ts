@@ -1,3 +1,4 @@
+import { foldName } from '../../events/common.js'
 import { predictionsStream } from '../../events/predictions.js'
 import { parseEnvelope, type Envelope } from '../../events/envelope.js'
 import { logStream } from '../../events/log.js'
@@ -48,6 +49,30 @@ class Membership {
 }
 
 /**
+ * The project that had this name last, among the first `size` events; it may have another name since, or be gone.
+ * Gives the name as it was written.
+ */
+export const projectCalled = async (
+  read: ExportSource['read'],
+  name: string,
+  size: number,
+): Promise<{ stream: string; name: string } | undefined> => {
+  const wanted = foldName(name)
+  let found: { stream: string; name: string } | undefined
+  for (let position = 0; position < size;) {
+    const events = await read(position, Math.min(pageEvents, size - position))
+    for (const { text } of events) {
+      if (!text.includes('"type":"Project')) continue
+      const { stream, type, data } = parseEnvelope(text)
+      const given = type === 'ProjectCreated' || type === 'ProjectRenamed' ? data['name'] : undefined
+      if (typeof given === 'string' && foldName(given) === wanted) found = { stream, name: given }
+    }
+    position += events.length || size
+  }
+  return found
+}
+
+/**
  * Lines of an export for the offline verifier, some at a time: a header, then the text of each event, or the hashes of the
  * subtrees over those that are left out.
  *
@@ -79,7 +104,7 @@ export async function* exportLines(source: ExportSource, { size, project, splits
 /** Lines in the place of the leaves [from, to), divided at these ends. */
 const omitted = async (source: ExportSource, from: number, to: number, ends: readonly number[]): Promise<string> => {
   let lines = ''
-  for (let begin = from; begin < to; ) {
+  for (let begin = from; begin < to;) {
     const after = begin
     const end = Math.min(to, ends.find((at) => at > after) ?? to)
     const subtrees = (await source.subtrees(begin, end)).map((hash) => hash.toString('base64'))

@@ -105,7 +105,10 @@ describe('an honest export is accepted', () => {
     const whole = fileOf(taken.whole.join(''))
     expect((await run(whole, '--head', fileOf(taken.oldHead))).status).toBe(0)
     const shop = fileOf(taken.shop.join(''))
-    expect(await run(shop, '--head', fileOf(taken.oldHead))).toMatchObject({ status: 1, out: expect.stringMatching(/NOT PROVEN.*older form/) })
+    expect(await run(shop, '--head', fileOf(taken.oldHead))).toMatchObject({
+      status: 1,
+      out: expect.stringMatching(/NOT PROVEN.*older form/),
+    })
   })
 
   test('of the events of a project, with all that is said of them, and no other', () => {
@@ -147,18 +150,22 @@ const header = (lines: string[], change: (header: Header) => Partial<Header>): v
 }
 const events = (lines: readonly string[]): number[] => lines.flatMap((line, at) => (line.startsWith('{"position"') ? [at] : []))
 const left = (lines: readonly string[]): number[] => lines.flatMap((line, at) => (line.startsWith('{"omitted"') ? [at] : []))
-const event = (change: (event: Record<string, unknown>, random: Random) => object): Change => (lines, random) => {
-  const at = pick(random, events(lines))
-  lines[at] = `${JSON.stringify({ ...JSON.parse(lines[at]!), ...change(JSON.parse(lines[at]!) as Record<string, unknown>, random) })}\n`
-}
-const omitted = (change: (omitted: Omitted['omitted'], random: Random) => void): Change => (lines, random) => {
-  const where = left(lines)
-  if (where.length === 0) return
-  const at = pick(random, where)
-  const read = JSON.parse(lines[at]!) as Omitted
-  change(read.omitted, random)
-  lines[at] = `${JSON.stringify(read)}\n`
-}
+const event =
+  (change: (event: Record<string, unknown>, random: Random) => object): Change =>
+  (lines, random) => {
+    const at = pick(random, events(lines))
+    lines[at] = `${JSON.stringify({ ...JSON.parse(lines[at]!), ...change(JSON.parse(lines[at]!) as Record<string, unknown>, random) })}\n`
+  }
+const omitted =
+  (change: (omitted: Omitted['omitted'], random: Random) => void): Change =>
+  (lines, random) => {
+    const where = left(lines)
+    if (where.length === 0) return
+    const at = pick(random, where)
+    const read = JSON.parse(lines[at]!) as Omitted
+    change(read.omitted, random)
+    lines[at] = `${JSON.stringify(read)}\n`
+  }
 const position = (line: string): number => (JSON.parse(line) as { position: number }).position
 const hidden = (line: string): string =>
   `${JSON.stringify({ omitted: { from: position(line), to: position(line), subtrees: [sha256(`\0${line.slice(0, -1)}`).toString('base64')] } })}\n`
@@ -193,7 +200,10 @@ const changes: Record<string, Change> = {
     // The newest of a stream may be hidden in an export of a project: the verifier says so itself.
     const versions = new Map(events(lines).map((at) => [(JSON.parse(lines[at]!) as { stream: string }).stream, at]))
     const newest = new Set(versions.values())
-    const at = pick(random, events(lines).filter((one) => !newest.has(one)))
+    const at = pick(
+      random,
+      events(lines).filter((one) => !newest.has(one)),
+    )
     lines[at] = hidden(lines[at]!)
   },
   'the last lines cut off': (lines, random) => void lines.splice(-1 - random.below(5)),
@@ -233,28 +243,33 @@ const changes: Record<string, Change> = {
   nothing: (lines) => void lines.splice(0),
 }
 
-test(`each of ${count} manipulated exports is rejected`, async () => {
-  const random = new Random(11)
-  const all = Object.entries(changes)
-  const missed: string[] = []
-  const one = async (i: number) => {
-    const [name, change] = all[i % all.length]!
-    const [taken, other] = [logs[i % 2]!, logs[(i + 1) % 2]!]
-    let lines: string[]
-    const draw = (): void => {
-      const which = name.startsWith('left out') || random.below(2) === 0 ? 'shop' : 'whole'
-      lines = [...taken[which]]
-      change(lines, random, taken, other)
-      if (lines.join('') === taken[which].join('')) draw() // one hash in reverse, for instance
+test(
+  `each of ${count} manipulated exports is rejected`,
+  async () => {
+    const random = new Random(11)
+    const all = Object.entries(changes)
+    const missed: string[] = []
+    const one = async (i: number) => {
+      const [name, change] = all[i % all.length]!
+      const [taken, other] = [logs[i % 2]!, logs[(i + 1) % 2]!]
+      let lines: string[]
+      const draw = (): void => {
+        const which = name.startsWith('left out') || random.below(2) === 0 ? 'shop' : 'whole'
+        lines = [...taken[which]]
+        change(lines, random, taken, other)
+        if (lines.join('') === taken[which].join('')) draw() // one hash in reverse, for instance
+      }
+      draw()
+      const heads = random.below(2) === 0 ? ['--head', fileOf(headsOf(taken))] : []
+      const said = await run(fileOf(lines!.join('')), '--key', taken.signer.key, ...heads)
+      if (said.status !== 1 || !said.out.endsWith('THE EXPORT DOES NOT HOLD\n'))
+        missed.push(`${i} ${name}: ${said.status} ${said.out}${said.err}`)
     }
-    draw()
-    const heads = random.below(2) === 0 ? ['--head', fileOf(headsOf(taken))] : []
-    const said = await run(fileOf(lines!.join('')), '--key', taken.signer.key, ...heads)
-    if (said.status !== 1 || !said.out.endsWith('THE EXPORT DOES NOT HOLD\n')) missed.push(`${i} ${name}: ${said.status} ${said.out}${said.err}`)
-  }
-  for (let i = 0; i < count; i += 2) await Promise.all([one(i), one(i + 1)])
-  expect(missed).toEqual([])
-}, Math.max(minutes, count * 1_000))
+    for (let i = 0; i < count; i += 2) await Promise.all([one(i), one(i + 1)])
+    expect(missed).toEqual([])
+  },
+  Math.max(minutes, count * 1_000),
+)
 
 test('a history that the holder of the key signed anew is rejected with a head kept elsewhere, and only with it', async () => {
   const [taken] = logs as [Taken]

@@ -26,7 +26,12 @@ export const blobHash = async (hash: string): Promise<string | undefined> => has
 const draw = (random: Random): Command => {
   const n = random.below(8)
   const project = pick(random, projects)
-  const params = { tables: [`t${n}`], n: random.below(100), note: 'line\nbreak \u2028 猫', ...(n < 4 && { api_key: `sk-${random.next()}` }) }
+  const params = {
+    tables: [`t${n}`],
+    n: random.below(100),
+    note: 'line\nbreak \u2028 猫',
+    ...(n < 4 && { api_key: `sk-${random.next()}` }),
+  }
   const content = { content: sha256Hex(bytesOf(n)), bytes: 9, row_count: 1, columns: [], original_name: null }
   const request = { engine: 'lightwood', target: 'y', database: 'files', query: 'SELECT 1', using: {}, seed: n, activate: true, tag: null }
   const agent = { model_name: null, provider: null, params: {} }
@@ -99,6 +104,12 @@ const eraseOne = async (log: SqliteLog, random: Random): Promise<void> => {
   const events = (await log.readAll(0, 10_000)).map(({ text }) => parseEnvelope(text))
   const hashes = events.flatMap(({ type, data }) => payloadsOf(type, data))
   if (hashes.length === 0) return
-  const data = { what: 'secrets' as const, subject: 'one', reason: null, payloads: [{ hash: pick(random, hashes), replacement: null }], blobs: [] }
+  const data = {
+    what: 'secrets' as const,
+    subject: 'one',
+    reason: null,
+    payloads: [{ hash: pick(random, hashes), replacement: null }],
+    blobs: [],
+  }
   await log.submit(writes({ stream: logStream, event: { type: 'DataErased', data } }))
 }

@@ -78,7 +78,10 @@ const changes: Record<string, (rows: Rows) => void> = {
   },
   'two events swapped': ({ rows, random }) => {
     const at = anywhere(rows.slice(1), random)
-    ;[rows[at], rows[at + 1]] = [{ ...rows[at + 1]!, position: at + 1 }, { ...rows[at]!, position: at + 2 }]
+    ;[rows[at], rows[at + 1]] = [
+      { ...rows[at + 1]!, position: at + 1 },
+      { ...rows[at]!, position: at + 2 },
+    ]
   },
   'an event deleted': ({ rows, random }) => void rows.splice(anywhere(rows.slice(1), random), 1),
   'an event inserted': ({ rows, random }) => {
@@ -121,14 +124,16 @@ const ofRows: Manipulation[] = Object.entries(changes).flatMap(([name, change]) 
 
 const statements: Record<string, string> = {
   'a resource edited': `UPDATE resources SET state = json_set(state, '$.name', 'x' || ?) WHERE rowid = (SELECT rowid FROM resources ORDER BY rowid LIMIT 1 OFFSET @n)`,
-  'a resource of another version': 'UPDATE resources SET version = version + 1 WHERE rowid = (SELECT rowid FROM resources LIMIT 1 OFFSET @n)',
+  'a resource of another version':
+    'UPDATE resources SET version = version + 1 WHERE rowid = (SELECT rowid FROM resources LIMIT 1 OFFSET @n)',
   'a resource deleted': 'DELETE FROM resources WHERE rowid = (SELECT rowid FROM resources LIMIT 1 OFFSET @n)',
   'a resource inserted': `INSERT INTO resources SELECT 'new', kind, project, 'new', -1, version, created_at, updated_at, state FROM resources LIMIT 1 OFFSET @n`,
   'a link deleted': 'DELETE FROM links WHERE (source, target) IN (SELECT source, target FROM links LIMIT 1)',
   'a link inserted': `INSERT INTO links SELECT stream, 'nothing' FROM resources LIMIT 1 OFFSET @n`,
   'a payload’s ciphertext edited': `UPDATE payloads SET body = CAST(body || x'00' AS BLOB) WHERE hash = (SELECT hash FROM payloads WHERE wrapped IS NOT NULL LIMIT 1 OFFSET @n)`,
   'a payload’s key edited': `UPDATE payloads SET wrapped = CAST(substr(wrapped, 1, 59) || x'00' AS BLOB) WHERE hash = (SELECT hash FROM payloads WHERE wrapped IS NOT NULL AND substr(wrapped, 60) <> x'00' LIMIT 1 OFFSET @n)`,
-  'a payload’s key taken away': 'UPDATE payloads SET wrapped = NULL WHERE hash = (SELECT hash FROM payloads WHERE wrapped IS NOT NULL LIMIT 1 OFFSET @n)',
+  'a payload’s key taken away':
+    'UPDATE payloads SET wrapped = NULL WHERE hash = (SELECT hash FROM payloads WHERE wrapped IS NOT NULL LIMIT 1 OFFSET @n)',
   'a payload erased without an event': `UPDATE payloads SET wrapped = NULL, body = x'' WHERE hash = (SELECT hash FROM payloads WHERE wrapped IS NOT NULL LIMIT 1 OFFSET @n)`,
   'a payload deleted': 'DELETE FROM payloads WHERE hash = (SELECT hash FROM payloads LIMIT 1 OFFSET @n)',
   'a tile edited': `UPDATE tree SET nodes = CAST(substr(nodes, 1, 32 * @n) || randomblob(32) || substr(nodes, 32 * @n + 33) AS BLOB) WHERE id = 0`,
@@ -176,7 +181,9 @@ const ofBytes: Manipulation[] = [
   {
     name: 'a page of the file emptied',
     isWhole: false,
-    apply: onBytes((handle, size, random) => void writeSync(handle, Buffer.alloc(pageBytes), 0, pageBytes, random.below(size / pageBytes) * pageBytes)),
+    apply: onBytes(
+      (handle, size, random) => void writeSync(handle, Buffer.alloc(pageBytes), 0, pageBytes, random.below(size / pageBytes) * pageBytes),
+    ),
   },
   {
     name: 'two pages of the file swapped',
@@ -206,7 +213,9 @@ export const manipulations: readonly Manipulation[] = [...ofRows, ...ofStatement
 /** What `verify` is about, as it stands in a file: two files that agree here are the same log. Undefined where it cannot be read. */
 export const contentOf = (db: Database.Database): string | undefined => {
   try {
-    const tables = ['events', 'payloads', 'resources', 'links', 'tree'].map((table) => db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all())
+    const tables = ['events', 'payloads', 'resources', 'links', 'tree'].map((table) =>
+      db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all(),
+    )
     return JSON.stringify([readLogId(db), head(db), tables])
   } catch {
     return undefined

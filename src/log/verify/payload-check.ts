@@ -57,7 +57,8 @@ export class PayloadCheck {
     if (!this.#isReadable) return
     if (!row) this.findings.add(position, 'its payload is missing, not erased')
     else if (row.wrapped === null) this.#withoutKey.set(hash, position)
-    else if (this.#erased.has(hash)) return // the end tells of it, with where it was erased
+    else if (this.#erased.has(hash))
+      return // the end tells of it, with where it was erased
     else if (sha256Hex(row.body) !== hash) this.findings.add(position, 'its payload is not the one that it names')
     else if (this.vaults.length > 0 && !this.vaults.some((vault) => vault.unwraps({ ...row, hash })))
       this.findings.add(position, 'the key of its payload is not one that was wrapped under the master key')
