@@ -24,6 +24,7 @@ import { historyRoutes } from './http/history.js'
 import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
 import { predictRoutes } from './http/predict.js'
+import { exportRoutes } from './http/export.js'
 import { proofRoutes } from './http/proofs.js'
 import { projectRoutes } from './http/projects.js'
 import { readingOf } from './http/reading.js'
@@ -227,6 +228,7 @@ const appOf = ({
     ...eventRoutes(log, feed, streams),
     ...historyRoutes(reading, histories),
     ...proofRoutes(log, heads),
+    ...exportRoutes(log, heads),
     ...handlerRoutes(),
     ...sqlRoutes(sql),
     ...sqlUtilityRoutes(reading, config.defaultProject),
