@@ -21,6 +21,11 @@ export const limits = {
   stateCacheMaxChars: 32 * 1024 * 1024,
   treeCacheMaxTiles: 1_024,
   idempotencyMaxAgeMs: 7 * 24 * 3_600_000,
+  // Erasure
+  erasedMaxPerEvent: 1_000,
+  erasureReasonMaxChars: 1_000,
+  erasurePurgeWaitMs: 10_000,
+  retentionIntervalMs: 3_600_000,
   // SQL
   statementMaxChars: 1_000_000,
   asOfMaxChars: 64,
