@@ -60,8 +60,8 @@ const follow = (changes: readonly { diff: Operation[] }[], from: unknown = null)
 test('a history says who, when and why, and its patches lead from nothing to what was, and to nothing', async () => {
   await run({ type: 'CreateProject', data: { project: 'shop' } })
   await run({ type: 'CreateSkill', data: skill({ type: 'sql', params: { api_key: 'k1', list: [1, 2, 3] } }) } as LedgerCommand)
-  await run({ type: 'UpdateSkill', data: skill({ params: { api_key: 'k2', list: [1, 9, 2, 3] } }) } as LedgerCommand)
-  await run({ type: 'UpdateSkill', data: skill({ name: 's2' }) } as LedgerCommand)
+  await run({ type: 'UpdateSkill', data: skill({ params: { api_key: 'k2', list: [1, 9, 2, 3] } }) })
+  await run({ type: 'UpdateSkill', data: skill({ name: 's2' }) })
   await run({ type: 'DeleteSkill', data: { project: 'shop', skill: 's2' } })
   const found = await service.log.readAll(1, 1)
   const { stream: of } = JSON.parse(found[0]!.text) as { stream: string }
