@@ -5,7 +5,9 @@ import { EventStreams, type StreamBounds } from '../../src/http/event-stream.js'
 import { eventRoutes } from '../../src/http/events.js'
 import { historyRoutes } from '../../src/http/history.js'
 import { readingOf } from '../../src/http/reading.js'
+import { authRoutes } from '../../src/http/auth.js'
 import { addressOf, createHttpServer, listen, stopListening } from '../../src/http/server.js'
+import { Sessions } from '../../src/http/sessions.js'
 import { limits } from '../../src/limits.js'
 import { EventFeed } from '../../src/log/event-feed.js'
 import { Histories } from '../../src/log/history.js'
@@ -15,8 +17,10 @@ import { testKey } from './log.js'
 
 export type EventService = { url: string; log: SqliteLog; ledger: Ledger; feed: EventFeed; stop: () => Promise<void> }
 
+type Options = Partial<StreamBounds> & { port?: number; user?: { username: string; password: string } }
+
 /** The part of the service that offers the log, over a real log and server: it starts and stops in milliseconds. */
-export const startEventService = async (file: string, bounds: Partial<StreamBounds> = {}, port = 0): Promise<EventService> => {
+export const startEventService = async (file: string, { port = 0, user, ...bounds }: Options = {}): Promise<EventService> => {
   const vault = new Vault(testKey)
   const log = new SqliteLog({ file, vault })
   const feed = await EventFeed.of(log)
@@ -35,9 +39,14 @@ export const startEventService = async (file: string, bounds: Partial<StreamBoun
   }
   const reading = readingOf({ log, past: { positionAsOf: noPast, resourcesAt: noPast }, version: '0' })
   const ledger = new Ledger(log, vault)
-  const routes = [...eventRoutes(log, feed, streams), ...historyRoutes(reading, new Histories(log, feed.slices.turns))]
+  const sessions = user && new Sessions(user)
+  const routes = [
+    ...authRoutes(sessions),
+    ...eventRoutes(log, feed, streams),
+    ...historyRoutes(reading, new Histories(log, feed.slices.turns)),
+  ]
   const hosts = { guarded: true, own: '127.0.0.1', allowed: [] }
-  const server = createHttpServer(createApp({ ledger, routes, about, sessions: undefined, hosts, logger }))
+  const server = createHttpServer(createApp({ ledger, routes, about, sessions, hosts, logger }))
   const url = addressOf(await listen(server, { host: '127.0.0.1', port }, logger))
   const stop = async () => {
     streams.stop()
