@@ -72,6 +72,9 @@ export interface LogTree {
   subtrees(from: number, to: number): Promise<Buffer[]>
 }
 
+/** Whether a payload's key is gone, and the payload that holds what others had in it. */
+export type PayloadState = { isErased: boolean; replacedBy: string | null }
+
 /** The append-only log. Everything that happens goes through `submit`; a promise that resolves is durable. */
 export interface Log extends LogTree {
   readonly id: string
@@ -92,8 +95,17 @@ export interface Log extends LogTree {
   readStream(stream: string, after: number, limit: number): Promise<StoredEvent[]>
   /** The number of events in a stream; 0 when there is none. */
   streamVersion(stream: string): Promise<number>
-  /** The plain bytes of a payload; undefined when it was erased or never was. */
+  /** The plain bytes of a payload, or of what replaced it; undefined when it was erased or never was. */
   payload(hash: string): Promise<Buffer | undefined>
+  /** What became of a payload; undefined when it never was. */
+  payloadState(hash: string): Promise<PayloadState | undefined>
+  /** The position of the last `DataErased` event; 0 when nothing was ever erased. */
+  erasedAt(): Promise<number>
+  /**
+   * Resolves when no byte of what `DataErased` events took away is in the storage any more. Such an event takes the keys and
+   * ciphertexts in its own transaction; this waits for what was left of them elsewhere, such as in a write-ahead log.
+   */
+  wipe(): Promise<void>
   /**
    * Calls back after each commit, with the head and the streams that have new events; returns what ends it.
    * A listener that throws becomes a warning of the process.

@@ -2,7 +2,7 @@ import { Vault } from '../vault/vault.js'
 import { checkDataDirectory, findMasterKey } from './data-directory.js'
 import type { StoredEvent } from './log.js'
 import { payloadReader } from './sqlite/payloads.js'
-import { openForReading, readLogId } from './sqlite/schema.js'
+import { openForReading, prepareErasedAt, readLogId } from './sqlite/schema.js'
 import { readTree } from './tree/open-tree.js'
 import { Proofs } from './tree/proofs.js'
 
@@ -15,6 +15,8 @@ export type LogReader = {
   /** What can be asked of the tree over the events that there are now. */
   proofs(): Proofs
   payload(hash: string): Buffer | undefined
+  /** The position of the last erasure; 0 when there was none. */
+  erasedAt(): number
   close(): void
 }
 
@@ -38,6 +40,7 @@ export const openLogReader = (dataDirectory: string, vaultKey?: Buffer): LogRead
     proofs: db.transaction(() => new Proofs(readTree(db, head.get() ?? 0))),
     // Without the key the log is whole, and payloads are unreadable.
     payload: key ? payloadReader(db, new Vault(key)) : () => undefined,
+    erasedAt: prepareErasedAt(db),
     close: () => db.close(),
   }
 }

@@ -3,7 +3,7 @@ import { catalogue, evolve, hasLinks, linksOf, type Kind, type States } from '..
 import { genesis, nextChain, sha256Hex } from '../../events/chain.js'
 import { foldName } from '../../events/common.js'
 import { parseEnvelope, type Envelope } from '../../events/envelope.js'
-import { blobsOf, payloadsOf } from '../../events/references.js'
+import { blobsOf, erasedBlobsOf, erasedPayloadsOf, payloadsOf } from '../../events/references.js'
 import type { Head } from './log.js'
 import { isKind } from './lookups.js'
 import { currentEvent } from './sqlite/rebuild.js'
@@ -48,7 +48,10 @@ class Findings {
 class Walk {
   readonly resources = new Map<string, Folded>()
   readonly payloads = new Map<string, number>()
+  /** What must be there: named by an event, and not erased since. */
   readonly blobs = new Map<string, number>()
+  /** Where each payload was erased. */
+  readonly erased = new Map<string, number>()
   readonly #versions = new Map<string, number>()
   #recordedAt = ''
   position = 0
@@ -85,6 +88,8 @@ class Walk {
     this.#recordedAt = envelope.recorded_at
     for (const hash of payloadsOf(envelope.type, envelope.data)) this.payloads.set(hash, position)
     for (const hash of blobsOf(envelope.type, envelope.data)) this.blobs.set(hash, position)
+    for (const { hash } of erasedPayloadsOf(envelope.type, envelope.data)) this.erased.set(hash, position)
+    for (const hash of erasedBlobsOf(envelope.type, envelope.data)) this.blobs.delete(hash)
     this.#fold(envelope)
   }
 
@@ -244,8 +249,11 @@ const checkPayloads = (db: Connection, walk: Walk, findings: Findings) => {
     const select = db.prepare<[string], { wrapped: Buffer | null; body: Buffer }>('SELECT wrapped, body FROM payloads WHERE hash = ?')
     for (const [hash, position] of walk.payloads) {
       const row = select.get(hash)
+      const erasedAt = walk.erased.get(hash)
       if (!row) findings.add(position, 'its payload is missing, not erased')
-      else if (row.wrapped === null) counts.erased++
+      else if (erasedAt !== undefined && row.wrapped === null) counts.erased++
+      else if (erasedAt !== undefined) findings.add(position, `its payload was erased at position ${erasedAt}, but its key is there`)
+      else if (row.wrapped === null) findings.add(position, 'its payload has no key, and no event says that it was erased')
       else if (sha256Hex(row.body) === hash) counts.readable++
       else findings.add(position, 'its payload is not the one that it names')
     }

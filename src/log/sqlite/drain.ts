@@ -2,7 +2,7 @@ import { catalogue, currentSchema, type EventDefinition, type LedgerEvent } from
 import { chainLeaf, leafHash } from '../../../events/chain.js'
 import { unfitJson } from '../../../events/common.js'
 import { renderEnvelope } from '../../../events/envelope.js'
-import { payloadsOf } from '../../../events/references.js'
+import { erasedPayloadsOf, payloadsOf } from '../../../events/references.js'
 import { Problem, wrong } from '../../errors.js'
 import { limits } from '../../limits.js'
 import type { AnyFound, Changed, NewEvent, Origin, Outcome, Submission } from '../log.js'
@@ -10,6 +10,7 @@ import type { MerkleTree } from '../tree/merkle-tree.js'
 import { openTree } from '../tree/open-tree.js'
 import { Proofs } from '../tree/proofs.js'
 import { leafReader } from '../tree/tile-store.js'
+import { prepareErase } from './payloads.js'
 import { ResourceTable } from './resource-table.js'
 import type { Connection } from './schema.js'
 import { nextInstant, readTail, type Tail } from './tail.js'
@@ -29,6 +30,7 @@ export class Drain {
   readonly #db: Connection
   readonly #insertEvent
   readonly #insertPayload
+  readonly #erase
   readonly #answer
   readonly #remember
   readonly #statements
@@ -43,6 +45,7 @@ export class Drain {
     this.#insertPayload = db.prepare<[string, string, Buffer, Buffer]>(
       'INSERT OR IGNORE INTO payloads (hash, key_id, wrapped, body) VALUES (?, ?, ?, ?)',
     )
+    this.#erase = prepareErase(db)
     this.#answer = db.prepare<[string, string], StoredAnswer>('SELECT fingerprint, answer FROM answers WHERE actor = ? AND key = ?')
     this.#remember = db.prepare<[string, string, string, string, string]>('INSERT INTO answers VALUES (?, ?, ?, ?, ?)')
     this.#statements = {
@@ -123,6 +126,7 @@ export class Drain {
       return this.#tail.position
     })
     for (const p of submission.payloads) if (named.has(p.hash)) this.#insertPayload.run(p.hash, p.keyId, p.wrapped, p.body)
+    for (const { event } of events) for (const erased of erasedPayloadsOf(event.type, event.data)) this.#erase(erased)
     const stream = events.at(-1)?.stream ?? null
     const outcome: Outcome = { positions, stream, resource, repeated: false }
     const { origin, idempotency } = submission

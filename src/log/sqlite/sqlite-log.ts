@@ -3,15 +3,23 @@ import { ConfigError } from '../../config.js'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
 import type { Vault } from '../../vault/vault.js'
-import type { Changed, Head, InclusionProof, Log, Outcome, Resources, StoredEvent, Submission } from '../log.js'
+import type { Changed, Head, InclusionProof, Log, Outcome, PayloadState, Resources, StoredEvent, Submission } from '../log.js'
 import { Drain, isStorageError } from './drain.js'
-import { payloadReader, type PayloadReader } from './payloads.js'
+import { payloadReader, payloadStates, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
 import type { ResourceTable } from './resource-table.js'
-import { openForWriting, readLogId, readMeta, type Connection } from './schema.js'
+import { openForWriting, prepareErasedAt, readLogId, readMeta, type Connection } from './schema.js'
+import { wipe } from './wipe.js'
 
 type Waiting = { make: () => Submission; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
-type Open = { db: Connection; drain: Drain; readAfter: ReturnType<typeof prepareReads>; payload: PayloadReader }
+type Open = {
+  db: Connection
+  drain: Drain
+  readAfter: ReturnType<typeof prepareReads>
+  payload: PayloadReader
+  payloadState: ReturnType<typeof payloadStates>
+  erasedAt: () => number
+}
 
 const prepareReads = (db: Connection) => ({
   all: db.prepare<[number, number], StoredEvent>('SELECT position, text FROM events WHERE position > ? ORDER BY position LIMIT ?'),
@@ -141,6 +149,18 @@ export class SqliteLog implements Log {
     return this.#read(({ drain }) => drain.proofs.subtrees(from, to))
   }
 
+  async payloadState(hash: string): Promise<PayloadState | undefined> {
+    return this.#read(({ payloadState }) => payloadState(hash))
+  }
+
+  async erasedAt(): Promise<number> {
+    return this.#read(({ erasedAt }) => erasedAt())
+  }
+
+  async wipe(): Promise<void> {
+    await wipe(() => this.#read(({ db }) => db))
+  }
+
   onCommitted(listener: (position: number, changed: Changed) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -160,7 +180,8 @@ export class SqliteLog implements Log {
     try {
       for (const pragma of this.#options.pragmas ?? []) db.pragma(pragma)
       ensureResources(db)
-      this.#open = { db, drain: new Drain(db), readAfter: prepareReads(db), payload: payloadReader(db, this.#options.vault) }
+      const payloads = { payload: payloadReader(db, this.#options.vault), payloadState: payloadStates(db) }
+      this.#open = { db, drain: new Drain(db), readAfter: prepareReads(db), ...payloads, erasedAt: prepareErasedAt(db) }
       return this.#open
     } catch (error) {
       db.close()

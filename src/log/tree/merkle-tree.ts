@@ -97,7 +97,7 @@ export class MerkleTree {
   /** RFC 9162 PATH: the hashes from the leaf's sibling up to the root's child. */
   inclusionProof(index: number, size: number): Buffer[] {
     const path: Buffer[] = []
-    for (let from = 0, to = size; to - from > 1; ) {
+    for (let from = 0, to = size; to - from > 1;) {
       const middle = from + splitOf(to - from)
       if (index < middle) path.push(this.#range(middle, to, size))
       else path.push(this.#range(from, middle, size))
