@@ -20,6 +20,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   payloadMaxBytes: 'The rows of predictions that are recorded together. Beyond: 413 `too_large`.',
   stateCacheMaxChars: 'States of resources that are kept parsed. Beyond: the one used longest ago is read anew.',
   treeCacheMaxTiles: 'Tiles of the log’s Merkle tree held in memory, 4 KiB each. Beyond: the one used longest ago is read again.',
+  rotationBatchMaxPayloads: 'Payloads whose keys are wrapped anew in one step of a rotation. Beyond: the next step, after what waits.',
+  rotationBatchMaxBytes: 'Ciphertext of the payloads of one step of a rotation. Beyond: the next step, after what waits.',
   idempotencyMaxAgeMs: 'How long the answer to an Idempotency-Key is kept. Beyond: forgotten at the next start.',
   statementMaxChars: 'An SQL statement. Beyond: 400, before it is read.',
   asOfMaxChars: 'The time in `as_of` of a context. Beyond: 400 `wrong_arguments`.',

@@ -9,6 +9,8 @@ const portRule = 'must be a whole number from 0 to 65535'
 
 const hostEntry = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 
+const keyHex = z.string().regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits (openssl rand -hex 32)')
+
 const settings = z.object({
   PORT: z.coerce
     .number(portRule)
@@ -22,11 +24,8 @@ const settings = z.object({
   AUTH: z.enum(['none', 'session']).default('none').describe('session: clients log in first'),
   AUTH_USERNAME: z.string().min(1).default('mindledger').describe('the user that may log in'),
   AUTH_PASSWORD: z.string().min(1).optional().describe('required when AUTH=session'),
-  VAULT_KEY: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits (openssl rand -hex 32)')
-    .optional()
-    .describe('master key of secrets and recorded predictions; without it a file in DATA_DIR holds one'),
+  VAULT_KEY: keyHex.optional().describe('master key of secrets and recorded predictions; without it a file in DATA_DIR holds one'),
+  NEW_VAULT_KEY: keyHex.optional().describe('the master key that follows VAULT_KEY, for mindledger rotate-key'),
   ALLOWED_HOSTS: z
     .string()
     .transform((list) => list.split(',').map((entry) => entry.trim().toLowerCase()))
@@ -48,7 +47,9 @@ export type Config = {
   host: string
   dataDirectory: string
   auth: { username: string; password: string } | undefined
-  vaultKey: Buffer | undefined
+  /** The master keys that were given: none where a file in the data directory holds it. */
+  masterKeys: readonly Buffer[]
+  newMasterKey: Buffer | undefined
   /** In lower case: `app.example`, or with a port `app.example:8080`. */
   allowedHosts: readonly string[]
   defaultProject: string
@@ -83,7 +84,8 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     host: s.HOST,
     dataDirectory: resolve(s.DATA_DIR),
     auth: s.AUTH === 'session' && s.AUTH_PASSWORD !== undefined ? { username: s.AUTH_USERNAME, password: s.AUTH_PASSWORD } : undefined,
-    vaultKey: s.VAULT_KEY === undefined ? undefined : Buffer.from(s.VAULT_KEY, 'hex'),
+    masterKeys: s.VAULT_KEY === undefined ? [] : [Buffer.from(s.VAULT_KEY, 'hex')],
+    newMasterKey: s.NEW_VAULT_KEY === undefined ? undefined : Buffer.from(s.NEW_VAULT_KEY, 'hex'),
     allowedHosts: s.ALLOWED_HOSTS ?? [],
     defaultProject: s.DEFAULT_PROJECT,
     logLevel: s.LOG_LEVEL,

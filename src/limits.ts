@@ -20,6 +20,8 @@ export const limits = {
   payloadMaxBytes: 16 * 1024 * 1024,
   stateCacheMaxChars: 32 * 1024 * 1024,
   treeCacheMaxTiles: 1_024,
+  rotationBatchMaxPayloads: 250,
+  rotationBatchMaxBytes: 4 * 1024 * 1024,
   idempotencyMaxAgeMs: 7 * 24 * 3_600_000,
   // SQL
   statementMaxChars: 1_000_000,

@@ -22,6 +22,7 @@ import { projectRoutes } from './http/projects.js'
 import { Records } from './http/records.js'
 import { addressOf, createHttpServer, listen, stopListening } from './http/server.js'
 import { Sessions } from './http/sessions.js'
+import { rotationRoutes } from './http/rotations.js'
 import { skillRoutes } from './http/skills.js'
 import { sqlUtilityRoutes } from './http/sql-utilities.js'
 import { sqlRoutes } from './http/sql.js'
@@ -31,7 +32,7 @@ import { treeRoutes } from './http/tree.js'
 import { viewRoutes } from './http/views.js'
 import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
-import { lockDataDirectory, masterKey, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
+import { lockDataDirectory, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
 import type { Head, Log, Origin } from './log/log.js'
 import { SqliteLog } from './log/sqlite/sqlite-log.js'
 import { ModelStore } from './models/model-store.js'
@@ -41,6 +42,8 @@ import { TrainingService } from './models/training-service.js'
 import { SqlEngine } from './sql/execute.js'
 import { TableWriter } from './sql/table-writer.js'
 import { undoAll } from './undo.js'
+import { masterKeys } from './vault/key-files.js'
+import { KeyRotation } from './vault/rotation.js'
 import { Vault } from './vault/vault.js'
 import { readVersion } from './version.js'
 
@@ -89,15 +92,24 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
 
 const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: (() => unknown)[]): Promise<Service> => {
   const version = readVersion()
-  const vault = new Vault(masterKey(paths, config.vaultKey))
+  const vault = new Vault(...masterKeys(paths, config.masterKeys))
   const log = new SqliteLog({ file: paths.log, vault })
   undo.push(() => log.close())
   const ledger = new Ledger(log, vault)
   await ledger.execute({ type: 'CreateProject', data: { project: config.defaultProject, unlessExists: true } }, systemOrigin)
 
   const blobs = new Blobs(paths.blobs)
-  const analytics = await Analytics.start({ dataDirectory: paths.root, vaultKey: config.vaultKey, logger })
+  const analytics = await Analytics.start({ dataDirectory: paths.root, masterKeys: () => vault.keys(), logger })
   undo.push(() => analytics.stop())
+  const rotation = new KeyRotation({
+    log,
+    vault,
+    paths,
+    isKeyGiven: config.masterKeys.length > 0,
+    tellReaders: () => analytics.learnKeys(),
+    onFailed: (err) => logger.error({ err }, 'the master key could not be replaced; the next start goes on with it'),
+  })
+  undo.push(() => rotation.stop())
   const trainings = new TrainingService({
     ledger,
     blobs,
@@ -116,10 +128,11 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
   undo.push(() => jobs.stop())
 
-  const server = createHttpServer(appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql }))
+  const server = createHttpServer(appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, rotation }))
   const address = await listen(server, config, logger)
   // Requests and runs of jobs end side by side, each in the time that a stop may take.
   undo.push(() => Promise.all([stopListening(server), jobs.stop()]))
+  await rotation.resume()
   await trainings.resume()
   await jobs.start()
   undo.push(tidyBlobs(log, blobs, logger))
@@ -147,9 +160,10 @@ type Parts = {
   trainings: TrainingService
   recorder: PredictionRecorder
   sql: SqlEngine
+  rotation: KeyRotation
 }
 
-const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql }: Parts): Express => {
+const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, rotation }: Parts): Express => {
   const { log } = ledger
   const records = new Records(log, version)
   const sessions = config.auth && new Sessions(config.auth)
@@ -175,6 +189,7 @@ const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, train
     ...treeRoutes(log, records, config.defaultProject),
     ...configRoutes(ledger, { authentication: sessions !== undefined, host: config.host }),
     ...handlerRoutes(),
+    ...rotationRoutes(rotation),
     ...sqlRoutes(sql),
     ...sqlUtilityRoutes(log, records, config.defaultProject),
     ...statusRoutes(about),

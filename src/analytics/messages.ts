@@ -1,8 +1,8 @@
 /** What the analytics process is started with. It comes over the private channel: arguments and environment can be seen by others. */
 export type Settings = {
   dataDirectory: string
-  /** The master key in hex, when it is not the one in the data directory. */
-  vaultKey: string | null
+  /** The master keys in hex, when they are not those in the data directory's files. */
+  masterKeys: string[]
   /** Where to listen; its directory is private, and goes with the process. */
   socket: string
   /** Whether to build the tables anew even when they look whole: the process before died opening them. */
@@ -22,9 +22,11 @@ export type ChildMessage =
   | { kind: 'ready' }
   | { kind: 'state'; position: number; head: number; stopped: string | null }
   | { kind: 'alive' }
+  /** It knows the master keys that it was told. */
+  | { kind: 'keys' }
   | { kind: 'failed'; reason: string }
 
-const kinds: readonly string[] = ['starting', 'built', 'ready', 'state', 'alive', 'failed'] satisfies ChildMessage['kind'][]
+const kinds: readonly string[] = ['starting', 'built', 'ready', 'state', 'alive', 'keys', 'failed'] satisfies ChildMessage['kind'][]
 
 const kindOf = (message: unknown): unknown => (typeof message === 'object' && message !== null ? Reflect.get(message, 'kind') : undefined)
 
@@ -36,6 +38,10 @@ export const parseChildMessage = (message: unknown): ChildMessage | undefined =>
 
 /** Whether the parent asks for a sign of life. */
 export const isPing = (message: unknown): boolean => kindOf(message) === 'ping'
+
+/** The master keys in hex that the parent tells of, when they change; undefined when that is not what it says. */
+export const parseKeys = (message: unknown): string[] | undefined =>
+  kindOf(message) === 'keys' ? (message as { keys: string[] }).keys : undefined
 
 /** Reads the first message of the parent. */
 export const parseSettings = (message: unknown): Settings => {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import type { EventReader, PayloadReader } from '../../projections/replay.js'
 import { dataPaths } from '../log/data-directory.js'
-import { isPing, parseSettings, type ChildMessage, type Settings } from './messages.js'
+import { isPing, parseKeys, parseSettings, type ChildMessage, type Settings } from './messages.js'
 import { Projector } from './projector.js'
 import { createQueryServer } from './query-server.js'
 import type { Frame, SelectRequest } from './query.js'
@@ -14,8 +14,10 @@ export type Services = { blobsDirectory: string; signal: AbortSignal }
 /** Answers one SELECT on a connection that no other has meanwhile. It ends, and holds nothing any more, soon after its signal. */
 export type RunSelect = (database: { instance: DuckDBInstance }, request: SelectRequest, services: Services) => AsyncIterable<Frame>
 
+type LogReader = EventReader & PayloadReader & { useKeys: (keys: readonly Buffer[]) => void }
+
 export type ServeOptions = {
-  openLog: (dataDirectory: string, vaultKey: Buffer | undefined) => EventReader & PayloadReader
+  openLog: (dataDirectory: string, masterKeys: readonly Buffer[]) => LogReader
   run: RunSelect
 }
 
@@ -30,9 +32,8 @@ const buildMinEvents = 20_000
 type Running = { store: Store; projector: Projector; queries: Set<number> }
 
 /** Opens the tables and serves them; undefined when they had to be built first, which is all that this process then does. */
-const serve = async (settings: Settings, { openLog, run }: ServeOptions): Promise<Running | undefined> => {
+const serve = async (settings: Settings, log: LogReader, run: RunSelect): Promise<Running | undefined> => {
   const paths = dataPaths(settings.dataDirectory)
-  const log = openLog(settings.dataDirectory, settings.vaultKey === null ? undefined : Buffer.from(settings.vaultKey, 'hex'))
   const store = await openStore(paths, settings, log)
   const projector = new Projector({
     ...settings,
@@ -60,6 +61,8 @@ const serve = async (settings: Settings, { openLog, run }: ServeOptions): Promis
   return { store, projector, queries }
 }
 
+const asKeys = (keys: readonly string[]): Buffer[] => keys.map((key) => Buffer.from(key, 'hex'))
+
 const close = ({ replay, instance }: Store): void => {
   replay.close()
   instance.closeSync()
@@ -82,16 +85,26 @@ const leave = (settings: Settings | undefined, running: Running | undefined): vo
  */
 export const serveAnalytics = (options: ServeOptions): void => {
   let settings: Settings | undefined
+  let log: LogReader | undefined
   let running: Running | undefined
+  const start = async (given: Settings): Promise<Running | undefined> => {
+    log = options.openLog(given.dataDirectory, asKeys(given.masterKeys))
+    return serve(given, log, options.run)
+  }
   process.on('disconnect', () => leave(settings, running))
   // A terminal or service manager signals the whole group; the parent drains first and needs this process for it.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
   process.on('message', (message) => {
     if (isPing(message)) tell({ kind: 'alive' })
+    const keys = parseKeys(message)
+    if (!keys) return
+    // It stands open from the settings on, which came first.
+    log?.useKeys(asKeys(keys))
+    tell({ kind: 'keys' })
   })
   process.once('message', (message) => {
     settings = parseSettings(message)
-    serve(settings, options).then(
+    start(settings).then(
       (started) => {
         running = started
         if (started) tell({ kind: 'ready' })

@@ -121,6 +121,12 @@ export class Analytics {
     )
   }
 
+  /** Resolves when the process knows the master keys that are in use now: one that starts meanwhile is started with them. */
+  async learnKeys(): Promise<void> {
+    const keys = this.options.masterKeys?.().map((key) => key.toString('hex')) ?? []
+    await this.#child?.learnKeys(keys)
+  }
+
   /** Ends the process and takes away what it left. */
   async stop(): Promise<void> {
     this.#isStopping = true
@@ -137,11 +143,11 @@ export class Analytics {
 
   #spawn(): void {
     if (this.#isStopping) return
-    const { dataDirectory, vaultKey, entry } = this.options
+    const { dataDirectory, masterKeys, entry } = this.options
     const settings = {
       ...this.#limits,
       dataDirectory: resolvePath(dataDirectory),
-      vaultKey: vaultKey?.toString('hex') ?? null,
+      masterKeys: masterKeys?.().map((key) => key.toString('hex')) ?? [],
       socket: `${this.#directory}/${this.#starts++}.sock`,
       // Twice dead before it was ready: something in the file kills it, and the log has everything that is in the file.
       rebuild: this.#unready >= 2,

@@ -14,6 +14,7 @@ const usage = `mindledger ${readVersion()}
   mindledger head                         print the newest position and chain; keep it elsewhere
   mindledger verify [--head file]         walk the whole log; exit status 0 only when it holds
   mindledger replay --into file.duckdb    build the DuckDB tables anew from the log [--until position]
+  mindledger rotate-key                   replace the master key; with VAULT_KEY set by NEW_VAULT_KEY
   mindledger rebuild                      build the resources table anew from the log (server stopped)
 
 Settings, from the environment:
@@ -62,6 +63,7 @@ const taken: Record<string, readonly (keyof typeof options)[]> = {
   verify: ['head'],
   replay: ['into', 'until'],
   rebuild: [],
+  'rotate-key': [],
 }
 
 const checkTaken = (command: string, values: object, rest: readonly string[]): void => {
@@ -97,6 +99,8 @@ const run = async (args: string[]): Promise<number> => {
       const until = values.until === undefined ? undefined : positive('until', values.until, 1)
       return (await import('./replay.js')).replayInto(config, { into: required('into', values.into), until }, terminal)
     }
+    case 'rotate-key':
+      return (await import('./rotate-key.js')).rotateKey(config, terminal)
     case 'rebuild':
       return (await import('./rebuild.js')).rebuild(config, terminal)
     default:

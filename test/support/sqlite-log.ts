@@ -6,13 +6,13 @@ import type { StoredEvent } from '../../projections/staging.js'
 import { MemoryLog, type Written } from './memory-log.js'
 
 /** Reads a log file that holds nothing but events. */
-export const openSqliteLog = (dataDirectory: string): EventReader & PayloadReader => {
+export const openSqliteLog = (dataDirectory: string): EventReader & PayloadReader & { useKeys: () => void } => {
   const sqlite = new Database(join(dataDirectory, 'log.sqlite'), { readonly: true })
   const head = sqlite.prepare<[], number | null>('SELECT max(position) FROM events').pluck()
   const read = sqlite.prepare<[number, number], StoredEvent>(
     'SELECT position, text FROM events WHERE position > ? ORDER BY position LIMIT ?',
   )
-  return { head: () => head.get() ?? 0, read: (after, limit) => read.all(after, limit), payload: () => undefined }
+  return { head: () => head.get() ?? 0, read: (after, limit) => read.all(after, limit), payload: () => undefined, useKeys: () => undefined }
 }
 
 /** A data directory with a log of events alone, which another process can follow. */

@@ -11,6 +11,8 @@ import { openTree } from '../tree/open-tree.js'
 import { Proofs } from '../tree/proofs.js'
 import { leafReader } from '../tree/tile-store.js'
 import { prepareErase } from './payloads.js'
+import { prepareEndRotation } from './keys.js'
+import type { SealedPayload, Vault } from '../../vault/vault.js'
 import { ResourceTable } from './resource-table.js'
 import type { Connection } from './schema.js'
 import { nextInstant, readTail, type Tail } from './tail.js'
@@ -28,15 +30,18 @@ export class Drain {
   #tail: Tail
   #changed = new Map<string, EventDefinition['kind']>()
   readonly #db: Connection
+  readonly #vault: Vault
   readonly #insertEvent
   readonly #insertPayload
   readonly #erase
+  readonly #endRotation
   readonly #answer
   readonly #remember
   readonly #statements
 
-  constructor(db: Connection) {
+  constructor(db: Connection, vault: Vault) {
     this.#db = db
+    this.#vault = vault
     this.#tail = readTail(db)
     this.#tree = openTree(db, this.#tail.position)
     this.proofs = new Proofs(this.#tree)
@@ -46,6 +51,7 @@ export class Drain {
       'INSERT OR IGNORE INTO payloads (hash, key_id, wrapped, body) VALUES (?, ?, ?, ?)',
     )
     this.#erase = prepareErase(db)
+    this.#endRotation = prepareEndRotation(db, vault)
     this.#answer = db.prepare<[string, string], StoredAnswer>('SELECT fingerprint, answer FROM answers WHERE actor = ? AND key = ?')
     this.#remember = db.prepare<[string, string, string, string, string]>('INSERT INTO answers VALUES (?, ?, ?, ?, ?)')
     this.#statements = {
@@ -125,14 +131,23 @@ export class Drain {
       resource = this.#append(event, submission) ?? null
       return this.#tail.position
     })
-    for (const p of submission.payloads) if (named.has(p.hash)) this.#insertPayload.run(p.hash, p.keyId, p.wrapped, p.body)
-    for (const { event } of events) for (const erased of erasedPayloadsOf(event.type, event.data)) this.#erase(erased)
+    for (const payload of submission.payloads) if (named.has(payload.hash)) this.#keep(payload)
+    for (const { event } of events) {
+      for (const erased of erasedPayloadsOf(event.type, event.data)) this.#erase(erased)
+      if (event.type === 'MasterKeyRotated') this.#endRotation(event.data)
+    }
     const stream = events.at(-1)?.stream ?? null
     const outcome: Outcome = { positions, stream, resource, repeated: false }
     const { origin, idempotency } = submission
     if (idempotency)
       this.#remember.run(origin.actor, idempotency.key, idempotency.fingerprint, JSON.stringify(outcome), new Date().toISOString())
     return outcome
+  }
+
+  /** One that was sealed before a rotation began, and waited meanwhile, is wrapped as those that follow it. */
+  #keep({ hash, body, ...sealed }: SealedPayload): void {
+    const { keyId, wrapped } = this.#vault.rewrap(hash, sealed)
+    this.#insertPayload.run(hash, keyId, wrapped, body)
   }
 
   #append({ stream, event }: NewEvent, { origin }: Submission): AnyFound | undefined {

@@ -1,17 +1,29 @@
 import { v4 as uuidv4 } from 'uuid'
-import { ConfigError } from '../../config.js'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
 import type { Vault } from '../../vault/vault.js'
-import type { Changed, Head, InclusionProof, Log, Outcome, PayloadState, Resources, StoredEvent, Submission } from '../log.js'
+import type {
+  Changed,
+  Head,
+  InclusionProof,
+  KeyedLog,
+  Outcome,
+  PayloadState,
+  Resources,
+  Rotation,
+  StoredEvent,
+  Submission,
+} from '../log.js'
 import { Drain, isStorageError } from './drain.js'
+import { beginRotation, openKeys, readRotation, rewrapSome } from './keys.js'
 import { payloadReader, payloadStates, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
 import type { ResourceTable } from './resource-table.js'
-import { openForWriting, prepareErasedAt, readLogId, readMeta, type Connection } from './schema.js'
-import { wipe } from './wipe.js'
+import { openForWriting, prepareErasedAt, readLogId, type Connection } from './schema.js'
+import { truncateWal, wipe } from './wipe.js'
 
-type Waiting = { make: () => Submission; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
+/** Something to do in a turn of the drain, which gives what answers it once it is on the disk. */
+type Waiting = { carryOut: (open: Open) => () => void; reject: (error: unknown) => void }
 type Open = {
   db: Connection
   drain: Drain
@@ -27,16 +39,6 @@ const prepareReads = (db: Connection) => ({
     'SELECT position, text FROM events WHERE stream = ? AND version > ? ORDER BY version LIMIT ?',
   ),
 })
-
-/** The first server notes which key it seals with; another key would make a log of two halves. */
-const requireSameKey = (db: Connection, vault: Vault): void => {
-  db.prepare(`INSERT OR IGNORE INTO meta VALUES ('key_id', ?)`).run(vault.keyId)
-  const sealedWith = readMeta(db, 'key_id')
-  if (sealedWith !== vault.keyId)
-    throw new ConfigError(
-      `this log is sealed with the master key ${sealedWith ?? ''}, not with ${vault.keyId}. Set VAULT_KEY to the right key, or unset it to use the data directory's.`,
-    )
-}
 
 const stopping = () => new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 })
 
@@ -59,7 +61,7 @@ const storageFailed = (what: 'read' | 'written', cause: unknown) =>
  * const log = new SqliteLog({ file: 'log.sqlite', vault: new Vault(randomBytes(32)) })
  * await log.submit({ origin, lookups: {}, decide: () => [{ stream, event }], payloads: [] })
  */
-export class SqliteLog implements Log {
+export class SqliteLog implements KeyedLog {
   readonly id: string
   readonly resources: Resources
   #open: Open | undefined
@@ -76,8 +78,10 @@ export class SqliteLog implements Log {
     const { db } = this.#connect()
     try {
       this.id = readLogId(db)
-      requireSameKey(db, options.vault)
+      openKeys(db, options.vault)
       forgetOldAnswers(db)
+      // What a crash kept from being wiped; a reader that is in the way now keeps nobody waiting.
+      truncateWal(db)
     } catch (error) {
       this.#disconnect()
       throw error
@@ -97,13 +101,21 @@ export class SqliteLog implements Log {
   }
 
   submitLater(make: () => Submission): Promise<Outcome> {
+    return this.#inTurn(({ drain }) => drain.carryOut(make()))
+  }
+
+  #inTurn<T>(work: (open: Open) => T): Promise<T> {
     if (this.#closing) return Promise.reject(stopping())
     if (this.#queue.length >= limits.queueMaxCommands)
       return Promise.reject(
         new Problem('busy', 'Busy', `${limits.queueMaxCommands} commands are waiting already`, { retryAfterSeconds: 1 }),
       )
     return new Promise((resolve, reject) => {
-      this.#queue.push({ make, resolve, reject })
+      const carryOut = (open: Open) => {
+        const outcome = work(open)
+        return () => resolve(outcome)
+      }
+      this.#queue.push({ carryOut, reject })
       this.#schedule()
     })
   }
@@ -157,6 +169,21 @@ export class SqliteLog implements Log {
     return this.#read(({ erasedAt }) => erasedAt())
   }
 
+  async rotation(): Promise<Rotation | undefined> {
+    return this.#read(({ db }) => readRotation(db))
+  }
+
+  async beginRotation(to: string): Promise<Rotation> {
+    const { vault } = this.#options
+    const begun = await this.#inTurn(({ db }) => beginRotation(db, vault, to))
+    vault.use(to)
+    return begun
+  }
+
+  rewrapSome(after: number): Promise<number | undefined> {
+    return this.#inTurn(({ db }) => rewrapSome(db, this.#options.vault, after))
+  }
+
   async wipe(): Promise<void> {
     await wipe(() => this.#read(({ db }) => db))
   }
@@ -181,7 +208,13 @@ export class SqliteLog implements Log {
       for (const pragma of this.#options.pragmas ?? []) db.pragma(pragma)
       ensureResources(db)
       const payloads = { payload: payloadReader(db, this.#options.vault), payloadState: payloadStates(db) }
-      this.#open = { db, drain: new Drain(db), readAfter: prepareReads(db), ...payloads, erasedAt: prepareErasedAt(db) }
+      this.#open = {
+        db,
+        drain: new Drain(db, this.#options.vault),
+        readAfter: prepareReads(db),
+        ...payloads,
+        erasedAt: prepareErasedAt(db),
+      }
       return this.#open
     } catch (error) {
       db.close()
@@ -219,17 +252,16 @@ export class SqliteLog implements Log {
     if (batch.length === 0) return // close() was quicker
     const answers: (() => void)[] = []
     try {
-      const { drain } = this.#connect()
-      drain.begin()
-      for (const { make, resolve, reject } of batch)
+      const open = this.#connect()
+      open.drain.begin()
+      for (const { carryOut, reject } of batch)
         try {
-          const outcome = drain.carryOut(make())
-          answers.push(() => resolve(outcome))
+          answers.push(carryOut(open))
         } catch (error) {
           if (isStorageError(error)) throw error
           answers.push(() => reject(error))
         }
-      drain.commit()
+      open.drain.commit()
     } catch (error) {
       this.#giveUp(batch, error)
       return

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readMeta, type Connection } from './schema.js'
+import type { Connection } from './schema.js'
 
 const retryMs = 50
 
 /** Moves everything from the write-ahead log into the file and empties it. False when a reader still needs some of it. */
-const truncateWal = (db: Connection): boolean => {
+export const truncateWal = (db: Connection): boolean => {
   // Waiting for a reader inside SQLite would hold up everything else in this process.
   db.pragma('busy_timeout = 0')
   try {
@@ -16,21 +16,10 @@ const truncateWal = (db: Connection): boolean => {
 }
 
 /**
- * A file of an earlier release may hold copies of erased keys where pages were split: it is written anew, once. From then on
- * `secure_delete` leaves none.
- */
-const rewriteOnce = (db: Connection): void => {
-  if (readMeta(db, 'secure_delete') === 'always') return
-  db.exec('VACUUM')
-  db.prepare(`INSERT OR REPLACE INTO meta VALUES ('secure_delete', 'always')`).run()
-}
-
-/**
  * Sees to it that what was erased is in no part of the file any more, nor in its write-ahead log. Waits for readers.
  *
  * @example await wipe(() => db) // the connection is asked for anew after each wait, and throws when there is none any more
  */
 export const wipe = async (connection: () => Connection): Promise<void> => {
-  rewriteOnce(connection())
   while (!truncateWal(connection())) await sleep(retryMs)
 }
