@@ -6,8 +6,8 @@ import { hash } from 'node:crypto'
  */
 export type ChainHash = Buffer
 
-/** SHA-256 in one call: several times quicker than a hash object where the input is short. */
-export const sha256 = (bytes: string | Uint8Array): Buffer => hash('sha256', bytes, 'buffer')
+/** SHA-256 in one call: several times quicker than a hash object where the input is short, and by way of a string than as a buffer. */
+export const sha256 = (bytes: string | Uint8Array): Buffer => Buffer.from(hash('sha256', bytes, 'binary'), 'binary')
 
 /** The chain before the first event. `genesis('8e0f…')` */
 export const genesis = (logId: string): ChainHash => sha256(logId)

@@ -41,6 +41,9 @@ export const payloadsOf = (type: string, data: JsonObject): string[] => {
   return secretsIn(data, [])
 }
 
+/** Whether the stored text of an event may hold secrets: most do not, and need not be walked to know. An escape may hide the key. */
+export const mayNameSecrets = (text: string): boolean => text.includes(secretKey) || text.includes('\\u')
+
 const blobFields: Record<string, readonly string[]> = {
   FileCreated: ['content'],
   FileReplaced: ['content'],

@@ -13,12 +13,16 @@ import { authRoutes } from './http/auth.js'
 import { chatbotRoutes } from './http/chatbots.js'
 import { configRoutes } from './http/config.js'
 import { databaseRoutes } from './http/databases.js'
+import { EventStreams } from './http/event-stream.js'
+import { eventRoutes } from './http/events.js'
 import { fileRoutes } from './http/files.js'
 import { handlerRoutes } from './http/handlers.js'
+import { historyRoutes } from './http/history.js'
 import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
 import { predictRoutes } from './http/predict.js'
 import { projectRoutes } from './http/projects.js'
+import { readingOf } from './http/reading.js'
 import { Records } from './http/records.js'
 import { addressOf, createHttpServer, listen, stopListening } from './http/server.js'
 import { Sessions } from './http/sessions.js'
@@ -33,6 +37,8 @@ import { viewRoutes } from './http/views.js'
 import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
 import { lockDataDirectory, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
+import { EventFeed } from './log/event-feed.js'
+import { Histories } from './log/history.js'
 import type { Head, Log, Origin } from './log/log.js'
 import { SqliteLog } from './log/sqlite/sqlite-log.js'
 import { ModelStore } from './models/model-store.js'
@@ -128,10 +134,20 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
   undo.push(() => jobs.stop())
 
-  const server = createHttpServer(appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, rotation }))
+  const feed = await EventFeed.of(log)
+  undo.push(() => feed.close())
+  const streams = new EventStreams(feed)
+
+  const server = createHttpServer(
+    appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, feed, streams, rotation }),
+  )
   const address = await listen(server, config, logger)
   // Requests and runs of jobs end side by side, each in the time that a stop may take.
-  undo.push(() => Promise.all([stopListening(server), jobs.stop()]))
+  undo.push(() => {
+    // Streams end only when they are told to, and a server waits for all its answers.
+    streams.stop()
+    return Promise.all([stopListening(server), jobs.stop()])
+  })
   await rotation.resume()
   await trainings.resume()
   await jobs.start()
@@ -160,12 +176,30 @@ type Parts = {
   trainings: TrainingService
   recorder: PredictionRecorder
   sql: SqlEngine
+  feed: EventFeed
+  streams: EventStreams
   rotation: KeyRotation
 }
 
-const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, rotation }: Parts): Express => {
+const appOf = ({
+  config,
+  paths,
+  logger,
+  version,
+  ledger,
+  blobs,
+  analytics,
+  trainings,
+  recorder,
+  sql,
+  feed,
+  streams,
+  rotation,
+}: Parts): Express => {
   const { log } = ledger
   const records = new Records(log, version)
+  const reading = readingOf({ log, past: sql.reader, version })
+  const histories = new Histories(log, feed.slices.turns)
   const sessions = config.auth && new Sessions(config.auth)
   const about: About = {
     version,
@@ -175,23 +209,25 @@ const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, train
     isTraining: () => trainings.isTraining,
   }
   const routes = [
-    ...projectRoutes(ledger, config.defaultProject),
-    ...skillRoutes(ledger, records),
-    ...agentRoutes(ledger, records),
-    ...chatbotRoutes(ledger, records),
-    ...modelRoutes({ ledger, records, sql }),
+    ...projectRoutes(ledger, reading, config.defaultProject),
+    ...skillRoutes(ledger, records, reading),
+    ...agentRoutes(ledger, records, reading),
+    ...chatbotRoutes(ledger, records, reading),
+    ...modelRoutes({ ledger, records, sql, reading }),
     ...predictRoutes({ log, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) }),
-    ...viewRoutes(ledger, records, (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })),
-    ...jobRoutes(ledger, records),
-    ...fileRoutes(ledger, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
-    ...databaseRoutes(ledger, records, config.defaultProject),
-    ...tableRoutes(ledger, sql),
-    ...treeRoutes(log, records, config.defaultProject),
-    ...configRoutes(ledger, { authentication: sessions !== undefined, host: config.host }),
+    ...viewRoutes(ledger, records, reading, (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })),
+    ...jobRoutes(ledger, records, reading, histories),
+    ...fileRoutes(ledger, reading, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
+    ...databaseRoutes(ledger, records, reading, config.defaultProject),
+    ...tableRoutes(ledger, reading, sql),
+    ...treeRoutes(reading, config.defaultProject),
+    ...configRoutes(ledger, reading, { authentication: sessions !== undefined, host: config.host }),
+    ...eventRoutes(log, feed, streams),
+    ...historyRoutes(log, histories),
     ...handlerRoutes(),
     ...rotationRoutes(rotation),
     ...sqlRoutes(sql),
-    ...sqlUtilityRoutes(log, records, config.defaultProject),
+    ...sqlUtilityRoutes(reading, config.defaultProject),
     ...statusRoutes(about),
     ...authRoutes(sessions),
   ]

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { Line, type Answer, type LineEvents } from './line.js'
 import { constants, setPriority } from 'node:os'
-import { parseChildMessage, type Settings } from './messages.js'
+import { parseChildMessage, type CopyRequest, type Settings } from './messages.js'
 import type { SelectRequest } from './query.js'
 
 /**
@@ -54,6 +54,7 @@ export class Child {
   /** The queries that it executes, by number. */
   readonly running = new Set<number>()
   readonly #endings = new Map<number, () => void>()
+  readonly #copies = new Map<string, { resolve: (position: number) => void; reject: (reason: Error) => void }>()
   readonly #process: ChildProcess
   /** Those who wait until it knows the master keys that they told it, in that order. */
   readonly #learned: (() => void)[] = []
@@ -72,6 +73,7 @@ export class Child {
         this.isOver = true
         this.runningAtLoss = this.running.size
         for (const ended of this.#endings.values()) ended()
+        for (const { reject } of this.#copies.values()) reject(new Error('the process that answers SQL ended'))
         resolve()
       }
       this.#process.once('exit', over)
@@ -110,6 +112,15 @@ export class Child {
     const learned = new Promise<void>((resolve) => this.#learned.push(resolve))
     this.#process.send({ kind: 'keys', keys })
     await Promise.race([learned, this.exited])
+  }
+
+  /** Has the tables copied into a new file once they hold everything up to a position, and tells the position they were copied at. */
+  async copy(into: string, upTo: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      if (!this.#process.connected) throw new Error('the process that answers SQL ended')
+      this.#copies.set(into, { resolve, reject })
+      this.#process.send({ kind: 'copy', into, upTo } satisfies CopyRequest)
+    })
   }
 
   /** Sends a query; its answer begins when its execution does. */
@@ -158,6 +169,8 @@ export class Child {
     else if (message.kind === 'starting') state.starting = { position: message.position, head: message.head }
     else if (message.kind === 'state')
       Object.assign(state, { position: message.position, head: message.head, stopped: message.stopped ?? undefined })
+    else if (message.kind === 'copied') this.#copies.get(message.into)?.resolve(message.position)
+    else if (message.kind === 'not_copied') this.#copies.get(message.into)?.reject(new Error(message.reason))
     this.onChange()
   }
 }

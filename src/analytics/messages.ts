@@ -24,9 +24,22 @@ export type ChildMessage =
   | { kind: 'alive' }
   /** It knows the master keys that it was told. */
   | { kind: 'keys' }
+  /** The tables stand in that file, too, as they were at a position; or why they do not. */
+  | { kind: 'copied'; into: string; position: number }
+  | { kind: 'not_copied'; into: string; reason: string }
   | { kind: 'failed'; reason: string }
 
-const kinds: readonly string[] = ['starting', 'built', 'ready', 'state', 'alive', 'keys', 'failed'] satisfies ChildMessage['kind'][]
+const kinds: readonly string[] = [
+  'starting',
+  'built',
+  'ready',
+  'state',
+  'alive',
+  'keys',
+  'copied',
+  'not_copied',
+  'failed',
+] satisfies ChildMessage['kind'][]
 
 const kindOf = (message: unknown): unknown => (typeof message === 'object' && message !== null ? Reflect.get(message, 'kind') : undefined)
 
@@ -42,6 +55,13 @@ export const isPing = (message: unknown): boolean => kindOf(message) === 'ping'
 /** The master keys in hex that the parent tells of, when they change; undefined when that is not what it says. */
 export const parseKeys = (message: unknown): string[] | undefined =>
   kindOf(message) === 'keys' ? (message as { keys: string[] }).keys : undefined
+
+/** The parent asks for a copy of the tables as they are at a position of the log or after it, in a new file. */
+export type CopyRequest = { kind: 'copy'; into: string; upTo: number }
+
+/** Reads such a message; undefined when it is another one. */
+export const parseCopyRequest = (message: unknown): CopyRequest | undefined =>
+  kindOf(message) === 'copy' ? (message as CopyRequest) : undefined
 
 /** Reads the first message of the parent. */
 export const parseSettings = (message: unknown): Settings => {

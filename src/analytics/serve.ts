@@ -1,23 +1,24 @@
 import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
-import type { EventReader, PayloadReader } from '../../projections/replay.js'
 import { dataPaths } from '../log/data-directory.js'
-import { isPing, parseKeys, parseSettings, type ChildMessage, type Settings } from './messages.js'
+import { copyTables } from './copy.js'
+import { isPing, parseCopyRequest, parseKeys, parseSettings, type ChildMessage, type CopyRequest, type Settings } from './messages.js'
 import { Projector } from './projector.js'
 import { createQueryServer } from './query-server.js'
 import type { Frame, SelectRequest } from './query.js'
-import { openStore, type Store } from './store.js'
+import { openStore, type Store, type TablesLog } from './store.js'
 
 export type Services = { blobsDirectory: string; signal: AbortSignal }
 
 /** Answers one SELECT on a connection that no other has meanwhile. It ends, and holds nothing any more, soon after its signal. */
 export type RunSelect = (database: { instance: DuckDBInstance }, request: SelectRequest, services: Services) => AsyncIterable<Frame>
 
-type LogReader = EventReader & PayloadReader & { useKeys: (keys: readonly Buffer[]) => void }
+/** The log as it is read here: the master keys may change meanwhile. */
+export type FollowedLog = TablesLog & { useKeys: (keys: readonly Buffer[]) => void }
 
 export type ServeOptions = {
-  openLog: (dataDirectory: string, masterKeys: readonly Buffer[]) => LogReader
+  openLog: (dataDirectory: string, masterKeys: readonly Buffer[]) => FollowedLog
   run: RunSelect
 }
 
@@ -32,7 +33,7 @@ const buildMinEvents = 20_000
 type Running = { store: Store; projector: Projector; queries: Set<number> }
 
 /** Opens the tables and serves them; undefined when they had to be built first, which is all that this process then does. */
-const serve = async (settings: Settings, log: LogReader, run: RunSelect): Promise<Running | undefined> => {
+const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Promise<Running | undefined> => {
   const paths = dataPaths(settings.dataDirectory)
   const store = await openStore(paths, settings, log)
   const projector = new Projector({
@@ -78,14 +79,27 @@ const leave = (settings: Settings | undefined, running: Running | undefined): vo
   process.kill(process.pid, 'SIGKILL')
 }
 
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** Copies the tables once they hold everything up to the position that is asked for. */
+const copy = async ({ into, upTo }: CopyRequest, running: Running | undefined): Promise<void> => {
+  try {
+    if (!running) throw new Error('the tables are not open yet')
+    await running.projector.ensure(upTo)
+    tell({ kind: 'copied', into, position: await copyTables(running.store.instance, into) })
+  } catch (error) {
+    tell({ kind: 'not_copied', into, reason: reasonOf(error) })
+  }
+}
+
 /**
  * Runs the analytics process: takes its settings from the parent, answers SELECTs on a Unix socket, and ends with the parent.
  *
- * @example serveAnalytics({ openLog: openLogReader, run: runSelect })
+ * @example serveAnalytics({ openLog: openFollowedLog, run: runSelect })
  */
 export const serveAnalytics = (options: ServeOptions): void => {
   let settings: Settings | undefined
-  let log: LogReader | undefined
+  let log: FollowedLog | undefined
   let running: Running | undefined
   const start = async (given: Settings): Promise<Running | undefined> => {
     log = options.openLog(given.dataDirectory, asKeys(given.masterKeys))
@@ -97,10 +111,11 @@ export const serveAnalytics = (options: ServeOptions): void => {
   process.on('message', (message) => {
     if (isPing(message)) tell({ kind: 'alive' })
     const keys = parseKeys(message)
-    if (!keys) return
     // It stands open from the settings on, which came first.
-    log?.useKeys(asKeys(keys))
-    tell({ kind: 'keys' })
+    if (keys) log?.useKeys(asKeys(keys))
+    if (keys) tell({ kind: 'keys' })
+    const asked = parseCopyRequest(message)
+    if (asked) void copy(asked, running)
   })
   process.once('message', (message) => {
     settings = parseSettings(message)
@@ -113,7 +128,7 @@ export const serveAnalytics = (options: ServeOptions): void => {
       },
       (error: unknown) => {
         // Whatever was open by then would keep it alive.
-        tell({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) }, () => process.exit(1))
+        tell({ kind: 'failed', reason: reasonOf(error) }, () => process.exit(1))
       },
     )
   })

@@ -8,6 +8,7 @@ import { openApiDocument } from './openapi.js'
 import { refuseForeignHosts, type Hosts } from './hosts.js'
 import { identify, requestId } from './origin.js'
 import { problemHandler } from './problem.js'
+import { refuseAsOf } from './reading.js'
 import type { Route } from './route.js'
 import type { Sessions } from './sessions.js'
 import type { About } from './status.js'
@@ -66,7 +67,11 @@ export const createApp = ({ routes, about, sessions, hosts, logger }: AppOptions
   app.get('/openapi.json', (_req, res) => {
     res.json(document)
   })
-  for (const route of routes) app[route.method](route.path, (req, res) => route.handle(req, res))
+  for (const route of routes)
+    app[route.method](route.path, (req, res) => {
+      refuseAsOf(req, route)
+      return route.handle(req, res)
+    })
   app.use(refuseNotBuilt, unknownPath)
   app.use(problemHandler(logger))
   return app

@@ -89,12 +89,14 @@ export interface Log extends LogTree {
    */
   repeated(submission: Pick<Submission, 'origin' | 'idempotency'>): Promise<Outcome | undefined>
   head(): Promise<Head>
-  /** Events after a position, in order; at most `limit`. */
-  readAll(after: number, limit: number): Promise<StoredEvent[]>
-  /** Events of one stream after a version, in order. */
-  readStream(stream: string, after: number, limit: number): Promise<StoredEvent[]>
+  /** Events after a position, in order: at most `limit`, and no more once their texts have `maxChars`. */
+  readAll(after: number, limit: number, maxChars?: number): Promise<StoredEvent[]>
+  /** Events of one stream after a version, in order, bounded alike. */
+  readStream(stream: string, after: number, limit: number, maxChars?: number): Promise<StoredEvent[]>
   /** The number of events in a stream; 0 when there is none. */
   streamVersion(stream: string): Promise<number>
+  /** The number of events that a stream had at a position. */
+  versionAt(stream: string, position: number): Promise<number>
   /** The plain bytes of a payload, or of what replaced it; undefined when it was erased or never was. */
   payload(hash: string): Promise<Buffer | undefined>
   /** What became of a payload; undefined when it never was. */

@@ -118,3 +118,6 @@ export const readLogId = (db: Connection): string => {
   if (id === undefined) throw new Error('the log has no id')
   return id
 }
+
+/** The newest event's position; 0 when there is none. */
+export const lastPosition = (db: Connection): number => db.prepare<[], number | null>('SELECT max(position) FROM events').pluck().get() ?? 0

@@ -1,3 +1,4 @@
+import type { Statement } from 'better-sqlite3'
 import { v4 as uuidv4 } from 'uuid'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
@@ -38,7 +39,24 @@ const prepareReads = (db: Connection) => ({
   stream: db.prepare<[string, number, number], StoredEvent>(
     'SELECT position, text FROM events WHERE stream = ? AND version > ? ORDER BY version LIMIT ?',
   ),
+  // The index has the positions too: no text is read.
+  version: db
+    .prepare<[string, number], number>('SELECT version FROM events WHERE stream = ? AND position <= ? ORDER BY version DESC LIMIT 1')
+    .pluck(),
 })
+
+/** The rows of a statement until their texts have so many characters; the row that reaches them is the last. */
+const bounded = <P extends unknown[]>(statement: Statement<P, StoredEvent>, parameters: P, maxChars = Infinity): StoredEvent[] => {
+  if (maxChars === Infinity) return statement.all(...parameters)
+  const events: StoredEvent[] = []
+  let chars = 0
+  for (const event of statement.iterate(...parameters)) {
+    events.push(event)
+    chars += event.text.length
+    if (chars >= maxChars) break
+  }
+  return events
+}
 
 const stopping = () => new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 })
 
@@ -129,16 +147,20 @@ export class SqliteLog implements KeyedLog {
     return { logId: this.id, position, chain: chain.toString('hex') }
   }
 
-  async readAll(after: number, limit: number): Promise<StoredEvent[]> {
-    return this.#read(({ readAfter }) => readAfter.all.all(after, limit))
+  async readAll(after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
+    return this.#read(({ readAfter }) => bounded(readAfter.all, [after, limit], maxChars))
   }
 
-  async readStream(stream: string, after: number, limit: number): Promise<StoredEvent[]> {
-    return this.#read(({ readAfter }) => readAfter.stream.all(stream, after, limit))
+  async readStream(stream: string, after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
+    return this.#read(({ readAfter }) => bounded(readAfter.stream, [stream, after, limit], maxChars))
   }
 
   async streamVersion(stream: string): Promise<number> {
     return this.#read(({ drain }) => drain.resources.versionOf(stream))
+  }
+
+  async versionAt(stream: string, position: number): Promise<number> {
+    return this.#read(({ readAfter }) => readAfter.version.get(stream, position) ?? 0)
   }
 
   async payload(hash: string): Promise<Buffer | undefined> {

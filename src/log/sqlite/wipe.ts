@@ -18,7 +18,7 @@ export const truncateWal = (db: Connection): boolean => {
 /**
  * Sees to it that what was erased is in no part of the file any more, nor in its write-ahead log. Waits for readers.
  *
- * @example await wipe(() => db) // the connection is asked for anew after each wait, and throws when there is none any more
+ * @example await wipe(() => db) // asked for anew after each wait, and throws when the log was closed
  */
 export const wipe = async (connection: () => Connection): Promise<void> => {
   while (!truncateWal(connection())) await sleep(retryMs)

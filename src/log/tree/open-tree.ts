@@ -13,6 +13,8 @@ const storedEvents = (db: Connection): number => {
   return last === null || last === undefined ? 0 : (last + 1) * tileWidth
 }
 
+const headOf = (db: Connection): number => db.prepare<[], number | null>('SELECT max(position) FROM events').pluck().get() ?? 0
+
 const grow = (tree: MerkleTree, leaves: LeafReader, to: number): void => {
   const added = leaves(tree.size, to - tree.size)
   if (tree.size + added.length !== to) throw new ConfigError('the log is broken: events are missing. Run "mindledger verify".')
@@ -38,7 +40,13 @@ export const openTree = (db: Connection, head: number): MerkleTree => {
   return tree
 }
 
-/** The same of a file that is open for reading, beside a server or without one: what is not stored is made in memory. */
+/** Builds the tree that is stored anew from the events. Returns how many it is over. */
+export const rebuildTree = (db: Connection): number => {
+  db.exec('DELETE FROM tree')
+  return openTree(db, headOf(db)).size
+}
+
+/** The tree of a log's file that is open for reading, beside a server or without one: what is not stored is made in memory. */
 export const readTree = (db: Connection, head: number): MerkleTree => {
   const leaves = leafReader(db)
   const has = hasTree(db)

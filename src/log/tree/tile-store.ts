@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { leafHash } from '../../../events/chain.js'
+import { ConfigError } from '../../config.js'
 import { limits } from '../../limits.js'
 import type { Connection } from '../sqlite/schema.js'
 
@@ -18,12 +19,9 @@ export const hasTree = (db: Connection): boolean => db.prepare(`SELECT 1 FROM sq
 export const levelIds = 2 ** 40
 export const tileId = (level: number, tile: number): number => level * levelIds + tile
 
-/** A tile that should be there is not: the log's file was changed by something else, or not built to its end. */
-export class MissingTile extends Error {
-  constructor(level: number, tile: number) {
-    super(`the log's tree lacks tile ${tile} of level ${level}; run "mindledger verify"`)
-  }
-}
+/** A tile that should be there is not: something else than a log changed the file. */
+const missingTile = (level: number, tile: number) =>
+  new ConfigError(`the log's tree lacks tile ${tile} of level ${level}; "mindledger rebuild" builds it anew from the events`)
 
 /** The table `tree`, one row a complete tile. Those read last stay in memory, among them the upper ones that nearly every proof needs. */
 export class TileTable implements TileStore {
@@ -33,7 +31,7 @@ export class TileTable implements TileStore {
 
   constructor(db: Connection) {
     this.#get = db.prepare<[number], Buffer>('SELECT nodes FROM tree WHERE id = ?').pluck()
-    this.#put = db.prepare<[number, Buffer]>('INSERT INTO tree VALUES (?, ?)')
+    this.#put = db.prepare<[number, Buffer]>('INSERT OR REPLACE INTO tree VALUES (?, ?)')
   }
 
   get(level: number, tile: number): Buffer {
@@ -41,7 +39,7 @@ export class TileTable implements TileStore {
     const held = this.#held.get(id)
     if (held) return held
     const nodes = this.#get.get(id)
-    if (!nodes) throw new MissingTile(level, tile)
+    if (!nodes) throw missingTile(level, tile)
     this.#held.set(id, nodes)
     return nodes
   }
@@ -59,7 +57,7 @@ export class TileOverlay implements TileStore {
 
   get(level: number, tile: number): Buffer {
     const nodes = this.#made.get(tileId(level, tile)) ?? this.stored?.get(level, tile)
-    if (!nodes) throw new MissingTile(level, tile)
+    if (!nodes) throw missingTile(level, tile)
     return nodes
   }
 
@@ -72,9 +70,7 @@ export class TileOverlay implements TileStore {
 export type LeafReader = (after: number, limit: number) => Buffer[]
 
 export const leafReader = (db: Connection): LeafReader => {
-  const texts = db
-    .prepare<[number, number], Buffer>('SELECT CAST(text AS BLOB) FROM events WHERE position > ? ORDER BY position LIMIT ?')
-    .pluck()
+  const texts = db.prepare<[number, number], string>('SELECT text FROM events WHERE position > ? ORDER BY position LIMIT ?').pluck()
   // One text at a time: events may be large.
   return (after, limit) => Array.from(texts.iterate(after, limit), leafHash)
 }

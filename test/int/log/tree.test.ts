@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
 import Database from 'better-sqlite3'
-import { dirname } from 'node:path'
 import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { leafHash } from '../../../events/chain.js'
-import { wrong } from '../../../src/errors.js'
 import type { Log } from '../../../src/log/log.js'
 import { openLogReader } from '../../../src/log/reader.js'
 import { openForReading } from '../../../src/log/sqlite/schema.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
+import { rebuildTree } from '../../../src/log/tree/open-tree.js'
 import { TreeCheck } from '../../../src/log/tree/check.js'
 import { projectCreated, refusal, tamperWith, withLog, writes } from '../../support/log.js'
 import { extendsTree, includes, mth } from '../../support/rfc9162.js'
@@ -25,6 +25,12 @@ const fill = async (log: Log, count: number, from = 0): Promise<void> => {
 const expectWhole = async (log: Log): Promise<void> => {
   const leaves = await leavesOf(log)
   expect(await log.rootAt(leaves.length)).toEqual(mth(leaves))
+}
+
+const edit = (file: string, change: (db: Database.Database) => unknown): void => {
+  const db = new Database(file)
+  change(db)
+  db.close()
 }
 
 /** What a walk over the events finds wrong with the tree that is stored. */
@@ -85,18 +91,120 @@ describe('the tree of a log', () => {
       await expectWhole(log)
     }))
 
-  test('is what it was after a batch that the disk had no room for', async () => {
-    await withLog(async ({ log, pragmas, file }) => {
+  test('is what it was after a batch whose COMMIT failed, though it completed tiles', () =>
+    withLog(async ({ log, file }) => {
       await fill(log, 100)
-      pragmas.push('max_page_count = 1')
-      await log.close()
-      const full = new SqliteLog({ file, vault: (await import('../../support/log.js')).testVault, pragmas })
-      expect(await refusal(fill(full, 3_000, 1_000))).toBe('storage_failed')
-      pragmas.pop()
-      await fill(full, 100, 5_000)
-      await expectWhole(full)
-      await full.close()
+      const before = await log.rootAt(100)
+      edit(file, (db) =>
+        db.exec(`CREATE TABLE absent (id INTEGER PRIMARY KEY);
+          CREATE TABLE broken (id INTEGER REFERENCES absent DEFERRABLE INITIALLY DEFERRED);
+          CREATE TRIGGER poison AFTER INSERT ON events BEGIN INSERT INTO broken VALUES (new.position); END`),
+      )
+      expect(await refusal(fill(log, 150, 1_000))).toBe('storage_failed')
+      expect(await log.rootAt(100)).toEqual(before)
+      expect(await refusal(log.rootAt(101))).toBe('wrong_arguments')
+      edit(file, (db) => db.exec('DROP TRIGGER poison; DROP TABLE broken; DROP TABLE absent'))
+      await fill(log, 150, 2_000)
+      await expectWhole(log)
       expect(check(file).found).toEqual([])
+    }))
+
+  test('is read from the file again when the log is opened', () =>
+    withLog(async ({ log, file, vault }) => {
+      await fill(log, 4_097)
+      const root = await log.rootAt(4_097)
+      await log.close()
+      const again = new SqliteLog({ file, vault })
+      expect(await again.rootAt(4_097)).toEqual(root)
+      await fill(again, 70, 10_000)
+      await expectWhole(again)
+      await again.close()
+    }))
+
+  test.each([
+    ['of an older release, which has none', 'DROP TABLE tree'],
+    ['that an older release went on writing', 'DELETE FROM tree WHERE id >= 10'],
+  ])('of a log %s is built when the log is opened', (_, change) =>
+    withLog(async ({ log, file, vault }) => {
+      await fill(log, 5_000)
+      const roots = [await log.rootAt(5_000), await log.rootAt(4_999)]
+      await log.close()
+      edit(file, (db) => db.exec(change))
+      const again = new SqliteLog({ file, vault })
+      expect([await again.rootAt(5_000), await again.rootAt(4_999)]).toEqual(roots)
+      await again.close()
+      expect(check(file)).toEqual({ found: [], root: roots[0] })
+    }),
+  )
+
+  test('with more events than the log keeps the log from opening: its end was taken away', () =>
+    withLog(async ({ log, file, vault }) => {
+      await fill(log, 130)
+      await log.close()
+      tamperWith(file, (db) => db.exec('DELETE FROM events WHERE position > 120'))
+      expect(() => new SqliteLog({ file, vault })).toThrow('its tree has 128 events, and it ends at position 120')
+    }))
+
+  test('that lacks a tile in its middle is not opened, until it is built anew', () =>
+    withLog(async ({ log, file, vault }) => {
+      await fill(log, 300)
+      const root = await log.rootAt(300)
+      await log.close()
+      edit(file, (db) => db.exec('DELETE FROM tree WHERE id = 1'))
+      expect(() => new SqliteLog({ file, vault })).toThrow('lacks tile 1 of level 0; "mindledger rebuild" builds it anew')
+      edit(file, (db) => expect(rebuildTree(db)).toBe(300))
+      const again = new SqliteLog({ file, vault })
+      expect(await again.rootAt(300)).toEqual(root)
+      await again.close()
+    }))
+
+  test.each([
+    ['', undefined],
+    [', and makes what is not stored', 'DROP TABLE tree'],
+  ])('a reader of the file gives the same proofs%s', (_, change) =>
+    withLog(async ({ log, file, directory }) => {
+      await fill(log, 700)
+      const expected = [await log.rootAt(650), await log.inclusionProof(3, 700), await log.consistencyProof(65, 690)]
+      await log.close()
+      if (change !== undefined) edit(file, (db) => db.exec(change))
+      writeFileSync(join(directory, 'FORMAT'), '1\n')
+      const reader = openLogReader(directory)
+      const proofs = reader.proofs()
+      expect([proofs.rootAt(650), proofs.inclusionProof(3, 700), proofs.consistencyProof(65, 690)]).toEqual(expected)
+      reader.close()
+    }),
+  )
+})
+
+describe('a walk over the events finds in the tree that is stored', () => {
+  const changed = (change: string) =>
+    withLog(async ({ log, file }) => {
+      await fill(log, 4_200)
+      const root = await log.rootAt(4_200)
+      await log.close()
+      edit(file, (db) => db.exec(change))
+      const result = check(file)
+      expect(result.root).toEqual(root)
+      found = result.found
     })
+  let found: { position: number | null; what: string }[] = []
+
+  test('nothing in an honest log, nor in one that has none', async () => {
+    await changed('SELECT 1')
+    expect(found).toEqual([])
+    await changed('DROP TABLE tree')
+    expect(found).toEqual([])
+  })
+
+  test.each([
+    ['a byte', `UPDATE tree SET nodes = CAST(substr(nodes, 1, 4031) || 'x' AS BLOB) WHERE id = 7`, 449, 'not the one of these events'],
+    ['a tile cut short', 'UPDATE tree SET nodes = substr(nodes, 1, 10) WHERE id = 0', 1, 'not the one of these events'],
+    ['a tile of an upper level', `UPDATE tree SET nodes = zeroblob(4032) WHERE id > 1000`, 1, 'not the one of these events'],
+    ['a tile that is gone', 'DELETE FROM tree WHERE id = 64', 4_097, 'lacks these events'],
+    ['a tile of no event', 'INSERT INTO tree VALUES (66, zeroblob(4032))', null, '1 tiles that no event gave'],
+    ['two tiles swapped', 'UPDATE tree SET id = 9999 WHERE id = 3; UPDATE tree SET id = 3 WHERE id = 4; UPDATE tree SET id = 4 WHERE id = 9999', 193, 'not the one'], // prettier-ignore
+  ])('%s', async (_, change, position, what) => {
+    await changed(change)
+    expect(found).toEqual([{ position, what: expect.stringContaining(what) as unknown }])
   })
 })

@@ -351,6 +351,11 @@ describe('what somebody did to the log', () => {
     expect(changed).toEqual([at(2, 'payload is not the one'), at(events.length, 'payload is not the one')])
   })
 
+  test('a payload without its key, which no event says to be erased', async () => {
+    const findings = await findingsAfter((db) => void db.exec('UPDATE payloads SET wrapped = NULL'))
+    expect(findings).toEqual([at(2, 'no key, and no event says'), at(events.length, 'no key, and no event says')])
+  })
+
   test('a blob removed, or its bytes changed', async () => {
     const without = (lost: string, found: string | undefined) => ({ blobHash: async (hash: string) => (hash === lost ? found : hash) })
     expect(await findingsAfter(() => undefined, without(table, undefined))).toEqual([at(6, `blob ${table} is missing`)])
