@@ -22,6 +22,9 @@ export const limits = {
   treeCacheMaxTiles: 1_024,
   rotationBatchMaxPayloads: 250,
   rotationBatchMaxBytes: 4 * 1024 * 1024,
+  noteMaxSignatures: 100,
+  headIntervalMinMs: 1_000,
+  headIntervalMaxMs: 20 * 24 * 3_600_000,
   idempotencyMaxAgeMs: 7 * 24 * 3_600_000,
   // Erasure
   erasedMaxPerEvent: 1_000,

@@ -1,6 +1,9 @@
 import { join } from 'node:path'
 import type { Express } from 'express'
 import type { Logger } from 'pino'
+import { HeadFile } from './audit/head-file.js'
+import { headSigner } from './audit/head-key.js'
+import { Heads } from './audit/heads.js'
 import { Analytics } from './analytics/supervisor.js'
 import { Ledger } from './commands/ledger.js'
 import { isLoopback, type Config } from './config.js'
@@ -21,6 +24,7 @@ import { historyRoutes } from './http/history.js'
 import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
 import { predictRoutes } from './http/predict.js'
+import { proofRoutes } from './http/proofs.js'
 import { projectRoutes } from './http/projects.js'
 import { readingOf } from './http/reading.js'
 import { Records } from './http/records.js'
@@ -103,6 +107,11 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   undo.push(() => log.close())
   const ledger = new Ledger(log, vault)
   await ledger.execute({ type: 'CreateProject', data: { project: config.defaultProject, unlessExists: true } }, systemOrigin)
+  const heads = new Heads(log, await headSigner(paths, config.headKey, log))
+  const headFile = config.headFile && new HeadFile({ ...config.headFile, log, heads, logger })
+  await headFile?.start()
+  // After all that writes events.
+  undo.push(() => headFile?.stop())
 
   const blobs = new Blobs(paths.blobs)
   const analytics = await Analytics.start({ dataDirectory: paths.root, masterKeys: () => vault.keys(), logger })
@@ -139,7 +148,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   const streams = new EventStreams(feed)
 
   const server = createHttpServer(
-    appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, feed, streams, rotation }),
+    appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, feed, streams, heads, headFile, rotation }),
   )
   const address = await listen(server, config, logger)
   // Requests and runs of jobs end side by side, each in the time that a stop may take.
@@ -179,6 +188,8 @@ type Parts = {
   feed: EventFeed
   streams: EventStreams
   rotation: KeyRotation
+  heads: Heads
+  headFile: HeadFile | undefined
 }
 
 const appOf = ({
@@ -195,6 +206,8 @@ const appOf = ({
   feed,
   streams,
   rotation,
+  heads,
+  headFile,
 }: Parts): Express => {
   const { log } = ledger
   const records = new Records(log, version)
@@ -205,6 +218,7 @@ const appOf = ({
     version,
     authentication: sessions !== undefined,
     defaultProject: config.defaultProject,
+    headFile: () => headFile?.status(),
     sqlStopped: () => analytics.status().stopped,
     isTraining: () => trainings.isTraining,
   }
@@ -224,6 +238,7 @@ const appOf = ({
     ...configRoutes(ledger, reading, { authentication: sessions !== undefined, host: config.host }),
     ...eventRoutes(log, feed, streams),
     ...historyRoutes(log, histories),
+    ...proofRoutes(log, heads),
     ...handlerRoutes(),
     ...rotationRoutes(rotation),
     ...sqlRoutes(sql),

@@ -15,7 +15,7 @@ export type Route = {
   takes?: Readonly<Record<string, z.ZodType | null>>
   /** Media types that the answer may have in the place of JSON. */
   gives?: readonly string[]
-  /** The body of each status; null for none. */
+  /** The JSON body of each status; null for none, or for other media types alone. */
   answers: Record<number, z.ZodType | null>
   handle: (req: Request, res: Response) => Promise<void>
 }

@@ -16,6 +16,7 @@ export type DataPaths = {
   vaultKey: string
   /** The key that becomes `vaultKey` when every payload's key is wrapped under it. */
   nextVaultKey: string
+  headKey: string
   blobs: string
   analytics: string
   temporary: string
@@ -30,6 +31,7 @@ export const dataPaths = (root: string): DataPaths => ({
   log: join(root, 'log.sqlite'),
   vaultKey: join(root, 'vault.key'),
   nextVaultKey: join(root, 'vault.key.next'),
+  headKey: join(root, 'head.key'),
   blobs: join(root, 'blobs'),
   analytics: join(root, 'analytics.duckdb'),
   temporary: join(root, 'tmp'),

@@ -4,7 +4,7 @@ import { checkDataDirectory, type DataPaths } from './data-directory.js'
 import type { StoredEvent } from './log.js'
 import { readPreviousKey } from './sqlite/keys.js'
 import { payloadReader } from './sqlite/payloads.js'
-import { openForReading, prepareErasedAt, readLogId, type Connection } from './sqlite/schema.js'
+import { openForReading, prepareErasedAt, readHeadKeys, readLogId, type Connection } from './sqlite/schema.js'
 import { readTree } from './tree/open-tree.js'
 import { Proofs } from './tree/proofs.js'
 
@@ -16,6 +16,8 @@ export type LogReader = {
   read(after: number, limit: number): StoredEvent[]
   /** What can be asked of the tree over the events that there are now. */
   proofs(): Proofs
+  /** The verifier keys of those who signed its heads, the newest first. */
+  headKeys(): string[]
   payload(hash: string): Buffer | undefined
   /** Opens payloads with these master keys from now on. */
   useKeys(keys: readonly Buffer[]): void
@@ -80,6 +82,7 @@ export const openLogReader = (dataDirectory: string, masterKeys: readonly Buffer
     // Without the key the log is whole, and payloads are unreadable.
     payload: payloadReader(db, keys),
     useKeys: (given) => keys.use(given),
+    headKeys: () => readHeadKeys(db),
     erasedAt: prepareErasedAt(db),
     close: () => db.close(),
   }

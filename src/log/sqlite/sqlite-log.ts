@@ -20,7 +20,7 @@ import { beginRotation, openKeys, readRotation, rewrapSome } from './keys.js'
 import { payloadReader, payloadStates, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
 import type { ResourceTable } from './resource-table.js'
-import { openForWriting, prepareErasedAt, readLogId, type Connection } from './schema.js'
+import { noteHeadKey, openForWriting, prepareErasedAt, readHeadKeys, readLogId, type Connection } from './schema.js'
 import { truncateWal, wipe } from './wipe.js'
 
 /** Something to do in a turn of the drain, which gives what answers it once it is on the disk. */
@@ -181,6 +181,15 @@ export class SqliteLog implements KeyedLog {
 
   async subtrees(from: number, to: number): Promise<Buffer[]> {
     return this.#read(({ drain }) => drain.proofs.subtrees(from, to))
+  }
+
+  /** The verifier keys of those who sign its heads, the newest first. */
+  headKeys(): string[] {
+    return this.#read(({ db }) => readHeadKeys(db))
+  }
+
+  noteHeadKey(vkey: string): void {
+    this.#read(({ db }) => noteHeadKey(db, vkey))
   }
 
   async payloadState(hash: string): Promise<PayloadState | undefined> {

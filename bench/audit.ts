@@ -1,0 +1,2 @@
+/** What the audit costs: see each comparison. */
+export { deliver } from './deliver.js'
