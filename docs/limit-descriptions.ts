@@ -22,6 +22,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   rollbackMaxVersion:
     'The version that a resource is taken back to: its events up to there are folded in the transaction. Beyond: 400 `wrong_arguments`.',
   treeCacheMaxTiles: 'Tiles of the log’s Merkle tree held in memory, 4 KiB each. Beyond: the one used longest ago is read again.',
+  rotationBatchMaxPayloads: 'Payloads whose keys are wrapped anew in one step of a rotation. Beyond: the next step, after what waits.',
+  rotationBatchMaxBytes: 'Ciphertext of the payloads of one step of a rotation. Beyond: the next step, after what waits.',
   noteMaxSignatures: 'Signatures under a signed head that is read. Beyond: it is not taken for a head.',
   headIntervalMinMs: 'The shortest HEAD_INTERVAL. Below: the service does not start.',
   headIntervalMaxMs: 'The longest HEAD_INTERVAL. Beyond: the service does not start.',

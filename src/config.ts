@@ -19,6 +19,7 @@ const portRule = 'must be a whole number from 0 to 65535'
 const hostEntry = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const keyHex = z.string().regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits (openssl rand -hex 32)')
 
 const settings = z.object({
   PORT: z.coerce
@@ -33,16 +34,9 @@ const settings = z.object({
   AUTH: z.enum(['none', 'session']).default('none').describe('session: clients log in first'),
   AUTH_USERNAME: z.string().min(1).default('mindledger').describe('the user that may log in'),
   AUTH_PASSWORD: z.string().min(1).optional().describe('required when AUTH=session'),
-  VAULT_KEY: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits (openssl rand -hex 32)')
-    .optional()
-    .describe('master key of secrets and recorded predictions; without it a file in DATA_DIR holds one'),
-  HEAD_KEY: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits (openssl rand -hex 32)')
-    .optional()
-    .describe('seed of the key that signs heads (Ed25519); without it a file in DATA_DIR holds one'),
+  VAULT_KEY: keyHex.optional().describe('master key of secrets and recorded predictions; without it a file in DATA_DIR holds one'),
+  NEW_VAULT_KEY: keyHex.optional().describe('the master key that follows VAULT_KEY, for mindledger rotate-key'),
+  HEAD_KEY: keyHex.optional().describe('seed of the key that signs heads (Ed25519); without it a file in DATA_DIR holds one'),
   HEAD_FILE: z.string().min(1).optional().describe('file that the service appends signed heads to; best on another machine’s disk'),
   HEAD_INTERVAL: z
     .string()
@@ -79,7 +73,9 @@ export type Config = {
   host: string
   dataDirectory: string
   auth: { username: string; password: string } | undefined
-  vaultKey: Buffer | undefined
+  /** The master keys that were given: none where a file in the data directory holds it. */
+  masterKeys: readonly Buffer[]
+  newMasterKey: Buffer | undefined
   /** The seed of the key that signs heads. */
   headKey: Buffer | undefined
   /** Where heads are appended, and how often. */
@@ -119,7 +115,8 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     host: s.HOST,
     dataDirectory: resolve(s.DATA_DIR),
     auth: s.AUTH === 'session' && s.AUTH_PASSWORD !== undefined ? { username: s.AUTH_USERNAME, password: s.AUTH_PASSWORD } : undefined,
-    vaultKey: s.VAULT_KEY === undefined ? undefined : Buffer.from(s.VAULT_KEY, 'hex'),
+    masterKeys: s.VAULT_KEY === undefined ? [] : [Buffer.from(s.VAULT_KEY, 'hex')],
+    newMasterKey: s.NEW_VAULT_KEY === undefined ? undefined : Buffer.from(s.NEW_VAULT_KEY, 'hex'),
     headKey: s.HEAD_KEY === undefined ? undefined : Buffer.from(s.HEAD_KEY, 'hex'),
     headFile: s.HEAD_FILE === undefined ? undefined : { path: resolve(s.HEAD_FILE), intervalMs: durationMs(s.HEAD_INTERVAL) },
     allowedHosts: s.ALLOWED_HOSTS ?? [],

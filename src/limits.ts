@@ -21,6 +21,8 @@ export const limits = {
   stateCacheMaxChars: 32 * 1024 * 1024,
   rollbackMaxVersion: 20_000,
   treeCacheMaxTiles: 1_024,
+  rotationBatchMaxPayloads: 250,
+  rotationBatchMaxBytes: 4 * 1024 * 1024,
   noteMaxSignatures: 100,
   headIntervalMinMs: 1_000,
   headIntervalMaxMs: 20 * 24 * 3_600_000,

@@ -35,6 +35,7 @@ import { Records } from './http/records.js'
 import { addressOf, createHttpServer, listen, stopListening } from './http/server.js'
 import { Sessions } from './http/sessions.js'
 import { rollbackRoutes } from './http/rollbacks.js'
+import { rotationRoutes } from './http/rotations.js'
 import { skillRoutes } from './http/skills.js'
 import { sqlUtilityRoutes } from './http/sql-utilities.js'
 import { sqlRoutes } from './http/sql.js'
@@ -44,7 +45,7 @@ import { treeRoutes } from './http/tree.js'
 import { viewRoutes, type CheckView } from './http/views.js'
 import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
-import { lockDataDirectory, masterKey, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
+import { lockDataDirectory, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
 import { EventFeed } from './log/event-feed.js'
 import { Histories } from './log/history.js'
 import type { Head, Log, Origin } from './log/log.js'
@@ -56,6 +57,8 @@ import { TrainingService } from './models/training-service.js'
 import { SqlEngine } from './sql/execute.js'
 import { TableWriter } from './sql/table-writer.js'
 import { undoAll } from './undo.js'
+import { masterKeys } from './vault/key-files.js'
+import { KeyRotation } from './vault/rotation.js'
 import { Vault } from './vault/vault.js'
 import { readVersion } from './version.js'
 
@@ -104,7 +107,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
 
 const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: (() => unknown)[]): Promise<Service> => {
   const version = readVersion()
-  const vault = new Vault(masterKey(paths, config.vaultKey))
+  const vault = new Vault(...masterKeys(paths, config.masterKeys))
   const log = new SqliteLog({ file: paths.log, vault })
   undo.push(() => log.close())
   const ledger = new Ledger(log, vault)
@@ -116,8 +119,17 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   undo.push(() => headFile?.stop())
 
   const blobs = new Blobs(paths.blobs)
-  const analytics = await Analytics.start({ dataDirectory: paths.root, vaultKey: config.vaultKey, logger })
+  const analytics = await Analytics.start({ dataDirectory: paths.root, masterKeys: () => vault.keys(), logger })
   undo.push(() => analytics.stop())
+  const rotation = new KeyRotation({
+    log,
+    vault,
+    paths,
+    isKeyGiven: config.masterKeys.length > 0,
+    tellReaders: () => analytics.learnKeys(),
+    onFailed: (err) => logger.error({ err }, 'the master key could not be replaced; the next start goes on with it'),
+  })
+  undo.push(() => rotation.stop())
   const trainings = new TrainingService({
     ledger,
     blobs,
@@ -144,7 +156,24 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   const streams = new EventStreams(feed)
 
   const server = createHttpServer(
-    appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, erasures, feed, streams, heads, headFile }),
+    appOf({
+      config,
+      paths,
+      logger,
+      version,
+      ledger,
+      blobs,
+      analytics,
+      trainings,
+      recorder,
+      sql,
+      erasures,
+      feed,
+      streams,
+      heads,
+      headFile,
+      rotation,
+    }),
   )
   const address = await listen(server, config, logger)
   // Requests and runs of jobs end side by side, each in the time that a stop may take.
@@ -153,6 +182,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
     streams.stop()
     return Promise.all([stopListening(server), jobs.stop()])
   })
+  await rotation.resume()
   await trainings.resume()
   await jobs.start()
   undo.push(tidyBlobs(log, blobs, logger))
@@ -185,6 +215,7 @@ type Parts = {
   erasures: Erasures
   feed: EventFeed
   streams: EventStreams
+  rotation: KeyRotation
   heads: Heads
   headFile: HeadFile | undefined
 }
@@ -203,6 +234,7 @@ const appOf = ({
   erasures,
   feed,
   streams,
+  rotation,
   heads,
   headFile,
 }: Parts): Express => {
@@ -241,6 +273,7 @@ const appOf = ({
     ...proofRoutes(log, heads),
     ...exportRoutes(log, heads),
     ...handlerRoutes(),
+    ...rotationRoutes(rotation),
     ...sqlRoutes(sql),
     ...sqlUtilityRoutes(reading, config.defaultProject),
     ...statusRoutes(about),

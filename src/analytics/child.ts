@@ -56,6 +56,8 @@ export class Child {
   readonly #endings = new Map<number, () => void>()
   readonly #copies = new Map<string, { resolve: (position: number) => void; reject: (reason: Error) => void }>()
   readonly #process: ChildProcess
+  /** Those who wait until it knows the master keys that they told it, in that order. */
+  readonly #learned: (() => void)[] = []
   readonly #idle = new Set<Line>()
 
   constructor(
@@ -102,6 +104,14 @@ export class Child {
   /** Asks for a sign of life. */
   ping(): void {
     if (this.#process.connected) this.#process.send({ kind: 'ping' })
+  }
+
+  /** Tells it the master keys, in hex, and resolves when it knows them or has ended. */
+  async learnKeys(keys: readonly string[]): Promise<void> {
+    if (!this.#process.connected) return
+    const learned = new Promise<void>((resolve) => this.#learned.push(resolve))
+    this.#process.send({ kind: 'keys', keys })
+    await Promise.race([learned, this.exited])
   }
 
   /** Has the tables copied into a new file once they hold everything up to a position, and tells the position they were copied at. */
@@ -155,6 +165,7 @@ export class Child {
     if (message.kind === 'ready') state.ready = true
     else if (message.kind === 'built') state.built = true
     else if (message.kind === 'failed') state.failed = message.reason
+    else if (message.kind === 'keys') this.#learned.shift()?.()
     else if (message.kind === 'starting') state.starting = { position: message.position, head: message.head }
     else if (message.kind === 'state')
       Object.assign(state, { position: message.position, head: message.head, stopped: message.stopped ?? undefined })

@@ -1,8 +1,8 @@
 /** What the analytics process is started with. It comes over the private channel: arguments and environment can be seen by others. */
 export type Settings = {
   dataDirectory: string
-  /** The master key in hex, when it is not the one in the data directory. */
-  vaultKey: string | null
+  /** The master keys in hex, when they are not those in the data directory's files. */
+  masterKeys: string[]
   /** Where to listen; its directory is private, and goes with the process. */
   socket: string
   /** Whether to build the tables anew even when they look whole: the process before died opening them. */
@@ -22,6 +22,8 @@ export type ChildMessage =
   | { kind: 'ready' }
   | { kind: 'state'; position: number; head: number; stopped: string | null }
   | { kind: 'alive' }
+  /** It knows the master keys that it was told. */
+  | { kind: 'keys' }
   /** The tables stand in that file, too, as they were at a position; or why they do not. */
   | { kind: 'copied'; into: string; position: number }
   | { kind: 'not_copied'; into: string; reason: string }
@@ -33,6 +35,7 @@ const kinds: readonly string[] = [
   'ready',
   'state',
   'alive',
+  'keys',
   'copied',
   'not_copied',
   'failed',
@@ -48,6 +51,10 @@ export const parseChildMessage = (message: unknown): ChildMessage | undefined =>
 
 /** Whether the parent asks for a sign of life. */
 export const isPing = (message: unknown): boolean => kindOf(message) === 'ping'
+
+/** The master keys in hex that the parent tells of, when they change; undefined when that is not what it says. */
+export const parseKeys = (message: unknown): string[] | undefined =>
+  kindOf(message) === 'keys' ? (message as { keys: string[] }).keys : undefined
 
 /** The parent asks for a copy of the tables as they are at a position of the log or after it, in a new file. */
 export type CopyRequest = { kind: 'copy'; into: string; upTo: number }

@@ -130,6 +130,12 @@ export class Analytics {
     )
   }
 
+  /** Resolves when the process knows the master keys that are in use now: one that starts meanwhile is started with them. */
+  async learnKeys(): Promise<void> {
+    const keys = this.options.masterKeys?.().map((key) => key.toString('hex')) ?? []
+    await this.#child?.learnKeys(keys)
+  }
+
   /**
    * Writes a compact copy of the tables into a new file below `tmp/tables`, as they are at a position of the log or after it.
    * Gives the position. @throws Error that says why it could not
@@ -204,11 +210,11 @@ export class Analytics {
 
   #spawn(): void {
     if (this.#isStopping) return
-    const { dataDirectory, vaultKey, entry } = this.options
+    const { dataDirectory, masterKeys, entry } = this.options
     const settings = {
       ...this.#limits,
       dataDirectory: resolvePath(dataDirectory),
-      vaultKey: vaultKey?.toString('hex') ?? null,
+      masterKeys: masterKeys?.().map((key) => key.toString('hex')) ?? [],
       socket: `${this.#directory}/${this.#starts++}.sock`,
       // Twice dead before it was ready: something in the file kills it, and the log has everything that is in the file.
       rebuild: this.#unready >= 2,

@@ -4,8 +4,9 @@ import { ProjectionError } from '../../projections/problem.js'
 import type { TableDifference } from '../audit/compare-tables.js'
 import { diffTables, ForeignTablesError, type Diff } from '../audit/diff.js'
 import { ConfigError, type Config } from '../config.js'
-import { checkDataDirectory, findMasterKey, lockDataDirectory, type DataPaths } from '../log/data-directory.js'
+import { checkDataDirectory, lockDataDirectory, type DataPaths } from '../log/data-directory.js'
 import { openLogReader } from '../log/reader.js'
+import { findMasterKeys } from '../vault/key-files.js'
 import type { Output } from './output.js'
 import { runningServer, type Server } from './server.js'
 
@@ -61,9 +62,9 @@ const copyOf = async (server: Server, temporary: string): Promise<string> => {
  */
 export const diff = async (config: Config, { rows }: { rows: number }, out: Output): Promise<number> => {
   const paths = checkDataDirectory(config.dataDirectory)
-  if (!findMasterKey(paths, config.vaultKey))
+  if (findMasterKeys(paths, config.masterKeys).length === 0)
     throw new ConfigError('recorded rows cannot be compared without the master key: set VAULT_KEY, or put vault.key back.')
-  const log = openLogReader(config.dataDirectory, config.vaultKey)
+  const log = openLogReader(config.dataDirectory, config.masterKeys)
   try {
     return await withTables(config, paths, async (live, temporary) => {
       if (!existsSync(live)) throw new ConfigError('there are no tables yet: they are built when the service starts.')

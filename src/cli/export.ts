@@ -30,7 +30,7 @@ const sourceOf = (reader: LogReader, config: Config): ExportSource => {
 /** `mindledger export [--project p] [--until n] [--head file]…`: lines for the offline verifier, beside a server or without one. */
 export const exportLog = async (config: Config, { project, until, heads }: Options): Promise<number> => {
   const splits = heads.flatMap(readHeads).map(({ head }) => head.position)
-  const reader = openLogReader(config.dataDirectory, config.vaultKey)
+  const reader = openLogReader(config.dataDirectory, config.masterKeys)
   try {
     const head = reader.head()
     const size = until ?? head

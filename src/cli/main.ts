@@ -19,6 +19,8 @@ const usage = `mindledger ${readVersion()}
                     [--until n]           ... up to a position [--head file]… dividing what is left out at these heads
   mindledger verifier                     print the offline verifier: one file, to be run with node by anybody
   mindledger replay --into file.duckdb    build the DuckDB tables anew from the log [--until position]
+  mindledger rotate-key                   replace the master key; with VAULT_KEY set by NEW_VAULT_KEY
+  mindledger rebuild                      build the resources table anew from the log (server stopped)
   mindledger diff [--rows n]              compare the live tables with a replay: exit status 0 equal, 1 different,
                                           2 could not; shows the first n rows that differ in each table (10)
   mindledger erase <what> <which>         erase a prediction, request, file, matrix, secrets, or all before a time
@@ -87,6 +89,7 @@ const taken: Record<string, readonly (keyof typeof options)[]> = {
   diff: ['rows', 'quiet'],
   erase: ['dry-run', 'shared', 'reason', 'content-version'],
   rebuild: [],
+  'rotate-key': [],
 }
 
 const checkTaken = (command: string, values: object, rest: readonly string[]): void => {
@@ -133,6 +136,8 @@ const run = async (args: string[]): Promise<number> => {
       const until = values.until === undefined ? undefined : positive('until', values.until, 1)
       return (await import('./replay.js')).replayInto(config, { into: required('into', values.into), until }, out)
     }
+    case 'rotate-key':
+      return (await import('./rotate-key.js')).rotateKey(config, out)
     case 'diff':
       return (await import('./diff.js')).diff(config, { rows: positive('rows', values.rows, 10, 'a number') }, out)
     case 'erase': {

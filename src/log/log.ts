@@ -151,4 +151,20 @@ export interface Log extends LogTree {
   close(): Promise<void>
 }
 
+/** A rotation of the master key that is under way, and how many payloads' keys are wrapped under the next one. */
+export type Rotation = { from: string; to: string; payloads: number }
+
+/** A log whose master key can be changed while it is used. */
+export interface KeyedLog extends Log {
+  /** The rotation that is under way, if one is. */
+  rotation(): Promise<Rotation | undefined>
+  /** From now on what is written is sealed with this key, which the vault has. */
+  beginRotation(to: string): Promise<Rotation>
+  /**
+   * Wraps the keys of some payloads anew, between commands: of those after a place in the log's own order, 0 at first. Gives
+   * the place to go on from; undefined when there were none left. `MasterKeyRotated` then ends the rotation.
+   */
+  rewrapSome(after: number): Promise<number | undefined>
+}
+
 export type { AnyFound, Found, Kind, States }

@@ -12,6 +12,8 @@ import { openTree } from '../tree/open-tree.js'
 import { Proofs } from '../tree/proofs.js'
 import { leafReader } from '../tree/tile-store.js'
 import { prepareErase } from './payloads.js'
+import { prepareEndRotation } from './keys.js'
+import type { SealedPayload, Vault } from '../../vault/vault.js'
 import { ResourceTable } from './resource-table.js'
 import type { Connection } from './schema.js'
 import { nextInstant, readTail, type Tail } from './tail.js'
@@ -34,16 +36,19 @@ export class Drain {
   #tail: Tail
   #changed = new Map<string, EventDefinition['kind']>()
   readonly #db: Connection
+  readonly #vault: Vault
   readonly #insertEvent
   readonly #insertPayload
   readonly #erase
+  readonly #endRotation
   readonly #answer
   readonly #remember
   readonly #after
   readonly #statements
 
-  constructor(db: Connection) {
+  constructor(db: Connection, vault: Vault) {
     this.#db = db
+    this.#vault = vault
     this.#tail = readTail(db)
     this.#tree = openTree(db, this.#tail.position)
     this.proofs = new Proofs(this.#tree)
@@ -53,6 +58,7 @@ export class Drain {
       'INSERT OR IGNORE INTO payloads (hash, key_id, wrapped, body) VALUES (?, ?, ?, ?)',
     )
     this.#erase = prepareErase(db)
+    this.#endRotation = prepareEndRotation(db, vault)
     this.#answer = db.prepare<[string, string], StoredAnswer>('SELECT fingerprint, answer FROM answers WHERE actor = ? AND key = ?')
     this.#remember = db.prepare<[string, string, string, string, string]>(
       'INSERT INTO answers VALUES (?, ?, ?, ?, ?) ON CONFLICT (actor, key) DO UPDATE SET answer = excluded.answer',
@@ -172,8 +178,11 @@ export class Drain {
       resource = this.#append(event, submission) ?? null
       return this.#tail.position
     })
-    for (const p of submission.payloads) if (named.has(p.hash)) this.#insertPayload.run(p.hash, p.keyId, p.wrapped, p.body)
-    for (const { event } of events) for (const erased of erasedPayloadsOf(event.type, event.data)) this.#erase(erased)
+    for (const payload of submission.payloads) if (named.has(payload.hash)) this.#keep(payload)
+    for (const { event } of events) {
+      for (const erased of erasedPayloadsOf(event.type, event.data)) this.#erase(erased)
+      if (event.type === 'MasterKeyRotated') this.#endRotation(event.data)
+    }
     const stream = events.at(-1)?.stream ?? null
     if (submission.dryRun) return { positions: [], stream, resource, repeated: false, planned: this.#after.all(before.position) }
     for (const { stream, event } of events) {
@@ -183,6 +192,12 @@ export class Drain {
     const outcome: Outcome = { positions, stream, resource, repeated: false }
     this.#note(submission, outcome)
     return outcome
+  }
+
+  /** One that was sealed before a rotation began, and waited meanwhile, is wrapped as those that follow it. */
+  #keep({ hash, body, ...sealed }: SealedPayload): void {
+    const { keyId, wrapped } = this.#vault.rewrap(hash, sealed)
+    this.#insertPayload.run(hash, keyId, wrapped, body)
   }
 
   #append({ stream, event }: NewEvent, { origin }: Submission): AnyFound | undefined {

@@ -1,23 +1,36 @@
 import type { Statement } from 'better-sqlite3'
-import { closeSync, openSync } from 'node:fs'
 import { v4 as uuidv4 } from 'uuid'
 import type { Kind } from '../../../events/catalogue.js'
-import { ConfigError } from '../../config.js'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
 import type { Vault } from '../../vault/vault.js'
-import type { Changed, Head, InclusionProof, Keyed, Log, Outcome, PayloadState, Reply, Resources, StoredEvent, Submission } from '../log.js'
+import type {
+  Changed,
+  Head,
+  InclusionProof,
+  Keyed,
+  KeyedLog,
+  Outcome,
+  PayloadState,
+  Reply,
+  Resources,
+  Rotation,
+  StoredEvent,
+  Submission,
+} from '../log.js'
 import type { Earlier, Found } from '../lookups.js'
 import { Drain, isStorageError } from './drain.js'
+import { beginRotation, openKeys, readRotation, rewrapSome } from './keys.js'
 import { payloadReader, payloadStates, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
 import type { ResourceTable } from './resource-table.js'
-import { noteHeadKey, openForWriting, prepareErasedAt, readHeadKeys, readLogId, readMeta, type Connection } from './schema.js'
-import { wipe, type OpenFile } from './wipe.js'
+import { noteHeadKey, openForWriting, prepareErasedAt, readHeadKeys, readLogId, type Connection } from './schema.js'
+import { truncateWal, wipe } from './wipe.js'
 
-/** Something to do in the next transaction. `work` gives what answers it once that is on the disk. */
-type Waiting = { work: (drain: Drain) => () => void; reject: (error: unknown) => void }
-type Open = OpenFile & {
+/** Something to do in a turn of the drain, which gives what answers it once it is on the disk. */
+type Waiting = { carryOut: (open: Open) => () => void; reject: (error: unknown) => void }
+type Open = {
+  db: Connection
   drain: Drain
   readAfter: ReturnType<typeof prepareReads>
   payload: PayloadReader
@@ -49,16 +62,6 @@ const bounded = <P extends unknown[]>(statement: Statement<P, StoredEvent>, para
   return events
 }
 
-/** The first server notes which key it seals with; another key would make a log of two halves. */
-const requireSameKey = (db: Connection, vault: Vault): void => {
-  db.prepare(`INSERT OR IGNORE INTO meta VALUES ('key_id', ?)`).run(vault.keyId)
-  const sealedWith = readMeta(db, 'key_id')
-  if (sealedWith !== vault.keyId)
-    throw new ConfigError(
-      `this log is sealed with the master key ${sealedWith ?? ''}, not with ${vault.keyId}. Set VAULT_KEY to the right key, or unset it to use the data directory's.`,
-    )
-}
-
 const stopping = () => new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 })
 
 /** Answers are kept for clients that try again, which they do within days. */
@@ -80,7 +83,7 @@ const storageFailed = (what: 'read' | 'written', cause: unknown) =>
  * const log = new SqliteLog({ file: 'log.sqlite', vault: new Vault(randomBytes(32)) })
  * await log.submit({ origin, lookups: {}, decide: () => [{ stream, event }], payloads: [] })
  */
-export class SqliteLog implements Log {
+export class SqliteLog implements KeyedLog {
   readonly id: string
   readonly resources: Resources
   #open: Open | undefined
@@ -97,8 +100,10 @@ export class SqliteLog implements Log {
     const { db } = this.#connect()
     try {
       this.id = readLogId(db)
-      requireSameKey(db, options.vault)
+      openKeys(db, options.vault)
       forgetOldAnswers(db)
+      // What a crash kept from being wiped; a reader that is in the way now keeps nobody waiting.
+      truncateWal(db)
     } catch (error) {
       this.#disconnect()
       throw error
@@ -118,29 +123,29 @@ export class SqliteLog implements Log {
   }
 
   submitLater(make: () => Submission): Promise<Outcome> {
-    return this.#inLine((drain) => drain.carryOut(make()))
+    return this.#inTurn(({ drain }) => drain.carryOut(make()))
   }
 
   keepReply(keyed: Keyed, reply: Reply): Promise<Reply> {
-    return this.#inLine((drain) => drain.keepReply(keyed, reply))
+    return this.#inTurn(({ drain }) => drain.keepReply(keyed, reply))
   }
 
   async replyTo(keyed: Keyed): Promise<Reply | undefined> {
     return this.#read(({ drain }) => drain.replyTo(keyed))
   }
 
-  #inLine<T>(work: (drain: Drain) => T): Promise<T> {
+  #inTurn<T>(work: (open: Open) => T): Promise<T> {
     if (this.#closing) return Promise.reject(stopping())
     if (this.#queue.length >= limits.queueMaxCommands)
       return Promise.reject(
         new Problem('busy', 'Busy', `${limits.queueMaxCommands} commands are waiting already`, { retryAfterSeconds: 1 }),
       )
     return new Promise((resolve, reject) => {
-      const answered = (drain: Drain) => {
-        const result = work(drain)
-        return () => resolve(result)
+      const carryOut = (open: Open) => {
+        const outcome = work(open)
+        return () => resolve(outcome)
       }
-      this.#queue.push({ work: answered, reject })
+      this.#queue.push({ carryOut, reject })
       this.#schedule()
     })
   }
@@ -211,8 +216,23 @@ export class SqliteLog implements Log {
     return this.#read(({ erasedAt }) => erasedAt())
   }
 
+  async rotation(): Promise<Rotation | undefined> {
+    return this.#read(({ db }) => readRotation(db))
+  }
+
+  async beginRotation(to: string): Promise<Rotation> {
+    const { vault } = this.#options
+    const begun = await this.#inTurn(({ db }) => beginRotation(db, vault, to))
+    vault.use(to)
+    return begun
+  }
+
+  rewrapSome(after: number): Promise<number | undefined> {
+    return this.#inTurn(({ db }) => rewrapSome(db, this.#options.vault, after))
+  }
+
   async wipe(): Promise<void> {
-    await wipe(() => this.#read((open) => open))
+    await wipe(() => this.#read(({ db }) => db))
   }
 
   onCommitted(listener: (position: number, changed: Changed) => void): () => void {
@@ -235,9 +255,13 @@ export class SqliteLog implements Log {
       for (const pragma of this.#options.pragmas ?? []) db.pragma(pragma)
       ensureResources(db)
       const payloads = { payload: payloadReader(db, this.#options.vault), payloadState: payloadStates(db) }
-      const reads = { readAfter: prepareReads(db), erasedAt: prepareErasedAt(db), ...payloads }
-      const drain = new Drain(db)
-      this.#open = { db, drain, ...reads, bytes: openSync(this.#options.file, 'r+') }
+      this.#open = {
+        db,
+        drain: new Drain(db, this.#options.vault),
+        readAfter: prepareReads(db),
+        ...payloads,
+        erasedAt: prepareErasedAt(db),
+      }
       return this.#open
     } catch (error) {
       db.close()
@@ -256,10 +280,8 @@ export class SqliteLog implements Log {
   }
 
   #disconnect(): void {
-    const open = this.#open
+    this.#open?.db.close()
     this.#open = undefined
-    open?.db.close()
-    if (open) closeSync(open.bytes)
   }
 
   #schedule(): void {
@@ -277,16 +299,16 @@ export class SqliteLog implements Log {
     if (batch.length === 0) return // close() was quicker
     const answers: (() => void)[] = []
     try {
-      const { drain } = this.#connect()
-      drain.begin()
-      for (const { work, reject } of batch)
+      const open = this.#connect()
+      open.drain.begin()
+      for (const { carryOut, reject } of batch)
         try {
-          answers.push(work(drain))
+          answers.push(carryOut(open))
         } catch (error) {
           if (isStorageError(error)) throw error
           answers.push(() => reject(error))
         }
-      drain.commit()
+      open.drain.commit()
     } catch (error) {
       this.#giveUp(batch, error)
       return
