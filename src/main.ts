@@ -30,6 +30,7 @@ import { skillRoutes } from './http/skills.js'
 import { sqlUtilityRoutes } from './http/sql-utilities.js'
 import { sqlRoutes } from './http/sql.js'
 import { statusRoutes, type About } from './http/status.js'
+import { tableCopyRoutes } from './http/table-copies.js'
 import { tableRoutes } from './http/tables.js'
 import { treeRoutes } from './http/tree.js'
 import { viewRoutes } from './http/views.js'
@@ -196,6 +197,7 @@ const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, train
     ...configRoutes(ledger, reading, { authentication: sessions !== undefined, host: config.host }),
     ...eventRoutes(log, feed, streams),
     ...historyRoutes(reading, histories),
+    ...tableCopyRoutes(log, analytics, paths.tables),
     ...handlerRoutes(),
     ...sqlRoutes(sql),
     ...sqlUtilityRoutes(reading, config.defaultProject),

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { rm, stat } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { z } from 'zod'
@@ -22,6 +21,19 @@ export const tableCopyRoutes = (log: Pick<Log, 'head'>, tables: Copier, director
     // Tables that have stopped are told apart from those that follow by what is missing in them.
     return tables.copy(file, position).catch(() => tables.copy(file, 0))
   }
+  /** A copy that is gone when it has been read, however that ends. */
+  const openCopy = async () => {
+    const file = join(directory, `${randomUUID()}.duckdb`)
+    const position = await copyInto(file).catch((error: unknown) => {
+      throw new Problem('analytics_unavailable', 'No copy', 'The tables cannot be copied at the moment.', {
+        retryAfterSeconds: 5,
+        cause: error instanceof Error ? error.message : String(error),
+      })
+    })
+    const opened = await open(file)
+    await rm(file)
+    return { position, content: opened.createReadStream(), size: (await opened.stat()).size }
+  }
   return [
     {
       method: 'get',
@@ -32,21 +44,15 @@ export const tableCopyRoutes = (log: Pick<Log, 'head'>, tables: Copier, director
       async handle(_req, res) {
         if (isUnderWay) throw new Problem('busy', 'Busy', 'the tables are being copied for another request', { retryAfterSeconds: 5 })
         isUnderWay = true
-        const file = join(directory, `${randomUUID()}.duckdb`)
         try {
-          const position = await copyInto(file).catch((error: unknown) => {
-            throw new Problem('analytics_unavailable', 'No copy', 'The tables cannot be copied at the moment.', {
-              retryAfterSeconds: 5,
-              cause: error instanceof Error ? error.message : String(error),
-            })
-          })
-          const { size } = await stat(file)
+          const { position, content, size } = await openCopy()
           res.set({ 'Content-Type': duckdbType, 'Content-Length': String(size), 'Mindledger-Position': String(position) })
+          // Who has all of it may ask again at once.
+          content.once('end', () => (isUnderWay = false))
           // Who goes away in between has ended it, and nobody is left to tell.
-          await pipeline(createReadStream(file), res).catch(() => res.destroy())
+          await pipeline(content, res).catch(() => res.destroy())
         } finally {
           isUnderWay = false
-          await rm(file, { force: true })
         }
       },
     },
