@@ -15,7 +15,7 @@ const duckdbType = 'application/vnd.duckdb.file'
 /** The tables as they are, to be compared with a replay of the log somewhere else. */
 export const tableCopyRoutes = (log: Pick<Log, 'head'>, tables: Copier, directory: string): Route[] => {
   // A copy takes as much disk as the tables do.
-  let isUnderWay = false
+  let underWay: symbol | undefined
   const copyInto = async (file: string): Promise<number> => {
     const { position } = await log.head()
     // Tables that have stopped are told apart from those that follow by what is missing in them.
@@ -42,17 +42,21 @@ export const tableCopyRoutes = (log: Pick<Log, 'head'>, tables: Copier, director
       gives: [duckdbType],
       answers: { 200: z.string() },
       async handle(_req, res) {
-        if (isUnderWay) throw new Problem('busy', 'Busy', 'the tables are being copied for another request', { retryAfterSeconds: 5 })
-        isUnderWay = true
+        if (underWay) throw new Problem('busy', 'Busy', 'the tables are being copied for another request', { retryAfterSeconds: 5 })
+        const own = Symbol('copy')
+        const end = () => {
+          if (underWay === own) underWay = undefined
+        }
+        underWay = own
         try {
           const { position, content, size } = await openCopy()
           res.set({ 'Content-Type': duckdbType, 'Content-Length': String(size), 'Mindledger-Position': String(position) })
           // Who has all of it may ask again at once.
-          content.once('end', () => (isUnderWay = false))
+          content.once('end', end)
           // Who goes away in between has ended it, and nobody is left to tell.
           await pipeline(content, res).catch(() => res.destroy())
         } finally {
-          isUnderWay = false
+          end()
         }
       },
     },
