@@ -1,6 +1,9 @@
 import { join } from 'node:path'
 import type { Express } from 'express'
 import type { Logger } from 'pino'
+import { HeadFile } from './audit/head-file.js'
+import { headSigner } from './audit/head-key.js'
+import { Heads } from './audit/heads.js'
 import { Analytics } from './analytics/supervisor.js'
 import { Ledger } from './commands/ledger.js'
 import { isLoopback, type Config } from './config.js'
@@ -21,11 +24,13 @@ import { historyRoutes } from './http/history.js'
 import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
 import { predictRoutes } from './http/predict.js'
+import { proofRoutes } from './http/proofs.js'
 import { projectRoutes } from './http/projects.js'
 import { readingOf } from './http/reading.js'
 import { Records } from './http/records.js'
 import { addressOf, createHttpServer, listen, stopListening } from './http/server.js'
 import { Sessions } from './http/sessions.js'
+import { rollbackRoutes } from './http/rollbacks.js'
 import { skillRoutes } from './http/skills.js'
 import { sqlUtilityRoutes } from './http/sql-utilities.js'
 import { sqlRoutes } from './http/sql.js'
@@ -33,7 +38,7 @@ import { statusRoutes, type About } from './http/status.js'
 import { tableCopyRoutes } from './http/table-copies.js'
 import { tableRoutes } from './http/tables.js'
 import { treeRoutes } from './http/tree.js'
-import { viewRoutes } from './http/views.js'
+import { viewRoutes, type CheckView } from './http/views.js'
 import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
 import { lockDataDirectory, masterKey, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
@@ -101,6 +106,11 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   undo.push(() => log.close())
   const ledger = new Ledger(log, vault)
   await ledger.execute({ type: 'CreateProject', data: { project: config.defaultProject, unlessExists: true } }, systemOrigin)
+  const heads = new Heads(log, await headSigner(paths, config.headKey, log))
+  const headFile = config.headFile && new HeadFile({ ...config.headFile, log, heads, logger })
+  await headFile?.start()
+  // After all that writes events.
+  undo.push(() => headFile?.stop())
 
   const blobs = new Blobs(paths.blobs)
   const analytics = await Analytics.start({ dataDirectory: paths.root, vaultKey: config.vaultKey, logger })
@@ -128,7 +138,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   const streams = new EventStreams(feed)
 
   const server = createHttpServer(
-    appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, feed, streams }),
+    appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, feed, streams, heads, headFile }),
   )
   const address = await listen(server, config, logger)
   // Requests and runs of jobs end side by side, each in the time that a stop may take.
@@ -166,9 +176,26 @@ type Parts = {
   sql: SqlEngine
   feed: EventFeed
   streams: EventStreams
+  heads: Heads
+  headFile: HeadFile | undefined
 }
 
-const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, feed, streams }: Parts): Express => {
+const appOf = ({
+  config,
+  paths,
+  logger,
+  version,
+  ledger,
+  blobs,
+  analytics,
+  trainings,
+  recorder,
+  sql,
+  feed,
+  streams,
+  heads,
+  headFile,
+}: Parts): Express => {
   const { log } = ledger
   const records = new Records(log, version)
   const reading = readingOf({ log, past: sql.reader, version })
@@ -178,17 +205,20 @@ const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, train
     version,
     authentication: sessions !== undefined,
     defaultProject: config.defaultProject,
+    headFile: () => headFile?.status(),
     sqlStopped: () => analytics.status().stopped,
     isTraining: () => trainings.isTraining,
   }
+  const checkView: CheckView = (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })
   const routes = [
     ...projectRoutes(ledger, reading, config.defaultProject),
     ...skillRoutes(ledger, records, reading),
     ...agentRoutes(ledger, records, reading),
     ...chatbotRoutes(ledger, records, reading),
     ...modelRoutes({ ledger, records, sql, reading }),
-    ...predictRoutes({ log, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) }),
-    ...viewRoutes(ledger, records, reading, (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })),
+    ...predictRoutes({ ledger, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) }),
+    ...viewRoutes(ledger, records, reading, checkView),
+    ...rollbackRoutes({ ledger, records, blobs, checkView }),
     ...jobRoutes(ledger, records, reading, histories),
     ...fileRoutes(ledger, reading, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
     ...databaseRoutes(ledger, records, reading, config.defaultProject),
@@ -198,6 +228,7 @@ const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, train
     ...eventRoutes(log, feed, streams),
     ...historyRoutes(reading, histories),
     ...tableCopyRoutes(log, analytics, paths.tables),
+    ...proofRoutes(log, heads),
     ...handlerRoutes(),
     ...sqlRoutes(sql),
     ...sqlUtilityRoutes(reading, config.defaultProject),
@@ -206,5 +237,5 @@ const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, train
   ]
   // Only without a login is the address itself what keeps others out.
   const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
-  return createApp({ routes, about, sessions, hosts, logger })
+  return createApp({ ledger, routes, about, sessions, hosts, logger })
 }

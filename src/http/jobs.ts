@@ -11,7 +11,7 @@ import { tag } from './etag.js'
 import { historyPage, historyParameters, sendHistory, streamInProject } from './history.js'
 import type { Reading } from './reading.js'
 import type { Records } from './records.js'
-import { param, queryValue, unwrap, type Route } from './route.js'
+import { commandHeaders, param, queryValue, type Route, unwrap } from './route.js'
 import { inProject, projectNamed, projectOf, resultOf } from './scope.js'
 
 const record = z
@@ -74,6 +74,7 @@ export const jobRoutes = (ledger: Ledger, records: Records, reading: Reading, hi
     method: 'post',
     path,
     summary: 'Create a job: statements that run at times of their own',
+    commandHeaders,
     body: z.object({ job: creation }),
     answers: { 200: record },
     async handle(req, res) {
@@ -116,6 +117,7 @@ export const jobRoutes = (ledger: Ledger, records: Records, reading: Reading, hi
     method: 'delete',
     path: `${path}/:job`,
     summary: 'Delete a job; a run under way is cancelled',
+    commandHeaders,
     answers: { 204: null },
     handle: deletion(ledger, (req) => ({ type: 'DeleteJob', data: { project: param(req, 'project'), job: param(req, 'job') } })),
   },

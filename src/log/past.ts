@@ -5,7 +5,7 @@ import { parseEnvelope } from '../../events/envelope.js'
 import { limits } from '../limits.js'
 import type { AnyFound, Found, Log, Resources } from './log.js'
 import { isKind } from './lookups.js'
-import { currentEvent } from './sqlite/rebuild.js'
+import { currentEvent } from './current-event.js'
 
 /** What a read needs of the log: all of it, or what it had at a position. */
 export type LogThen = Pick<Log, 'resources' | 'readAll' | 'readStream' | 'streamVersion'>

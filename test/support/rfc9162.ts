@@ -31,9 +31,7 @@ export const mth = (leaves: readonly Buffer[]): Buffer => {
 export const path = (m: number, leaves: readonly Buffer[]): Buffer[] => {
   if (leaves.length === 1) return []
   const k = split(leaves.length)
-  return m < k
-    ? [...path(m, leaves.slice(0, k)), mth(leaves.slice(k))]
-    : [...path(m - k, leaves.slice(k)), mth(leaves.slice(0, k))]
+  return m < k ? [...path(m, leaves.slice(0, k)), mth(leaves.slice(k))] : [...path(m - k, leaves.slice(k)), mth(leaves.slice(0, k))]
 }
 
 /** 2.1.4.1, SUBPROOF. */

@@ -54,7 +54,8 @@ export class PayloadCheck {
     if (!this.#isReadable) return
     if (!row) this.findings.add(position, 'its payload is missing, not erased')
     else if (!row.hasKey) this.#withoutKey.set(hash, position)
-    else if (this.#erased.has(hash)) return // the end tells of it, with where it was erased
+    else if (this.#erased.has(hash))
+      return // the end tells of it, with where it was erased
     else if (sha256Hex(row.body) === hash) this.counts.readable++
     else this.findings.add(position, 'its payload is not the one that it names')
   }

@@ -129,8 +129,7 @@ describe('against the text of the RFC', () => {
   const sizes = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: leaves.length }), fc.constantFrom(64, 4_096, 4_097))
 
   test('roots of all small sizes, and around each end of a tile', () => {
-    for (const size of [...Array(200).keys(), 4_095, 4_096, 4_097, 5_000])
-      expect(tree.rootAt(size)).toEqual(mth(leaves.slice(0, size)))
+    for (const size of [...Array(200).keys(), 4_095, 4_096, 4_097, 5_000]) expect(tree.rootAt(size)).toEqual(mth(leaves.slice(0, size)))
   })
 
   test('every path and proof of the sizes up to 70', () => {
