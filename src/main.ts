@@ -40,6 +40,7 @@ import { skillRoutes } from './http/skills.js'
 import { sqlUtilityRoutes } from './http/sql-utilities.js'
 import { sqlRoutes } from './http/sql.js'
 import { statusRoutes, type About } from './http/status.js'
+import { tableCopyRoutes } from './http/table-copies.js'
 import { tableRoutes } from './http/tables.js'
 import { treeRoutes } from './http/tree.js'
 import { viewRoutes, type CheckView } from './http/views.js'
@@ -270,6 +271,7 @@ const appOf = ({
     ...configRoutes(ledger, reading, { authentication: sessions !== undefined, host: config.host }),
     ...eventRoutes(log, feed, streams),
     ...historyRoutes(reading, histories),
+    ...tableCopyRoutes(log, analytics, paths.tables),
     ...proofRoutes(log, heads),
     ...exportRoutes(log, heads),
     ...handlerRoutes(),
