@@ -21,6 +21,9 @@ export const limits = {
   stateCacheMaxChars: 32 * 1024 * 1024,
   rollbackMaxVersion: 20_000,
   treeCacheMaxTiles: 1_024,
+  noteMaxSignatures: 100,
+  headIntervalMinMs: 1_000,
+  headIntervalMaxMs: 20 * 24 * 3_600_000,
   idempotencyMaxAgeMs: 7 * 24 * 3_600_000,
   // Erasure
   erasedMaxPerEvent: 1_000,

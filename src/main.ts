@@ -1,9 +1,14 @@
 import { join } from 'node:path'
 import type { Express } from 'express'
 import type { Logger } from 'pino'
+import { HeadFile } from './audit/head-file.js'
+import { headSigner } from './audit/head-key.js'
+import { Heads } from './audit/heads.js'
 import { Analytics } from './analytics/supervisor.js'
 import { Ledger } from './commands/ledger.js'
 import { isLoopback, type Config } from './config.js'
+import { Erasures } from './erasure/erasures.js'
+import { keepFor } from './erasure/retention.js'
 import { Blobs } from './files/blobs.js'
 import { Ingester } from './files/ingest.js'
 import { removeUnnamedBlobs } from './files/unnamed-blobs.js'
@@ -15,12 +20,15 @@ import { configRoutes } from './http/config.js'
 import { databaseRoutes } from './http/databases.js'
 import { EventStreams } from './http/event-stream.js'
 import { eventRoutes } from './http/events.js'
+import { erasureRoutes } from './http/erasures.js'
 import { fileRoutes } from './http/files.js'
 import { handlerRoutes } from './http/handlers.js'
 import { historyRoutes } from './http/history.js'
 import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
 import { predictRoutes } from './http/predict.js'
+import { exportRoutes } from './http/export.js'
+import { proofRoutes } from './http/proofs.js'
 import { projectRoutes } from './http/projects.js'
 import { readingOf } from './http/reading.js'
 import { Records } from './http/records.js'
@@ -101,6 +109,11 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   undo.push(() => log.close())
   const ledger = new Ledger(log, vault)
   await ledger.execute({ type: 'CreateProject', data: { project: config.defaultProject, unlessExists: true } }, systemOrigin)
+  const heads = new Heads(log, await headSigner(paths, config.headKey, log))
+  const headFile = config.headFile && new HeadFile({ ...config.headFile, log, heads, logger })
+  await headFile?.start()
+  // After all that writes events.
+  undo.push(() => headFile?.stop())
 
   const blobs = new Blobs(paths.blobs)
   const analytics = await Analytics.start({ dataDirectory: paths.root, vaultKey: config.vaultKey, logger })
@@ -123,12 +136,15 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
   undo.push(() => jobs.stop())
 
+  const erasures = new Erasures({ log, vault, blobs, purge: (upTo) => analytics.purge(upTo) })
+  undo.push(() => erasures.settled())
+
   const feed = await EventFeed.of(log)
   undo.push(() => feed.close())
   const streams = new EventStreams(feed)
 
   const server = createHttpServer(
-    appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, feed, streams }),
+    appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, erasures, feed, streams, heads, headFile }),
   )
   const address = await listen(server, config, logger)
   // Requests and runs of jobs end side by side, each in the time that a stop may take.
@@ -140,6 +156,8 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   await trainings.resume()
   await jobs.start()
   undo.push(tidyBlobs(log, blobs, logger))
+  void erasures.resume().catch((err: unknown) => logger.error({ err }, 'an erasure that was cut off could not be finished'))
+  if (config.predictionRetentionMs !== undefined) undo.push(keepFor(config.predictionRetentionMs, { erasures, logger }))
 
   let closing: Promise<void> | undefined
   return {
@@ -164,11 +182,30 @@ type Parts = {
   trainings: TrainingService
   recorder: PredictionRecorder
   sql: SqlEngine
+  erasures: Erasures
   feed: EventFeed
   streams: EventStreams
+  heads: Heads
+  headFile: HeadFile | undefined
 }
 
-const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, feed, streams }: Parts): Express => {
+const appOf = ({
+  config,
+  paths,
+  logger,
+  version,
+  ledger,
+  blobs,
+  analytics,
+  trainings,
+  recorder,
+  sql,
+  erasures,
+  feed,
+  streams,
+  heads,
+  headFile,
+}: Parts): Express => {
   const { log } = ledger
   const records = new Records(log, version)
   const reading = readingOf({ log, past: sql.reader, version })
@@ -178,6 +215,7 @@ const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, train
     version,
     authentication: sessions !== undefined,
     defaultProject: config.defaultProject,
+    headFile: () => headFile?.status(),
     sqlStopped: () => analytics.status().stopped,
     isTraining: () => trainings.isTraining,
   }
@@ -194,11 +232,14 @@ const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, train
     ...jobRoutes(ledger, records, reading, histories),
     ...fileRoutes(ledger, reading, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
     ...databaseRoutes(ledger, records, reading, config.defaultProject),
+    ...erasureRoutes(erasures),
     ...tableRoutes(ledger, reading, sql),
     ...treeRoutes(reading, config.defaultProject),
     ...configRoutes(ledger, reading, { authentication: sessions !== undefined, host: config.host }),
     ...eventRoutes(log, feed, streams),
-    ...historyRoutes(log, histories),
+    ...historyRoutes(reading, histories),
+    ...proofRoutes(log, heads),
+    ...exportRoutes(log, heads),
     ...handlerRoutes(),
     ...sqlRoutes(sql),
     ...sqlUtilityRoutes(reading, config.defaultProject),

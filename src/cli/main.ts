@@ -11,11 +11,18 @@ const usage = `mindledger ${readVersion()}
   mindledger sql [--db name] <statement>  run a statement, on the running server or on the data directory
                  [--as-of when]           ... which reads as things were at a position or a time (UTC)
   mindledger log [--from n] [--follow]    print the events, one JSON text a line
-  mindledger head                         print the newest position and chain; keep it elsewhere
-  mindledger verify [--head file]         walk the whole log; exit status 0 only when it holds
+  mindledger head [--into file]           print the signed head of the log, or append it; keep it elsewhere
+                  [--key|--json|--new-key] ... the public key; the head with the chain, unsigned; begin a new key
+  mindledger verify [--head file]…        walk the whole log; exit status 0 only when it holds
+                    [--vkey key]          ... and the heads are signed with this key
+  mindledger export [--project name]      print the events with their proof, for the offline verifier
+                    [--until n]           ... up to a position [--head file]… dividing what is left out at these heads
+  mindledger verifier                     print the offline verifier: one file, to be run with node by anybody
   mindledger replay --into file.duckdb    build the DuckDB tables anew from the log [--until position]
   mindledger diff [--rows n]              compare the live tables with a replay: exit status 0 equal, 1 different,
                                           2 could not; shows the first n rows that differ in each table (10)
+  mindledger erase <what> <which>         erase a prediction, request, file, matrix, secrets, or all before a time
+                 [--dry-run]              ... says what would go [--reason text] [--shared] [--content-version n]
   mindledger rebuild                      build the resources table and the tree anew from the log (server stopped)
   --quiet keeps verify, replay and diff from telling how far they are.
 
@@ -26,15 +33,24 @@ ${settingDescriptions.map(({ name, about, default: value }) => `  ${name.padEnd(
 const options = {
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
-  head: { type: 'string' },
+  head: { type: 'string', multiple: true },
+  key: { type: 'boolean' },
+  json: { type: 'boolean' },
+  'new-key': { type: 'boolean' },
+  vkey: { type: 'string' },
   into: { type: 'string' },
   until: { type: 'string' },
   from: { type: 'string' },
   follow: { type: 'boolean', short: 'f' },
   db: { type: 'string' },
+  project: { type: 'string' },
   'as-of': { type: 'string' },
   rows: { type: 'string' },
   quiet: { type: 'boolean', short: 'q' },
+  'dry-run': { type: 'boolean' },
+  shared: { type: 'boolean' },
+  reason: { type: 'string' },
+  'content-version': { type: 'string' },
 } as const
 
 class UsageError extends Error {}
@@ -63,10 +79,13 @@ const taken: Record<string, readonly (keyof typeof options)[]> = {
   serve: [],
   sql: ['db', 'as-of'],
   log: ['from', 'follow'],
-  head: [],
-  verify: ['head', 'quiet'],
+  head: ['into', 'key', 'json', 'new-key'],
+  verify: ['head', 'vkey', 'quiet'],
+  export: ['project', 'until', 'head'],
+  verifier: [],
   replay: ['into', 'until', 'quiet'],
   diff: ['rows', 'quiet'],
+  erase: ['dry-run', 'shared', 'reason', 'content-version'],
   rebuild: [],
 }
 
@@ -75,7 +94,7 @@ const checkTaken = (command: string, values: object, rest: readonly string[]): v
   if (!takes) throw new UsageError(`there is no command ${command}; "mindledger --help" lists them`)
   const option = Object.keys(values).find((name) => !takes.some((known) => known === name))
   if (option !== undefined) throw new UsageError(`${command} takes no option --${option}`)
-  if (command !== 'sql' && rest.length > 0) throw new UsageError(`${command} takes no argument ${rest[0] ?? ''}`)
+  if (command !== 'sql' && command !== 'erase' && rest.length > 0) throw new UsageError(`${command} takes no argument ${rest[0] ?? ''}`)
 }
 
 /** Runs one command; the exit status is 0 only when all is well. Each command is loaded only when it is called. */
@@ -97,15 +116,31 @@ const run = async (args: string[]): Promise<number> => {
     case 'log':
       return (await import('./log.js')).printLog(config, { from: positive('from', values.from, 1), follow: values.follow ?? false })
     case 'head':
-      return (await import('./head.js')).head(config, out)
+      return (await import('./head.js')).head(
+        config,
+        { into: values.into, key: values.key ?? false, json: values.json ?? false, newKey: values['new-key'] ?? false },
+        out,
+      )
     case 'verify':
-      return (await import('./verify.js')).verify(config, { head: values.head }, out)
+      return (await import('./verify.js')).verify(config, { heads: values.head ?? [], vkey: values.vkey }, out)
+    case 'export': {
+      const until = values.until === undefined ? undefined : positive('until', values.until, 1)
+      return (await import('./export.js')).exportLog(config, { project: values.project, until, heads: values.head ?? [] })
+    }
+    case 'verifier':
+      return (await import('./verifier.js')).printVerifier()
     case 'replay': {
       const until = values.until === undefined ? undefined : positive('until', values.until, 1)
       return (await import('./replay.js')).replayInto(config, { into: required('into', values.into), until }, out)
     }
     case 'diff':
       return (await import('./diff.js')).diff(config, { rows: positive('rows', values.rows, 10, 'a number') }, out)
+    case 'erase': {
+      const version = values['content-version']
+      const contentVersion = version === undefined ? undefined : positive('content-version', version, 1)
+      const { reason, shared = false, 'dry-run': dryRun = false } = values
+      return (await import('./erase.js')).erase(config, { subject: rest, contentVersion, reason, shared, dryRun }, out)
+    }
     case 'rebuild':
       return (await import('./rebuild.js')).rebuild(config, out)
     default:

@@ -103,12 +103,12 @@ export const jobRoutes = (ledger: Ledger, records: Records, reading: Reading, hi
     answers: { 200: z.union([z.array(run), historyPage]) },
     async handle(req, res, moment) {
       if (historyOf(req) === 'changes') {
-        const stream = await streamInProject(ledger.log, 'job', param(req, 'project'), param(req, 'job'))
-        await sendHistory(req, res, histories, 'job', stream)
+        const stream = await streamInProject(moment, 'job', param(req, 'project'), param(req, 'job'))
+        await sendHistory(req, res, { histories, moment }, 'job', stream)
         return
       }
       const { project, found } = await inProject(moment, 'job', param(req, 'project'), param(req, 'job'))
-      const runs = await readRuns(ledger.log, found)
+      const runs = await readRuns(moment, found)
       // What its condition skipped did nothing that clients ask for; log.job_runs has it.
       res.json(runs.filter(({ end }) => end?.outcome !== 'skipped').map((one) => moment.records.jobRun(found, project, one)))
     },

@@ -21,7 +21,7 @@ export type Route = {
   takes?: Readonly<Record<string, z.ZodType | null>>
   /** Media types that the answer may have in the place of JSON. */
   gives?: readonly string[]
-  /** The body of each status; null for none. */
+  /** The JSON body of each status; null for none, or for other media types alone. */
   answers: Record<number, z.ZodType | null>
   /** Which of the headers for commands it takes. Where one is not taken that would keep something from being written, it is refused. */
   commandHeaders?: readonly CommandHeader[]

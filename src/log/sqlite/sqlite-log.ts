@@ -12,7 +12,7 @@ import { Drain, isStorageError } from './drain.js'
 import { payloadReader, payloadStates, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
 import type { ResourceTable } from './resource-table.js'
-import { openForWriting, prepareErasedAt, readLogId, readMeta, type Connection } from './schema.js'
+import { noteHeadKey, openForWriting, prepareErasedAt, readHeadKeys, readLogId, readMeta, type Connection } from './schema.js'
 import { wipe, type OpenFile } from './wipe.js'
 
 /** Something to do in the next transaction. `work` gives what answers it once that is on the disk. */
@@ -192,6 +192,15 @@ export class SqliteLog implements Log {
 
   async subtrees(from: number, to: number): Promise<Buffer[]> {
     return this.#read(({ drain }) => drain.proofs.subtrees(from, to))
+  }
+
+  /** The verifier keys of those who sign its heads, the newest first. */
+  headKeys(): string[] {
+    return this.#read(({ db }) => readHeadKeys(db))
+  }
+
+  noteHeadKey(vkey: string): void {
+    this.#read(({ db }) => noteHeadKey(db, vkey))
   }
 
   async payloadState(hash: string): Promise<PayloadState | undefined> {
