@@ -43,7 +43,7 @@ class KilledServer {
   /** So many answers more, and it is killed. */
   answered(): void {
     this.#answersLeft -= 1
-    if (this.#answersLeft <= 0 && !this.#loop && !this.#done) this.#loop = this.#kill().finally(() => (this.#loop = undefined))
+    if (this.#answersLeft <= 0 && !this.#loop && !this.#done) this.#restart()
   }
 
   async stop(): Promise<void> {
@@ -51,6 +51,12 @@ class KilledServer {
     await this.#loop
     this.#serving?.child.kill('SIGTERM')
     expect(await this.#serving?.ended).toEqual([0, null])
+  }
+
+  #restart(): void {
+    this.#loop = this.#kill().finally(() => {
+      this.#loop = undefined
+    })
   }
 
   #arm(): void {

@@ -154,7 +154,7 @@ test('a prediction is recorded once, and answered again with the version of then
   const path = `${project}/models/rent/predict`
   const ask = () => raw('POST', path, [{ sqft: 555, location: 'good' }], 'predict')
   const [first, ...others] = await Promise.all([ask(), ask(), ask()])
-  expect(first?.status).toBe(200)
+  expect(first.status).toBe(200)
   for (const other of others) expect(other).toEqual(first)
   expect((await sql(at.url, 'SELECT count(*) FROM log.predictions WHERE "row" = 0')).data).toEqual([[1]])
   await sql(at.url, 'RETRAIN rent FROM files (SELECT sqft, location, rooms, rental_price * 2 AS rental_price FROM rentals)')
@@ -163,7 +163,7 @@ test('a prediction is recorded once, and answered again with the version of then
   expect(await ask()).toEqual(first)
   const anew = await raw('POST', path, [{ sqft: 555, location: 'good' }], 'anew')
   expect(anew.status).toBe(200)
-  expect(anew.text).not.toBe(first?.text)
+  expect(anew.text).not.toBe(first.text)
   expect((await raw('POST', path, [{ sqft: 556 }], 'predict')).status).toBe(422)
   await remove(`${project}/models/rent`)
   expect(await ask()).toEqual(first)
