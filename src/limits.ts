@@ -24,6 +24,11 @@ export const limits = {
   headIntervalMinMs: 1_000,
   headIntervalMaxMs: 20 * 24 * 3_600_000,
   idempotencyMaxAgeMs: 7 * 24 * 3_600_000,
+  // Erasure
+  erasedMaxPerEvent: 1_000,
+  erasureReasonMaxChars: 1_000,
+  erasurePurgeWaitMs: 10_000,
+  retentionIntervalMs: 3_600_000,
   // SQL
   statementMaxChars: 1_000_000,
   asOfMaxChars: 64,

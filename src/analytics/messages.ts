@@ -22,9 +22,21 @@ export type ChildMessage =
   | { kind: 'ready' }
   | { kind: 'state'; position: number; head: number; stopped: string | null }
   | { kind: 'alive' }
+  /** The tables stand in that file, too, as they were at a position; or why they do not. */
+  | { kind: 'copied'; into: string; position: number }
+  | { kind: 'not_copied'; into: string; reason: string }
   | { kind: 'failed'; reason: string }
 
-const kinds: readonly string[] = ['starting', 'built', 'ready', 'state', 'alive', 'failed'] satisfies ChildMessage['kind'][]
+const kinds: readonly string[] = [
+  'starting',
+  'built',
+  'ready',
+  'state',
+  'alive',
+  'copied',
+  'not_copied',
+  'failed',
+] satisfies ChildMessage['kind'][]
 
 const kindOf = (message: unknown): unknown => (typeof message === 'object' && message !== null ? Reflect.get(message, 'kind') : undefined)
 
@@ -36,6 +48,13 @@ export const parseChildMessage = (message: unknown): ChildMessage | undefined =>
 
 /** Whether the parent asks for a sign of life. */
 export const isPing = (message: unknown): boolean => kindOf(message) === 'ping'
+
+/** The parent asks for a copy of the tables as they are at a position of the log or after it, in a new file. */
+export type CopyRequest = { kind: 'copy'; into: string; upTo: number }
+
+/** Reads such a message; undefined when it is another one. */
+export const parseCopyRequest = (message: unknown): CopyRequest | undefined =>
+  kindOf(message) === 'copy' ? (message as CopyRequest) : undefined
 
 /** Reads the first message of the parent. */
 export const parseSettings = (message: unknown): Settings => {

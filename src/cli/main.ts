@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import { parseArgs } from 'node:util'
 import { ConfigError, readConfig, settingDescriptions } from '../config.js'
 import { readVersion } from '../version.js'
-import { terminal } from './output.js'
+import { createOutput } from './output.js'
 
 const usage = `mindledger ${readVersion()}
 
@@ -19,7 +19,10 @@ const usage = `mindledger ${readVersion()}
                     [--until n]           ... up to a position [--head file]… dividing what is left out at these heads
   mindledger verifier                     print the offline verifier: one file, to be run with node by anybody
   mindledger replay --into file.duckdb    build the DuckDB tables anew from the log [--until position]
+  mindledger diff [--rows n]              compare the live tables with a replay: exit status 0 equal, 1 different,
+                                          2 could not; shows the first n rows that differ in each table (10)
   mindledger rebuild                      build the resources table and the tree anew from the log (server stopped)
+  --quiet keeps verify, replay and diff from telling how far they are.
 
 Settings, from the environment:
 ${settingDescriptions.map(({ name, about, default: value }) => `  ${name.padEnd(16)} ${about}${value === undefined ? '' : ` (${String(value)})`}`).join('\n')}
@@ -40,13 +43,15 @@ const options = {
   db: { type: 'string' },
   project: { type: 'string' },
   'as-of': { type: 'string' },
+  rows: { type: 'string' },
+  quiet: { type: 'boolean', short: 'q' },
 } as const
 
 class UsageError extends Error {}
 
-const positive = (name: string, value: string | undefined, fallback: number): number => {
+const positive = (name: string, value: string | undefined, fallback: number, what = 'a position'): number => {
   const number = value === undefined ? fallback : Number(value)
-  if (!Number.isSafeInteger(number) || number < 1) throw new UsageError(`--${name} takes a position from 1 on`)
+  if (!Number.isSafeInteger(number) || number < 1) throw new UsageError(`--${name} takes ${what} from 1 on`)
   return number
 }
 
@@ -69,10 +74,11 @@ const taken: Record<string, readonly (keyof typeof options)[]> = {
   sql: ['db', 'as-of'],
   log: ['from', 'follow'],
   head: ['into', 'key', 'json', 'new-key'],
-  verify: ['head', 'vkey'],
+  verify: ['head', 'vkey', 'quiet'],
   export: ['project', 'until', 'head'],
   verifier: [],
-  replay: ['into', 'until'],
+  replay: ['into', 'until', 'quiet'],
+  diff: ['rows', 'quiet'],
   rebuild: [],
 }
 
@@ -88,8 +94,9 @@ const checkTaken = (command: string, values: object, rest: readonly string[]): v
 const run = async (args: string[]): Promise<number> => {
   const { values, positionals } = parse(args)
   const [command, ...rest] = positionals
-  if (values.version) terminal.line(readVersion())
-  else if (values.help || command === undefined) terminal.line(usage)
+  const out = createOutput({ quiet: values.quiet })
+  if (values.version) out.line(readVersion())
+  else if (values.help || command === undefined) out.line(usage)
   if (values.version || values.help) return 0
   if (command === undefined) return 2
   checkTaken(command, values, rest)
@@ -98,17 +105,17 @@ const run = async (args: string[]): Promise<number> => {
     case 'serve':
       return (await import('./serve.js')).serve(config)
     case 'sql':
-      return (await import('./sql.js')).sql(config, { statement: rest.join(' '), db: values.db, asOf: values['as-of'] }, terminal)
+      return (await import('./sql.js')).sql(config, { statement: rest.join(' '), db: values.db, asOf: values['as-of'] }, out)
     case 'log':
       return (await import('./log.js')).printLog(config, { from: positive('from', values.from, 1), follow: values.follow ?? false })
     case 'head':
       return (await import('./head.js')).head(
         config,
         { into: values.into, key: values.key ?? false, json: values.json ?? false, newKey: values['new-key'] ?? false },
-        terminal,
+        out,
       )
     case 'verify':
-      return (await import('./verify.js')).verify(config, { heads: values.head ?? [], vkey: values.vkey }, terminal)
+      return (await import('./verify.js')).verify(config, { heads: values.head ?? [], vkey: values.vkey }, out)
     case 'export': {
       const until = values.until === undefined ? undefined : positive('until', values.until, 1)
       return (await import('./export.js')).exportLog(config, { project: values.project, until, heads: values.head ?? [] })
@@ -117,10 +124,12 @@ const run = async (args: string[]): Promise<number> => {
       return (await import('./verifier.js')).printVerifier()
     case 'replay': {
       const until = values.until === undefined ? undefined : positive('until', values.until, 1)
-      return (await import('./replay.js')).replayInto(config, { into: required('into', values.into), until }, terminal)
+      return (await import('./replay.js')).replayInto(config, { into: required('into', values.into), until }, out)
     }
+    case 'diff':
+      return (await import('./diff.js')).diff(config, { rows: positive('rows', values.rows, 10, 'a number') }, out)
     case 'rebuild':
-      return (await import('./rebuild.js')).rebuild(config, terminal)
+      return (await import('./rebuild.js')).rebuild(config, out)
     default:
       throw new UsageError(`nothing carries out ${command}`)
   }

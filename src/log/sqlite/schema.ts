@@ -1,5 +1,4 @@
 import Database from 'better-sqlite3'
-import { treeTable } from '../tree/tile-store.js'
 
 export type Connection = Database.Database
 
@@ -54,9 +53,13 @@ const schema = `
   ) STRICT, WITHOUT ROWID;
 `
 
+/** Complete tiles of the Merkle tree over the events: 126 hashes, a page, in each row (see tree/tile-store.ts). */
+const treeTable = `CREATE TABLE IF NOT EXISTS tree (id INTEGER PRIMARY KEY, nodes BLOB NOT NULL) STRICT`
+
 /**
- * What releases since the first one added. The tree is filled when the log is opened. A file that was written without `secure_delete` may hold copies of what was
- * deleted: it is written anew before the first erasure, which then notes so (see wipe.ts).
+ * What releases since the first one added. The tree is filled when the log is opened. A file that was written without
+ * `secure_delete` may hold copies of what was deleted: it is written anew before the first erasure, which then notes so
+ * (see wipe.ts).
  */
 const additions = (db: Connection): void => {
   db.exec(treeTable)

@@ -1,4 +1,5 @@
 import type { Statement } from 'better-sqlite3'
+import { closeSync, openSync } from 'node:fs'
 import { v4 as uuidv4 } from 'uuid'
 import { ConfigError } from '../../config.js'
 import { Problem } from '../../errors.js'
@@ -10,11 +11,10 @@ import { payloadReader, payloadStates, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
 import type { ResourceTable } from './resource-table.js'
 import { noteHeadKey, openForWriting, prepareErasedAt, readHeadKeys, readLogId, readMeta, type Connection } from './schema.js'
-import { wipe } from './wipe.js'
+import { wipe, type OpenFile } from './wipe.js'
 
 type Waiting = { make: () => Submission; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
-type Open = {
-  db: Connection
+type Open = OpenFile & {
   drain: Drain
   readAfter: ReturnType<typeof prepareReads>
   payload: PayloadReader
@@ -189,7 +189,7 @@ export class SqliteLog implements Log {
   }
 
   async wipe(): Promise<void> {
-    await wipe(() => this.#read(({ db }) => db))
+    await wipe(() => this.#read((open) => open))
   }
 
   onCommitted(listener: (position: number, changed: Changed) => void): () => void {
@@ -212,7 +212,9 @@ export class SqliteLog implements Log {
       for (const pragma of this.#options.pragmas ?? []) db.pragma(pragma)
       ensureResources(db)
       const payloads = { payload: payloadReader(db, this.#options.vault), payloadState: payloadStates(db) }
-      this.#open = { db, drain: new Drain(db), readAfter: prepareReads(db), ...payloads, erasedAt: prepareErasedAt(db) }
+      const reads = { readAfter: prepareReads(db), erasedAt: prepareErasedAt(db), ...payloads }
+      const drain = new Drain(db)
+      this.#open = { db, drain, ...reads, bytes: openSync(this.#options.file, 'r+') }
       return this.#open
     } catch (error) {
       db.close()
@@ -231,8 +233,10 @@ export class SqliteLog implements Log {
   }
 
   #disconnect(): void {
-    this.#open?.db.close()
+    const open = this.#open
     this.#open = undefined
+    open?.db.close()
+    if (open) closeSync(open.bytes)
   }
 
   #schedule(): void {
