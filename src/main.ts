@@ -7,6 +7,8 @@ import { Heads } from './audit/heads.js'
 import { Analytics } from './analytics/supervisor.js'
 import { Ledger } from './commands/ledger.js'
 import { isLoopback, type Config } from './config.js'
+import { Erasures } from './erasure/erasures.js'
+import { keepFor } from './erasure/retention.js'
 import { Blobs } from './files/blobs.js'
 import { Ingester } from './files/ingest.js'
 import { removeUnnamedBlobs } from './files/unnamed-blobs.js'
@@ -18,6 +20,7 @@ import { configRoutes } from './http/config.js'
 import { databaseRoutes } from './http/databases.js'
 import { EventStreams } from './http/event-stream.js'
 import { eventRoutes } from './http/events.js'
+import { erasureRoutes } from './http/erasures.js'
 import { fileRoutes } from './http/files.js'
 import { handlerRoutes } from './http/handlers.js'
 import { historyRoutes } from './http/history.js'
@@ -133,12 +136,15 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
   undo.push(() => jobs.stop())
 
+  const erasures = new Erasures({ log, vault, blobs, purge: (upTo) => analytics.purge(upTo) })
+  undo.push(() => erasures.settled())
+
   const feed = await EventFeed.of(log)
   undo.push(() => feed.close())
   const streams = new EventStreams(feed)
 
   const server = createHttpServer(
-    appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, feed, streams, heads, headFile }),
+    appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, erasures, feed, streams, heads, headFile }),
   )
   const address = await listen(server, config, logger)
   // Requests and runs of jobs end side by side, each in the time that a stop may take.
@@ -150,6 +156,8 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   await trainings.resume()
   await jobs.start()
   undo.push(tidyBlobs(log, blobs, logger))
+  void erasures.resume().catch((err: unknown) => logger.error({ err }, 'an erasure that was cut off could not be finished'))
+  if (config.predictionRetentionMs !== undefined) undo.push(keepFor(config.predictionRetentionMs, { erasures, logger }))
 
   let closing: Promise<void> | undefined
   return {
@@ -174,6 +182,7 @@ type Parts = {
   trainings: TrainingService
   recorder: PredictionRecorder
   sql: SqlEngine
+  erasures: Erasures
   feed: EventFeed
   streams: EventStreams
   heads: Heads
@@ -191,6 +200,7 @@ const appOf = ({
   trainings,
   recorder,
   sql,
+  erasures,
   feed,
   streams,
   heads,
@@ -222,6 +232,7 @@ const appOf = ({
     ...jobRoutes(ledger, records, reading, histories),
     ...fileRoutes(ledger, reading, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
     ...databaseRoutes(ledger, records, reading, config.defaultProject),
+    ...erasureRoutes(erasures),
     ...tableRoutes(ledger, reading, sql),
     ...treeRoutes(reading, config.defaultProject),
     ...configRoutes(ledger, reading, { authentication: sessions !== undefined, host: config.host }),

@@ -21,6 +21,8 @@ const usage = `mindledger ${readVersion()}
   mindledger replay --into file.duckdb    build the DuckDB tables anew from the log [--until position]
   mindledger diff [--rows n]              compare the live tables with a replay: exit status 0 equal, 1 different,
                                           2 could not; shows the first n rows that differ in each table (10)
+  mindledger erase <what> <which>         erase a prediction, request, file, matrix, secrets, or all before a time
+                 [--dry-run]              ... says what would go [--reason text] [--shared] [--content-version n]
   mindledger rebuild                      build the resources table and the tree anew from the log (server stopped)
   --quiet keeps verify, replay and diff from telling how far they are.
 
@@ -45,6 +47,10 @@ const options = {
   'as-of': { type: 'string' },
   rows: { type: 'string' },
   quiet: { type: 'boolean', short: 'q' },
+  'dry-run': { type: 'boolean' },
+  shared: { type: 'boolean' },
+  reason: { type: 'string' },
+  'content-version': { type: 'string' },
 } as const
 
 class UsageError extends Error {}
@@ -79,6 +85,7 @@ const taken: Record<string, readonly (keyof typeof options)[]> = {
   verifier: [],
   replay: ['into', 'until', 'quiet'],
   diff: ['rows', 'quiet'],
+  erase: ['dry-run', 'shared', 'reason', 'content-version'],
   rebuild: [],
 }
 
@@ -87,7 +94,7 @@ const checkTaken = (command: string, values: object, rest: readonly string[]): v
   if (!takes) throw new UsageError(`there is no command ${command}; "mindledger --help" lists them`)
   const option = Object.keys(values).find((name) => !takes.some((known) => known === name))
   if (option !== undefined) throw new UsageError(`${command} takes no option --${option}`)
-  if (command !== 'sql' && rest.length > 0) throw new UsageError(`${command} takes no argument ${rest[0] ?? ''}`)
+  if (command !== 'sql' && command !== 'erase' && rest.length > 0) throw new UsageError(`${command} takes no argument ${rest[0] ?? ''}`)
 }
 
 /** Runs one command; the exit status is 0 only when all is well. Each command is loaded only when it is called. */
@@ -128,6 +135,12 @@ const run = async (args: string[]): Promise<number> => {
     }
     case 'diff':
       return (await import('./diff.js')).diff(config, { rows: positive('rows', values.rows, 10, 'a number') }, out)
+    case 'erase': {
+      const version = values['content-version']
+      const contentVersion = version === undefined ? undefined : positive('content-version', version, 1)
+      const { reason, shared = false, 'dry-run': dryRun = false } = values
+      return (await import('./erase.js')).erase(config, { subject: rest, contentVersion, reason, shared, dryRun }, out)
+    }
     case 'rebuild':
       return (await import('./rebuild.js')).rebuild(config, out)
     default:

@@ -105,6 +105,7 @@ export const handlers: Record<LedgerCommand['type'], Handler> = {
   CompleteTraining: model_,
   FailTraining: model_,
   ActivateModelVersion: model_,
+  SetModelRecording: model_,
   DeleteModelVersion: model_,
   DeleteModel: model_,
   CreateJob: job_,

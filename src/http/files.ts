@@ -5,6 +5,7 @@ import { resourceName } from '../../events/common.js'
 import type { FileContent } from '../../events/file.js'
 import { fileExists } from '../commands/file.js'
 import type { Ledger } from '../commands/ledger.js'
+import { erasureOfBlob } from '../erasure/find.js'
 import { notFound, Problem, wrong } from '../errors.js'
 import type { Blobs } from '../files/blobs.js'
 import type { Ingester } from '../files/ingest.js'
@@ -28,6 +29,10 @@ const detail = z
     content: z.string(),
     original_name: z.string().nullable(),
     created_at: z.string(),
+    erased: z
+      .object({ position: z.int(), at: z.string(), reason: z.string().nullable() })
+      .optional()
+      .describe('Its rows were erased, by the event at this position'),
   })
   .meta({ id: 'FileDetail' })
 const skippedRows = z.object({
@@ -118,7 +123,9 @@ export const fileRoutes = (
         if (!file) throw notFound('file', ref)
         const { name, row_count, columns, bytes, content, original_name } = file.state
         tag(res, file)
-        res.json({ name, row_count, columns, bytes, content, original_name, created_at: recordTime(file.created_at) })
+        const erased = (await blobs.has(content)) ? undefined : await erasureOfBlob(ledger.log, content)
+        const created_at = recordTime(file.created_at)
+        res.json({ name, row_count, columns, bytes, content, original_name, created_at, ...(erased && { erased }) })
       },
     }),
     {

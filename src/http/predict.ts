@@ -131,7 +131,7 @@ export const predictRoutes = ({ ledger, store, recorder, progressOf }: Services)
     {
       method: 'post',
       path: '/projects/:project/models/:model/predict',
-      summary: 'Predict: one answer for each row, recorded before it is given',
+      summary: 'Predict: one answer for each row, recorded before it is given unless the model’s recording is off',
       commandHeaders: ['Idempotency-Key'],
       body: predictBody,
       answers: { 200: z.array(z.looseObject({ __service_row_id: z.null() })) },
@@ -150,7 +150,7 @@ export const predictRoutes = ({ ledger, store, recorder, progressOf }: Services)
         if (!version.result) throw notReady(model.state.name, version, progressOf(model.stream, version.version))
         const predictor = await store.predictor(version.result.artefact)
         const answers = answerRows(predictor, rows, params)
-        if (rows.length > 0) {
+        if (rows.length > 0 && model.state.recording === 'all') {
           const target = predictor.target.name
           const served = {
             model: model.stream,

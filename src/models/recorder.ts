@@ -59,6 +59,11 @@ export class PredictionRecorder {
     private readonly vault: Vault,
   ) {}
 
+  /** Whether rows of this model are to be recorded; a deleted one's are, as it was read before. */
+  async records(model: StreamId): Promise<boolean> {
+    return (await this.log.resources.byStream('model', model))?.state.recording !== 'off'
+  }
+
   /** Resolves with the event's position when the rows are durable. @throws Problem too_large */
   async served(served: Served): Promise<number> {
     const { text, bytes } = textOf(served)

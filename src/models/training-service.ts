@@ -7,7 +7,8 @@ import { foldName, type JsonObject, type StreamId } from '../../events/common.js
 import type { ModelVersion } from '../../events/model.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
-import { isProblem, Problem } from '../errors.js'
+import { erased, isProblem, Problem } from '../errors.js'
+import { erasureOfBlob } from '../erasure/find.js'
 import type { Blobs } from '../files/blobs.js'
 import { following } from '../log/following.js'
 import { insist } from '../log/insist.js'
@@ -190,6 +191,20 @@ export class TrainingService {
     })
   }
 
+  /** @throws Problem when the rows that a version learned from were erased: nothing can go on from it */
+  async requireRows(model: StreamId, version: number): Promise<void> {
+    const found = await this.#wanted({ model, version })
+    const matrix = found?.request.result?.matrix
+    if (matrix !== undefined && !(await this.options.blobs.has(matrix))) throw await this.#rowsGone(version, matrix)
+  }
+
+  async #rowsGone(version: number, matrix: string): Promise<Problem> {
+    const what = `The training matrix of version ${version}`
+    const hint = 'RETRAIN the model on a query of all rows.'
+    const erasure = await erasureOfBlob(this.options.ledger.log, matrix)
+    return erasure ? erased(what, erasure, hint) : new Problem('not_found', 'Rows not found', `${what} is no longer kept`, { hint })
+  }
+
   /** The version that a training goes on from, when it does. */
   async #baseOf({ model }: Wanted, using: JsonObject): Promise<Base | undefined> {
     const version = using[baseVersionKey]
@@ -198,9 +213,7 @@ export class TrainingService {
     const { blobs } = this.options
     const matrix = found?.request.result?.matrix
     if (matrix !== undefined && (await blobs.has(matrix))) return { version, matrixFile: blobs.path(matrix) }
-    throw new Problem('not_found', 'Rows not found', `the rows that version ${version} was trained on are no longer kept`, {
-      hint: 'RETRAIN the model on a query of all rows.',
-    })
+    throw await this.#rowsGone(version, matrix ?? '')
   }
 
   /** Records a step, which follows from the request for the version. */

@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs'
 import { foldName, unreachable } from '../../events/common.js'
-import { Problem } from '../errors.js'
+import { erased, Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import { cloneAst, type AstNode, type AstValue } from './ast/json.js'
 import {
@@ -31,6 +32,7 @@ import { rewriteModels } from './models/select.js'
 import { forgetNativeQuery, nativeDatabase } from './native-queries.js'
 import { pivotFiller } from './pivots.js'
 import { databaseOfView, requireDatabase, resolveTable, type Found, type Place } from './resolve.js'
+import type { FileEntry } from './directory.js'
 import type { Scope } from './scope.js'
 import type { Read, Session } from './session.js'
 import { positionOfAt } from './time-travel.js'
@@ -239,12 +241,22 @@ export class Rewriter {
           ...(found.relation.ofViews === true && { views: textConstant(await this.session.viewColumns(scope.position)) }),
         })
       case 'file':
-        return selectNode([star('')], tableFunction('read_parquet', textConstant(`${this.session.blobsDirectory}/${found.file.content}`)))
+        return this.file(found.file)
       case 'view':
         return this.view(found, scope)
       default:
         return unreachable(found)
     }
+  }
+
+  private async file({ name, content }: FileEntry): Promise<AstNode> {
+    const path = `${this.session.blobsDirectory}/${content}`
+    if (!existsSync(path)) {
+      const erasure = await this.session.directory.erasure(content)
+      if (erasure)
+        throw erased(`The content of files.${name}`, erasure, 'Upload it again, or read another content: files.name AT (VERSION => …).')
+    }
+    return selectNode([star('')], tableFunction('read_parquet', textConstant(path)))
   }
 
   private async view({ view, project }: Extract<Found, { kind: 'view' }>, scope: Scope): Promise<AstNode> {

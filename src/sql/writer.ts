@@ -23,7 +23,7 @@ import { refuseUnavailable } from './unavailable.js'
 export type WriterOptions = {
   ledger: Ledger
   analytics: Analytics
-  trainings: { enqueue: (model: StreamId, version: number) => void }
+  trainings: { enqueue: (model: StreamId, version: number) => void; requireRows: (model: StreamId, version: number) => Promise<void> }
   tables: Pick<TableWriter, 'create' | 'insert'>
   defaultProject: string
   version: string
@@ -128,11 +128,28 @@ export class Writer {
   }
 
   async #train(command: LedgerCommand, origin: Origin, execution: Execution = {}): Promise<Outcome> {
+    if (command.type === 'FinetuneModel') await this.#requireRows(command.data)
     const outcome = await this.options.ledger.execute(command, origin, execution)
     const { resource, positions, repeated } = outcome
     const version = resource?.kind === 'model' ? resource.state.versions.at(-1) : undefined
     if (resource && version && positions.length > 0 && !repeated) this.options.trainings.enqueue(resource.stream, version.version)
     return outcome
+  }
+
+  /** Refuses to go on from rows that were erased; what is not there is the command's to refuse. */
+  async #requireRows({
+    project: inProject,
+    model: name,
+    version,
+  }: {
+    project: string
+    model: string
+    version: number | null
+  }): Promise<void> {
+    const project = await this.#resources.one('project', inProject)
+    const model = project && (await this.#resources.one('model', name, project))
+    const from = version ?? model?.state.active
+    if (model && typeof from === 'number') await this.options.trainings.requireRows(model.stream, from)
   }
 
   async #checkSource({ target, source }: StatementOf<'create_view' | 'alter_view'>, session: StatementSession): Promise<void> {

@@ -82,6 +82,23 @@ const receipts: Relation = {
   sql: served('prediction_receipts', 'e.rows, e.statement, e.read_at'),
 }
 
+const erasures: Relation = {
+  name: 'erasures',
+  about: 'What was erased: rows of predictions, secrets, contents of files, training matrices.',
+  kind: 'BASE TABLE',
+  columns: [
+    ...recorded,
+    column('what', 'VARCHAR', 'What was asked for: prediction, request, file, matrix, secrets or before.'),
+    column('subject', 'VARCHAR', 'Which it was: a position, a request, a name, a time.'),
+    column('reason', 'VARCHAR', 'Why, as it was given.'),
+    column('payloads', 'BIGINT', 'How many payloads lost their keys.'),
+    column('blobs', 'VARCHAR[]', 'SHA-256 of the contents that are gone.'),
+  ],
+  sql: `
+    SELECT position, recorded_at, actor, source, request, what, subject, reason, len(payloads) AS payloads, blobs
+    FROM ledger.erasures WHERE position <= $position`,
+}
+
 /** The table of each kind of resource, and whether what it holds is in a project. */
 const kindTables: Readonly<Record<string, { table: string; inProject: boolean }>> = {
   project: { table: 'projects', inProject: false },
@@ -122,4 +139,4 @@ const resources: Relation = {
 }
 
 /** The schema `log`. */
-export const logRelations: readonly Relation[] = [events, resources, predictions, receipts, jobRuns, jobsHistory]
+export const logRelations: readonly Relation[] = [events, resources, predictions, receipts, erasures, jobRuns, jobsHistory]
