@@ -11,7 +11,7 @@ const benches: Record<string, () => Promise<void>> = {
   scoring: async () => (await import('./scoring.js')).scoring(),
   'time-travel': async () => (await import('./time-travel.js')).timeTravel(),
   replay: async () => (await import('./replay.js')).replay(),
-  verify: async () => (await import('./verify.js')).verify(),
+  verify: async () => (await import('./audit.js')).verify(),
   proof: async () => (await import('./audit.js')).proof(),
   deliver: async () => (await import('./audit.js')).deliver(),
 }

@@ -214,8 +214,12 @@ const changes: Record<string, Change> = {
     lines[at] = `${lines[at]!.slice(0, lines[at]!.length >> 1)}\n`
   },
   'an empty line': (lines, random) => void lines.splice(1 + random.below(lines.length), 0, '\n'),
-  'left out: begins elsewhere': omitted((range) => void range.from++),
-  'left out: ends elsewhere': omitted((range) => void range.to++),
+  'left out: begins elsewhere': omitted((range) => {
+    range.from++
+  }),
+  'left out: ends elsewhere': omitted((range) => {
+    range.to++
+  }),
   'left out: a hash taken away': omitted((range, random) => void range.subtrees.splice(random.below(range.subtrees.length), 1)),
   'left out: a hash more': omitted((range) => void range.subtrees.push(range.subtrees[0]!)),
   'left out: another hash': omitted((range, random) => {

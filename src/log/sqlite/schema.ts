@@ -1,5 +1,4 @@
 import Database from 'better-sqlite3'
-import { treeTable } from '../tree/tile-store.js'
 
 export type Connection = Database.Database
 
@@ -46,6 +45,9 @@ const schema = `
     PRIMARY KEY (actor, key)
   ) STRICT, WITHOUT ROWID;
 `
+
+/** Complete tiles of the Merkle tree over the events: 126 hashes, a page, in each row (see tree/tile-store.ts). */
+const treeTable = `CREATE TABLE IF NOT EXISTS tree (id INTEGER PRIMARY KEY, nodes BLOB NOT NULL) STRICT`
 
 /**
  * Rows stand in the order in which they came and never move: what is overwritten in one is nowhere else. In a tree ordered

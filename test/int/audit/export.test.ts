@@ -75,16 +75,16 @@ describe('an export that an auditor takes away', () => {
   })
 
   test('is of the size that the log had at the beginning, while others write', async () => {
-    let isWriting = true
-    const writing = (async () => {
-      for (let n = 100; isWriting; n++) await createSkill('shop', `s${n}`)
+    const writing = new AbortController()
+    const written = (async () => {
+      for (let n = 100; !writing.signal.aborted; n++) await createSkill('shop', `s${n}`)
     })()
     for (let i = 0; i < 5; i++) {
       const taken = file('busy.jsonl', await text(`/api/log/export${i % 2 === 0 ? '' : '?project=shop'}`))
       expect(await verify(taken, '--key', 'key.txt')).toMatchObject({ status: 0 })
     }
-    isWriting = false
-    await writing
+    writing.abort()
+    await written
   })
 
   test('is refused in words where there is nothing to export', async () => {
