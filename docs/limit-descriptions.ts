@@ -19,6 +19,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   batchMaxCommands: 'Commands that share one commit. Beyond: the next commit takes them.',
   payloadMaxBytes: 'The rows of predictions that are recorded together. Beyond: 413 `too_large`.',
   stateCacheMaxChars: 'States of resources that are kept parsed. Beyond: the one used longest ago is read anew.',
+  rollbackMaxVersion:
+    'The version that a resource is taken back to: its events up to there are folded in the transaction. Beyond: 400 `wrong_arguments`.',
   treeCacheMaxTiles: 'Tiles of the log’s Merkle tree held in memory, 4 KiB each. Beyond: the one used longest ago is read again.',
   noteMaxSignatures: 'Signatures under a signed head that is read. Beyond: it is not taken for a head.',
   headIntervalMinMs: 'The shortest HEAD_INTERVAL. Below: the service does not start.',

@@ -19,6 +19,7 @@ export const limits = {
   batchMaxCommands: 1_000,
   payloadMaxBytes: 16 * 1024 * 1024,
   stateCacheMaxChars: 32 * 1024 * 1024,
+  rollbackMaxVersion: 20_000,
   treeCacheMaxTiles: 1_024,
   noteMaxSignatures: 100,
   headIntervalMinMs: 1_000,

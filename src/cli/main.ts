@@ -15,6 +15,9 @@ const usage = `mindledger ${readVersion()}
                   [--key|--json|--new-key] ... the public key; the head with the chain, unsigned; begin a new key
   mindledger verify [--head file]…        walk the whole log; exit status 0 only when it holds
                     [--vkey key]          ... and the heads are signed with this key
+  mindledger export [--project name]      print the events with their proof, for the offline verifier
+                    [--until n]           ... up to a position [--head file]… dividing what is left out at these heads
+  mindledger verifier                     print the offline verifier: one file, to be run with node by anybody
   mindledger replay --into file.duckdb    build the DuckDB tables anew from the log [--until position]
   mindledger diff [--rows n]              compare the live tables with a replay: exit status 0 equal, 1 different,
                                           2 could not; shows the first n rows that differ in each table (10)
@@ -38,6 +41,7 @@ const options = {
   from: { type: 'string' },
   follow: { type: 'boolean', short: 'f' },
   db: { type: 'string' },
+  project: { type: 'string' },
   'as-of': { type: 'string' },
   rows: { type: 'string' },
   quiet: { type: 'boolean', short: 'q' },
@@ -71,6 +75,8 @@ const taken: Record<string, readonly (keyof typeof options)[]> = {
   log: ['from', 'follow'],
   head: ['into', 'key', 'json', 'new-key'],
   verify: ['head', 'vkey', 'quiet'],
+  export: ['project', 'until', 'head'],
+  verifier: [],
   replay: ['into', 'until', 'quiet'],
   diff: ['rows', 'quiet'],
   rebuild: [],
@@ -110,6 +116,12 @@ const run = async (args: string[]): Promise<number> => {
       )
     case 'verify':
       return (await import('./verify.js')).verify(config, { heads: values.head ?? [], vkey: values.vkey }, out)
+    case 'export': {
+      const until = values.until === undefined ? undefined : positive('until', values.until, 1)
+      return (await import('./export.js')).exportLog(config, { project: values.project, until, heads: values.head ?? [] })
+    }
+    case 'verifier':
+      return (await import('./verifier.js')).printVerifier()
     case 'replay': {
       const until = values.until === undefined ? undefined : positive('until', values.until, 1)
       return (await import('./replay.js')).replayInto(config, { into: required('into', values.into), until }, out)

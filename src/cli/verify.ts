@@ -4,7 +4,7 @@ import { judge } from '../audit/note.js'
 import { ConfigError, type Config } from '../config.js'
 import { Blobs } from '../files/blobs.js'
 import { hashFile } from '../files/disk.js'
-import { checkDataDirectory } from '../log/data-directory.js'
+import { checkDataDirectory, findMasterKey } from '../log/data-directory.js'
 import { openForReading, readHeadKeys } from '../log/sqlite/schema.js'
 import { verifyLog, type Verification } from '../log/verify.js'
 import type { Output } from './output.js'
@@ -49,8 +49,10 @@ export const verify = async (config: Config, { heads: files, vkey }: VerifyOptio
     const fault = faultOf(read, keys)
     return fault === undefined ? [] : [`the head of position ${read.head.position} proves nothing: ${fault}`]
   })
+  const masterKey = findMasterKey(paths, config.vaultKey)
   const result = await verifyLog({
     logFile: paths.log,
+    masterKeys: masterKey ? [masterKey] : [],
     blobHash: async (hash) => ((await blobs.has(hash)) ? hashFile(blobs.path(hash)) : undefined),
     onProgress: (position) => out.progress(`${position} events`),
     kept: heads.filter((read) => faultOf(read, keys) === undefined).map(({ head }) => head),

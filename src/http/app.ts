@@ -1,9 +1,11 @@
 import express, { type Express, type RequestHandler } from 'express'
 import type { Logger } from 'pino'
+import type { Ledger } from '../commands/ledger.js'
 import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import { requireSession } from './auth.js'
 import { refuseNotBuilt } from './not-built.js'
+import { handlerOf } from './handle.js'
 import { openApiDocument } from './openapi.js'
 import { refuseForeignHosts, type Hosts } from './hosts.js'
 import { identify, requestId } from './origin.js'
@@ -14,7 +16,14 @@ import type { Sessions } from './sessions.js'
 import type { About } from './status.js'
 import { welcome } from './welcome.js'
 
-export type AppOptions = { routes: readonly Route[]; about: About; sessions: Sessions | undefined; hosts: Hosts; logger: Logger }
+export type AppOptions = {
+  ledger: Ledger
+  routes: readonly Route[]
+  about: About
+  sessions: Sessions | undefined
+  hosts: Hosts
+  logger: Logger
+}
 
 /** `/api/v1/api/projects` and `/projects` are one address: every prefix of `api` and `v1` segments is taken off. */
 const withoutPrefix: RequestHandler = (req, _res, next) => {
@@ -54,7 +63,7 @@ const unknownPath: RequestHandler = (req) => {
 }
 
 /** The HTTP face of the service: routes behind identification, logging, authentication and one way to show errors. */
-export const createApp = ({ routes, about, sessions, hosts, logger }: AppOptions): Express => {
+export const createApp = ({ ledger, routes, about, sessions, hosts, logger }: AppOptions): Express => {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -67,11 +76,13 @@ export const createApp = ({ routes, about, sessions, hosts, logger }: AppOptions
   app.get('/openapi.json', (_req, res) => {
     res.json(document)
   })
-  for (const route of routes)
-    app[route.method](route.path, (req, res) => {
+  for (const route of routes) {
+    const handle = handlerOf(route, ledger)
+    app[route.method](route.path, (req, res, next) => {
       refuseAsOf(req, route)
-      return route.handle(req, res)
+      return handle(req, res, next)
     })
+  }
   app.use(refuseNotBuilt, unknownPath)
   app.use(problemHandler(logger))
   return app

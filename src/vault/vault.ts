@@ -60,6 +60,16 @@ export class Vault {
     }
   }
 
+  /** Whether a payload's key is there and is the one that was wrapped for it under this master key. */
+  unwraps({ hash, keyId, wrapped }: Omit<StoredPayload, 'body'>): boolean {
+    if (wrapped === null || keyId !== this.keyId) return false
+    try {
+      return decrypt(this.#wrappingKey, wrapped, hash).length === masterKeyBytes
+    } catch {
+      return false
+    }
+  }
+
   /** Tells whether two texts are the same without telling anything of them: they may hold secrets. */
   fingerprint(text: string): string {
     return createHmac('sha256', this.#fingerprintKey).update(text).digest('hex')

@@ -4,6 +4,7 @@ import { createApp } from '../../src/http/app.js'
 import { EventStreams, type StreamBounds } from '../../src/http/event-stream.js'
 import { eventRoutes } from '../../src/http/events.js'
 import { historyRoutes } from '../../src/http/history.js'
+import { readingOf } from '../../src/http/reading.js'
 import { addressOf, createHttpServer, listen, stopListening } from '../../src/http/server.js'
 import { limits } from '../../src/limits.js'
 import { EventFeed } from '../../src/log/event-feed.js'
@@ -28,10 +29,15 @@ export const startEventService = async (file: string, bounds: Partial<StreamBoun
     sqlStopped: () => undefined,
     isTraining: () => false,
   }
+  const ledger = new Ledger(log, vault)
+  const unasked = () => {
+    throw new TypeError('this service has no tables to read the past from')
+  }
+  const reading = readingOf({ log, past: { positionAsOf: unasked, resourcesAt: unasked }, version: '0' })
   const logger = pino({ level: 'silent' })
-  const routes = [...eventRoutes(log, feed, streams), ...historyRoutes(log, new Histories(log, feed.slices.turns))]
+  const routes = [...eventRoutes(log, feed, streams), ...historyRoutes(reading, new Histories(log, feed.slices.turns))]
   const hosts = { guarded: true, own: '127.0.0.1', allowed: [] }
-  const server = createHttpServer(createApp({ routes, about, sessions: undefined, hosts, logger }))
+  const server = createHttpServer(createApp({ ledger, routes, about, sessions: undefined, hosts, logger }))
   const url = addressOf(await listen(server, { host: '127.0.0.1', port }, logger))
   const stop = async () => {
     streams.stop()
@@ -39,5 +45,5 @@ export const startEventService = async (file: string, bounds: Partial<StreamBoun
     feed.close()
     await log.close()
   }
-  return { url, log, ledger: new Ledger(log, vault), feed, stop }
+  return { url, log, ledger, feed, stop }
 }

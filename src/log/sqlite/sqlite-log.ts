@@ -1,11 +1,13 @@
 import type { Statement } from 'better-sqlite3'
 import { closeSync, openSync } from 'node:fs'
 import { v4 as uuidv4 } from 'uuid'
+import type { Kind } from '../../../events/catalogue.js'
 import { ConfigError } from '../../config.js'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
 import type { Vault } from '../../vault/vault.js'
-import type { Changed, Head, InclusionProof, Log, Outcome, PayloadState, Resources, StoredEvent, Submission } from '../log.js'
+import type { Changed, Head, InclusionProof, Keyed, Log, Outcome, PayloadState, Reply, Resources, StoredEvent, Submission } from '../log.js'
+import type { Earlier, Found } from '../lookups.js'
 import { Drain, isStorageError } from './drain.js'
 import { payloadReader, payloadStates, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
@@ -13,7 +15,8 @@ import type { ResourceTable } from './resource-table.js'
 import { noteHeadKey, openForWriting, prepareErasedAt, readHeadKeys, readLogId, readMeta, type Connection } from './schema.js'
 import { wipe, type OpenFile } from './wipe.js'
 
-type Waiting = { make: () => Submission; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
+/** Something to do in the next transaction. `work` gives what answers it once that is on the disk. */
+type Waiting = { work: (drain: Drain) => () => void; reject: (error: unknown) => void }
 type Open = OpenFile & {
   drain: Drain
   readAfter: ReturnType<typeof prepareReads>
@@ -115,19 +118,35 @@ export class SqliteLog implements Log {
   }
 
   submitLater(make: () => Submission): Promise<Outcome> {
+    return this.#inLine((drain) => drain.carryOut(make()))
+  }
+
+  keepReply(keyed: Keyed, reply: Reply): Promise<Reply> {
+    return this.#inLine((drain) => drain.keepReply(keyed, reply))
+  }
+
+  async replyTo(keyed: Keyed): Promise<Reply | undefined> {
+    return this.#read(({ drain }) => drain.replyTo(keyed))
+  }
+
+  #inLine<T>(work: (drain: Drain) => T): Promise<T> {
     if (this.#closing) return Promise.reject(stopping())
     if (this.#queue.length >= limits.queueMaxCommands)
       return Promise.reject(
         new Problem('busy', 'Busy', `${limits.queueMaxCommands} commands are waiting already`, { retryAfterSeconds: 1 }),
       )
     return new Promise((resolve, reject) => {
-      this.#queue.push({ make, resolve, reject })
+      const answered = (drain: Drain) => {
+        const result = work(drain)
+        return () => resolve(result)
+      }
+      this.#queue.push({ work: answered, reject })
       this.#schedule()
     })
   }
 
-  async repeated(submission: Pick<Submission, 'origin' | 'idempotency'>): Promise<Outcome | undefined> {
-    return this.#read(({ drain }) => drain.repeated(submission))
+  async repeated(keyed: Keyed): Promise<Outcome | undefined> {
+    return this.#read(({ drain }) => drain.repeated(keyed))
   }
 
   async head(): Promise<Head> {
@@ -141,6 +160,10 @@ export class SqliteLog implements Log {
 
   async readStream(stream: string, after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
     return this.#read(({ readAfter }) => bounded(readAfter.stream, [stream, after, limit], maxChars))
+  }
+
+  async earlier<K extends Kind>(found: Found<K>, version: number): Promise<Earlier<K> | undefined> {
+    return this.#read(({ drain }) => drain.resources.earlier(found, version))
   }
 
   async streamVersion(stream: string): Promise<number> {
@@ -256,10 +279,9 @@ export class SqliteLog implements Log {
     try {
       const { drain } = this.#connect()
       drain.begin()
-      for (const { make, resolve, reject } of batch)
+      for (const { work, reject } of batch)
         try {
-          const outcome = drain.carryOut(make())
-          answers.push(() => resolve(outcome))
+          answers.push(work(drain))
         } catch (error) {
           if (isStorageError(error)) throw error
           answers.push(() => reject(error))
@@ -272,7 +294,7 @@ export class SqliteLog implements Log {
     // Only what is on the disk is answered.
     for (const answer of answers) answer()
     const { tail, changed } = this.#connect().drain
-    this.#announce(tail.position, changed)
+    if (changed.size > 0) this.#announce(tail.position, changed)
   }
 
   /** What is committed stays so, whatever a listener makes of it: its fault stops neither the log nor the other listeners. */

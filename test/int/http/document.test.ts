@@ -21,7 +21,7 @@ type Document = {
   openapi: string
   info: { version: string }
   paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, unknown> }
+  components: { schemas: Record<string, unknown>; parameters: Record<string, { name: string; in: string }> }
 }
 const document = async () => (await send(at.url, 'GET', '/api/openapi.json')).body as Document
 
@@ -51,8 +51,11 @@ test('the document has every documented operation, and every reference in it lea
   const served = operations.map(({ path, method }) => `${method.toUpperCase()} ${path.replace(/^\/api/, '')}`)
   expect(served).toEqual(expect.arrayContaining(documented))
   for (const ref of refsIn({ paths, components })) {
-    expect(ref).toMatch(/^#\/components\/schemas\/\w+$/)
-    expect(Object.keys(components.schemas)).toContain(ref.split('/').at(-1))
+    const [, kind, name = ''] = /^#\/components\/(schemas|parameters)\/([\w-]+)$/.exec(ref) ?? []
+    expect({ ref, known: Object.keys(components[kind === 'parameters' ? kind : 'schemas']) }).toEqual({
+      ref,
+      known: expect.arrayContaining([name]),
+    })
   }
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length)
   for (const { path, parameters, responses } of operations) {
@@ -60,6 +63,23 @@ test('the document has every documented operation, and every reference in it lea
     expect(parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)).toEqual(inPath)
     expect(Object.keys(responses).length).toBeGreaterThan(1)
   }
+})
+
+test('the headers of commands stand in the document once, and where they are taken', async () => {
+  const { paths, components } = await document()
+  const headers = ({ parameters }: Operation) =>
+    parameters.flatMap((parameter) => ('$ref' in parameter ? [String(parameter.$ref).replace('#/components/parameters/', '')] : []))
+  const origin = ['X-Correlation-Id', 'X-Causation-Id', 'traceparent']
+  expect(Object.keys(components.parameters)).toEqual(['Idempotency-Key', 'If-Match', 'If-None-Match', 'Prefer', ...origin])
+  for (const [path, method, taken] of [
+    ['/api/projects/{project}/skills', 'post', ['Idempotency-Key', 'If-Match', 'If-None-Match', 'Prefer', ...origin]],
+    ['/api/projects/{project}/skills/{skill}/rollback', 'post', ['Idempotency-Key', 'If-Match', 'If-None-Match', 'Prefer', ...origin]],
+    ['/api/files/{file}', 'put', ['Idempotency-Key', 'If-Match', 'If-None-Match', ...origin]],
+    ['/api/projects/{project}/models/{model}/predict', 'post', ['Idempotency-Key', ...origin]],
+    ['/api/projects/{project}/skills', 'get', []],
+    ['/api/login', 'post', []],
+  ] as const)
+    expect({ path, taken: headers(paths[path]?.[method] as Operation) }).toEqual({ path, taken })
 })
 
 test('the document names every media type that a file and an answer of SQL may have', async () => {
