@@ -46,7 +46,7 @@ export const readCheckpoint = async (connection: DuckDBConnection): Promise<Chec
   if (!(await isThere(connection))) await createTables(connection)
   const read = await connection.runAndReadAll('SELECT position, leaf, fingerprint FROM ledger.checkpoint')
   const [position, leaf, built] = read.getRowsJson()[0] ?? []
-  if (built !== fingerprint()) throw new StaleTablesError('another release built them')
+  if (built !== fingerprint()) throw new StaleTablesError('another release')
   return { position: Number(position), leaf: typeof leaf === 'string' ? leaf : null }
 }
 

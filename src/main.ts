@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Express } from 'express'
 import type { Logger } from 'pino'
+import { Aside } from './analytics/aside.js'
 import { Analytics } from './analytics/supervisor.js'
 import { Ledger } from './commands/ledger.js'
 import { isLoopback, type Config } from './config.js'
@@ -112,7 +113,9 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   undo.push(() => trainings.stop())
   const recorder = new PredictionRecorder(log, vault)
   const tables = new TableWriter({ ledger, blobs, directory: paths.tables })
-  const sql = new SqlEngine({ ledger, analytics, trainings, recorder, tables, defaultProject: config.defaultProject, version })
+  const answers = new Aside(analytics, { logger })
+  undo.push(() => answers.stop())
+  const sql = new SqlEngine({ ledger, analytics: answers, trainings, recorder, tables, defaultProject: config.defaultProject, version })
   const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
   undo.push(() => jobs.stop())
 

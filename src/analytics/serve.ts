@@ -6,10 +6,11 @@ import { dataPaths } from '../log/data-directory.js'
 import { isPing, parseSettings, type ChildMessage, type Settings } from './messages.js'
 import { Projector } from './projector.js'
 import { createQueryServer } from './query-server.js'
-import type { Frame, SelectRequest } from './query.js'
+import type { Frame, SelectRequest, TablesStatus } from './query.js'
+import { countRebuild } from './rebuilds.js'
 import { openStore, type Store } from './store.js'
 
-export type Services = { blobsDirectory: string; signal: AbortSignal }
+export type Services = { blobsDirectory: string; signal: AbortSignal; tables: TablesStatus }
 
 /** Answers one SELECT on a connection that no other has meanwhile. It ends, and holds nothing any more, soon after its signal. */
 export type RunSelect = (database: { instance: DuckDBInstance }, request: SelectRequest, services: Services) => AsyncIterable<Frame>
@@ -34,11 +35,18 @@ const serve = async (settings: Settings, { openLog, run }: ServeOptions): Promis
   const paths = dataPaths(settings.dataDirectory)
   const log = openLog(settings.dataDirectory, settings.vaultKey === null ? undefined : Buffer.from(settings.vaultKey, 'hex'))
   const store = await openStore(paths, settings, log)
+  const rebuilds = countRebuild(settings.rebuilds, store.rebuilt, new Date())
+  tell({ kind: 'opened', rebuilds })
+  let lastError = settings.lastError
   const projector = new Projector({
     ...settings,
     replay: store.replay,
     events: log,
     onState: (state) => tell({ kind: 'state', ...state }),
+    onTrouble: (reason) => {
+      lastError = reason
+      tell({ kind: 'trouble', reason })
+    },
     // The parent starts another process, which finds the file as the last commit left it. The server, the follower and DuckDB's
     // threads would keep this one alive, and none of them can be ended in good order any more.
     onFatal: () => process.exit(1),
@@ -50,15 +58,25 @@ const serve = async (settings: Settings, { openLog, run }: ServeOptions): Promis
   }
   projector.follow()
   const queries = new Set<number>()
+  const statusAt = (position: number, head: number): TablesStatus => ({
+    ...{ state: projector.stopped === undefined ? 'following' : 'stopped', position, head: Math.max(head, position) },
+    ...{ rebuilds: rebuilds.count, lastRebuild: rebuilds.last, lastError: projector.stopped ?? lastError },
+  })
   const server = createQueryServer({
+    // How the tables stood is told as it was before the query itself brought them up to date.
+    arrived: ({ upTo }) => statusAt(store.replay.position, upTo),
     ensure: (position) => projector.ensure(position),
-    run: (request, signal) => run(store, request, { blobsDirectory: paths.blobs, signal }),
+    run: (request, signal, tables) => run(store, request, { blobsDirectory: paths.blobs, signal, tables }),
     onBegun: (query) => queries.add(query),
     onEnded: (query) => queries.delete(query),
   })
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(settings.socket, resolve))
   return { store, projector, queries }
 }
+
+/** Where files lie is nobody's business who asks whether this is well. */
+const reasonOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).replaceAll(/'\/[^']*'|"\/[^"]*"/g, 'a file of it')
 
 const close = ({ replay, instance }: Store): void => {
   replay.close()
@@ -100,7 +118,7 @@ export const serveAnalytics = (options: ServeOptions): void => {
       },
       (error: unknown) => {
         // Whatever was open by then would keep it alive.
-        tell({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) }, () => process.exit(1))
+        tell({ kind: 'failed', reason: reasonOf(error) }, () => process.exit(1))
       },
     )
   })

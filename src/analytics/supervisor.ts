@@ -4,21 +4,32 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../errors.js'
 import { Attempt, blamedFor, LostError } from './attempt.js'
-import { Child } from './child.js'
+import { dataPaths } from '../log/data-directory.js'
+import { Child, type Loss } from './child.js'
 import { Gate } from './gate.js'
 import { residentBytes } from './memory.js'
 import { analyticsLimits, type AnalyticsLimits, type AnalyticsOptions } from './options.js'
-import type { QueryStream, SelectRequest } from './query.js'
+import type { QueryStream, SelectRequest, TablesState } from './query.js'
+import { readRebuilds, writeRebuilds, type Rebuilds } from './rebuilds.js'
 import { makeSocketDirectory } from './socket-directory.js'
 
 export type AnalyticsStatus = {
   ready: boolean
+  state: TablesState
   /** Why SQL cannot be answered at the moment, if so. */
   stopped: string | undefined
+  /** How far the tables are, as last heard. */
   position: number
   /** How many events the tables were behind the log when they last looked. */
   lag: number
+  rebuilds: Rebuilds
+  /** What last kept the tables from following the log. */
+  lastError: string | undefined
   restarts: number
+  /** Queries that were tried again after the process was lost under them. */
+  retries: number
+  /** How often the process was lost, by reason. */
+  losses: Readonly<Record<Loss, number>>
   rssBytes: number
   running: number
   waiting: number
@@ -49,6 +60,9 @@ export class Analytics {
   readonly #waiters = new Set<() => void>()
   #starts = 0
   #restarts = 0
+  #retries = 0
+  readonly #losses: Record<Loss, number> = { memory: 0, stuck: 0, blocked: 0, died: 0 }
+  #rebuilds: Rebuilds | null
   #failures = 0
   #unready = 0
   #queries = 0
@@ -57,6 +71,7 @@ export class Analytics {
 
   private constructor(private readonly options: AnalyticsOptions) {
     this.#limits = { ...analyticsLimits, ...options.limits }
+    this.#rebuilds = this.#recordFile === undefined ? null : readRebuilds(this.#recordFile)
     this.#gate = new Gate(this.#limits.concurrentMaxQueries, this.#limits.queueMaxQueries, this.#limits.streamingMaxAnswers)
   }
 
@@ -82,10 +97,15 @@ export class Analytics {
     const state = this.#child?.state
     return {
       ready: state?.ready ?? false,
+      state: this.#tablesState(),
       stopped: this.#whyStopped(),
       position: state?.position ?? 0,
       lag: state ? Math.max(0, state.head - state.position) : 0,
+      rebuilds: this.#rebuilds ?? { count: 0, last: null },
+      lastError: state?.lastError,
       restarts: this.#restarts,
+      retries: this.#retries,
+      losses: this.#losses,
       rssBytes: this.#rssBytes,
       running: this.#gate.running,
       waiting: this.#gate.waiting,
@@ -109,6 +129,7 @@ export class Analytics {
       } catch (error) {
         if (!(error instanceof LostError)) throw error
         if (this.#isStopping) throw new Problem('busy', 'Service is stopping', 'The service is stopping.')
+        this.#retries += 1
         if (error.loss === 'stuck' || !error.begun) continue
         if (suspect && error.alone) throw blamedFor(error.loss, this.#limits)
         suspect = true
@@ -137,7 +158,8 @@ export class Analytics {
 
   #spawn(): void {
     if (this.#isStopping) return
-    const { dataDirectory, vaultKey, entry } = this.options
+    const { dataDirectory, vaultKey, entry, tables = 'file' } = this.options
+    const before = this.#child?.state
     const settings = {
       ...this.#limits,
       dataDirectory: resolvePath(dataDirectory),
@@ -145,8 +167,15 @@ export class Analytics {
       socket: `${this.#directory}/${this.#starts++}.sock`,
       // Twice dead before it was ready: something in the file kills it, and the log has everything that is in the file.
       rebuild: this.#unready >= 2,
+      tables,
+      rebuilds: this.#rebuilds,
+      lastError: before?.lastError ?? null,
     }
-    const child = new Child(entry ?? fileURLToPath(new URL('process.js', import.meta.url)), settings, () => this.#tellChange())
+    const child = new Child(entry ?? fileURLToPath(new URL('process.js', import.meta.url)), settings, () => {
+      this.#noteRebuilds(child.state.rebuilds)
+      this.#tellChange()
+    })
+    if (before) Object.assign(child.state, { position: before.position, head: before.head, lastError: before.lastError })
     this.#child = child
     void child.exited.then(() => this.#restart(child))
   }
@@ -156,6 +185,7 @@ export class Analytics {
     if (this.#isStopping) return
     if (child.state.built) return this.#respawn()
     this.#restarts += 1
+    this.#losses[child.loss] += 1
     this.options.logger?.warn(
       { loss: child.loss, reason: child.state.failed, pid: child.pid },
       'the analytics process ended; starting another one',
@@ -199,6 +229,28 @@ export class Analytics {
       }
       await this.#change(until)
     }
+  }
+
+  get #recordFile(): string | undefined {
+    return this.options.tables === 'memory' ? undefined : dataPaths(resolvePath(this.options.dataDirectory)).rebuilds
+  }
+
+  #noteRebuilds(rebuilds: Rebuilds | undefined): void {
+    if (!rebuilds || JSON.stringify(rebuilds) === JSON.stringify(this.#rebuilds)) return
+    this.#rebuilds = rebuilds
+    const { last, count } = rebuilds
+    if (last) this.options.logger?.warn({ reason: last.reason, rebuilds: count }, 'the tables are built anew')
+    try {
+      if (this.#recordFile !== undefined) writeRebuilds(this.#recordFile, rebuilds)
+    } catch (error) {
+      this.options.logger?.warn({ err: error }, 'the count of rebuilds could not be kept')
+    }
+  }
+
+  #tablesState(): TablesState {
+    const state = this.#child?.state
+    if (!state || this.#isStopping || state.failed !== undefined || state.stopped !== undefined) return 'stopped'
+    return state.ready ? 'following' : 'building'
   }
 
   #whyStopped(): string | undefined {

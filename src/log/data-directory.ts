@@ -18,6 +18,8 @@ export type DataPaths = {
   vaultKey: string
   blobs: string
   analytics: string
+  /** How often the tables were built anew. */
+  rebuilds: string
   temporary: string
   /** Where queries write tables, before they are blobs. */
   tables: string
@@ -31,6 +33,7 @@ export const dataPaths = (root: string): DataPaths => ({
   vaultKey: join(root, 'vault.key'),
   blobs: join(root, 'blobs'),
   analytics: join(root, 'analytics.duckdb'),
+  rebuilds: join(root, 'analytics.json'),
   temporary: join(root, 'tmp'),
   tables: join(root, 'tmp', 'tables'),
 })

@@ -1,4 +1,5 @@
 import { jobRuns, jobsHistory } from './job-runs.js'
+import { projections } from './projections.js'
 import { column, heldAt, masked, nocase, type Relation } from './relation.js'
 
 const position = column('position', 'BIGINT', 'Place in the log, from 1, without gaps.')
@@ -78,4 +79,4 @@ const receipts: Relation = {
 }
 
 /** The schema `log`. */
-export const logRelations: readonly Relation[] = [events, predictions, receipts, jobRuns, jobsHistory]
+export const logRelations: readonly Relation[] = [events, predictions, receipts, jobRuns, jobsHistory, projections]
