@@ -37,6 +37,10 @@ const settings = z.object({
     .optional()
     .describe('more host names that requests may be addressed to, and that web pages which write may come from; comma separated'),
   DEFAULT_PROJECT: resourceName.default('mindsdb').describe('the project of statements that name none; existing clients assume mindsdb'),
+  METRICS: z
+    .enum(['login', 'open'])
+    .default('login')
+    .describe('with AUTH=session, open: GET /metrics needs no login, as a scraper has none'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
@@ -52,6 +56,7 @@ export type Config = {
   /** In lower case: `app.example`, or with a port `app.example:8080`. */
   allowedHosts: readonly string[]
   defaultProject: string
+  openMetrics: boolean
   logLevel: string
 }
 
@@ -86,6 +91,7 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     vaultKey: s.VAULT_KEY === undefined ? undefined : Buffer.from(s.VAULT_KEY, 'hex'),
     allowedHosts: s.ALLOWED_HOSTS ?? [],
     defaultProject: s.DEFAULT_PROJECT,
+    openMetrics: s.METRICS === 'open',
     logLevel: s.LOG_LEVEL,
   }
 }

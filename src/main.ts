@@ -3,7 +3,7 @@ import type { Express } from 'express'
 import type { Logger } from 'pino'
 import { Aside } from './analytics/aside.js'
 import { Analytics } from './analytics/supervisor.js'
-import { Ledger } from './commands/ledger.js'
+import type { Ledger } from './commands/ledger.js'
 import { isLoopback, type Config } from './config.js'
 import { Blobs } from './files/blobs.js'
 import { Ingester } from './files/ingest.js'
@@ -18,6 +18,7 @@ import { fileRoutes } from './http/files.js'
 import { handlerRoutes } from './http/handlers.js'
 import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
+import { observeRoutes } from './http/observe.js'
 import { predictRoutes } from './http/predict.js'
 import { projectRoutes } from './http/projects.js'
 import { Records } from './http/records.js'
@@ -32,6 +33,7 @@ import { treeRoutes } from './http/tree.js'
 import { viewRoutes } from './http/views.js'
 import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
+import { limits } from './limits.js'
 import { lockDataDirectory, masterKey, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
 import type { Head, Log, Origin } from './log/log.js'
 import { SqliteLog } from './log/sqlite/sqlite-log.js'
@@ -39,6 +41,10 @@ import { ModelStore } from './models/model-store.js'
 import { PredictionRecorder } from './models/recorder.js'
 import { Trainer } from './models/trainer.js'
 import { TrainingService } from './models/training-service.js'
+import { keptDiskUse } from './observe/disk-use.js'
+import { Metrics } from './observe/metrics.js'
+import { ObservedLedger, observedAnalytics } from './observe/observed.js'
+import { readiness } from './observe/readiness.js'
 import { SqlEngine } from './sql/execute.js'
 import { TableWriter } from './sql/table-writer.js'
 import { undoAll } from './undo.js'
@@ -91,9 +97,10 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
 const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: (() => unknown)[]): Promise<Service> => {
   const version = readVersion()
   const vault = new Vault(masterKey(paths, config.vaultKey))
-  const log = new SqliteLog({ file: paths.log, vault })
+  const metrics = new Metrics()
+  const log = new SqliteLog({ file: paths.log, vault, onBatch: (batch) => metrics.batch(batch) })
   undo.push(() => log.close())
-  const ledger = new Ledger(log, vault)
+  const ledger = new ObservedLedger(log, vault, metrics)
   await ledger.execute({ type: 'CreateProject', data: { project: config.defaultProject, unlessExists: true } }, systemOrigin)
 
   const blobs = new Blobs(paths.blobs)
@@ -115,11 +122,19 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   const tables = new TableWriter({ ledger, blobs, directory: paths.tables })
   const answers = new Aside(analytics, { logger })
   undo.push(() => answers.stop())
-  const sql = new SqlEngine({ ledger, analytics: answers, trainings, recorder, tables, defaultProject: config.defaultProject, version })
+  const sql = new SqlEngine({
+    ledger,
+    analytics: observedAnalytics(answers, metrics),
+    trainings,
+    recorder,
+    tables,
+    defaultProject: config.defaultProject,
+    version,
+  })
   const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
   undo.push(() => jobs.stop())
 
-  const server = createHttpServer(appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql }))
+  const server = createHttpServer(appOf({ config, paths, logger, version, metrics, ledger, blobs, analytics, trainings, recorder, sql }))
   const address = await listen(server, config, logger)
   // Requests and runs of jobs end side by side, each in the time that a stop may take.
   undo.push(() => Promise.all([stopListening(server), jobs.stop()]))
@@ -144,6 +159,7 @@ type Parts = {
   paths: DataPaths
   logger: Logger
   version: string
+  metrics: Metrics
   ledger: Ledger
   blobs: Blobs
   analytics: Analytics
@@ -152,8 +168,18 @@ type Parts = {
   sql: SqlEngine
 }
 
-const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql }: Parts): Express => {
+const appOf = ({ config, paths, logger, version, metrics, ledger, blobs, analytics, trainings, recorder, sql }: Parts): Express => {
   const { log } = ledger
+  const disk = keptDiskUse(paths, limits.diskUseMaxAgeMs)
+  metrics.watch({
+    version,
+    log: () => log.health(),
+    analytics: () => analytics.status(),
+    analyticsBytes: () => analytics.residentBytes(),
+    trainings: () => trainings.counts(),
+    disk,
+    streams: () => 0,
+  })
   const records = new Records(log, version)
   const sessions = config.auth && new Sessions(config.auth)
   const about: About = {
@@ -169,10 +195,16 @@ const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, train
     ...agentRoutes(ledger, records),
     ...chatbotRoutes(ledger, records),
     ...modelRoutes({ ledger, records, sql }),
-    ...predictRoutes({ log, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) }),
+    ...predictRoutes({
+      ...{ log, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) },
+      onPredicted: (seconds) => metrics.predicted(seconds),
+    }),
     ...viewRoutes(ledger, records, (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })),
     ...jobRoutes(ledger, records),
-    ...fileRoutes(ledger, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
+    ...fileRoutes(ledger, {
+      ...{ blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') },
+      onUploaded: (bytes) => metrics.uploaded(bytes),
+    }),
     ...databaseRoutes(ledger, records, config.defaultProject),
     ...tableRoutes(ledger, sql),
     ...treeRoutes(log, records, config.defaultProject),
@@ -181,9 +213,11 @@ const appOf = ({ config, paths, logger, version, ledger, blobs, analytics, train
     ...sqlRoutes(sql),
     ...sqlUtilityRoutes(log, records, config.defaultProject),
     ...statusRoutes(about),
+    ...observeRoutes({ version, readiness: () => readiness({ log, analytics }), metrics, disk }),
     ...authRoutes(sessions),
   ]
   // Only without a login is the address itself what keeps others out.
   const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
-  return createApp({ routes, about, sessions, hosts, logger })
+  const { openMetrics } = config
+  return createApp({ routes, about, sessions, openMetrics, hosts, logger, onRequest: (request) => metrics.request(request) })
 }

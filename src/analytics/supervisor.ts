@@ -112,6 +112,11 @@ export class Analytics {
     }
   }
 
+  /** The bytes of memory that the process holds now; 0 without one. */
+  async residentBytes(): Promise<number> {
+    return this.pid === undefined ? 0 : residentBytes(this.pid)
+  }
+
   /**
    * Runs a SELECT and resolves with its first rows.
    * @throws Problem of the query itself; `query_limit` when it met a limit; `busy`, `analytics_unavailable`; the signal's reason

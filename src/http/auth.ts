@@ -6,7 +6,8 @@ import { parse, type Route } from './route.js'
 import type { Sessions } from './sessions.js'
 
 /** What anyone may call: to log in, to see that the service is up, and clients' probes for other deployments. */
-const open = /^\/(login|logout|status|util\/(ping|readiness)|openapi\.json|cloud\/.*)?\/?$/
+const open = /^\/(login|logout|status|health|ready|util\/(ping|readiness)|openapi\.json|cloud\/.*)?\/?$/
+const metrics = /^\/metrics\/?$/
 
 /** The session's token: the cookie `session`, or `Authorization: Bearer`. */
 const tokenOf = (req: Request): string | undefined => {
@@ -15,13 +16,13 @@ const tokenOf = (req: Request): string | undefined => {
   return bearer ?? cookie
 }
 
-/** Lets only those in who have logged in; notes who it is. */
+/** Lets only those in who have logged in; notes who it is. Metrics may be open to all. */
 export const requireSession =
-  (sessions: Sessions): RequestHandler =>
+  (sessions: Sessions, { openMetrics }: { openMetrics: boolean }): RequestHandler =>
   (req, res, next) => {
     const actor = sessions.actorOf(tokenOf(req))
     if (actor !== undefined) res.locals['actor'] = actor
-    else if (!open.test(req.path))
+    else if (!open.test(req.path) && !(openMetrics && metrics.test(req.path)))
       throw new Problem('unauthorized', 'Unauthorized', 'this service requires a login', {
         hint: 'POST /api/login with username and password.',
       })

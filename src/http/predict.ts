@@ -113,9 +113,16 @@ const notReady = (name: string, { version, status, error }: ModelVersion, progre
     },
   )
 
-type Services = { log: Log; store: ModelStore; recorder: PredictionRecorder; progressOf: ProgressOf }
+type Services = {
+  log: Log
+  store: ModelStore
+  recorder: PredictionRecorder
+  progressOf: ProgressOf
+  /** Hears how long the rows of a request took to compute. */
+  onPredicted?: (seconds: number) => void
+}
 
-export const predictRoutes = ({ log, store, recorder, progressOf }: Services): Route[] => [
+export const predictRoutes = ({ log, store, recorder, progressOf, onPredicted }: Services): Route[] => [
   {
     method: 'post',
     path: '/projects/:project/models/:model/predict',
@@ -129,7 +136,9 @@ export const predictRoutes = ({ log, store, recorder, progressOf }: Services): R
       const { rows, params } = readPredictBody(req.body)
       if (!version.result) throw notReady(model.state.name, version, progressOf(model.stream, version.version))
       const predictor = await store.predictor(version.result.artefact)
+      const began = performance.now()
       const answers = answerRows(predictor, rows, params)
+      onPredicted?.((performance.now() - began) / 1000)
       if (rows.length > 0) {
         const target = predictor.target.name
         const recorded = await recorder.served({

@@ -5,7 +5,7 @@ import { renderEnvelope } from '../../../events/envelope.js'
 import { payloadsOf } from '../../../events/references.js'
 import { Problem, wrong } from '../../errors.js'
 import { limits } from '../../limits.js'
-import type { AnyFound, Changed, NewEvent, Origin, Outcome, Submission } from '../log.js'
+import type { AnyFound, Changed, NewEvent, Origin, Outcome, Submission, Written } from '../log.js'
 import { ResourceTable } from './resource-table.js'
 import type { Connection } from './schema.js'
 import { nextInstant, readTail, type Tail } from './tail.js'
@@ -20,6 +20,7 @@ export class Drain {
   readonly resources: ResourceTable
   #tail: Tail
   #changed = new Map<string, EventDefinition['kind']>()
+  #written: Written[] = []
   readonly #db: Connection
   readonly #insertEvent
   readonly #insertPayload
@@ -56,8 +57,14 @@ export class Drain {
     return this.#changed
   }
 
+  /** The events of the batch. */
+  get written(): readonly Written[] {
+    return this.#written
+  }
+
   begin(): void {
     this.#changed = new Map()
+    this.#written = []
     this.#statements.begin.run()
   }
 
@@ -77,6 +84,7 @@ export class Drain {
    */
   carryOut(submission: Submission): Outcome {
     const before = this.#tail
+    const { length } = this.#written
     this.#statements.savepoint.run()
     try {
       const outcome = this.repeated(submission) ?? this.#decide(submission)
@@ -88,6 +96,7 @@ export class Drain {
       this.#statements.undo.run()
       this.#statements.release.run()
       this.#tail = before
+      this.#written.length = length
       throw error
     }
   }
@@ -138,6 +147,7 @@ export class Drain {
       })
     const chain = nextChain(this.#tail.chain, text)
     this.#insertEvent.run(position, text, chain)
+    this.#written.push({ event, source: origin.source })
     this.#tail = { position, chain, microseconds: at.microseconds }
     return this.resources.apply(stream, version, position, at.text, event)
   }

@@ -3,12 +3,21 @@ import { ConfigError } from '../../config.js'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
 import type { Vault } from '../../vault/vault.js'
-import type { Changed, Head, Log, Outcome, Resources, StoredEvent, Submission } from '../log.js'
+import type { Batch, Changed, Head, Log, LogHealth, Outcome, Resources, StoredEvent, Submission } from '../log.js'
 import { Drain, isStorageError } from './drain.js'
 import { payloadReader, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
 import type { ResourceTable } from './resource-table.js'
+import { tryToWrite } from './probe.js'
 import { openForWriting, readLogId, readMeta, type Connection } from './schema.js'
+
+type Options = {
+  file: string
+  vault: Vault
+  pragmas?: readonly string[]
+  /** Hears of each transaction when it is over. */
+  onBatch?: (batch: Batch) => void
+}
 
 type Waiting = { make: () => Submission; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
 type Open = { db: Connection; drain: Drain; readAfter: ReturnType<typeof prepareReads>; payload: PayloadReader }
@@ -44,6 +53,9 @@ const storageFailed = (what: 'read' | 'written', cause: unknown) =>
     cause: cause instanceof Error ? cause.message : String(cause),
   })
 
+/** SQLite's own words name no file. */
+const failureOf = (error: unknown) => ({ cause: error instanceof Error ? error.message : String(error), at: performance.now() })
+
 /**
  * The log in one SQLite file. Commands that arrive while a commit runs share the next one.
  *
@@ -60,10 +72,12 @@ export class SqliteLog implements Log {
   #closing = false
   #closed = false
   readonly #listeners = new Set<(position: number, changed: Changed) => void>()
-  readonly #options: { file: string; vault: Vault; pragmas?: readonly string[] }
+  readonly #options: Options
+  /** Why the last attempt to write failed, and when that was. */
+  #failure: { cause: string; at: number } | undefined
 
   /** @throws Error when the file is not a log, or its end is broken */
-  constructor(options: { file: string; vault: Vault; pragmas?: readonly string[] }) {
+  constructor(options: Options) {
     this.#options = options
     const { db } = this.#connect()
     try {
@@ -107,6 +121,23 @@ export class SqliteLog implements Log {
   async head(): Promise<Head> {
     const { position, chain } = this.#read(({ drain }) => drain.tail)
     return { logId: this.id, position, chain: chain.toString('hex') }
+  }
+
+  async health(): Promise<LogHealth> {
+    const failed = this.#failure
+    if (failed && performance.now() - failed.at > limits.logProbeIntervalMs) this.#probe()
+    const { position } = await this.head()
+    return { position, queued: this.#queue.length, unwritable: this.#failure && `the log could not be written: ${this.#failure.cause}` }
+  }
+
+  /** Tries whether the disk takes something again. */
+  #probe(): void {
+    try {
+      tryToWrite(this.#connect().db)
+      this.#failure = undefined
+    } catch (error) {
+      this.#failure = failureOf(error)
+    }
   }
 
   async readAll(after: number, limit: number): Promise<StoredEvent[]> {
@@ -181,6 +212,7 @@ export class SqliteLog implements Log {
     const batch = this.#queue.splice(0, limits.batchMaxCommands)
     if (batch.length === 0) return // close() was quicker
     const answers: (() => void)[] = []
+    const began = performance.now()
     try {
       const { drain } = this.#connect()
       drain.begin()
@@ -195,12 +227,20 @@ export class SqliteLog implements Log {
       drain.commit()
     } catch (error) {
       this.#giveUp(batch, error)
+      this.#tell({ commands: batch.length, began, failed: true, events: [] })
       return
     }
     // Only what is on the disk is answered.
     for (const answer of answers) answer()
-    const { tail, changed } = this.#connect().drain
+    const { tail, changed, written } = this.#connect().drain
+    // A transaction of refusals alone does not reach the disk, and tells nothing of it.
+    if (written.length > 0) this.#failure = undefined
+    this.#tell({ commands: batch.length, began, failed: false, events: written })
     this.#announce(tail.position, changed)
+  }
+
+  #tell({ began, ...batch }: Omit<Batch, 'seconds'> & { began: number }): void {
+    this.#options.onBatch?.({ ...batch, seconds: (performance.now() - began) / 1000 })
   }
 
   /** What is committed stays so, whatever a listener makes of it: its fault stops neither the log nor the other listeners. */
@@ -225,6 +265,7 @@ export class SqliteLog implements Log {
     } catch {
       this.#open = undefined
     }
+    this.#failure = failureOf(error)
     const problem = storageFailed('written', error)
     for (const { reject } of batch) reject(problem)
   }
