@@ -13,6 +13,7 @@ const usage = `mindledger ${readVersion()}
   mindledger log [--from n] [--follow]    print the events, one JSON text a line
   mindledger head                         print the newest position and chain; keep it elsewhere
   mindledger verify [--head file]         walk the whole log; exit status 0 only when it holds
+  mindledger status                       how far log and tables are, what is ready, what room it takes
   mindledger replay --into file.duckdb    build the DuckDB tables anew from the log [--until position]
   mindledger rebuild                      build the resources table anew from the log (server stopped)
 
@@ -60,6 +61,7 @@ const taken: Record<string, readonly (keyof typeof options)[]> = {
   log: ['from', 'follow'],
   head: [],
   verify: ['head'],
+  status: [],
   replay: ['into', 'until'],
   rebuild: [],
 }
@@ -93,6 +95,8 @@ const run = async (args: string[]): Promise<number> => {
       return (await import('./head.js')).head(config, terminal)
     case 'verify':
       return (await import('./verify.js')).verify(config, { head: values.head }, terminal)
+    case 'status':
+      return (await import('./status.js')).status(config, terminal)
     case 'replay': {
       const until = values.until === undefined ? undefined : positive('until', values.until, 1)
       return (await import('./replay.js')).replayInto(config, { into: required('into', values.into), until }, terminal)

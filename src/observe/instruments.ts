@@ -35,8 +35,10 @@ export class Instruments {
   }
 
   /** Everything in the text format. */
-  text(): Promise<string> {
-    return this.#registry.metrics()
+  async text(): Promise<string> {
+    const text = await this.#registry.metrics()
+    // The library spells it in a way that the format does not know.
+    return text.replaceAll(/ Nan$/gm, ' NaN')
   }
 
   /** What there is, in order, as the text says it. */

@@ -17,6 +17,8 @@ type Options = {
   pragmas?: readonly string[]
   /** Hears of each transaction when it is over. */
   onBatch?: (batch: Batch) => void
+  /** How long after a failed write another one is tried, when somebody asks; a limit unless given. */
+  probeIntervalMs?: number
 }
 
 type Waiting = { make: () => Submission; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
@@ -125,7 +127,7 @@ export class SqliteLog implements Log {
 
   async health(): Promise<LogHealth> {
     const failed = this.#failure
-    if (failed && performance.now() - failed.at > limits.logProbeIntervalMs) this.#probe()
+    if (failed && performance.now() - failed.at >= (this.#options.probeIntervalMs ?? limits.logProbeIntervalMs)) this.#probe()
     const { position } = await this.head()
     return { position, queued: this.#queue.length, unwritable: this.#failure && `the log could not be written: ${this.#failure.cause}` }
   }
@@ -136,7 +138,7 @@ export class SqliteLog implements Log {
       tryToWrite(this.#connect().db)
       this.#failure = undefined
     } catch (error) {
-      this.#failure = failureOf(error)
+      this.#giveUp([], error)
     }
   }
 
