@@ -7,6 +7,7 @@ import * as database from './database.js'
 import * as engine from './engine.js'
 import * as file from './file.js'
 import * as job from './job.js'
+import { logSchemas, type LogEvent } from './log.js'
 import * as model from './model.js'
 import { predictionsSchemas, type PredictionsEvent } from './predictions.js'
 import * as project from './project.js'
@@ -41,11 +42,11 @@ export type ResourceEvent =
   | job.JobEvent
   | config.ConfigEvent
   | engine.EngineEvent
-export type LedgerEvent = ResourceEvent | PredictionsEvent
+export type LedgerEvent = ResourceEvent | PredictionsEvent | LogEvent
 export type EventType = LedgerEvent['type']
 
 /** One kind of event, as the catalogue knows it. The current schema version is the number of upcasters plus one. */
-export type EventDefinition = { kind: Kind | 'predictions'; schema: z.ZodType; upcasters: readonly Upcaster[] }
+export type EventDefinition = { kind: Kind | 'predictions' | 'log'; schema: z.ZodType; upcasters: readonly Upcaster[] }
 
 type Group = { kind: EventDefinition['kind']; schemas: Record<string, z.ZodType>; upcasters?: Record<string, readonly Upcaster[]> }
 
@@ -62,6 +63,7 @@ const groups: Group[] = [
   { kind: 'config', schemas: config.configSchemas },
   { kind: 'engine', schemas: engine.engineSchemas },
   { kind: 'predictions', schemas: predictionsSchemas },
+  { kind: 'log', schemas: logSchemas },
 ]
 
 /** Every event there is, by type. */

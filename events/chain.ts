@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /**
  * The chain that makes an edit of the log visible: `leaf = sha256(0x00 ‖ text)`, `chain = sha256(previous chain ‖ leaf)`.
@@ -6,17 +6,32 @@ import { createHash } from 'node:crypto'
  */
 export type ChainHash = Buffer
 
-const leafPrefix = Buffer.from([0])
+/** SHA-256 in one call: several times quicker than a hash object where the input is short, and by way of a string than as a buffer. */
+export const sha256 = (bytes: string | Uint8Array): Buffer => Buffer.from(hash('sha256', bytes, 'binary'), 'binary')
 
 /** The chain before the first event. `genesis('8e0f…')` */
-export const genesis = (logId: string): ChainHash => createHash('sha256').update(logId).digest()
+export const genesis = (logId: string): ChainHash => sha256(logId)
 
 /** The hash of one event's stored text (UTF-8 bytes or a string that becomes them). */
-export const leafHash = (text: string | Uint8Array): Buffer => createHash('sha256').update(leafPrefix).update(text).digest()
+export const leafHash = (text: string | Uint8Array): Buffer => {
+  if (typeof text === 'string') return sha256(`\0${text}`)
+  const prefixed = Buffer.allocUnsafe(text.length + 1)
+  prefixed[0] = 0
+  prefixed.set(text, 1)
+  return sha256(prefixed)
+}
+
+const pair = Buffer.alloc(64)
+
+/** The chain after one more event, of which this is the leaf hash. */
+export const chainLeaf = (previous: ChainHash, leaf: Uint8Array): ChainHash => {
+  pair.set(previous)
+  pair.set(leaf, 32)
+  return sha256(pair)
+}
 
 /** The chain after one more event. */
-export const nextChain = (previous: ChainHash, text: string | Uint8Array): ChainHash =>
-  createHash('sha256').update(previous).update(leafHash(text)).digest()
+export const nextChain = (previous: ChainHash, text: string | Uint8Array): ChainHash => chainLeaf(previous, leafHash(text))
 
 /** SHA-256 of bytes, in lower-case hex: the name of a blob or payload. */
-export const sha256Hex = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+export const sha256Hex = (bytes: Uint8Array): string => hash('sha256', bytes)

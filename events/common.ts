@@ -12,8 +12,36 @@ export const illFormed = (text: string): string | undefined => {
   return text.includes('\0') ? 'contains a NUL character' : undefined
 }
 
+/** Whether a value can be kept as JSON; `unfitJson` says where and why not, and takes several times as long. */
+const isFitJson = (value: unknown, depth = 0): boolean => {
+  switch (typeof value) {
+    case 'string':
+      return illFormed(value) === undefined
+    case 'number':
+      return Number.isFinite(value)
+    case 'boolean':
+      return true
+    case 'object':
+      break
+    default:
+      return false
+  }
+  if (value === null) return true
+  if (depth >= eventLimits.jsonMaxDepth) return false
+  if (Array.isArray(value)) {
+    for (const item of value) if (!isFitJson(item, depth + 1)) return false
+    return true
+  }
+  for (const [key, member] of Object.entries(value))
+    if (key === '__proto__' || illFormed(key) !== undefined || !isFitJson(member, depth + 1)) return false
+  return true
+}
+
 /** Where and why a value cannot be kept as JSON, or undefined when it can. `["params.a[2]", "contains a NUL character"]`. */
-export const unfitJson = (value: unknown, path = '', depth = 0): [path: string, reason: string] | undefined => {
+export const unfitJson = (value: unknown): [path: string, reason: string] | undefined =>
+  isFitJson(value) ? undefined : unfitAt(value, '', 0)
+
+const unfitAt = (value: unknown, path: string, depth: number): [path: string, reason: string] | undefined => {
   switch (typeof value) {
     case 'string': {
       const reason = illFormed(value)
@@ -32,7 +60,7 @@ export const unfitJson = (value: unknown, path = '', depth = 0): [path: string, 
   if (depth >= eventLimits.jsonMaxDepth) return [path, `is nested deeper than ${eventLimits.jsonMaxDepth} levels`]
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) {
-      const unfit = unfitJson(value[i], `${path}[${i}]`, depth + 1)
+      const unfit = unfitAt(value[i], `${path}[${i}]`, depth + 1)
       if (unfit) return unfit
     }
     return undefined
@@ -41,7 +69,7 @@ export const unfitJson = (value: unknown, path = '', depth = 0): [path: string, 
     const here = path === '' ? key : `${path}.${key}`
     const reason = key === '__proto__' ? 'is a key that is not allowed' : illFormed(key)
     if (reason !== undefined) return [here, reason]
-    const unfit = unfitJson(member, here, depth + 1)
+    const unfit = unfitAt(member, here, depth + 1)
     if (unfit) return unfit
   }
   return undefined

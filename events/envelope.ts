@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { jsonObject, type JsonObject } from './common.js'
+import { isObject, jsonObject, unfitJson, type Json, type JsonObject } from './common.js'
 
 /** Who or what sent the command. */
 export const sources = ['rest', 'sql', 'cli', 'system'] as const
@@ -28,13 +28,15 @@ export type Envelope = {
   data: JsonObject
 }
 
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
+
 export const envelopeSchema: z.ZodType<Envelope> = z.object({
   position: z.int().positive(),
   stream: z.string().min(1),
   version: z.int().positive(),
   type: z.string().min(1),
   schema: z.int().positive(),
-  recorded_at: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
+  recorded_at: z.string().regex(time),
   actor: z.string(),
   source: z.enum(sources),
   request: z.string().nullable(),
@@ -60,8 +62,40 @@ export const renderEnvelope = (e: Envelope): string =>
     data: e.data,
   })
 
+const isNumber = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
+const isTextOrNull = (value: unknown): boolean => value === null || typeof value === 'string'
+
+/**
+ * Whether a value is an envelope with its usual keys and no other: what the schema says, in a tenth of the time. The schema
+ * has the last word on everything else.
+ */
+const isUsual = (value: unknown): value is Envelope => {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length !== 12) return false
+  const e = value as Record<keyof Envelope, Json>
+  return (
+    isNumber(e.position) &&
+    isText(e.stream) &&
+    isNumber(e.version) &&
+    isText(e.type) &&
+    isNumber(e.schema) &&
+    typeof e.recorded_at === 'string' &&
+    time.test(e.recorded_at) &&
+    typeof e.actor === 'string' &&
+    sources.some((source) => source === e.source) &&
+    isTextOrNull(e.request) &&
+    isTextOrNull(e.correlation) &&
+    isTextOrNull(e.causation) &&
+    isObject(e.data) &&
+    unfitJson(e.data) === undefined
+  )
+}
+
 /** Reads a stored text back. Throws when it is not an event. */
-export const parseEnvelope = (text: string): Envelope => envelopeSchema.parse(JSON.parse(text))
+export const parseEnvelope = (text: string): Envelope => {
+  const value: unknown = JSON.parse(text)
+  return isUsual(value) ? value : envelopeSchema.parse(value)
+}
 
 /** A millisecond clock reading and the microseconds within it, as `recorded_at`. `instant(0, 7)` → `1970-01-01T00:00:00.000007Z` */
 export const instant = (milliseconds: number, microseconds = 0): string =>

@@ -45,8 +45,19 @@ export type ModelVersion = TrainingRequest & {
   result: TrainingResult | null
 }
 
+/** Whether the rows that a model answers one request at a time are kept, or nothing of them. */
+export const recordings = ['all', 'off'] as const
+export type Recording = (typeof recordings)[number]
+
 /** A model: its versions, the one that answers when none is named, and the highest number given so far. */
-export type Model = { project: StreamId; name: string; active: number | null; latest: number; versions: ModelVersion[] }
+export type Model = {
+  project: StreamId
+  name: string
+  active: number | null
+  latest: number
+  recording: Recording
+  versions: ModelVersion[]
+}
 
 export type ModelEvent =
   | Event<'ModelCreated', { project: StreamId; name: string }>
@@ -56,6 +67,7 @@ export type ModelEvent =
   | Event<'ModelTrainingFailed', { version: number; error: string }>
   | Event<'ModelVersionActivated', { version: number }>
   | Event<'ModelVersionDeleted', { version: number }>
+  | Event<'ModelRecordingChanged', { recording: Recording }>
   | Event<'ModelDeleted', Record<string, never>>
 
 const version = z.int().positive()
@@ -95,6 +107,9 @@ export const modelSchemas: SchemasOf<ModelEvent> = {
   ModelTrainingFailed: z.strictObject({ version, error: text }).describe('A training ended without a model: status error.'),
   ModelVersionActivated: z.strictObject({ version }).describe('This version answers from now on when none is named.'),
   ModelVersionDeleted: z.strictObject({ version }).describe('A version that was not active was deleted.'),
+  ModelRecordingChanged: z
+    .strictObject({ recording: z.enum(recordings) })
+    .describe('From now on the rows that the model answers are kept (all), or nothing of them is (off).'),
   ModelDeleted: nothing.describe('A model and all its versions were deleted.'),
 }
 
@@ -104,7 +119,7 @@ const change = (model: Model | undefined, version: number, changes: Partial<Mode
 export const evolve = (model: Model | undefined, event: ModelEvent): Model | undefined => {
   switch (event.type) {
     case 'ModelCreated':
-      return { ...event.data, active: null, latest: 0, versions: [] }
+      return { ...event.data, active: null, latest: 0, recording: 'all', versions: [] }
     case 'ModelTrainingRequested':
       return (
         model && {
@@ -121,6 +136,8 @@ export const evolve = (model: Model | undefined, event: ModelEvent): Model | und
       return change(model, event.data.version, { status: 'error', error: event.data.error })
     case 'ModelVersionActivated':
       return model && { ...model, active: event.data.version }
+    case 'ModelRecordingChanged':
+      return model && { ...model, ...event.data }
     case 'ModelVersionDeleted':
       return model && { ...model, versions: model.versions.filter((v) => v.version !== event.data.version) }
     case 'ModelDeleted':

@@ -1,4 +1,5 @@
-import type { Json, JsonObject } from './common.js'
+import { isObject, type Json, type JsonObject } from './common.js'
+import type { ErasedPayload } from './log.js'
 
 /**
  * What an event's data points at outside the log's text: payloads (encrypted, can be erased) and blobs (content-addressed files).
@@ -19,11 +20,29 @@ const secretsIn = (value: Json, found: string[]): string[] => {
   return found
 }
 
-/** Hashes of the payloads that an event names: its secrets and its recorded rows. */
+const objectsIn = (list: Json | undefined): JsonObject[] => (Array.isArray(list) ? list.filter((item) => isObject(item)) : [])
+const textsIn = (list: Json | undefined): string[] => (Array.isArray(list) ? list.filter((item) => typeof item === 'string') : [])
+
+/** What an erasure took the keys of. Only a payload that stands here may be without one. */
+export const erasedPayloadsOf = (type: string, data: JsonObject): ErasedPayload[] =>
+  type !== 'DataErased'
+    ? []
+    : objectsIn(data['payloads']).flatMap(({ hash, replacement }) =>
+        typeof hash === 'string' ? [{ hash, replacement: typeof replacement === 'string' ? replacement : null }] : [],
+      )
+
+/** Hashes of the blobs that an erasure took away. An event after it may name the same content again: then it is there again. */
+export const erasedBlobsOf = (type: string, data: JsonObject): string[] => (type === 'DataErased' ? textsIn(data['blobs']) : [])
+
+/** Hashes of the payloads that an event names: its secrets, its recorded rows, and what an erasure put in the place of another. */
 export const payloadsOf = (type: string, data: JsonObject): string[] => {
+  if (type === 'DataErased') return erasedPayloadsOf(type, data).flatMap(({ replacement }) => replacement ?? [])
   if (type === 'PredictionsServed') return typeof data['payload'] === 'string' ? [data['payload']] : []
   return secretsIn(data, [])
 }
+
+/** Whether the stored text of an event may hold secrets: most do not, and need not be walked to know. An escape may hide the key. */
+export const mayNameSecrets = (text: string): boolean => text.includes(secretKey) || text.includes('\\u')
 
 const blobFields: Record<string, readonly string[]> = {
   FileCreated: ['content'],
@@ -31,7 +50,7 @@ const blobFields: Record<string, readonly string[]> = {
   ModelTrained: ['artefact', 'matrix'],
 }
 
-/** Hashes of the blobs that an event names. */
+/** Hashes of the blobs that an event names, so that they have to be there. */
 export const blobsOf = (type: string, data: JsonObject): string[] =>
   (blobFields[type] ?? []).map((field) => data[field]).filter((hash) => typeof hash === 'string')
 

@@ -1,7 +1,7 @@
 import { events } from './events.js'
 import { jobRuns } from './job-runs.js'
 import { models, modelVersions } from './models.js'
-import { predictions } from './predictions.js'
+import { erasures, predictions } from './predictions.js'
 import type { Projection } from './projection.js'
 import { agents, chatbots, configs, databases, engines, files, jobs, projects, skills, views } from './resources.js'
 
@@ -20,6 +20,7 @@ export const projections: readonly Projection[] = [
   models,
   modelVersions,
   predictions,
+  erasures,
   jobs,
   jobRuns,
 ]

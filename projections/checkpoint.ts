@@ -6,12 +6,16 @@ import { projections } from './all.js'
 import { StaleTablesError } from './problem.js'
 import { takeApart, type PreparedEvent } from './staging.js'
 
-/** How far the tables have followed the log, and the hash of the event at that position: another log would have another one. */
-export type Checkpoint = { position: number; leaf: string | null }
+/**
+ * How far the tables have followed the log, and the hash of the event at that position: another log would have another one.
+ * `begunAt` is the head of the log when the file was begun. What was erased up to then never came into the file; of what was
+ * erased since, deleted rows may have left bytes in it.
+ */
+export type Checkpoint = { position: number; leaf: string | null; begunAt: number }
 
 const table = `
   CREATE SCHEMA IF NOT EXISTS ledger;
-  CREATE TABLE ledger.checkpoint (position BIGINT NOT NULL, leaf VARCHAR, fingerprint VARCHAR NOT NULL)`
+  CREATE TABLE ledger.checkpoint (position BIGINT NOT NULL, leaf VARCHAR, fingerprint VARCHAR NOT NULL, begun_at BIGINT NOT NULL)`
 
 /** What built the tables: the DDL, the SQL and the upcasters. When it differs the tables are built again from the log. */
 export const fingerprint = (): string => {
@@ -35,19 +39,19 @@ const isThere = async (connection: DuckDBConnection): Promise<boolean> => {
 }
 
 /** Creates the tables of every projection, empty, in one transaction. */
-const createTables = async (connection: DuckDBConnection): Promise<void> => {
+const createTables = async (connection: DuckDBConnection, head: number): Promise<void> => {
   await connection.run(`BEGIN; ${table}; ${projections.map(({ tables }) => tables).join(';')}`)
-  await connection.run('INSERT INTO ledger.checkpoint VALUES (0, NULL, $1)', [fingerprint()])
+  await connection.run('INSERT INTO ledger.checkpoint VALUES (0, NULL, $1, $2)', [fingerprint(), BigInt(head)])
   await connection.run('COMMIT')
 }
 
-/** Where the tables stand; creates them when there are none. Throws `StaleTablesError` when others built them. */
-export const readCheckpoint = async (connection: DuckDBConnection): Promise<Checkpoint> => {
-  if (!(await isThere(connection))) await createTables(connection)
-  const read = await connection.runAndReadAll('SELECT position, leaf, fingerprint FROM ledger.checkpoint')
-  const [position, leaf, built] = read.getRowsJson()[0] ?? []
+/** Where the tables stand; creates them when there are none, for a log with this head. Throws `StaleTablesError` when others built them. */
+export const readCheckpoint = async (connection: DuckDBConnection, head: number): Promise<Checkpoint> => {
+  if (!(await isThere(connection))) await createTables(connection, head)
+  const read = await connection.runAndReadAll('SELECT * FROM ledger.checkpoint')
+  const { position, leaf, fingerprint: built, begun_at } = read.getRowObjectsJson()[0] ?? {}
   if (built !== fingerprint()) throw new StaleTablesError('another release')
-  return { position: Number(position), leaf: typeof leaf === 'string' ? leaf : null }
+  return { position: Number(position), leaf: typeof leaf === 'string' ? leaf : null, begunAt: Number(begun_at) }
 }
 
 /** Moves the checkpoint, in the transaction that applied the events up to it. */

@@ -1,10 +1,10 @@
 import { history, nameColumn, textColumn, type HistoryColumn } from './history.js'
 
-/** Models of all projects; `active` is the version that answers when none is named. */
+/** Models of all projects; `active` is the version that answers when none is named, `recording` whether its answers are kept. */
 export const models = history({
   name: 'models',
   begins: 'ModelCreated',
-  changes: ['ModelVersionActivated'],
+  changes: ['ModelVersionActivated', 'ModelRecordingChanged'],
   ends: ['ModelDeleted'],
   columns: {
     project: textColumn,
@@ -12,6 +12,10 @@ export const models = history({
     active: {
       type: 'INTEGER',
       assigns: `CASE type WHEN 'ModelCreated' THEN 'null'::JSON WHEN 'ModelVersionActivated' THEN data->'$.version' END`,
+    },
+    recording: {
+      type: 'VARCHAR',
+      assigns: `CASE type WHEN 'ModelCreated' THEN '"all"'::JSON WHEN 'ModelRecordingChanged' THEN data->'$.recording' END`,
     },
   },
 })

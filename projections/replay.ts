@@ -45,6 +45,8 @@ const isOfTheMachine = (error: unknown): boolean =>
  * await tables.catchUp() // the position reached
  */
 export class Replay {
+  /** The head of the log when the database was begun. */
+  readonly begunAt: number
   #position: number
 
   private constructor(
@@ -53,6 +55,7 @@ export class Replay {
     private readonly limits: ReplayLimits,
     checkpoint: Checkpoint,
   ) {
+    this.begunAt = checkpoint.begunAt
     this.#position = checkpoint.position
   }
 
@@ -60,7 +63,7 @@ export class Replay {
   static async open(options: ReplayOptions, limits: ReplayLimits = replayLimits): Promise<Replay> {
     const connection = await options.database.connect()
     try {
-      const checkpoint = await readCheckpoint(connection)
+      const checkpoint = await readCheckpoint(connection, await options.events.head())
       await assertSameLog(options.events, checkpoint)
       return new Replay(options, connection, limits, checkpoint)
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { DuckDBAppender, DuckDBConnection } from '@duckdb/node-api'
 import { catalogue, currentSchema, upcast } from '../events/catalogue.js'
 import { parseEnvelope, renderEnvelope, type Envelope } from '../events/envelope.js'
-import { payloadsOf } from '../events/references.js'
+import { erasedPayloadsOf, payloadsOf } from '../events/references.js'
 import { ProjectionError } from './problem.js'
 
 /** One event as the log holds it. */
@@ -52,6 +52,12 @@ const inTodaysSchema = (event: StoredEvent): string => {
 /** A stored event, its text in today's schema, and the hashes of the payloads that its projection reads. */
 export type PreparedEvent = { position: number; type: string; stored: string; text: string; payloads: readonly string[] }
 
+/** The payloads that rows are made of: those that an event served, or that an erasure took something out of. */
+const projectedPayloads = (event: StoredEvent, type: string): string[] => {
+  if (type === 'PredictionsServed') return payloadsOf(type, parsed(event).data)
+  return type === 'DataErased' ? erasedPayloadsOf(type, parsed(event).data).map(({ hash }) => hash) : []
+}
+
 /**
  * Brings a stored event to today's schema. Only an event of an older version is parsed, and one whose payload is projected;
  * of others only the beginning is read here, and DuckDB refuses a text that is not JSON.
@@ -61,8 +67,7 @@ export type PreparedEvent = { position: number; type: string; stored: string; te
 export const prepareEvent = (event: StoredEvent): PreparedEvent => {
   const { type, schema } = readBeginning(event)
   const text = schema === currentSchema(type) ? event.text : inTodaysSchema(event)
-  const payloads = type === 'PredictionsServed' ? payloadsOf(type, parsed({ ...event, text }).data) : []
-  return { position: event.position, type, stored: event.text, text, payloads }
+  return { position: event.position, type, stored: event.text, text, payloads: projectedPayloads({ ...event, text }, type) }
 }
 
 const append = async (connection: DuckDBConnection, table: string, columns: string, fill: (appender: DuckDBAppender) => void) => {

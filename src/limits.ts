@@ -21,7 +21,13 @@ export const limits = {
   logProbeIntervalMs: 5_000,
   diskUseMaxAgeMs: 10_000,
   stateCacheMaxChars: 32 * 1024 * 1024,
+  treeCacheMaxTiles: 1_024,
   idempotencyMaxAgeMs: 7 * 24 * 3_600_000,
+  // Erasure
+  erasedMaxPerEvent: 1_000,
+  erasureReasonMaxChars: 1_000,
+  erasurePurgeWaitMs: 10_000,
+  retentionIntervalMs: 3_600_000,
   // SQL
   statementMaxChars: 1_000_000,
   asOfMaxChars: 64,
@@ -83,6 +89,23 @@ export const limits = {
   jobRunTimeoutMs: 3_600_000,
   jobErrorMaxChars: 10_000,
   jobHistoryMaxRuns: 1_000,
+  // The event stream
+  eventProjectsMaxStreams: 50_000,
+  eventFilterMaxTypes: 64,
+  eventCursorMaxChars: 8_192,
+  eventSliceMaxEvents: 250,
+  eventSliceMaxChars: 256 * 1024,
+  eventsPageMaxEvents: 1_000,
+  eventsPageMaxChars: 8 * 1024 * 1024,
+  eventsScanMaxEvents: 20_000,
+  eventDownloadsMax: 32,
+  eventStreamsMax: 256,
+  eventStreamHeartbeatMs: 15_000,
+  eventReaderStallMs: 300_000,
+  historyPageMaxChanges: 1_000,
+  historyPageMaxChars: 8 * 1024 * 1024,
+  historyStatesMaxChars: 16 * 1024 * 1024,
+  historyDiffMaxComparisons: 4_096,
 } as const
 
 export type LimitName = keyof typeof limits

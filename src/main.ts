@@ -14,13 +14,17 @@ import { authRoutes } from './http/auth.js'
 import { chatbotRoutes } from './http/chatbots.js'
 import { configRoutes } from './http/config.js'
 import { databaseRoutes } from './http/databases.js'
+import { EventStreams } from './http/event-stream.js'
+import { eventRoutes } from './http/events.js'
 import { fileRoutes } from './http/files.js'
 import { handlerRoutes } from './http/handlers.js'
+import { historyRoutes } from './http/history.js'
 import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
 import { observeRoutes } from './http/observe.js'
 import { predictRoutes } from './http/predict.js'
 import { projectRoutes } from './http/projects.js'
+import { readingOf } from './http/reading.js'
 import { Records } from './http/records.js'
 import { addressOf, createHttpServer, listen, stopListening } from './http/server.js'
 import { Sessions } from './http/sessions.js'
@@ -35,6 +39,8 @@ import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
 import { limits } from './limits.js'
 import { lockDataDirectory, masterKey, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
+import { EventFeed } from './log/event-feed.js'
+import { Histories } from './log/history.js'
 import type { Head, Log, Origin } from './log/log.js'
 import { SqliteLog } from './log/sqlite/sqlite-log.js'
 import { ModelStore } from './models/model-store.js'
@@ -134,10 +140,20 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
   undo.push(() => jobs.stop())
 
-  const server = createHttpServer(appOf({ config, paths, logger, version, metrics, ledger, blobs, analytics, trainings, recorder, sql }))
+  const feed = await EventFeed.of(log)
+  undo.push(() => feed.close())
+  const streams = new EventStreams(feed)
+
+  const server = createHttpServer(
+    appOf({ config, paths, logger, version, metrics, ledger, blobs, analytics, trainings, recorder, sql, feed, streams }),
+  )
   const address = await listen(server, config, logger)
   // Requests and runs of jobs end side by side, each in the time that a stop may take.
-  undo.push(() => Promise.all([stopListening(server), jobs.stop()]))
+  undo.push(() => {
+    // Streams end only when they are told to, and a server waits for all its answers.
+    streams.stop()
+    return Promise.all([stopListening(server), jobs.stop()])
+  })
   await trainings.resume()
   await jobs.start()
   undo.push(tidyBlobs(log, blobs, logger))
@@ -166,9 +182,25 @@ type Parts = {
   trainings: TrainingService
   recorder: PredictionRecorder
   sql: SqlEngine
+  feed: EventFeed
+  streams: EventStreams
 }
 
-const appOf = ({ config, paths, logger, version, metrics, ledger, blobs, analytics, trainings, recorder, sql }: Parts): Express => {
+const appOf = ({
+  config,
+  paths,
+  logger,
+  version,
+  metrics,
+  ledger,
+  blobs,
+  analytics,
+  trainings,
+  recorder,
+  sql,
+  feed,
+  streams,
+}: Parts): Express => {
   const { log } = ledger
   const disk = keptDiskUse(paths, limits.diskUseMaxAgeMs)
   metrics.watch({
@@ -178,9 +210,11 @@ const appOf = ({ config, paths, logger, version, metrics, ledger, blobs, analyti
     analyticsBytes: () => analytics.residentBytes(),
     trainings: () => trainings.counts(),
     disk,
-    streams: () => 0,
+    streams: () => streams.clients,
   })
   const records = new Records(log, version)
+  const reading = readingOf({ log, past: sql.reader, version })
+  const histories = new Histories(log, feed.slices.turns)
   const sessions = config.auth && new Sessions(config.auth)
   const about: About = {
     version,
@@ -190,28 +224,30 @@ const appOf = ({ config, paths, logger, version, metrics, ledger, blobs, analyti
     isTraining: () => trainings.isTraining,
   }
   const routes = [
-    ...projectRoutes(ledger, config.defaultProject),
-    ...skillRoutes(ledger, records),
-    ...agentRoutes(ledger, records),
-    ...chatbotRoutes(ledger, records),
-    ...modelRoutes({ ledger, records, sql }),
+    ...projectRoutes(ledger, reading, config.defaultProject),
+    ...skillRoutes(ledger, records, reading),
+    ...agentRoutes(ledger, records, reading),
+    ...chatbotRoutes(ledger, records, reading),
+    ...modelRoutes({ ledger, records, sql, reading }),
     ...predictRoutes({
       ...{ log, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) },
       onPredicted: (seconds) => metrics.predicted(seconds),
     }),
-    ...viewRoutes(ledger, records, (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })),
-    ...jobRoutes(ledger, records),
-    ...fileRoutes(ledger, {
+    ...viewRoutes(ledger, records, reading, (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })),
+    ...jobRoutes(ledger, records, reading, histories),
+    ...fileRoutes(ledger, reading, {
       ...{ blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') },
       onUploaded: (bytes) => metrics.uploaded(bytes),
     }),
-    ...databaseRoutes(ledger, records, config.defaultProject),
-    ...tableRoutes(ledger, sql),
-    ...treeRoutes(log, records, config.defaultProject),
-    ...configRoutes(ledger, { authentication: sessions !== undefined, host: config.host }),
+    ...databaseRoutes(ledger, records, reading, config.defaultProject),
+    ...tableRoutes(ledger, reading, sql),
+    ...treeRoutes(reading, config.defaultProject),
+    ...configRoutes(ledger, reading, { authentication: sessions !== undefined, host: config.host }),
+    ...eventRoutes(log, feed, streams),
+    ...historyRoutes(log, histories),
     ...handlerRoutes(),
     ...sqlRoutes(sql),
-    ...sqlUtilityRoutes(log, records, config.defaultProject),
+    ...sqlUtilityRoutes(reading, config.defaultProject),
     ...statusRoutes(about),
     ...observeRoutes({ version, readiness: () => readiness({ log, analytics }), metrics, disk }),
     ...authRoutes(sessions),

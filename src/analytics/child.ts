@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { Line, type Answer, type LineEvents } from './line.js'
 import { constants, setPriority } from 'node:os'
-import { parseChildMessage, type Settings } from './messages.js'
+import { parseChildMessage, type CopyRequest, type Settings } from './messages.js'
 import type { Rebuilds } from './rebuilds.js'
 import type { SelectRequest } from './query.js'
 
@@ -61,6 +61,7 @@ export class Child {
   /** The queries that it executes, by number. */
   readonly running = new Set<number>()
   readonly #endings = new Map<number, () => void>()
+  readonly #copies = new Map<string, { resolve: (position: number) => void; reject: (reason: Error) => void }>()
   readonly #process: ChildProcess
   readonly #idle = new Set<Line>()
 
@@ -77,6 +78,7 @@ export class Child {
         this.isOver = true
         this.runningAtLoss = this.running.size
         for (const ended of this.#endings.values()) ended()
+        for (const { reject } of this.#copies.values()) reject(new Error('the process that answers SQL ended'))
         resolve()
       }
       this.#process.once('exit', over)
@@ -107,6 +109,15 @@ export class Child {
   /** Asks for a sign of life. */
   ping(): void {
     if (this.#process.connected) this.#process.send({ kind: 'ping' })
+  }
+
+  /** Has the tables copied into a new file once they hold everything up to a position, and tells the position they were copied at. */
+  async copy(into: string, upTo: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      if (!this.#process.connected) throw new Error('the process that answers SQL ended')
+      this.#copies.set(into, { resolve, reject })
+      this.#process.send({ kind: 'copy', into, upTo } satisfies CopyRequest)
+    })
   }
 
   /** Sends a query; its answer begins when its execution does. */
@@ -159,7 +170,8 @@ export class Child {
     } else if (message.kind === 'state') {
       const { position, head, stopped } = message
       Object.assign(state, { position, head, stopped: stopped ?? undefined, ...(stopped !== null && { lastError: stopped }) })
-    }
+    } else if (message.kind === 'copied') this.#copies.get(message.into)?.resolve(message.position)
+    else if (message.kind === 'not_copied') this.#copies.get(message.into)?.reject(new Error(message.reason))
     this.onChange()
   }
 }

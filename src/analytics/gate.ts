@@ -18,6 +18,7 @@ export class Gate {
   #streaming = 0
   #alone = false
   #pumping = false
+  #held = 0
   readonly #suspects: Waiter[] = []
   readonly #waiting: Waiter[] = []
 
@@ -33,6 +34,15 @@ export class Gate {
 
   get waiting(): number {
     return this.#waiting.length + this.#suspects.length
+  }
+
+  /** Admits nobody until what it gives is called: those who come wait. */
+  hold(): () => void {
+    this.#held += 1
+    return () => {
+      this.#held -= 1
+      this.#pumpSoon()
+    }
   }
 
   /** Waits for a ticket. @throws Problem busy when too many wait already, or the signal's reason */
@@ -80,7 +90,7 @@ export class Gate {
   }
 
   #pump(): void {
-    while (!this.#alone && !this.#isFull()) {
+    while (this.#held === 0 && !this.#alone && !this.#isFull()) {
       if (this.#suspects.length > 0 && this.#executing > 0) return
       const next = this.#suspects.shift() ?? this.#waiting.shift()
       if (!next) return

@@ -34,6 +34,9 @@ export type ChildMessage =
   /** They could not be brought up to date; the next time they may. */
   | { kind: 'trouble'; reason: string }
   | { kind: 'alive' }
+  /** The tables stand in that file, too, as they were at a position; or why they do not. */
+  | { kind: 'copied'; into: string; position: number }
+  | { kind: 'not_copied'; into: string; reason: string }
   | { kind: 'failed'; reason: string }
 
 const kinds: readonly string[] = [
@@ -44,6 +47,8 @@ const kinds: readonly string[] = [
   'state',
   'trouble',
   'alive',
+  'copied',
+  'not_copied',
   'failed',
 ] satisfies ChildMessage['kind'][]
 
@@ -57,6 +62,13 @@ export const parseChildMessage = (message: unknown): ChildMessage | undefined =>
 
 /** Whether the parent asks for a sign of life. */
 export const isPing = (message: unknown): boolean => kindOf(message) === 'ping'
+
+/** The parent asks for a copy of the tables as they are at a position of the log or after it, in a new file. */
+export type CopyRequest = { kind: 'copy'; into: string; upTo: number }
+
+/** Reads such a message; undefined when it is another one. */
+export const parseCopyRequest = (message: unknown): CopyRequest | undefined =>
+  kindOf(message) === 'copy' ? (message as CopyRequest) : undefined
 
 /** Reads the first message of the parent. */
 export const parseSettings = (message: unknown): Settings => {

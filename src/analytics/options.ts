@@ -13,6 +13,7 @@ export type AnalyticsLimits = {
   cancelGraceMs: number
   answerMaxAgeMs: number
   startWaitMs: number
+  purgeWaitMs: number
   walMaxBytes: number
   followerIntervalMs: number
   followerBatchEvents: number
@@ -30,6 +31,7 @@ export const analyticsLimits: AnalyticsLimits = {
   cancelGraceMs: limits.sqlCancelGraceMs,
   answerMaxAgeMs: limits.sqlAnswerMaxAgeMs,
   startWaitMs: limits.sqlStartWaitMs,
+  purgeWaitMs: limits.erasurePurgeWaitMs,
   walMaxBytes: limits.sqlWalMaxBytes,
   followerIntervalMs: limits.followerIntervalMs,
   followerBatchEvents: limits.followerBatchEvents,

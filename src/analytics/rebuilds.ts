@@ -1,7 +1,8 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
+import type { AnalyticsOptions } from './options.js'
 
-const reasons = ['another release', 'another log', 'damaged file', 'missing file', 'asked for'] as const
+const reasons = ['another release', 'another log', 'damaged file', 'missing file', 'erasure'] as const
 
 /** Why tables were built anew. */
 export type RebuildReason = (typeof reasons)[number]
@@ -34,8 +35,33 @@ export const readRebuilds = (file: string): Rebuilds | null => {
   }
 }
 
-/** Puts the record in the place of the one before, whole or not at all. */
-export const writeRebuilds = (file: string, rebuilds: Rebuilds): void => {
-  writeFileSync(`${file}.part`, `${JSON.stringify(rebuilds)}\n`)
-  renameSync(`${file}.part`, file)
+/** The record in a data directory. It is a count: when it cannot be kept the service goes on. */
+export class RebuildRecord {
+  #known: Rebuilds | null
+
+  constructor(
+    private readonly file: string,
+    private readonly logger?: AnalyticsOptions['logger'],
+  ) {
+    this.#known = readRebuilds(file)
+  }
+
+  /** Null when nothing is on record. */
+  get known(): Rebuilds | null {
+    return this.#known
+  }
+
+  /** Keeps what a process found when it opened the tables. */
+  note(rebuilds: Rebuilds | undefined): void {
+    if (!rebuilds || JSON.stringify(rebuilds) === JSON.stringify(this.#known)) return
+    this.#known = rebuilds
+    const { last, count } = rebuilds
+    if (last) this.logger?.warn({ reason: last.reason, rebuilds: count }, 'the tables are built anew')
+    try {
+      writeFileSync(`${this.file}.part`, `${JSON.stringify(rebuilds)}\n`)
+      renameSync(`${this.file}.part`, this.file)
+    } catch (error) {
+      this.logger?.warn({ err: error }, 'the count of rebuilds could not be kept')
+    }
+  }
 }

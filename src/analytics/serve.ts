@@ -1,14 +1,14 @@
 import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
-import type { EventReader, PayloadReader } from '../../projections/replay.js'
 import { dataPaths } from '../log/data-directory.js'
-import { isPing, parseSettings, type ChildMessage, type Settings } from './messages.js'
+import { copyTables } from './copy.js'
+import { isPing, parseCopyRequest, parseSettings, type ChildMessage, type CopyRequest, type Settings } from './messages.js'
 import { Projector } from './projector.js'
 import { createQueryServer } from './query-server.js'
 import type { Frame, SelectRequest, TablesStatus } from './query.js'
 import { countRebuild } from './rebuilds.js'
-import { openStore, type Store } from './store.js'
+import { openStore, type Store, type TablesLog } from './store.js'
 
 export type Services = { blobsDirectory: string; signal: AbortSignal; tables: TablesStatus }
 
@@ -16,7 +16,7 @@ export type Services = { blobsDirectory: string; signal: AbortSignal; tables: Ta
 export type RunSelect = (database: { instance: DuckDBInstance }, request: SelectRequest, services: Services) => AsyncIterable<Frame>
 
 export type ServeOptions = {
-  openLog: (dataDirectory: string, vaultKey: Buffer | undefined) => EventReader & PayloadReader
+  openLog: (dataDirectory: string, vaultKey: Buffer | undefined) => TablesLog
   run: RunSelect
 }
 
@@ -93,6 +93,17 @@ const leave = (settings: Settings | undefined, running: Running | undefined): vo
   process.kill(process.pid, 'SIGKILL')
 }
 
+/** Copies the tables once they hold everything up to the position that is asked for. */
+const copy = async ({ into, upTo }: CopyRequest, running: Running | undefined): Promise<void> => {
+  try {
+    if (!running) throw new Error('the tables are not open yet')
+    await running.projector.ensure(upTo)
+    tell({ kind: 'copied', into, position: await copyTables(running.store.instance, into) })
+  } catch (error) {
+    tell({ kind: 'not_copied', into, reason: reasonOf(error) })
+  }
+}
+
 /**
  * Runs the analytics process: takes its settings from the parent, answers SELECTs on a Unix socket, and ends with the parent.
  *
@@ -106,6 +117,8 @@ export const serveAnalytics = (options: ServeOptions): void => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
   process.on('message', (message) => {
     if (isPing(message)) tell({ kind: 'alive' })
+    const asked = parseCopyRequest(message)
+    if (asked) void copy(asked, running)
   })
   process.once('message', (message) => {
     settings = parseSettings(message)

@@ -6,6 +6,7 @@ import { Replay, type EventReader, type PayloadReader } from '../../projections/
 import type { DataPaths } from '../log/data-directory.js'
 import type { Settings } from './messages.js'
 import type { RebuildReason } from './rebuilds.js'
+import { removeTables } from './tables-file.js'
 
 /** The open tables: one instance of DuckDB, what makes them follow the log, and why they had to be begun anew, if so. */
 export type Store = { instance: DuckDBInstance; replay: Replay; rebuilt: RebuildReason | null }
@@ -51,10 +52,17 @@ const openInstance = async (paths: DataPaths, settings: Settings): Promise<DuckD
   return instance
 }
 
-const openTables = async (paths: DataPaths, settings: Settings, log: EventReader & PayloadReader): Promise<Omit<Store, 'rebuilt'>> => {
+/** The log, as far as the tables follow from it, and the position of its last erasure. */
+export type TablesLog = EventReader & PayloadReader & { erasedAt(): number }
+
+const openTables = async (paths: DataPaths, settings: Settings, log: TablesLog): Promise<Omit<Store, 'rebuilt'>> => {
   const instance = await openInstance(paths, settings)
   try {
-    return { instance, replay: await Replay.open({ events: log, payloads: log, database: instance }) }
+    const replay = await Replay.open({ events: log, payloads: log, database: instance })
+    if (replay.begunAt >= log.erasedAt()) return { instance, replay }
+    // Deleted rows leave bytes. Mostly the file has been exchanged for a copy by now (supervisor.ts); this start came before.
+    replay.close()
+    throw new StaleTablesError('erasure')
   } catch (error) {
     instance.closeSync()
     throw error
@@ -74,8 +82,8 @@ const reasonOf = (error: unknown): RebuildReason => (error instanceof StaleTable
  * Opens the tables of a data directory, or builds new ones when there are none, others built them, or the file is damaged.
  * New tables are empty: they catch up like any others, and go on where they stand when the process is killed meanwhile.
  */
-export const openStore = async (paths: DataPaths, settings: Settings, log: EventReader & PayloadReader): Promise<Store> => {
-  const remove = () => ['', '.wal', '.tmp'].forEach((suffix) => rmSync(`${paths.analytics}${suffix}`, { recursive: true, force: true }))
+export const openStore = async (paths: DataPaths, settings: Settings, log: TablesLog): Promise<Store> => {
+  const remove = () => removeTables(paths)
   const missing = settings.tables === 'file' && !existsSync(paths.analytics) ? 'missing file' : null
   if (settings.rebuild) remove()
   try {

@@ -1,17 +1,19 @@
+import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { resolve as resolvePath } from 'node:path'
+import { join, resolve as resolvePath } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../errors.js'
+import { dataPaths, type DataPaths } from '../log/data-directory.js'
 import { Attempt, blamedFor, LostError } from './attempt.js'
-import { dataPaths } from '../log/data-directory.js'
 import { Child, type Loss } from './child.js'
 import { Gate } from './gate.js'
 import { residentBytes } from './memory.js'
 import { analyticsLimits, type AnalyticsLimits, type AnalyticsOptions } from './options.js'
 import type { QueryStream, SelectRequest, TablesState } from './query.js'
-import { readRebuilds, writeRebuilds, type Rebuilds } from './rebuilds.js'
+import { RebuildRecord, type Rebuilds } from './rebuilds.js'
 import { makeSocketDirectory } from './socket-directory.js'
+import { exchangeTables } from './tables-file.js'
 
 export type AnalyticsStatus = {
   ready: boolean
@@ -41,6 +43,7 @@ const healthyAfterMs = 10_000
 const buildWaitMs = 1_000
 const stopWaitMs = 3_000
 const respawnMs = 1_000
+const idleLookMs = 10
 
 /**
  * The analytics process under supervision: started, restarted, kept within its limits. Whatever a query does to the process,
@@ -55,14 +58,18 @@ export class Analytics {
   readonly #limits: AnalyticsLimits
   readonly #gate: Gate
   readonly #directory = makeSocketDirectory()
+  readonly #paths: DataPaths
   #child: Child | undefined
+  /** A process whose end is wanted: another one is started in its place when its tables have been exchanged. */
+  #leaving: Child | undefined
+  #purging: Promise<void> = Promise.resolve()
   #isStopping = false
   readonly #waiters = new Set<() => void>()
   #starts = 0
   #restarts = 0
   #retries = 0
   readonly #losses: Record<Loss, number> = { memory: 0, stuck: 0, blocked: 0, died: 0 }
-  #rebuilds: Rebuilds | null
+  readonly #rebuilds: RebuildRecord
   #failures = 0
   #unready = 0
   #queries = 0
@@ -71,7 +78,8 @@ export class Analytics {
 
   private constructor(private readonly options: AnalyticsOptions) {
     this.#limits = { ...analyticsLimits, ...options.limits }
-    this.#rebuilds = this.#recordFile === undefined ? null : readRebuilds(this.#recordFile)
+    this.#paths = dataPaths(resolvePath(options.dataDirectory))
+    this.#rebuilds = new RebuildRecord(this.#paths.rebuilds, options.logger)
     this.#gate = new Gate(this.#limits.concurrentMaxQueries, this.#limits.queueMaxQueries, this.#limits.streamingMaxAnswers)
   }
 
@@ -101,7 +109,7 @@ export class Analytics {
       stopped: this.#whyStopped(),
       position: state?.position ?? 0,
       lag: state ? Math.max(0, state.head - state.position) : 0,
-      rebuilds: this.#rebuilds ?? { count: 0, last: null },
+      rebuilds: this.#rebuilds.known ?? { count: 0, last: null },
       lastError: state?.lastError,
       restarts: this.#restarts,
       retries: this.#retries,
@@ -147,6 +155,64 @@ export class Analytics {
     )
   }
 
+  /**
+   * Writes a compact copy of the tables into a new file below `tmp/tables`, as they are at a position of the log or after it.
+   * Gives the position. @throws Error that says why it could not
+   */
+  async copy(into: string, upTo: number): Promise<number> {
+    return (await this.#readyChild()).copy(into, upTo)
+  }
+
+  /**
+   * Resolves when the tables' files hold no byte of what was erased up to a position. A copy of the tables takes their place,
+   * and a new process that of the old one; queries wait meanwhile. Where there can be no copy, the new process builds the
+   * tables from the log.
+   */
+  async purge(upTo: number): Promise<void> {
+    const purged = this.#purging.then(() => this.#purge(upTo))
+    this.#purging = purged.catch(() => undefined)
+    return purged
+  }
+
+  async #purge(upTo: number): Promise<void> {
+    const copy = join(this.#paths.tables, `${randomUUID()}.duckdb`)
+    const copied = await this.copy(copy, upTo).catch((err: unknown) => {
+      this.options.logger?.warn({ err }, 'the tables cannot be copied; they are built anew')
+      return undefined
+    })
+    const release = this.#gate.hold()
+    try {
+      const until = performance.now() + this.#limits.purgeWaitMs
+      while (this.#gate.running > 0 && performance.now() < until) await sleep(idleLookMs)
+      await this.#exchange(copied === undefined ? undefined : copy)
+      await this.#opened()
+    } finally {
+      release()
+    }
+  }
+
+  /** Ends the process and starts another one, on a copy of its tables if there is one. */
+  async #exchange(copy: string | undefined): Promise<void> {
+    const child = this.#child
+    this.#leaving = child
+    // Nothing of its file is needed any more, in good order or not.
+    child?.kill('died')
+    await child?.exited
+    if (copy !== undefined && !this.#isStopping) exchangeTables(this.#paths, copy)
+    await this.#respawn()
+  }
+
+  /** Waits until the process has opened its tables, or begun new ones: those that were there before are gone then. */
+  async #opened(): Promise<void> {
+    for (;;) {
+      const { ready, built, starting, failed } = this.#child?.state ?? {}
+      if (ready || built || starting) return
+      if (this.#isStopping || failed !== undefined)
+        throw new Problem('analytics_unavailable', 'SQL is not available', `The tables could not be purged: ${this.#whyStopped() ?? ''}`)
+      await this.#change(performance.now() + this.#limits.startWaitMs)
+    }
+  }
+
   /** Ends the process and takes away what it left. */
   async stop(): Promise<void> {
     this.#isStopping = true
@@ -173,11 +239,11 @@ export class Analytics {
       // Twice dead before it was ready: something in the file kills it, and the log has everything that is in the file.
       rebuild: this.#unready >= 2,
       tables,
-      rebuilds: this.#rebuilds,
+      rebuilds: this.#rebuilds.known,
       lastError: before?.lastError ?? null,
     }
     const child = new Child(entry ?? fileURLToPath(new URL('process.js', import.meta.url)), settings, () => {
-      this.#noteRebuilds(child.state.rebuilds)
+      this.#rebuilds.note(child.state.rebuilds)
       this.#tellChange()
     })
     if (before) Object.assign(child.state, { position: before.position, head: before.head, lastError: before.lastError })
@@ -187,7 +253,7 @@ export class Analytics {
 
   async #restart(child: Child): Promise<void> {
     this.#tellChange()
-    if (this.#isStopping) return
+    if (this.#isStopping || child === this.#leaving) return
     if (child.state.built) return this.#respawn()
     this.#restarts += 1
     this.#losses[child.loss] += 1
@@ -201,7 +267,8 @@ export class Analytics {
     const delayMs = this.#failures === 0 ? 0 : Math.min(backoffMaxMs, 100 * 2 ** this.#failures)
     if (child.loss === 'died') this.#failures += 1
     if (delayMs > 0) await sleep(delayMs, undefined, { ref: false })
-    await this.#respawn()
+    // A purge may have put another one in its place meanwhile.
+    if (this.#child === child) await this.#respawn()
   }
 
   /** Without memory or file descriptors to spare no process can be started; that passes, and REST goes on meanwhile. */
@@ -233,22 +300,6 @@ export class Analytics {
         )
       }
       await this.#change(until)
-    }
-  }
-
-  get #recordFile(): string | undefined {
-    return this.options.tables === 'memory' ? undefined : dataPaths(resolvePath(this.options.dataDirectory)).rebuilds
-  }
-
-  #noteRebuilds(rebuilds: Rebuilds | undefined): void {
-    if (!rebuilds || JSON.stringify(rebuilds) === JSON.stringify(this.#rebuilds)) return
-    this.#rebuilds = rebuilds
-    const { last, count } = rebuilds
-    if (last) this.options.logger?.warn({ reason: last.reason, rebuilds: count }, 'the tables are built anew')
-    try {
-      if (this.#recordFile !== undefined) writeRebuilds(this.#recordFile, rebuilds)
-    } catch (error) {
-      this.options.logger?.warn({ err: error }, 'the count of rebuilds could not be kept')
     }
   }
 

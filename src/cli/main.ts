@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import { parseArgs } from 'node:util'
 import { ConfigError, readConfig, settingDescriptions } from '../config.js'
 import { readVersion } from '../version.js'
-import { terminal } from './output.js'
+import { createOutput } from './output.js'
 
 const usage = `mindledger ${readVersion()}
 
@@ -15,7 +15,10 @@ const usage = `mindledger ${readVersion()}
   mindledger verify [--head file]         walk the whole log; exit status 0 only when it holds
   mindledger status                       how far log and tables are, what is ready, what room it takes
   mindledger replay --into file.duckdb    build the DuckDB tables anew from the log [--until position]
-  mindledger rebuild                      build the resources table anew from the log (server stopped)
+  mindledger diff [--rows n]              compare the live tables with a replay: exit status 0 equal, 1 different,
+                                          2 could not; shows the first n rows that differ in each table (10)
+  mindledger rebuild                      build the resources table and the tree anew from the log (server stopped)
+  --quiet keeps verify, replay and diff from telling how far they are.
 
 Settings, from the environment:
 ${settingDescriptions.map(({ name, about, default: value }) => `  ${name.padEnd(16)} ${about}${value === undefined ? '' : ` (${String(value)})`}`).join('\n')}
@@ -31,13 +34,15 @@ const options = {
   follow: { type: 'boolean', short: 'f' },
   db: { type: 'string' },
   'as-of': { type: 'string' },
+  rows: { type: 'string' },
+  quiet: { type: 'boolean', short: 'q' },
 } as const
 
 class UsageError extends Error {}
 
-const positive = (name: string, value: string | undefined, fallback: number): number => {
+const positive = (name: string, value: string | undefined, fallback: number, what = 'a position'): number => {
   const number = value === undefined ? fallback : Number(value)
-  if (!Number.isSafeInteger(number) || number < 1) throw new UsageError(`--${name} takes a position from 1 on`)
+  if (!Number.isSafeInteger(number) || number < 1) throw new UsageError(`--${name} takes ${what} from 1 on`)
   return number
 }
 
@@ -60,9 +65,10 @@ const taken: Record<string, readonly (keyof typeof options)[]> = {
   sql: ['db', 'as-of'],
   log: ['from', 'follow'],
   head: [],
-  verify: ['head'],
+  verify: ['head', 'quiet'],
+  replay: ['into', 'until', 'quiet'],
+  diff: ['rows', 'quiet'],
   status: [],
-  replay: ['into', 'until'],
   rebuild: [],
 }
 
@@ -78,8 +84,9 @@ const checkTaken = (command: string, values: object, rest: readonly string[]): v
 const run = async (args: string[]): Promise<number> => {
   const { values, positionals } = parse(args)
   const [command, ...rest] = positionals
-  if (values.version) terminal.line(readVersion())
-  else if (values.help || command === undefined) terminal.line(usage)
+  const out = createOutput({ quiet: values.quiet })
+  if (values.version) out.line(readVersion())
+  else if (values.help || command === undefined) out.line(usage)
   if (values.version || values.help) return 0
   if (command === undefined) return 2
   checkTaken(command, values, rest)
@@ -88,21 +95,23 @@ const run = async (args: string[]): Promise<number> => {
     case 'serve':
       return (await import('./serve.js')).serve(config)
     case 'sql':
-      return (await import('./sql.js')).sql(config, { statement: rest.join(' '), db: values.db, asOf: values['as-of'] }, terminal)
+      return (await import('./sql.js')).sql(config, { statement: rest.join(' '), db: values.db, asOf: values['as-of'] }, out)
     case 'log':
       return (await import('./log.js')).printLog(config, { from: positive('from', values.from, 1), follow: values.follow ?? false })
     case 'head':
-      return (await import('./head.js')).head(config, terminal)
+      return (await import('./head.js')).head(config, out)
     case 'verify':
-      return (await import('./verify.js')).verify(config, { head: values.head }, terminal)
+      return (await import('./verify.js')).verify(config, { head: values.head }, out)
     case 'status':
-      return (await import('./status.js')).status(config, terminal)
+      return (await import('./status.js')).status(config, out)
     case 'replay': {
       const until = values.until === undefined ? undefined : positive('until', values.until, 1)
-      return (await import('./replay.js')).replayInto(config, { into: required('into', values.into), until }, terminal)
+      return (await import('./replay.js')).replayInto(config, { into: required('into', values.into), until }, out)
     }
+    case 'diff':
+      return (await import('./diff.js')).diff(config, { rows: positive('rows', values.rows, 10, 'a number') }, out)
     case 'rebuild':
-      return (await import('./rebuild.js')).rebuild(config, terminal)
+      return (await import('./rebuild.js')).rebuild(config, out)
     default:
       throw new UsageError(`nothing carries out ${command}`)
   }

@@ -4,6 +4,8 @@ import { agentChanges, agentCreation, agentFields } from '../commands/agent-inpu
 import type { Ledger } from '../commands/ledger.js'
 import { isProblem, missingField, notFound, Problem } from '../errors.js'
 import { carryOut, deletion } from './carry-out.js'
+import { tag } from './etag.js'
+import type { Reading } from './reading.js'
 import type { Records } from './records.js'
 import { param, unwrap, type Route } from './route.js'
 import { asWritten, inProject, projectNamed, projectOf, resultOf } from './scope.js'
@@ -39,20 +41,19 @@ const creationNotAllowed =
     })
   }
 
-export const agentRoutes = (ledger: Ledger, records: Records): Route[] => {
+export const agentRoutes = (ledger: Ledger, records: Records, reading: Reading): Route[] => {
   const remove = deletion(ledger, (req) => ({ type: 'DeleteAgent', data: { project: param(req, 'project'), agent: param(req, 'agent') } }))
   return [
-    {
-      method: 'get',
+    reading({
       path,
       summary: 'List the agents of a project',
       answers: { 200: z.array(agentRecord) },
-      async handle(req, res) {
-        const project = await projectNamed(ledger.log, param(req, 'project'))
-        const agents = await ledger.log.resources.list('agent', project)
-        res.json(await Promise.all(agents.map((agent) => records.agent(agent, project))))
+      async handle(req, res, moment) {
+        const project = await projectNamed(moment, param(req, 'project'))
+        const agents = await moment.resources.list('agent', project)
+        res.json(await Promise.all(agents.map((agent) => moment.records.agent(agent, project))))
       },
-    },
+    }),
     {
       method: 'post',
       path,
@@ -69,16 +70,16 @@ export const agentRoutes = (ledger: Ledger, records: Records): Route[] => {
         res.status(201).json(await records.agent(agent, await projectOf(ledger.log, agent)))
       },
     },
-    {
-      method: 'get',
+    reading({
       path: `${path}/:agent`,
       summary: 'Get an agent by name or id',
       answers: { 200: agentRecord },
-      async handle(req, res) {
-        const { project, found } = await inProject(ledger.log, 'agent', param(req, 'project'), param(req, 'agent'))
-        res.json(await records.agent(found, project))
+      async handle(req, res, moment) {
+        const { project, found } = await inProject(moment, 'agent', param(req, 'project'), param(req, 'agent'))
+        tag(res, found)
+        res.json(await moment.records.agent(found, project))
       },
-    },
+    }),
     {
       method: 'put',
       path: `${path}/:agent`,

@@ -9,6 +9,7 @@ import { openApiDocument } from './openapi.js'
 import { refuseForeignHosts, type Hosts } from './hosts.js'
 import { identify, requestId } from './origin.js'
 import { problemHandler } from './problem.js'
+import { refuseAsOf } from './reading.js'
 import type { Route } from './route.js'
 import type { Sessions } from './sessions.js'
 import type { About } from './status.js'
@@ -50,7 +51,7 @@ const logged =
       const milliseconds = Math.round(taken * 100) / 100
       onRequest({
         ...{ method: req.method, route: routeOf(req), status: res.writableFinished ? String(res.statusCode) : 'aborted' },
-        ...{ seconds: taken / 1000, streamed: res.getHeader('content-type') === 'text/event-stream' },
+        ...{ seconds: taken / 1000, streamed: String(res.getHeader('content-type')).startsWith('text/event-stream') },
       })
       const line = {
         request: requestId(res),
@@ -88,7 +89,11 @@ export const createApp = ({ routes, about, sessions, openMetrics, hosts, logger,
   app.get('/openapi.json', (_req, res) => {
     res.json(document)
   })
-  for (const route of routes) app[route.method](route.path, (req, res) => route.handle(req, res))
+  for (const route of routes)
+    app[route.method](route.path, (req, res) => {
+      refuseAsOf(req, route)
+      return route.handle(req, res)
+    })
   app.use(refuseNotBuilt, unknownPath)
   app.use(problemHandler(logger))
   return app

@@ -20,9 +20,14 @@ const tokenOf = (req: Request): string | undefined => {
 export const requireSession =
   (sessions: Sessions, { openMetrics }: { openMetrics: boolean }): RequestHandler =>
   (req, res, next) => {
-    const actor = sessions.actorOf(tokenOf(req))
-    if (actor !== undefined) res.locals['actor'] = actor
-    else if (!open.test(req.path) && !(openMetrics && metrics.test(req.path)))
+    const token = tokenOf(req)
+    const actor = sessions.actorOf(token)
+    if (actor !== undefined) {
+      res.locals['actor'] = actor
+      // An answer that goes on for hours has to ask again.
+      res.locals['stillIn'] = () => sessions.actorOf(token) !== undefined
+    }
+    if (actor === undefined && !open.test(req.path) && !(openMetrics && metrics.test(req.path)))
       throw new Problem('unauthorized', 'Unauthorized', 'this service requires a login', {
         hint: 'POST /api/login with username and password.',
       })

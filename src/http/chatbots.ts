@@ -5,6 +5,8 @@ import type { Ledger } from '../commands/ledger.js'
 import { missingField } from '../errors.js'
 import { agentRecord } from './agents.js'
 import { carryOut, deletion } from './carry-out.js'
+import { tag } from './etag.js'
+import type { Reading } from './reading.js'
 import type { Records } from './records.js'
 import { given, param, parse, unwrap, type Route } from './route.js'
 import { asWritten, inProject, projectNamed, projectOf, resultOf } from './scope.js'
@@ -73,19 +75,18 @@ const ownConnection = (name: string, { db_engine, db_params }: Fields) => {
   return { connection: { database, stream: streamId.parse(uuidv7()), engine: db_engine, parameters: db_params ?? {} } }
 }
 
-export const chatbotRoutes = (ledger: Ledger, records: Records): Route[] => {
+export const chatbotRoutes = (ledger: Ledger, records: Records, reading: Reading): Route[] => {
   return [
-    {
-      method: 'get',
+    reading({
       path,
       summary: 'List the chatbots of a project',
       answers: { 200: z.array(detail) },
-      async handle(req, res) {
-        const project = await projectNamed(ledger.log, param(req, 'project'))
-        const chatbots = await ledger.log.resources.list('chatbot', project)
-        res.json(await Promise.all(chatbots.map((chatbot) => records.chatbotDetail(chatbot, project))))
+      async handle(req, res, moment) {
+        const project = await projectNamed(moment, param(req, 'project'))
+        const chatbots = await moment.resources.list('chatbot', project)
+        res.json(await Promise.all(chatbots.map((chatbot) => moment.records.chatbotDetail(chatbot, project))))
       },
-    },
+    }),
     {
       method: 'post',
       path,
@@ -103,16 +104,16 @@ export const chatbotRoutes = (ledger: Ledger, records: Records): Route[] => {
         res.status(201).json(await records.chatbot(chatbot, await projectOf(ledger.log, chatbot)))
       },
     },
-    {
-      method: 'get',
+    reading({
       path: `${path}/:chatbot`,
       summary: 'Get a chatbot by name',
       answers: { 200: detail },
-      async handle(req, res) {
-        const { project, found } = await inProject(ledger.log, 'chatbot', param(req, 'project'), param(req, 'chatbot'))
-        res.json(await records.chatbotDetail(found, project))
+      async handle(req, res, moment) {
+        const { project, found } = await inProject(moment, 'chatbot', param(req, 'project'), param(req, 'chatbot'))
+        tag(res, found)
+        res.json(await moment.records.chatbotDetail(found, project))
       },
-    },
+    }),
     {
       method: 'put',
       path: `${path}/:chatbot`,

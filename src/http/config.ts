@@ -6,6 +6,7 @@ import type { Ledger } from '../commands/ledger.js'
 import { wrong } from '../errors.js'
 import { maskSecrets } from '../vault/secrets.js'
 import { carryOut } from './carry-out.js'
+import type { Reading } from './reading.js'
 import { jsonBody, parse, type Route } from './route.js'
 
 const defaults = z
@@ -43,14 +44,17 @@ const refuseOthers = (body: object): void => {
 
 const newStream = () => streamId.parse(uuidv7())
 
-export const configRoutes = (ledger: Ledger, { authentication, host }: { authentication: boolean; host: string }): Route[] => [
-  {
-    method: 'get',
+export const configRoutes = (
+  ledger: Ledger,
+  reading: Reading,
+  { authentication, host }: { authentication: boolean; host: string },
+): Route[] => [
+  reading({
     path,
     summary: 'The defaults that were set, and how this service is reached; secrets are masked',
     answers: { 200: shown },
-    async handle(req, res) {
-      const set = await ledger.log.resources.list('config')
+    async handle(req, res, { resources }) {
+      const set = await resources.list('config')
       const value = (name: string) => maskSecrets(set.find(({ state }) => state.name === name)?.state.value ?? {})
       res.json({
         auth: { http_auth_enabled: authentication },
@@ -58,7 +62,7 @@ export const configRoutes = (ledger: Ledger, { authentication, host }: { authent
         api: { http: { host, port: String(req.socket.localPort), running: true }, mysql: { running: false } },
       })
     },
-  },
+  }),
   {
     method: 'put',
     path,

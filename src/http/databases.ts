@@ -5,9 +5,10 @@ import { knownEngine } from '../commands/database.js'
 import type { Ledger } from '../commands/ledger.js'
 import { whyNotOpened } from '../connections.js'
 import { conflict, notFound, Problem } from '../errors.js'
-import type { Log } from '../log/log.js'
 import { databaseNamed, filesDatabase, findDatabase, systemDatabases, type Database } from './listing.js'
 import { carryOut, deletion } from './carry-out.js'
+import { tag } from './etag.js'
+import type { Moment, Reading } from './reading.js'
 import type { Records } from './records.js'
 import { given, jsonBody, param, parse, queryValue, unwrap, type Route } from './route.js'
 import { resultOf } from './scope.js'
@@ -45,9 +46,9 @@ const asksForCheck = (req: Request): boolean =>
   parse(z.looseObject({ check_connection: z.boolean().nullish() }), jsonBody(req), 'body').check_connection ?? false
 
 /** Everything that SQL names before a dot, in the order that clients show it. */
-export const listDatabases = async (log: Log, records: Records, defaultProject: string) => {
-  const projects = await log.resources.list('project')
-  const databases = await log.resources.list('database')
+export const listDatabases = async ({ resources, records }: Moment, defaultProject: string) => {
+  const projects = await resources.list('project')
+  const databases = await resources.list('database')
   return [
     ...systemDatabases,
     ...projects.map(({ id, state }) => {
@@ -77,7 +78,11 @@ const connectionStatus = (database: Database) =>
     ? { success: false, error_message: whyNotOpened(database.database.state.engine) }
     : { success: true, error_message: null }
 
-export const databaseRoutes = (ledger: Ledger, records: Records, defaultProject: string): Route[] => {
+/** The project or connection that stands behind a name; system databases have no versions. */
+const resourceOf = (database: Database) =>
+  database.type === 'project' ? database.project : database.type === 'connection' ? database.database : undefined
+
+export const databaseRoutes = (ledger: Ledger, records: Records, reading: Reading, defaultProject: string): Route[] => {
   const refuseCheck = async (name: string, engine: string | null | undefined): Promise<void> => {
     const database = await findDatabase(ledger.log, name)
     const known = database?.type === 'connection' ? database.database.state.engine : engine
@@ -86,15 +91,14 @@ export const databaseRoutes = (ledger: Ledger, records: Records, defaultProject:
     })
   }
   return [
-    {
-      method: 'get',
+    reading({
       path,
       summary: 'List everything that SQL names before a dot: system databases, projects, files and connections',
       answers: { 200: z.array(listed) },
-      async handle(_req, res) {
-        res.json(await listDatabases(ledger.log, records, defaultProject))
+      async handle(_req, res, moment) {
+        res.json(await listDatabases(moment, defaultProject))
       },
-    },
+    }),
     {
       method: 'post',
       path,
@@ -124,18 +128,19 @@ export const databaseRoutes = (ledger: Ledger, records: Records, defaultProject:
         res.json(connectionError(knownEngine(parse(z.looseObject({ engine: text }), jsonBody(req), 'database').engine)))
       },
     },
-    {
-      method: 'get',
+    reading({
       path: `${path}/:database`,
       summary: 'Get a connection, a project or a system database',
       query: z.object({ check_connection: z.string().optional().describe('true: says whether it can be opened, too') }),
       answers: { 200: record },
-      async handle(req, res) {
-        const database = await databaseNamed(ledger.log, param(req, 'database'))
+      async handle(req, res, moment) {
+        const database = await databaseNamed(moment, param(req, 'database'))
+        const resource = resourceOf(database)
+        if (resource) tag(res, resource)
         const asked = ['1', 'true'].includes(queryValue(req, 'check_connection')?.toLowerCase() ?? '')
-        res.json({ ...recordOf(database, records), ...(asked && { connection_status: connectionStatus(database) }) })
+        res.json({ ...recordOf(database, moment.records), ...(asked && { connection_status: connectionStatus(database) }) })
       },
-    },
+    }),
     {
       method: 'put',
       path: `${path}/:database`,

@@ -11,9 +11,10 @@ import type { Ingester } from '../files/ingest.js'
 import type { Ingested } from '../files/ingest-messages.js'
 import { rawTypes, receiveUpload, type Upload } from '../files/upload.js'
 import { limits } from '../limits.js'
-import type { Found } from '../log/log.js'
 import { carryOut } from './carry-out.js'
 import { idempotencyOf, note, originOf } from './origin.js'
+import { tag } from './etag.js'
+import type { Reading } from './reading.js'
 import { recordTime } from './records.js'
 import { param, parse, queryValue, type Route } from './route.js'
 
@@ -61,14 +62,9 @@ type Services = {
   onUploaded?: (bytes: number) => void
 }
 
-export const fileRoutes = (ledger: Ledger, { blobs, ingester, temporary, onUploaded }: Services): Route[] => {
+export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, ingester, temporary, onUploaded }: Services): Route[] => {
   // Each may fill the disk up to its limit while it is received, waits or is read.
   let underWay = 0
-  const found = async (name: string): Promise<Found<'file'>> => {
-    const file = await ledger.log.resources.one('file', name)
-    if (!file) throw notFound('file', name)
-    return file
-  }
   /** Runs with a directory that is gone afterwards. */
   const inWorkDirectory = async (run: (directory: string) => Promise<void>): Promise<void> => {
     if (underWay >= limits.fileUploadsMax)
@@ -105,29 +101,30 @@ export const fileRoutes = (ledger: Ledger, { blobs, ingester, temporary, onUploa
     original_name: nameOf(upload) === '' ? null : nameOf(upload),
   })
   return [
-    {
-      method: 'get',
+    reading({
       path,
       summary: 'List the files',
       answers: { 200: z.array(listed) },
-      async handle(_req, res) {
-        const files = await ledger.log.resources.list('file')
+      async handle(_req, res, { resources }) {
+        const files = await resources.list('file')
         res.json(
           files.map(({ state }) => ({ name: state.name, row_count: state.row_count, columns: state.columns.map(({ name }) => name) })),
         )
       },
-    },
-    {
-      method: 'get',
+    }),
+    reading({
       path: `${path}/:file`,
       summary: 'Get a file: its columns, rows, and the hash of its content',
       answers: { 200: detail },
-      async handle(req, res) {
-        const { state, created_at } = await found(param(req, 'file').toLowerCase())
-        const { name, row_count, columns, bytes, content, original_name } = state
-        res.json({ name, row_count, columns, bytes, content, original_name, created_at: recordTime(created_at) })
+      async handle(req, res, { resources }) {
+        const ref = param(req, 'file').toLowerCase()
+        const file = await resources.one('file', ref)
+        if (!file) throw notFound('file', ref)
+        const { name, row_count, columns, bytes, content, original_name } = file.state
+        tag(res, file)
+        res.json({ name, row_count, columns, bytes, content, original_name, created_at: recordTime(file.created_at) })
       },
-    },
+    }),
     {
       method: 'put',
       path: `${path}/:file`,

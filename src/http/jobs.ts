@@ -1,11 +1,17 @@
+import type { Request } from 'express'
 import { z } from 'zod'
 import { resourceName, text } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
+import { wrong } from '../errors.js'
 import { readJob } from '../jobs/definition.js'
 import { readRuns } from '../jobs/history.js'
+import type { Histories } from '../log/history.js'
 import { carryOut, deletion } from './carry-out.js'
+import { tag } from './etag.js'
+import { historyPage, historyParameters, sendHistory, streamInProject } from './history.js'
+import type { Reading } from './reading.js'
 import type { Records } from './records.js'
-import { param, unwrap, type Route } from './route.js'
+import { param, queryValue, unwrap, type Route } from './route.js'
 import { inProject, projectNamed, projectOf, resultOf } from './scope.js'
 
 const record = z
@@ -47,17 +53,23 @@ const path = '/projects/:project/jobs'
 /** Clients send an empty text where nothing was filled in. */
 const said = (value: string | null | undefined): string | null => (value === undefined || value?.trim() === '' ? null : value)
 
-export const jobRoutes = (ledger: Ledger, records: Records): Route[] => [
-  {
-    method: 'get',
+/** Clients know the history of a job as its runs. */
+const historyOf = (req: Request): 'runs' | 'changes' => {
+  const of = queryValue(req, 'of') ?? 'runs'
+  if (of === 'runs' || of === 'changes') return of
+  throw wrong(`the query parameter of must be runs or changes, not ${of}`)
+}
+
+export const jobRoutes = (ledger: Ledger, records: Records, reading: Reading, histories: Histories): Route[] => [
+  reading({
     path,
     summary: 'List the jobs of a project',
     answers: { 200: z.array(record) },
-    async handle(req, res) {
-      const project = await projectNamed(ledger.log, param(req, 'project'))
-      res.json((await ledger.log.resources.list('job', project)).map((job) => records.job(job, project)))
+    async handle(req, res, moment) {
+      const project = await projectNamed(moment, param(req, 'project'))
+      res.json((await moment.resources.list('job', project)).map((job) => moment.records.job(job, project)))
     },
-  },
+  }),
   {
     method: 'post',
     path,
@@ -73,28 +85,33 @@ export const jobRoutes = (ledger: Ledger, records: Records): Route[] => [
       res.status(200).json(records.job(created, await projectOf(ledger.log, created)))
     },
   },
-  {
-    method: 'get',
+  reading({
     path: `${path}/:job`,
     summary: 'Get a job',
     answers: { 200: record },
-    async handle(req, res) {
-      const { project, found } = await inProject(ledger.log, 'job', param(req, 'project'), param(req, 'job'))
-      res.json(records.job(found, project))
+    async handle(req, res, moment) {
+      const { project, found } = await inProject(moment, 'job', param(req, 'project'), param(req, 'job'))
+      tag(res, found)
+      res.json(moment.records.job(found, project))
     },
-  },
-  {
-    method: 'get',
+  }),
+  reading({
     path: `${path}/:job/history`,
-    summary: 'The newest runs of a job, oldest first',
-    answers: { 200: z.array(run) },
-    async handle(req, res) {
-      const { project, found } = await inProject(ledger.log, 'job', param(req, 'project'), param(req, 'job'))
+    summary: 'The newest runs of a job, oldest first; or its changes, by id or stream after its deletion, too',
+    query: historyParameters.extend({ of: z.enum(['runs', 'changes']).describe('changes: who changed what, in pages').optional() }),
+    answers: { 200: z.union([z.array(run), historyPage]) },
+    async handle(req, res, moment) {
+      if (historyOf(req) === 'changes') {
+        const stream = await streamInProject(ledger.log, 'job', param(req, 'project'), param(req, 'job'))
+        await sendHistory(req, res, histories, 'job', stream)
+        return
+      }
+      const { project, found } = await inProject(moment, 'job', param(req, 'project'), param(req, 'job'))
       const runs = await readRuns(ledger.log, found)
       // What its condition skipped did nothing that clients ask for; log.job_runs has it.
-      res.json(runs.filter(({ end }) => end?.outcome !== 'skipped').map((one) => records.jobRun(found, project, one)))
+      res.json(runs.filter(({ end }) => end?.outcome !== 'skipped').map((one) => moment.records.jobRun(found, project, one)))
     },
-  },
+  }),
   {
     method: 'delete',
     path: `${path}/:job`,

@@ -1,6 +1,6 @@
 import { foldName } from '../../events/common.js'
 import { notFound } from '../errors.js'
-import type { Found, Log } from '../log/log.js'
+import type { Found, Log, Resources } from '../log/log.js'
 import { connectionProblem } from '../sql/connections.js'
 import { catalogue } from '../sql/relations/catalogue.js'
 
@@ -19,19 +19,19 @@ export type Database =
   | { type: 'connection'; name: string; database: Found<'database'> }
 
 /** What stands behind a name: undefined when nothing does. */
-export const findDatabase = async (log: Log, name: string): Promise<Database | undefined> => {
+export const findDatabase = async ({ resources }: Pick<Log, 'resources'>, name: string): Promise<Database | undefined> => {
   const folded = foldName(name)
   if (folded === 'files') return { type: 'files', name: folded }
   if (folded === 'information_schema' || folded === 'log') return { type: 'system', name: folded }
-  const project = await log.resources.one('project', name)
+  const project = await resources.one('project', name)
   if (project) return { type: 'project', name: project.state.name, project }
-  const database = await log.resources.one('database', name)
+  const database = await resources.one('database', name)
   return database && { type: 'connection', name: database.state.name, database }
 }
 
 /** The same, where there must be one. @throws Problem 404 */
-export const databaseNamed = async (log: Log, name: string): Promise<Database> => {
-  const found = await findDatabase(log, name)
+export const databaseNamed = async (at: Pick<Log, 'resources'>, name: string): Promise<Database> => {
+  const found = await findDatabase(at, name)
   if (!found) throw notFound('database', name)
   return found
 }
@@ -51,11 +51,11 @@ const entry = (type: Entry['type'], name: string, engine: string | null = null, 
   deletable,
 })
 
-const ofProject = async (log: Log, project: Found<'project'>): Promise<Entry[]> => {
-  const models = await log.resources.list('model', project)
-  const views = await log.resources.list('view', project)
-  const agents = await log.resources.list('agent', project)
-  const jobs = await log.resources.list('job', project)
+const ofProject = async (resources: Resources, project: Found<'project'>): Promise<Entry[]> => {
+  const models = await resources.list('model', project)
+  const views = await resources.list('view', project)
+  const agents = await resources.list('agent', project)
+  const jobs = await resources.list('job', project)
   return [
     entry('table', 'models', null, false),
     ...models.map(({ state }) => entry('model', state.name, state.versions.at(-1)?.engine ?? null)),
@@ -66,14 +66,14 @@ const ofProject = async (log: Log, project: Found<'project'>): Promise<Entry[]> 
 }
 
 /** What a database holds, in the order that clients show it. @throws Problem 400 for a connection, which is not opened */
-export const entriesOf = async (log: Log, database: Database): Promise<Entry[]> => {
+export const entriesOf = async ({ resources }: Pick<Log, 'resources'>, database: Database): Promise<Entry[]> => {
   switch (database.type) {
     case 'system':
       return catalogue[database.name].map(({ name }) => entry('system view', name, null, false))
     case 'files':
-      return (await log.resources.list('file')).map(({ state }) => entry('table', state.name))
+      return (await resources.list('file')).map(({ state }) => entry('table', state.name))
     case 'project':
-      return ofProject(log, database.project)
+      return ofProject(resources, database.project)
     case 'connection':
       throw connectionProblem({ name: database.name, engine: database.database.state.engine })
   }

@@ -9,6 +9,8 @@ import type { Statement } from '../sql/statements/statement.js'
 import { deletion } from './carry-out.js'
 import { idempotencyOf, note, originOf } from './origin.js'
 import { modelNamed, versionIn } from './predict.js'
+import { tag } from './etag.js'
+import type { Reading } from './reading.js'
 import type { Records } from './records.js'
 import { param, parse, queryValue, type Route } from './route.js'
 import { projectNamed, resultOf } from './scope.js'
@@ -69,21 +71,20 @@ const parsedStatement = (query: string): Statement => {
   }
 }
 
-type Services = { ledger: Ledger; records: Records; sql: SqlEngine }
+type Services = { ledger: Ledger; records: Records; sql: SqlEngine; reading: Reading }
 
-export const modelRoutes = ({ ledger, records, sql }: Services): Route[] => [
-  {
-    method: 'get',
+export const modelRoutes = ({ ledger, records, sql, reading }: Services): Route[] => [
+  reading({
     path,
     summary: 'List the models of a project, every version of each',
     answers: { 200: z.array(record) },
-    async handle(req, res) {
-      const project = await projectNamed(ledger.log, param(req, 'project'))
-      const models = await ledger.log.resources.list('model', project)
-      const versions = models.flatMap((model) => model.state.versions.map((version) => records.model(model, version, project)))
+    async handle(req, res, moment) {
+      const project = await projectNamed(moment, param(req, 'project'))
+      const models = await moment.resources.list('model', project)
+      const versions = models.flatMap((model) => model.state.versions.map((version) => moment.records.model(model, version, project)))
       res.json(await Promise.all(versions))
     },
-  },
+  }),
   {
     method: 'post',
     path,
@@ -100,17 +101,17 @@ export const modelRoutes = ({ ledger, records, sql }: Services): Route[] => [
       res.status(201).json(records.modelRequest(state, version))
     },
   },
-  {
-    method: 'get',
+  reading({
     path: `${path}/:model`,
     summary: 'Get a model, or one version of it (name.2)',
     answers: { 200: record },
-    async handle(req, res) {
-      const project = await projectNamed(ledger.log, param(req, 'project'))
-      const { model, version } = await modelNamed(ledger.log, project, param(req, 'model'))
-      res.json({ ...(await records.model(model, version, project)), engine: version.engine, engine_name: version.engine })
+    async handle(req, res, moment) {
+      const project = await projectNamed(moment, param(req, 'project'))
+      const { model, version } = await modelNamed(moment, project, param(req, 'model'))
+      tag(res, model)
+      res.json({ ...(await moment.records.model(model, version, project)), engine: version.engine, engine_name: version.engine })
     },
-  },
+  }),
   {
     method: 'delete',
     path: `${path}/:model`,
@@ -126,20 +127,18 @@ export const modelRoutes = ({ ledger, records, sql }: Services): Route[] => [
       return { type: 'DeleteModelVersion', data: { project: project.state.name, model, version } }
     }),
   },
-  {
-    method: 'get',
+  reading({
     path: `${path}/:model/describe`,
     summary: 'Describe a model, or an attribute of it: {"attribute": "features"} as body, or ?attribute=',
     query: z.object({ attribute: z.string().optional() }),
     answers: { 200: z.array(jsonObject) },
-    async handle(req, res) {
-      const project = await projectNamed(ledger.log, param(req, 'project'))
-      const { model, version } = await modelNamed(ledger.log, project, param(req, 'model'))
+    async handle(req, res, moment) {
+      const project = await projectNamed(moment, param(req, 'project'))
+      const { model, version } = await modelNamed(moment, project, param(req, 'model'))
       const asked = parse(z.object({ attribute: z.string().nullish() }), req.body ?? {}, 'body')
       const attribute = asked.attribute ?? queryValue(req, 'attribute')
-      res.json(
-        await sql.reader.describeModel([project.state.name, model.state.name, String(version.version), ...(attribute ? [attribute] : [])]),
-      )
+      const place = { project: project.state.name, model, version, attribute: attribute === '' ? undefined : attribute }
+      res.json(moment.records.described(place))
     },
-  },
+  }),
 ]

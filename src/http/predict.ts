@@ -86,13 +86,13 @@ export const versionIn = (ref: string): { model: string; version: number | undef
 
 /** A model and the version that a path names: `rent`, `rent.2`; a whole name wins over a version. */
 export const modelNamed = async (
-  log: Log,
+  { resources }: Pick<Log, 'resources'>,
   project: Found<'project'>,
   ref: string,
 ): Promise<{ model: Found<'model'>; version: ModelVersion }> => {
-  const whole = await log.resources.one('model', ref, project)
+  const whole = await resources.one('model', ref, project)
   const named = versionIn(ref)
-  const model = whole ?? (named.version === undefined ? undefined : await log.resources.one('model', named.model, project))
+  const model = whole ?? (named.version === undefined ? undefined : await resources.one('model', named.model, project))
   if (!model) throw notFound('model', ref)
   const { active, latest } = model.state
   return { model, version: versionOf(model.state, whole || named.version === undefined ? (active ?? latest) : named.version) }

@@ -3,20 +3,21 @@ import type { Model, ModelVersion } from '../../events/model.js'
 import type { RunRecord } from '../jobs/history.js'
 import type { Found, Log } from '../log/log.js'
 import { databaseOf } from '../models/data-source.js'
+import { describeModelPlace, type Described, type ModelPlace } from '../sql/describe-model.js'
 import { maskSecrets } from '../vault/secrets.js'
 
 /** `2026-11-21T10:00:00.123456Z` as records show it: UTC, `2026-11-21 10:00:00.123456`. */
 export const recordTime = (recordedAt: string): string => recordedAt.slice(0, 26).replace('T', ' ')
 
-/** Reads what records show of more than one resource. */
+/** Reads what records show of more than one resource, at the moment that it is of. */
 export class Records {
   constructor(
-    readonly log: Log,
+    readonly moment: Pick<Log, 'resources'>,
     readonly version: string,
   ) {}
 
   async skill(skill: Found<'skill'>, project: Found<'project'>) {
-    const agents = await this.log.resources.linked('agent', skill.stream)
+    const agents = await this.moment.resources.linked('agent', skill.stream)
     return {
       id: skill.id,
       name: skill.state.name,
@@ -31,7 +32,7 @@ export class Records {
   async agent(agent: Found<'agent'>, project: Found<'project'>) {
     const { name, model_name, provider } = agent.state
     const found = await Promise.all(
-      agent.state.skills.map(async (used) => ({ used, skill: await this.log.resources.byStream('skill', used.skill) })),
+      agent.state.skills.map(async (used) => ({ used, skill: await this.moment.resources.byStream('skill', used.skill) })),
     )
     const skills = await Promise.all(found.flatMap(({ skill }) => (skill ? [this.skill(skill, project)] : [])))
     const extra = found.flatMap(({ used, skill }) => (skill ? [[skill.state.name, maskSecrets(used.params)] as const] : []))
@@ -84,8 +85,8 @@ export class Records {
   }
 
   async #partners({ state }: Found<'chatbot'>) {
-    const agent = state.agent === null ? undefined : await this.log.resources.byStream('agent', state.agent)
-    return { agent, database: await this.log.resources.byStream('database', state.database) }
+    const agent = state.agent === null ? undefined : await this.moment.resources.byStream('agent', state.agent)
+    return { agent, database: await this.moment.resources.byStream('database', state.database) }
   }
 
   database(database: Found<'database'>) {
@@ -150,6 +151,11 @@ export class Records {
     }
   }
 
+  /** What describing a model answers, or an attribute of it. */
+  described(place: ModelPlace): Described {
+    return describeModelPlace(place, this.version)
+  }
+
   /** What reading a model answers, for one of its versions. */
   async model(model: Found<'model'>, version: ModelVersion, project: Found<'project'>) {
     return {
@@ -162,7 +168,7 @@ export class Records {
       problem_definition: problemDefinition(version),
       current_phase: null,
       accuracy: version.result?.accuracy ?? null,
-      data_source: await databaseOf(this.log.resources, version, project),
+      data_source: await databaseOf(this.moment.resources, version, project),
       update: 'up_to_date',
       active: model.state.active === version.version,
       mindsdb_version: this.version,

@@ -1,17 +1,20 @@
 import { notFound } from '../errors.js'
 import type { Found, Kind, Log, Outcome } from '../log/log.js'
 
+/** Where resources are looked up: the log for now, or a moment of the past. */
+type Lookup = Pick<Log, 'resources'>
+
 /** The project with this name. @throws Problem 404 */
-export const projectNamed = async (log: Log, name: string): Promise<Found<'project'>> => {
-  const project = await log.resources.one('project', name)
+export const projectNamed = async ({ resources }: Lookup, name: string): Promise<Found<'project'>> => {
+  const project = await resources.one('project', name)
   if (!project) throw notFound('project', name)
   return project
 }
 
 /** A resource of a project by name or id, and its project. @throws Problem 404 */
-export const inProject = async <K extends Kind>(log: Log, kind: K, projectName: string, ref: string) => {
-  const project = await projectNamed(log, projectName)
-  const found = await log.resources.one(kind, ref, project)
+export const inProject = async <K extends Kind>(at: Lookup, kind: K, projectName: string, ref: string) => {
+  const project = await projectNamed(at, projectName)
+  const found = await at.resources.one(kind, ref, project)
   if (!found) throw notFound(kind, ref)
   return { project, found }
 }

@@ -3,6 +3,8 @@ import { jsonObject, resourceName, text } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
 import { notFound } from '../errors.js'
 import { carryOut, deletion } from './carry-out.js'
+import { tag } from './etag.js'
+import type { Reading } from './reading.js'
 import type { Records } from './records.js'
 import { given, param, queryValue, unwrap, type Route } from './route.js'
 import { asWritten, inProject, projectNamed, projectOf, resultOf } from './scope.js'
@@ -23,23 +25,23 @@ const creation = z.object({ name: resourceName, type: text, params: jsonObject }
 const changes = z.object({ name: resourceName.nullish(), type: text.nullish(), params: jsonObject.nullish() })
 const path = '/projects/:project/skills'
 
-export const skillRoutes = (ledger: Ledger, records: Records): Route[] => [
-  {
-    method: 'get',
+export const skillRoutes = (ledger: Ledger, records: Records, reading: Reading): Route[] => [
+  reading({
     path,
     summary: 'List the skills of a project, or those an agent uses',
     query: z.object({ agent: z.string().optional().describe('name or id of an agent of the project') }),
     answers: { 200: z.array(record) },
-    async handle(req, res) {
-      const project = await projectNamed(ledger.log, param(req, 'project'))
-      const skills = await ledger.log.resources.list('skill', project)
+    async handle(req, res, moment) {
+      const project = await projectNamed(moment, param(req, 'project'))
+      const skills = await moment.resources.list('skill', project)
       const agentRef = queryValue(req, 'agent')
-      const agent = agentRef === undefined ? undefined : await ledger.log.resources.one('agent', agentRef, project)
+      const agent = agentRef === undefined ? undefined : await moment.resources.one('agent', agentRef, project)
       if (agentRef !== undefined && !agent) throw notFound('agent', agentRef)
       const used = agent && new Set(agent.state.skills.map(({ skill }) => skill))
-      res.json(await Promise.all(skills.filter(({ stream }) => used?.has(stream) ?? true).map((skill) => records.skill(skill, project))))
+      const shown = skills.filter(({ stream }) => used?.has(stream) ?? true)
+      res.json(await Promise.all(shown.map((skill) => moment.records.skill(skill, project))))
     },
-  },
+  }),
   {
     method: 'post',
     path,
@@ -55,16 +57,16 @@ export const skillRoutes = (ledger: Ledger, records: Records): Route[] => [
       res.status(201).json(await records.skill(skill, await projectOf(ledger.log, skill)))
     },
   },
-  {
-    method: 'get',
+  reading({
     path: `${path}/:skill`,
     summary: 'Get a skill by name or id',
     answers: { 200: record },
-    async handle(req, res) {
-      const { project, found } = await inProject(ledger.log, 'skill', param(req, 'project'), param(req, 'skill'))
-      res.json(await records.skill(found, project))
+    async handle(req, res, moment) {
+      const { project, found } = await inProject(moment, 'skill', param(req, 'project'), param(req, 'skill'))
+      tag(res, found)
+      res.json(await moment.records.skill(found, project))
     },
-  },
+  }),
   {
     method: 'put',
     path: `${path}/:skill`,

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { whyNotOpened } from '../connections.js'
-import type { Log } from '../log/log.js'
 import { parametrize } from '../sql/parametrize.js'
 import { listDatabases } from './databases.js'
 import { databaseNamed, entriesOf } from './listing.js'
-import type { Records } from './records.js'
+import type { Reading } from './reading.js'
 import { jsonBody, parse, type Route } from './route.js'
 
 const listed = z
@@ -26,25 +25,24 @@ const parametrized = z
   .meta({ id: 'ParametrizedQuery' })
 
 /** What editors ask beside running statements. */
-export const sqlUtilityRoutes = (log: Log, records: Records, defaultProject: string): Route[] => [
-  {
-    method: 'get',
+export const sqlUtilityRoutes = (reading: Reading, defaultProject: string): Route[] => [
+  reading({
     path: '/sql/list_databases',
     summary: 'The databases with the names of their tables',
     answers: { 200: listed },
-    async handle(_req, res) {
-      const names = (await listDatabases(log, records, defaultProject)).map(({ name }) => name)
+    async handle(_req, res, moment) {
+      const names = (await listDatabases(moment, defaultProject)).map(({ name }) => name)
       const data = await Promise.all(
         names.map(async (name) => {
-          const database = await databaseNamed(log, name)
+          const database = await databaseNamed(moment, name)
           if (database.type === 'connection') return { name, tables: [], unavailable: whyNotOpened(database.database.state.engine) }
-          const entries = await entriesOf(log, database)
+          const entries = await entriesOf(moment, database)
           return { name, tables: entries.filter(({ type }) => type !== 'agent' && type !== 'job').map((entry) => entry.name) }
         }),
       )
       res.json({ data })
     },
-  },
+  }),
   {
     method: 'post',
     path: '/sql/query/utils/parametrize_constants',

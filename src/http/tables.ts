@@ -10,14 +10,15 @@ import { carryOut } from './carry-out.js'
 import { fileName } from './files.js'
 import { databaseNamed, entriesOf, type Database, type Entry } from './listing.js'
 import { idempotencyOf, originOf } from './origin.js'
+import type { Reading } from './reading.js'
 import { param, unwrap, type Route } from './route.js'
 
 const record = z.object({ name: z.string(), type: z.enum(['data', 'model', 'view', 'agent', 'system view']) }).meta({ id: 'Table' })
 const creation = z.object({ name: resourceName, select: text, replace: z.boolean().nullish() })
 const path = '/databases/:database/tables'
 
-const tablesOf = async (log: Log, database: Database): Promise<Entry[]> =>
-  (await entriesOf(log, database)).filter(({ type }) => type !== 'job')
+const tablesOf = async (at: Pick<Log, 'resources'>, database: Database): Promise<Entry[]> =>
+  (await entriesOf(at, database)).filter(({ type }) => type !== 'job')
 
 const shown = ({ name, type }: Entry) => ({ name, type: type === 'table' ? 'data' : type })
 
@@ -42,14 +43,15 @@ const queryText = (select: string): string => {
 
 const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``
 
+const tableNamed = async (at: Pick<Log, 'resources'>, database: Database, name: string): Promise<Entry> => {
+  const found = (await tablesOf(at, database)).find((known) => foldName(known.name) === foldName(name))
+  if (!found) throw notFound('table', name)
+  return found
+}
+
 /** What one finds under `/databases/<database>/tables`. CREATE TABLE … is carried out by `sql`, as if it had been sent there. */
-export const tableRoutes = (ledger: Ledger, sql: Pick<SqlEngine, 'execute'>): Route[] => {
+export const tableRoutes = (ledger: Ledger, reading: Reading, sql: Pick<SqlEngine, 'execute'>): Route[] => {
   const { log } = ledger
-  const tableNamed = async (database: Database, name: string): Promise<Entry> => {
-    const found = (await tablesOf(log, database)).find((known) => foldName(known.name) === foldName(name))
-    if (!found) throw notFound('table', name)
-    return found
-  }
   const create = async (req: Request, res: Response): Promise<void> => {
     const { name, select, replace } = unwrap(req, 'table', creation)
     writable(await databaseNamed(log, param(req, 'database')), 'created', name)
@@ -63,15 +65,14 @@ export const tableRoutes = (ledger: Ledger, sql: Pick<SqlEngine, 'execute'>): Ro
     res.locals['positions'] = answer.positions
   }
   return [
-    {
-      method: 'get',
+    reading({
       path,
       summary: 'List what can be read in a database: files, models and views of a project, system views',
       answers: { 200: z.array(record) },
-      async handle(req, res) {
-        res.json((await tablesOf(log, await databaseNamed(log, param(req, 'database')))).map(shown))
+      async handle(req, res, moment) {
+        res.json((await tablesOf(moment, await databaseNamed(moment, param(req, 'database')))).map(shown))
       },
-    },
+    }),
     {
       method: 'post',
       path,
@@ -81,18 +82,17 @@ export const tableRoutes = (ledger: Ledger, sql: Pick<SqlEngine, 'execute'>): Ro
       async handle(req, res) {
         await create(req, res)
         const { name } = unwrap(req, 'table', creation)
-        res.status(201).json(shown(await tableNamed({ type: 'files', name: 'files' }, name)))
+        res.status(201).json(shown(await tableNamed(log, { type: 'files', name: 'files' }, name)))
       },
     },
-    {
-      method: 'get',
+    reading({
       path: `${path}/:table`,
       summary: 'Get one table of a database',
       answers: { 200: record },
-      async handle(req, res) {
-        res.json(shown(await tableNamed(await databaseNamed(log, param(req, 'database')), param(req, 'table'))))
+      async handle(req, res, moment) {
+        res.json(shown(await tableNamed(moment, await databaseNamed(moment, param(req, 'database')), param(req, 'table'))))
       },
-    },
+    }),
     {
       method: 'delete',
       path: `${path}/:table`,
@@ -103,7 +103,7 @@ export const tableRoutes = (ledger: Ledger, sql: Pick<SqlEngine, 'execute'>): Ro
         const name = param(req, 'table')
         writable(database, 'deleted', name)
         const repeated = await ledger.repeated(originOf(req, res), idempotencyOf(req))
-        const file = repeated ? name : (await tableNamed(database, name)).name
+        const file = repeated ? name : (await tableNamed(log, database, name)).name
         await carryOut(ledger, { type: 'DeleteFile', data: { file } }, req, res)
         res.status(204).end()
       },

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { Problem } from '../errors.js'
-import type { Log } from '../log/log.js'
 import { listDatabases } from './databases.js'
 import { entriesOf, findDatabase } from './listing.js'
-import type { Records } from './records.js'
+import type { Reading } from './reading.js'
 import { param, type Route } from './route.js'
 
 const root = z
@@ -27,32 +26,30 @@ const leaf = z
   })
   .meta({ id: 'TreeLeaf' })
 
-export const treeRoutes = (log: Log, records: Records, defaultProject: string): Route[] => [
-  {
-    method: 'get',
+export const treeRoutes = (reading: Reading, defaultProject: string): Route[] => [
+  reading({
     path: '/tree',
     summary: 'The databases, as a tree of objects begins',
     answers: { 200: z.array(root) },
-    async handle(_req, res) {
-      const databases = await listDatabases(log, records, defaultProject)
+    async handle(_req, res, moment) {
+      const databases = await listDatabases(moment, defaultProject)
       res.json(databases.map(({ name, type, engine, deletable, visible }) => ({ name, class: 'db', type, engine, deletable, visible })))
     },
-  },
-  {
-    method: 'get',
+  }),
+  reading({
     path: '/tree/:database',
     summary: 'What a database holds: models, views, agents and jobs of a project, uploaded files, system views',
     query: z.object({ all_schemas: z.string().optional().describe('taken for its clients; there is one schema in each database') }),
     answers: { 200: z.array(leaf) },
-    async handle(req, res) {
+    async handle(req, res, moment) {
       const name = param(req, 'database')
-      const database = await findDatabase(log, name)
+      const database = await findDatabase(moment, name)
       // 400 is what clients of this address know.
       if (!database)
         throw new Problem('wrong_arguments', 'Error', `There is no element with name '${name}'`, {
           hint: 'GET /api/tree lists what there is.',
         })
-      const entries = await entriesOf(log, database)
+      const entries = await entriesOf(moment, database)
       res.json(
         entries.map(({ name, type, engine, deletable }) => ({
           name,
@@ -64,5 +61,5 @@ export const treeRoutes = (log: Log, records: Records, defaultProject: string): 
         })),
       )
     },
-  },
+  }),
 ]

@@ -5,6 +5,8 @@ import type { Ledger } from '../commands/ledger.js'
 import type { Origin } from '../log/log.js'
 import { carryOut, deletion } from './carry-out.js'
 import { idempotencyOf, originOf } from './origin.js'
+import { tag } from './etag.js'
+import type { Reading } from './reading.js'
 import type { Records } from './records.js'
 import { param, unwrap, type Route } from './route.js'
 import { inProject, projectNamed, resultOf } from './scope.js'
@@ -17,7 +19,7 @@ const path = '/projects/:project/views'
 /** Refuses a query that cannot be a view's, before it is recorded; `ofView` is the stream of the view that it is to be of. */
 export type CheckView = (query: string, database: string, origin: Origin, ofView?: string) => Promise<void>
 
-export const viewRoutes = (ledger: Ledger, records: Records, check: CheckView): Route[] => {
+export const viewRoutes = (ledger: Ledger, records: Records, reading: Reading, check: CheckView): Route[] => {
   /** Checks the query, unless the request was carried out before: what it reads may be gone by now. */
   const write = async (req: Request, res: Response, type: 'CreateView' | 'PutView', { view, query }: { view: string; query: string }) => {
     const project = await projectNamed(ledger.log, param(req, 'project'))
@@ -30,16 +32,15 @@ export const viewRoutes = (ledger: Ledger, records: Records, check: CheckView): 
     return { created: positions[0] === written.id, record: records.view(written) }
   }
   return [
-    {
-      method: 'get',
+    reading({
       path,
       summary: 'List the views of a project',
       answers: { 200: z.array(record) },
-      async handle(req, res) {
-        const project = await projectNamed(ledger.log, param(req, 'project'))
-        res.json((await ledger.log.resources.list('view', project)).map((view) => records.view(view)))
+      async handle(req, res, moment) {
+        const project = await projectNamed(moment, param(req, 'project'))
+        res.json((await moment.resources.list('view', project)).map((view) => moment.records.view(view)))
       },
-    },
+    }),
     {
       method: 'post',
       path,
@@ -52,15 +53,16 @@ export const viewRoutes = (ledger: Ledger, records: Records, check: CheckView): 
         res.status(201).json(record)
       },
     },
-    {
-      method: 'get',
+    reading({
       path: `${path}/:view`,
       summary: 'Get a view',
       answers: { 200: record },
-      async handle(req, res) {
-        res.json(records.view((await inProject(ledger.log, 'view', param(req, 'project'), param(req, 'view'))).found))
+      async handle(req, res, moment) {
+        const { found } = await inProject(moment, 'view', param(req, 'project'), param(req, 'view'))
+        tag(res, found)
+        res.json(moment.records.view(found))
       },
-    },
+    }),
     {
       method: 'put',
       path: `${path}/:view`,

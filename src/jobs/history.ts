@@ -6,13 +6,12 @@ import type { Found, Log } from '../log/log.js'
 /** A run as the log tells it; without an end it is under way. Times are UTC. */
 export type RunRecord = { started_at: string; end: { finished_at: string; outcome: JobOutcome; error: string | null } | null }
 
-/** The newest runs of a job, oldest first. */
-export const readRuns = async (log: Pick<Log, 'readStream' | 'streamVersion'>, job: Found<'job'>): Promise<RunRecord[]> => {
+/** The newest runs of a job up to the version that it has, oldest first. */
+export const readRuns = async (log: Pick<Log, 'readStream'>, { stream, version }: Found<'job'>): Promise<RunRecord[]> => {
   // A run is two events.
-  const newest = 2 * limits.jobHistoryMaxRuns
-  const after = Math.max(0, (await log.streamVersion(job.stream)) - newest)
+  const after = Math.max(0, version - 2 * limits.jobHistoryMaxRuns)
   const runs = new Map<string, RunRecord>()
-  for (const { text } of await log.readStream(job.stream, after, newest)) {
+  for (const { text } of await log.readStream(stream, after, version - after)) {
     const { type, data, recorded_at } = parseEnvelope(text)
     if (type === 'JobRunStarted') {
       const { run, started_at } = jobSchemas.JobRunStarted.parse(data)

@@ -66,8 +66,26 @@ export interface Resources {
   linked<K extends Kind>(kind: K, to: StreamId): Promise<Found<K>[]>
 }
 
+/** That an event is in the log: its leaf hash, and the hashes from its sibling up to the root's child. */
+export type InclusionProof = { leaf: Buffer; hashes: Buffer[] }
+
+/** The Merkle tree over the log as RFC 9162 has it: leaf 0 is the event at position 1, and a size is the position it ends with. */
+export interface LogTree {
+  /** @throws Problem 400 when the log has fewer events, as for all of these */
+  rootAt(size: number): Promise<Buffer>
+  /** That the event at a position is in the log of this size. */
+  inclusionProof(position: number, size: number): Promise<InclusionProof>
+  /** That the log of size `to` begins with the one of size `from`; empty when that is plain. */
+  consistencyProof(from: number, to: number): Promise<Buffer[]>
+  /** The fewest complete subtrees that together are the events after position `from` up to `to`, in order. */
+  subtrees(from: number, to: number): Promise<Buffer[]>
+}
+
+/** Whether a payload's key is gone, and the payload that holds what others had in it. */
+export type PayloadState = { isErased: boolean; replacedBy: string | null }
+
 /** The append-only log. Everything that happens goes through `submit`; a promise that resolves is durable. */
-export interface Log {
+export interface Log extends LogTree {
   readonly id: string
   readonly resources: Resources
   /** @throws Problem when the command is refused, the queue is full, or the storage failed and nothing was recorded */
@@ -82,14 +100,25 @@ export interface Log {
   head(): Promise<Head>
   /** A log that could not be written is tried again now and then, and so says no longer than it is true that it cannot. */
   health(): Promise<LogHealth>
-  /** Events after a position, in order; at most `limit`. */
-  readAll(after: number, limit: number): Promise<StoredEvent[]>
-  /** Events of one stream after a version, in order. */
-  readStream(stream: string, after: number, limit: number): Promise<StoredEvent[]>
+  /** Events after a position, in order: at most `limit`, and no more once their texts have `maxChars`. */
+  readAll(after: number, limit: number, maxChars?: number): Promise<StoredEvent[]>
+  /** Events of one stream after a version, in order, bounded alike. */
+  readStream(stream: string, after: number, limit: number, maxChars?: number): Promise<StoredEvent[]>
   /** The number of events in a stream; 0 when there is none. */
   streamVersion(stream: string): Promise<number>
-  /** The plain bytes of a payload; undefined when it was erased or never was. */
+  /** The number of events that a stream had at a position. */
+  versionAt(stream: string, position: number): Promise<number>
+  /** The plain bytes of a payload, or of what replaced it; undefined when it was erased or never was. */
   payload(hash: string): Promise<Buffer | undefined>
+  /** What became of a payload; undefined when it never was. */
+  payloadState(hash: string): Promise<PayloadState | undefined>
+  /** The position of the last `DataErased` event; 0 when nothing was ever erased. */
+  erasedAt(): Promise<number>
+  /**
+   * Resolves when no byte of what `DataErased` events took away is in the storage any more. Such an event takes the keys and
+   * ciphertexts in its own transaction; this waits for what was left of them elsewhere, such as in a write-ahead log.
+   */
+  wipe(): Promise<void>
   /**
    * Calls back after each commit, with the head and the streams that have new events; returns what ends it.
    * A listener that throws becomes a warning of the process.

@@ -2,7 +2,9 @@ import { Vault } from '../vault/vault.js'
 import { checkDataDirectory, findMasterKey } from './data-directory.js'
 import type { StoredEvent } from './log.js'
 import { payloadReader } from './sqlite/payloads.js'
-import { openForReading, readLogId } from './sqlite/schema.js'
+import { openForReading, prepareErasedAt, readLogId } from './sqlite/schema.js'
+import { readTree } from './tree/open-tree.js'
+import { Proofs } from './tree/proofs.js'
 
 /** The log as another process reads it, beside the server or without one. */
 export type LogReader = {
@@ -10,7 +12,11 @@ export type LogReader = {
   head(): number
   /** Events after a position, in order. */
   read(after: number, limit: number): StoredEvent[]
+  /** What can be asked of the tree over the events that there are now. */
+  proofs(): Proofs
   payload(hash: string): Buffer | undefined
+  /** The position of the last erasure; 0 when there was none. */
+  erasedAt(): number
   close(): void
 }
 
@@ -30,8 +36,11 @@ export const openLogReader = (dataDirectory: string, vaultKey?: Buffer): LogRead
     logId: readLogId(db),
     head: () => head.get() ?? 0,
     read: (after, limit) => read.all(after, limit),
+    // In one transaction, so that the events and the tiles are of one moment.
+    proofs: db.transaction(() => new Proofs(readTree(db, head.get() ?? 0))),
     // Without the key the log is whole, and payloads are unreadable.
     payload: key ? payloadReader(db, new Vault(key)) : () => undefined,
+    erasedAt: prepareErasedAt(db),
     close: () => db.close(),
   }
 }

@@ -1,152 +1,152 @@
-import { isDeepStrictEqual } from 'node:util'
-import { catalogue, evolve, hasLinks, linksOf, type Kind, type States } from '../../events/catalogue.js'
-import { genesis, nextChain, sha256Hex } from '../../events/chain.js'
-import { foldName } from '../../events/common.js'
-import { parseEnvelope, type Envelope } from '../../events/envelope.js'
-import { blobsOf, payloadsOf } from '../../events/references.js'
 import type { Head } from './log.js'
-import { isKind } from './lookups.js'
-import { currentEvent } from './sqlite/rebuild.js'
-import { projectOf } from './sqlite/resource-table.js'
-import { openForReading, readLogId, type Connection } from './sqlite/schema.js'
+import { lastPosition, openForReading, readLogId, type Connection } from './sqlite/schema.js'
+import { TreeCheck } from './tree/check.js'
+import { Findings, firstLine, inOrder, maxFindings, type Finding } from './verify/findings.js'
+import { HashWalk } from './verify/hash-walk.js'
+import { startMeaningThread } from './verify/meaning-thread.js'
+import { checkMeaning, type Meaning } from './verify/meaning.js'
+import type { PayloadCounts } from './verify/payload-check.js'
 
-/** Something that does not hold. `position` is the event's, where there is one. */
-export type Finding = { position: number | null; what: string }
+export type { Finding } from './verify/findings.js'
+
+/** What was kept elsewhere of a log at a position: the chain up to it, or the root of the tree over its events. */
+export type KeptHead = Head | { logId: string; position: number; root: Buffer }
 
 export type Verification = {
   ok: boolean
-  head: Head
-  /** Whether a head kept elsewhere proved that nothing newer was taken away. */
+  head: Head & { root: Buffer }
+  /** The newest position up to which a head kept elsewhere proved that nothing was changed or taken away. */
   provenTo: number | null
   findings: Finding[]
-  payloads: { readable: number; erased: number }
+  payloads: PayloadCounts
 }
 
 export type VerifyOptions = {
   logFile: string
   /** SHA-256 of a blob's bytes, or undefined when there is none. Called once for each blob that an event names. */
   blobHash?: (hash: string) => Promise<string | undefined>
-  /** A head that was kept elsewhere. */
-  kept?: Head
+  /** Heads that were kept elsewhere. */
+  kept?: KeptHead | readonly KeptHead[]
   onProgress?: (position: number) => void
+  /** From how many events on the events' meaning is checked in a thread of its own, beside their hashes. */
+  threadFrom?: number
 }
 
-const maxFindings = 100
-const pageSize = 1_000
-
-type Row = { position: number; text: Buffer; kind: string; chain: Buffer }
-type Folded = { kind: Kind; id: number; version: number; created_at: string; updated_at: string; state: States[Kind] }
-
-class Findings {
-  readonly all: Finding[] = []
-  add(position: number | null, what: string): void {
-    if (this.all.length < maxFindings) this.all.push({ position, what })
-  }
-}
-
-/** Walks the events once: hashes, order, envelopes, and the states that follow from them. */
-class Walk {
-  readonly resources = new Map<string, Folded>()
-  readonly payloads = new Map<string, number>()
-  readonly blobs = new Map<string, number>()
-  readonly #versions = new Map<string, number>()
-  #recordedAt = ''
-  position = 0
-  chain: Buffer
-
-  constructor(
-    logId: string,
-    private readonly findings: Findings,
-  ) {
-    this.chain = genesis(logId)
-  }
-
-  step({ position, text, kind, chain }: Row): void {
-    if (position !== this.position + 1) this.findings.add(this.position + 1, `missing: the next event in the file has position ${position}`)
-    this.position = position
-    if (kind !== 'text') this.findings.add(position, `stored as ${kind} instead of text`)
-    const expected = nextChain(this.chain, text)
-    if (!expected.equals(chain)) this.findings.add(position, 'the text is not the one that was chained here')
-    // Going on from what is stored, each further finding is one of its own.
-    this.chain = chain
-    try {
-      this.#envelope(position, parseEnvelope(text.toString()))
-    } catch (error) {
-      this.findings.add(position, `not an event: ${firstLine(error)}`)
-    }
-  }
-
-  #envelope(position: number, envelope: Envelope): void {
-    if (envelope.position !== position) this.findings.add(position, `its text says position ${envelope.position}`)
-    const version = (this.#versions.get(envelope.stream) ?? 0) + 1
-    if (envelope.version !== version) this.findings.add(position, `version ${envelope.version} of its stream, where ${version} should be`)
-    this.#versions.set(envelope.stream, envelope.version)
-    if (envelope.recorded_at < this.#recordedAt) this.findings.add(position, 'recorded before the event that precedes it')
-    this.#recordedAt = envelope.recorded_at
-    for (const hash of payloadsOf(envelope.type, envelope.data)) this.payloads.set(hash, position)
-    for (const hash of blobsOf(envelope.type, envelope.data)) this.blobs.set(hash, position)
-    this.#fold(envelope)
-  }
-
-  #fold(envelope: Envelope): void {
-    const event = currentEvent(envelope)
-    const kind = catalogue.get(event.type)?.kind
-    if (!isKind(kind)) return
-    const before = this.resources.get(envelope.stream)
-    const state = evolve(kind, before?.state, event)
-    if (!state) this.resources.delete(envelope.stream)
-    else
-      this.resources.set(envelope.stream, {
-        kind,
-        id: before?.id ?? envelope.position,
-        version: envelope.version,
-        created_at: before?.created_at ?? envelope.recorded_at,
-        updated_at: envelope.recorded_at,
-        state,
-      })
-  }
-}
+/** A thread takes some 0.1 s to start, in which one alone checks as many events. */
+const worthAThread = 20_000
 
 /**
  * Checks a log from its first event: no gap, no edit, and everything that follows from it as it should be.
- * Reads beside a running server as well as without one.
+ * Reads beside a running server as well as without one. Two walks go side by side over what stood in the file at the start:
+ * one over the bytes (chain, tree, heads), one over what they say (envelopes, states, payloads).
  *
  * @example (await verifyLog({ logFile: 'data/log.sqlite' })).ok
  */
-export const verifyLog = async ({ logFile, blobHash, kept, onProgress }: VerifyOptions): Promise<Verification> => {
+export const verifyLog = async (options: VerifyOptions): Promise<Verification> => {
+  const { logFile, blobHash, onProgress, threadFrom = worthAThread } = options
+  const progress = progressOf(onProgress)
+  const sized = openForReading(logFile)
+  const events = lastPosition(sized)
+  sized.close()
+  const thread = events >= threadFrom ? await startMeaningThread(logFile, progress.meaning) : undefined
   const db = openForReading(logFile)
-  const findings = new Findings()
   try {
     db.exec('BEGIN')
-    const logId = readLogId(db)
-    const walk = new Walk(logId, findings)
-    let provenTo: number | null = null
-    const checkKept = () => {
-      if (kept?.position !== walk.position) return
-      if (kept.logId === logId && kept.chain === walk.chain.toString('hex')) provenTo = kept.position
-      else findings.add(kept.position, 'the chain differs from the head that was kept: the history before it was changed')
-    }
-    checkKept()
-    checkBeforeFirst(db, findings)
-    await walkEvents(db, walk, findings, () => {
-      checkKept()
-      if (walk.position % 100_000 === 0) onProgress?.(walk.position)
-    })
-    if (kept && kept.logId !== logId) findings.add(null, `the head that was kept belongs to another log (${kept.logId})`)
-    else if (kept && kept.position > walk.position)
-      findings.add(walk.position + 1, `missing: the head that was kept has position ${kept.position}, the log ends at ${walk.position}`)
-    compareResources(db, walk, findings)
-    const payloads = checkPayloads(db, walk, findings)
-    if (blobHash) await checkBlobs(walk, findings, blobHash)
-    checkPages(db, findings)
-    const head = { logId, position: walk.position, chain: walk.chain.toString('hex') }
-    return { ok: findings.all.length === 0, head, provenTo, findings: findings.all, payloads }
+    const walked = new Findings()
+    const following = new Findings()
+    // Both go up to the same position: what is written meanwhile is in no walk.
+    const bytes = await checkBytes(db, thread?.until ?? Infinity, [options.kept ?? []].flat(), walked, progress.bytes)
+    if (thread) checkPages(db, following)
+    const meaning = await (thread?.done ?? checkMeaning(db, progress.meaning))
+    if (!thread) checkPages(db, following)
+    if (blobHash) await checkBlobs(meaning, following, blobHash)
+    const all = [...inOrder(walked.all, meaning.events), ...meaning.following, ...following.all].slice(0, maxFindings)
+    return { ok: all.length === 0, ...bytes, findings: all, payloads: meaning.payloads }
   } finally {
     db.close()
+    await thread?.stop()
   }
 }
 
-const firstLine = (error: unknown): string => (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').slice(0, 200)
+const progressEvents = 100_000
+
+/** What both walks have behind them is told to who waits, now and then. */
+const progressOf = (tell: ((position: number) => void) | undefined) => {
+  const at = { bytes: 0, meaning: 0 }
+  let told = 0
+  const reach = (walk: keyof typeof at) => (position: number) => {
+    at[walk] = position
+    const both = Math.min(at.bytes, at.meaning)
+    if (both < told + progressEvents) return
+    told = both - (both % progressEvents)
+    tell?.(told)
+  }
+  return { bytes: reach('bytes'), meaning: reach('meaning') }
+}
+
+/** Walks over the bytes: chain, tree, and the heads that were kept. */
+const checkBytes = async (
+  db: Connection,
+  until: number,
+  kept: readonly KeptHead[],
+  findings: Findings,
+  onProgress: (position: number) => void,
+): Promise<Pick<Verification, 'head' | 'provenTo'>> => {
+  const logId = readLogId(db)
+  const heads = new KeptHeads(logId, kept, findings)
+  const tree = new TreeCheck(db, (position, what) => findings.add(position, what))
+  checkBeforeFirst(db, findings)
+  const walk = new HashWalk(db, logId, findings, (position, leaf, chain) => {
+    tree.step(leaf)
+    heads.compare(position, chain, tree)
+    if (position % 1_024 === 0) onProgress(position)
+  })
+  heads.compare(0, walk.chain, tree)
+  await walk.walk(until)
+  onProgress(walk.position)
+  heads.finish(walk.position)
+  tree.finish()
+  return { head: { logId, position: walk.position, chain: walk.chain.toString('hex'), root: tree.root() }, provenTo: heads.provenTo }
+}
+
+/** The heads that were kept elsewhere, each compared when the walk is where it was taken. */
+class KeptHeads {
+  provenTo: number | null = null
+  readonly #waiting: KeptHead[]
+
+  constructor(
+    private readonly logId: string,
+    kept: readonly KeptHead[],
+    private readonly findings: Findings,
+  ) {
+    this.#waiting = [...kept].sort((a, b) => a.position - b.position)
+  }
+
+  compare(position: number, chain: Buffer, tree: TreeCheck): void {
+    for (let [head] = this.#waiting; head?.position === position; [head] = this.#waiting) {
+      this.#waiting.shift()
+      const agrees = 'root' in head ? head.root.equals(tree.root()) : head.chain === chain.toString('hex')
+      if (head.logId !== this.logId) this.#foreign(head)
+      else if (agrees) this.provenTo = position
+      else
+        this.findings.add(
+          position,
+          `the ${'root' in head ? 'root' : 'chain'} differs from the head that was kept: the history before it was changed`,
+        )
+    }
+  }
+
+  finish(end: number): void {
+    for (const head of this.#waiting)
+      if (head.logId !== this.logId) this.#foreign(head)
+      else if (head.position > end)
+        this.findings.add(end + 1, `missing: the head that was kept has position ${head.position}, the log ends at ${end}`)
+  }
+
+  #foreign({ logId }: KeptHead): void {
+    this.findings.add(null, `the head that was kept belongs to another log (${logId})`)
+  }
+}
 
 /** A row before position 1 would be in no walk, but in the versions of its stream. */
 const checkBeforeFirst = (db: Connection, findings: Findings): void => {
@@ -158,105 +158,12 @@ const checkBeforeFirst = (db: Connection, findings: Findings): void => {
   }
 }
 
-const walkEvents = async (db: Connection, walk: Walk, findings: Findings, afterEach: () => void): Promise<void> => {
-  const page = db.prepare<[number, number], Row>(
-    'SELECT position, CAST(text AS BLOB) AS text, typeof(text) AS kind, chain FROM events WHERE position > ? ORDER BY position LIMIT ?',
-  )
-  for (;;) {
-    let rows: Row[]
-    try {
-      rows = page.all(walk.position, pageSize)
-    } catch (error) {
-      readOneByOne(db, walk, findings, firstLine(error))
-      return
-    }
-    for (const row of rows) {
-      walk.step(row)
-      afterEach()
-    }
-    if (rows.length < pageSize) return
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-}
-
-/** A page that cannot be read as a whole: goes on event by event to the one that cannot be read. */
-const readOneByOne = (db: Connection, walk: Walk, findings: Findings, reason: string): void => {
-  const one = db.prepare<[number], Row>(
-    'SELECT position, CAST(text AS BLOB) AS text, typeof(text) AS kind, chain FROM events WHERE position = ?',
-  )
-  try {
-    for (;;) {
-      const row = one.get(walk.position + 1)
-      if (!row) break
-      walk.step(row)
-    }
-  } catch {
-    // The position after the last readable one is the broken one.
-  }
-  findings.add(walk.position + 1, `cannot be read: ${reason}`)
-}
-
-type ResourceRow = {
-  stream: string
-  kind: string
-  project: string
-  name: string
-  id: number
-  version: number
-  created_at: string
-  updated_at: string
-  state: string
-}
-
-const compareResources = (db: Connection, walk: Walk, findings: Findings): void => {
-  try {
-    const rows = new Map(
-      db
-        .prepare<[], ResourceRow>('SELECT * FROM resources')
-        .all()
-        .map((row) => [row.stream, row]),
-    )
-    for (const [stream, { kind, state, ...rest }] of walk.resources) {
-      const row = rows.get(stream)
-      const expected = { stream, kind, project: projectOf(state), name: foldName(state.name), ...rest, state: JSON.stringify(state) }
-      if (!row) findings.add(rest.id, `${kind} ${state.name} is missing in resources`)
-      else if (!isDeepStrictEqual({ ...row }, expected))
-        findings.add(rest.id, `${kind} ${state.name} in resources differs from what its events say`)
-      rows.delete(stream)
-    }
-    for (const row of rows.values()) findings.add(null, `resources has a ${row.kind} ${row.name} that no event made`)
-    const links = db.prepare<[], { link: string }>(`SELECT source || ' ' || target AS link FROM links`).all()
-    const expected = new Set(
-      [...walk.resources].flatMap(([stream, { kind, state }]) =>
-        hasLinks(kind) ? linksOf(kind, state).map((to) => `${stream} ${to}`) : [],
-      ),
-    )
-    if (links.length !== expected.size || links.some(({ link }) => !expected.has(link)))
-      findings.add(null, 'links differ from what the events say')
-  } catch (error) {
-    findings.add(null, `resources cannot be read: ${firstLine(error)}`)
-  }
-}
-
-const checkPayloads = (db: Connection, walk: Walk, findings: Findings) => {
-  const counts = { readable: 0, erased: 0 }
-  try {
-    const select = db.prepare<[string], { wrapped: Buffer | null; body: Buffer }>('SELECT wrapped, body FROM payloads WHERE hash = ?')
-    for (const [hash, position] of walk.payloads) {
-      const row = select.get(hash)
-      if (!row) findings.add(position, 'its payload is missing, not erased')
-      else if (row.wrapped === null) counts.erased++
-      else if (sha256Hex(row.body) === hash) counts.readable++
-      else findings.add(position, 'its payload is not the one that it names')
-    }
-  } catch (error) {
-    findings.add(null, `payloads cannot be read: ${firstLine(error)}`)
-  }
-  return counts
-}
-
-const checkBlobs = async (walk: Walk, findings: Findings, blobHash: (hash: string) => Promise<string | undefined>): Promise<void> => {
-  for (const [hash, position] of walk.blobs) {
+const checkBlobs = async (
+  { blobs }: Meaning,
+  findings: Findings,
+  blobHash: (hash: string) => Promise<string | undefined>,
+): Promise<void> => {
+  for (const [hash, position] of blobs) {
     const found = await blobHash(hash)
     if (found === undefined) findings.add(position, `its blob ${hash} is missing`)
     else if (found !== hash) findings.add(position, `its blob ${hash} has other content`)

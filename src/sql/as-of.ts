@@ -1,8 +1,8 @@
-import { evolve, upcast, type Kind, type States } from '../../events/catalogue.js'
-import { streamId, type StreamId } from '../../events/common.js'
-import { parseEnvelope } from '../../events/envelope.js'
+import { z } from 'zod'
+import { kinds } from '../../events/catalogue.js'
+import { streamId } from '../../events/common.js'
 import { Problem } from '../errors.js'
-import type { Found, Log, Resources } from '../log/log.js'
+import type { Listed, ListThen } from '../log/past.js'
 import type { Parameters, Statement, StatementKind } from './statements/statement.js'
 
 /** A log position, or a time (without a zone: UTC), at which a whole statement reads. */
@@ -34,51 +34,21 @@ export type Ask = (sql: string, params?: Parameters) => Promise<unknown[][]>
 /** The position that the session's `as_of` names. @throws Problem when there is none */
 export const positionAsOf = async (ask: Ask): Promise<number> => Number((await ask('SELECT max(position) FROM log.events'))[0]?.[0])
 
-/** Where each kind has its history, and the rows there that are of the kind. */
-const histories: Record<Kind, string> = {
-  project: `databases_history WHERE "TYPE" = 'project'`,
-  database: `databases_history WHERE "TYPE" = 'data'`,
-  file: 'files_history WHERE true',
-  skill: 'skills_history WHERE true',
-  agent: 'agents_history WHERE true',
-  chatbot: 'chatbots_history WHERE true',
-  view: 'views_history WHERE true',
-  job: 'job_definitions_history WHERE true',
-  model: 'model_activations_history WHERE true',
-  config: 'config_history WHERE true',
-  engine: 'ml_engines_history WHERE true',
-}
+const listedSchema = z.array(
+  z
+    .tuple([z.string(), z.enum(kinds), z.string().nullable(), z.string(), z.int()])
+    .transform(([stream, kind, project, name, id]): Listed => ({ stream: streamId.parse(stream), kind, project: project ?? '', name, id })),
+)
 
-const pageMaxEvents = 1_000
-
-/** A resource folded from its own events up to a position. */
-const foldedUpTo = async <K extends Kind>(
-  log: Pick<Log, 'readStream'>,
-  kind: K,
-  stream: StreamId,
-  position: number,
-): Promise<Found<K> | undefined> => {
-  let found: Found<K> | undefined
-  for (let version = 0; ; version += pageMaxEvents) {
-    const page = await log.readStream(stream, version, pageMaxEvents)
-    for (const event of page) {
-      if (event.position > position) return found
-      const { type, schema, data, recorded_at: time, version: at } = parseEnvelope(event.text)
-      const state: States[K] | undefined = evolve(kind, found?.state, { type, data: upcast(type, schema, data) })
-      const created = found ?? { id: event.position, created_at: time }
-      found = state && { kind, stream, id: created.id, version: at, created_at: created.created_at, updated_at: time, state }
-    }
-    if (page.length < pageMaxEvents) return found
+/** Lists resources by a SELECT of our own, at the position where `ask` reads. */
+export const listResources =
+  (ask: Ask): ListThen =>
+  async ({ kind, project }) => {
+    const conditions = [...(kind === undefined ? [] : ['kind = :kind']), ...(project === undefined ? [] : ['project_id = :project'])]
+    const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
+    const rows = await ask(`SELECT stream, kind, project_id, name, id FROM log.resources ${where} ORDER BY id`, {
+      ...(kind !== undefined && { kind }),
+      ...(project !== undefined && { project }),
+    })
+    return listedSchema.parse(rows)
   }
-}
-
-/** Resources by name as they were at a position. `ask` reads there. */
-export const resourcesAsOf = (log: Pick<Log, 'readStream'>, position: number, ask: Ask): Pick<Resources, 'one'> => ({
-  async one(kind, name, project) {
-    const named = `"NAME" = :name AND "VALID_TO" IS NULL${project ? ' AND "PROJECT" = :project' : ''}`
-    const params = { name, ...(project && { project: project.state.name }) }
-    const rows = await ask(`SELECT "STREAM" FROM information_schema.${histories[kind]} AND ${named}`, params)
-    const stream = streamId.safeParse(rows[0]?.[0])
-    return stream.success ? foldedUpTo(log, kind, stream.data, position) : undefined
-  },
-})

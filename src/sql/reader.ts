@@ -2,11 +2,12 @@ import type { Json, JsonObject } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
 import { isProblem, Problem } from '../errors.js'
 import type { Resources } from '../log/log.js'
+import { Past } from '../log/past.js'
 import type { PredictionRecorder } from '../models/recorder.js'
 import { systemDatabaseOf } from '../system-databases.js'
-import { answerQuery, type Analytics } from './answer-query.js'
+import { answerQuery, type Analytics, type AnalyticsRequest } from './answer-query.js'
 import { allRows, chunkOf, tableOf, unlessEmpty, type SqlAnswer, type SqlContext } from './answer.js'
-import { positionAsOf, resourcesAsOf, type AsOf } from './as-of.js'
+import { listResources, positionAsOf, type AsOf } from './as-of.js'
 import { connectionProblem } from './connections.js'
 import { describeModelPlace, findModelPlace, type Described } from './describe-model.js'
 import { inStatement } from './made-statement.js'
@@ -53,7 +54,11 @@ export const rowsAnswer = (rows: readonly JsonObject[], context: SqlContext, pos
 
 /** Answers the statements that read: SELECT, SHOW, DESCRIBE and what becomes one of them, now or at a position of the past. */
 export class Reader {
-  constructor(private readonly options: ReaderOptions) {}
+  readonly #past: Past
+
+  constructor(private readonly options: ReaderOptions) {
+    this.#past = new Past(options.ledger.log)
+  }
 
   /** Answers a SELECT of the user's, or a part of the statement that is one. */
   select(select: { sql: string; within?: Span; wanted?: Wanted }, session: StatementSession): Promise<SqlAnswer> {
@@ -73,6 +78,13 @@ export class Reader {
   /** The position that `as_of` names. @throws Problem when there is none */
   positionAsOf(asOf: AsOf): Promise<number> {
     return positionAsOf((sql) => this.#rows(sql, asOf))
+  }
+
+  /** Resources as they were at a position that the log has. */
+  resourcesAt(position: number): Resources {
+    // All that the log has later is hidden, so that the tables need not have followed it.
+    const list = listResources((sql, params) => this.#read({ sql, upTo: position, ...(params && { params }) }))
+    return this.#past.at(position, list)
   }
 
   /** What this server says of itself, when that is what is asked. */
@@ -161,16 +173,19 @@ export class Reader {
   }
 
   /** Resources as the statement may see them: now, or then. */
-  #resourcesOf({ position }: StatementSession): Pick<Resources, 'one'> {
-    const { log } = this.options.ledger
-    return position === undefined ? log.resources : resourcesAsOf(log, position, (sql, params) => this.#rows(sql, position, params))
+  #resourcesOf({ position }: StatementSession): Resources {
+    return position === undefined ? this.options.ledger.log.resources : this.resourcesAt(position)
   }
 
   /** All rows of a small query of our own, at a position of the past. */
   async #rows(sql: string, asOf: AsOf, params: Parameters = {}): Promise<unknown[][]> {
-    const { ledger, analytics, defaultProject } = this.options
-    const { position } = await ledger.log.head()
-    const { rows } = await analytics.query({ sql, db: defaultProject, defaultProject, upTo: position, asOf, params }, {})
+    const { position } = await this.options.ledger.log.head()
+    return this.#read({ sql, upTo: position, asOf, params })
+  }
+
+  async #read(request: Omit<AnalyticsRequest, 'db' | 'defaultProject'>): Promise<unknown[][]> {
+    const { analytics, defaultProject } = this.options
+    const { rows } = await analytics.query({ ...request, db: defaultProject, defaultProject }, {})
     return allRows(rows)
   }
 }

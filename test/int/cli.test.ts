@@ -199,7 +199,7 @@ describe('with the server stopped', () => {
     expect(broken.out).toContain('skill sales in resources differs from what its events say')
     const rebuilt = await cli('rebuild')
     expect(rebuilt).toMatchObject({ code: 0, err: '' })
-    expect(rebuilt.out).toMatch(/^resources follow from \d+ events again\n$/)
+    expect(rebuilt.out).toMatch(/^resources and the tree follow from \d+ events again\n$/)
     expect((await cli('verify')).code).toBe(0)
   })
 

@@ -200,6 +200,7 @@ const trainingStep = (state: ModelState, { choice, ...of }: Step): Omit<Written,
     state.active = chosen.version
     return { type: 'ModelVersionActivated', data: { version: chosen.version } }
   }
+  if (pick === 9) return { type: 'ModelRecordingChanged', data: { recording: choice % 2 === 0 ? 'off' : 'all' } }
   if (idle && pick % 3 === 2) {
     state.versions.splice(state.versions.indexOf(idle), 1)
     return { type: 'ModelVersionDeleted', data: { version: idle.version } }

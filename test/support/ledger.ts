@@ -22,14 +22,15 @@ const tables = `
   CREATE TABLE ledger.files_history (stream VARCHAR, id BIGINT, name VARCHAR COLLATE NOCASE, content VARCHAR, bytes BIGINT, row_count BIGINT, columns JSON, original_name VARCHAR, ${history});
   CREATE TABLE ledger.configs_history (stream VARCHAR, id BIGINT, name VARCHAR COLLATE NOCASE, value JSON, ${history});
   CREATE TABLE ledger.engines_history (stream VARCHAR, id BIGINT, name VARCHAR COLLATE NOCASE, handler VARCHAR, parameters JSON, ${history});
-  CREATE TABLE ledger.models_history (stream VARCHAR, id BIGINT, project VARCHAR, name VARCHAR COLLATE NOCASE, active INTEGER, ${history});
+  CREATE TABLE ledger.models_history (stream VARCHAR, id BIGINT, project VARCHAR, name VARCHAR COLLATE NOCASE, active INTEGER, recording VARCHAR, ${history});
   CREATE TABLE ledger.model_versions_history (stream VARCHAR, version INTEGER, id BIGINT, engine VARCHAR, target VARCHAR, database VARCHAR, query VARCHAR, options JSON, seed BIGINT,
     activate BOOLEAN, tag VARCHAR, status VARCHAR, error VARCHAR, artefact VARCHAR, matrix VARCHAR, read_at BIGINT, rows BIGINT, accuracy DOUBLE, report JSON, runtime JSON, seconds DOUBLE, requested_at TIMESTAMP, ${history});
   CREATE TABLE ledger.jobs_history (stream VARCHAR, id BIGINT, project VARCHAR, name VARCHAR COLLATE NOCASE, query VARCHAR, if_query VARCHAR, start_at VARCHAR, end_at VARCHAR, schedule VARCHAR, next_run_at VARCHAR, ${history});
   CREATE TABLE ledger.job_runs_started (position BIGINT, actor VARCHAR, job VARCHAR, run VARCHAR, due_at TIMESTAMP, started_at TIMESTAMP);
   CREATE TABLE ledger.job_runs_finished (position BIGINT, finished_at TIMESTAMP, job VARCHAR, run VARCHAR, outcome VARCHAR, error VARCHAR, statements JSON);
   CREATE TABLE ledger.events (position BIGINT, stream VARCHAR, version BIGINT, type VARCHAR, schema INTEGER, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, correlation VARCHAR, causation VARCHAR, data JSON);
-  CREATE TABLE ledger.prediction_receipts (position BIGINT, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, model VARCHAR, version INTEGER, rows BIGINT, statement VARCHAR, read_at BIGINT);
+  CREATE TABLE ledger.prediction_receipts (position BIGINT, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, model VARCHAR, version INTEGER, rows BIGINT, statement VARCHAR, read_at BIGINT, payload VARCHAR);
+  CREATE TABLE ledger.erasures (position BIGINT, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, what VARCHAR, subject VARCHAR, reason VARCHAR, payloads VARCHAR[], blobs VARCHAR[]);
   CREATE TABLE ledger.predictions (position BIGINT, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, model VARCHAR, version INTEGER, row INTEGER, input JSON, output JSON, readable BOOLEAN);`
 
 const quoted = (value: unknown): string => {

@@ -1,18 +1,24 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import type { EventReader, PayloadReader } from '../../projections/replay.js'
 import type { StoredEvent } from '../../projections/staging.js'
+import type { TablesLog } from '../../src/analytics/store.js'
 import { MemoryLog, type Written } from './memory-log.js'
 
 /** Reads a log file that holds nothing but events. */
-export const openSqliteLog = (dataDirectory: string): EventReader & PayloadReader => {
+export const openSqliteLog = (dataDirectory: string): TablesLog => {
   const sqlite = new Database(join(dataDirectory, 'log.sqlite'), { readonly: true })
   const head = sqlite.prepare<[], number | null>('SELECT max(position) FROM events').pluck()
   const read = sqlite.prepare<[number, number], StoredEvent>(
     'SELECT position, text FROM events WHERE position > ? ORDER BY position LIMIT ?',
   )
-  return { head: () => head.get() ?? 0, read: (after, limit) => read.all(after, limit), payload: () => undefined }
+  const erasedAt = sqlite.prepare<[], number | null>(`SELECT max(position) FROM events WHERE text LIKE '%"type":"DataErased"%'`).pluck()
+  return {
+    head: () => head.get() ?? 0,
+    read: (after, limit) => read.all(after, limit),
+    payload: () => undefined,
+    erasedAt: () => erasedAt.get() ?? 0,
+  }
 }
 
 /** A data directory with a log of events alone, which another process can follow. */

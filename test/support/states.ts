@@ -79,8 +79,8 @@ export const expectedRows = (kind: Kind, envelopes: readonly Envelope[], positio
     .map(([stream, state]) => {
       if (kind === 'job') return { stream, ...jobRow(state as Job) }
       if (kind !== 'model') return { stream, ...state }
-      const { project, name, active } = state as Model
-      return { stream, project, name, active }
+      const { project, name, active, recording } = state as Model
+      return { stream, project, name, active, recording }
     })
     .sort((a, b) => (a.stream < b.stream ? -1 : 1))
 

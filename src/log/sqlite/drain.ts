@@ -1,11 +1,16 @@
 import { catalogue, currentSchema, type EventDefinition, type LedgerEvent } from '../../../events/catalogue.js'
-import { nextChain } from '../../../events/chain.js'
+import { chainLeaf, leafHash } from '../../../events/chain.js'
 import { unfitJson } from '../../../events/common.js'
 import { renderEnvelope } from '../../../events/envelope.js'
-import { payloadsOf } from '../../../events/references.js'
+import { erasedPayloadsOf, payloadsOf } from '../../../events/references.js'
 import { Problem, wrong } from '../../errors.js'
 import { limits } from '../../limits.js'
 import type { AnyFound, Changed, NewEvent, Origin, Outcome, Submission, Written } from '../log.js'
+import type { MerkleTree } from '../tree/merkle-tree.js'
+import { openTree } from '../tree/open-tree.js'
+import { Proofs } from '../tree/proofs.js'
+import { leafReader } from '../tree/tile-store.js'
+import { prepareErase } from './payloads.js'
 import { ResourceTable } from './resource-table.js'
 import type { Connection } from './schema.js'
 import { nextInstant, readTail, type Tail } from './tail.js'
@@ -18,12 +23,15 @@ type StoredAnswer = { fingerprint: string; answer: string }
  */
 export class Drain {
   readonly resources: ResourceTable
+  readonly #tree: MerkleTree
+  readonly proofs: Proofs
   #tail: Tail
   #changed = new Map<string, EventDefinition['kind']>()
   #written: Written[] = []
   readonly #db: Connection
   readonly #insertEvent
   readonly #insertPayload
+  readonly #erase
   readonly #answer
   readonly #remember
   readonly #statements
@@ -31,11 +39,14 @@ export class Drain {
   constructor(db: Connection) {
     this.#db = db
     this.#tail = readTail(db)
+    this.#tree = openTree(db, this.#tail.position)
+    this.proofs = new Proofs(this.#tree)
     this.resources = new ResourceTable(db)
     this.#insertEvent = db.prepare<[number, string, Buffer]>('INSERT INTO events (position, text, chain) VALUES (?, ?, ?)')
     this.#insertPayload = db.prepare<[string, string, Buffer, Buffer]>(
       'INSERT OR IGNORE INTO payloads (hash, key_id, wrapped, body) VALUES (?, ?, ?, ?)',
     )
+    this.#erase = prepareErase(db)
     this.#answer = db.prepare<[string, string], StoredAnswer>('SELECT fingerprint, answer FROM answers WHERE actor = ? AND key = ?')
     this.#remember = db.prepare<[string, string, string, string, string]>('INSERT INTO answers VALUES (?, ?, ?, ?, ?)')
     this.#statements = {
@@ -95,6 +106,7 @@ export class Drain {
       // Ours: SQLite is well, and only this command is undone.
       this.#statements.undo.run()
       this.#statements.release.run()
+      if (this.#tail !== before) this.#tree.reset(leafReader(this.#db), before.position)
       this.#tail = before
       this.#written.length = length
       throw error
@@ -123,6 +135,7 @@ export class Drain {
       return this.#tail.position
     })
     for (const p of submission.payloads) if (named.has(p.hash)) this.#insertPayload.run(p.hash, p.keyId, p.wrapped, p.body)
+    for (const { event } of events) for (const erased of erasedPayloadsOf(event.type, event.data)) this.#erase(erased)
     const stream = events.at(-1)?.stream ?? null
     const outcome: Outcome = { positions, stream, resource, repeated: false }
     const { origin, idempotency } = submission
@@ -145,9 +158,11 @@ export class Drain {
       throw new Problem('too_large', 'Too large', `the ${type} event would have more than ${limits.eventMaxBytes} bytes`, {
         hint: 'Send less in one command.',
       })
-    const chain = nextChain(this.#tail.chain, text)
+    const leaf = leafHash(text)
+    const chain = chainLeaf(this.#tail.chain, leaf)
     this.#insertEvent.run(position, text, chain)
     this.#written.push({ event, source: origin.source })
+    this.#tree.append(leaf)
     this.#tail = { position, chain, microseconds: at.microseconds }
     return this.resources.apply(stream, version, position, at.text, event)
   }

@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3'
+import { treeTable } from '../tree/tile-store.js'
 
 export type Connection = Database.Database
 
@@ -53,6 +54,16 @@ const schema = `
   ) STRICT, WITHOUT ROWID;
 `
 
+/**
+ * What releases since the first one added. The tree is filled when the log is opened. A file that was written without `secure_delete` may hold copies of what was
+ * deleted: it is written anew before the first erasure, which then notes so (see wipe.ts).
+ */
+const additions = (db: Connection): void => {
+  db.exec(treeTable)
+  if (db.prepare(`SELECT 1 FROM pragma_table_info('payloads') WHERE name = 'replaced_by'`).get() === undefined)
+    db.exec('ALTER TABLE payloads ADD COLUMN replaced_by TEXT')
+}
+
 /** Opens the log's file for writing and makes what is missing. Durable: each commit is on the disk before it returns. */
 export const openForWriting = (file: string, freshLogId: () => string): Connection => {
   const db = new Database(file, { timeout: 5_000 })
@@ -61,11 +72,13 @@ export const openForWriting = (file: string, freshLogId: () => string): Connecti
   db.pragma('recursive_triggers = ON') // so that REPLACE meets the triggers too
   db.pragma('foreign_keys = ON')
   db.pragma('wal_autocheckpoint = 4000')
+  db.pragma('secure_delete = ON') // what is erased is overwritten, and so is what a page held before it was split
   if (db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'meta'`).get() === undefined)
     db.transaction(() => {
       db.exec(schema)
-      db.prepare(`INSERT INTO meta VALUES ('log_id', ?)`).run(freshLogId())
+      db.prepare(`INSERT INTO meta VALUES ('log_id', ?), ('secure_delete', 'always')`).run(freshLogId())
     })()
+  additions(db)
   return db
 }
 
@@ -79,9 +92,18 @@ export const openForReading = (file: string): Connection => {
 export const readMeta = (db: Connection, key: string): string | undefined =>
   db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck().get(key)
 
+/** Reads the position of the last erasure; 0 when there was none. The log's own stream is short. */
+export const prepareErasedAt = (db: Connection): (() => number) => {
+  const last = db.prepare<[], number | null>(`SELECT max(position) FROM events WHERE stream = 'log' AND type = 'DataErased'`).pluck()
+  return () => last.get() ?? 0
+}
+
 /** The random id of the log, which its chain begins with. @throws when the file holds no log */
 export const readLogId = (db: Connection): string => {
   const id = readMeta(db, 'log_id')
   if (id === undefined) throw new Error('the log has no id')
   return id
 }
+
+/** The newest event's position; 0 when there is none. */
+export const lastPosition = (db: Connection): number => db.prepare<[], number | null>('SELECT max(position) FROM events').pluck().get() ?? 0

@@ -1,15 +1,30 @@
+import type { Statement } from 'better-sqlite3'
+import { closeSync, openSync } from 'node:fs'
 import { v4 as uuidv4 } from 'uuid'
 import { ConfigError } from '../../config.js'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
 import type { Vault } from '../../vault/vault.js'
-import type { Batch, Changed, Head, Log, LogHealth, Outcome, Resources, StoredEvent, Submission } from '../log.js'
+import type {
+  Batch,
+  Changed,
+  Head,
+  InclusionProof,
+  Log,
+  LogHealth,
+  Outcome,
+  PayloadState,
+  Resources,
+  StoredEvent,
+  Submission,
+} from '../log.js'
 import { Drain, isStorageError } from './drain.js'
-import { payloadReader, type PayloadReader } from './payloads.js'
+import { payloadReader, payloadStates, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
 import type { ResourceTable } from './resource-table.js'
 import { tryToWrite } from './probe.js'
-import { openForWriting, readLogId, readMeta, type Connection } from './schema.js'
+import { openForWriting, prepareErasedAt, readLogId, readMeta, type Connection } from './schema.js'
+import { wipe, type OpenFile } from './wipe.js'
 
 type Options = {
   file: string
@@ -22,14 +37,37 @@ type Options = {
 }
 
 type Waiting = { make: () => Submission; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
-type Open = { db: Connection; drain: Drain; readAfter: ReturnType<typeof prepareReads>; payload: PayloadReader }
+type Open = OpenFile & {
+  drain: Drain
+  readAfter: ReturnType<typeof prepareReads>
+  payload: PayloadReader
+  payloadState: ReturnType<typeof payloadStates>
+  erasedAt: () => number
+}
 
 const prepareReads = (db: Connection) => ({
   all: db.prepare<[number, number], StoredEvent>('SELECT position, text FROM events WHERE position > ? ORDER BY position LIMIT ?'),
   stream: db.prepare<[string, number, number], StoredEvent>(
     'SELECT position, text FROM events WHERE stream = ? AND version > ? ORDER BY version LIMIT ?',
   ),
+  // The index has the positions too: no text is read.
+  version: db
+    .prepare<[string, number], number>('SELECT version FROM events WHERE stream = ? AND position <= ? ORDER BY version DESC LIMIT 1')
+    .pluck(),
 })
+
+/** The rows of a statement until their texts have so many characters; the row that reaches them is the last. */
+const bounded = <P extends unknown[]>(statement: Statement<P, StoredEvent>, parameters: P, maxChars = Infinity): StoredEvent[] => {
+  if (maxChars === Infinity) return statement.all(...parameters)
+  const events: StoredEvent[] = []
+  let chars = 0
+  for (const event of statement.iterate(...parameters)) {
+    events.push(event)
+    chars += event.text.length
+    if (chars >= maxChars) break
+  }
+  return events
+}
 
 /** The first server notes which key it seals with; another key would make a log of two halves. */
 const requireSameKey = (db: Connection, vault: Vault): void => {
@@ -142,20 +180,52 @@ export class SqliteLog implements Log {
     }
   }
 
-  async readAll(after: number, limit: number): Promise<StoredEvent[]> {
-    return this.#read(({ readAfter }) => readAfter.all.all(after, limit))
+  async readAll(after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
+    return this.#read(({ readAfter }) => bounded(readAfter.all, [after, limit], maxChars))
   }
 
-  async readStream(stream: string, after: number, limit: number): Promise<StoredEvent[]> {
-    return this.#read(({ readAfter }) => readAfter.stream.all(stream, after, limit))
+  async readStream(stream: string, after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
+    return this.#read(({ readAfter }) => bounded(readAfter.stream, [stream, after, limit], maxChars))
   }
 
   async streamVersion(stream: string): Promise<number> {
     return this.#read(({ drain }) => drain.resources.versionOf(stream))
   }
 
+  async versionAt(stream: string, position: number): Promise<number> {
+    return this.#read(({ readAfter }) => readAfter.version.get(stream, position) ?? 0)
+  }
+
   async payload(hash: string): Promise<Buffer | undefined> {
     return this.#read(({ payload }) => payload(hash))
+  }
+
+  async rootAt(size: number): Promise<Buffer> {
+    return this.#read(({ drain }) => drain.proofs.rootAt(size))
+  }
+
+  async inclusionProof(position: number, size: number): Promise<InclusionProof> {
+    return this.#read(({ drain }) => drain.proofs.inclusionProof(position, size))
+  }
+
+  async consistencyProof(from: number, to: number): Promise<Buffer[]> {
+    return this.#read(({ drain }) => drain.proofs.consistencyProof(from, to))
+  }
+
+  async subtrees(from: number, to: number): Promise<Buffer[]> {
+    return this.#read(({ drain }) => drain.proofs.subtrees(from, to))
+  }
+
+  async payloadState(hash: string): Promise<PayloadState | undefined> {
+    return this.#read(({ payloadState }) => payloadState(hash))
+  }
+
+  async erasedAt(): Promise<number> {
+    return this.#read(({ erasedAt }) => erasedAt())
+  }
+
+  async wipe(): Promise<void> {
+    await wipe(() => this.#read((open) => open))
   }
 
   onCommitted(listener: (position: number, changed: Changed) => void): () => void {
@@ -177,7 +247,10 @@ export class SqliteLog implements Log {
     try {
       for (const pragma of this.#options.pragmas ?? []) db.pragma(pragma)
       ensureResources(db)
-      this.#open = { db, drain: new Drain(db), readAfter: prepareReads(db), payload: payloadReader(db, this.#options.vault) }
+      const payloads = { payload: payloadReader(db, this.#options.vault), payloadState: payloadStates(db) }
+      const reads = { readAfter: prepareReads(db), erasedAt: prepareErasedAt(db), ...payloads }
+      const drain = new Drain(db)
+      this.#open = { db, drain, ...reads, bytes: openSync(this.#options.file, 'r+') }
       return this.#open
     } catch (error) {
       db.close()
@@ -196,8 +269,10 @@ export class SqliteLog implements Log {
   }
 
   #disconnect(): void {
-    this.#open?.db.close()
+    const open = this.#open
     this.#open = undefined
+    open?.db.close()
+    if (open) closeSync(open.bytes)
   }
 
   #schedule(): void {

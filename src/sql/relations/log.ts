@@ -1,6 +1,6 @@
 import { jobRuns, jobsHistory } from './job-runs.js'
 import { projections } from './projections.js'
-import { column, heldAt, masked, nocase, type Relation } from './relation.js'
+import { at, column, heldAt, masked, nocase, type Relation } from './relation.js'
 
 const position = column('position', 'BIGINT', 'Place in the log, from 1, without gaps.')
 const recordedAt = column('recorded_at', 'TIMESTAMP', 'When it was recorded (UTC).')
@@ -78,5 +78,44 @@ const receipts: Relation = {
   sql: served('prediction_receipts', 'e.rows, e.statement, e.read_at'),
 }
 
+/** The table of each kind of resource, and whether what it holds is in a project. */
+const kindTables: Readonly<Record<string, { table: string; inProject: boolean }>> = {
+  project: { table: 'projects', inProject: false },
+  skill: { table: 'skills', inProject: true },
+  agent: { table: 'agents', inProject: true },
+  chatbot: { table: 'chatbots', inProject: true },
+  model: { table: 'models', inProject: true },
+  view: { table: 'views', inProject: true },
+  job: { table: 'jobs', inProject: true },
+  database: { table: 'databases', inProject: false },
+  file: { table: 'files', inProject: false },
+  config: { table: 'configs', inProject: false },
+  engine: { table: 'engines', inProject: false },
+}
+
+const ofKind = ([kind, { table, inProject }]: [string, { table: string; inProject: boolean }]) => `
+      SELECT '${kind}' AS kind, ${inProject ? 'project' : 'CAST(NULL AS VARCHAR) AS project'}, CAST(name AS VARCHAR) AS name, stream, id, created_at
+      FROM ${at(table)} AS t`
+
+const resources: Relation = {
+  name: 'resources',
+  about: 'Everything that is there, one row for each resource of any kind; log.resources AT (VERSION => 40) lists what was.',
+  kind: 'BASE TABLE',
+  columns: [
+    column('kind', 'VARCHAR', 'What it is: project, skill, agent, chatbot, model, view, job, database, file, config or engine.'),
+    column('project', 'VARCHAR', 'Project that holds it; empty for what is in none.'),
+    column('project_id', 'VARCHAR', 'Stream of that project.'),
+    column('name', 'VARCHAR', 'Name of it; compared without case.'),
+    column('stream', 'VARCHAR', 'Stream of it in log.events.'),
+    column('id', 'BIGINT', 'Position of the event that created it; the id that REST shows.'),
+    column('created_at', 'TIMESTAMP', 'When it was created (UTC).'),
+  ],
+  sql: `
+    SELECT r.kind, ${nocase('p.name')} AS project, r.project AS project_id, ${nocase('r.name')} AS name, r.stream, r.id, r.created_at
+    FROM (${Object.entries(kindTables).map(ofKind).join(' UNION ALL ')}
+    ) AS r LEFT JOIN ledger.projects_history AS p ON p.stream = r.project AND ${heldAt('p', '$position')}
+    ORDER BY r.id`,
+}
+
 /** The schema `log`. */
-export const logRelations: readonly Relation[] = [events, predictions, receipts, jobRuns, jobsHistory, projections]
+export const logRelations: readonly Relation[] = [events, resources, predictions, receipts, jobRuns, jobsHistory, projections]

@@ -189,14 +189,15 @@ const models: Resource = {
 const activations: Resource = {
   name: 'model_activations',
   table: 'models',
-  about: 'Which version of each model answers when none is named.',
+  about: 'Which version of each model answers when none is named, and whether its answers are recorded.',
   columns: [
     nameOf('model'),
     projectColumn,
     column('ACTIVE_VERSION', 'INTEGER', 'Version that answers; empty before the first is complete.'),
+    column('RECORDING', 'VARCHAR', 'all: rows answered one request at a time are kept; off: nothing of them is.'),
   ],
   select: (rows, moment, more, joins) => `
-    SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", r.active AS "ACTIVE_VERSION"${more}
+    SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", r.active AS "ACTIVE_VERSION", r.recording AS "RECORDING"${more}
     FROM ${rows} AS r${joins} LEFT JOIN ledger.projects_history AS p
       ON p.stream = r.project AND ${heldAt('p', moment)}
     WHERE $project IS NULL OR r.project = $project

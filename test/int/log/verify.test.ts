@@ -3,14 +3,17 @@ import Database from 'better-sqlite3'
 import { closeSync, copyFileSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { genesis, nextChain, sha256Hex } from '../../../events/chain.js'
+import { parseEnvelope } from '../../../events/envelope.js'
+import { logStream } from '../../../events/log.js'
 import { predictionsStream } from '../../../events/predictions.js'
+import { payloadsOf } from '../../../events/references.js'
 import { Ledger } from '../../../src/commands/ledger.js'
 import { PredictionRecorder } from '../../../src/models/recorder.js'
 import { readLogId } from '../../../src/log/sqlite/schema.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { verifyLog, type VerifyOptions } from '../../../src/log/verify.js'
 import { Vault } from '../../../src/vault/vault.js'
-import { origin, stream, tamperWith, temporaryDirectory, testKey } from '../../support/log.js'
+import { origin, stream, tamperWith, temporaryDirectory, testKey, writes } from '../../support/log.js'
 
 const { path: directory, remove } = temporaryDirectory()
 const honest = join(directory, 'honest.sqlite')
@@ -88,8 +91,24 @@ describe('an honest log', () => {
     }
   })
 
-  test('whose secret was erased verifies', async () => {
-    expect(await findingsAfter((db) => void db.exec('UPDATE payloads SET wrapped = NULL'))).toEqual([])
+  test('whose secret and content were erased by an event verifies; without the event, or with the key put back, it does not', async () => {
+    const file = join(directory, 'erased.sqlite')
+    copyFileSync(honest, file)
+    const log = new SqliteLog({ file, vault: new Vault(testKey) })
+    const [hash = ''] = payloadsOf('SkillCreated', parseEnvelope(events[1]?.text ?? '').data)
+    const subject = { what: 'secrets' as const, subject: 'skill shop.sales', reason: null }
+    const data = { ...subject, payloads: [{ hash, replacement: null }], blobs: [table] }
+    await log.submit(writes({ stream: logStream, event: { type: 'DataErased', data } }))
+    await log.close()
+    const withoutTable = async (sha: string) => (sha === table ? undefined : blobHash(sha))
+    expect(await verifyLog({ logFile: file, blobHash: withoutTable })).toMatchObject({ findings: [], payloads: { readable: 1, erased: 1 } })
+    tamperWith(file, (db) => void db.prepare(`UPDATE payloads SET wrapped = x'00' WHERE hash = ?`).run(hash))
+    expect((await verifyLog({ logFile: file, blobHash: withoutTable })).findings).toEqual([
+      at(2, 'was erased at position .*, but its key is there'),
+    ])
+    expect(await findingsAfter((db) => void db.prepare('UPDATE payloads SET wrapped = NULL WHERE hash = ?').run(hash))).toEqual([
+      at(2, 'no key, and no event says that it was erased'),
+    ])
   })
 
   test('verifies beside a server that goes on writing', async () => {
@@ -330,6 +349,11 @@ describe('what somebody did to the log', () => {
     expect(gone).toEqual([at(2, 'payload is missing'), at(events.length, 'payload is missing')])
     const changed = await findingsAfter((db) => void db.exec(`UPDATE payloads SET body = CAST(body || x'00' AS BLOB)`))
     expect(changed).toEqual([at(2, 'payload is not the one'), at(events.length, 'payload is not the one')])
+  })
+
+  test('a payload without its key, which no event says to be erased', async () => {
+    const findings = await findingsAfter((db) => void db.exec('UPDATE payloads SET wrapped = NULL'))
+    expect(findings).toEqual([at(2, 'no key, and no event says'), at(events.length, 'no key, and no event says')])
   })
 
   test('a blob removed, or its bytes changed', async () => {

@@ -91,7 +91,8 @@ describe('RetrainModel', () => {
   test('there is a highest number of versions', () => {
     const version: ModelVersion = { version: 1, ...request, status: 'complete', error: null, result: null }
     const versions = Array.from({ length: limits.modelMaxVersions }, () => version)
-    const state = { project: shop, name: 'Churn', active: 1, latest: limits.modelMaxVersions, versions }
+    const recording = 'all' as const
+    const state = { project: shop, name: 'Churn', active: 1, latest: limits.modelMaxVersions, recording, versions }
     const common = { id: 2, version: 9, created_at: '', updated_at: '' }
     const facts = {
       project: { kind: 'project' as const, stream: shop, state: { name: 'Shop' }, ...common },

@@ -4,7 +4,7 @@ import { catalogue, currentSchema, evolve, kinds, linksOf, upcast, type Kind } f
 import { streamId } from '../../../events/common.js'
 import type { FileContent } from '../../../events/file.js'
 import type { TrainingRequest, TrainingResult } from '../../../events/model.js'
-import { blobsOf, payloadsOf } from '../../../events/references.js'
+import { blobsOf, erasedBlobsOf, erasedPayloadsOf, payloadsOf } from '../../../events/references.js'
 
 const p = streamId.parse('00000000-0000-7000-8000-000000000001')
 const s = streamId.parse('00000000-0000-7000-8000-000000000002')
@@ -83,6 +83,7 @@ const samples: Record<string, object> = {
   ModelTrainingFailed: { version: 1, error: 'no rows' },
   ModelVersionActivated: { version: 1 },
   ModelVersionDeleted: { version: 1 },
+  ModelRecordingChanged: { recording: 'off' },
   ModelDeleted: {},
   ViewCreated: view,
   ViewUpdated: { query: 'SELECT 2' },
@@ -106,6 +107,8 @@ const samples: Record<string, object> = {
   JobExpired: {},
   JobDeleted: {},
   PredictionsServed: served,
+  DataErased: { what: 'request', subject: 'r', reason: null, payloads: [{ hash, replacement: hash }], blobs: [hash] },
+  MasterKeyRotated: { from: 'a1', to: 'b2', payloads: 3 },
 }
 const event = (type: string) => ({ type, data: samples[type] })
 
@@ -231,16 +234,25 @@ describe('evolve', () => {
     expect(() => evolve('skill', undefined, { type: 'Nonsense', data: {} })).toThrow('unreachable')
   })
 
+  test('the recording of a model is all until it is changed', () => {
+    const switched = fold('model', event('ModelCreated'), event('ModelRecordingChanged'))
+    expect(switched).toMatchObject({ name: 'm', recording: 'off' })
+    expect(evolve('model', switched as never, { type: 'ModelRecordingChanged', data: { recording: 'all' } })).toMatchObject({
+      recording: 'all',
+    })
+  })
+
   test("a model's life: generating, training, complete, active, retrained, failed, version deleted", () => {
     const requested = { ...request, status: 'generating', error: null, result: null }
     const first = [event('ModelCreated'), event('ModelTrainingRequested')]
-    expect(fold('model', ...first)).toEqual({ project: p, name: 'm', active: null, latest: 1, versions: [requested] })
+    expect(fold('model', ...first)).toEqual({ project: p, name: 'm', active: null, latest: 1, recording: 'all', versions: [requested] })
     const trained = [...first, event('ModelVersionActivated'), event('ModelTrainingStarted'), event('ModelTrained')]
     expect(fold('model', ...trained)).toEqual({
       project: p,
       name: 'm',
       active: 1,
       latest: 1,
+      recording: 'all',
       versions: [{ ...requested, status: 'complete', result }],
     })
     const second = [
@@ -277,5 +289,20 @@ describe('references', () => {
     expect(blobsOf('FileCreated', samples['FileCreated'] as never)).toEqual([hash])
     expect(blobsOf('ModelTrained', result)).toEqual([hash, hash])
     expect(blobsOf('SkillCreated', skill)).toEqual([])
+  })
+
+  test('an erasure names only what it put in the place of another; what it erased is told apart', () => {
+    const other = 'cd'.repeat(32)
+    const payloads = [
+      { hash, replacement: other },
+      { hash: other, replacement: null },
+    ]
+    const data = { what: 'request', subject: 'r', reason: null, payloads, blobs: [hash] }
+    expect(payloadsOf('DataErased', data)).toEqual([other])
+    expect(blobsOf('DataErased', data)).toEqual([])
+    expect(erasedPayloadsOf('DataErased', data)).toEqual(payloads)
+    expect(erasedBlobsOf('DataErased', data)).toEqual([hash])
+    expect(erasedPayloadsOf('PredictionsServed', served)).toEqual([])
+    expect(erasedBlobsOf('FileCreated', samples['FileCreated'] as never)).toEqual([])
   })
 })

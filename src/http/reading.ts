@@ -1,0 +1,99 @@
+import type { Request, Response } from 'express'
+import { z } from 'zod'
+import { isProblem, Problem, wrong } from '../errors.js'
+import { limits } from '../limits.js'
+import type { Log, Resources } from '../log/log.js'
+import { Records } from './records.js'
+import { queryValue, type Route } from './route.js'
+
+/** What a read sees: resources now or as they were, and the records that are made of them. */
+export type Moment = { readonly resources: Resources; readonly records: Records }
+
+/** A route that reads. Its method is GET, and it takes `as_of` beside what its own query says. */
+export type Read = Omit<Route, 'method' | 'handle'> & { handle: (req: Request, res: Response, moment: Moment) => Promise<void> }
+
+/** Makes a route of a read. */
+export type Reading = (read: Read) => Route
+
+/** Who knows the past. @throws Problem where there is none, or the tables that list it are not at hand */
+export type PastReader = {
+  positionAsOf: (time: string) => Promise<number>
+  resourcesAt: (position: number) => Resources
+}
+
+const asOf = z.object({
+  as_of: z
+    .string()
+    .max(limits.asOfMaxChars)
+    .optional()
+    .describe('a log position, or a time (RFC 3339, or YYYY-MM-DD HH:MM:SS in UTC): answers as things were then'),
+})
+
+const timeForm = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?(?:Z|[+-]\d{2}:\d{2})?$/i
+const example = 'as_of=42, as_of=2026-01-31T12:00:00Z; in an address the + of a zone is written %2B.'
+const none = (detail: string, hint: string): Problem => new Problem('wrong_arguments', 'No such position', detail, { hint })
+
+/** The position that `as_of` names; a time names the last position recorded by then. @throws Problem 400 where there is none */
+const positionOf = async (when: string, log: Pick<Log, 'head'>, past: PastReader): Promise<number> => {
+  if (when.length > limits.asOfMaxChars) throw none(`as_of has more than ${limits.asOfMaxChars} characters`, example)
+  if (/^\d+$/.test(when)) {
+    const { position: head } = await log.head()
+    const position = Number(when)
+    if (position >= 1 && position <= head) return position
+    const where = position < 1 ? 'before the start' : 'beyond the head'
+    throw none(`as_of ${when} is ${where} of the log`, `The log has the positions 1 to ${head}.`)
+  }
+  if (!timeForm.test(when)) throw none(`as_of ${JSON.stringify(when)} is neither a position nor a time`, example)
+  return past.positionAsOf(when.toUpperCase().replace('T', ' ')).catch((error: unknown) => {
+    if (isProblem(error) && error.code === 'bad_statement') throw none(error.detail, error.extras.hint ?? example)
+    throw error
+  })
+}
+
+/** The tables list what was there; without them there is only now. */
+const unlessListed = (error: unknown): never => {
+  if (!isProblem(error) || error.code !== 'analytics_unavailable') throw error
+  throw new Problem(error.code, error.title, error.detail, {
+    retryAfterSeconds: 5,
+    ...error.extras,
+    hint: 'Without as_of the same address answers as things are now.',
+  })
+}
+
+/**
+ * What makes routes of reads: each answers as things are now, and with `?as_of=` as they were then, and says in `X-As-Of` at
+ * which position that was.
+ *
+ * @example
+ * const reading = readingOf({ log, past: sql.reader, version })
+ * reading({ path: '/files', summary, answers, handle: async (req, res, { resources }) => res.json(await resources.list('file')) })
+ */
+export const readingOf =
+  ({ log, past, version }: { log: Log; past: PastReader; version: string }): Reading =>
+  ({ handle, ...read }) => {
+    const now: Moment = { resources: log.resources, records: new Records(log, version) }
+    return {
+      ...read,
+      method: 'get',
+      query: asOf.extend(read.query?.shape ?? {}),
+      async handle(req, res) {
+        const when = queryValue(req, 'as_of')
+        if (when === undefined) return handle(req, res, now)
+        try {
+          const position = await positionOf(when, log, past)
+          res.setHeader('X-As-Of', String(position))
+          const resources = past.resourcesAt(position)
+          await handle(req, res, { resources, records: new Records({ resources }, version) })
+        } catch (error) {
+          unlessListed(error)
+        }
+      },
+    }
+  }
+
+/** The past is only read, and only where there is one. @throws Problem 400 when a route that takes no `as_of` is asked with it */
+export const refuseAsOf = (req: Request, { method, query }: Pick<Route, 'method' | 'query'>): void => {
+  if (query?.shape['as_of'] !== undefined || req.query['as_of'] === undefined) return
+  if (method === 'get') throw wrong('this address has no past: it shows nothing that the log tells', 'Leave out as_of.')
+  throw wrong('as_of is for reads: the past cannot be changed', 'Send the request without as_of; it writes now.')
+}

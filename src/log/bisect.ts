@@ -1,0 +1,37 @@
+import type { Log } from './log.js'
+import { readEvent } from './slices.js'
+
+/**
+ * The first number from `low` to `high` for which something holds that, once it holds, holds for all that follow;
+ * `high + 1` when it holds for none.
+ *
+ * @example await firstWhere(1, 100, async (n) => n * n >= 50) // 8
+ */
+export const firstWhere = async (low: number, high: number, holds: (n: number) => Promise<boolean>): Promise<number> => {
+  let [from, to] = [low, high + 1]
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2)
+    if (await holds(middle)) to = middle
+    else from = middle + 1
+  }
+  return from
+}
+
+/**
+ * The position of the first event that was recorded at a time or later, `head + 1` when none was. Times increase with
+ * positions.
+ *
+ * @param time as events have it: UTC with microseconds
+ */
+export const firstRecordedFrom = (log: Pick<Log, 'readAll'>, time: string, head: number): Promise<number> =>
+  firstWhere(1, head, async (position) => {
+    const [event] = await log.readAll(position - 1, 1)
+    return event !== undefined && readEvent(event).recorded_at >= time
+  })
+
+/** The version in a stream of the last event up to a position; 0 when there is none. */
+export const versionAt = async (log: Pick<Log, 'readStream' | 'streamVersion'>, stream: string, position: number): Promise<number> =>
+  (await firstWhere(1, await log.streamVersion(stream), async (version) => {
+    const [event] = await log.readStream(stream, version - 1, 1)
+    return event !== undefined && event.position > position
+  })) - 1

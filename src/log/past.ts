@@ -1,0 +1,174 @@
+import { LRUCache } from 'lru-cache'
+import { catalogue, evolve, linksOf, type Kind, type States } from '../../events/catalogue.js'
+import { foldName, type StreamId } from '../../events/common.js'
+import { parseEnvelope } from '../../events/envelope.js'
+import { limits } from '../limits.js'
+import type { AnyFound, Found, Log, Resources } from './log.js'
+import { isKind } from './lookups.js'
+import { currentEvent } from './sqlite/rebuild.js'
+
+/** A resource that was there, as a list names it; `project` is the stream of the one that held it, '' for kinds that live in none. */
+export type Listed = { stream: StreamId; kind: Kind; project: string; name: string; id: number }
+
+/** Lists what was there at a position, in order of creation: of a kind, in a project, or of a kind in a project. */
+export type ListThen = (of: { kind?: Kind; project?: StreamId }) => Promise<Listed[]>
+
+type Stored = Pick<Log, 'resources' | 'readStream' | 'versionAt'>
+
+const pageMaxEvents = 1_000
+
+/** A list with what a reference may be: a name, or where nothing has that name, an id. */
+class Index {
+  readonly #byName: ReadonlyMap<string, Listed>
+  readonly #byId: ReadonlyMap<number, Listed>
+
+  constructor(readonly all: readonly Listed[]) {
+    this.#byName = new Map(all.map((listed) => [foldName(listed.name), listed]))
+    this.#byId = new Map(all.map((listed) => [listed.id, listed]))
+  }
+
+  find(ref: string): Listed | undefined {
+    return this.#byName.get(foldName(ref)) ?? (/^\d{1,15}$/.test(ref) ? this.#byId.get(Number(ref)) : undefined)
+  }
+}
+
+/** The value of a key, made once however many ask for it at the same time. */
+const once = <K, V>(known: Map<K, Promise<V>>, key: K, make: () => Promise<V>): Promise<V> => {
+  const found = known.get(key) ?? make()
+  known.set(key, found)
+  return found
+}
+
+/**
+ * Resources as they were at any position of the log: a list says which were there, and each is folded from its own events up
+ * to that position. What has not changed since is what the log knows now; states that were folded are kept, by their version.
+ *
+ * @example
+ * const past = new Past(log)
+ * await past.at(40, (of) => listFromTables(40, of)).one('skill', 'rents', shop)
+ */
+export class Past {
+  readonly #folded = new LRUCache<string, { found: Found | undefined }>({
+    maxSize: limits.stateCacheMaxChars,
+    sizeCalculation: ({ found }) => JSON.stringify(found ?? null).length,
+  })
+
+  constructor(private readonly log: Stored) {}
+
+  /** Resources at a position. What one of them is read for is remembered: it is for one request. */
+  at(position: number, list: ListThen): Resources {
+    return new Then(list, {
+      kindOf: (stream) => this.#kindOf(stream),
+      find: (kind, stream) => this.#find(kind, stream, position),
+    })
+  }
+
+  async #kindOf(stream: StreamId): Promise<Kind | undefined> {
+    const [first] = await this.log.readStream(stream, 0, 1)
+    const kind = first && catalogue.get(parseEnvelope(first.text).type)?.kind
+    return isKind(kind) ? kind : undefined
+  }
+
+  async #find<K extends Kind>(kind: K, stream: StreamId, position: number): Promise<Found<K> | undefined> {
+    const version = await this.log.versionAt(stream, position)
+    if (version === 0) return undefined
+    const now = await this.log.resources.byStream(kind, stream)
+    if (now?.version === version) return now
+    const key = `${stream} ${version}`
+    const known = this.#folded.get(key)
+    if (known) return known.found?.kind === kind ? (known.found as Found<K>) : undefined
+    if ((await this.#kindOf(stream)) !== kind) return undefined
+    const found = await this.#fold(kind, stream, version)
+    this.#folded.set(key, { found })
+    return found
+  }
+
+  async #fold<K extends Kind>(kind: K, stream: StreamId, version: number): Promise<Found<K> | undefined> {
+    let found: Found<K> | undefined
+    for (let after = 0; after < version; after += pageMaxEvents) {
+      // A job may have run for years; others are answered in between.
+      if (after > 0) await new Promise((resolve) => setImmediate(resolve))
+      for (const { text, position } of await this.log.readStream(stream, after, Math.min(pageMaxEvents, version - after))) {
+        const envelope = parseEnvelope(text)
+        const state: States[K] | undefined = evolve(kind, found?.state, currentEvent(envelope))
+        const { id, created_at } = found ?? { id: position, created_at: envelope.recorded_at }
+        found = state && { kind, stream, id, version: envelope.version, created_at, updated_at: envelope.recorded_at, state }
+      }
+    }
+    return found
+  }
+}
+
+/** How one resource at the position is found. */
+type Finder = {
+  kindOf: (stream: StreamId) => Promise<Kind | undefined>
+  find: <K extends Kind>(kind: K, stream: StreamId) => Promise<Found<K> | undefined>
+}
+
+/** Resources at one position, for one request. */
+class Then implements Resources {
+  readonly #indexes = new Map<string, Promise<Index>>()
+  readonly #found = new Map<string, Promise<Found | undefined>>()
+  readonly #links = new Map<string, Promise<ReadonlyMap<StreamId, Found[]>>>()
+  readonly #projects = new Map<StreamId, Promise<StreamId | undefined>>()
+
+  constructor(
+    private readonly listed: ListThen,
+    private readonly finder: Finder,
+  ) {}
+
+  async one<K extends Kind>(kind: K, ref: string, project?: Found<'project'>): Promise<Found<K> | undefined> {
+    const listed = (await this.#index(kind, project?.stream)).find(ref)
+    return listed?.project === (project?.stream ?? '') ? this.byStream(kind, listed.stream) : undefined
+  }
+
+  async byStream<K extends Kind>(kind: K, stream: StreamId): Promise<Found<K> | undefined> {
+    const found = await once(this.#found, `${kind} ${stream}`, () => this.finder.find(kind, stream))
+    return found as Found<K> | undefined
+  }
+
+  async list<K extends Kind>(kind: K, project?: Found<'project'>): Promise<Found<K>[]> {
+    const { all } = await this.#index(kind, project?.stream)
+    const found = await Promise.all(all.map(({ stream }) => this.byStream(kind, stream)))
+    return found.filter((one) => one !== undefined)
+  }
+
+  async contents(project: Found<'project'>): Promise<AnyFound[]> {
+    const all = await this.listed({ project: project.stream })
+    const found = await Promise.all(all.map(({ kind, stream }) => this.byStream(kind, stream)))
+    return found.filter((one): one is AnyFound => one !== undefined)
+  }
+
+  async linked<K extends Kind>(kind: K, to: StreamId): Promise<Found<K>[]> {
+    const project = await once(this.#projects, to, () => this.#projectOf(to))
+    const links = await once(this.#links, `${kind} ${project ?? ''}`, () => this.#linksOf(kind, project))
+    return (links.get(to) ?? []) as Found<K>[]
+  }
+
+  /** The project that holds a resource, and all that refers to it; undefined for what is in none. */
+  async #projectOf(stream: StreamId): Promise<StreamId | undefined> {
+    const kind = await this.finder.kindOf(stream)
+    const found = kind && (await this.byStream(kind, stream))
+    return found && 'project' in found.state ? found.state.project : undefined
+  }
+
+  #index(kind: Kind, project?: StreamId): Promise<Index> {
+    return once(this.#indexes, `${kind} ${project ?? ''}`, async () => {
+      return new Index(await this.listed({ kind, ...(project !== undefined && { project }) }))
+    })
+  }
+
+  async #linksOf(kind: Kind, project?: StreamId): Promise<ReadonlyMap<StreamId, Found[]>> {
+    const links = new Map<StreamId, Found[]>()
+    const { all } = await this.#index(kind, project)
+    for (const found of await Promise.all(all.map(({ stream }) => this.byStream(kind, stream)))) {
+      if (!found) continue
+      for (const to of new Set(linksOf(kind, found.state))) {
+        const users = links.get(to)
+        if (users) users.push(found)
+        else links.set(to, [found])
+      }
+    }
+    return links
+  }
+}

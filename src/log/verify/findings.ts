@@ -1,0 +1,21 @@
+/** Something that does not hold. `position` is the event's, where there is one. */
+export type Finding = { position: number | null; what: string }
+
+export const maxFindings = 100
+
+/** What was found so far; beyond a hundred findings the log is not worth more words. */
+export class Findings {
+  readonly all: Finding[] = []
+
+  add(position: number | null, what: string): void {
+    if (this.all.length < maxFindings) this.all.push({ position, what })
+  }
+}
+
+/** Findings of walks that went side by side, in the order of the log. */
+export const inOrder = (...findings: readonly Finding[][]): Finding[] =>
+  findings.flat().sort((a, b) => (a.position ?? 0) - (b.position ?? 0))
+
+/** The first line of an error's message, for a finding. */
+export const firstLine = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').slice(0, 200)

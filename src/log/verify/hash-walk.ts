@@ -1,0 +1,116 @@
+import { chainLeaf, genesis, leafHash, sha256 } from '../../../events/chain.js'
+import type { Connection } from '../sqlite/schema.js'
+import { firstLine, type Findings } from './findings.js'
+
+type Row = { position: number; text: Buffer; kind: string; chain: Buffer }
+type Run = [events: number, first: number, last: number, texts: number, text: Buffer, chains: Buffer]
+
+const runEvents = 128
+const hashBytes = 32
+const newline = 10
+
+/** What is told of each event, in order: its leaf hash, and the chain that is stored with it. */
+type AfterEach = (position: number, leaf: Buffer, chain: Buffer) => void
+
+/**
+ * Walks the stored bytes of all events once: no gap, and each text the one that was chained at its position.
+ * A run of events is read as one value, which takes a third of the time of as many rows, and its texts are hashed where they
+ * lie; whatever is unusual in a run is read again row by row.
+ */
+export class HashWalk {
+  position = 0
+  chain: Buffer
+  readonly #run
+  readonly #rows
+
+  constructor(
+    db: Connection,
+    logId: string,
+    private readonly findings: Findings,
+    private readonly afterEach: AfterEach,
+  ) {
+    this.chain = genesis(logId)
+    // Each text has a newline before it. One with a newline in it, which JSON escapes, shows in their number.
+    this.#run = db
+      .prepare<[number, number, number], Run>(
+        `SELECT count(*), min(position), max(position), total(typeof(text) = 'text' AND length(chain) = ${hashBytes}),
+                CAST(group_concat(char(${newline}) || text, '') AS BLOB), CAST(group_concat(chain, '') AS BLOB)
+         FROM (SELECT position, text, chain FROM events WHERE position > ? AND position <= ? ORDER BY position LIMIT ?)`,
+      )
+      .raw(true)
+    this.#rows = db.prepare<[number, number, number], Row>(
+      `SELECT position, CAST(text AS BLOB) AS text, typeof(text) AS kind, chain FROM events
+       WHERE position > ? AND position <= ? ORDER BY position LIMIT ?`,
+    )
+  }
+
+  /** Walks up to a position, and gives way to others now and then. */
+  async walk(until: number): Promise<void> {
+    try {
+      for (let runs = 1; this.#step(until); runs++) if (runs % 8 === 0) await new Promise((resolve) => setImmediate(resolve))
+    } catch (error) {
+      this.#oneByOne(firstLine(error))
+    }
+  }
+
+  #step(until: number): boolean {
+    const [events, first, last, texts, text, chains] = this.#readRun(until)
+    if (events === 0) return false
+    const whole = first === this.position + 1 && last === this.position + events && texts === events
+    const begins = whole ? beginsOf(text, events) : undefined
+    if (begins) this.#hash(text, begins, chains)
+    else for (const row of this.#rows.all(this.position, until, runEvents)) this.#row(row)
+    return true
+  }
+
+  #readRun(until: number): Run {
+    const run = this.#run.get(this.position, until, runEvents)
+    if (!run) throw new TypeError('a count has a row')
+    return run
+  }
+
+  /** Hashes the texts of a run. The newline before each makes place for the zero byte that a leaf's hash begins with. */
+  #hash(text: Buffer, begins: readonly number[], chains: Buffer): void {
+    for (let i = 0; i < begins.length; i++) {
+      const begin = begins[i] ?? 0
+      text[begin] = 0
+      const leaf = sha256(text.subarray(begin, begins[i + 1] ?? text.length))
+      this.#chained(this.position + 1, leaf, chains.subarray(i * hashBytes, (i + 1) * hashBytes))
+    }
+  }
+
+  #row({ position, text, kind, chain }: Row): void {
+    if (position !== this.position + 1) this.findings.add(this.position + 1, `missing: the next event in the file has position ${position}`)
+    if (kind !== 'text') this.findings.add(position, `stored as ${kind} instead of text`)
+    this.#chained(position, leafHash(text), chain)
+  }
+
+  #chained(position: number, leaf: Buffer, chain: Buffer): void {
+    this.position = position
+    if (!chainLeaf(this.chain, leaf).equals(chain)) this.findings.add(position, 'the text is not the one that was chained here')
+    // Going on from what is stored, each further finding is one of its own.
+    this.chain = chain
+    this.afterEach(position, leaf, chain)
+  }
+
+  /** A run that cannot be read as a whole: goes on event by event to the one that cannot be read. */
+  #oneByOne(reason: string): void {
+    try {
+      for (;;) {
+        const [row] = this.#rows.all(this.position, this.position + 1, 1)
+        if (!row) break
+        this.#row(row)
+      }
+    } catch {
+      // The position after the last readable one is the broken one.
+    }
+    this.findings.add(this.position + 1, `cannot be read: ${reason}`)
+  }
+}
+
+/** Where each text of a run begins, its newline counted; undefined when a text has another one in it. */
+const beginsOf = (text: Buffer, events: number): number[] | undefined => {
+  const begins: number[] = []
+  for (let at = text.indexOf(newline); at >= 0; at = text.indexOf(newline, at + 1)) begins.push(at)
+  return begins.length === events ? begins : undefined
+}

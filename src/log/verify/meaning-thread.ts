@@ -1,0 +1,41 @@
+import { once } from 'node:events'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { lastPosition, openForReading } from '../sqlite/schema.js'
+import { checkMeaning, type Meaning } from './meaning.js'
+
+type Message = { begun: number } | { at: number } | { done: Meaning }
+
+/** The walk over the meaning in a thread of its own, and the position that it goes up to. */
+export type MeaningThread = { until: number; done: Promise<Meaning>; stop: () => Promise<unknown> }
+
+/** Starts the thread; when it gives the position, what it reads stays as it is. */
+export const startMeaningThread = async (logFile: string, onProgress: (position: number) => void): Promise<MeaningThread> => {
+  const worker = new Worker(new URL(import.meta.url), { workerData: { verify: logFile } })
+  const done = new Promise<Meaning>((resolve, reject) => {
+    worker.on('message', (message: Message) => {
+      if ('at' in message) onProgress(message.at)
+      else if ('done' in message) resolve(message.done)
+    })
+    worker.once('error', reject)
+    worker.once('exit', (code) => reject(new Error(`the thread that checks the events ended with ${code}`)))
+  })
+  done.catch(() => undefined) // Who awaits it hears of it; until then it is no unhandled rejection.
+  const [first] = (await Promise.race([once(worker, 'message'), done])) as [Message]
+  return { until: 'begun' in first ? first.begun : 0, done, stop: () => worker.terminate() }
+}
+
+const work = async (logFile: string): Promise<void> => {
+  const db = openForReading(logFile)
+  try {
+    db.exec('BEGIN')
+    parentPort?.postMessage({ begun: lastPosition(db) } satisfies Message)
+    const meaning = await checkMeaning(db, (at) => parentPort?.postMessage({ at } satisfies Message))
+    parentPort?.postMessage({ done: meaning } satisfies Message)
+  } finally {
+    db.close()
+  }
+}
+
+const given: unknown = workerData
+if (!isMainThread && typeof given === 'object' && given !== null && 'verify' in given && typeof given.verify === 'string')
+  await work(given.verify)

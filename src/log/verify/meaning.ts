@@ -1,0 +1,24 @@
+import type { Connection } from '../sqlite/schema.js'
+import { compareResources } from './compare-resources.js'
+import { Findings, inOrder, type Finding } from './findings.js'
+import { MeaningWalk } from './meaning-walk.js'
+import { PayloadCheck, type PayloadCounts } from './payload-check.js'
+
+/**
+ * What the walk over the meaning of the events gave: what does not hold in the events themselves, and in what follows from
+ * them. `blobs` are the ones that have to be there, with the event that names each.
+ */
+export type Meaning = { events: Finding[]; following: Finding[]; payloads: PayloadCounts; blobs: [hash: string, position: number][] }
+
+/** Checks what the events say, as this connection sees them, and everything that follows from it in the log's file. */
+export const checkMeaning = async (db: Connection, onProgress: (position: number) => void): Promise<Meaning> => {
+  const events = new Findings()
+  const following = new Findings()
+  const named = new Findings()
+  const payloads = new PayloadCheck(db, named)
+  const walk = new MeaningWalk(db, events, payloads)
+  await walk.walk(onProgress)
+  compareResources(db, walk.resources, following)
+  payloads.finish()
+  return { events: events.all, following: [...following.all, ...inOrder(named.all)], payloads: payloads.counts, blobs: [...walk.blobs] }
+}

@@ -1,0 +1,72 @@
+import { sha256Hex } from '../../../events/chain.js'
+import type { ErasedPayload } from '../../../events/log.js'
+import type { Connection } from '../sqlite/schema.js'
+import { firstLine, type Findings } from './findings.js'
+
+export type PayloadCounts = { readable: number; erased: number }
+type Row = { hasKey: number; body: Buffer }
+
+/**
+ * Compares payloads with the events that name them. Recorded rows are looked at as the walk comes by, so that no list of
+ * them is kept; a secret is named by every later event that carries it on, and looked at once, at the end. A payload is
+ * without its key where an event says that it was erased, and nowhere else.
+ */
+export class PayloadCheck {
+  readonly counts: PayloadCounts = { readable: 0, erased: 0 }
+  readonly #secrets = new Map<string, number>()
+  readonly #withoutKey = new Map<string, number>()
+  readonly #erased = new Map<string, number>()
+  readonly #select
+  #isReadable = true
+
+  constructor(
+    db: Connection,
+    private readonly findings: Findings,
+  ) {
+    this.#select = db.prepare<[string], Row>('SELECT wrapped IS NOT NULL AS hasKey, body FROM payloads WHERE hash = ?')
+  }
+
+  /** Payloads that no other event names. */
+  rows(position: number, hashes: readonly string[]): void {
+    for (const hash of hashes) this.#look(hash, position)
+  }
+
+  secrets(position: number, hashes: readonly string[]): void {
+    for (const hash of hashes) this.#secrets.set(hash, position)
+  }
+
+  erased(position: number, payloads: readonly ErasedPayload[]): void {
+    for (const { hash } of payloads) this.#erased.set(hash, position)
+  }
+
+  finish(): void {
+    for (const [hash, position] of this.#secrets) this.#look(hash, position)
+    for (const [hash, position] of this.#withoutKey)
+      if (this.#erased.has(hash)) this.counts.erased++
+      else this.findings.add(position, 'its payload has no key, and no event says that it was erased')
+    for (const [hash, position] of this.#erased)
+      if (!this.#withoutKey.has(hash) && this.#row(hash)?.hasKey)
+        this.findings.add(this.#secrets.get(hash) ?? position, `its payload was erased at position ${position}, but its key is there`)
+  }
+
+  #look(hash: string, position: number): void {
+    const row = this.#row(hash)
+    if (!this.#isReadable) return
+    if (!row) this.findings.add(position, 'its payload is missing, not erased')
+    else if (!row.hasKey) this.#withoutKey.set(hash, position)
+    else if (this.#erased.has(hash))
+      return // the end tells of it, with where it was erased
+    else if (sha256Hex(row.body) === hash) this.counts.readable++
+    else this.findings.add(position, 'its payload is not the one that it names')
+  }
+
+  #row(hash: string): Row | undefined {
+    try {
+      return this.#isReadable ? this.#select.get(hash) : undefined
+    } catch (error) {
+      this.#isReadable = false
+      this.findings.add(null, `payloads cannot be read: ${firstLine(error)}`)
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import { describe, expect, test } from '@jest/globals'
+import Database from 'better-sqlite3'
+import { logStream } from '../../../events/log.js'
+import type { NewEvent } from '../../../src/log/log.js'
+import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
+import { verifyLog } from '../../../src/log/verify.js'
+import { Vault, type SealedPayload } from '../../../src/vault/vault.js'
+import { origin, stream, tamperWith, testKey, withLog } from '../../support/log.js'
+import { tracesInFiles } from '../../support/traces.js'
+
+const vault = new Vault(testKey)
+
+const sealed = (count: number): SealedPayload[] =>
+  Array.from({ length: count }, (_, i) => vault.seal(Buffer.from(`secret ${i} ${'x'.repeat((i * 97) % 3_000)}`)))
+
+const named = ({ hash }: SealedPayload, n: number): NewEvent => ({
+  stream: stream(n),
+  event: { type: 'SkillCreated', data: { project: stream(1), name: `s${n}`, type: 'sql', params: { key: { $secret: hash } } } },
+})
+
+const write = async (log: SqliteLog, payloads: SealedPayload[], from = 0) => {
+  await Promise.all(
+    payloads.map((payload, i) => log.submit({ origin, lookups: {}, decide: () => [named(payload, from + i + 10)], payloads: [payload] })),
+  )
+}
+
+const erased = (payloads: readonly { hash: string; replacement: string | null }[]): NewEvent => ({
+  stream: logStream,
+  event: { type: 'DataErased', data: { what: 'secrets', subject: 'skill', reason: null, payloads: [...payloads], blobs: [] } },
+})
+
+/** How many keys or ciphertexts the files of the log still have: the beginning of a wrapped key, the middle of a body. */
+const traces = (file: string, payloads: readonly SealedPayload[]): number => {
+  const needles = payloads.flatMap(({ wrapped, body }) => [wrapped.subarray(0, 12), body.subarray(12, 24)])
+  const found = tracesInFiles([file, `${file}-wal`], needles).flatMap(({ needles }) => needles)
+  return new Set(found.map((i) => i >> 1)).size
+}
+
+describe('what an erasure takes', () => {
+  test('is in no byte of the log’s files, free pages and write-ahead log included; neighbours stay readable', () =>
+    withLog(async ({ log, file }) => {
+      const payloads = sealed(2_000)
+      await write(log, payloads)
+      expect(traces(file, payloads)).toBe(2_000)
+      const gone = payloads.filter((_, i) => i % 3 === 0)
+      await log.submit({
+        origin,
+        lookups: {},
+        decide: () => [erased(gone.slice(0, 1_000).map(({ hash }) => ({ hash, replacement: null })))],
+        payloads: [],
+      })
+      await log.wipe()
+      expect(traces(file, gone)).toBe(0)
+      // Neither does what was written since bring them back, nor has the file lost anything.
+      await write(log, sealed(100), 5_000)
+      await log.wipe()
+      expect(traces(file, gone)).toBe(0)
+      expect((await verifyLog({ logFile: file })).findings).toEqual([])
+      for (const [i, { hash }] of payloads.entries()) expect((await log.payload(hash)) === undefined).toBe(i % 3 === 0)
+      expect(await log.erasedAt()).toBe(2_001)
+      expect(await log.payloadState(gone[0]?.hash ?? '')).toEqual({ isErased: true, replacedBy: null })
+    }))
+
+  test('is gone in the transaction of the event: a refused one takes nothing', () =>
+    withLog(async ({ log }) => {
+      const [payload] = sealed(1)
+      await write(log, [payload!])
+      const refused = log.submit({
+        origin,
+        lookups: {},
+        decide: () => [erased([{ hash: payload!.hash, replacement: null }]), { ...named(payload!, 10), stream: stream(99) }],
+        payloads: [],
+      })
+      await expect(refused).rejects.toThrow()
+      expect((await log.payload(payload!.hash))?.toString()).toMatch(/^secret 0/)
+    }))
+
+  test('in part leaves a replacement that readers of the old hash get', () =>
+    withLog(async ({ log, file }) => {
+      const [old, next, last] = sealed(3) as [SealedPayload, SealedPayload, SealedPayload]
+      await write(log, [old])
+      const replace = (by: SealedPayload, hashes: string[]) =>
+        log.submit({
+          origin,
+          lookups: {},
+          decide: () => [erased(hashes.map((hash) => ({ hash, replacement: by.hash })))],
+          payloads: [by],
+        })
+      await replace(next, [old.hash])
+      expect((await log.payload(old.hash))?.toString()).toMatch(/^secret 1/)
+      await replace(last, [old.hash, next.hash])
+      await log.wipe()
+      expect((await log.payload(old.hash))?.toString()).toMatch(/^secret 2/)
+      expect(await log.payloadState(old.hash)).toEqual({ isErased: true, replacedBy: last.hash })
+      expect(traces(file, [old, next])).toBe(0)
+    }))
+
+  test('waits for a reader that still sees the write-ahead log, and holds nobody else up', () =>
+    withLog(async ({ log, file }) => {
+      const payloads = sealed(1)
+      await write(log, payloads)
+      const reader = new Database(file, { readonly: true })
+      reader.exec('BEGIN')
+      reader.prepare('SELECT count(*) FROM events').get()
+      await log.submit({ origin, lookups: {}, decide: () => [erased([{ hash: payloads[0]!.hash, replacement: null }])], payloads: [] })
+      let isWiped = false
+      const wiping = log.wipe().then(() => (isWiped = true))
+      await write(log, sealed(1), 5)
+      expect(isWiped).toBe(false)
+      reader.close()
+      await wiping
+      expect(traces(file, payloads)).toBe(0)
+    }))
+
+  test('leaves no copy in the file of an earlier release either, which split its pages without overwriting them', () =>
+    withLog(async ({ log, file }) => {
+      await log.close()
+      tamperWith(file, (db) => void db.exec(`DELETE FROM meta WHERE key = 'secure_delete'`))
+      // As that release wrote it.
+      const earlier = new SqliteLog({ file, vault, pragmas: ['secure_delete = OFF'] })
+      const payloads = sealed(1_000)
+      await write(earlier, payloads)
+      await earlier.close()
+      const today = new SqliteLog({ file, vault })
+      await today.submit({
+        origin,
+        lookups: {},
+        decide: () => [erased(payloads.map(({ hash }) => ({ hash, replacement: null })))],
+        payloads: [],
+      })
+      await today.wipe()
+      await today.close()
+      expect(traces(file, payloads)).toBe(0)
+    }))
+})

@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseEnvelope } from '../../events/envelope.js'
+import { Random } from '../../src/models/random.js'
+import { send, sql, startTestService } from '../support/service.js'
+
+/** `PROPERTY_TIMES=20` for a long run. */
+const times = Number(process.env['PROPERTY_TIMES'] ?? 1)
+
+let service: Awaited<ReturnType<typeof startTestService>>
+beforeAll(async () => {
+  service = await startTestService()
+}, 60_000)
+afterAll(() => service.stop())
+
+const names = ['one', 'two', 'Größe']
+const projects = ['shop', 'office']
+
+/** What a GET answers, without what is of the request itself. */
+type Answer = { status: number; body: unknown; etag: string | null }
+const get = async (path: string, asOf?: string): Promise<Answer & { at: string | null }> => {
+  const query = asOf === undefined ? '' : `${path.includes('?') ? '&' : '?'}as_of=${encodeURIComponent(asOf)}`
+  const { status, body, headers } = await send(service.url, 'GET', path + query)
+  // Only refusals name the request.
+  const { request: _, timestamp: __, ...kept } = body as Record<string, unknown>
+  return { status, body: Array.isArray(body) ? body : kept, etag: headers.get('etag'), at: headers.get('x-as-of') }
+}
+
+const singles = (collection: string, list: readonly string[]) => [
+  collection,
+  ...list.map((name) => `${collection}/${encodeURIComponent(name)}`),
+]
+const addresses = [
+  ...singles('/api/projects', projects),
+  ...projects.flatMap((project) => [
+    ...['skills', 'agents', 'chatbots', 'views', 'jobs'].flatMap((kind) => singles(`/api/projects/${project}/${kind}`, names)),
+    `/api/projects/${project}/skills?agent=one`,
+    ...singles(`/api/projects/${project}/models`, ['rent', 'rent.1', 'rent.2']),
+    `/api/projects/${project}/models/rent/describe`,
+    `/api/projects/${project}/models/rent/describe?attribute=features`,
+    `/api/projects/${project}/jobs/one/history`,
+    ...singles(`/api/databases/${project}/tables`, ['one']),
+    `/api/tree/${project}`,
+  ]),
+  ...singles('/api/databases', ['one', 'two', 'shop', 'files', 'log']),
+  ...singles('/api/files', ['one', 'two']),
+  '/api/tree',
+  '/api/config',
+  '/api/sql/list_databases',
+]
+
+/** One request at random. Many are refused: of what is not there, or is there already. */
+const change = async (random: Random): Promise<void> => {
+  const any = <T>(of: readonly T[]): T => of[random.below(of.length)]!
+  const write = (method: string, path: string, body?: unknown) => send(service.url, method, encodeURI(path), body)
+  const [project, name, other, number] = [any(projects), any(names), any(names), random.below(1_000)]
+  const of = `/api/projects/${project}`
+  const secret = { note: `n${number}`, api_key: `sk-${number}` }
+  const writes: (() => Promise<unknown>)[] = [
+    () => write('POST', '/api/projects', { project: { name: project } }),
+    () => write('POST', `${of}/skills`, { skill: { name, type: 'sql', params: secret } }),
+    () => write('PUT', `${of}/skills/${name}`, { skill: { name: other, params: { [any(['note', 'more'])]: number } } }),
+    () => write('PUT', `${of}/skills/${name}`, { skill: { type: `t${number}` } }),
+    () => write('DELETE', `${of}/skills/${name}`),
+    () => write('POST', `${of}/agents`, { agent: { name, model_name: 'm', skills: [other], params: secret } }),
+    () => write('PUT', `${of}/agents/${name}`, { agent: { name: other, skills_to_add: [any(names)], params: { number } } }),
+    () => write('PUT', `${of}/agents/${name}`, { agent: { skills_to_remove: [other] } }),
+    () => write('DELETE', `${of}/agents/${name}`),
+    () =>
+      write('POST', '/api/databases', { database: { name: any(['one', 'two']), engine: 'slack', parameters: { token: `x${number}` } } }),
+    () => write('PUT', `/api/databases/${any(['one', 'two'])}`, { database: { parameters: { channel: `c${number}` } } }),
+    () => write('DELETE', `/api/databases/${any(['one', 'two'])}`),
+    () => write('POST', `${of}/chatbots`, { chatbot: { name, agent_name: other, database_name: any(['one', 'two']) } }),
+    () => write('PUT', `${of}/chatbots/${name}`, { chatbot: { name: other, agent_name: any(names), params: { number } } }),
+    () => write('DELETE', `${of}/chatbots/${name}`),
+    () => write('POST', `${of}/views`, { view: { name, query: `SELECT ${number} AS n` } }),
+    () => write('PUT', `${of}/views/${name}`, { view: { query: `SELECT ${number} AS m` } }),
+    () => write('DELETE', `${of}/views/${name}`),
+    () => write('POST', `${of}/jobs`, { job: { name: 'one', query: `SELECT ${number}`, schedule_str: 'every 5 hours' } }),
+    () => write('DELETE', `${of}/jobs/one`),
+    () => upload(any(['one', 'two']), number),
+    () => write('DELETE', `/api/files/${any(['one', 'two'])}`),
+    () => write('PUT', '/api/config', { default_llm: any<object>([{}, secret, { number }]) }),
+    () => sql(service.url, `ALTER DATABASE ${any(['shop', 'office'])} NAME = '${any(['shop', 'office', 'elsewhere'])}'`),
+    () => sql(service.url, `ALTER DATABASE elsewhere NAME = '${any(['shop', 'office'])}'`),
+    () => sql(service.url, `DROP MODEL rent.${1 + random.below(2)}`, 'shop'),
+    () => sql(service.url, `SET active rent.${1 + random.below(2)}`, 'shop'),
+  ]
+  await any(writes)()
+}
+
+const upload = (name: string, number: number) => {
+  const form = new FormData()
+  const rows = Array.from({ length: 60 }, (_, i) => `${20 + i},${number + i * 7}`)
+  form.set('file', new Blob([['size,rent', ...rows].join('\n')]), 'rows.csv')
+  return send(service.url, 'PUT', `/api/files/${name}`, form)
+}
+
+const head = async () => (await service.service.head()).position
+const recordedAt = async (position: number): Promise<string> => {
+  const [event] = await service.service.log.readAll(position - 1, 1)
+  return parseEnvelope(event!.text).recorded_at
+}
+
+/** What every address answers, and at which position; undefined when something happened meanwhile. */
+const look = async () => {
+  const before = await head()
+  const answers = new Map(
+    await Promise.all(
+      addresses.map(async (path) => {
+        const { at: _, ...answer } = await get(path)
+        return [path, answer] as const
+      }),
+    ),
+  )
+  return (await head()) === before ? { position: before, answers } : undefined
+}
+
+const trained = async () => {
+  while ((await sql(service.url, `SELECT 1 FROM information_schema.models WHERE status IN ('generating', 'training')`)).data.length > 0)
+    await sleep(50)
+}
+
+test(
+  'every GET with as_of answers what it answered then, by position and by time',
+  async () => {
+    const random = new Random(Number(process.env['SEED'] ?? 7))
+    const remembered: { position: number; answers: Map<string, Answer> }[] = []
+    const remember = async () => {
+      const seen = await look()
+      if (seen) remembered.push(seen)
+    }
+    await sql(service.url, 'CREATE PROJECT shop')
+    await upload('one', 1)
+    await sql(service.url, 'CREATE MODEL rent FROM files (SELECT * FROM one) PREDICT rent', 'shop')
+    await remember()
+    await trained()
+    await remember()
+    await sql(service.url, 'RETRAIN rent FROM files (SELECT * FROM one WHERE size > 30) PREDICT rent', 'shop')
+    await trained()
+    for (let round = 0; round < 5 * times; round++) {
+      for (let n = 0; n < 40; n++) await change(random)
+      await remember()
+    }
+    expect(remembered.length).toBeGreaterThan(4 * times)
+    for (const { position, answers } of remembered) {
+      const time = await recordedAt(position)
+      const forms = [time, time.replace('T', ' ').replace('Z', '')]
+      const same = async ([path, answer]: [string, Answer]) => {
+        for (const when of [String(position), forms[random.below(2)]!])
+          expect({ path, when, ...(await get(path, when)) }).toEqual({ path, when, ...answer, at: String(position) })
+      }
+      await Promise.all([...answers].map(same))
+    }
+    // What is compared is worth comparing.
+    const seen = remembered.flatMap(({ answers }) => [...answers].filter(([, { status }]) => status === 200).map(([path]) => path))
+    expect(new Set(seen).size).toBeGreaterThan(addresses.length * 0.6)
+  },
+  240_000 * times,
+)

@@ -1,0 +1,34 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Which of many byte strings (of four bytes or more) stand somewhere in these bytes, found in one pass. */
+export const tracesIn = (bytes: Buffer, needles: readonly Uint8Array[]): Set<number> => {
+  const byBeginning = new Map<number, number[]>()
+  for (const [i, needle] of needles.entries()) {
+    const beginning = Buffer.from(needle).readUInt32LE(0)
+    byBeginning.set(beginning, [...(byBeginning.get(beginning) ?? []), i])
+  }
+  const found = new Set<number>()
+  for (let at = 0; at + 4 <= bytes.length; at++)
+    for (const i of byBeginning.get(bytes.readUInt32LE(at)) ?? []) {
+      const needle = needles[i]
+      if (needle && bytes.subarray(at, at + needle.length).equals(needle)) found.add(i)
+    }
+  return found
+}
+
+/** Every file under a directory, or the file itself, whole. */
+export const filesUnder = (path: string): string[] => {
+  if (!existsSync(path)) return []
+  if (!statSync(path).isDirectory()) return [path]
+  return readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(path, name))
+    .filter((name) => existsSync(name) && statSync(name).isFile())
+}
+
+/** The byte strings that stand in any of these files, and in which. */
+export const tracesInFiles = (files: readonly string[], needles: readonly Uint8Array[]): { file: string; needles: number[] }[] =>
+  files.flatMap((file) => {
+    const found = existsSync(file) ? tracesIn(readFileSync(file), needles) : new Set<number>()
+    return found.size > 0 ? [{ file, needles: [...found] }] : []
+  })
