@@ -93,8 +93,11 @@ const storageFailed = (what: 'read' | 'written', cause: unknown) =>
     cause: cause instanceof Error ? cause.message : String(cause),
   })
 
-/** SQLite's own words name no file. */
-const failureOf = (error: unknown) => ({ cause: error instanceof Error ? error.message : String(error), at: performance.now() })
+/** What went wrong, in SQLite's own words, which name no file. Its errors may be of another realm's Error. */
+const failureOf = (error: unknown) => {
+  const message: unknown = typeof error === 'object' && error !== null && 'message' in error ? error.message : error
+  return { cause: String(message), at: performance.now() }
+}
 
 /**
  * The log in one SQLite file. Commands that arrive while a commit runs share the next one.
