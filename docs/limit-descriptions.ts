@@ -21,7 +21,12 @@ export const limitDescriptions: Record<LimitName, string> = {
   logProbeIntervalMs: 'After a failed write, how often readiness tries to write again. Between: the last failure is told.',
   diskUseMaxAgeMs: 'How old the figures of disk use may be. Beyond: they are measured anew when somebody asks.',
   stateCacheMaxChars: 'States of resources that are kept parsed. Beyond: the one used longest ago is read anew.',
+  rollbackMaxVersion:
+    'The version that a resource is taken back to: its events up to there are folded in the transaction. Beyond: 400 `wrong_arguments`.',
   treeCacheMaxTiles: 'Tiles of the log’s Merkle tree held in memory, 4 KiB each. Beyond: the one used longest ago is read again.',
+  noteMaxSignatures: 'Signatures under a signed head that is read. Beyond: it is not taken for a head.',
+  headIntervalMinMs: 'The shortest HEAD_INTERVAL. Below: the service does not start.',
+  headIntervalMaxMs: 'The longest HEAD_INTERVAL. Beyond: the service does not start.',
   idempotencyMaxAgeMs: 'How long the answer to an Idempotency-Key is kept. Beyond: forgotten at the next start.',
   erasedMaxPerEvent: 'Payloads and blobs that one event erases. Beyond: the erasure is several events.',
   erasureReasonMaxChars: 'The reason of an erasure. Beyond: 400 `wrong_arguments`.',

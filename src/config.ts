@@ -1,6 +1,15 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { resourceName } from '../events/common.js'
+import { limits } from './limits.js'
+
+const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** A length of time as a setting has it, `90s`, `15m`, `1h` or `30d`, in milliseconds; NaN for anything else. */
+export const durationMs = (text: string): number => {
+  const [, count = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
+  return Number(count || NaN) * (unitsMs[unit] ?? NaN)
+}
 
 /** A setting that cannot be used; the message names the variable and what it takes. */
 export class ConfigError extends Error {}
@@ -27,6 +36,20 @@ const settings = z.object({
     .regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits (openssl rand -hex 32)')
     .optional()
     .describe('master key of secrets and recorded predictions; without it a file in DATA_DIR holds one'),
+  HEAD_KEY: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits (openssl rand -hex 32)')
+    .optional()
+    .describe('seed of the key that signs heads (Ed25519); without it a file in DATA_DIR holds one'),
+  HEAD_FILE: z.string().min(1).optional().describe('file that the service appends signed heads to; best on another machine’s disk'),
+  HEAD_INTERVAL: z
+    .string()
+    .refine(
+      (text) => durationMs(text) >= limits.headIntervalMinMs && durationMs(text) <= limits.headIntervalMaxMs,
+      'must be a time from 1s to 20d: 90s, 15m, 1h, 1d',
+    )
+    .default('1h')
+    .describe('how often a head is appended to HEAD_FILE, when the log has grown'),
   ALLOWED_HOSTS: z
     .string()
     .transform((list) => list.split(',').map((entry) => entry.trim().toLowerCase()))
@@ -53,6 +76,10 @@ export type Config = {
   dataDirectory: string
   auth: { username: string; password: string } | undefined
   vaultKey: Buffer | undefined
+  /** The seed of the key that signs heads. */
+  headKey: Buffer | undefined
+  /** Where heads are appended, and how often. */
+  headFile: { path: string; intervalMs: number } | undefined
   /** In lower case: `app.example`, or with a port `app.example:8080`. */
   allowedHosts: readonly string[]
   defaultProject: string
@@ -89,6 +116,8 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     dataDirectory: resolve(s.DATA_DIR),
     auth: s.AUTH === 'session' && s.AUTH_PASSWORD !== undefined ? { username: s.AUTH_USERNAME, password: s.AUTH_PASSWORD } : undefined,
     vaultKey: s.VAULT_KEY === undefined ? undefined : Buffer.from(s.VAULT_KEY, 'hex'),
+    headKey: s.HEAD_KEY === undefined ? undefined : Buffer.from(s.HEAD_KEY, 'hex'),
+    headFile: s.HEAD_FILE === undefined ? undefined : { path: resolve(s.HEAD_FILE), intervalMs: durationMs(s.HEAD_INTERVAL) },
     allowedHosts: s.ALLOWED_HOSTS ?? [],
     defaultProject: s.DEFAULT_PROJECT,
     openMetrics: s.METRICS === 'open',

@@ -21,7 +21,11 @@ export const limits = {
   logProbeIntervalMs: 5_000,
   diskUseMaxAgeMs: 10_000,
   stateCacheMaxChars: 32 * 1024 * 1024,
+  rollbackMaxVersion: 20_000,
   treeCacheMaxTiles: 1_024,
+  noteMaxSignatures: 100,
+  headIntervalMinMs: 1_000,
+  headIntervalMaxMs: 20 * 24 * 3_600_000,
   idempotencyMaxAgeMs: 7 * 24 * 3_600_000,
   // Erasure
   erasedMaxPerEvent: 1_000,

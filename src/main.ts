@@ -2,6 +2,9 @@ import { join } from 'node:path'
 import type { Express } from 'express'
 import type { Logger } from 'pino'
 import { Aside } from './analytics/aside.js'
+import { HeadFile } from './audit/head-file.js'
+import { headSigner } from './audit/head-key.js'
+import { Heads } from './audit/heads.js'
 import { Analytics } from './analytics/supervisor.js'
 import type { Ledger } from './commands/ledger.js'
 import { isLoopback, type Config } from './config.js'
@@ -23,18 +26,20 @@ import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
 import { observeRoutes } from './http/observe.js'
 import { predictRoutes } from './http/predict.js'
+import { proofRoutes } from './http/proofs.js'
 import { projectRoutes } from './http/projects.js'
 import { readingOf } from './http/reading.js'
 import { Records } from './http/records.js'
 import { addressOf, createHttpServer, listen, stopListening } from './http/server.js'
 import { Sessions } from './http/sessions.js'
+import { rollbackRoutes } from './http/rollbacks.js'
 import { skillRoutes } from './http/skills.js'
 import { sqlUtilityRoutes } from './http/sql-utilities.js'
 import { sqlRoutes } from './http/sql.js'
 import { statusRoutes, type About } from './http/status.js'
 import { tableRoutes } from './http/tables.js'
 import { treeRoutes } from './http/tree.js'
-import { viewRoutes } from './http/views.js'
+import { viewRoutes, type CheckView } from './http/views.js'
 import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
 import { limits } from './limits.js'
@@ -108,6 +113,11 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   undo.push(() => log.close())
   const ledger = new ObservedLedger(log, vault, metrics)
   await ledger.execute({ type: 'CreateProject', data: { project: config.defaultProject, unlessExists: true } }, systemOrigin)
+  const heads = new Heads(log, await headSigner(paths, config.headKey, log))
+  const headFile = config.headFile && new HeadFile({ ...config.headFile, log, heads, logger })
+  await headFile?.start()
+  // After all that writes events.
+  undo.push(() => headFile?.stop())
 
   const blobs = new Blobs(paths.blobs)
   const analytics = await Analytics.start({ dataDirectory: paths.root, vaultKey: config.vaultKey, logger })
@@ -145,7 +155,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   const streams = new EventStreams(feed)
 
   const server = createHttpServer(
-    appOf({ config, paths, logger, version, metrics, ledger, blobs, analytics, trainings, recorder, sql, feed, streams }),
+    appOf({ config, paths, logger, version, metrics, ledger, blobs, analytics, trainings, recorder, sql, feed, streams, heads, headFile }),
   )
   const address = await listen(server, config, logger)
   // Requests and runs of jobs end side by side, each in the time that a stop may take.
@@ -184,6 +194,8 @@ type Parts = {
   sql: SqlEngine
   feed: EventFeed
   streams: EventStreams
+  heads: Heads
+  headFile: HeadFile | undefined
 }
 
 const appOf = ({
@@ -200,6 +212,8 @@ const appOf = ({
   sql,
   feed,
   streams,
+  heads,
+  headFile,
 }: Parts): Express => {
   const { log } = ledger
   const disk = keptDiskUse(paths, limits.diskUseMaxAgeMs)
@@ -220,9 +234,11 @@ const appOf = ({
     version,
     authentication: sessions !== undefined,
     defaultProject: config.defaultProject,
+    headFile: () => headFile?.status(),
     sqlStopped: () => analytics.status().stopped,
     isTraining: () => trainings.isTraining,
   }
+  const checkView: CheckView = (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })
   const routes = [
     ...projectRoutes(ledger, reading, config.defaultProject),
     ...skillRoutes(ledger, records, reading),
@@ -230,10 +246,11 @@ const appOf = ({
     ...chatbotRoutes(ledger, records, reading),
     ...modelRoutes({ ledger, records, sql, reading }),
     ...predictRoutes({
-      ...{ log, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) },
+      ...{ ledger, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) },
       onPredicted: (seconds) => metrics.predicted(seconds),
     }),
-    ...viewRoutes(ledger, records, reading, (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })),
+    ...viewRoutes(ledger, records, reading, checkView),
+    ...rollbackRoutes({ ledger, records, blobs, checkView }),
     ...jobRoutes(ledger, records, reading, histories),
     ...fileRoutes(ledger, reading, {
       ...{ blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') },
@@ -244,7 +261,8 @@ const appOf = ({
     ...treeRoutes(reading, config.defaultProject),
     ...configRoutes(ledger, reading, { authentication: sessions !== undefined, host: config.host }),
     ...eventRoutes(log, feed, streams),
-    ...historyRoutes(log, histories),
+    ...historyRoutes(reading, histories),
+    ...proofRoutes(log, heads),
     ...handlerRoutes(),
     ...sqlRoutes(sql),
     ...sqlUtilityRoutes(reading, config.defaultProject),
@@ -255,5 +273,5 @@ const appOf = ({
   // Only without a login is the address itself what keeps others out.
   const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
   const { openMetrics } = config
-  return createApp({ routes, about, sessions, openMetrics, hosts, logger, onRequest: (request) => metrics.request(request) })
+  return createApp({ ledger, routes, about, sessions, openMetrics, hosts, logger, onRequest: (request) => metrics.request(request) })
 }

@@ -11,8 +11,10 @@ const usage = `mindledger ${readVersion()}
   mindledger sql [--db name] <statement>  run a statement, on the running server or on the data directory
                  [--as-of when]           ... which reads as things were at a position or a time (UTC)
   mindledger log [--from n] [--follow]    print the events, one JSON text a line
-  mindledger head                         print the newest position and chain; keep it elsewhere
-  mindledger verify [--head file]         walk the whole log; exit status 0 only when it holds
+  mindledger head [--into file]           print the signed head of the log, or append it; keep it elsewhere
+                  [--key|--json|--new-key] ... the public key; the head with the chain, unsigned; begin a new key
+  mindledger verify [--head file]…        walk the whole log; exit status 0 only when it holds
+                    [--vkey key]          ... and the heads are signed with this key
   mindledger status                       how far log and tables are, what is ready, what room it takes
   mindledger replay --into file.duckdb    build the DuckDB tables anew from the log [--until position]
   mindledger diff [--rows n]              compare the live tables with a replay: exit status 0 equal, 1 different,
@@ -27,7 +29,11 @@ ${settingDescriptions.map(({ name, about, default: value }) => `  ${name.padEnd(
 const options = {
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
-  head: { type: 'string' },
+  head: { type: 'string', multiple: true },
+  key: { type: 'boolean' },
+  json: { type: 'boolean' },
+  'new-key': { type: 'boolean' },
+  vkey: { type: 'string' },
   into: { type: 'string' },
   until: { type: 'string' },
   from: { type: 'string' },
@@ -64,8 +70,8 @@ const taken: Record<string, readonly (keyof typeof options)[]> = {
   serve: [],
   sql: ['db', 'as-of'],
   log: ['from', 'follow'],
-  head: [],
-  verify: ['head', 'quiet'],
+  head: ['into', 'key', 'json', 'new-key'],
+  verify: ['head', 'vkey', 'quiet'],
   replay: ['into', 'until', 'quiet'],
   diff: ['rows', 'quiet'],
   status: [],
@@ -99,9 +105,13 @@ const run = async (args: string[]): Promise<number> => {
     case 'log':
       return (await import('./log.js')).printLog(config, { from: positive('from', values.from, 1), follow: values.follow ?? false })
     case 'head':
-      return (await import('./head.js')).head(config, out)
+      return (await import('./head.js')).head(
+        config,
+        { into: values.into, key: values.key ?? false, json: values.json ?? false, newKey: values['new-key'] ?? false },
+        out,
+      )
     case 'verify':
-      return (await import('./verify.js')).verify(config, { head: values.head }, out)
+      return (await import('./verify.js')).verify(config, { heads: values.head ?? [], vkey: values.vkey }, out)
     case 'status':
       return (await import('./status.js')).status(config, out)
     case 'replay': {

@@ -1,10 +1,12 @@
 import express, { type Express, type Request, type RequestHandler } from 'express'
 import type { Logger } from 'pino'
+import type { Ledger } from '../commands/ledger.js'
 import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import type { RequestDone } from '../observe/metrics.js'
 import { requireSession } from './auth.js'
 import { refuseNotBuilt } from './not-built.js'
+import { handlerOf } from './handle.js'
 import { openApiDocument } from './openapi.js'
 import { refuseForeignHosts, type Hosts } from './hosts.js'
 import { identify, requestId } from './origin.js'
@@ -16,14 +18,16 @@ import type { About } from './status.js'
 import { welcome } from './welcome.js'
 
 export type AppOptions = {
+  ledger: Ledger
   routes: readonly Route[]
   about: About
   sessions: Sessions | undefined
-  openMetrics: boolean
+  /** Whether metrics want no login. */
+  openMetrics?: boolean
   hosts: Hosts
   logger: Logger
   /** Hears of each request when it is over. */
-  onRequest: (request: RequestDone) => void
+  onRequest?: (request: RequestDone) => void
 }
 
 /** `/api/v1/api/projects` and `/projects` are one address: every prefix of `api` and `v1` segments is taken off. */
@@ -49,7 +53,7 @@ const logged =
     res.on('close', () => {
       const taken = performance.now() - began
       const milliseconds = Math.round(taken * 100) / 100
-      onRequest({
+      onRequest?.({
         ...{ method: req.method, route: routeOf(req), status: res.writableFinished ? String(res.statusCode) : 'aborted' },
         ...{ seconds: taken / 1000, streamed: String(res.getHeader('content-type')).startsWith('text/event-stream') },
       })
@@ -76,7 +80,7 @@ const unknownPath: RequestHandler = (req) => {
 }
 
 /** The HTTP face of the service: routes behind identification, logging, authentication and one way to show errors. */
-export const createApp = ({ routes, about, sessions, openMetrics, hosts, logger, onRequest }: AppOptions): Express => {
+export const createApp = ({ ledger, routes, about, sessions, openMetrics = false, hosts, logger, onRequest }: AppOptions): Express => {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -89,11 +93,13 @@ export const createApp = ({ routes, about, sessions, openMetrics, hosts, logger,
   app.get('/openapi.json', (_req, res) => {
     res.json(document)
   })
-  for (const route of routes)
-    app[route.method](route.path, (req, res) => {
+  for (const route of routes) {
+    const handle = handlerOf(route, ledger)
+    app[route.method](route.path, (req, res, next) => {
       refuseAsOf(req, route)
-      return route.handle(req, res)
+      return handle(req, res, next)
     })
+  }
   app.use(refuseNotBuilt, unknownPath)
   app.use(problemHandler(logger))
   return app

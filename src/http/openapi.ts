@@ -45,9 +45,10 @@ class Components {
   }
 
   /** What an answer with this status brings: JSON, or as well other media types. */
-  answer(schema: z.ZodType, status: string, gives: readonly string[] = []) {
+  answer(schema: z.ZodType | null, status: string, gives: readonly string[] = []) {
     const others = status === '200' ? gives.map((type): [string, Schema] => [type, { schema: { type: 'string' } }]) : []
-    return { content: { ...this.content(schema).content, ...Object.fromEntries(others) } }
+    if (!schema && others.length === 0) return {}
+    return { content: { ...(schema && this.content(schema).content), ...Object.fromEntries(others) } }
   }
 }
 
@@ -72,7 +73,7 @@ const operation = (route: Route, components: Components) => ({
     ...Object.fromEntries(
       Object.entries(route.answers).map(([status, schema]) => [
         status,
-        { description: reasons[status] ?? 'Answer', ...(schema && components.answer(schema, status, route.gives)) },
+        { description: reasons[status] ?? 'Answer', ...components.answer(schema, status, route.gives) },
       ]),
     ),
     default: { description: 'Refused', ...components.content(problem, 'application/problem+json') },

@@ -16,6 +16,7 @@ export type DataPaths = {
   lock: string
   log: string
   vaultKey: string
+  headKey: string
   blobs: string
   analytics: string
   /** How often the tables were built anew. */
@@ -31,6 +32,7 @@ export const dataPaths = (root: string): DataPaths => ({
   lock: join(root, 'lock.sqlite'),
   log: join(root, 'log.sqlite'),
   vaultKey: join(root, 'vault.key'),
+  headKey: join(root, 'head.key'),
   blobs: join(root, 'blobs'),
   analytics: join(root, 'analytics.duckdb'),
   rebuilds: join(root, 'analytics.json'),

@@ -2,7 +2,7 @@ import { Vault } from '../vault/vault.js'
 import { checkDataDirectory, findMasterKey } from './data-directory.js'
 import type { StoredEvent } from './log.js'
 import { payloadReader } from './sqlite/payloads.js'
-import { openForReading, prepareErasedAt, readLogId } from './sqlite/schema.js'
+import { openForReading, prepareErasedAt, readHeadKeys, readLogId } from './sqlite/schema.js'
 import { readTree } from './tree/open-tree.js'
 import { Proofs } from './tree/proofs.js'
 
@@ -14,6 +14,8 @@ export type LogReader = {
   read(after: number, limit: number): StoredEvent[]
   /** What can be asked of the tree over the events that there are now. */
   proofs(): Proofs
+  /** The verifier keys of those who signed its heads, the newest first. */
+  headKeys(): string[]
   payload(hash: string): Buffer | undefined
   /** The position of the last erasure; 0 when there was none. */
   erasedAt(): number
@@ -39,6 +41,7 @@ export const openLogReader = (dataDirectory: string, vaultKey?: Buffer): LogRead
     // In one transaction, so that the events and the tiles are of one moment.
     proofs: db.transaction(() => new Proofs(readTree(db, head.get() ?? 0))),
     // Without the key the log is whole, and payloads are unreadable.
+    headKeys: () => readHeadKeys(db),
     payload: key ? payloadReader(db, new Vault(key)) : () => undefined,
     erasedAt: prepareErasedAt(db),
     close: () => db.close(),

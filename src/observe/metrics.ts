@@ -35,7 +35,7 @@ export class Metrics {
     durations,
     ['method', 'route'],
   )
-  readonly #commands = this.#make.counter('commands_total', 'Commands by type and outcome: done, repeated, refused, failed.', [
+  readonly #commands = this.#make.counter('commands_total', 'Commands by type and outcome: done, dry_run, repeated, refused, failed.', [
     ...['type', 'outcome'],
   ])
   readonly #events = this.#make.counter('events_total', 'Events written to the log, by type.', ['type'])
@@ -81,7 +81,7 @@ export class Metrics {
     if (!streamed) this.#requestSeconds.observe(labels, seconds)
   }
 
-  command(type: string, outcome: 'done' | 'repeated' | 'refused' | 'failed'): void {
+  command(type: string, outcome: 'done' | 'dry_run' | 'repeated' | 'refused' | 'failed'): void {
     this.#commands.inc({ type, outcome })
   }
 

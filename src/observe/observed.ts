@@ -24,7 +24,8 @@ export class ObservedLedger extends Ledger {
   override async executeAll(commands: readonly LedgerCommand[], origin: Origin, execution: Execution = {}): Promise<Outcome> {
     try {
       const outcome = await super.executeAll(commands, origin, execution)
-      for (const { type } of commands) this.metrics.command(type, outcome.repeated ? 'repeated' : 'done')
+      for (const { type } of commands)
+        this.metrics.command(type, execution.dryRun === true ? 'dry_run' : outcome.repeated ? 'repeated' : 'done')
       return outcome
     } catch (error) {
       for (const { type } of commands) this.metrics.command(type, outcomeOf(error))

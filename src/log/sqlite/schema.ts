@@ -92,6 +92,15 @@ export const openForReading = (file: string): Connection => {
 export const readMeta = (db: Connection, key: string): string | undefined =>
   db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck().get(key)
 
+/** The public keys that sign this log's heads, as verifier keys, the newest first. Earlier ones stay, for the heads that they signed. */
+export const readHeadKeys = (db: Connection): string[] => readMeta(db, 'head_keys')?.split('\n') ?? []
+
+/** Notes the key that signs this log's heads from now on. */
+export const noteHeadKey = (db: Connection, vkey: string): void => {
+  const keys = [vkey, ...readHeadKeys(db).filter((key) => key !== vkey)].join('\n')
+  db.prepare(`INSERT INTO meta VALUES ('head_keys', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`).run(keys)
+}
+
 /** Reads the position of the last erasure; 0 when there was none. The log's own stream is short. */
 export const prepareErasedAt = (db: Connection): (() => number) => {
   const last = db.prepare<[], number | null>(`SELECT max(position) FROM events WHERE stream = 'log' AND type = 'DataErased'`).pluck()

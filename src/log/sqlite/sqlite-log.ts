@@ -1,6 +1,7 @@
 import type { Statement } from 'better-sqlite3'
 import { closeSync, openSync } from 'node:fs'
 import { v4 as uuidv4 } from 'uuid'
+import type { Kind } from '../../../events/catalogue.js'
 import { ConfigError } from '../../config.js'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
@@ -10,20 +11,23 @@ import type {
   Changed,
   Head,
   InclusionProof,
+  Keyed,
   Log,
   LogHealth,
   Outcome,
   PayloadState,
+  Reply,
   Resources,
   StoredEvent,
   Submission,
 } from '../log.js'
+import type { Earlier, Found } from '../lookups.js'
 import { Drain, isStorageError } from './drain.js'
 import { payloadReader, payloadStates, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
 import type { ResourceTable } from './resource-table.js'
 import { tryToWrite } from './probe.js'
-import { openForWriting, prepareErasedAt, readLogId, readMeta, type Connection } from './schema.js'
+import { noteHeadKey, openForWriting, prepareErasedAt, readHeadKeys, readLogId, readMeta, type Connection } from './schema.js'
 import { wipe, type OpenFile } from './wipe.js'
 
 type Options = {
@@ -36,7 +40,8 @@ type Options = {
   probeIntervalMs?: number
 }
 
-type Waiting = { make: () => Submission; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
+/** Something to do in the next transaction. `work` gives what answers it once that is on the disk. */
+type Waiting = { work: (drain: Drain) => () => void; reject: (error: unknown) => void }
 type Open = OpenFile & {
   drain: Drain
   readAfter: ReturnType<typeof prepareReads>
@@ -146,19 +151,35 @@ export class SqliteLog implements Log {
   }
 
   submitLater(make: () => Submission): Promise<Outcome> {
+    return this.#inLine((drain) => drain.carryOut(make()))
+  }
+
+  keepReply(keyed: Keyed, reply: Reply): Promise<Reply> {
+    return this.#inLine((drain) => drain.keepReply(keyed, reply))
+  }
+
+  async replyTo(keyed: Keyed): Promise<Reply | undefined> {
+    return this.#read(({ drain }) => drain.replyTo(keyed))
+  }
+
+  #inLine<T>(work: (drain: Drain) => T): Promise<T> {
     if (this.#closing) return Promise.reject(stopping())
     if (this.#queue.length >= limits.queueMaxCommands)
       return Promise.reject(
         new Problem('busy', 'Busy', `${limits.queueMaxCommands} commands are waiting already`, { retryAfterSeconds: 1 }),
       )
     return new Promise((resolve, reject) => {
-      this.#queue.push({ make, resolve, reject })
+      const answered = (drain: Drain) => {
+        const result = work(drain)
+        return () => resolve(result)
+      }
+      this.#queue.push({ work: answered, reject })
       this.#schedule()
     })
   }
 
-  async repeated(submission: Pick<Submission, 'origin' | 'idempotency'>): Promise<Outcome | undefined> {
-    return this.#read(({ drain }) => drain.repeated(submission))
+  async repeated(keyed: Keyed): Promise<Outcome | undefined> {
+    return this.#read(({ drain }) => drain.repeated(keyed))
   }
 
   async head(): Promise<Head> {
@@ -191,6 +212,10 @@ export class SqliteLog implements Log {
     return this.#read(({ readAfter }) => bounded(readAfter.stream, [stream, after, limit], maxChars))
   }
 
+  async earlier<K extends Kind>(found: Found<K>, version: number): Promise<Earlier<K> | undefined> {
+    return this.#read(({ drain }) => drain.resources.earlier(found, version))
+  }
+
   async streamVersion(stream: string): Promise<number> {
     return this.#read(({ drain }) => drain.resources.versionOf(stream))
   }
@@ -217,6 +242,15 @@ export class SqliteLog implements Log {
 
   async subtrees(from: number, to: number): Promise<Buffer[]> {
     return this.#read(({ drain }) => drain.proofs.subtrees(from, to))
+  }
+
+  /** The verifier keys of those who sign its heads, the newest first. */
+  headKeys(): string[] {
+    return this.#read(({ db }) => readHeadKeys(db))
+  }
+
+  noteHeadKey(vkey: string): void {
+    this.#read(({ db }) => noteHeadKey(db, vkey))
   }
 
   async payloadState(hash: string): Promise<PayloadState | undefined> {
@@ -296,10 +330,9 @@ export class SqliteLog implements Log {
     try {
       const { drain } = this.#connect()
       drain.begin()
-      for (const { make, resolve, reject } of batch)
+      for (const { work, reject } of batch)
         try {
-          const outcome = drain.carryOut(make())
-          answers.push(() => resolve(outcome))
+          answers.push(work(drain))
         } catch (error) {
           if (isStorageError(error)) throw error
           answers.push(() => reject(error))
@@ -316,7 +349,7 @@ export class SqliteLog implements Log {
     // A transaction of refusals alone does not reach the disk, and tells nothing of it.
     if (written.length > 0) this.#failure = undefined
     this.#tell({ commands: batch.length, began, failed: false, events: written })
-    this.#announce(tail.position, changed)
+    if (changed.size > 0) this.#announce(tail.position, changed)
   }
 
   #tell({ began, ...batch }: Omit<Batch, 'seconds'> & { began: number }): void {

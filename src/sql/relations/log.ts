@@ -26,11 +26,16 @@ const events: Relation = {
     source,
     request,
     column('correlation', 'VARCHAR', 'What the request belongs to.'),
-    column('causation', 'VARCHAR', 'What caused the request.'),
+    column(
+      'causation',
+      'VARCHAR',
+      'What caused the request; of what the service does by itself the event that it follows from: event/<position>.',
+    ),
+    column('traceparent', 'VARCHAR', 'Where the request stands in a distributed trace (W3C Trace Context).'),
     column('data', 'VARCHAR', 'What the event says, as JSON text; secrets show as ******.'),
   ],
   sql: `
-    SELECT position, stream, version, type, schema, recorded_at, actor, source, request, correlation, causation, ${masked('data')} AS data
+    SELECT position, stream, version, type, schema, recorded_at, actor, source, request, correlation, causation, traceparent, ${masked('data')} AS data
     FROM ledger.events WHERE position <= $position`,
 }
 

@@ -1,0 +1,3 @@
+/** What the audit costs: see each comparison. */
+export { deliver } from './deliver.js'
+export { proof } from './proof.js'
