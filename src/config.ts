@@ -62,6 +62,10 @@ const settings = z.object({
     .transform((text) => Number(text.slice(0, -1)) * (unitMs[text.slice(-1)] ?? 0))
     .optional()
     .describe('how long rows of predictions are kept, as 30d or 12h; older ones are erased. Without it they stay'),
+  METRICS: z
+    .enum(['login', 'open'])
+    .default('login')
+    .describe('with AUTH=session, open: GET /metrics needs no login, as a scraper has none'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
@@ -84,6 +88,7 @@ export type Config = {
   allowedHosts: readonly string[]
   defaultProject: string
   predictionRetentionMs: number | undefined
+  openMetrics: boolean
   logLevel: string
 }
 
@@ -122,6 +127,7 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     allowedHosts: s.ALLOWED_HOSTS ?? [],
     defaultProject: s.DEFAULT_PROJECT,
     predictionRetentionMs: s.PREDICTION_RETENTION,
+    openMetrics: s.METRICS === 'open',
     logLevel: s.LOG_LEVEL,
   }
 }

@@ -18,6 +18,8 @@ export const limits = {
   queueMaxCommands: 10_000,
   batchMaxCommands: 1_000,
   payloadMaxBytes: 16 * 1024 * 1024,
+  logProbeIntervalMs: 5_000,
+  diskUseMaxAgeMs: 10_000,
   stateCacheMaxChars: 32 * 1024 * 1024,
   rollbackMaxVersion: 20_000,
   treeCacheMaxTiles: 1_024,

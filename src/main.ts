@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import type { Express } from 'express'
 import type { Logger } from 'pino'
+import { Aside } from './analytics/aside.js'
 import { HeadFile } from './audit/head-file.js'
 import { headSigner } from './audit/head-key.js'
 import { Heads } from './audit/heads.js'
 import { Analytics } from './analytics/supervisor.js'
-import { Ledger } from './commands/ledger.js'
+import type { Ledger } from './commands/ledger.js'
 import { isLoopback, type Config } from './config.js'
 import { Erasures } from './erasure/erasures.js'
 import { keepFor } from './erasure/retention.js'
@@ -26,6 +27,7 @@ import { handlerRoutes } from './http/handlers.js'
 import { historyRoutes } from './http/history.js'
 import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
+import { observeRoutes } from './http/observe.js'
 import { predictRoutes } from './http/predict.js'
 import { exportRoutes } from './http/export.js'
 import { proofRoutes } from './http/proofs.js'
@@ -46,6 +48,7 @@ import { treeRoutes } from './http/tree.js'
 import { viewRoutes, type CheckView } from './http/views.js'
 import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
+import { limits } from './limits.js'
 import { lockDataDirectory, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
 import { EventFeed } from './log/event-feed.js'
 import { Histories } from './log/history.js'
@@ -55,6 +58,10 @@ import { ModelStore } from './models/model-store.js'
 import { PredictionRecorder } from './models/recorder.js'
 import { Trainer } from './models/trainer.js'
 import { TrainingService } from './models/training-service.js'
+import { keptDiskUse } from './observe/disk-use.js'
+import { Metrics } from './observe/metrics.js'
+import { ObservedLedger, observedAnalytics } from './observe/observed.js'
+import { readiness } from './observe/readiness.js'
 import { SqlEngine } from './sql/execute.js'
 import { TableWriter } from './sql/table-writer.js'
 import { undoAll } from './undo.js'
@@ -109,9 +116,10 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
 const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: (() => unknown)[]): Promise<Service> => {
   const version = readVersion()
   const vault = new Vault(...masterKeys(paths, config.masterKeys))
-  const log = new SqliteLog({ file: paths.log, vault })
+  const metrics = new Metrics()
+  const log = new SqliteLog({ file: paths.log, vault, onBatch: (batch) => metrics.batch(batch) })
   undo.push(() => log.close())
-  const ledger = new Ledger(log, vault)
+  const ledger = new ObservedLedger(log, vault, metrics)
   await ledger.execute({ type: 'CreateProject', data: { project: config.defaultProject, unlessExists: true } }, systemOrigin)
   const heads = new Heads(log, await headSigner(paths, config.headKey, log))
   const headFile = config.headFile && new HeadFile({ ...config.headFile, log, heads, logger })
@@ -145,7 +153,17 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   undo.push(() => trainings.stop())
   const recorder = new PredictionRecorder(log, vault)
   const tables = new TableWriter({ ledger, blobs, directory: paths.tables })
-  const sql = new SqlEngine({ ledger, analytics, trainings, recorder, tables, defaultProject: config.defaultProject, version })
+  const answers = new Aside(analytics, { logger })
+  undo.push(() => answers.stop())
+  const sql = new SqlEngine({
+    ledger,
+    analytics: observedAnalytics(answers, metrics),
+    trainings,
+    recorder,
+    tables,
+    defaultProject: config.defaultProject,
+    version,
+  })
   const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
   undo.push(() => jobs.stop())
 
@@ -162,6 +180,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
       paths,
       logger,
       version,
+      metrics,
       ledger,
       blobs,
       analytics,
@@ -207,6 +226,7 @@ type Parts = {
   paths: DataPaths
   logger: Logger
   version: string
+  metrics: Metrics
   ledger: Ledger
   blobs: Blobs
   analytics: Analytics
@@ -226,6 +246,7 @@ const appOf = ({
   paths,
   logger,
   version,
+  metrics,
   ledger,
   blobs,
   analytics,
@@ -240,6 +261,16 @@ const appOf = ({
   headFile,
 }: Parts): Express => {
   const { log } = ledger
+  const disk = keptDiskUse(paths, limits.diskUseMaxAgeMs)
+  metrics.watch({
+    version,
+    log: () => log.health(),
+    analytics: () => analytics.status(),
+    analyticsBytes: () => analytics.residentBytes(),
+    trainings: () => trainings.counts(),
+    disk,
+    streams: () => streams.clients,
+  })
   const records = new Records(log, version)
   const reading = readingOf({ log, past: sql.reader, version })
   const histories = new Histories(log, feed.slices.turns)
@@ -259,11 +290,17 @@ const appOf = ({
     ...agentRoutes(ledger, records, reading),
     ...chatbotRoutes(ledger, records, reading),
     ...modelRoutes({ ledger, records, sql, reading }),
-    ...predictRoutes({ ledger, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) }),
+    ...predictRoutes({
+      ...{ ledger, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) },
+      onPredicted: (seconds) => metrics.predicted(seconds),
+    }),
     ...viewRoutes(ledger, records, reading, checkView),
     ...rollbackRoutes({ ledger, records, blobs, checkView }),
     ...jobRoutes(ledger, records, reading, histories),
-    ...fileRoutes(ledger, reading, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
+    ...fileRoutes(ledger, reading, {
+      ...{ blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') },
+      onUploaded: (bytes) => metrics.uploaded(bytes),
+    }),
     ...databaseRoutes(ledger, records, reading, config.defaultProject),
     ...erasureRoutes(erasures),
     ...tableRoutes(ledger, reading, sql),
@@ -279,9 +316,11 @@ const appOf = ({
     ...sqlRoutes(sql),
     ...sqlUtilityRoutes(reading, config.defaultProject),
     ...statusRoutes(about),
+    ...observeRoutes({ version, readiness: () => readiness({ log, analytics }), metrics, disk }),
     ...authRoutes(sessions),
   ]
   // Only without a login is the address itself what keeps others out.
   const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
-  return createApp({ ledger, routes, about, sessions, hosts, logger })
+  const { openMetrics } = config
+  return createApp({ ledger, routes, about, sessions, openMetrics, hosts, logger, onRequest: (request) => metrics.request(request) })
 }

@@ -18,9 +18,9 @@ const usage = `mindledger ${readVersion()}
   mindledger export [--project name]      print the events with their proof, for the offline verifier
                     [--until n]           ... up to a position [--head file]… dividing what is left out at these heads
   mindledger verifier                     print the offline verifier: one file, to be run with node by anybody
+  mindledger status                       how far log and tables are, what is ready, what room it takes
   mindledger replay --into file.duckdb    build the DuckDB tables anew from the log [--until position]
   mindledger rotate-key                   replace the master key; with VAULT_KEY set by NEW_VAULT_KEY
-  mindledger rebuild                      build the resources table anew from the log (server stopped)
   mindledger diff [--rows n]              compare the live tables with a replay: exit status 0 equal, 1 different,
                                           2 could not; shows the first n rows that differ in each table (10)
   mindledger erase <what> <which>         erase a prediction, request, file, matrix, secrets, or all before a time
@@ -88,6 +88,7 @@ const taken: Record<string, readonly (keyof typeof options)[]> = {
   replay: ['into', 'until', 'quiet'],
   diff: ['rows', 'quiet'],
   erase: ['dry-run', 'shared', 'reason', 'content-version'],
+  status: [],
   rebuild: [],
   'rotate-key': [],
 }
@@ -132,6 +133,8 @@ const run = async (args: string[]): Promise<number> => {
     }
     case 'verifier':
       return (await import('./verifier.js')).printVerifier()
+    case 'status':
+      return (await import('./status.js')).status(config, out)
     case 'replay': {
       const until = values.until === undefined ? undefined : positive('until', values.until, 1)
       return (await import('./replay.js')).replayInto(config, { into: required('into', values.into), until }, out)

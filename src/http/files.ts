@@ -59,11 +59,15 @@ const skips = (value: string | undefined): boolean => {
 
 const nameOf = ({ fields, originalName }: Upload): string => fields.get('original_file_name') ?? originalName
 
-export const fileRoutes = (
-  ledger: Ledger,
-  reading: Reading,
-  { blobs, ingester, temporary }: { blobs: Blobs; ingester: Ingester; temporary: string },
-): Route[] => {
+type Services = {
+  blobs: Blobs
+  ingester: Ingester
+  temporary: string
+  /** Hears how many bytes were received. */
+  onUploaded?: (bytes: number) => void
+}
+
+export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, ingester, temporary, onUploaded }: Services): Route[] => {
   // Each may fill the disk up to its limit while it is received, waits or is read.
   let underWay = 0
   /** Runs with a directory that is gone afterwards. */
@@ -142,6 +146,7 @@ export const fileRoutes = (
         const skip = skips(queryValue(req, 'on_bad_rows'))
         await inWorkDirectory(async (work) => {
           const upload = await receiveUpload(req, work)
+          onUploaded?.(upload.bytes)
           const name = fileName(param(req, 'file'))
           const origin = originOf(req, res)
           const { sha256, fields, originalName, format = null } = upload

@@ -116,9 +116,16 @@ const notReady = (name: string, { version, status, error }: ModelVersion, progre
     },
   )
 
-type Services = { ledger: Ledger; store: ModelStore; recorder: PredictionRecorder; progressOf: ProgressOf }
+type Services = {
+  ledger: Ledger
+  store: ModelStore
+  recorder: PredictionRecorder
+  progressOf: ProgressOf
+  /** Hears how long the rows of a request took to compute. */
+  onPredicted?: (seconds: number) => void
+}
 
-export const predictRoutes = ({ ledger, store, recorder, progressOf }: Services): Route[] => {
+export const predictRoutes = ({ ledger, store, recorder, progressOf, onPredicted }: Services): Route[] => {
   const { log } = ledger
   /** The answer to a request that was recorded before: made anew with the version of then, since answers are not kept in plain. */
   const answeredAgain = async ({ positions }: Outcome, body: unknown) => {
@@ -149,7 +156,9 @@ export const predictRoutes = ({ ledger, store, recorder, progressOf }: Services)
         const { rows, params } = readPredictBody(req.body)
         if (!version.result) throw notReady(model.state.name, version, progressOf(model.stream, version.version))
         const predictor = await store.predictor(version.result.artefact)
+        const began = performance.now()
         const answers = answerRows(predictor, rows, params)
+        onPredicted?.((performance.now() - began) / 1000)
         if (rows.length > 0 && model.state.recording === 'all') {
           const target = predictor.target.name
           const served = {

@@ -19,6 +19,8 @@ export type DataPaths = {
   headKey: string
   blobs: string
   analytics: string
+  /** How often the tables were built anew. */
+  rebuilds: string
   temporary: string
   /** Where queries write tables, before they are blobs. */
   tables: string
@@ -34,6 +36,7 @@ export const dataPaths = (root: string): DataPaths => ({
   headKey: join(root, 'head.key'),
   blobs: join(root, 'blobs'),
   analytics: join(root, 'analytics.duckdb'),
+  rebuilds: join(root, 'analytics.json'),
   temporary: join(root, 'tmp'),
   tables: join(root, 'tmp', 'tables'),
 })

@@ -71,6 +71,15 @@ export type Outcome = {
   planned?: string[]
 }
 
+/** How the log is: its newest position, the commands that wait, and why it could not be written at the last attempt, if so. */
+export type LogHealth = { position: number; queued: number; unwritable: string | undefined }
+
+/** A transaction that is over: how many commands shared it, for how long, and the events that it wrote; none when it failed. */
+export type Batch = { commands: number; seconds: number; failed: boolean; events: readonly Written[] }
+
+/** An event as it was written, and through what it came. */
+export type Written = { event: LedgerEvent; source: Source }
+
 /** Resources as they are after the last commit. */
 export interface Resources {
   one<K extends Kind>(kind: K, ref: string, project?: Found<'project'>): Promise<Found<K> | undefined>
@@ -121,6 +130,8 @@ export interface Log extends LogTree {
   /** Keeps the answer to a request that has a key; gives the one that all get who send it, which is the first that was kept. */
   keepReply(keyed: Keyed, reply: Reply): Promise<Reply>
   head(): Promise<Head>
+  /** A log that could not be written is tried again now and then, and so says no longer than it is true that it cannot. */
+  health(): Promise<LogHealth>
   /** Events after a position, in order: at most `limit`, and no more once their texts have `maxChars`. */
   readAll(after: number, limit: number, maxChars?: number): Promise<StoredEvent[]>
   /** Events of one stream after a version, in order, bounded alike. */

@@ -59,6 +59,11 @@ export class TrainingService {
     return this.#running !== undefined
   }
 
+  /** Trainings under way, and those that wait for their turn. */
+  counts(): { running: number; waiting: number } {
+    return { running: this.#running ? 1 : 0, waiting: this.#queue.length }
+  }
+
   /** Takes up what an earlier run of the service left: what waited is trained, what was interrupted has failed. */
   async resume(): Promise<void> {
     for (const { stream, state } of await this.options.ledger.log.resources.list('model'))

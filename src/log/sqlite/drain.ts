@@ -6,7 +6,7 @@ import { erasedPayloadsOf, payloadsOf } from '../../../events/references.js'
 import { Problem, wrong } from '../../errors.js'
 import { limits } from '../../limits.js'
 import { checkExpects } from '../expects.js'
-import type { AnyFound, Changed, Keyed, NewEvent, Origin, Outcome, Reply, Submission } from '../log.js'
+import type { AnyFound, Changed, Keyed, NewEvent, Origin, Outcome, Reply, Submission, Written } from '../log.js'
 import type { MerkleTree } from '../tree/merkle-tree.js'
 import { openTree } from '../tree/open-tree.js'
 import { Proofs } from '../tree/proofs.js'
@@ -35,6 +35,7 @@ export class Drain {
   readonly proofs: Proofs
   #tail: Tail
   #changed = new Map<string, EventDefinition['kind']>()
+  #written: Written[] = []
   readonly #db: Connection
   readonly #vault: Vault
   readonly #insertEvent
@@ -83,8 +84,14 @@ export class Drain {
     return this.#changed
   }
 
+  /** The events of the batch. */
+  get written(): readonly Written[] {
+    return this.#written
+  }
+
   begin(): void {
     this.#changed = new Map()
+    this.#written = []
     this.#statements.begin.run()
   }
 
@@ -104,25 +111,27 @@ export class Drain {
    */
   carryOut(submission: Submission): Outcome {
     const before = this.#tail
+    const { length } = this.#written
     this.#statements.savepoint.run()
     try {
       const outcome = this.repeated(submission) ?? this.#decide(submission)
-      if (submission.dryRun) this.#undo(before)
+      if (submission.dryRun) this.#undo(before, length)
       else this.#statements.release.run()
       return outcome
     } catch (error) {
       if (isStorageError(error)) throw error
       // Ours: SQLite is well, and only this command is undone.
-      this.#undo(before)
+      this.#undo(before, length)
       throw error
     }
   }
 
-  #undo(before: Tail): void {
+  #undo(before: Tail, written: number): void {
     this.#statements.undo.run()
     this.#statements.release.run()
     if (this.#tail !== before) this.#tree.reset(leafReader(this.#db), before.position)
     this.#tail = before
+    this.#written.length = written
   }
 
   /** What came of the same command sent before. @throws Problem 422 when the key came with another request */
@@ -215,6 +224,7 @@ export class Drain {
     const leaf = leafHash(text)
     const chain = chainLeaf(this.#tail.chain, leaf)
     this.#insertEvent.run(position, text, chain)
+    this.#written.push({ event, source: origin.source })
     this.#tree.append(leaf)
     this.#tail = { position, chain, microseconds: at.microseconds }
     return this.resources.apply(stream, version, position, at.text, event)

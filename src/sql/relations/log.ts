@@ -1,4 +1,5 @@
 import { jobRuns, jobsHistory } from './job-runs.js'
+import { projections } from './projections.js'
 import { at, column, heldAt, masked, nocase, type Relation } from './relation.js'
 
 const position = column('position', 'BIGINT', 'Place in the log, from 1, without gaps.')
@@ -139,4 +140,4 @@ const resources: Relation = {
 }
 
 /** The schema `log`. */
-export const logRelations: readonly Relation[] = [events, resources, predictions, receipts, erasures, jobRuns, jobsHistory]
+export const logRelations: readonly Relation[] = [events, resources, predictions, receipts, erasures, jobRuns, jobsHistory, projections]
