@@ -171,7 +171,7 @@ export class Replay {
 const assertSameLog = async (events: EventReader, { position, leaf }: Checkpoint): Promise<void> => {
   if (position === 0) return
   const [event] = await events.read(position - 1, 1)
-  if (event?.position !== position || leafOf(event.text) !== leaf) throw new StaleTablesError('they were built from another log')
+  if (event?.position !== position || leafOf(event.text) !== leaf) throw new StaleTablesError('another log')
 }
 
 /**

@@ -1,6 +1,15 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { resourceName } from '../events/common.js'
+import { limits } from './limits.js'
+
+const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** A length of time as a setting has it, `90s`, `15m`, `1h` or `30d`, in milliseconds; NaN for anything else. */
+export const durationMs = (text: string): number => {
+  const [, count = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
+  return Number(count || NaN) * (unitsMs[unit] ?? NaN)
+}
 
 /** A setting that cannot be used; the message names the variable and what it takes. */
 export class ConfigError extends Error {}
@@ -10,6 +19,7 @@ const portRule = 'must be a whole number from 0 to 65535'
 const hostEntry = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const keyHex = z.string().regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits (openssl rand -hex 32)')
 
 const settings = z.object({
   PORT: z.coerce
@@ -24,11 +34,18 @@ const settings = z.object({
   AUTH: z.enum(['none', 'session']).default('none').describe('session: clients log in first'),
   AUTH_USERNAME: z.string().min(1).default('mindledger').describe('the user that may log in'),
   AUTH_PASSWORD: z.string().min(1).optional().describe('required when AUTH=session'),
-  VAULT_KEY: z
+  VAULT_KEY: keyHex.optional().describe('master key of secrets and recorded predictions; without it a file in DATA_DIR holds one'),
+  NEW_VAULT_KEY: keyHex.optional().describe('the master key that follows VAULT_KEY, for mindledger rotate-key'),
+  HEAD_KEY: keyHex.optional().describe('seed of the key that signs heads (Ed25519); without it a file in DATA_DIR holds one'),
+  HEAD_FILE: z.string().min(1).optional().describe('file that the service appends signed heads to; best on another machine’s disk'),
+  HEAD_INTERVAL: z
     .string()
-    .regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits (openssl rand -hex 32)')
-    .optional()
-    .describe('master key of secrets and recorded predictions; without it a file in DATA_DIR holds one'),
+    .refine(
+      (text) => durationMs(text) >= limits.headIntervalMinMs && durationMs(text) <= limits.headIntervalMaxMs,
+      'must be a time from 1s to 20d: 90s, 15m, 1h, 1d',
+    )
+    .default('1h')
+    .describe('how often a head is appended to HEAD_FILE, when the log has grown'),
   ALLOWED_HOSTS: z
     .string()
     .transform((list) => list.split(',').map((entry) => entry.trim().toLowerCase()))
@@ -45,6 +62,10 @@ const settings = z.object({
     .transform((text) => Number(text.slice(0, -1)) * (unitMs[text.slice(-1)] ?? 0))
     .optional()
     .describe('how long rows of predictions are kept, as 30d or 12h; older ones are erased. Without it they stay'),
+  METRICS: z
+    .enum(['login', 'open'])
+    .default('login')
+    .describe('with AUTH=session, open: GET /metrics needs no login, as a scraper has none'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
@@ -56,11 +77,18 @@ export type Config = {
   host: string
   dataDirectory: string
   auth: { username: string; password: string } | undefined
-  vaultKey: Buffer | undefined
+  /** The master keys that were given: none where a file in the data directory holds it. */
+  masterKeys: readonly Buffer[]
+  newMasterKey: Buffer | undefined
+  /** The seed of the key that signs heads. */
+  headKey: Buffer | undefined
+  /** Where heads are appended, and how often. */
+  headFile: { path: string; intervalMs: number } | undefined
   /** In lower case: `app.example`, or with a port `app.example:8080`. */
   allowedHosts: readonly string[]
   defaultProject: string
   predictionRetentionMs: number | undefined
+  openMetrics: boolean
   logLevel: string
 }
 
@@ -92,10 +120,14 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     host: s.HOST,
     dataDirectory: resolve(s.DATA_DIR),
     auth: s.AUTH === 'session' && s.AUTH_PASSWORD !== undefined ? { username: s.AUTH_USERNAME, password: s.AUTH_PASSWORD } : undefined,
-    vaultKey: s.VAULT_KEY === undefined ? undefined : Buffer.from(s.VAULT_KEY, 'hex'),
+    masterKeys: s.VAULT_KEY === undefined ? [] : [Buffer.from(s.VAULT_KEY, 'hex')],
+    newMasterKey: s.NEW_VAULT_KEY === undefined ? undefined : Buffer.from(s.NEW_VAULT_KEY, 'hex'),
+    headKey: s.HEAD_KEY === undefined ? undefined : Buffer.from(s.HEAD_KEY, 'hex'),
+    headFile: s.HEAD_FILE === undefined ? undefined : { path: resolve(s.HEAD_FILE), intervalMs: durationMs(s.HEAD_INTERVAL) },
     allowedHosts: s.ALLOWED_HOSTS ?? [],
     defaultProject: s.DEFAULT_PROJECT,
     predictionRetentionMs: s.PREDICTION_RETENTION,
+    openMetrics: s.METRICS === 'open',
     logLevel: s.LOG_LEVEL,
   }
 }

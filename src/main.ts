@@ -1,8 +1,12 @@
 import { join } from 'node:path'
 import type { Express } from 'express'
 import type { Logger } from 'pino'
+import { Aside } from './analytics/aside.js'
+import { HeadFile } from './audit/head-file.js'
+import { headSigner } from './audit/head-key.js'
+import { Heads } from './audit/heads.js'
 import { Analytics } from './analytics/supervisor.js'
-import { Ledger } from './commands/ledger.js'
+import type { Ledger } from './commands/ledger.js'
 import { isLoopback, type Config } from './config.js'
 import { Erasures } from './erasure/erasures.js'
 import { keepFor } from './erasure/retention.js'
@@ -23,22 +27,29 @@ import { handlerRoutes } from './http/handlers.js'
 import { historyRoutes } from './http/history.js'
 import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
+import { observeRoutes } from './http/observe.js'
 import { predictRoutes } from './http/predict.js'
+import { exportRoutes } from './http/export.js'
+import { proofRoutes } from './http/proofs.js'
 import { projectRoutes } from './http/projects.js'
 import { readingOf } from './http/reading.js'
 import { Records } from './http/records.js'
 import { addressOf, createHttpServer, listen, stopListening } from './http/server.js'
 import { Sessions } from './http/sessions.js'
+import { rollbackRoutes } from './http/rollbacks.js'
+import { rotationRoutes } from './http/rotations.js'
 import { skillRoutes } from './http/skills.js'
 import { sqlUtilityRoutes } from './http/sql-utilities.js'
 import { sqlRoutes } from './http/sql.js'
 import { statusRoutes, type About } from './http/status.js'
+import { tableCopyRoutes } from './http/table-copies.js'
 import { tableRoutes } from './http/tables.js'
 import { treeRoutes } from './http/tree.js'
-import { viewRoutes } from './http/views.js'
+import { viewRoutes, type CheckView } from './http/views.js'
 import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
-import { lockDataDirectory, masterKey, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
+import { limits } from './limits.js'
+import { lockDataDirectory, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
 import { EventFeed } from './log/event-feed.js'
 import { Histories } from './log/history.js'
 import type { Head, Log, Origin } from './log/log.js'
@@ -47,9 +58,15 @@ import { ModelStore } from './models/model-store.js'
 import { PredictionRecorder } from './models/recorder.js'
 import { Trainer } from './models/trainer.js'
 import { TrainingService } from './models/training-service.js'
+import { keptDiskUse } from './observe/disk-use.js'
+import { Metrics } from './observe/metrics.js'
+import { ObservedLedger, observedAnalytics } from './observe/observed.js'
+import { readiness } from './observe/readiness.js'
 import { SqlEngine } from './sql/execute.js'
 import { TableWriter } from './sql/table-writer.js'
 import { undoAll } from './undo.js'
+import { masterKeys } from './vault/key-files.js'
+import { KeyRotation } from './vault/rotation.js'
 import { Vault } from './vault/vault.js'
 import { readVersion } from './version.js'
 
@@ -98,15 +115,30 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
 
 const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: (() => unknown)[]): Promise<Service> => {
   const version = readVersion()
-  const vault = new Vault(masterKey(paths, config.vaultKey))
-  const log = new SqliteLog({ file: paths.log, vault })
+  const vault = new Vault(...masterKeys(paths, config.masterKeys))
+  const metrics = new Metrics()
+  const log = new SqliteLog({ file: paths.log, vault, onBatch: (batch) => metrics.batch(batch) })
   undo.push(() => log.close())
-  const ledger = new Ledger(log, vault)
+  const ledger = new ObservedLedger(log, vault, metrics)
   await ledger.execute({ type: 'CreateProject', data: { project: config.defaultProject, unlessExists: true } }, systemOrigin)
+  const heads = new Heads(log, await headSigner(paths, config.headKey, log))
+  const headFile = config.headFile && new HeadFile({ ...config.headFile, log, heads, logger })
+  await headFile?.start()
+  // After all that writes events.
+  undo.push(() => headFile?.stop())
 
   const blobs = new Blobs(paths.blobs)
-  const analytics = await Analytics.start({ dataDirectory: paths.root, vaultKey: config.vaultKey, logger })
+  const analytics = await Analytics.start({ dataDirectory: paths.root, masterKeys: () => vault.keys(), logger })
   undo.push(() => analytics.stop())
+  const rotation = new KeyRotation({
+    log,
+    vault,
+    paths,
+    isKeyGiven: config.masterKeys.length > 0,
+    tellReaders: () => analytics.learnKeys(),
+    onFailed: (err) => logger.error({ err }, 'the master key could not be replaced; the next start goes on with it'),
+  })
+  undo.push(() => rotation.stop())
   const trainings = new TrainingService({
     ledger,
     blobs,
@@ -121,7 +153,17 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   undo.push(() => trainings.stop())
   const recorder = new PredictionRecorder(log, vault)
   const tables = new TableWriter({ ledger, blobs, directory: paths.tables })
-  const sql = new SqlEngine({ ledger, analytics, trainings, recorder, tables, defaultProject: config.defaultProject, version })
+  const answers = new Aside(analytics, { logger })
+  undo.push(() => answers.stop())
+  const sql = new SqlEngine({
+    ledger,
+    analytics: observedAnalytics(answers, metrics),
+    trainings,
+    recorder,
+    tables,
+    defaultProject: config.defaultProject,
+    version,
+  })
   const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
   undo.push(() => jobs.stop())
 
@@ -133,7 +175,25 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   const streams = new EventStreams(feed)
 
   const server = createHttpServer(
-    appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, erasures, feed, streams }),
+    appOf({
+      config,
+      paths,
+      logger,
+      version,
+      metrics,
+      ledger,
+      blobs,
+      analytics,
+      trainings,
+      recorder,
+      sql,
+      erasures,
+      feed,
+      streams,
+      heads,
+      headFile,
+      rotation,
+    }),
   )
   const address = await listen(server, config, logger)
   // Requests and runs of jobs end side by side, each in the time that a stop may take.
@@ -142,6 +202,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
     streams.stop()
     return Promise.all([stopListening(server), jobs.stop()])
   })
+  await rotation.resume()
   await trainings.resume()
   await jobs.start()
   undo.push(tidyBlobs(log, blobs, logger))
@@ -165,6 +226,7 @@ type Parts = {
   paths: DataPaths
   logger: Logger
   version: string
+  metrics: Metrics
   ledger: Ledger
   blobs: Blobs
   analytics: Analytics
@@ -174,6 +236,9 @@ type Parts = {
   erasures: Erasures
   feed: EventFeed
   streams: EventStreams
+  rotation: KeyRotation
+  heads: Heads
+  headFile: HeadFile | undefined
 }
 
 const appOf = ({
@@ -181,6 +246,7 @@ const appOf = ({
   paths,
   logger,
   version,
+  metrics,
   ledger,
   blobs,
   analytics,
@@ -190,8 +256,21 @@ const appOf = ({
   erasures,
   feed,
   streams,
+  rotation,
+  heads,
+  headFile,
 }: Parts): Express => {
   const { log } = ledger
+  const disk = keptDiskUse(paths, limits.diskUseMaxAgeMs)
+  metrics.watch({
+    version,
+    log: () => log.health(),
+    analytics: () => analytics.status(),
+    analyticsBytes: () => analytics.residentBytes(),
+    trainings: () => trainings.counts(),
+    disk,
+    streams: () => streams.clients,
+  })
   const records = new Records(log, version)
   const reading = readingOf({ log, past: sql.reader, version })
   const histories = new Histories(log, feed.slices.turns)
@@ -200,33 +279,48 @@ const appOf = ({
     version,
     authentication: sessions !== undefined,
     defaultProject: config.defaultProject,
+    headFile: () => headFile?.status(),
     sqlStopped: () => analytics.status().stopped,
     isTraining: () => trainings.isTraining,
   }
+  const checkView: CheckView = (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })
   const routes = [
     ...projectRoutes(ledger, reading, config.defaultProject),
     ...skillRoutes(ledger, records, reading),
     ...agentRoutes(ledger, records, reading),
     ...chatbotRoutes(ledger, records, reading),
     ...modelRoutes({ ledger, records, sql, reading }),
-    ...predictRoutes({ log, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) }),
-    ...viewRoutes(ledger, records, reading, (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })),
+    ...predictRoutes({
+      ...{ ledger, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) },
+      onPredicted: (seconds) => metrics.predicted(seconds),
+    }),
+    ...viewRoutes(ledger, records, reading, checkView),
+    ...rollbackRoutes({ ledger, records, blobs, checkView }),
     ...jobRoutes(ledger, records, reading, histories),
-    ...fileRoutes(ledger, reading, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
+    ...fileRoutes(ledger, reading, {
+      ...{ blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') },
+      onUploaded: (bytes) => metrics.uploaded(bytes),
+    }),
     ...databaseRoutes(ledger, records, reading, config.defaultProject),
     ...erasureRoutes(erasures),
     ...tableRoutes(ledger, reading, sql),
     ...treeRoutes(reading, config.defaultProject),
     ...configRoutes(ledger, reading, { authentication: sessions !== undefined, host: config.host }),
     ...eventRoutes(log, feed, streams),
-    ...historyRoutes(log, histories),
+    ...historyRoutes(reading, histories),
+    ...tableCopyRoutes(log, analytics, paths.tables),
+    ...proofRoutes(log, heads),
+    ...exportRoutes(log, heads),
     ...handlerRoutes(),
+    ...rotationRoutes(rotation),
     ...sqlRoutes(sql),
     ...sqlUtilityRoutes(reading, config.defaultProject),
     ...statusRoutes(about),
+    ...observeRoutes({ version, readiness: () => readiness({ log, analytics }), metrics, disk }),
     ...authRoutes(sessions),
   ]
   // Only without a login is the address itself what keeps others out.
   const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
-  return createApp({ routes, about, sessions, hosts, logger })
+  const { openMetrics } = config
+  return createApp({ ledger, routes, about, sessions, openMetrics, hosts, logger, onRequest: (request) => metrics.request(request) })
 }

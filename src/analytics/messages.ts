@@ -1,12 +1,20 @@
+import type { Rebuilds } from './rebuilds.js'
+
 /** What the analytics process is started with. It comes over the private channel: arguments and environment can be seen by others. */
 export type Settings = {
   dataDirectory: string
-  /** The master key in hex, when it is not the one in the data directory. */
-  vaultKey: string | null
+  /** The master keys in hex, when they are not those in the data directory's files. */
+  masterKeys: string[]
   /** Where to listen; its directory is private, and goes with the process. */
   socket: string
   /** Whether to build the tables anew even when they look whole: the process before died opening them. */
   rebuild: boolean
+  /** Where the tables are: in the data directory, or in memory and empty. */
+  tables: 'file' | 'memory'
+  /** What is on record of the tables; null when nothing is. */
+  rebuilds: Rebuilds | null
+  /** What last kept an earlier process from following. */
+  lastError: string | null
   memoryMaxBytes: number
   threads: number
   walMaxBytes: number
@@ -19,9 +27,15 @@ export type ChildMessage =
   | { kind: 'starting'; position: number; head: number }
   /** It built the tables and ends; what that took of memory goes with it. */
   | { kind: 'built' }
+  /** The tables are open; how often they had to be begun anew up to now. */
+  | { kind: 'opened'; rebuilds: Rebuilds }
   | { kind: 'ready' }
   | { kind: 'state'; position: number; head: number; stopped: string | null }
+  /** They could not be brought up to date; the next time they may. */
+  | { kind: 'trouble'; reason: string }
   | { kind: 'alive' }
+  /** It knows the master keys that it was told. */
+  | { kind: 'keys' }
   /** The tables stand in that file, too, as they were at a position; or why they do not. */
   | { kind: 'copied'; into: string; position: number }
   | { kind: 'not_copied'; into: string; reason: string }
@@ -30,9 +44,12 @@ export type ChildMessage =
 const kinds: readonly string[] = [
   'starting',
   'built',
+  'opened',
   'ready',
   'state',
+  'trouble',
   'alive',
+  'keys',
   'copied',
   'not_copied',
   'failed',
@@ -48,6 +65,10 @@ export const parseChildMessage = (message: unknown): ChildMessage | undefined =>
 
 /** Whether the parent asks for a sign of life. */
 export const isPing = (message: unknown): boolean => kindOf(message) === 'ping'
+
+/** The master keys in hex that the parent tells of, when they change; undefined when that is not what it says. */
+export const parseKeys = (message: unknown): string[] | undefined =>
+  kindOf(message) === 'keys' ? (message as { keys: string[] }).keys : undefined
 
 /** The parent asks for a copy of the tables as they are at a position of the log or after it, in a new file. */
 export type CopyRequest = { kind: 'copy'; into: string; upTo: number }

@@ -39,10 +39,12 @@ export const analyticsLimits: AnalyticsLimits = {
 
 export type AnalyticsOptions = {
   dataDirectory: string
-  /** The master key, when it is not the one in the data directory. */
-  vaultKey?: Buffer | undefined
+  /** The master keys that are in use, when they are not those in the data directory's files. */
+  masterKeys?: () => readonly Buffer[]
   logger?: { warn: (fields: object, message: string) => void } | undefined
   limits?: Partial<AnalyticsLimits>
+  /** In memory the tables stay empty, and `dataDirectory` only lends room; in a file unless said otherwise. */
+  tables?: 'file' | 'memory'
   /** The program of the process; tests have one of their own. */
   entry?: string
 }

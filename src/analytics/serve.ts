@@ -3,19 +3,23 @@ import { dirname } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { dataPaths } from '../log/data-directory.js'
 import { copyTables } from './copy.js'
-import { isPing, parseCopyRequest, parseSettings, type ChildMessage, type CopyRequest, type Settings } from './messages.js'
+import { isPing, parseCopyRequest, parseKeys, parseSettings, type ChildMessage, type CopyRequest, type Settings } from './messages.js'
 import { Projector } from './projector.js'
 import { createQueryServer } from './query-server.js'
-import type { Frame, SelectRequest } from './query.js'
+import type { Frame, SelectRequest, TablesStatus } from './query.js'
+import { countRebuild } from './rebuilds.js'
 import { openStore, type Store, type TablesLog } from './store.js'
 
-export type Services = { blobsDirectory: string; signal: AbortSignal }
+export type Services = { blobsDirectory: string; signal: AbortSignal; tables: TablesStatus }
 
 /** Answers one SELECT on a connection that no other has meanwhile. It ends, and holds nothing any more, soon after its signal. */
 export type RunSelect = (database: { instance: DuckDBInstance }, request: SelectRequest, services: Services) => AsyncIterable<Frame>
 
+/** The log as it is read here: the master keys may change meanwhile. */
+export type FollowedLog = TablesLog & { useKeys: (keys: readonly Buffer[]) => void }
+
 export type ServeOptions = {
-  openLog: (dataDirectory: string, vaultKey: Buffer | undefined) => TablesLog
+  openLog: (dataDirectory: string, masterKeys: readonly Buffer[]) => FollowedLog
   run: RunSelect
 }
 
@@ -30,15 +34,21 @@ const buildMinEvents = 20_000
 type Running = { store: Store; projector: Projector; queries: Set<number> }
 
 /** Opens the tables and serves them; undefined when they had to be built first, which is all that this process then does. */
-const serve = async (settings: Settings, { openLog, run }: ServeOptions): Promise<Running | undefined> => {
+const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Promise<Running | undefined> => {
   const paths = dataPaths(settings.dataDirectory)
-  const log = openLog(settings.dataDirectory, settings.vaultKey === null ? undefined : Buffer.from(settings.vaultKey, 'hex'))
   const store = await openStore(paths, settings, log)
+  const rebuilds = countRebuild(settings.rebuilds, store.rebuilt, new Date())
+  tell({ kind: 'opened', rebuilds })
+  let lastError = settings.lastError
   const projector = new Projector({
     ...settings,
     replay: store.replay,
     events: log,
     onState: (state) => tell({ kind: 'state', ...state }),
+    onTrouble: (reason) => {
+      lastError = reason
+      tell({ kind: 'trouble', reason })
+    },
     // The parent starts another process, which finds the file as the last commit left it. The server, the follower and DuckDB's
     // threads would keep this one alive, and none of them can be ended in good order any more.
     onFatal: () => process.exit(1),
@@ -50,15 +60,26 @@ const serve = async (settings: Settings, { openLog, run }: ServeOptions): Promis
   }
   projector.follow()
   const queries = new Set<number>()
+  const statusAt = (position: number, head: number): TablesStatus => ({
+    ...{ state: projector.stopped === undefined ? 'following' : 'stopped', position, head: Math.max(head, position) },
+    ...{ rebuilds: rebuilds.count, lastRebuild: rebuilds.last, lastError: projector.stopped ?? lastError },
+  })
   const server = createQueryServer({
+    // How the tables stood is told as it was before the query itself brought them up to date.
+    arrived: ({ upTo }) => statusAt(store.replay.position, upTo),
     ensure: (position) => projector.ensure(position),
-    run: (request, signal) => run(store, request, { blobsDirectory: paths.blobs, signal }),
+    run: (request, signal, tables) => run(store, request, { blobsDirectory: paths.blobs, signal, tables }),
     onBegun: (query) => queries.add(query),
     onEnded: (query) => queries.delete(query),
   })
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(settings.socket, resolve))
   return { store, projector, queries }
 }
+
+const asKeys = (keys: readonly string[]): Buffer[] => keys.map((key) => Buffer.from(key, 'hex'))
+/** Where files lie is nobody's business who asks whether this is well. */
+const reasonOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).replaceAll(/'\/[^']*'|"\/[^"]*"/g, 'a file of it')
 
 const close = ({ replay, instance }: Store): void => {
   replay.close()
@@ -75,8 +96,6 @@ const leave = (settings: Settings | undefined, running: Running | undefined): vo
   process.kill(process.pid, 'SIGKILL')
 }
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 /** Copies the tables once they hold everything up to the position that is asked for. */
 const copy = async ({ into, upTo }: CopyRequest, running: Running | undefined): Promise<void> => {
   try {
@@ -91,22 +110,31 @@ const copy = async ({ into, upTo }: CopyRequest, running: Running | undefined): 
 /**
  * Runs the analytics process: takes its settings from the parent, answers SELECTs on a Unix socket, and ends with the parent.
  *
- * @example serveAnalytics({ openLog: openLogReader, run: runSelect })
+ * @example serveAnalytics({ openLog: openFollowedLog, run: runSelect })
  */
 export const serveAnalytics = (options: ServeOptions): void => {
   let settings: Settings | undefined
+  let log: FollowedLog | undefined
   let running: Running | undefined
+  const start = async (given: Settings): Promise<Running | undefined> => {
+    log = options.openLog(given.dataDirectory, asKeys(given.masterKeys))
+    return serve(given, log, options.run)
+  }
   process.on('disconnect', () => leave(settings, running))
   // A terminal or service manager signals the whole group; the parent drains first and needs this process for it.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
   process.on('message', (message) => {
     if (isPing(message)) tell({ kind: 'alive' })
+    const keys = parseKeys(message)
+    // It stands open from the settings on, which came first.
+    if (keys) log?.useKeys(asKeys(keys))
+    if (keys) tell({ kind: 'keys' })
     const asked = parseCopyRequest(message)
     if (asked) void copy(asked, running)
   })
   process.once('message', (message) => {
     settings = parseSettings(message)
-    serve(settings, options).then(
+    start(settings).then(
       (started) => {
         running = started
         if (started) tell({ kind: 'ready' })

@@ -8,7 +8,7 @@ const pollMs = 100
 
 /** `mindledger log [--from n] [--follow]`: the stored text of each event, one a line. */
 export const printLog = async (config: Config, { from, follow }: { from: number; follow: boolean }): Promise<number> => {
-  const reader = openLogReader(config.dataDirectory, config.vaultKey)
+  const reader = openLogReader(config.dataDirectory, config.masterKeys)
   const stopped = new AbortController()
   process.once('SIGINT', () => stopped.abort())
   try {

@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import { parseArgs } from 'node:util'
 import { ConfigError, readConfig, settingDescriptions } from '../config.js'
 import { readVersion } from '../version.js'
-import { terminal } from './output.js'
+import { createOutput } from './output.js'
 
 const usage = `mindledger ${readVersion()}
 
@@ -11,12 +11,22 @@ const usage = `mindledger ${readVersion()}
   mindledger sql [--db name] <statement>  run a statement, on the running server or on the data directory
                  [--as-of when]           ... which reads as things were at a position or a time (UTC)
   mindledger log [--from n] [--follow]    print the events, one JSON text a line
-  mindledger head                         print the newest position and chain; keep it elsewhere
-  mindledger verify [--head file]         walk the whole log; exit status 0 only when it holds
+  mindledger head [--into file]           print the signed head of the log, or append it; keep it elsewhere
+                  [--key|--json|--new-key] ... the public key; the head with the chain, unsigned; begin a new key
+  mindledger verify [--head file]…        walk the whole log; exit status 0 only when it holds
+                    [--vkey key]          ... and the heads are signed with this key
+  mindledger export [--project name]      print the events with their proof, for the offline verifier
+                    [--until n]           ... up to a position [--head file]… dividing what is left out at these heads
+  mindledger verifier                     print the offline verifier: one file, to be run with node by anybody
+  mindledger status                       how far log and tables are, what is ready, what room it takes
   mindledger replay --into file.duckdb    build the DuckDB tables anew from the log [--until position]
+  mindledger rotate-key                   replace the master key; with VAULT_KEY set by NEW_VAULT_KEY
+  mindledger diff [--rows n]              compare the live tables with a replay: exit status 0 equal, 1 different,
+                                          2 could not; shows the first n rows that differ in each table (10)
   mindledger erase <what> <which>         erase a prediction, request, file, matrix, secrets, or all before a time
                  [--dry-run]              ... says what would go [--reason text] [--shared] [--content-version n]
   mindledger rebuild                      build the resources table and the tree anew from the log (server stopped)
+  --quiet keeps verify, replay and diff from telling how far they are.
 
 Settings, from the environment:
 ${settingDescriptions.map(({ name, about, default: value }) => `  ${name.padEnd(16)} ${about}${value === undefined ? '' : ` (${String(value)})`}`).join('\n')}
@@ -25,13 +35,20 @@ ${settingDescriptions.map(({ name, about, default: value }) => `  ${name.padEnd(
 const options = {
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
-  head: { type: 'string' },
+  head: { type: 'string', multiple: true },
+  key: { type: 'boolean' },
+  json: { type: 'boolean' },
+  'new-key': { type: 'boolean' },
+  vkey: { type: 'string' },
   into: { type: 'string' },
   until: { type: 'string' },
   from: { type: 'string' },
   follow: { type: 'boolean', short: 'f' },
   db: { type: 'string' },
+  project: { type: 'string' },
   'as-of': { type: 'string' },
+  rows: { type: 'string' },
+  quiet: { type: 'boolean', short: 'q' },
   'dry-run': { type: 'boolean' },
   shared: { type: 'boolean' },
   reason: { type: 'string' },
@@ -40,9 +57,9 @@ const options = {
 
 class UsageError extends Error {}
 
-const positive = (name: string, value: string | undefined, fallback: number): number => {
+const positive = (name: string, value: string | undefined, fallback: number, what = 'a position'): number => {
   const number = value === undefined ? fallback : Number(value)
-  if (!Number.isSafeInteger(number) || number < 1) throw new UsageError(`--${name} takes a position from 1 on`)
+  if (!Number.isSafeInteger(number) || number < 1) throw new UsageError(`--${name} takes ${what} from 1 on`)
   return number
 }
 
@@ -64,11 +81,16 @@ const taken: Record<string, readonly (keyof typeof options)[]> = {
   serve: [],
   sql: ['db', 'as-of'],
   log: ['from', 'follow'],
-  head: [],
-  verify: ['head'],
-  replay: ['into', 'until'],
+  head: ['into', 'key', 'json', 'new-key'],
+  verify: ['head', 'vkey', 'quiet'],
+  export: ['project', 'until', 'head'],
+  verifier: [],
+  replay: ['into', 'until', 'quiet'],
+  diff: ['rows', 'quiet'],
   erase: ['dry-run', 'shared', 'reason', 'content-version'],
+  status: [],
   rebuild: [],
+  'rotate-key': [],
 }
 
 const checkTaken = (command: string, values: object, rest: readonly string[]): void => {
@@ -83,8 +105,9 @@ const checkTaken = (command: string, values: object, rest: readonly string[]): v
 const run = async (args: string[]): Promise<number> => {
   const { values, positionals } = parse(args)
   const [command, ...rest] = positionals
-  if (values.version) terminal.line(readVersion())
-  else if (values.help || command === undefined) terminal.line(usage)
+  const out = createOutput({ quiet: values.quiet })
+  if (values.version) out.line(readVersion())
+  else if (values.help || command === undefined) out.line(usage)
   if (values.version || values.help) return 0
   if (command === undefined) return 2
   checkTaken(command, values, rest)
@@ -93,25 +116,41 @@ const run = async (args: string[]): Promise<number> => {
     case 'serve':
       return (await import('./serve.js')).serve(config)
     case 'sql':
-      return (await import('./sql.js')).sql(config, { statement: rest.join(' '), db: values.db, asOf: values['as-of'] }, terminal)
+      return (await import('./sql.js')).sql(config, { statement: rest.join(' '), db: values.db, asOf: values['as-of'] }, out)
     case 'log':
       return (await import('./log.js')).printLog(config, { from: positive('from', values.from, 1), follow: values.follow ?? false })
     case 'head':
-      return (await import('./head.js')).head(config, terminal)
+      return (await import('./head.js')).head(
+        config,
+        { into: values.into, key: values.key ?? false, json: values.json ?? false, newKey: values['new-key'] ?? false },
+        out,
+      )
     case 'verify':
-      return (await import('./verify.js')).verify(config, { head: values.head }, terminal)
+      return (await import('./verify.js')).verify(config, { heads: values.head ?? [], vkey: values.vkey }, out)
+    case 'export': {
+      const until = values.until === undefined ? undefined : positive('until', values.until, 1)
+      return (await import('./export.js')).exportLog(config, { project: values.project, until, heads: values.head ?? [] })
+    }
+    case 'verifier':
+      return (await import('./verifier.js')).printVerifier()
+    case 'status':
+      return (await import('./status.js')).status(config, out)
     case 'replay': {
       const until = values.until === undefined ? undefined : positive('until', values.until, 1)
-      return (await import('./replay.js')).replayInto(config, { into: required('into', values.into), until }, terminal)
+      return (await import('./replay.js')).replayInto(config, { into: required('into', values.into), until }, out)
     }
+    case 'rotate-key':
+      return (await import('./rotate-key.js')).rotateKey(config, out)
+    case 'diff':
+      return (await import('./diff.js')).diff(config, { rows: positive('rows', values.rows, 10, 'a number') }, out)
     case 'erase': {
       const version = values['content-version']
       const contentVersion = version === undefined ? undefined : positive('content-version', version, 1)
       const { reason, shared = false, 'dry-run': dryRun = false } = values
-      return (await import('./erase.js')).erase(config, { subject: rest, contentVersion, reason, shared, dryRun }, terminal)
+      return (await import('./erase.js')).erase(config, { subject: rest, contentVersion, reason, shared, dryRun }, out)
     }
     case 'rebuild':
-      return (await import('./rebuild.js')).rebuild(config, terminal)
+      return (await import('./rebuild.js')).rebuild(config, out)
     default:
       throw new UsageError(`nothing carries out ${command}`)
   }

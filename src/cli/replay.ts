@@ -29,7 +29,7 @@ const build = async (reader: LogReader, { into, until }: Options, out: Output): 
 export const replayInto = async (config: Config, options: Options, out: Output): Promise<number> => {
   const { into } = options
   if (existsSync(into)) throw new ConfigError(`${into} exists already; replay writes a new file`)
-  const reader = openLogReader(config.dataDirectory, config.vaultKey)
+  const reader = openLogReader(config.dataDirectory, config.masterKeys)
   try {
     const began = performance.now()
     const position = await build(reader, options, out)

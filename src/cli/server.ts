@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { createWriteStream, existsSync } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
 import { pino } from 'pino'
 import { z } from 'zod'
 import { ConfigError, type Config } from '../config.js'
@@ -10,6 +11,8 @@ export type Answer = { status: number; body: unknown }
 export type Server = {
   get: (path: string) => Promise<Answer>
   post: (path: string, body: object) => Promise<Answer>
+  /** Writes what is answered into a file. @throws ConfigError when it is refused or cut off */
+  download: (path: string, into: string) => Promise<void>
 }
 
 const isFree = (config: Config): boolean => {
@@ -31,17 +34,29 @@ const addressOf = ({ host, port }: Config): string => {
 
 type Sent = { address: string; dataDirectory: string; headers: Record<string, string> }
 
-const send = async ({ address, dataDirectory, headers }: Sent, path: string, body?: object): Promise<Answer> => {
-  const response = await fetch(address + path, {
+const request = ({ address, dataDirectory, headers }: Sent, path: string, body?: object): Promise<Response> =>
+  fetch(address + path, {
     headers: { 'content-type': 'application/json', ...headers },
     ...(body && { method: 'POST', body: JSON.stringify(body) }),
   }).catch(() => {
     throw new ConfigError(`a server holds ${dataDirectory}, but none answers at ${address}. Set HOST and PORT to what it was started with.`)
   })
-  const answered: unknown = await response.json().catch(() => {
+
+const answerOf = async (response: Response, { address }: Sent): Promise<Answer> => {
+  const body: unknown = await response.json().catch(() => {
     throw new ConfigError(`what answers at ${address} is not this service. Set HOST and PORT to what it was started with.`)
   })
-  return { status: response.status, body: answered }
+  return { status: response.status, body }
+}
+
+const send = async (sent: Sent, path: string, body?: object): Promise<Answer> => answerOf(await request(sent, path, body), sent)
+
+const download = async (sent: Sent, path: string, into: string): Promise<void> => {
+  const response = await request(sent, path)
+  if (!response.ok || !response.body) throw new ConfigError(refusalText((await answerOf(response, sent)).body))
+  await pipeline(response.body, createWriteStream(into, { mode: 0o600 })).catch(() => {
+    throw new ConfigError(`the answer of ${sent.address} was cut off; try again.`)
+  })
 }
 
 const login = async (sent: Sent, auth: Config['auth']): Promise<Record<string, string>> => {
@@ -55,7 +70,11 @@ const login = async (sent: Sent, auth: Config['auth']): Promise<Record<string, s
 const connect = async (address: string, { dataDirectory, auth }: Config): Promise<Server> => {
   const anonymous = { address, dataDirectory, headers: {} }
   const sent = { ...anonymous, headers: await login(anonymous, auth) }
-  return { get: (path) => send(sent, path), post: (path, body) => send(sent, path, body) }
+  return {
+    get: (path) => send(sent, path),
+    post: (path, body) => send(sent, path, body),
+    download: (path, into) => download(sent, path, into),
+  }
 }
 
 /**

@@ -1,46 +1,82 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { z } from 'zod'
+import { readHeads, type ReadHead } from '../audit/kept-heads.js'
+import { readVerifierKey, type NoteVerifier } from '../audit/note-key.js'
+import { judge } from '../audit/note.js'
 import { ConfigError, type Config } from '../config.js'
 import { Blobs } from '../files/blobs.js'
 import { hashFile } from '../files/disk.js'
 import { checkDataDirectory } from '../log/data-directory.js'
-import type { Head } from '../log/log.js'
-import { verifyLog } from '../log/verify.js'
+import { openForReading, readHeadKeys } from '../log/sqlite/schema.js'
+import { verifyLog, type Verification } from '../log/verify.js'
+import { findMasterKeys } from '../vault/key-files.js'
 import type { Output } from './output.js'
 
-const headSchema = z.object({ logId: z.string(), position: z.int().nonnegative(), chain: z.string().regex(/^[0-9a-f]{64}$/) })
+export type VerifyOptions = {
+  /** Files with heads that were kept elsewhere. */
+  heads: readonly string[]
+  /** The verifier key that the heads must be signed with; the log's own, as it notes them, where none is given. */
+  vkey: string | undefined
+}
 
-const jsonIn = (file: string): unknown => {
+/** The keys that a head may be signed with: the one that was given, or those that the log itself notes. */
+const keysOf = (logFile: string, vkey: string | undefined): NoteVerifier[] => {
+  if (vkey !== undefined) {
+    const key = readVerifierKey(vkey)
+    if (!key) throw new ConfigError('--vkey is not a verifier key (name+id+base64); "mindledger head --key" prints one')
+    return [key]
+  }
+  const db = openForReading(logFile)
   try {
-    return JSON.parse(readFileSync(file, 'utf8'))
-  } catch {
-    return undefined
+    return readHeadKeys(db).flatMap((noted) => readVerifierKey(noted) ?? [])
+  } finally {
+    db.close()
   }
 }
 
-const readHead = (file: string): Head => {
-  if (!existsSync(file)) throw new ConfigError(`there is no file ${file}; "mindledger head > ${file}" writes one`)
-  const parsed = headSchema.safeParse(jsonIn(file))
-  if (!parsed.success) throw new ConfigError(`${file} does not hold a head; "mindledger head" prints one`)
-  return parsed.data
+/** What is wrong with the signature of a head; undefined when it is right, or there is none or no key to check it with. */
+const faultOf = ({ note }: ReadHead, keys: readonly NoteVerifier[]): string | undefined => {
+  if (!note || keys.length === 0) return undefined
+  const judgements = keys.map((key) => judge(note, key))
+  if (judgements.includes('forged')) return 'its signature is not one of this text: somebody changed the head'
+  return judgements.includes('signed') ? undefined : `it is not signed by ${keys.map(({ vkey }) => vkey).join(' or ')}`
 }
 
-/** `mindledger verify [--head file]`: walks the whole log; exit status 0 only when everything holds. */
-export const verify = async (config: Config, { head }: { head: string | undefined }, out: Output): Promise<number> => {
+/** `mindledger verify [--head file]…`: walks the whole log; exit status 0 only when everything holds. */
+export const verify = async (config: Config, { heads: files, vkey }: VerifyOptions, out: Output): Promise<number> => {
   const paths = checkDataDirectory(config.dataDirectory)
   const blobs = new Blobs(paths.blobs)
-  const kept = head === undefined ? undefined : readHead(head)
+  const heads = files.flatMap(readHeads)
+  const keys = keysOf(paths.log, vkey)
+  const faults = heads.flatMap((read) => {
+    const fault = faultOf(read, keys)
+    return fault === undefined ? [] : [`the head of position ${read.head.position} proves nothing: ${fault}`]
+  })
   const result = await verifyLog({
     logFile: paths.log,
+    masterKeys: findMasterKeys(paths, config.masterKeys),
     blobHash: async (hash) => ((await blobs.has(hash)) ? hashFile(blobs.path(hash)) : undefined),
     onProgress: (position) => out.progress(`${position} events`),
-    ...(kept && { kept }),
+    kept: heads.filter((read) => faultOf(read, keys) === undefined).map(({ head }) => head),
   })
+  for (const fault of faults) out.line(fault)
   for (const { position, what } of result.findings) out.line(position === null ? what : `position ${position}: ${what}`)
-  const { position, chain } = result.head
-  out.line(`${result.ok ? 'The log holds' : 'THE LOG DOES NOT HOLD'}: ${position} events, chain ${chain}`)
-  out.line(`payloads: ${result.payloads.readable} readable, ${result.payloads.erased} erased`)
-  if (result.provenTo === null) out.line('The newest state is not proven: compare with a head kept elsewhere (--head <file>).')
-  else out.line(`Proven up to position ${result.provenTo} by the head that was kept.`)
-  return result.ok ? 0 : 1
+  const ok = result.ok && faults.length === 0
+  const { position, root } = result.head
+  out.line(`${ok ? 'The log holds' : 'THE LOG DOES NOT HOLD'}: ${position} events, root ${root.toString('base64')}`)
+  const { readable, erased } = result.payloads
+  out.line(`payloads: ${readable} readable, ${erased} erased`)
+  for (const line of provenPart(result)) out.line(line)
+  return ok ? 0 : 1
+}
+
+/** Which part is proven, and which is not: what hangs together may still have been made so. */
+const provenPart = ({ provenTo, head: { position } }: Verification): string[] => {
+  if (position === 0) return []
+  if (provenTo === null)
+    return [
+      `Unproven: positions 1 to ${position}. They hang together, but who can write the file could have made them so: compare with a head kept elsewhere (--head <file>).`,
+    ]
+  const proven = `Proven: positions 1 to ${provenTo}, by the head that was kept.`
+  return provenTo < position
+    ? [proven, `Unproven: positions ${provenTo + 1} to ${position}, which are newer than any head that was kept.`]
+    : [proven]
 }

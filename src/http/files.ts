@@ -13,11 +13,11 @@ import type { Ingested } from '../files/ingest-messages.js'
 import { rawTypes, receiveUpload, type Upload } from '../files/upload.js'
 import { limits } from '../limits.js'
 import { carryOut } from './carry-out.js'
-import { idempotencyOf, note, originOf } from './origin.js'
+import { executionOf, note, originOf } from './origin.js'
 import { tag } from './etag.js'
 import type { Reading } from './reading.js'
 import { recordTime } from './records.js'
-import { param, parse, queryValue, type Route } from './route.js'
+import { commandHeaders, param, parse, queryValue, type Route, withoutDryRun } from './route.js'
 
 const listed = z.object({ name: z.string(), row_count: z.int(), columns: z.array(z.string()) }).meta({ id: 'File' })
 const detail = z
@@ -59,11 +59,15 @@ const skips = (value: string | undefined): boolean => {
 
 const nameOf = ({ fields, originalName }: Upload): string => fields.get('original_file_name') ?? originalName
 
-export const fileRoutes = (
-  ledger: Ledger,
-  reading: Reading,
-  { blobs, ingester, temporary }: { blobs: Blobs; ingester: Ingester; temporary: string },
-): Route[] => {
+type Services = {
+  blobs: Blobs
+  ingester: Ingester
+  temporary: string
+  /** Hears how many bytes were received. */
+  onUploaded?: (bytes: number) => void
+}
+
+export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, ingester, temporary, onUploaded }: Services): Route[] => {
   // Each may fill the disk up to its limit while it is received, waits or is read.
   let underWay = 0
   /** Runs with a directory that is gone afterwards. */
@@ -132,6 +136,7 @@ export const fileRoutes = (
       method: 'put',
       path: `${path}/:file`,
       summary: 'Upload a table: CSV, JSON, JSON lines or Parquet, in a form; or all but JSON as the body itself',
+      commandHeaders: withoutDryRun,
       takes: { 'multipart/form-data': form, ...Object.fromEntries(rawTypes.map((type) => [type, null])) },
       query: z.object({
         on_bad_rows: z.enum(['refuse', 'skip']).optional().describe('skip: rows that do not fit are left out and counted'),
@@ -141,10 +146,11 @@ export const fileRoutes = (
         const skip = skips(queryValue(req, 'on_bad_rows'))
         await inWorkDirectory(async (work) => {
           const upload = await receiveUpload(req, work)
+          onUploaded?.(upload.bytes)
           const name = fileName(param(req, 'file'))
           const origin = originOf(req, res)
           const { sha256, fields, originalName, format = null } = upload
-          const execution = idempotencyOf(req, { sha256, fields: [...fields], originalName, format, skip })
+          const execution = executionOf(req, { sha256, fields: [...fields], originalName, format, skip })
           const repeated = await ledger.repeated(origin, execution)
           if (!repeated && (await ledger.log.resources.one('file', name))) throw fileExists(name)
           // Of a repeated upload only the rows that were left out are not on record, and the same bytes tell them again.
@@ -162,6 +168,7 @@ export const fileRoutes = (
       method: 'delete',
       path: `${path}/:file`,
       summary: 'Delete a file',
+      commandHeaders,
       answers: { 200: z.literal('') },
       async handle(req, res) {
         const data = { file: param(req, 'file').toLowerCase() }

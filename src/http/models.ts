@@ -8,12 +8,12 @@ import type { SqlEngine } from '../sql/execute.js'
 import { parseStatement } from '../sql/statements/parse.js'
 import type { Statement } from '../sql/statements/statement.js'
 import { carryOut, deletion } from './carry-out.js'
-import { idempotencyOf, note, originOf } from './origin.js'
+import { executionOf, note, originOf } from './origin.js'
 import { modelNamed, versionIn } from './predict.js'
 import { tag } from './etag.js'
 import type { Reading } from './reading.js'
 import type { Records } from './records.js'
-import { param, parse, queryValue, unwrap, type Route } from './route.js'
+import { commandHeaders, param, parse, queryValue, type Route, unwrap } from './route.js'
 import { projectNamed, resultOf } from './scope.js'
 
 const requested = z
@@ -93,12 +93,16 @@ export const modelRoutes = ({ ledger, records, sql, reading }: Services): Route[
     method: 'post',
     path,
     summary: 'Create a model by its CREATE MODEL statement',
+    commandHeaders,
     body,
     answers: { 201: requested },
     async handle(req, res) {
-      const project = await projectNamed(ledger.log, param(req, 'project'))
-      const statement = creation(req)
-      const outcome = note(res, await sql.writer.createModel(statement, project.state.name, originOf(req, res), idempotencyOf(req)))
+      const [origin, execution] = [originOf(req, res), executionOf(req)]
+      const create = async () => {
+        const project = await projectNamed(ledger.log, param(req, 'project'))
+        return sql.writer.createModel(creation(req), project.state.name, origin, execution)
+      }
+      const outcome = note(res, (await ledger.repeated(origin, execution)) ?? (await create()))
       const { state } = resultOf('model', outcome.resource)
       const version = state.versions.at(-1)
       if (!version) throw new TypeError('the command requested no training')
@@ -135,6 +139,7 @@ export const modelRoutes = ({ ledger, records, sql, reading }: Services): Route[
     method: 'delete',
     path: `${path}/:model`,
     summary: 'Delete a model, or one version of it that is not active (name.2)',
+    commandHeaders,
     answers: { 204: null },
     handle: deletion(ledger, async (req) => {
       const project = await projectNamed(ledger.log, param(req, 'project'))

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { problemCatalogue } from '../errors.js'
+import { headersOf, headerParameters } from './openapi-headers.js'
 import type { Route } from './route.js'
 
 const problem = z
@@ -45,15 +46,17 @@ class Components {
   }
 
   /** What an answer with this status brings: JSON, or as well other media types. */
-  answer(schema: z.ZodType, status: string, gives: readonly string[] = []) {
+  answer(schema: z.ZodType | null, status: string, gives: readonly string[] = []) {
     const others = status === '200' ? gives.map((type): [string, Schema] => [type, { schema: { type: 'string' } }]) : []
-    return { content: { ...this.content(schema).content, ...Object.fromEntries(others) } }
+    if (!schema && others.length === 0) return {}
+    return { content: { ...(schema && this.content(schema).content), ...Object.fromEntries(others) } }
   }
 }
 
 const reasons: Record<string, string> = { 200: 'OK', 201: 'Created', 204: 'Done; no body', 503: 'Not ready' }
 
 const parameters = (route: Route, components: Components) => [
+  ...headersOf(route),
   ...[...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
   ...Object.entries(route.query?.shape ?? {}).map(([name, schema]) => ({
     name,
@@ -72,7 +75,7 @@ const operation = (route: Route, components: Components) => ({
     ...Object.fromEntries(
       Object.entries(route.answers).map(([status, schema]) => [
         status,
-        { description: reasons[status] ?? 'Answer', ...(schema && components.answer(schema, status, route.gives)) },
+        { description: reasons[status] ?? 'Answer', ...components.answer(schema, status, route.gives) },
       ]),
     ),
     default: { description: 'Refused', ...components.content(problem, 'application/problem+json') },
@@ -95,6 +98,6 @@ export const openApiDocument = (routes: readonly Route[], version: string) => {
     openapi: '3.1.0',
     info: { title: 'Mindledger', version, description: 'Projects of skills, agents, chatbots and models; SQL and predictions over them.' },
     paths,
-    components: { schemas: components.schemas },
+    components: { schemas: components.schemas, parameters: headerParameters },
   }
 }

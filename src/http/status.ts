@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { HeadFileStatus } from '../audit/head-file.js'
 import type { Route } from './route.js'
 
 /** What the service says about itself. */
@@ -6,13 +7,15 @@ export type About = {
   version: string
   authentication: boolean
   defaultProject: string
+  /** What became of the heads that are appended to a file, where that was asked for. */
+  headFile: () => HeadFileStatus | undefined
   /** Why SQL cannot be answered at the moment, if so. */
   sqlStopped: () => string | undefined
   /** Whether a model is being trained. */
   isTraining: () => boolean
 }
 
-export const statusRoutes = ({ version, authentication, sqlStopped, isTraining }: About): Route[] => [
+export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, headFile }: About): Route[] => [
   {
     method: 'get',
     path: '/status',
@@ -20,6 +23,7 @@ export const statusRoutes = ({ version, authentication, sqlStopped, isTraining }
     answers: { 200: z.looseObject({ mindsdb_version: z.string(), environment: z.string() }) },
     async handle(_req, res) {
       const stopped = sqlStopped()
+      const heads = headFile()
       res.json({
         mindsdb_version: version,
         mindledger_version: version,
@@ -30,6 +34,7 @@ export const statusRoutes = ({ version, authentication, sqlStopped, isTraining }
           provider: authentication ? 'local' : 'disabled',
         },
         sql: stopped === undefined ? { ready: true } : { ready: false, reason: stopped },
+        ...(heads && { heads }),
       })
     },
   },

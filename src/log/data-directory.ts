@@ -1,9 +1,7 @@
 import Database from 'better-sqlite3'
-import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../config.js'
-import { masterKeyBytes } from '../vault/vault.js'
 import { sqliteCode } from './sqlite/drain.js'
 
 /** The number of the data directory's layout. A newer one is refused, an older one is migrated after a copy of the log is made. */
@@ -16,8 +14,13 @@ export type DataPaths = {
   lock: string
   log: string
   vaultKey: string
+  /** The key that becomes `vaultKey` when every payload's key is wrapped under it. */
+  nextVaultKey: string
+  headKey: string
   blobs: string
   analytics: string
+  /** How often the tables were built anew. */
+  rebuilds: string
   temporary: string
   /** Where queries write tables, before they are blobs. */
   tables: string
@@ -29,8 +32,11 @@ export const dataPaths = (root: string): DataPaths => ({
   lock: join(root, 'lock.sqlite'),
   log: join(root, 'log.sqlite'),
   vaultKey: join(root, 'vault.key'),
+  nextVaultKey: join(root, 'vault.key.next'),
+  headKey: join(root, 'head.key'),
   blobs: join(root, 'blobs'),
   analytics: join(root, 'analytics.duckdb'),
+  rebuilds: join(root, 'analytics.json'),
   temporary: join(root, 'tmp'),
   tables: join(root, 'tmp', 'tables'),
 })
@@ -98,29 +104,3 @@ export const lockDataDirectory = (paths: DataPaths): (() => void) => {
 
 const unusable = (root: string, error: unknown) =>
   new ConfigError(`${root} cannot be used as data directory: ${error instanceof Error ? error.message : String(error)}`)
-
-/** The master key that is at hand: the one given, or the file's; undefined when there is neither. */
-export const findMasterKey = (paths: DataPaths, given: Buffer | undefined): Buffer | undefined => {
-  if (given) return given
-  if (!existsSync(paths.vaultKey)) return undefined
-  const key = Buffer.from(readFileSync(paths.vaultKey, 'utf8').trim(), 'hex')
-  if (key.length === masterKeyBytes) return key
-  throw new ConfigError(`${paths.vaultKey} does not hold a key of ${masterKeyBytes * 2} hex digits. Restore it from where you keep keys.`)
-}
-
-/**
- * The master key of a server: the one at hand, or for a log that is still to be made a new one, kept in a file.
- * @throws ConfigError when the key is lost
- */
-export const masterKey = (paths: DataPaths, given: Buffer | undefined): Buffer => {
-  const found = findMasterKey(paths, given)
-  if (found) return found
-  if (existsSync(paths.log))
-    throw new ConfigError(
-      `the master key is lost: ${paths.vaultKey} is missing and VAULT_KEY is not set. Put the key back; without it the log stays whole, but secrets and recorded rows cannot be read.`,
-    )
-  const key = randomBytes(masterKeyBytes)
-  writeFileSync(paths.vaultKey, `${key.toString('hex')}\n`, { mode: 0o600, flush: true })
-  chmodSync(paths.vaultKey, 0o600)
-  return key
-}

@@ -1,8 +1,10 @@
-import { Vault } from '../vault/vault.js'
-import { checkDataDirectory, findMasterKey } from './data-directory.js'
+import { findMasterKeys } from '../vault/key-files.js'
+import { KeyRing, type StoredPayload } from '../vault/key-ring.js'
+import { checkDataDirectory, type DataPaths } from './data-directory.js'
 import type { StoredEvent } from './log.js'
+import { readPreviousKey } from './sqlite/keys.js'
 import { payloadReader } from './sqlite/payloads.js'
-import { openForReading, prepareErasedAt, readLogId } from './sqlite/schema.js'
+import { openForReading, prepareErasedAt, readHeadKeys, readLogId, type Connection } from './sqlite/schema.js'
 import { readTree } from './tree/open-tree.js'
 import { Proofs } from './tree/proofs.js'
 
@@ -17,22 +19,61 @@ export type LogReader = {
   read(after: number, limit: number): StoredEvent[]
   /** What can be asked of the tree over the events that there are now. */
   proofs(): Proofs
+  /** The verifier keys of those who signed its heads, the newest first. */
+  headKeys(): string[]
   payload(hash: string): Buffer | undefined
+  /** Opens payloads with these master keys from now on. */
+  useKeys(keys: readonly Buffer[]): void
   /** The position of the last erasure of rows that the tables had; 0 when there was none. */
   erasedAt(): number
   close(): void
 }
 
+/** The master keys of a reader, which may be changed beside it. */
+class ReaderKeys {
+  readonly #ring: KeyRing
+  /** Ids of keys that were looked for in vain. */
+  readonly #missing = new Set<string>()
+
+  constructor(
+    private readonly db: Connection,
+    private readonly paths: DataPaths,
+    private given: readonly Buffer[],
+  ) {
+    this.#ring = new KeyRing(findMasterKeys(paths, given))
+  }
+
+  use(keys: readonly Buffer[]): void {
+    this.given = keys
+    this.#ring.replace(keys)
+    this.#missing.clear()
+  }
+
+  /** A key that is not known may have come meanwhile, or be the one before, which the log keeps until its rotation ends. */
+  open(payload: StoredPayload): Buffer | undefined {
+    if (payload.wrapped !== null && !this.#ring.get(payload.keyId)) this.#look(payload.keyId)
+    return this.#ring.open(payload)
+  }
+
+  #look(keyId: string): void {
+    if (this.#missing.has(keyId)) return
+    this.#ring.add(...findMasterKeys(this.paths, this.given))
+    const previous = readPreviousKey(this.db, ({ keyId, wrapped }, bound) => this.#ring.get(keyId)?.unwrap(wrapped, bound))
+    if (previous) this.#ring.add(previous)
+    if (!this.#ring.get(keyId)) this.#missing.add(keyId)
+  }
+}
+
 /**
- * Opens the log of a data directory for reading.
+ * Opens the log of a data directory for reading, with the master keys given or those in its files.
  *
  * @throws ConfigError when there is none
  * @example const reader = openLogReader('./data'); reader.read(0, 10); reader.close()
  */
-export const openLogReader = (dataDirectory: string, vaultKey?: Buffer): LogReader => {
+export const openLogReader = (dataDirectory: string, masterKeys: readonly Buffer[] = []): LogReader => {
   const paths = checkDataDirectory(dataDirectory)
-  const key = findMasterKey(paths, vaultKey)
   const db = openForReading(paths.log)
+  const keys = new ReaderKeys(db, paths, masterKeys)
   const head = db.prepare<[], number | null>('SELECT max(position) FROM events').pluck()
   const read = db.prepare<[number, number], StoredEvent>('SELECT position, text FROM events WHERE position > ? ORDER BY position LIMIT ?')
   return {
@@ -42,7 +83,9 @@ export const openLogReader = (dataDirectory: string, vaultKey?: Buffer): LogRead
     // In one transaction, so that the events and the tiles are of one moment.
     proofs: db.transaction(() => new Proofs(readTree(db, head.get() ?? 0))),
     // Without the key the log is whole, and payloads are unreadable.
-    payload: key ? payloadReader(db, new Vault(key)) : () => undefined,
+    payload: payloadReader(db, keys),
+    useKeys: (given) => keys.use(given),
+    headKeys: () => readHeadKeys(db),
     erasedAt: prepareErasedAt(db, kindsInTables),
     close: () => db.close(),
   }

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { foldName, resourceName } from '../../events/common.js'
 import type { FileContent } from '../../events/file.js'
+import { isStaleBase } from '../commands/file.js'
 import type { Execution, Ledger } from '../commands/ledger.js'
 import { erasureOfBlob } from '../erasure/find.js'
 import { erased, isProblem, notFound, Problem, wrong } from '../errors.js'
@@ -101,7 +102,7 @@ export class TableWriter {
         try {
           return await this.#append(file, statement, writing)
         } catch (error) {
-          if (!isProblem(error) || error.code !== 'version_mismatch' || attempt >= limits.insertRetriesMax) throw error
+          if (!isStaleBase(error) || attempt >= limits.insertRetriesMax) throw error
         }
     })
   }

@@ -9,6 +9,7 @@ import type { Analytics } from './answer-query.js'
 import { allRows, tableOf, type SqlAnswer } from './answer.js'
 import type { CommandScope } from './command-scope.js'
 import { modelRow } from './describe-model.js'
+import { plannedAnswer } from './dry-run.js'
 import { toModelCommand } from './interpret-model.js'
 import { toCommands } from './interpret.js'
 import { checkNames } from './outcomes/column-names.js'
@@ -44,7 +45,8 @@ export class Writer {
     if (statement.kind === 'create_view' || statement.kind === 'alter_view') await this.#checkSource(statement, session)
     const commands = (await toCommands(statement, this.#scope(context.db))) ?? refuseUnavailable(statement)
     if (commands.length === 0) return { type: 'ok', affected_rows: null, context, positions: [] }
-    const { positions } = await this.options.ledger.executeAll(commands, origin, execution)
+    const { positions, planned } = await this.options.ledger.executeAll(commands, origin, execution)
+    if (planned) return plannedAnswer(planned, context)
     return { type: 'ok', affected_rows: null, context, positions }
   }
 
@@ -66,7 +68,8 @@ export class Writer {
   /** Has a version trained, and answers the row that describes it. */
   async train(statement: StatementOf<'create_model' | 'retrain_model'>, session: StatementSession): Promise<SqlAnswer> {
     const { context, origin, execution } = session
-    const { resource, positions } = await this.#train(toModelCommand(statement, this.#scope(context.db)), origin, execution)
+    const { resource, positions, planned } = await this.#train(toModelCommand(statement, this.#scope(context.db)), origin, execution)
+    if (planned) return plannedAnswer(planned, context)
     const version = resource?.kind === 'model' ? resource.state.versions.at(-1) : undefined
     if (resource?.kind !== 'model' || !version || positions.length === 0) return { type: 'ok', affected_rows: null, context, positions }
     const project = await this.#resources.byStream('project', resource.state.project)

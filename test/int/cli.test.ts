@@ -90,19 +90,22 @@ describe('beside a running server', () => {
   })
 
   test('verify holds, and a head that was kept proves how far', async () => {
-    expect((await cli('verify')).out).toContain('The newest state is not proven')
-    const kept = await cli('head')
+    expect((await cli('verify')).out).toContain('Unproven: positions 1 to')
+    const kept = await cli('head', '--json')
     const head = JSON.parse(kept.out) as { logId: string; position: number; chain: string }
     writeFileSync(join(place.path, 'head.json'), kept.out)
     await send(server.url, 'POST', '/api/projects', { project: { name: 'after_the_head' } })
+    expect(await cli('head', '--into', 'heads.txt')).toEqual({ code: 0, out: '', err: '' })
     const verified = await cli('verify', '--head', 'head.json')
     expect(verified).toMatchObject({ code: 0, err: '' })
     expect(verified.out).toContain('The log holds')
-    expect(verified.out).toContain(`Proven up to position ${head.position} by the head that was kept.`)
+    expect(verified.out).toContain(`Proven: positions 1 to ${head.position}, by the head that was kept.`)
+    const both = await cli('verify', '--head', 'head.json', '--head', 'heads.txt', '--vkey', (await cli('head', '--key')).out.trim())
+    expect(both).toMatchObject({ code: 0, out: expect.stringContaining(`Proven: positions 1 to ${head.position + 1}`) as unknown })
   })
 
   test('verify refuses a head of another log, of a history that was rewritten, and of events that were taken away', async () => {
-    const head = JSON.parse((await cli('head')).out) as { logId: string; position: number; chain: string }
+    const head = JSON.parse((await cli('head', '--json')).out) as { logId: string; position: number; chain: string }
     const against = async (other: Partial<typeof head>) => {
       writeFileSync(join(place.path, 'other.json'), JSON.stringify({ ...head, ...other }))
       const { code, out } = await cli('verify', '--head', 'other.json')
@@ -184,7 +187,7 @@ describe('with the server stopped', () => {
   }, 60_000)
 
   test('log, head, verify and replay read the directory', async () => {
-    const { position } = JSON.parse((await cli('head')).out) as { position: number }
+    const { position } = JSON.parse((await cli('head', '--json')).out) as { position: number }
     expect((await cli('log')).out.trimEnd().split('\n')).toHaveLength(position)
     expect((await cli('verify', '--head', 'head.json')).code).toBe(0)
     expect((await cli('replay', '--into', 'later.duckdb')).out).toContain(`position ${position}`)
@@ -237,7 +240,7 @@ describe('what cannot be done is one line and status 2', () => {
   test.each<[string, string[], Record<string, string>, RegExp]>([
     ['an unknown command', ['frobnicate'], {}, /there is no command frobnicate; "mindledger --help" lists them/],
     ['an unknown option', ['head', '--nope'], {}, /Unknown option '--nope'/],
-    ['an option of another command', ['head', '--into', 'x'], {}, /head takes no option --into/],
+    ['an option of another command', ['head', '--until', 'x'], {}, /head takes no option --until/],
     ['an argument too many', ['verify', 'head.json'], {}, /verify takes no argument head\.json/],
     ['a position that is none', ['log', '--from', 'zero'], {}, /--from takes a position from 1 on/],
     ['a replay into nothing', ['replay'], {}, /--into is required/],

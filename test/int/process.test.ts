@@ -6,9 +6,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { Ledger } from '../../src/commands/ledger.js'
-import { masterKey, prepareDataDirectory } from '../../src/log/data-directory.js'
+import { prepareDataDirectory } from '../../src/log/data-directory.js'
 import type { Origin } from '../../src/log/log.js'
 import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
+import { masterKeys } from '../../src/vault/key-files.js'
 import { Vault } from '../../src/vault/vault.js'
 import { cliFile, mindledger } from '../support/cli.js'
 import { childrenRunning, isRunning, memoryOf, processTree } from '../support/processes.js'
@@ -64,7 +65,7 @@ const system: Origin = { actor: 'test', source: 'system', request: null, correla
 /** A data directory with as many events, most of them changes of a few skills. */
 const longLog = async (count: number): Promise<void> => {
   const paths = prepareDataDirectory(place.path)
-  const vault = new Vault(masterKey(paths, undefined))
+  const vault = new Vault(...masterKeys(paths))
   const log = new SqliteLog({ file: paths.log, vault, pragmas: ['synchronous = OFF'] })
   const ledger = new Ledger(log, vault)
   await ledger.execute({ type: 'CreateProject', data: { project: 'mindsdb' } }, system)

@@ -2,11 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import type { StoredEvent } from '../../projections/staging.js'
-import type { TablesLog } from '../../src/analytics/store.js'
+import type { FollowedLog } from '../../src/analytics/serve.js'
 import { MemoryLog, type Written } from './memory-log.js'
 
 /** Reads a log file that holds nothing but events. */
-export const openSqliteLog = (dataDirectory: string): TablesLog => {
+export const openSqliteLog = (dataDirectory: string): FollowedLog => {
   const sqlite = new Database(join(dataDirectory, 'log.sqlite'), { readonly: true })
   const head = sqlite.prepare<[], number | null>('SELECT max(position) FROM events').pluck()
   const read = sqlite.prepare<[number, number], StoredEvent>(
@@ -18,6 +18,7 @@ export const openSqliteLog = (dataDirectory: string): TablesLog => {
     read: (after, limit) => read.all(after, limit),
     payload: () => undefined,
     erasedAt: () => erasedAt.get() ?? 0,
+    useKeys: () => undefined,
   }
 }
 

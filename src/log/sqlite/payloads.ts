@@ -1,6 +1,6 @@
 import type { ErasedPayload } from '../../../events/log.js'
 import type { PayloadState } from '../log.js'
-import type { StoredPayload, Vault } from '../../vault/vault.js'
+import type { StoredPayload } from '../../vault/key-ring.js'
 import type { Connection } from './schema.js'
 
 export type PayloadReader = (hash: string) => Buffer | undefined
@@ -14,13 +14,13 @@ const prepareFind = (db: Connection): ((hash: string) => Row | undefined) => {
 }
 
 /** Reads payloads in plain: what replaced one that was erased in part, and undefined for one that was erased or never was. */
-export const payloadReader = (db: Connection, vault: Vault): PayloadReader => {
+export const payloadReader = (db: Connection, keys: { open: (stored: StoredPayload) => Buffer | undefined }): PayloadReader => {
   const find = prepareFind(db)
   return (hash) => {
     const named = find(hash)
     const row = named?.replaced_by ? find(named.replaced_by) : named
     const stored: StoredPayload | undefined = row && { hash: row.hash, keyId: row.key_id, wrapped: row.wrapped, body: row.body }
-    return stored && vault.open(stored)
+    return stored && keys.open(stored)
   }
 }
 

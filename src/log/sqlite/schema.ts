@@ -1,6 +1,5 @@
 import Database from 'better-sqlite3'
 import { erasureKinds, type ErasureKind } from '../../../events/log.js'
-import { treeTable } from '../tree/tile-store.js'
 
 export type Connection = Database.Database
 
@@ -22,13 +21,6 @@ const schema = `
   CREATE UNIQUE INDEX events_by_stream ON events (stream, version);
   CREATE TRIGGER events_stay_as_they_are BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
   CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
-
-  CREATE TABLE payloads (
-    hash    TEXT PRIMARY KEY,
-    key_id  TEXT NOT NULL,
-    wrapped BLOB,
-    body    BLOB NOT NULL
-  ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE resources (
     stream     TEXT PRIMARY KEY,
@@ -55,14 +47,36 @@ const schema = `
   ) STRICT, WITHOUT ROWID;
 `
 
+/** Complete tiles of the Merkle tree over the events: 126 hashes, a page, in each row (see tree/tile-store.ts). */
+const treeTable = `CREATE TABLE IF NOT EXISTS tree (id INTEGER PRIMARY KEY, nodes BLOB NOT NULL) STRICT`
+
 /**
- * What releases since the first one added. The tree is filled when the log is opened. A file that was written without `secure_delete` may hold copies of what was
- * deleted: it is written anew before the first erasure, which then notes so (see wipe.ts).
+ * Rows stand in the order in which they came and never move: what is overwritten in one is nowhere else. In a tree ordered
+ * by hash SQLite splits pages, and leaves copies of the rows in their unused parts, also under `secure_delete`.
  */
-const additions = (db: Connection): void => {
-  db.exec(treeTable)
-  if (db.prepare(`SELECT 1 FROM pragma_table_info('payloads') WHERE name = 'replaced_by'`).get() === undefined)
-    db.exec('ALTER TABLE payloads ADD COLUMN replaced_by TEXT')
+const payloadsTable = `
+  CREATE TABLE payloads (
+    id          INTEGER PRIMARY KEY,
+    hash        TEXT NOT NULL UNIQUE,
+    key_id      TEXT NOT NULL,
+    wrapped     BLOB,
+    body        BLOB NOT NULL,
+    replaced_by TEXT
+  ) STRICT;
+`
+
+/** The first release kept payloads in the order of their hashes. With that table go all copies in its pages. */
+const keepPayloadsInPlace = (db: Connection): void => {
+  const ordered = db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'payloads' AND sql LIKE '%WITHOUT ROWID%'`)
+  if (ordered.get() === undefined) return
+  db.transaction(() =>
+    db.exec(`
+      ALTER TABLE payloads RENAME TO payloads_by_hash;
+      ${payloadsTable}
+      INSERT INTO payloads (hash, key_id, wrapped, body) SELECT hash, key_id, wrapped, body FROM payloads_by_hash;
+      DROP TABLE payloads_by_hash;
+    `),
+  )()
 }
 
 /** Opens the log's file for writing and makes what is missing. Durable: each commit is on the disk before it returns. */
@@ -73,13 +87,15 @@ export const openForWriting = (file: string, freshLogId: () => string): Connecti
   db.pragma('recursive_triggers = ON') // so that REPLACE meets the triggers too
   db.pragma('foreign_keys = ON')
   db.pragma('wal_autocheckpoint = 4000')
-  db.pragma('secure_delete = ON') // what is erased is overwritten, and so is what a page held before it was split
+  db.pragma('secure_delete = ON') // what is erased is overwritten
   if (db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'meta'`).get() === undefined)
     db.transaction(() => {
-      db.exec(schema)
-      db.prepare(`INSERT INTO meta VALUES ('log_id', ?), ('secure_delete', 'always')`).run(freshLogId())
+      db.exec(schema + payloadsTable)
+      db.prepare(`INSERT INTO meta VALUES ('log_id', ?)`).run(freshLogId())
     })()
-  additions(db)
+  // Logs of older releases lack it; it is filled when the log is opened.
+  db.exec(treeTable)
+  keepPayloadsInPlace(db)
   return db
 }
 
@@ -92,6 +108,15 @@ export const openForReading = (file: string): Connection => {
 
 export const readMeta = (db: Connection, key: string): string | undefined =>
   db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck().get(key)
+
+/** The public keys that sign this log's heads, as verifier keys, the newest first. Earlier ones stay, for the heads that they signed. */
+export const readHeadKeys = (db: Connection): string[] => readMeta(db, 'head_keys')?.split('\n') ?? []
+
+/** Notes the key that signs this log's heads from now on. */
+export const noteHeadKey = (db: Connection, vkey: string): void => {
+  const keys = [vkey, ...readHeadKeys(db).filter((key) => key !== vkey)].join('\n')
+  db.prepare(`INSERT INTO meta VALUES ('head_keys', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`).run(keys)
+}
 
 /** Reads the position of the last erasure of one of these kinds; 0 when there was none. The log's own stream is short. */
 export const prepareErasedAt = (db: Connection, kinds: readonly ErasureKind[] = erasureKinds): (() => number) => {

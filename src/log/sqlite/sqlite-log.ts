@@ -1,20 +1,49 @@
 import type { Statement } from 'better-sqlite3'
-import { closeSync, openSync } from 'node:fs'
 import { v4 as uuidv4 } from 'uuid'
-import { ConfigError } from '../../config.js'
+import type { Kind } from '../../../events/catalogue.js'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
 import type { Vault } from '../../vault/vault.js'
-import type { Changed, Head, InclusionProof, Log, Outcome, PayloadState, Resources, StoredEvent, Submission } from '../log.js'
+import type {
+  Batch,
+  Changed,
+  Head,
+  InclusionProof,
+  Keyed,
+  KeyedLog,
+  LogHealth,
+  Outcome,
+  PayloadState,
+  Reply,
+  Resources,
+  Rotation,
+  StoredEvent,
+  Submission,
+} from '../log.js'
+import type { Earlier, Found } from '../lookups.js'
 import { Drain, isStorageError } from './drain.js'
+import { beginRotation, openKeys, readRotation, rewrapSome } from './keys.js'
 import { payloadReader, payloadStates, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
 import type { ResourceTable } from './resource-table.js'
-import { openForWriting, prepareErasedAt, readLogId, readMeta, type Connection } from './schema.js'
-import { wipe, type OpenFile } from './wipe.js'
+import { noteHeadKey, openForWriting, prepareErasedAt, readHeadKeys, readLogId, type Connection } from './schema.js'
+import { tryToWrite } from './probe.js'
+import { truncateWal, wipe } from './wipe.js'
 
-type Waiting = { make: () => Submission; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }
-type Open = OpenFile & {
+type Options = {
+  file: string
+  vault: Vault
+  pragmas?: readonly string[]
+  /** Hears of each transaction when it is over. */
+  onBatch?: (batch: Batch) => void
+  /** How long after a failed write another one is tried, when somebody asks; a limit unless given. */
+  probeIntervalMs?: number
+}
+
+/** Something to do in a turn of the drain, which gives what answers it once it is on the disk. */
+type Waiting = { carryOut: (open: Open) => () => void; reject: (error: unknown) => void }
+type Open = {
+  db: Connection
   drain: Drain
   readAfter: ReturnType<typeof prepareReads>
   payload: PayloadReader
@@ -46,16 +75,6 @@ const bounded = <P extends unknown[]>(statement: Statement<P, StoredEvent>, para
   return events
 }
 
-/** The first server notes which key it seals with; another key would make a log of two halves. */
-const requireSameKey = (db: Connection, vault: Vault): void => {
-  db.prepare(`INSERT OR IGNORE INTO meta VALUES ('key_id', ?)`).run(vault.keyId)
-  const sealedWith = readMeta(db, 'key_id')
-  if (sealedWith !== vault.keyId)
-    throw new ConfigError(
-      `this log is sealed with the master key ${sealedWith ?? ''}, not with ${vault.keyId}. Set VAULT_KEY to the right key, or unset it to use the data directory's.`,
-    )
-}
-
 const stopping = () => new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 })
 
 /** Answers are kept for clients that try again, which they do within days. */
@@ -70,6 +89,12 @@ const storageFailed = (what: 'read' | 'written', cause: unknown) =>
     cause: cause instanceof Error ? cause.message : String(cause),
   })
 
+/** What went wrong, in SQLite's own words, which name no file. Its errors may be of another realm's Error. */
+const failureOf = (error: unknown) => {
+  const message: unknown = typeof error === 'object' && error !== null && 'message' in error ? error.message : error
+  return { cause: String(message), at: performance.now() }
+}
+
 /**
  * The log in one SQLite file. Commands that arrive while a commit runs share the next one.
  *
@@ -77,7 +102,7 @@ const storageFailed = (what: 'read' | 'written', cause: unknown) =>
  * const log = new SqliteLog({ file: 'log.sqlite', vault: new Vault(randomBytes(32)) })
  * await log.submit({ origin, lookups: {}, decide: () => [{ stream, event }], payloads: [] })
  */
-export class SqliteLog implements Log {
+export class SqliteLog implements KeyedLog {
   readonly id: string
   readonly resources: Resources
   #open: Open | undefined
@@ -86,16 +111,20 @@ export class SqliteLog implements Log {
   #closing = false
   #closed = false
   readonly #listeners = new Set<(position: number, changed: Changed) => void>()
-  readonly #options: { file: string; vault: Vault; pragmas?: readonly string[] }
+  readonly #options: Options
+  /** Why the last attempt to write failed, and when that was. */
+  #failure: { cause: string; at: number } | undefined
 
   /** @throws Error when the file is not a log, or its end is broken */
-  constructor(options: { file: string; vault: Vault; pragmas?: readonly string[] }) {
+  constructor(options: Options) {
     this.#options = options
     const { db } = this.#connect()
     try {
       this.id = readLogId(db)
-      requireSameKey(db, options.vault)
+      openKeys(db, options.vault)
       forgetOldAnswers(db)
+      // What a crash kept from being wiped; a reader that is in the way now keeps nobody waiting.
+      truncateWal(db)
     } catch (error) {
       this.#disconnect()
       throw error
@@ -115,24 +144,57 @@ export class SqliteLog implements Log {
   }
 
   submitLater(make: () => Submission): Promise<Outcome> {
+    return this.#inTurn(({ drain }) => drain.carryOut(make()))
+  }
+
+  keepReply(keyed: Keyed, reply: Reply): Promise<Reply> {
+    return this.#inTurn(({ drain }) => drain.keepReply(keyed, reply))
+  }
+
+  async replyTo(keyed: Keyed): Promise<Reply | undefined> {
+    return this.#read(({ drain }) => drain.replyTo(keyed))
+  }
+
+  #inTurn<T>(work: (open: Open) => T): Promise<T> {
     if (this.#closing) return Promise.reject(stopping())
     if (this.#queue.length >= limits.queueMaxCommands)
       return Promise.reject(
         new Problem('busy', 'Busy', `${limits.queueMaxCommands} commands are waiting already`, { retryAfterSeconds: 1 }),
       )
     return new Promise((resolve, reject) => {
-      this.#queue.push({ make, resolve, reject })
+      const carryOut = (open: Open) => {
+        const outcome = work(open)
+        return () => resolve(outcome)
+      }
+      this.#queue.push({ carryOut, reject })
       this.#schedule()
     })
   }
 
-  async repeated(submission: Pick<Submission, 'origin' | 'idempotency'>): Promise<Outcome | undefined> {
-    return this.#read(({ drain }) => drain.repeated(submission))
+  async repeated(keyed: Keyed): Promise<Outcome | undefined> {
+    return this.#read(({ drain }) => drain.repeated(keyed))
   }
 
   async head(): Promise<Head> {
     const { position, chain } = this.#read(({ drain }) => drain.tail)
     return { logId: this.id, position, chain: chain.toString('hex') }
+  }
+
+  async health(): Promise<LogHealth> {
+    const failed = this.#failure
+    if (failed && performance.now() - failed.at >= (this.#options.probeIntervalMs ?? limits.logProbeIntervalMs)) this.#probe()
+    const { position } = await this.head()
+    return { position, queued: this.#queue.length, unwritable: this.#failure && `the log could not be written: ${this.#failure.cause}` }
+  }
+
+  /** Tries whether the disk takes something again. */
+  #probe(): void {
+    try {
+      tryToWrite(this.#connect().db)
+      this.#failure = undefined
+    } catch (error) {
+      this.#giveUp([], error)
+    }
   }
 
   async readAll(after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
@@ -141,6 +203,10 @@ export class SqliteLog implements Log {
 
   async readStream(stream: string, after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
     return this.#read(({ readAfter }) => bounded(readAfter.stream, [stream, after, limit], maxChars))
+  }
+
+  async earlier<K extends Kind>(found: Found<K>, version: number): Promise<Earlier<K> | undefined> {
+    return this.#read(({ drain }) => drain.resources.earlier(found, version))
   }
 
   async streamVersion(stream: string): Promise<number> {
@@ -171,6 +237,15 @@ export class SqliteLog implements Log {
     return this.#read(({ drain }) => drain.proofs.subtrees(from, to))
   }
 
+  /** The verifier keys of those who sign its heads, the newest first. */
+  headKeys(): string[] {
+    return this.#read(({ db }) => readHeadKeys(db))
+  }
+
+  noteHeadKey(vkey: string): void {
+    this.#read(({ db }) => noteHeadKey(db, vkey))
+  }
+
   async payloadState(hash: string): Promise<PayloadState | undefined> {
     return this.#read(({ payloadState }) => payloadState(hash))
   }
@@ -179,8 +254,23 @@ export class SqliteLog implements Log {
     return this.#read(({ erasedAt }) => erasedAt())
   }
 
+  async rotation(): Promise<Rotation | undefined> {
+    return this.#read(({ db }) => readRotation(db))
+  }
+
+  async beginRotation(to: string): Promise<Rotation> {
+    const { vault } = this.#options
+    const begun = await this.#inTurn(({ db }) => beginRotation(db, vault, to))
+    vault.use(to)
+    return begun
+  }
+
+  rewrapSome(after: number): Promise<number | undefined> {
+    return this.#inTurn(({ db }) => rewrapSome(db, this.#options.vault, after))
+  }
+
   async wipe(): Promise<void> {
-    await wipe(() => this.#read((open) => open))
+    await wipe(() => this.#read(({ db }) => db))
   }
 
   onCommitted(listener: (position: number, changed: Changed) => void): () => void {
@@ -203,9 +293,13 @@ export class SqliteLog implements Log {
       for (const pragma of this.#options.pragmas ?? []) db.pragma(pragma)
       ensureResources(db)
       const payloads = { payload: payloadReader(db, this.#options.vault), payloadState: payloadStates(db) }
-      const reads = { readAfter: prepareReads(db), erasedAt: prepareErasedAt(db), ...payloads }
-      const drain = new Drain(db)
-      this.#open = { db, drain, ...reads, bytes: openSync(this.#options.file, 'r+') }
+      this.#open = {
+        db,
+        drain: new Drain(db, this.#options.vault),
+        readAfter: prepareReads(db),
+        ...payloads,
+        erasedAt: prepareErasedAt(db),
+      }
       return this.#open
     } catch (error) {
       db.close()
@@ -224,10 +318,8 @@ export class SqliteLog implements Log {
   }
 
   #disconnect(): void {
-    const open = this.#open
+    this.#open?.db.close()
     this.#open = undefined
-    open?.db.close()
-    if (open) closeSync(open.bytes)
   }
 
   #schedule(): void {
@@ -244,26 +336,34 @@ export class SqliteLog implements Log {
     const batch = this.#queue.splice(0, limits.batchMaxCommands)
     if (batch.length === 0) return // close() was quicker
     const answers: (() => void)[] = []
+    const began = performance.now()
     try {
-      const { drain } = this.#connect()
-      drain.begin()
-      for (const { make, resolve, reject } of batch)
+      const open = this.#connect()
+      open.drain.begin()
+      for (const { carryOut, reject } of batch)
         try {
-          const outcome = drain.carryOut(make())
-          answers.push(() => resolve(outcome))
+          answers.push(carryOut(open))
         } catch (error) {
           if (isStorageError(error)) throw error
           answers.push(() => reject(error))
         }
-      drain.commit()
+      open.drain.commit()
     } catch (error) {
       this.#giveUp(batch, error)
+      this.#tell({ commands: batch.length, began, failed: true, events: [] })
       return
     }
     // Only what is on the disk is answered.
     for (const answer of answers) answer()
-    const { tail, changed } = this.#connect().drain
-    this.#announce(tail.position, changed)
+    const { tail, changed, written } = this.#connect().drain
+    // A transaction of refusals alone does not reach the disk, and tells nothing of it.
+    if (written.length > 0) this.#failure = undefined
+    this.#tell({ commands: batch.length, began, failed: false, events: written })
+    if (changed.size > 0) this.#announce(tail.position, changed)
+  }
+
+  #tell({ began, ...batch }: Omit<Batch, 'seconds'> & { began: number }): void {
+    this.#options.onBatch?.({ ...batch, seconds: (performance.now() - began) / 1000 })
   }
 
   /** What is committed stays so, whatever a listener makes of it: its fault stops neither the log nor the other listeners. */
@@ -288,6 +388,7 @@ export class SqliteLog implements Log {
     } catch {
       this.#open = undefined
     }
+    this.#failure = failureOf(error)
     const problem = storageFailed('written', error)
     for (const { reject } of batch) reject(problem)
   }

@@ -11,6 +11,11 @@ const whole = (name: string, value: number, least: number, most: number, what: s
 export class Proofs {
   constructor(private readonly tree: MerkleTree) {}
 
+  /** How many events the tree is over. */
+  get size(): number {
+    return this.tree.size
+  }
+
   rootAt(size: number): Buffer {
     this.#size('size', size, 0)
     return this.tree.rootAt(size)

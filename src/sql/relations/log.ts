@@ -1,4 +1,5 @@
 import { jobRuns, jobsHistory } from './job-runs.js'
+import { projections } from './projections.js'
 import { at, column, heldAt, masked, nocase, type Relation } from './relation.js'
 
 const position = column('position', 'BIGINT', 'Place in the log, from 1, without gaps.')
@@ -25,11 +26,16 @@ const events: Relation = {
     source,
     request,
     column('correlation', 'VARCHAR', 'What the request belongs to.'),
-    column('causation', 'VARCHAR', 'What caused the request.'),
+    column(
+      'causation',
+      'VARCHAR',
+      'What caused the request; of what the service does by itself the event that it follows from: event/<position>.',
+    ),
+    column('traceparent', 'VARCHAR', 'Where the request stands in a distributed trace (W3C Trace Context).'),
     column('data', 'VARCHAR', 'What the event says, as JSON text; secrets show as ******.'),
   ],
   sql: `
-    SELECT position, stream, version, type, schema, recorded_at, actor, source, request, correlation, causation, ${masked('data')} AS data
+    SELECT position, stream, version, type, schema, recorded_at, actor, source, request, correlation, causation, traceparent, ${masked('data')} AS data
     FROM ledger.events WHERE position <= $position`,
 }
 
@@ -134,4 +140,4 @@ const resources: Relation = {
 }
 
 /** The schema `log`. */
-export const logRelations: readonly Relation[] = [events, resources, predictions, receipts, erasures, jobRuns, jobsHistory]
+export const logRelations: readonly Relation[] = [events, resources, predictions, receipts, erasures, jobRuns, jobsHistory, projections]

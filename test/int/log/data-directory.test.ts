@@ -3,17 +3,10 @@ import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../../../src/config.js'
-import {
-  checkDataDirectory,
-  dataFormat,
-  dataPaths,
-  findMasterKey,
-  lockDataDirectory,
-  masterKey,
-  prepareDataDirectory,
-} from '../../../src/log/data-directory.js'
+import { checkDataDirectory, dataFormat, dataPaths, lockDataDirectory, prepareDataDirectory } from '../../../src/log/data-directory.js'
 import { openLogReader } from '../../../src/log/reader.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
+import { findMasterKeys, masterKeys } from '../../../src/vault/key-files.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { projectCreated, temporaryDirectory, testKey, writes } from '../../support/log.js'
 
@@ -137,27 +130,27 @@ describe('master key', () => {
     inDirectory((root) => {
       const paths = prepareDataDirectory(root)
       const mask = process.umask(0)
-      const key = masterKey(paths, undefined)
+      const [key] = masterKeys(paths)
       process.umask(mask)
       expect(statSync(paths.vaultKey).mode & 0o777).toBe(0o600)
       expect(key).toHaveLength(32)
-      expect(masterKey(paths, undefined)).toEqual(key)
-      expect(findMasterKey(paths, undefined)).toEqual(key)
+      expect(masterKeys(paths)).toEqual([key])
+      expect(findMasterKeys(paths)).toEqual([key])
     }))
 
   test('a given key is used, and not written down', () =>
     inDirectory((root) => {
       const paths = prepareDataDirectory(root)
-      expect(masterKey(paths, testKey)).toBe(testKey)
+      expect(masterKeys(paths, [testKey])).toEqual([testKey])
       expect(existsSync(paths.vaultKey)).toBe(false)
     }))
 
   test('a lost key is refused as soon as there is a log, instead of making another one', () =>
     inDirectory(async (root) => {
       const paths = prepareDataDirectory(root)
-      await new SqliteLog({ file: paths.log, vault: new Vault(masterKey(paths, undefined)) }).close()
+      await new SqliteLog({ file: paths.log, vault: new Vault(...masterKeys(paths)) }).close()
       rmSync(paths.vaultKey)
-      refused(() => masterKey(paths, undefined), 'master key is lost', paths.vaultKey, 'VAULT_KEY')
+      refused(() => masterKeys(paths), 'master key is lost', paths.vaultKey, 'VAULT_KEY')
       expect(existsSync(paths.vaultKey)).toBe(false)
     }))
 
@@ -165,7 +158,7 @@ describe('master key', () => {
     inDirectory((root) => {
       const paths = prepareDataDirectory(root)
       writeFileSync(paths.vaultKey, 'not a key')
-      refused(() => masterKey(paths, undefined), paths.vaultKey, '64 hex digits')
+      refused(() => masterKeys(paths), paths.vaultKey, '64 hex digits')
     }))
 
   test('another key than the log was sealed with is refused, names both, and leaves the log free', () =>
@@ -185,8 +178,8 @@ describe('reading beside the server', () => {
       const paths = prepareDataDirectory(root)
       const vault = new Vault(testKey)
       const log = new SqliteLog({ file: paths.log, vault })
-      const reader = openLogReader(root, testKey)
-      const [keyless, wrong] = [openLogReader(root), openLogReader(root, Buffer.alloc(32))]
+      const reader = openLogReader(root, [testKey])
+      const [keyless, wrong] = [openLogReader(root), openLogReader(root, [Buffer.alloc(32)])]
       expect([reader.logId, reader.head(), reader.read(0, 10)]).toEqual([log.id, 0, []])
       const payload = vault.seal(Buffer.from('rows'))
       const data = { project: projectCreated(1).stream as never, name: 's', type: 't', params: { token: { $secret: payload.hash } } }

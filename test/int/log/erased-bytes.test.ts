@@ -112,16 +112,19 @@ describe('what an erasure takes', () => {
       expect(traces(file, payloads)).toBe(0)
     }))
 
-  test('leaves no copy in the file of an earlier release either, which split its pages without overwriting them', () =>
+  test('leaves no copy in the file of an earlier release either, which kept payloads by their hashes in pages that were split', () =>
     withLog(async ({ log, file }) => {
       await log.close()
-      tamperWith(file, (db) => void db.exec(`DELETE FROM meta WHERE key = 'secure_delete'`))
-      // As that release wrote it.
-      const earlier = new SqliteLog({ file, vault, pragmas: ['secure_delete = OFF'] })
       const payloads = sealed(1_000)
-      await write(earlier, payloads)
-      await earlier.close()
+      tamperWith(file, (db) => {
+        db.exec(`
+          DROP TABLE payloads;
+          CREATE TABLE payloads (hash TEXT PRIMARY KEY, key_id TEXT NOT NULL, wrapped BLOB, body BLOB NOT NULL) STRICT, WITHOUT ROWID`)
+        const insert = db.prepare('INSERT INTO payloads VALUES (?, ?, ?, ?)')
+        for (const { hash, keyId, wrapped, body } of payloads) insert.run(hash, keyId, wrapped, body)
+      })
       const today = new SqliteLog({ file, vault })
+      expect((await today.payload(payloads[7]!.hash))?.toString()).toMatch(/^secret 7/)
       await today.submit({
         origin,
         lookups: {},
@@ -130,6 +133,19 @@ describe('what an erasure takes', () => {
       })
       await today.wipe()
       await today.close()
+      expect(traces(file, payloads)).toBe(0)
+    }))
+
+  test('leaves no copy of keys that came many at a time', () =>
+    withLog(async ({ log, file }) => {
+      const payloads = Array.from({ length: 1_000 }, (_, i) => vault.seal(Buffer.from(`secret ${i} ${'x'.repeat((i * 97) % 400)}`)))
+      for (let from = 0; from < payloads.length; from += 50) {
+        const some = payloads.slice(from, from + 50)
+        await log.submit({ origin, lookups: {}, decide: () => some.map((payload, i) => named(payload, from + i + 10)), payloads: some })
+      }
+      const all = payloads.map(({ hash }) => ({ hash, replacement: null }))
+      await log.submit({ origin, lookups: {}, decide: () => [erased(all)], payloads: [] })
+      await log.wipe()
       expect(traces(file, payloads)).toBe(0)
     }))
 })

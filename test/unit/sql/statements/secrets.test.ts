@@ -179,11 +179,12 @@ describe('no secret survives', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (text) => expect(cutSecrets(text)).toEqual(expect.any(String)))))
 
   test('a long text is cut in time', () => {
-    const start = performance.now()
+    // Of this process alone, so that a busy machine does not count.
+    const before = process.cpuUsage()
     cutSecrets(`SELECT ${'a = 1, '.repeat(140_000)}`)
     cutSecrets(`SELECT '${'a:b=c://x '.repeat(90_000)}`)
     cutSecrets(`SELECT '${'://a:b'.repeat(90_000)}'`)
     cutSecrets(`CREATE AGENT a USING ${'token = ('.repeat(90_000)}`)
-    expect(performance.now() - start).toBeLessThan(10_000)
+    expect(process.cpuUsage(before).user).toBeLessThan(10_000_000)
   })
 })

@@ -1,0 +1,25 @@
+import { hashBytes } from '../log/tree/tile.js'
+import { fromBase64 } from './note-key.js'
+
+/** What a log says of itself at a size, as C2SP's tlog-checkpoint has it: who it is, how many events it has, and the root over them. */
+export type Checkpoint = { origin: string; size: number; root: Buffer }
+
+const prefix = 'mindledger/'
+
+/** The origin of a log's checkpoints, and the name of the key that signs them. `mindledger/8e0f…` */
+export const originOf = (logId: string): string => prefix + logId
+
+/** The log that an origin names; the origin itself when it is not one of ours. */
+export const logOf = (origin: string): string => (origin.startsWith(prefix) ? origin.slice(prefix.length) : origin)
+
+/** The text of a checkpoint, to be signed as a note. */
+export const checkpointText = ({ origin, size, root }: Checkpoint): string => `${origin}\n${size}\n${root.toString('base64')}\n`
+
+/** Reads the text of a checkpoint; lines after the third are extensions, which say nothing here. Undefined for what is none. */
+export const readCheckpoint = (text: string): Checkpoint | undefined => {
+  const [origin = '', size = '', encoded = '', ...rest] = text.split('\n')
+  const root = fromBase64(encoded)
+  const isWhole = rest.length > 0 && rest.at(-1) === '' && !rest.slice(0, -1).includes('')
+  if (origin === '' || !isWhole || root?.length !== hashBytes || !/^(?:0|[1-9]\d{0,15})$/.test(size)) return undefined
+  return Number.isSafeInteger(Number(size)) ? { origin, size: Number(size), root } : undefined
+}

@@ -1,0 +1,136 @@
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
+import { quoteName, quoteText } from '../sql/strings.js'
+
+/** A row that only one side has: `+` that of the live tables, `-` that of the replay; so many times, as JSON text. */
+export type OddRow = { side: '+' | '-'; times: number; row: string }
+
+/** What differs in one table: how many rows each side has, how many of them the other has not, and the first of those. */
+export type TableDifference = { table: string; live: number; replay: number; odd: number; rows: OddRow[] }
+
+export type Comparison = {
+  tables: number
+  rows: number
+  /** What is not a matter of rows: tables and columns that only one side has. */
+  shape: string[]
+  differences: TableDifference[]
+}
+
+export type CompareOptions = {
+  live: string
+  replay: string
+  /** Where to spill. */
+  temporary: string
+  /** Tables of this name say where a side stands, and are not compared. */
+  except: string
+  /** How many differing rows of each table are shown. */
+  rowsShown: number
+  onTable?: (table: string, done: number, of: number) => void
+}
+
+type Column = { name: string; type: string }
+type Shape = ReadonlyMap<string, Column[]>
+
+/** Every table and view of an attached file, by its name with schema, and their columns in order. */
+const shapeOf = async (connection: DuckDBConnection, side: string): Promise<Shape> => {
+  const columns = await connection.runAndReadAll(
+    `SELECT schema_name, table_name, column_name, data_type || CASE WHEN is_nullable THEN '' ELSE ' NOT NULL' END
+    FROM duckdb_columns() WHERE database_name = $side AND NOT internal ORDER BY schema_name, table_name, column_index`,
+    { side },
+  )
+  const shape = new Map<string, Column[]>()
+  for (const [schema, table, name, type] of columns.getRows()) {
+    const full = `${String(schema)}.${String(table)}`
+    shape.set(full, [...(shape.get(full) ?? []), { name: String(name), type: String(type) }])
+  }
+  return shape
+}
+
+const said = (columns: readonly Column[]): string => columns.map(({ name, type }) => `${name} ${type}`).join(', ')
+
+const compareShapes = (live: Shape, replay: Shape): string[] => {
+  const found: string[] = []
+  for (const [table, columns] of replay) {
+    const other = live.get(table)
+    if (!other) found.push(`${table} is missing`)
+    else if (said(other) !== said(columns)) found.push(`${table} has the columns (${said(other)}) instead of (${said(columns)})`)
+  }
+  for (const table of live.keys()) if (!replay.has(table)) found.push(`${table} is there, and no projection makes it`)
+  return found
+}
+
+/**
+ * What tells rows apart: each value with its length before it, so that none can be taken for another. Values themselves
+ * would be compared by the collation of their column, which takes "a" for "A".
+ */
+const hashOf = (columns: readonly Column[]): string => {
+  const parts = columns.map(({ name }) => `CAST(t.${quoteName(name)} AS VARCHAR)`)
+  return `sha256(concat(${parts.map((part) => `coalesce(strlen(${part}) || ':' || ${part}, '-')`).join(', ')}))`
+}
+
+const nameIn = (side: string, table: string): string => {
+  const [schema = '', ...rest] = table.split('.')
+  return `${side}.${quoteName(schema)}.${quoteName(rest.join('.'))}`
+}
+
+const numberOf = async (connection: DuckDBConnection, sql: string): Promise<number> =>
+  Number((await connection.runAndReadAll(sql)).getRows()[0]?.[0] ?? 0)
+
+/** Rows are counted up on one side and down on the other: what is left is what differs. */
+const compareRows = async (connection: DuckDBConnection, table: string, columns: readonly Column[], rowsShown: number) => {
+  const [live, replay] = [nameIn('live', table), nameIn('replay', table)]
+  const hash = hashOf(columns)
+  await connection.run(
+    `CREATE OR REPLACE TEMP TABLE odd AS SELECT hash, CAST(sum(n) AS BIGINT) AS n
+    FROM (SELECT ${hash} AS hash, 1 AS n FROM ${live} AS t UNION ALL SELECT ${hash}, -1 FROM ${replay} AS t)
+    GROUP BY hash HAVING sum(n) <> 0`,
+  )
+  const row = `to_json(struct_pack(${columns.map(({ name }) => `${quoteName(name)} := t.${quoteName(name)}`).join(', ')}))`
+  const oddOf = (from: string, sign: string) =>
+    `SELECT o.n, any_value(CAST(${row} AS VARCHAR)) AS row FROM ${from} AS t JOIN odd AS o ON o.hash = ${hash} WHERE o.n ${sign} 0 GROUP BY o.hash, o.n`
+  const odd = await numberOf(connection, 'SELECT sum(abs(n)) FROM odd')
+  const shown =
+    odd === 0
+      ? []
+      : await connection.runAndReadAll(`${oddOf(live, '>')} UNION ALL ${oddOf(replay, '<')} ORDER BY row, n LIMIT ${rowsShown}`)
+  return {
+    table,
+    live: await numberOf(connection, `SELECT count(*) FROM ${live}`),
+    replay: await numberOf(connection, `SELECT count(*) FROM ${replay}`),
+    odd,
+    rows: ('getRows' in shown ? shown.getRows() : []).map(([n, row]): OddRow => ({
+      side: Number(n) > 0 ? '+' : '-',
+      times: Math.abs(Number(n)),
+      row: String(row),
+    })),
+  }
+}
+
+/**
+ * Compares every table of two DuckDB files, row by row, whatever order the rows are in.
+ *
+ * @example (await compareTables({ live, replay, temporary, except: 'ledger.checkpoint', rowsShown: 10 })).differences
+ * @throws Error of DuckDB when a file cannot be read
+ */
+export const compareTables = async (options: CompareOptions): Promise<Comparison> => {
+  const { live, replay, temporary, except, rowsShown, onTable } = options
+  const instance = await DuckDBInstance.create(':memory:', { memory_limit: '512MB', temp_directory: temporary })
+  const connection = await instance.connect()
+  try {
+    await connection.run(`ATTACH ${quoteText(live)} AS live (READ_ONLY); ATTACH ${quoteText(replay)} AS replay (READ_ONLY)`)
+    const shapes = { live: await shapeOf(connection, 'live'), replay: await shapeOf(connection, 'replay') }
+    const shape = compareShapes(shapes.live, shapes.replay)
+    const tables = [...shapes.replay].filter(([table, columns]) => table !== except && said(columns) === said(shapes.live.get(table) ?? []))
+    const differences: TableDifference[] = []
+    let rows = 0
+    for (const [done, [table, columns]] of tables.entries()) {
+      onTable?.(table, done, tables.length)
+      const compared = await compareRows(connection, table, columns, rowsShown)
+      rows += compared.replay
+      if (compared.odd > 0) differences.push(compared)
+    }
+    return { tables: tables.length, rows, shape, differences }
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
+  }
+}

@@ -1,0 +1,82 @@
+import { open, type FileHandle } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Logger } from 'pino'
+import { sync } from '../files/disk.js'
+import type { Log } from '../log/log.js'
+import type { Heads } from './heads.js'
+
+/** What became of the last head: the position it was taken at, when it reached the disk, and why a later one did not. */
+export type HeadFileStatus = { file: string; position: number | null; written_at: string | null; error: string | null }
+
+/**
+ * Appends a note to a file of notes, and brings it to the disk. What could not be written whole is taken back.
+ *
+ * @example await appendNote('/mnt/elsewhere/heads.txt', note)
+ */
+export const appendNote = async (path: string, note: string): Promise<void> => {
+  const file = await open(path, 'a', 0o644)
+  try {
+    const { size } = await file.stat()
+    await writeWhole(file, size, size === 0 ? note : `\n${note}`)
+    if (size === 0) await sync(dirname(path))
+  } finally {
+    await file.close()
+  }
+}
+
+const writeWhole = async (file: FileHandle, size: number, text: string): Promise<void> => {
+  try {
+    await file.appendFile(text)
+    await file.sync()
+  } catch (error) {
+    await file.truncate(size).catch(() => undefined)
+    throw error
+  }
+}
+
+/** The file outside that signed heads are appended to: at the start, at each interval in which the log grew, and at the end. */
+export class HeadFile {
+  readonly #options: { path: string; intervalMs: number; log: Log; heads: Heads; logger: Pick<Logger, 'error'> }
+  readonly #status: HeadFileStatus
+  #timer: NodeJS.Timeout | undefined
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(options: { path: string; intervalMs: number; log: Log; heads: Heads; logger: Pick<Logger, 'error'> }) {
+    this.#options = options
+    this.#status = { file: options.path, position: null, written_at: null, error: null }
+  }
+
+  status(): HeadFileStatus {
+    return { ...this.#status }
+  }
+
+  async start(): Promise<void> {
+    await this.#append()
+    this.#timer = setInterval(() => void this.#append(), this.#options.intervalMs)
+    this.#timer.unref()
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#append()
+  }
+
+  /** One at a time. The service goes on whatever comes of it; the next interval tries again. */
+  #append(): Promise<void> {
+    this.#writing = this.#writing.then(() =>
+      this.#appendNow().catch((err: unknown) => {
+        this.#status.error = err instanceof Error ? err.message : String(err)
+        this.#options.logger.error({ err, file: this.#options.path }, 'the head could not be written')
+      }),
+    )
+    return this.#writing
+  }
+
+  async #appendNow(): Promise<void> {
+    const { path, log, heads } = this.#options
+    const { position } = await log.head()
+    if (position === this.#status.position) return
+    await appendNote(path, await heads.at(position))
+    Object.assign(this.#status, { position, written_at: new Date().toISOString(), error: null })
+  }
+}

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { ConfigError } from '../config.js'
+import { sync } from '../files/disk.js'
+import type { DataPaths } from '../log/data-directory.js'
+import { originOf } from './checkpoint.js'
+import { noteSigner, seedBytes, type NoteSigner } from './note-key.js'
+
+/** What a log knows of the keys that sign its heads. */
+type Noted = { id: string; headKeys: () => string[] }
+
+/** The seed that is at hand: the one given, or the file's; undefined when there is neither. */
+const findSeed = (paths: DataPaths, given: Buffer | undefined): Buffer | undefined => {
+  if (given) return given
+  if (!existsSync(paths.headKey)) return undefined
+  const text = readFileSync(paths.headKey, 'utf8').trim()
+  if (/^[0-9a-f]+$/i.test(text) && text.length === seedBytes * 2) return Buffer.from(text, 'hex')
+  throw new ConfigError(
+    `${paths.headKey} does not hold a key of ${seedBytes * 2} hex digits. Restore the file from where you keep keys; "mindledger head --new-key" makes a new one, and who checks heads must then be told.`,
+  )
+}
+
+/** Makes a key and keeps it in the file, which only its owner may read. @throws Error when the file is there */
+const makeSeed = async (paths: DataPaths): Promise<Buffer> => {
+  const seed = randomBytes(seedBytes)
+  writeFileSync(paths.headKey, `${seed.toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  await sync(dirname(paths.headKey))
+  return seed
+}
+
+const lost = (paths: DataPaths) =>
+  new ConfigError(
+    `the key that signs this log's heads is lost: ${paths.headKey} is missing and HEAD_KEY is not set. Put the key back. The log itself stays whole without it, and heads that were signed stay proven; "mindledger head --new-key" makes a new key, and who checks heads must then be told.`,
+  )
+
+const checked = (signer: NoteSigner, [noted]: readonly string[]): NoteSigner => {
+  if (noted === undefined || noted === signer.vkey) return signer
+  throw new ConfigError(
+    `this log's heads are signed with the key ${noted}, not with ${signer.vkey}. Set HEAD_KEY to the right key, or unset it to use the data directory's; "mindledger head --new-key" makes a new key, and who checks heads must then be told.`,
+  )
+}
+
+/**
+ * Who signs the heads of a log that is read, beside a server or without one.
+ * @throws ConfigError when the key is not at hand
+ */
+export const findHeadSigner = (paths: DataPaths, given: Buffer | undefined, log: Noted): NoteSigner => {
+  const seed = findSeed(paths, given)
+  if (seed) return checked(noteSigner(originOf(log.id), seed), log.headKeys())
+  if (log.headKeys().length > 0) throw lost(paths)
+  throw new ConfigError(
+    `there is no key yet that signs heads: "mindledger serve" makes one, or set HEAD_KEY. --json prints a head without a signature.`,
+  )
+}
+
+/**
+ * Who signs the heads of a server's log: with the key at hand, or for a log that has none yet with a new one, kept in a file.
+ * The public key is noted in the log's file at the first start.
+ *
+ * @throws ConfigError when the key is lost, unfit or another one
+ */
+export const headSigner = async (
+  paths: DataPaths,
+  given: Buffer | undefined,
+  log: Noted & { noteHeadKey: (vkey: string) => void },
+): Promise<NoteSigner> => {
+  const keys = log.headKeys()
+  const found = findSeed(paths, given)
+  if (!found && keys.length > 0) throw lost(paths)
+  const signer = checked(noteSigner(originOf(log.id), found ?? (await makeSeed(paths))), keys)
+  if (keys.length === 0) log.noteHeadKey(signer.vkey)
+  return signer
+}
+
+/**
+ * A new key in place of one that was lost or became known: the one given, or one that is made and kept in the file. The log
+ * notes it beside the earlier ones, under which older heads are still checked.
+ *
+ * @throws ConfigError when the file holds a key: moving it away is left to who asks
+ */
+export const newHeadSigner = async (
+  paths: DataPaths,
+  given: Buffer | undefined,
+  log: { id: string; noteHeadKey: (vkey: string) => void },
+): Promise<NoteSigner> => {
+  if (!given && existsSync(paths.headKey))
+    throw new ConfigError(`${paths.headKey} is there, and a key is never overwritten: move the file away first, and keep it.`)
+  const signer = noteSigner(originOf(log.id), given ?? (await makeSeed(paths)))
+  log.noteHeadKey(signer.vkey)
+  return signer
+}

@@ -1,0 +1,25 @@
+import type { LogTree } from '../log/log.js'
+import { checkpointText } from './checkpoint.js'
+import type { NoteSigner } from './note-key.js'
+
+/** The signed head of a size, whose root is known. */
+export const signHead = (signer: NoteSigner, size: number, root: Buffer): string =>
+  signer.sign(checkpointText({ origin: signer.name, size, root }))
+
+/** The signed heads of a log that grows. */
+export class Heads {
+  constructor(
+    private readonly log: LogTree,
+    private readonly signer: NoteSigner,
+  ) {}
+
+  /** The public key, as a verifier key. */
+  get vkey(): string {
+    return this.signer.vkey
+  }
+
+  /** The head of a size, signed: a checkpoint as C2SP has it. @throws Problem 400 when the log has fewer events */
+  async at(size: number): Promise<string> {
+    return signHead(this.signer, size, await this.log.rootAt(size))
+  }
+}

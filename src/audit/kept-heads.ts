@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { ConfigError } from '../config.js'
+import type { KeptHead } from '../log/verify.js'
+import { logOf, readCheckpoint } from './checkpoint.js'
+import { readNote, type Note } from './note.js'
+
+/** A head that was kept elsewhere; `note` is what was signed, absent from the older JSON. */
+export type ReadHead = { head: KeptHead; note?: Note }
+
+const olderHead = z.object({ logId: z.string(), position: z.int().nonnegative(), chain: z.string().regex(/^[0-9a-f]{64}$/) })
+
+const older = (line: string): ReadHead | undefined => {
+  try {
+    const head = olderHead.safeParse(JSON.parse(line)).data
+    return head && { head }
+  } catch {
+    return undefined
+  }
+}
+
+const signed = (text: string): ReadHead | undefined => {
+  const note = readNote(text)
+  const checkpoint = note && readCheckpoint(note.text)
+  return checkpoint && { note, head: { logId: logOf(checkpoint.origin), position: checkpoint.size, root: checkpoint.root } }
+}
+
+/** The notes of a text, one after another with an empty line between, and lines of the older JSON. Undefined when anything else is in it. */
+export const headsIn = (text: string): ReadHead[] | undefined => {
+  const heads: (ReadHead | undefined)[] = []
+  let body: string | undefined
+  for (const part of text.replaceAll('\r\n', '\n').split(/\n{2,}/)) {
+    const block = part.replace(/^\n+|\n+$/g, '')
+    if (block === '') continue
+    if (body !== undefined) {
+      heads.push(signed(`${body}\n\n${block}\n`))
+      body = undefined
+    } else if (block.startsWith('{')) heads.push(...block.split('\n').map(older))
+    else body = block
+  }
+  const read = heads.filter((head) => head !== undefined)
+  return body === undefined && read.length > 0 && read.length === heads.length ? read : undefined
+}
+
+/**
+ * The heads that a file holds: what `mindledger head` prints, any number of times.
+ * @throws ConfigError when there is no such file, or anything else is in it
+ */
+export const readHeads = (file: string): ReadHead[] => {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch {
+    throw new ConfigError(`there is no file ${file}; "mindledger head > ${file}" writes one`)
+  }
+  const heads = headsIn(text)
+  if (!heads) throw new ConfigError(`${file} does not hold heads alone; "mindledger head" prints one`)
+  return heads
+}

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { ConfigError } from '../config.js'
+import { sync } from '../files/disk.js'
+import type { DataPaths } from '../log/data-directory.js'
+import { MasterKey, masterKeyBytes } from './master-key.js'
+
+const readKey = (file: string): Buffer[] => {
+  if (!existsSync(file)) return []
+  const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'hex')
+  if (key.length === masterKeyBytes) return [key]
+  throw new ConfigError(`${file} does not hold a key of ${masterKeyBytes * 2} hex digits. Restore it from where you keep keys.`)
+}
+
+/** A key file is whole or not there: a cut-off one would be a lost key. */
+const writeKey = (file: string, key: Buffer): void => {
+  const part = `${file}.part`
+  rmSync(part, { force: true })
+  writeFileSync(part, `${key.toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  renameSync(part, file)
+}
+
+/**
+ * The master keys that are at hand: those given, or the files'. While keys are rotated there are two files; the later one is
+ * read first, since it takes the other's place in one step.
+ */
+export const findMasterKeys = (paths: DataPaths, given: readonly Buffer[] = []): Buffer[] =>
+  given.length > 0 ? [...given] : [...readKey(paths.nextVaultKey), ...readKey(paths.vaultKey)]
+
+/**
+ * The master keys of a server: those at hand, or for a log that is still to be made a new one, kept in a file.
+ * @throws ConfigError when the key is lost
+ */
+export const masterKeys = (paths: DataPaths, given: readonly Buffer[] = []): [Buffer, ...Buffer[]] => {
+  const [found, ...others] = findMasterKeys(paths, given)
+  if (found) return [found, ...others]
+  if (existsSync(paths.log))
+    throw new ConfigError(
+      `the master key is lost: ${paths.vaultKey} is missing and VAULT_KEY is not set. Put the key back; without it the log stays whole, but secrets and recorded rows cannot be read.`,
+    )
+  const key = randomBytes(masterKeyBytes)
+  writeKey(paths.vaultKey, key)
+  return [key]
+}
+
+/** Keeps the key that follows beside the one in use, before anything is wrapped under it. */
+export const keepNextKey = async (paths: DataPaths, key: Buffer): Promise<void> => {
+  writeKey(paths.nextVaultKey, key)
+  await sync(paths.root)
+}
+
+/** Lets the files say which key is in use, when no rotation is under way: the next one takes its place, or was never used. */
+export const settleKeyFiles = async (paths: DataPaths, keyId: string): Promise<void> => {
+  const [next] = readKey(paths.nextVaultKey)
+  if (!next) return
+  if (new MasterKey(next).id === keyId) renameSync(paths.nextVaultKey, paths.vaultKey)
+  else rmSync(paths.nextVaultKey)
+  await sync(paths.root)
+}

@@ -1,0 +1,50 @@
+import { decrypt, MasterKey } from './master-key.js'
+
+/** A stored payload whose key may have been erased. */
+export type StoredPayload = { hash: string; keyId: string; wrapped: Buffer | null; body: Buffer }
+
+/** The master keys that are at hand: one, none where only the events are read, and two while they are rotated. */
+export class KeyRing {
+  #keys: ReadonlyMap<string, MasterKey>
+
+  constructor(masters: readonly Uint8Array[]) {
+    this.#keys = keyed(masters)
+  }
+
+  get(keyId: string): MasterKey | undefined {
+    return this.#keys.get(keyId)
+  }
+
+  keys(): Buffer[] {
+    return [...this.#keys.values()].map(({ bytes }) => bytes)
+  }
+
+  add(...masters: readonly Uint8Array[]): void {
+    this.#keys = new Map([...this.#keys, ...keyed(masters)])
+  }
+
+  /** These keys are at hand from now on, and no others. */
+  replace(masters: readonly Uint8Array[]): void {
+    this.#keys = keyed(masters)
+  }
+
+  /** The plain bytes; undefined when the payload's key was erased or is wrapped under a master key that is not here, or it is damaged. */
+  open({ hash, keyId, wrapped, body }: StoredPayload): Buffer | undefined {
+    const master = this.#keys.get(keyId)
+    if (wrapped === null || !master) return undefined
+    try {
+      return decrypt(master.unwrap(wrapped, hash), body)
+    } catch {
+      // Unreadable is a state that every reader knows; that it is damaged is for the verifier to say.
+      return undefined
+    }
+  }
+}
+
+const keyed = (masters: readonly Uint8Array[]): ReadonlyMap<string, MasterKey> =>
+  new Map(
+    masters.map((bytes) => {
+      const key = new MasterKey(bytes)
+      return [key.id, key]
+    }),
+  )

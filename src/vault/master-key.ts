@@ -1,0 +1,51 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { sha256Hex } from '../../events/chain.js'
+
+const ivBytes = 12
+const tagBytes = 16
+export const masterKeyBytes = 32
+
+/** AES-256-GCM: iv ‖ ciphertext ‖ tag. `bound` has to be the same to decrypt. */
+export const encrypt = (key: Uint8Array, plain: Uint8Array, bound = ''): Buffer => {
+  const iv = randomBytes(ivBytes)
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(bound))
+  return Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+}
+
+/** @throws when key, bytes or `bound` are not those of the encryption */
+export const decrypt = (key: Uint8Array, sealed: Buffer, bound = ''): Buffer => {
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, ivBytes)).setAAD(Buffer.from(bound))
+  decipher.setAuthTag(sealed.subarray(-tagBytes))
+  return Buffer.concat([decipher.update(sealed.subarray(ivBytes, -tagBytes)), decipher.final()])
+}
+
+const derive = (master: Uint8Array, purpose: string): Buffer => Buffer.from(hkdfSync('sha256', master, '', `mindledger/${purpose}/1`, 32))
+
+/** A key that wraps other keys. Its id names it without telling it. */
+export class MasterKey {
+  readonly bytes: Buffer
+  readonly id: string
+  readonly #wrapping: Buffer
+
+  constructor(bytes: Uint8Array) {
+    if (bytes.length !== masterKeyBytes) throw new RangeError(`a master key has ${masterKeyBytes} bytes, not ${bytes.length}`)
+    this.bytes = Buffer.from(bytes)
+    this.id = sha256Hex(derive(bytes, 'key-id')).slice(0, 16)
+    this.#wrapping = derive(bytes, 'wrap')
+  }
+
+  /** `bound` names what the key is for: wrapped for one thing it does not open as another. */
+  wrap(key: Uint8Array, bound: string): Buffer {
+    return encrypt(this.#wrapping, key, bound)
+  }
+
+  /** @throws when another master key wrapped it, or for something else */
+  unwrap(wrapped: Buffer, bound: string): Buffer {
+    return decrypt(this.#wrapping, wrapped, bound)
+  }
+
+  /** What requests were fingerprinted with before there was a key of its own for that. */
+  deriveFingerprintKey(): Buffer {
+    return derive(this.bytes, 'fingerprint')
+  }
+}
