@@ -62,7 +62,7 @@ export const planMatrix = async (log: Reading, blobs: Blobs, { project, model, v
   const events = await streamEvents(log, await resourceStream(log, 'model', model, project))
   const trained = events.find(({ type, data }) => type === 'ModelTrained' && data['version'] === version)
   if (!trained) throw notFound('training', `${project}.${model}.${version}`)
-  const hash = String(trained.data['matrix'])
+  const [, hash = ''] = blobsOf(trained.type, trained.data)
   const plan = await planBlobs(log, blobs, [{ event: trained, hash }], emptyPlan('matrix', `${project}.${model}.${version}`))
   const tuned = events.filter(({ type, data }) => {
     const using = data['using']
@@ -71,6 +71,8 @@ export const planMatrix = async (log: Reading, blobs: Blobs, { project, model, v
     )
   })
   for (const { data } of tuned)
-    plan.alsoIn.push(`${project}.${model}.${String(data['version'])} was fine-tuned from it, and keeps its rows in a matrix of its own`)
+    plan.alsoIn.push(
+      `${project}.${model}.${JSON.stringify(data['version'])} was fine-tuned from it, and keeps its rows in a matrix of its own`,
+    )
   return plan
 }

@@ -116,7 +116,7 @@ export class Erasures {
     if (!dryRun) {
       for (const share of sharesOf(plan)) positions.push(await this.#record(plan, share, reason, origin))
       const last = positions.at(-1)
-      if (last !== undefined) await this.#finish(plan.blobs, last)
+      if (last !== undefined) await this.#finish(plan, last)
     }
     return {
       what: plan.what,
@@ -156,9 +156,11 @@ export class Erasures {
   }
 
   /** The event is on the disk: what it took away is now also taken out of every file. */
-  async #finish(blobs: readonly string[], position: number): Promise<void> {
+  async #finish({ what, blobs }: Plan, position: number): Promise<void> {
     for (const hash of blobs) await this.options.blobs.remove(hash)
-    await Promise.all([this.options.log.wipe(), this.options.purge(position)])
+    // Secrets and matrices never come near the tables; of a file a query may have spilled rows.
+    const isInTables = what !== 'secrets' && what !== 'matrix'
+    await Promise.all([this.options.log.wipe(), isInTables ? this.options.purge(position) : undefined])
   }
 
   /** Goes on with what a crash cut off: the keys were gone with the event, the tables see to themselves when they are opened. */

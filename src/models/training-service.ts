@@ -200,7 +200,10 @@ export class TrainingService {
   async requireRows(model: StreamId, version: number): Promise<void> {
     const found = await this.#wanted({ model, version })
     const matrix = found?.request.result?.matrix
-    if (matrix !== undefined && !(await this.options.blobs.has(matrix))) throw await this.#rowsGone(version, matrix)
+    if (matrix === undefined || (await this.options.blobs.has(matrix))) return
+    const gone = await this.#rowsGone(version, matrix)
+    // What is missing for another reason is told by the training that misses it.
+    if (gone.code === 'erased') throw gone
   }
 
   async #rowsGone(version: number, matrix: string): Promise<Problem> {
