@@ -29,7 +29,7 @@ type Target = { log: Log; vault: Vault; blobs: Blobs }
 
 /** Erases in an older log what was erased in a newer one. */
 class Applying {
-  readonly #replacements = new Map<string, SealedPayload | null>()
+  readonly #replacements = new Map<string, SealedPayload | null | undefined>()
 
   constructor(
     private readonly target: Target,
@@ -37,7 +37,7 @@ class Applying {
   ) {}
 
   get sealed(): SealedPayload[] {
-    return [...this.#replacements.values()].filter((payload) => payload !== null)
+    return [...this.#replacements.values()].filter((payload) => payload !== null && payload !== undefined)
   }
 
   /** A payload of this log that still has a key, and what stands for it here. */
@@ -47,21 +47,29 @@ class Applying {
       const state = await this.target.log.payloadState(hash)
       if (!state || (state.isErased && state.replacedBy === null)) continue
       const own = replacement === null ? null : await this.#replace(hash, replacement)
+      if (own === undefined) continue
       for (const one of [hash, state.replacedBy]) if (one !== null) erased.set(one, { hash: one, replacement: own })
     }
     return [...erased.values()]
   }
 
-  /** What others had in a payload, of which one request's rows go, is sealed anew: the other log's replacement is not here. */
-  async #replace(hash: string, replacement: string): Promise<string | null> {
+  /**
+   * What others had in a payload, of which one request's rows go, is sealed anew: the other log's replacement is not here.
+   * Gives null when nothing stays, and undefined when nothing goes.
+   */
+  async #replace(hash: string, replacement: string): Promise<string | null | undefined> {
+    if (!this.#replacements.has(replacement)) this.#replacements.set(replacement, await this.#without(hash))
     const made = this.#replacements.get(replacement)
-    if (made !== undefined) return made && made.hash
+    return made ? made.hash : made
+  }
+
+  async #without(hash: string): Promise<SealedPayload | null | undefined> {
     const bytes = await this.target.log.payload(hash)
     const rows = rowsSchema.parse(JSON.parse(bytes?.toString() ?? '[]'))
-    const left = rows.map((row) => (row.request === this.later.subject ? { request: row.request, row: row.row, erased: true } : row))
-    const sealed = left.every(({ erased }) => erased) ? null : this.target.vault.seal(Buffer.from(JSON.stringify(left)))
-    this.#replacements.set(replacement, sealed)
-    return sealed && sealed.hash
+    const goes = ({ request, erased }: (typeof rows)[number]) => request === this.later.subject && erased !== true
+    if (!rows.some(goes)) return undefined
+    const left = rows.map((row) => (goes(row) ? { request: row.request, row: row.row, erased: true } : row))
+    return left.every(({ erased }) => erased) ? null : this.target.vault.seal(Buffer.from(JSON.stringify(left)))
   }
 }
 
