@@ -104,7 +104,7 @@ test(
 
     /** Sends until there is an answer, whatever is killed meanwhile. */
     const answerTo = async (command: SentCommand): Promise<Answer> => {
-      for (const until = Date.now() + giveUpMs; Date.now() < until; ) {
+      for (const until = Date.now() + giveUpMs; Date.now() < until;) {
         const { url } = server
         const answer = url === undefined ? undefined : await send(url, command).catch(() => undefined)
         if (answer && !isPassing(answer)) {
