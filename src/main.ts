@@ -9,7 +9,7 @@ import { Ledger } from './commands/ledger.js'
 import { isLoopback, type Config } from './config.js'
 import { Blobs } from './files/blobs.js'
 import { Ingester } from './files/ingest.js'
-import { removeUnnamedBlobs } from './files/unnamed-blobs.js'
+import { removeUnnamedBlobs, watchNamedBlobs } from './files/unnamed-blobs.js'
 import { agentRoutes } from './http/agents.js'
 import { createApp } from './http/app.js'
 import { authRoutes } from './http/auth.js'
@@ -114,6 +114,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   undo.push(() => headFile?.stop())
 
   const blobs = new Blobs(paths.blobs)
+  undo.push(watchNamedBlobs(log, blobs))
   const analytics = await Analytics.start({ dataDirectory: paths.root, masterKeys: () => vault.keys(), logger })
   undo.push(() => analytics.stop())
   const rotation = new KeyRotation({
