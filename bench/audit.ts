@@ -1,2 +1,4 @@
 /** What the audit costs: see each comparison. */
 export { deliver } from './deliver.js'
+export { proof } from './proof.js'
+export { verify } from './verify.js'

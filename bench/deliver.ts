@@ -63,8 +63,10 @@ const measure = async (target: Target): Promise<Figures> => {
   }
   const writing: Promise<void>[] = []
   const run = Date.now().toString(36)
-  for (const end = performance.now() + seconds * 1_000; performance.now() < end; await sleep(everyMs))
+  for (const end = performance.now() + seconds * 1_000; performance.now() < end;) {
     for (let n = 0; n < writers; n++) writing.push(write(`${run}-${writing.length}`))
+    await sleep(everyMs)
+  }
   await Promise.all(writing)
   await sleep(500)
   for (const follower of followers) follower.destroy()

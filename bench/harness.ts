@@ -147,6 +147,16 @@ export const ask = async (target: Target, query: string): Promise<unknown[][]> =
   return answer.data
 }
 
+/** The tables of a long log take longer than a query waits for them. */
+export const whenBuilt = async (target: Target): Promise<void> => {
+  const isAnswered = () =>
+    ask(target, 'SELECT 1').then(
+      () => true,
+      () => false,
+    )
+  while (!(await isAnswered())) await sleep(500)
+}
+
 /** Stores a table as a file of the service. `filename` tells its format. */
 export const upload = async (target: Target, name: string, filename: string, content: string): Promise<void> => {
   const form = new FormData()

@@ -11,11 +11,13 @@ const benches: Record<string, () => Promise<void>> = {
   scoring: async () => (await import('./scoring.js')).scoring(),
   'time-travel': async () => (await import('./time-travel.js')).timeTravel(),
   replay: async () => (await import('./replay.js')).replay(),
+  verify: async () => (await import('./audit.js')).verify(),
+  proof: async () => (await import('./audit.js')).proof(),
   deliver: async () => (await import('./audit.js')).deliver(),
 }
 
 /** Benches that go by one name, too. */
-const groups: Record<string, readonly string[]> = { sql: ['large', 'small', 'join'], audit: ['deliver'] }
+const groups: Record<string, readonly string[]> = { sql: ['large', 'small', 'join'], audit: ['verify', 'proof', 'deliver'] }
 
 const wanted = process.argv.length > 2 ? process.argv.slice(2).flatMap((name) => groups[name] ?? [name]) : Object.keys(benches)
 for (const name of wanted) {

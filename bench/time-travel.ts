@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { ask, median, serviceOn, type Target } from './harness.js'
+import { ask, median, serviceOn, whenBuilt, type Target } from './harness.js'
 import { makeHistory } from './long-log.js'
 import { removeDirectory } from './processes.js'
 
@@ -11,16 +10,6 @@ const timed = async (target: Target, query: string): Promise<number> => {
   const from = performance.now()
   await ask(target, query)
   return performance.now() - from
-}
-
-/** The tables of a long log take longer than a query waits for them. */
-const whenBuilt = async (target: Target): Promise<void> => {
-  const isAnswered = () =>
-    ask(target, 'SELECT 1').then(
-      () => true,
-      () => false,
-    )
-  while (!(await isAnswered())) await sleep(500)
 }
 
 /** Queries over a table, which stands for itself now or then. The number keeps an answer from being one that is remembered. */

@@ -6,6 +6,7 @@ import { settingDescriptions } from '../src/config.js'
 import { problemCatalogue } from '../src/errors.js'
 import { limits } from '../src/limits.js'
 import { limitDescriptions } from './limit-descriptions.js'
+import { metricsPage } from './metrics.js'
 import { tablesPage } from './tables.js'
 
 type JsonSchema = {
@@ -111,6 +112,9 @@ ${table(
 
 const written = '<!-- Written by `npm run docs`. Change the code that it describes. -->'
 
+// What a scrape says of itself is only told in time.
+const metrics = await metricsPage()
+
 /** The pages that follow from the code, by file name. */
 export const pages = (): Record<string, string> =>
   Object.fromEntries(
@@ -120,6 +124,7 @@ export const pages = (): Record<string, string> =>
       'errors.md': errors(),
       'settings.md': settings(),
       'tables.md': tablesPage(),
+      'metrics.md': metrics,
     }).map(([file, text]) => [file, `${written}\n\n${text}\n`]),
   )
 

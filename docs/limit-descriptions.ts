@@ -18,7 +18,11 @@ export const limitDescriptions: Record<LimitName, string> = {
   queueMaxCommands: 'Commands that wait for the log. Beyond: 503 `busy` with Retry-After.',
   batchMaxCommands: 'Commands that share one commit. Beyond: the next commit takes them.',
   payloadMaxBytes: 'The rows of predictions that are recorded together. Beyond: 413 `too_large`.',
+  logProbeIntervalMs: 'After a failed write, how often readiness tries to write again. Between: the last failure is told.',
+  diskUseMaxAgeMs: 'How old the figures of disk use may be. Beyond: they are measured anew when somebody asks.',
   stateCacheMaxChars: 'States of resources that are kept parsed. Beyond: the one used longest ago is read anew.',
+  rollbackMaxVersion:
+    'The version that a resource is taken back to: its events up to there are folded in the transaction. Beyond: 400 `wrong_arguments`.',
   treeCacheMaxTiles: 'Tiles of the log’s Merkle tree held in memory, 4 KiB each. Beyond: the one used longest ago is read again.',
   rotationBatchMaxPayloads: 'Payloads whose keys are wrapped anew in one step of a rotation. Beyond: the next step, after what waits.',
   rotationBatchMaxBytes: 'Ciphertext of the payloads of one step of a rotation. Beyond: the next step, after what waits.',

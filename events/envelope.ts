@@ -25,6 +25,8 @@ export type Envelope = {
   request: string | null
   correlation: string | null
   causation: string | null
+  /** Where the request stands in a distributed trace (W3C Trace Context); only there when the request said so. */
+  traceparent?: string
   data: JsonObject
 }
 
@@ -42,6 +44,7 @@ export const envelopeSchema: z.ZodType<Envelope> = z.object({
   request: z.string().nullable(),
   correlation: z.string().nullable(),
   causation: z.string().nullable(),
+  traceparent: z.string().exactOptional(),
   data: jsonObject,
 })
 
@@ -59,6 +62,7 @@ export const renderEnvelope = (e: Envelope): string =>
     request: e.request,
     correlation: e.correlation,
     causation: e.causation,
+    ...(e.traceparent !== undefined && { traceparent: e.traceparent }),
     data: e.data,
   })
 

@@ -20,6 +20,9 @@ const secretsIn = (value: Json, found: string[]): string[] => {
   return found
 }
 
+/** Hashes of the secrets that a value refers to. */
+export const secretsOf = (value: Json): string[] => secretsIn(value, [])
+
 const objectsIn = (list: Json | undefined): JsonObject[] => (Array.isArray(list) ? list.filter((item) => isObject(item)) : [])
 const textsIn = (list: Json | undefined): string[] => (Array.isArray(list) ? list.filter((item) => typeof item === 'string') : [])
 
@@ -38,7 +41,7 @@ export const erasedBlobsOf = (type: string, data: JsonObject): string[] => (type
 export const payloadsOf = (type: string, data: JsonObject): string[] => {
   if (type === 'DataErased') return erasedPayloadsOf(type, data).flatMap(({ replacement }) => replacement ?? [])
   if (type === 'PredictionsServed') return typeof data['payload'] === 'string' ? [data['payload']] : []
-  return secretsIn(data, [])
+  return secretsOf(data)
 }
 
 /** Whether the stored text of an event may hold secrets: most do not, and need not be walked to know. An escape may hide the key. */

@@ -50,7 +50,7 @@ export const readCheckpoint = async (connection: DuckDBConnection, head: number)
   if (!(await isThere(connection))) await createTables(connection, head)
   const read = await connection.runAndReadAll('SELECT * FROM ledger.checkpoint')
   const { position, leaf, fingerprint: built, begun_at } = read.getRowObjectsJson()[0] ?? {}
-  if (built !== fingerprint()) throw new StaleTablesError('another release built them')
+  if (built !== fingerprint()) throw new StaleTablesError('another release')
   return { position: Number(position), leaf: typeof leaf === 'string' ? leaf : null, begunAt: Number(begun_at) }
 }
 

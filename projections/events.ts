@@ -11,7 +11,7 @@ export const events: Projection = {
     CREATE TABLE ledger.events (
       position BIGINT NOT NULL, stream VARCHAR NOT NULL, version BIGINT NOT NULL, type VARCHAR NOT NULL, schema INTEGER NOT NULL,
       recorded_at TIMESTAMP NOT NULL, actor VARCHAR NOT NULL, source VARCHAR NOT NULL, request VARCHAR, correlation VARCHAR,
-      causation VARCHAR, data JSON NOT NULL
+      causation VARCHAR, traceparent VARCHAR, data JSON NOT NULL
     )`,
   apply: [`INSERT INTO ledger.events SELECT * FROM batch`],
 }

@@ -12,7 +12,7 @@ export class ProjectionError extends Error {
 
 /** The tables were built by other projections, or from another log: they have to be built again. */
 export class StaleTablesError extends Error {
-  constructor(readonly reason: string) {
+  constructor(readonly reason: 'another release' | 'another log' | 'erasure') {
     super(`The tables have to be rebuilt: ${reason}.`)
     this.name = 'StaleTablesError'
   }

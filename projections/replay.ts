@@ -23,7 +23,8 @@ export type ReplayOptions = { events: EventReader; payloads: PayloadReader; data
 export type ReplayLimits = { batchMaxEvents: number; batchMaxBytes: number; pageMaxEvents: number }
 export const replayLimits: ReplayLimits = { batchMaxEvents: 40_000, batchMaxBytes: 32 * 1024 * 1024, pageMaxEvents: 1_000 }
 
-type Batch = { events: PreparedEvent[]; payloads: StagedPayload[]; failure?: ProjectionError }
+/** `hashes` are those of the payloads, each of which stands here once: an erasure may name one that the batch has already. */
+type Batch = { events: PreparedEvent[]; payloads: StagedPayload[]; hashes: Set<string>; failure?: ProjectionError }
 
 /** Of DuckDB's messages only the kind of error is kept: the rest quotes data. `Conversion Error: Could not …` → `Conversion Error` */
 const kindOf = (error: unknown): string => {
@@ -95,7 +96,7 @@ export class Replay {
 
   /** Reads and prepares the events of the next batch. One that cannot be prepared ends it: those before it are still applied. */
   async #collect(target: number): Promise<Batch> {
-    const batch: Batch = { events: [], payloads: [] }
+    const batch: Batch = { events: [], payloads: [], hashes: new Set() }
     let bytes = 0
     let next = this.#position + 1
     while (next <= target && batch.events.length < this.limits.batchMaxEvents && bytes < this.limits.batchMaxBytes) {
@@ -120,6 +121,8 @@ export class Replay {
     const prepared = prepareEvent(event)
     let bytes = event.text.length
     for (const hash of prepared.payloads) {
+      if (batch.hashes.has(hash)) continue
+      batch.hashes.add(hash)
       const body = await this.options.payloads.payload(hash)
       if (body === undefined) continue
       bytes += body.byteLength
@@ -168,7 +171,7 @@ export class Replay {
 const assertSameLog = async (events: EventReader, { position, leaf }: Checkpoint): Promise<void> => {
   if (position === 0) return
   const [event] = await events.read(position - 1, 1)
-  if (event?.position !== position || leafOf(event.text) !== leaf) throw new StaleTablesError('they were built from another log')
+  if (event?.position !== position || leafOf(event.text) !== leaf) throw new StaleTablesError('another log')
 }
 
 /**

@@ -12,11 +12,12 @@ export type StagedPayload = { hash: string; body: string }
 
 // DuckDB takes the text apart, which costs less than JSON.parse and twelve calls a row.
 export const takeApart = `CREATE OR REPLACE TEMP TABLE batch AS
-  SELECT position, e.stream, e.version, e.type, e.schema, e.recorded_at, e.actor, e.source, e.request, e.correlation, e.causation, e.data
+  SELECT position, e.stream, e.version, e.type, e.schema, e.recorded_at, e.actor, e.source, e.request, e.correlation, e.causation, e.traceparent,
+    e.data
   FROM (
     SELECT position, from_json(text, '{"stream":"VARCHAR","version":"BIGINT","type":"VARCHAR","schema":"INTEGER",
       "recorded_at":"TIMESTAMP","actor":"VARCHAR","source":"VARCHAR","request":"VARCHAR","correlation":"VARCHAR",
-      "causation":"VARCHAR","data":"JSON"}') AS e
+      "causation":"VARCHAR","traceparent":"VARCHAR","data":"JSON"}') AS e
     FROM incoming
   )`
 

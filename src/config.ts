@@ -18,6 +18,7 @@ const portRule = 'must be a whole number from 0 to 65535'
 
 const hostEntry = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 
+const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const keyHex = z.string().regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits (openssl rand -hex 32)')
 
 const settings = z.object({
@@ -55,6 +56,16 @@ const settings = z.object({
     .optional()
     .describe('more host names that requests may be addressed to, and that web pages which write may come from; comma separated'),
   DEFAULT_PROJECT: resourceName.default('mindsdb').describe('the project of statements that name none; existing clients assume mindsdb'),
+  PREDICTION_RETENTION: z
+    .string()
+    .regex(/^[1-9]\d{0,5}[smhd]$/, 'must be a number and a unit: 30d, 12h, 90m')
+    .transform((text) => Number(text.slice(0, -1)) * (unitMs[text.slice(-1)] ?? 0))
+    .optional()
+    .describe('how long rows of predictions are kept, as 30d or 12h; older ones are erased. Without it they stay'),
+  METRICS: z
+    .enum(['login', 'open'])
+    .default('login')
+    .describe('with AUTH=session, open: GET /metrics needs no login, as a scraper has none'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
@@ -76,6 +87,8 @@ export type Config = {
   /** In lower case: `app.example`, or with a port `app.example:8080`. */
   allowedHosts: readonly string[]
   defaultProject: string
+  predictionRetentionMs: number | undefined
+  openMetrics: boolean
   logLevel: string
 }
 
@@ -113,6 +126,8 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     headFile: s.HEAD_FILE === undefined ? undefined : { path: resolve(s.HEAD_FILE), intervalMs: durationMs(s.HEAD_INTERVAL) },
     allowedHosts: s.ALLOWED_HOSTS ?? [],
     defaultProject: s.DEFAULT_PROJECT,
+    predictionRetentionMs: s.PREDICTION_RETENTION,
+    openMetrics: s.METRICS === 'open',
     logLevel: s.LOG_LEVEL,
   }
 }

@@ -4,6 +4,7 @@
  */
 export const problemCatalogue = {
   not_found: { status: 404, about: 'What the request names does not exist.' },
+  erased: { status: 410, about: 'What the request reads was erased; the event at the position that the detail names says why.' },
   no_such_path: { status: 404, about: 'The address is not one of this service.' },
   method_not_allowed: { status: 405, about: 'The address exists, the method does not.' },
   not_built: { status: 501, about: 'A path of the public service that this service does not have; the hint names what to use instead.' },
@@ -69,6 +70,13 @@ export const notFound = (kind: string, name: string | number): Problem =>
   new Problem('not_found', `${capital(kind)} not found`, `${capital(kind)} with name ${name} does not exist`)
 
 const conflictTitles: Record<string, string> = { view: 'Name conflict', database: 'Name conflict' }
+
+/** What is asked for was erased: `erased('The content of files.homes', { position: 12, reason: null }, 'Upload it again.')` */
+export const erased = (what: string, { position, reason }: { position: number; reason: string | null }, hint: string): Problem =>
+  new Problem('erased', 'Erased', `${what} was erased (position ${position} of the log${reason === null ? '' : `: ${reason}`})`, {
+    hint,
+    erased_at: position,
+  })
 
 /** `conflict('agent', 'helper')` → 409 "Agent already exists". */
 export const conflict = (kind: string, name: string, hint = 'Names are compared without case. Choose another one.'): Problem =>

@@ -1,12 +1,15 @@
 import { join } from 'node:path'
 import type { Express } from 'express'
 import type { Logger } from 'pino'
+import { Aside } from './analytics/aside.js'
 import { HeadFile } from './audit/head-file.js'
 import { headSigner } from './audit/head-key.js'
 import { Heads } from './audit/heads.js'
 import { Analytics } from './analytics/supervisor.js'
-import { Ledger } from './commands/ledger.js'
+import type { Ledger } from './commands/ledger.js'
 import { isLoopback, type Config } from './config.js'
+import { Erasures } from './erasure/erasures.js'
+import { keepFor } from './erasure/retention.js'
 import { Blobs } from './files/blobs.js'
 import { Ingester } from './files/ingest.js'
 import { removeUnnamedBlobs, watchNamedBlobs } from './files/unnamed-blobs.js'
@@ -18,28 +21,34 @@ import { configRoutes } from './http/config.js'
 import { databaseRoutes } from './http/databases.js'
 import { EventStreams } from './http/event-stream.js'
 import { eventRoutes } from './http/events.js'
+import { erasureRoutes } from './http/erasures.js'
 import { fileRoutes } from './http/files.js'
 import { handlerRoutes } from './http/handlers.js'
 import { historyRoutes } from './http/history.js'
 import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
+import { observeRoutes } from './http/observe.js'
 import { predictRoutes } from './http/predict.js'
+import { exportRoutes } from './http/export.js'
 import { proofRoutes } from './http/proofs.js'
 import { projectRoutes } from './http/projects.js'
 import { readingOf } from './http/reading.js'
 import { Records } from './http/records.js'
 import { addressOf, createHttpServer, listen, stopListening } from './http/server.js'
 import { Sessions } from './http/sessions.js'
+import { rollbackRoutes } from './http/rollbacks.js'
 import { rotationRoutes } from './http/rotations.js'
 import { skillRoutes } from './http/skills.js'
 import { sqlUtilityRoutes } from './http/sql-utilities.js'
 import { sqlRoutes } from './http/sql.js'
 import { statusRoutes, type About } from './http/status.js'
+import { tableCopyRoutes } from './http/table-copies.js'
 import { tableRoutes } from './http/tables.js'
 import { treeRoutes } from './http/tree.js'
-import { viewRoutes } from './http/views.js'
+import { viewRoutes, type CheckView } from './http/views.js'
 import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
+import { limits } from './limits.js'
 import { lockDataDirectory, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
 import { EventFeed } from './log/event-feed.js'
 import { Histories } from './log/history.js'
@@ -49,6 +58,10 @@ import { ModelStore } from './models/model-store.js'
 import { PredictionRecorder } from './models/recorder.js'
 import { Trainer } from './models/trainer.js'
 import { TrainingService } from './models/training-service.js'
+import { keptDiskUse } from './observe/disk-use.js'
+import { Metrics } from './observe/metrics.js'
+import { ObservedLedger, observedAnalytics } from './observe/observed.js'
+import { readiness } from './observe/readiness.js'
 import { SqlEngine } from './sql/execute.js'
 import { TableWriter } from './sql/table-writer.js'
 import { undoAll } from './undo.js'
@@ -103,9 +116,10 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
 const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: (() => unknown)[]): Promise<Service> => {
   const version = readVersion()
   const vault = new Vault(...masterKeys(paths, config.masterKeys))
-  const log = new SqliteLog({ file: paths.log, vault })
+  const metrics = new Metrics()
+  const log = new SqliteLog({ file: paths.log, vault, onBatch: (batch) => metrics.batch(batch) })
   undo.push(() => log.close())
-  const ledger = new Ledger(log, vault)
+  const ledger = new ObservedLedger(log, vault, metrics)
   await ledger.execute({ type: 'CreateProject', data: { project: config.defaultProject, unlessExists: true } }, systemOrigin)
   const heads = new Heads(log, await headSigner(paths, config.headKey, log))
   const headFile = config.headFile && new HeadFile({ ...config.headFile, log, heads, logger })
@@ -140,16 +154,47 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   undo.push(() => trainings.stop())
   const recorder = new PredictionRecorder(log, vault)
   const tables = new TableWriter({ ledger, blobs, directory: paths.tables })
-  const sql = new SqlEngine({ ledger, analytics, trainings, recorder, tables, defaultProject: config.defaultProject, version })
+  const answers = new Aside(analytics, { logger })
+  undo.push(() => answers.stop())
+  const sql = new SqlEngine({
+    ledger,
+    analytics: observedAnalytics(answers, metrics),
+    trainings,
+    recorder,
+    tables,
+    defaultProject: config.defaultProject,
+    version,
+  })
   const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
   undo.push(() => jobs.stop())
+
+  const erasures = new Erasures({ log, vault, blobs, purge: (upTo) => analytics.purge(upTo) })
+  undo.push(() => erasures.settled())
 
   const feed = await EventFeed.of(log)
   undo.push(() => feed.close())
   const streams = new EventStreams(feed)
 
   const server = createHttpServer(
-    appOf({ config, paths, logger, version, ledger, blobs, analytics, trainings, recorder, sql, feed, streams, heads, headFile, rotation }),
+    appOf({
+      config,
+      paths,
+      logger,
+      version,
+      metrics,
+      ledger,
+      blobs,
+      analytics,
+      trainings,
+      recorder,
+      sql,
+      erasures,
+      feed,
+      streams,
+      heads,
+      headFile,
+      rotation,
+    }),
   )
   const address = await listen(server, config, logger)
   // Requests and runs of jobs end side by side, each in the time that a stop may take.
@@ -162,6 +207,8 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   await trainings.resume()
   await jobs.start()
   undo.push(tidyBlobs(log, blobs, logger))
+  void erasures.resume().catch((err: unknown) => logger.error({ err }, 'an erasure that was cut off could not be finished'))
+  if (config.predictionRetentionMs !== undefined) undo.push(keepFor(config.predictionRetentionMs, { erasures, logger }))
 
   let closing: Promise<void> | undefined
   return {
@@ -180,12 +227,14 @@ type Parts = {
   paths: DataPaths
   logger: Logger
   version: string
+  metrics: Metrics
   ledger: Ledger
   blobs: Blobs
   analytics: Analytics
   trainings: TrainingService
   recorder: PredictionRecorder
   sql: SqlEngine
+  erasures: Erasures
   feed: EventFeed
   streams: EventStreams
   rotation: KeyRotation
@@ -198,12 +247,14 @@ const appOf = ({
   paths,
   logger,
   version,
+  metrics,
   ledger,
   blobs,
   analytics,
   trainings,
   recorder,
   sql,
+  erasures,
   feed,
   streams,
   rotation,
@@ -211,6 +262,16 @@ const appOf = ({
   headFile,
 }: Parts): Express => {
   const { log } = ledger
+  const disk = keptDiskUse(paths, limits.diskUseMaxAgeMs)
+  metrics.watch({
+    version,
+    log: () => log.health(),
+    analytics: () => analytics.status(),
+    analyticsBytes: () => analytics.residentBytes(),
+    trainings: () => trainings.counts(),
+    disk,
+    streams: () => streams.clients,
+  })
   const records = new Records(log, version)
   const reading = readingOf({ log, past: sql.reader, version })
   const histories = new Histories(log, feed.slices.turns)
@@ -223,31 +284,44 @@ const appOf = ({
     sqlStopped: () => analytics.status().stopped,
     isTraining: () => trainings.isTraining,
   }
+  const checkView: CheckView = (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })
   const routes = [
     ...projectRoutes(ledger, reading, config.defaultProject),
     ...skillRoutes(ledger, records, reading),
     ...agentRoutes(ledger, records, reading),
     ...chatbotRoutes(ledger, records, reading),
     ...modelRoutes({ ledger, records, sql, reading }),
-    ...predictRoutes({ log, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) }),
-    ...viewRoutes(ledger, records, reading, (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })),
+    ...predictRoutes({
+      ...{ ledger, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) },
+      onPredicted: (seconds) => metrics.predicted(seconds),
+    }),
+    ...viewRoutes(ledger, records, reading, checkView),
+    ...rollbackRoutes({ ledger, records, blobs, checkView }),
     ...jobRoutes(ledger, records, reading, histories),
-    ...fileRoutes(ledger, reading, { blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') }),
+    ...fileRoutes(ledger, reading, {
+      ...{ blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') },
+      onUploaded: (bytes) => metrics.uploaded(bytes),
+    }),
     ...databaseRoutes(ledger, records, reading, config.defaultProject),
+    ...erasureRoutes(erasures),
     ...tableRoutes(ledger, reading, sql),
     ...treeRoutes(reading, config.defaultProject),
     ...configRoutes(ledger, reading, { authentication: sessions !== undefined, host: config.host }),
     ...eventRoutes(log, feed, streams),
-    ...historyRoutes(log, histories),
+    ...historyRoutes(reading, histories),
+    ...tableCopyRoutes(log, analytics, paths.tables),
     ...proofRoutes(log, heads),
+    ...exportRoutes(log, heads),
     ...handlerRoutes(),
     ...rotationRoutes(rotation),
     ...sqlRoutes(sql),
     ...sqlUtilityRoutes(reading, config.defaultProject),
     ...statusRoutes(about),
+    ...observeRoutes({ version, readiness: () => readiness({ log, analytics }), metrics, disk }),
     ...authRoutes(sessions),
   ]
   // Only without a login is the address itself what keeps others out.
   const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
-  return createApp({ routes, about, sessions, hosts, logger })
+  const { openMetrics } = config
+  return createApp({ ledger, routes, about, sessions, openMetrics, hosts, logger, onRequest: (request) => metrics.request(request) })
 }

@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { Line, type Answer, type LineEvents } from './line.js'
 import { constants, setPriority } from 'node:os'
 import { parseChildMessage, type CopyRequest, type Settings } from './messages.js'
+import type { Rebuilds } from './rebuilds.js'
 import type { SelectRequest } from './query.js'
 
 /**
@@ -20,6 +21,10 @@ export type ChildState = {
   head: number
   stopped: string | undefined
   failed: string | undefined
+  /** Known since the tables are open. */
+  rebuilds: Rebuilds | undefined
+  /** What last kept it from following. */
+  lastError: string | undefined
 }
 
 // The master key and passwords of the parent's environment are none of the child's.
@@ -42,6 +47,8 @@ export class Child {
     head: 0,
     stopped: undefined,
     failed: undefined,
+    rebuilds: undefined,
+    lastError: undefined,
   }
   readonly exited: Promise<void>
   readonly startedAt = performance.now()
@@ -164,12 +171,17 @@ export class Child {
     this.heardAt = performance.now()
     if (message.kind === 'ready') state.ready = true
     else if (message.kind === 'built') state.built = true
-    else if (message.kind === 'failed') state.failed = message.reason
+    else if (message.kind === 'opened') state.rebuilds = message.rebuilds
+    else if (message.kind === 'trouble') state.lastError = message.reason
+    else if (message.kind === 'failed') state.failed = state.lastError = message.reason
     else if (message.kind === 'keys') this.#learned.shift()?.()
-    else if (message.kind === 'starting') state.starting = { position: message.position, head: message.head }
-    else if (message.kind === 'state')
-      Object.assign(state, { position: message.position, head: message.head, stopped: message.stopped ?? undefined })
-    else if (message.kind === 'copied') this.#copies.get(message.into)?.resolve(message.position)
+    else if (message.kind === 'starting') {
+      const { position, head } = message
+      Object.assign(state, { position, head, starting: { position, head } })
+    } else if (message.kind === 'state') {
+      const { position, head, stopped } = message
+      Object.assign(state, { position, head, stopped: stopped ?? undefined, ...(stopped !== null && { lastError: stopped }) })
+    } else if (message.kind === 'copied') this.#copies.get(message.into)?.resolve(message.position)
     else if (message.kind === 'not_copied') this.#copies.get(message.into)?.reject(new Error(message.reason))
     this.onChange()
   }

@@ -1,3 +1,5 @@
+import type { Rebuilds } from './rebuilds.js'
+
 /** What the analytics process is started with. It comes over the private channel: arguments and environment can be seen by others. */
 export type Settings = {
   dataDirectory: string
@@ -7,6 +9,12 @@ export type Settings = {
   socket: string
   /** Whether to build the tables anew even when they look whole: the process before died opening them. */
   rebuild: boolean
+  /** Where the tables are: in the data directory, or in memory and empty. */
+  tables: 'file' | 'memory'
+  /** What is on record of the tables; null when nothing is. */
+  rebuilds: Rebuilds | null
+  /** What last kept an earlier process from following. */
+  lastError: string | null
   memoryMaxBytes: number
   threads: number
   walMaxBytes: number
@@ -19,8 +27,12 @@ export type ChildMessage =
   | { kind: 'starting'; position: number; head: number }
   /** It built the tables and ends; what that took of memory goes with it. */
   | { kind: 'built' }
+  /** The tables are open; how often they had to be begun anew up to now. */
+  | { kind: 'opened'; rebuilds: Rebuilds }
   | { kind: 'ready' }
   | { kind: 'state'; position: number; head: number; stopped: string | null }
+  /** They could not be brought up to date; the next time they may. */
+  | { kind: 'trouble'; reason: string }
   | { kind: 'alive' }
   /** It knows the master keys that it was told. */
   | { kind: 'keys' }
@@ -32,8 +44,10 @@ export type ChildMessage =
 const kinds: readonly string[] = [
   'starting',
   'built',
+  'opened',
   'ready',
   'state',
+  'trouble',
   'alive',
   'keys',
   'copied',

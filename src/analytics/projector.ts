@@ -11,6 +11,8 @@ type Options = {
   followerIntervalMs: number
   followerBatchEvents: number
   onState: (state: ProjectorState) => void
+  /** The tables could not be brought up to date; the next time they may. */
+  onTrouble: (reason: string) => void
   /** The database has to be opened anew. */
   onFatal: () => void
 }
@@ -28,6 +30,11 @@ export class Projector {
   #caughtUpAt = 0
 
   constructor(private readonly options: Options) {}
+
+  /** Why the tables follow the log no further. */
+  get stopped(): string | undefined {
+    return this.#stopped?.message
+  }
 
   get busy(): boolean {
     return this.#running !== undefined
@@ -101,6 +108,8 @@ export class Projector {
     if (kind.toUpperCase() === 'FATAL' || /has been invalidated/i.test(message)) this.options.onFatal()
     // Where files lie is nobody's business who asks a question.
     const said = message.replaceAll(/"[^"]*"/g, 'its file')
-    return new Problem('analytics_unavailable', 'SQL is behind', `The tables cannot be brought up to date at the moment: ${said}`)
+    const reason = `The tables cannot be brought up to date at the moment: ${said}`
+    this.options.onTrouble(reason)
+    return new Problem('analytics_unavailable', 'SQL is behind', reason)
   }
 }

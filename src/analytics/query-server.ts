@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { begunFrame, decodeSaid, encodeError, encodeFrame, endedFrame, FrameCutter } from './frames.js'
-import type { Frame, SelectRequest } from './query.js'
+import type { Frame, SelectRequest, TablesStatus } from './query.js'
 
 type Options = {
+  /** How the tables stand when a query arrives. */
+  arrived: (request: SelectRequest) => TablesStatus
   /** Waits until the tables hold everything up to a position. */
   ensure: (position: number) => Promise<void>
-  run: (request: SelectRequest, signal: AbortSignal) => AsyncIterable<Frame>
+  run: (request: SelectRequest, signal: AbortSignal, tables: TablesStatus) => AsyncIterable<Frame>
   /** The execution of a query begins. */
   onBegun: (query: number) => void
   /** A query has ended and holds nothing any more, however it ended. */
@@ -65,12 +67,13 @@ const answer = async (frames: AsyncIterable<Frame>, line: Socket, signal: AbortS
 const serveQuery = async (query: number, request: SelectRequest, line: Socket, signal: AbortSignal, options: Options): Promise<void> => {
   const gathered = gathering(line)
   try {
+    const tables = options.arrived(request)
     // One that is cancelled meanwhile gives its line back, however far the tables are behind.
     await Promise.race([options.ensure(request.upTo), once(signal, 'abort')])
     signal.throwIfAborted()
     options.onBegun(query)
     line.write(begunFrame)
-    await answer(options.run(request, signal), line, signal, gathered)
+    await answer(options.run(request, signal, tables), line, signal, gathered)
   } catch (error) {
     gathered.hold()
     if (!signal.aborted) line.write(encodeError(error))

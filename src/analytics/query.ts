@@ -1,6 +1,7 @@
+import type { TablesState, TablesStatus } from '../sql/relations/projections.js'
 import type { Frame, Scored, SelectRequest } from '../sql/select.js'
 
-export type { Frame, Scored, SelectRequest }
+export type { Frame, Scored, SelectRequest, TablesState, TablesStatus }
 
 export type Column = { name: string; type: string }
 

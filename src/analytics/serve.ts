@@ -6,10 +6,11 @@ import { copyTables } from './copy.js'
 import { isPing, parseCopyRequest, parseKeys, parseSettings, type ChildMessage, type CopyRequest, type Settings } from './messages.js'
 import { Projector } from './projector.js'
 import { createQueryServer } from './query-server.js'
-import type { Frame, SelectRequest } from './query.js'
+import type { Frame, SelectRequest, TablesStatus } from './query.js'
+import { countRebuild } from './rebuilds.js'
 import { openStore, type Store, type TablesLog } from './store.js'
 
-export type Services = { blobsDirectory: string; signal: AbortSignal }
+export type Services = { blobsDirectory: string; signal: AbortSignal; tables: TablesStatus }
 
 /** Answers one SELECT on a connection that no other has meanwhile. It ends, and holds nothing any more, soon after its signal. */
 export type RunSelect = (database: { instance: DuckDBInstance }, request: SelectRequest, services: Services) => AsyncIterable<Frame>
@@ -36,11 +37,18 @@ type Running = { store: Store; projector: Projector; queries: Set<number> }
 const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Promise<Running | undefined> => {
   const paths = dataPaths(settings.dataDirectory)
   const store = await openStore(paths, settings, log)
+  const rebuilds = countRebuild(settings.rebuilds, store.rebuilt, new Date())
+  tell({ kind: 'opened', rebuilds })
+  let lastError = settings.lastError
   const projector = new Projector({
     ...settings,
     replay: store.replay,
     events: log,
     onState: (state) => tell({ kind: 'state', ...state }),
+    onTrouble: (reason) => {
+      lastError = reason
+      tell({ kind: 'trouble', reason })
+    },
     // The parent starts another process, which finds the file as the last commit left it. The server, the follower and DuckDB's
     // threads would keep this one alive, and none of them can be ended in good order any more.
     onFatal: () => process.exit(1),
@@ -52,9 +60,15 @@ const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Prom
   }
   projector.follow()
   const queries = new Set<number>()
+  const statusAt = (position: number, head: number): TablesStatus => ({
+    ...{ state: projector.stopped === undefined ? 'following' : 'stopped', position, head: Math.max(head, position) },
+    ...{ rebuilds: rebuilds.count, lastRebuild: rebuilds.last, lastError: projector.stopped ?? lastError },
+  })
   const server = createQueryServer({
+    // How the tables stood is told as it was before the query itself brought them up to date.
+    arrived: ({ upTo }) => statusAt(store.replay.position, upTo),
     ensure: (position) => projector.ensure(position),
-    run: (request, signal) => run(store, request, { blobsDirectory: paths.blobs, signal }),
+    run: (request, signal, tables) => run(store, request, { blobsDirectory: paths.blobs, signal, tables }),
     onBegun: (query) => queries.add(query),
     onEnded: (query) => queries.delete(query),
   })
@@ -63,6 +77,9 @@ const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Prom
 }
 
 const asKeys = (keys: readonly string[]): Buffer[] => keys.map((key) => Buffer.from(key, 'hex'))
+/** Where files lie is nobody's business who asks whether this is well. */
+const reasonOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).replaceAll(/'\/[^']*'|"\/[^"]*"/g, 'a file of it')
 
 const close = ({ replay, instance }: Store): void => {
   replay.close()
@@ -78,8 +95,6 @@ const leave = (settings: Settings | undefined, running: Running | undefined): vo
   }
   process.kill(process.pid, 'SIGKILL')
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Copies the tables once they hold everything up to the position that is asked for. */
 const copy = async ({ into, upTo }: CopyRequest, running: Running | undefined): Promise<void> => {

@@ -1,14 +1,15 @@
-import { mkdirSync, rmSync, statfsSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { StaleTablesError } from '../../projections/problem.js'
 import { Replay, type EventReader, type PayloadReader } from '../../projections/replay.js'
 import type { DataPaths } from '../log/data-directory.js'
 import type { Settings } from './messages.js'
+import type { RebuildReason } from './rebuilds.js'
 import { removeTables } from './tables-file.js'
 
-/** The open tables: one instance of DuckDB, and what makes them follow the log. */
-export type Store = { instance: DuckDBInstance; replay: Replay }
+/** The open tables: one instance of DuckDB, what makes them follow the log, and why they had to be begun anew, if so. */
+export type Store = { instance: DuckDBInstance; replay: Replay; rebuilt: RebuildReason | null }
 
 const mebibyte = 1024 * 1024
 
@@ -28,7 +29,7 @@ const openInstance = async (paths: DataPaths, settings: Settings): Promise<DuckD
   // What a killed process spilled stays behind.
   rmSync(spill, { recursive: true, force: true })
   for (const directory of [spill, paths.tables]) mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const instance = await DuckDBInstance.create(paths.analytics, {
+  const instance = await DuckDBInstance.create(settings.tables === 'memory' ? ':memory:' : paths.analytics, {
     // Half of what the process may take: the rest is for the addon's results, functions in JavaScript and what DuckDB does not count.
     memory_limit: megabytes(settings.memoryMaxBytes / 2),
     threads: String(settings.threads),
@@ -54,14 +55,14 @@ const openInstance = async (paths: DataPaths, settings: Settings): Promise<DuckD
 /** The log, as far as the tables follow from it, and the position of its last erasure. */
 export type TablesLog = EventReader & PayloadReader & { erasedAt(): number }
 
-const openTables = async (paths: DataPaths, settings: Settings, log: TablesLog): Promise<Store> => {
+const openTables = async (paths: DataPaths, settings: Settings, log: TablesLog): Promise<Omit<Store, 'rebuilt'>> => {
   const instance = await openInstance(paths, settings)
   try {
     const replay = await Replay.open({ events: log, payloads: log, database: instance })
     if (replay.begunAt >= log.erasedAt()) return { instance, replay }
     // Deleted rows leave bytes. Mostly the file has been exchanged for a copy by now (supervisor.ts); this start came before.
     replay.close()
-    throw new StaleTablesError('they may hold bytes of what was erased since they were begun')
+    throw new StaleTablesError('erasure')
   } catch (error) {
     instance.closeSync()
     throw error
@@ -75,18 +76,21 @@ const worthRebuilding = (error: unknown): boolean => {
   return !/could not set lock|permission denied|no space|read-only/i.test(error.message)
 }
 
+const reasonOf = (error: unknown): RebuildReason => (error instanceof StaleTablesError ? error.reason : 'damaged file')
+
 /**
  * Opens the tables of a data directory, or builds new ones when there are none, others built them, or the file is damaged.
  * New tables are empty: they catch up like any others, and go on where they stand when the process is killed meanwhile.
  */
 export const openStore = async (paths: DataPaths, settings: Settings, log: TablesLog): Promise<Store> => {
   const remove = () => removeTables(paths)
+  const missing = settings.tables === 'file' && !existsSync(paths.analytics) ? 'missing file' : null
   if (settings.rebuild) remove()
   try {
-    return await openTables(paths, settings, log)
+    return { ...(await openTables(paths, settings, log)), rebuilt: settings.rebuild ? 'damaged file' : missing }
   } catch (error) {
     if (!worthRebuilding(error)) throw error
     remove()
-    return await openTables(paths, settings, log)
+    return { ...(await openTables(paths, settings, log)), rebuilt: reasonOf(error) }
   }
 }

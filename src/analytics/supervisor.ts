@@ -6,22 +6,32 @@ import { fileURLToPath } from 'node:url'
 import { Problem } from '../errors.js'
 import { dataPaths, type DataPaths } from '../log/data-directory.js'
 import { Attempt, blamedFor, LostError } from './attempt.js'
-import { Child } from './child.js'
+import { Child, type Loss } from './child.js'
 import { Gate } from './gate.js'
 import { residentBytes } from './memory.js'
 import { analyticsLimits, type AnalyticsLimits, type AnalyticsOptions } from './options.js'
-import type { QueryStream, SelectRequest } from './query.js'
+import type { QueryStream, SelectRequest, TablesState } from './query.js'
+import { RebuildRecord, type Rebuilds } from './rebuilds.js'
 import { makeSocketDirectory } from './socket-directory.js'
 import { exchangeTables } from './tables-file.js'
 
 export type AnalyticsStatus = {
   ready: boolean
+  state: TablesState
   /** Why SQL cannot be answered at the moment, if so. */
   stopped: string | undefined
+  /** How far the tables are, as last heard. */
   position: number
   /** How many events the tables were behind the log when they last looked. */
   lag: number
+  rebuilds: Rebuilds
+  /** What last kept the tables from following the log. */
+  lastError: string | undefined
   restarts: number
+  /** Queries that were tried again after the process was lost under them. */
+  retries: number
+  /** How often the process was lost, by reason. */
+  losses: Readonly<Record<Loss, number>>
   rssBytes: number
   running: number
   waiting: number
@@ -57,6 +67,9 @@ export class Analytics {
   readonly #waiters = new Set<() => void>()
   #starts = 0
   #restarts = 0
+  #retries = 0
+  readonly #losses: Record<Loss, number> = { memory: 0, stuck: 0, blocked: 0, died: 0 }
+  readonly #rebuilds: RebuildRecord
   #failures = 0
   #unready = 0
   #queries = 0
@@ -66,6 +79,7 @@ export class Analytics {
   private constructor(private readonly options: AnalyticsOptions) {
     this.#limits = { ...analyticsLimits, ...options.limits }
     this.#paths = dataPaths(resolvePath(options.dataDirectory))
+    this.#rebuilds = new RebuildRecord(this.#paths.rebuilds, options.logger)
     this.#gate = new Gate(this.#limits.concurrentMaxQueries, this.#limits.queueMaxQueries, this.#limits.streamingMaxAnswers)
   }
 
@@ -91,14 +105,24 @@ export class Analytics {
     const state = this.#child?.state
     return {
       ready: state?.ready ?? false,
+      state: this.#tablesState(),
       stopped: this.#whyStopped(),
       position: state?.position ?? 0,
       lag: state ? Math.max(0, state.head - state.position) : 0,
+      rebuilds: this.#rebuilds.known ?? { count: 0, last: null },
+      lastError: state?.lastError,
       restarts: this.#restarts,
+      retries: this.#retries,
+      losses: this.#losses,
       rssBytes: this.#rssBytes,
       running: this.#gate.running,
       waiting: this.#gate.waiting,
     }
+  }
+
+  /** The bytes of memory that the process holds now; 0 without one. */
+  async residentBytes(): Promise<number> {
+    return this.pid === undefined ? 0 : residentBytes(this.pid)
   }
 
   /**
@@ -118,6 +142,7 @@ export class Analytics {
       } catch (error) {
         if (!(error instanceof LostError)) throw error
         if (this.#isStopping) throw new Problem('busy', 'Service is stopping', 'The service is stopping.')
+        this.#retries += 1
         if (error.loss === 'stuck' || !error.begun) continue
         if (suspect && error.alone) throw blamedFor(error.loss, this.#limits)
         suspect = true
@@ -210,7 +235,8 @@ export class Analytics {
 
   #spawn(): void {
     if (this.#isStopping) return
-    const { dataDirectory, masterKeys, entry } = this.options
+    const { dataDirectory, masterKeys, entry, tables = 'file' } = this.options
+    const before = this.#child?.state
     const settings = {
       ...this.#limits,
       dataDirectory: resolvePath(dataDirectory),
@@ -218,8 +244,15 @@ export class Analytics {
       socket: `${this.#directory}/${this.#starts++}.sock`,
       // Twice dead before it was ready: something in the file kills it, and the log has everything that is in the file.
       rebuild: this.#unready >= 2,
+      tables,
+      rebuilds: this.#rebuilds.known,
+      lastError: before?.lastError ?? null,
     }
-    const child = new Child(entry ?? fileURLToPath(new URL('process.js', import.meta.url)), settings, () => this.#tellChange())
+    const child = new Child(entry ?? fileURLToPath(new URL('process.js', import.meta.url)), settings, () => {
+      this.#rebuilds.note(child.state.rebuilds)
+      this.#tellChange()
+    })
+    if (before) Object.assign(child.state, { position: before.position, head: before.head, lastError: before.lastError })
     this.#child = child
     void child.exited.then(() => this.#restart(child))
   }
@@ -229,6 +262,7 @@ export class Analytics {
     if (this.#isStopping || child === this.#leaving) return
     if (child.state.built) return this.#respawn()
     this.#restarts += 1
+    this.#losses[child.loss] += 1
     this.options.logger?.warn(
       { loss: child.loss, reason: child.state.failed, pid: child.pid },
       'the analytics process ended; starting another one',
@@ -273,6 +307,12 @@ export class Analytics {
       }
       await this.#change(until)
     }
+  }
+
+  #tablesState(): TablesState {
+    const state = this.#child?.state
+    if (!state || this.#isStopping || state.failed !== undefined || state.stopped !== undefined) return 'stopped'
+    return state.ready ? 'following' : 'building'
   }
 
   #whyStopped(): string | undefined {

@@ -1,4 +1,5 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
+import { quoteName, quoteText } from '../sql/strings.js'
 
 /** A row that only one side has: `+` that of the live tables, `-` that of the replay; so many times, as JSON text. */
 export type OddRow = { side: '+' | '-'; times: number; row: string }
@@ -25,9 +26,6 @@ export type CompareOptions = {
   rowsShown: number
   onTable?: (table: string, done: number, of: number) => void
 }
-
-const text = (path: string): string => `'${path.replaceAll("'", "''")}'`
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 type Column = { name: string; type: string }
 type Shape = ReadonlyMap<string, Column[]>
@@ -65,13 +63,13 @@ const compareShapes = (live: Shape, replay: Shape): string[] => {
  * would be compared by the collation of their column, which takes "a" for "A".
  */
 const hashOf = (columns: readonly Column[]): string => {
-  const parts = columns.map(({ name }) => `CAST(t.${quoted(name)} AS VARCHAR)`)
+  const parts = columns.map(({ name }) => `CAST(t.${quoteName(name)} AS VARCHAR)`)
   return `sha256(concat(${parts.map((part) => `coalesce(strlen(${part}) || ':' || ${part}, '-')`).join(', ')}))`
 }
 
 const nameIn = (side: string, table: string): string => {
   const [schema = '', ...rest] = table.split('.')
-  return `${side}.${quoted(schema)}.${quoted(rest.join('.'))}`
+  return `${side}.${quoteName(schema)}.${quoteName(rest.join('.'))}`
 }
 
 const numberOf = async (connection: DuckDBConnection, sql: string): Promise<number> =>
@@ -86,7 +84,7 @@ const compareRows = async (connection: DuckDBConnection, table: string, columns:
     FROM (SELECT ${hash} AS hash, 1 AS n FROM ${live} AS t UNION ALL SELECT ${hash}, -1 FROM ${replay} AS t)
     GROUP BY hash HAVING sum(n) <> 0`,
   )
-  const row = `to_json(struct_pack(${columns.map(({ name }) => `${quoted(name)} := t.${quoted(name)}`).join(', ')}))`
+  const row = `to_json(struct_pack(${columns.map(({ name }) => `${quoteName(name)} := t.${quoteName(name)}`).join(', ')}))`
   const oddOf = (from: string, sign: string) =>
     `SELECT o.n, any_value(CAST(${row} AS VARCHAR)) AS row FROM ${from} AS t JOIN odd AS o ON o.hash = ${hash} WHERE o.n ${sign} 0 GROUP BY o.hash, o.n`
   const odd = await numberOf(connection, 'SELECT sum(abs(n)) FROM odd')
@@ -118,7 +116,7 @@ export const compareTables = async (options: CompareOptions): Promise<Comparison
   const instance = await DuckDBInstance.create(':memory:', { memory_limit: '512MB', temp_directory: temporary })
   const connection = await instance.connect()
   try {
-    await connection.run(`ATTACH ${text(live)} AS live (READ_ONLY); ATTACH ${text(replay)} AS replay (READ_ONLY)`)
+    await connection.run(`ATTACH ${quoteText(live)} AS live (READ_ONLY); ATTACH ${quoteText(replay)} AS replay (READ_ONLY)`)
     const shapes = { live: await shapeOf(connection, 'live'), replay: await shapeOf(connection, 'replay') }
     const shape = compareShapes(shapes.live, shapes.replay)
     const tables = [...shapes.replay].filter(([table, columns]) => table !== except && said(columns) === said(shapes.live.get(table) ?? []))

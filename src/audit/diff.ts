@@ -34,24 +34,30 @@ export type DiffOptions = {
 
 type Checkpoint = { position: number; leaf: string | null }
 
-const readCheckpoint = async (live: string): Promise<Checkpoint> => {
+const firstLine = (error: unknown): string => (error instanceof Error ? error.message : String(error)).split('\n', 1).join('')
+
+/** All that the tables say of where they stand. */
+const readStanding = async (live: string) => {
   const instance = await DuckDBInstance.create(live, { access_mode: 'READ_ONLY' })
   try {
     const connection = await instance.connect()
     const read = await connection.runAndReadAll('SELECT position, leaf, fingerprint FROM ledger.checkpoint')
-    const rows = read.getRowsJson()
     connection.closeSync()
-    const [position, leaf, builtBy] = rows[0] ?? []
-    if (rows.length !== 1) throw new ForeignTablesError(`the tables say ${rows.length} times where they stand`)
-    if (builtBy !== fingerprint())
-      throw new ConfigError('the tables were built by another release. Start the service once: it builds them anew.')
-    return { position: Number(position), leaf: typeof leaf === 'string' ? leaf : null }
-  } catch (error) {
-    if (error instanceof ConfigError || error instanceof ForeignTablesError) throw error
-    throw new ConfigError(`the tables cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    return read.getRowsJson()
   } finally {
     instance.closeSync()
   }
+}
+
+const readCheckpoint = async (live: string): Promise<Checkpoint> => {
+  const rows = await readStanding(live).catch((error: unknown) => {
+    throw new ConfigError(`the tables cannot be read: ${firstLine(error)}`)
+  })
+  const [position, leaf, builtBy] = rows[0] ?? []
+  if (rows.length !== 1) throw new ForeignTablesError(`the tables say ${rows.length} times where they stand`)
+  if (builtBy !== fingerprint())
+    throw new ConfigError('the tables were built by another release. Start the service once: it builds them anew.')
+  return { position: Number(position), leaf: typeof leaf === 'string' ? leaf : null }
 }
 
 /** The event at the checkpoint must be the one that the tables say they followed. */

@@ -7,7 +7,6 @@ export type NoteSignature = { name: string; id: Buffer; signature: Buffer }
 
 const signatureLine = /^— ([^\s+]+) (\S+)$/u
 // Control characters but the newline, and what was no well-formed text.
-// eslint-disable-next-line no-control-regex
 const unfit = /[\u0000-\u0009\u000b-\u001f\ufffd]/
 
 const readSignature = (line: string): NoteSignature | undefined => {

@@ -15,15 +15,20 @@ const usage = `mindledger ${readVersion()}
                   [--key|--json|--new-key] ... the public key; the head with the chain, unsigned; begin a new key
   mindledger verify [--head file]…        walk the whole log; exit status 0 only when it holds
                     [--vkey key]          ... and the heads are signed with this key
+  mindledger export [--project name]      print the events with their proof, for the offline verifier
+                    [--until n]           ... up to a position [--head file]… dividing what is left out at these heads
+  mindledger verifier                     print the offline verifier: one file, to be run with node by anybody
+  mindledger status                       how far log and tables are, what is ready, what room it takes
   mindledger replay --into file.duckdb    build the DuckDB tables anew from the log [--until position]
   mindledger backup --into dir            copy log and blobs, of one position, beside a running server or without one
                     [--like backup]       ... with second names for the blobs that an earlier backup has
   mindledger restore <backup>             verify a backup and make it the data directory, or [--into dir]
                     [--erasures file]     ... without what was erased since: events of DataErased, one a line
   mindledger rotate-key                   replace the master key; with VAULT_KEY set by NEW_VAULT_KEY
-  mindledger rebuild                      build the resources table anew from the log (server stopped)
   mindledger diff [--rows n]              compare the live tables with a replay: exit status 0 equal, 1 different,
                                           2 could not; shows the first n rows that differ in each table (10)
+  mindledger erase <what> <which>         erase a prediction, request, file, matrix, secrets, or all before a time
+                 [--dry-run]              ... says what would go [--reason text] [--shared] [--content-version n]
   mindledger rebuild                      build the resources table and the tree anew from the log (server stopped)
   --quiet keeps verify, replay and diff from telling how far they are.
 
@@ -46,9 +51,14 @@ const options = {
   from: { type: 'string' },
   follow: { type: 'boolean', short: 'f' },
   db: { type: 'string' },
+  project: { type: 'string' },
   'as-of': { type: 'string' },
   rows: { type: 'string' },
   quiet: { type: 'boolean', short: 'q' },
+  'dry-run': { type: 'boolean' },
+  shared: { type: 'boolean' },
+  reason: { type: 'string' },
+  'content-version': { type: 'string' },
 } as const
 
 class UsageError extends Error {}
@@ -79,8 +89,12 @@ const taken: Record<string, readonly (keyof typeof options)[]> = {
   log: ['from', 'follow'],
   head: ['into', 'key', 'json', 'new-key'],
   verify: ['head', 'vkey', 'quiet'],
+  export: ['project', 'until', 'head'],
+  verifier: [],
   replay: ['into', 'until', 'quiet'],
   diff: ['rows', 'quiet'],
+  erase: ['dry-run', 'shared', 'reason', 'content-version'],
+  status: [],
   rebuild: [],
   'rotate-key': [],
   backup: ['into', 'like', 'quiet'],
@@ -92,8 +106,8 @@ const checkTaken = (command: string, values: object, rest: readonly string[]): v
   if (!takes) throw new UsageError(`there is no command ${command}; "mindledger --help" lists them`)
   const option = Object.keys(values).find((name) => !takes.some((known) => known === name))
   if (option !== undefined) throw new UsageError(`${command} takes no option --${option}`)
-  if (command !== 'sql' && rest.length > Number(command === 'restore'))
-    throw new UsageError(`${command} takes no argument ${rest[0] ?? ''}`)
+  const most = command === 'sql' || command === 'erase' ? Infinity : Number(command === 'restore')
+  if (rest.length > most) throw new UsageError(`${command} takes no argument ${rest[most] ?? ''}`)
 }
 
 /** Runs one command; the exit status is 0 only when all is well. Each command is loaded only when it is called. */
@@ -122,6 +136,14 @@ const run = async (args: string[]): Promise<number> => {
       )
     case 'verify':
       return (await import('./verify.js')).verify(config, { heads: values.head ?? [], vkey: values.vkey }, out)
+    case 'export': {
+      const until = values.until === undefined ? undefined : positive('until', values.until, 1)
+      return (await import('./export.js')).exportLog(config, { project: values.project, until, heads: values.head ?? [] })
+    }
+    case 'verifier':
+      return (await import('./verifier.js')).printVerifier()
+    case 'status':
+      return (await import('./status.js')).status(config, out)
     case 'replay': {
       const until = values.until === undefined ? undefined : positive('until', values.until, 1)
       return (await import('./replay.js')).replayInto(config, { into: required('into', values.into), until }, out)
@@ -138,6 +160,12 @@ const run = async (args: string[]): Promise<number> => {
       return (await import('./rotate-key.js')).rotateKey(config, out)
     case 'diff':
       return (await import('./diff.js')).diff(config, { rows: positive('rows', values.rows, 10, 'a number') }, out)
+    case 'erase': {
+      const version = values['content-version']
+      const contentVersion = version === undefined ? undefined : positive('content-version', version, 1)
+      const { reason, shared = false, 'dry-run': dryRun = false } = values
+      return (await import('./erase.js')).erase(config, { subject: rest, contentVersion, reason, shared, dryRun }, out)
+    }
     case 'rebuild':
       return (await import('./rebuild.js')).rebuild(config, out)
     default:

@@ -7,6 +7,7 @@ import { hashFile } from '../files/disk.js'
 import { checkDataDirectory } from '../log/data-directory.js'
 import { openForReading, readHeadKeys } from '../log/sqlite/schema.js'
 import { verifyLog, type Verification } from '../log/verify.js'
+import { findMasterKeys } from '../vault/key-files.js'
 import type { Output } from './output.js'
 
 export type VerifyOptions = {
@@ -51,6 +52,7 @@ export const verify = async (config: Config, { heads: files, vkey }: VerifyOptio
   })
   const result = await verifyLog({
     logFile: paths.log,
+    masterKeys: findMasterKeys(paths, config.masterKeys),
     blobHash: async (hash) => ((await blobs.has(hash)) ? hashFile(blobs.path(hash)) : undefined),
     onProgress: (position) => out.progress(`${position} events`),
     kept: heads.filter((read) => faultOf(read, keys) === undefined).map(({ head }) => head),

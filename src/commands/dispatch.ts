@@ -10,6 +10,7 @@ import * as file from './file.js'
 import * as job from './job.js'
 import * as model from './model.js'
 import * as project from './project.js'
+import { rollbackOf, type RollbackCommand } from './rollback.js'
 import * as skill from './skill.js'
 import * as view from './view.js'
 
@@ -25,15 +26,24 @@ export type LedgerCommand =
   | engine.EngineCommand
   | model.ModelCommand
   | job.JobCommand
+  | RollbackCommand
 
 /** An event of another resource than the subject says its stream. */
 type Decision = (LedgerEvent | NewEvent)[]
-/** A resource's commands: `reads` says what the drain looks up for one, `decide` is pure and gives events or throws a Problem. */
-type Module = { reads: (command: never) => Record<string, Lookup>; decide: (command: never, facts: never) => Decision }
+/**
+ * A resource's commands: `reads` says what the drain looks up for one, `readsFurther` what it then asks of these facts, `decide` is
+ * pure and gives events or throws a Problem.
+ */
+type Module = {
+  reads: (command: never) => Record<string, Lookup>
+  readsFurther?: (facts: never) => Record<string, Lookup>
+  decide: (command: never, facts: never) => Decision
+}
 type Handler = {
   /** The kind of the resource that the events belong to; the fact of this name is that resource. */
   subject: Kind
   reads: (command: LedgerCommand) => Record<string, Lookup>
+  readsFurther: ((facts: Record<string, unknown>) => Record<string, Lookup>) | undefined
   decide: (command: LedgerCommand, facts: Record<string, unknown>) => Decision
 }
 
@@ -41,6 +51,7 @@ type Handler = {
 const handler = (subject: Kind, module: Module): Handler => ({
   subject,
   reads: module.reads as Handler['reads'],
+  readsFurther: module.readsFurther as Handler['readsFurther'],
   decide: module.decide as Handler['decide'],
 })
 
@@ -94,10 +105,18 @@ export const handlers: Record<LedgerCommand['type'], Handler> = {
   CompleteTraining: model_,
   FailTraining: model_,
   ActivateModelVersion: model_,
+  SetModelRecording: model_,
   DeleteModelVersion: model_,
   DeleteModel: model_,
   CreateJob: job_,
   DeleteJob: job_,
   StartJobRun: job_,
   FinishJobRun: job_,
+  RollBackSkill: handler('skill', rollbackOf('skill')),
+  RollBackAgent: handler('agent', rollbackOf('agent')),
+  RollBackChatbot: handler('chatbot', rollbackOf('chatbot')),
+  RollBackView: handler('view', rollbackOf('view')),
+  RollBackJob: handler('job', rollbackOf('job')),
+  RollBackDatabase: handler('database', rollbackOf('database')),
+  RollBackFile: handler('file', rollbackOf('file')),
 }

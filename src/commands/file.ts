@@ -1,7 +1,7 @@
 import type { Command } from '@event-driven-io/emmett'
 import { unreachable } from '../../events/common.js'
 import type { FileContent, FileEvent } from '../../events/file.js'
-import { notFound, Problem } from '../errors.js'
+import { isProblem, notFound, Problem } from '../errors.js'
 import { called, type FactsOf } from '../log/lookups.js'
 
 export type FileCommand =
@@ -19,6 +19,11 @@ export const fileExists = (name: string): Problem =>
     hint: 'Delete it first, or choose another name.',
   })
 
+/** Whether rows were to be added to a content that is no longer the file's. */
+export const isStaleBase = (error: unknown): boolean => isProblem(error) && error.title === fileChanged
+
+const fileChanged = 'The file changed'
+
 export const decide = (command: FileCommand, { file }: FactsOf<ReturnType<typeof reads>>): FileEvent[] => {
   const { data } = command
   switch (command.type) {
@@ -32,7 +37,7 @@ export const decide = (command: FileCommand, { file }: FactsOf<ReturnType<typeof
     case 'AppendToFile':
       if (!file) throw notFound('file', data.file)
       if (file.state.content !== command.data.base)
-        throw new Problem('version_mismatch', 'The file changed', `File ${file.state.name} was written to by another statement meanwhile`, {
+        throw new Problem('version_mismatch', fileChanged, `File ${file.state.name} was written to by another statement meanwhile`, {
           hint: 'Nothing was added; send the statement again.',
         })
       return [{ type: 'FileReplaced', data: command.data.content }]

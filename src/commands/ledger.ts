@@ -1,15 +1,22 @@
 import { v7 as uuidv7 } from 'uuid'
 import { unfitJson, type Json } from '../../events/common.js'
 import { wrong } from '../errors.js'
-import type { Log, NewEvent, Origin, Outcome } from '../log/log.js'
+import type { Expects } from '../log/expects.js'
+import type { Keyed, Log, NewEvent, Origin, Outcome, Reply } from '../log/log.js'
 import type { Lookup } from '../log/lookups.js'
 import { hasUrlPassword } from '../vault/secret-keys.js'
 import { sealSecrets } from '../vault/secrets.js'
 import type { SealedPayload, Vault } from '../vault/vault.js'
 import { handlers, type LedgerCommand } from './dispatch.js'
 
-/** With an idempotency key, and the whole request that it stands for. */
-export type Execution = { idempotency?: { key: string; request: string } }
+/**
+ * How a command is carried out: with an idempotency key, and the whole request that it stands for; only if the resource that it
+ * is about is as expected; or for show, with nothing written.
+ */
+export type Execution = { idempotency?: { key: string; request: string }; expects?: Expects; dryRun?: boolean }
+
+/** Defaults are several resources in one command. */
+const hasOneSubject = (commands: readonly LedgerCommand[]): boolean => commands.length === 1 && commands[0]?.type !== 'UpdateConfig'
 
 /** Where secrets can stand in a command. */
 const secretFields = new Set(['params', 'parameters', 'using'])
@@ -58,7 +65,10 @@ export class Ledger {
    * Executes all of several commands, or none. Each decides on what was before the first: of two about one thing the first
    * counts, as in `DROP VIEW a, A`.
    */
-  async executeAll(commands: readonly LedgerCommand[], origin: Origin, { idempotency }: Execution = {}): Promise<Outcome> {
+  async executeAll(commands: readonly LedgerCommand[], origin: Origin, execution: Execution = {}): Promise<Outcome> {
+    const { expects, dryRun } = execution
+    if (expects && !hasOneSubject(commands))
+      throw wrong('If-Match and If-None-Match are for commands about one resource', 'Leave the header out, or send a command for each.')
     const payloads: SealedPayload[] = []
     const prepared = commands.map((command, i) => this.#prepare(command, `${i} `, payloads))
     return this.log.submit({
@@ -68,8 +78,11 @@ export class Ledger {
         const decided = new Set<string>()
         return prepared.flatMap(({ decide }) => decide(facts, decided))
       },
+      further: (facts) => Object.fromEntries(prepared.flatMap(({ further }) => further(facts))),
       payloads,
-      ...this.#keyed(idempotency),
+      ...(commands.length === 1 && prepared[0] && { subject: prepared[0].subject }),
+      ...(expects && { expects }),
+      ...(dryRun ? { dryRun } : this.#keyed(execution)),
     })
   }
 
@@ -78,13 +91,20 @@ export class Ledger {
     const unfit = unfitJson(command.data)
     if (unfit) throw wrong(`${unfit[0]} ${unfit[1]}`.trim())
     const sealed = { ...command, data: withoutSecrets(this.vault, command.data, payloads) } as LedgerCommand
-    const { subject, reads, decide } = handlers[command.type]
+    const { subject, reads, readsFurther, decide } = handlers[command.type]
     const newStream = uuidv7()
-    const lookups = Object.entries(reads(sealed)).map(([name, lookup]): [string, Lookup] => [prefix + name, lookup])
+    const prefixed = (lookups: Record<string, Lookup>) =>
+      Object.entries(lookups).map(([name, lookup]): [string, Lookup] => [prefix + name, lookup])
+    const first = reads(sealed)
+    const own = (all: Record<string, unknown>, lookups: Record<string, Lookup>) =>
+      Object.fromEntries(Object.keys(lookups).map((name) => [name, all[prefix + name]]))
+    const furtherOf = (all: Record<string, unknown>) => readsFurther?.(own(all, first)) ?? {}
     return {
-      lookups,
+      subject: prefix + subject,
+      lookups: prefixed(first),
+      further: (all: Record<string, unknown>) => prefixed(furtherOf(all)),
       decide: (all: Record<string, unknown>, decided: Set<string>): NewEvent[] => {
-        const facts = Object.fromEntries(lookups.map(([name]) => [name.slice(prefix.length), all[name]]))
+        const facts = { ...own(all, first), ...own(all, furtherOf(all)) }
         const found = facts[subject]
         const stream = isFound(found) ? found.stream : newStream
         if (decided.has(stream)) return []
@@ -99,11 +119,26 @@ export class Ledger {
    * to refuse, before there is a command.
    * @throws Problem 422 when the key came with another request
    */
-  repeated(origin: Origin, { idempotency }: Execution): Promise<Outcome | undefined> {
-    return this.log.repeated({ origin, ...this.#keyed(idempotency) })
+  async repeated(origin: Origin, execution: Execution): Promise<Outcome | undefined> {
+    return execution.dryRun ? undefined : this.log.repeated(this.keyed(origin, execution))
   }
 
-  #keyed(idempotency: Execution['idempotency']) {
+  /** The answer that a request got when it was sent before under the same key. @throws Problem 422 when that was another request */
+  replyTo(origin: Origin, execution: Execution): Promise<Reply | undefined> {
+    return this.log.replyTo(this.keyed(origin, execution))
+  }
+
+  /** Keeps the answer to a request that has a key, before it is sent; gives the one to send. */
+  keepReply(origin: Origin, execution: Execution, reply: Reply): Promise<Reply> {
+    return this.log.keepReply(this.keyed(origin, execution), reply)
+  }
+
+  /** A request as the log knows it by its key. */
+  keyed(origin: Origin, execution: Execution): Keyed {
+    return { origin, ...this.#keyed(execution) }
+  }
+
+  #keyed({ idempotency }: Execution) {
     return idempotency && { idempotency: { key: idempotency.key, fingerprint: this.vault.fingerprint(idempotency.request) } }
   }
 }

@@ -1,6 +1,6 @@
 import type { Command } from '@event-driven-io/emmett'
 import { unreachable, type JsonObject, type StreamId } from '../../events/common.js'
-import type { Model, ModelEvent, ModelVersion, TrainingRequest, TrainingResult } from '../../events/model.js'
+import type { Model, ModelEvent, ModelVersion, Recording, TrainingRequest, TrainingResult } from '../../events/model.js'
 import { conflict, notFound, Problem, wrong } from '../errors.js'
 import { recordedDatabase } from '../models/data-source.js'
 import { isOwnEngine, unknownEngine } from '../models/engine.js'
@@ -17,13 +17,14 @@ type Refinement = Pick<Request, 'database' | 'query' | 'seed' | 'activate'> & { 
 /** A training that ends refers to its model by stream: the name may belong to another model by then. */
 type Training = { stream: StreamId; version: number }
 export type ModelCommand =
-  | Command<'CreateModel', Target & { request: Request; unlessExists?: boolean; orReplace?: boolean }>
+  | Command<'CreateModel', Target & { request: Request; recording?: Recording; unlessExists?: boolean; orReplace?: boolean }>
   | Command<'RetrainModel', Target & { request: Partial<Request> & Pick<Request, 'seed' | 'activate'> }>
   | Command<'FinetuneModel', Target & { version: number | null; request: Refinement }>
   | Command<'StartTraining', Training>
   | Command<'CompleteTraining', Training & { result: TrainingResult }>
   | Command<'FailTraining', Training & { error: string }>
   | Command<'ActivateModelVersion', Target & { version: number }>
+  | Command<'SetModelRecording', Target & { recording: Recording }>
   | Command<'DeleteModelVersion', Target & { version: number }>
   | Command<'DeleteModel', Target & { ifExists?: boolean }>
 
@@ -65,6 +66,8 @@ export const decide = (command: ModelCommand, facts: Facts): ModelEvent[] => {
         )
       return model?.state.active === version.version ? [] : [{ type: 'ModelVersionActivated', data: { version: version.version } }]
     }
+    case 'SetModelRecording':
+      return recorded(command.data.recording, need(model, command.data).state)
     case 'DeleteModelVersion': {
       const { version } = versionOf(need(model, command.data).state, command.data.version)
       if (model?.state.active === version)
@@ -120,12 +123,16 @@ const asKept = <R extends { engine?: string; database?: string }>(request: R, fa
   ...(request.database !== undefined && facts.project && { database: recordedDatabase(request.database, facts.project) }),
 })
 
-type Creation = Target & { request: Request; unlessExists?: boolean; orReplace?: boolean }
-const create = ({ model: name, request: asked, unlessExists, orReplace }: Creation, facts: Facts): ModelEvent[] => {
+type Creation = Target & { request: Request; recording?: Recording; unlessExists?: boolean; orReplace?: boolean }
+/** What makes a model's recording the one that is asked for. */
+const recorded = (recording: Recording | undefined, model?: Model): ModelEvent[] =>
+  recording === undefined || recording === (model?.recording ?? 'all') ? [] : [{ type: 'ModelRecordingChanged', data: { recording } }]
+
+const create = ({ model: name, request: asked, recording, unlessExists, orReplace }: Creation, facts: Facts): ModelEvent[] => {
   const { project, model, view } = facts
   if (model && unlessExists) return []
   const request = asKept(asked, facts)
-  if (model && orReplace) return retrain(model.state, request)
+  if (model && orReplace) return [...retrain(model.state, request), ...recorded(recording, model.state)]
   if (model) throw conflict('model', name)
   if (view) throw new Problem('already_exists', 'Name conflict', `${name} is the name of a view in this project`)
   refuseTableName(name)
@@ -134,6 +141,7 @@ const create = ({ model: name, request: asked, unlessExists, orReplace }: Creati
     { type: 'ModelCreated', data: { project: project.stream, name } },
     { type: 'ModelTrainingRequested', data: { ...request, using: replacedParams({}, request.using), version: 1 } },
     { type: 'ModelVersionActivated', data: { version: 1 } },
+    ...recorded(recording),
   ]
 }
 

@@ -7,7 +7,7 @@ import { carryOut, deletion } from './carry-out.js'
 import { tag } from './etag.js'
 import type { Reading } from './reading.js'
 import type { Records } from './records.js'
-import { param, unwrap, type Route } from './route.js'
+import { commandHeaders, param, type Route, unwrap } from './route.js'
 import { asWritten, inProject, projectNamed, projectOf, resultOf } from './scope.js'
 
 export const agentRecord = z
@@ -58,6 +58,7 @@ export const agentRoutes = (ledger: Ledger, records: Records, reading: Reading):
       method: 'post',
       path,
       summary: 'Create an agent',
+      commandHeaders,
       body,
       answers: { 201: agentRecord },
       async handle(req, res) {
@@ -84,6 +85,7 @@ export const agentRoutes = (ledger: Ledger, records: Records, reading: Reading):
       method: 'put',
       path: `${path}/:agent`,
       summary: 'Update an agent: params are merged, skills replaced, or added and removed',
+      commandHeaders,
       body,
       answers: { 200: agentRecord },
       async handle(req, res) {
@@ -96,11 +98,19 @@ export const agentRoutes = (ledger: Ledger, records: Records, reading: Reading):
         res.json(await records.agent(agent, await projectOf(ledger.log, agent)))
       },
     },
-    { method: 'delete', path: `${path}/:agent`, summary: 'Delete an agent by name or id', answers: { 204: null }, handle: remove },
+    {
+      method: 'delete',
+      path: `${path}/:agent`,
+      summary: 'Delete an agent by name or id',
+      commandHeaders,
+      answers: { 204: null },
+      handle: remove,
+    },
     {
       method: 'delete',
       path: '/projects/:project/agent/:agent',
       summary: 'Delete an agent by name or id (the documented singular path)',
+      commandHeaders,
       answers: { 204: null },
       handle: remove,
     },

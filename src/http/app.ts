@@ -1,9 +1,12 @@
-import express, { type Express, type RequestHandler } from 'express'
+import express, { type Express, type Request, type RequestHandler } from 'express'
 import type { Logger } from 'pino'
+import type { Ledger } from '../commands/ledger.js'
 import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
+import type { RequestDone } from '../observe/metrics.js'
 import { requireSession } from './auth.js'
 import { refuseNotBuilt } from './not-built.js'
+import { handlerOf } from './handle.js'
 import { openApiDocument } from './openapi.js'
 import { refuseForeignHosts, type Hosts } from './hosts.js'
 import { identify, requestId } from './origin.js'
@@ -14,7 +17,18 @@ import type { Sessions } from './sessions.js'
 import type { About } from './status.js'
 import { welcome } from './welcome.js'
 
-export type AppOptions = { routes: readonly Route[]; about: About; sessions: Sessions | undefined; hosts: Hosts; logger: Logger }
+export type AppOptions = {
+  ledger: Ledger
+  routes: readonly Route[]
+  about: About
+  sessions: Sessions | undefined
+  /** Whether metrics want no login. */
+  openMetrics?: boolean
+  hosts: Hosts
+  logger: Logger
+  /** Hears of each request when it is over. */
+  onRequest?: (request: RequestDone) => void
+}
 
 /** `/api/v1/api/projects` and `/projects` are one address: every prefix of `api` and `v1` segments is taken off. */
 const withoutPrefix: RequestHandler = (req, _res, next) => {
@@ -22,15 +36,27 @@ const withoutPrefix: RequestHandler = (req, _res, next) => {
   next()
 }
 
+/** The template of the route that a request met: `/projects/:project`. */
+const routeOf = (req: Request): string | undefined => {
+  const route: unknown = req.route
+  const path: unknown = typeof route === 'object' && route !== null ? Reflect.get(route, 'path') : undefined
+  return typeof path === 'string' ? path : undefined
+}
+
 const logged =
-  (logger: Logger): RequestHandler =>
+  (logger: Logger, onRequest: AppOptions['onRequest']): RequestHandler =>
   (req, res, next) => {
     const began = performance.now()
     // The query string is left out: it could carry what must not be logged.
     const path = req.path
     identify(req, res)
     res.on('close', () => {
-      const milliseconds = Math.round((performance.now() - began) * 100) / 100
+      const taken = performance.now() - began
+      const milliseconds = Math.round(taken * 100) / 100
+      onRequest?.({
+        ...{ method: req.method, route: routeOf(req), status: res.writableFinished ? String(res.statusCode) : 'aborted' },
+        ...{ seconds: taken / 1000, streamed: String(res.getHeader('content-type')).startsWith('text/event-stream') },
+      })
       const line = {
         request: requestId(res),
         method: req.method,
@@ -54,12 +80,12 @@ const unknownPath: RequestHandler = (req) => {
 }
 
 /** The HTTP face of the service: routes behind identification, logging, authentication and one way to show errors. */
-export const createApp = ({ routes, about, sessions, hosts, logger }: AppOptions): Express => {
+export const createApp = ({ ledger, routes, about, sessions, openMetrics = false, hosts, logger, onRequest }: AppOptions): Express => {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
-  app.use(logged(logger), refuseForeignHosts(hosts), withoutPrefix)
-  if (sessions) app.use(requireSession(sessions))
+  app.use(logged(logger, onRequest), refuseForeignHosts(hosts), withoutPrefix)
+  if (sessions) app.use(requireSession(sessions, { openMetrics }))
   app.use(express.json({ limit: limits.bodyMaxBytes, strict: false }))
 
   const document = openApiDocument(routes, about.version)
@@ -67,11 +93,13 @@ export const createApp = ({ routes, about, sessions, hosts, logger }: AppOptions
   app.get('/openapi.json', (_req, res) => {
     res.json(document)
   })
-  for (const route of routes)
-    app[route.method](route.path, (req, res) => {
+  for (const route of routes) {
+    const handle = handlerOf(route, ledger)
+    app[route.method](route.path, (req, res, next) => {
       refuseAsOf(req, route)
-      return route.handle(req, res)
+      return handle(req, res, next)
     })
+  }
   app.use(refuseNotBuilt, unknownPath)
   app.use(problemHandler(logger))
   return app

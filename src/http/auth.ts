@@ -6,7 +6,8 @@ import { parse, type Route } from './route.js'
 import type { Sessions } from './sessions.js'
 
 /** What anyone may call: to log in, to see that the service is up, and clients' probes for other deployments. */
-const open = /^\/(login|logout|status|util\/(ping|readiness)|openapi\.json|cloud\/.*)?\/?$/
+const open = /^\/(login|logout|status|health|ready|util\/(ping|readiness)|openapi\.json|cloud\/.*)?\/?$/
+const metrics = /^\/metrics\/?$/
 
 /** The session's token: the cookie `session`, or `Authorization: Bearer`. */
 const tokenOf = (req: Request): string | undefined => {
@@ -15,9 +16,9 @@ const tokenOf = (req: Request): string | undefined => {
   return bearer ?? cookie
 }
 
-/** Lets only those in who have logged in; notes who it is. */
+/** Lets only those in who have logged in; notes who it is. Metrics may be open to all. */
 export const requireSession =
-  (sessions: Sessions): RequestHandler =>
+  (sessions: Sessions, { openMetrics }: { openMetrics: boolean }): RequestHandler =>
   (req, res, next) => {
     const token = tokenOf(req)
     const actor = sessions.actorOf(token)
@@ -26,7 +27,7 @@ export const requireSession =
       // An answer that goes on for hours has to ask again.
       res.locals['stillIn'] = () => sessions.actorOf(token) !== undefined
     }
-    if (actor === undefined && !open.test(req.path))
+    if (actor === undefined && !open.test(req.path) && !(openMetrics && metrics.test(req.path)))
       throw new Problem('unauthorized', 'Unauthorized', 'this service requires a login', {
         hint: 'POST /api/login with username and password.',
       })

@@ -8,7 +8,7 @@ import { carryOut, deletion } from './carry-out.js'
 import { tag } from './etag.js'
 import type { Reading } from './reading.js'
 import type { Records } from './records.js'
-import { given, param, parse, unwrap, type Route } from './route.js'
+import { commandHeaders, given, param, parse, type Route, unwrap } from './route.js'
 import { asWritten, inProject, projectNamed, projectOf, resultOf } from './scope.js'
 
 const written = z
@@ -91,6 +91,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: Reading
       method: 'post',
       path,
       summary: 'Create a chatbot',
+      commandHeaders,
       body,
       answers: { 201: written },
       async handle(req, res) {
@@ -118,6 +119,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: Reading
       method: 'put',
       path: `${path}/:chatbot`,
       summary: 'Update a chatbot; one that does not exist is created under the name of the path',
+      commandHeaders,
       body,
       answers: { 200: written, 201: written },
       async handle(req, res) {
@@ -135,6 +137,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: Reading
       method: 'delete',
       path: `${path}/:chatbot`,
       summary: 'Delete a chatbot by name',
+      commandHeaders,
       answers: { 204: null },
       handle: deletion(ledger, (req) => ({
         type: 'DeleteChatbot',

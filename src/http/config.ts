@@ -67,6 +67,7 @@ export const configRoutes = (
     method: 'put',
     path,
     summary: 'Set defaults, each as a whole; an empty object or null takes one back',
+    commandHeaders: ['Idempotency-Key', 'Prefer'],
     body: defaults,
     answers: { 200: z.literal('') },
     async handle(req, res) {

@@ -10,7 +10,7 @@ import { carryOut, deletion } from './carry-out.js'
 import { tag } from './etag.js'
 import type { Moment, Reading } from './reading.js'
 import type { Records } from './records.js'
-import { given, jsonBody, param, parse, queryValue, unwrap, type Route } from './route.js'
+import { commandHeaders, given, jsonBody, param, parse, queryValue, type Route, unwrap } from './route.js'
 import { resultOf } from './scope.js'
 
 const listed = z
@@ -103,6 +103,7 @@ export const databaseRoutes = (ledger: Ledger, records: Records, reading: Readin
       method: 'post',
       path,
       summary: 'Create a named connection; its secrets are encrypted',
+      commandHeaders,
       body: z.object({ database: creation, check_connection: checked }),
       answers: { 200: untested, 201: record },
       async handle(req, res) {
@@ -145,6 +146,7 @@ export const databaseRoutes = (ledger: Ledger, records: Records, reading: Readin
       method: 'put',
       path: `${path}/:database`,
       summary: "Change a connection's engine, and merge its parameters; one that does not exist is created",
+      commandHeaders,
       body: z.object({ database: changes, check_connection: checked }),
       answers: { 200: record, 201: record },
       async handle(req, res) {
@@ -163,6 +165,7 @@ export const databaseRoutes = (ledger: Ledger, records: Records, reading: Readin
       method: 'delete',
       path: `${path}/:database`,
       summary: 'Delete a connection, or an empty project',
+      commandHeaders,
       answers: { 204: null },
       handle: deletion(ledger, async (req) => {
         const name = param(req, 'database')

@@ -28,6 +28,11 @@ export class EventStreams {
     private readonly bounds: StreamBounds = limits,
   ) {}
 
+  /** How many clients follow the log now. */
+  get clients(): number {
+    return this.#clients.size
+  }
+
   /**
    * Sends events until the window ends, the client leaves or the service stops.
    * @throws Problem 503 when there are too many clients, or the service is stopping

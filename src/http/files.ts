@@ -5,6 +5,7 @@ import { resourceName } from '../../events/common.js'
 import type { FileContent } from '../../events/file.js'
 import { fileExists } from '../commands/file.js'
 import type { Ledger } from '../commands/ledger.js'
+import { erasureOfBlob } from '../erasure/find.js'
 import { notFound, Problem, wrong } from '../errors.js'
 import type { Blobs } from '../files/blobs.js'
 import type { Ingester } from '../files/ingest.js'
@@ -12,11 +13,11 @@ import type { Ingested } from '../files/ingest-messages.js'
 import { rawTypes, receiveUpload, type Upload } from '../files/upload.js'
 import { limits } from '../limits.js'
 import { carryOut } from './carry-out.js'
-import { idempotencyOf, note, originOf } from './origin.js'
+import { executionOf, note, originOf } from './origin.js'
 import { tag } from './etag.js'
 import type { Reading } from './reading.js'
 import { recordTime } from './records.js'
-import { param, parse, queryValue, type Route } from './route.js'
+import { commandHeaders, param, parse, queryValue, type Route, withoutDryRun } from './route.js'
 
 const listed = z.object({ name: z.string(), row_count: z.int(), columns: z.array(z.string()) }).meta({ id: 'File' })
 const detail = z
@@ -28,6 +29,10 @@ const detail = z
     content: z.string(),
     original_name: z.string().nullable(),
     created_at: z.string(),
+    erased: z
+      .object({ position: z.int(), at: z.string(), reason: z.string().nullable() })
+      .optional()
+      .describe('Its rows were erased, by the event at this position'),
   })
   .meta({ id: 'FileDetail' })
 const skippedRows = z.object({
@@ -54,11 +59,15 @@ const skips = (value: string | undefined): boolean => {
 
 const nameOf = ({ fields, originalName }: Upload): string => fields.get('original_file_name') ?? originalName
 
-export const fileRoutes = (
-  ledger: Ledger,
-  reading: Reading,
-  { blobs, ingester, temporary }: { blobs: Blobs; ingester: Ingester; temporary: string },
-): Route[] => {
+type Services = {
+  blobs: Blobs
+  ingester: Ingester
+  temporary: string
+  /** Hears how many bytes were received. */
+  onUploaded?: (bytes: number) => void
+}
+
+export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, ingester, temporary, onUploaded }: Services): Route[] => {
   // Each may fill the disk up to its limit while it is received, waits or is read.
   let underWay = 0
   /** Runs with a directory that is gone afterwards. */
@@ -118,13 +127,16 @@ export const fileRoutes = (
         if (!file) throw notFound('file', ref)
         const { name, row_count, columns, bytes, content, original_name } = file.state
         tag(res, file)
-        res.json({ name, row_count, columns, bytes, content, original_name, created_at: recordTime(file.created_at) })
+        const erased = (await blobs.has(content)) ? undefined : await erasureOfBlob(ledger.log, content)
+        const created_at = recordTime(file.created_at)
+        res.json({ name, row_count, columns, bytes, content, original_name, created_at, ...(erased && { erased }) })
       },
     }),
     {
       method: 'put',
       path: `${path}/:file`,
       summary: 'Upload a table: CSV, JSON, JSON lines or Parquet, in a form; or all but JSON as the body itself',
+      commandHeaders: withoutDryRun,
       takes: { 'multipart/form-data': form, ...Object.fromEntries(rawTypes.map((type) => [type, null])) },
       query: z.object({
         on_bad_rows: z.enum(['refuse', 'skip']).optional().describe('skip: rows that do not fit are left out and counted'),
@@ -134,10 +146,11 @@ export const fileRoutes = (
         const skip = skips(queryValue(req, 'on_bad_rows'))
         await inWorkDirectory(async (work) => {
           const upload = await receiveUpload(req, work)
+          onUploaded?.(upload.bytes)
           const name = fileName(param(req, 'file'))
           const origin = originOf(req, res)
           const { sha256, fields, originalName, format = null } = upload
-          const execution = idempotencyOf(req, { sha256, fields: [...fields], originalName, format, skip })
+          const execution = executionOf(req, { sha256, fields: [...fields], originalName, format, skip })
           const repeated = await ledger.repeated(origin, execution)
           if (!repeated && (await ledger.log.resources.one('file', name))) throw fileExists(name)
           // Of a repeated upload only the rows that were left out are not on record, and the same bytes tell them again.
@@ -155,6 +168,7 @@ export const fileRoutes = (
       method: 'delete',
       path: `${path}/:file`,
       summary: 'Delete a file',
+      commandHeaders,
       answers: { 200: z.literal('') },
       async handle(req, res) {
         const data = { file: param(req, 'file').toLowerCase() }

@@ -6,8 +6,10 @@ import { sources } from '../../events/envelope.js'
 import { notFound, wrong } from '../errors.js'
 import { limits } from '../limits.js'
 import type { Histories } from '../log/history.js'
-import type { Kind, Log } from '../log/log.js'
+import type { Kind } from '../log/log.js'
+import type { LogThen } from '../log/past.js'
 import { streamOf } from '../log/stream-of.js'
+import type { Moment, Reading } from './reading.js'
 import { param, queryValue, type Route } from './route.js'
 
 const operation = z.looseObject({ op: z.enum(['add', 'remove', 'replace']), path: z.string() })
@@ -52,19 +54,25 @@ const wholeNumber = (req: Request, name: string, least: number, most: number, ot
 }
 
 /** Answers a page of the history of a stream. */
-export const sendHistory = async (req: Request, res: Response, histories: Histories, kind: Kind, stream: StreamId): Promise<void> => {
+export const sendHistory = async (
+  req: Request,
+  res: Response,
+  { histories, moment }: { histories: Histories; moment: Moment },
+  kind: Kind,
+  stream: StreamId,
+): Promise<void> => {
   const after = wholeNumber(req, 'after', 0, Number.MAX_SAFE_INTEGER, 0)
   const limit = wholeNumber(req, 'limit', 1, limits.historyPageMaxChanges, changesDefault)
-  const { changes, next, version } = await histories.page(kind, stream, { after, limit })
+  const { changes, next, version } = await histories.page(kind, stream, { after, limit, head: await moment.streamVersion(stream) })
   res.type('application/json').send(`{"changes":[${changes.join(',')}],"next":${JSON.stringify(next)},"version":${version}}`)
 }
 
 /** The stream of a resource that is or was in a project that is or was. */
-export const streamInProject = async (log: Log, kind: Kind, project: string, ref: string): Promise<StreamId> =>
+export const streamInProject = async (log: LogThen, kind: Kind, project: string, ref: string): Promise<StreamId> =>
   streamOf(log, kind, ref, await streamOf(log, 'project', project))
 
 /** Under `/databases` projects are found, too. */
-const ofDatabase = async (log: Log, ref: string): Promise<[Kind, StreamId]> => {
+const ofDatabase = async (log: LogThen, ref: string): Promise<[Kind, StreamId]> => {
   const project = await log.resources.one('project', ref)
   return project && foldName(project.state.name) === foldName(ref)
     ? ['project', project.stream]
@@ -72,34 +80,34 @@ const ofDatabase = async (log: Log, ref: string): Promise<[Kind, StreamId]> => {
 }
 
 /** A default is set anew under a new stream once it was taken back; by its name the standing one is found. */
-const ofConfig = async (log: Log, ref: string): Promise<[Kind, StreamId]> => {
+const ofConfig = async (log: LogThen, ref: string): Promise<[Kind, StreamId]> => {
   const set = (await log.resources.list('config')).find(({ state }) => state.name === ref)
   if (set) return ['config', set.stream]
   if (configNames.some((name) => name === ref)) throw notFound('config', ref)
   return ['config', await streamOf(log, 'config', ref)]
 }
 
-export const historyRoutes = (log: Log, histories: Histories): Route[] => {
-  const route = (path: string, of: string, find: (req: Request) => Promise<[Kind, StreamId]>): Route => ({
-    method: 'get',
-    path: `${path}/history`,
-    summary: `The changes of ${of}, oldest first: who, when, why, and the difference; by id or stream after its deletion, too`,
-    query: historyParameters,
-    answers: { 200: historyPage },
-    async handle(req, res) {
-      await sendHistory(req, res, histories, ...(await find(req)))
-    },
-  })
+export const historyRoutes = (reading: Reading, histories: Histories): Route[] => {
+  const route = (path: string, of: string, find: (req: Request, log: LogThen) => Promise<[Kind, StreamId]>): Route =>
+    reading({
+      path: `${path}/history`,
+      summary: `The changes of ${of}, oldest first: who, when, why, and the difference; by id or stream after its deletion, too`,
+      query: historyParameters,
+      answers: { 200: historyPage },
+      async handle(req, res, moment) {
+        await sendHistory(req, res, { histories, moment }, ...(await find(req, moment)))
+      },
+    })
   const inProject = (kind: Kind): Route =>
-    route(`/projects/:project/${kind}s/:${kind}`, `a ${kind}`.replace('a agent', 'an agent'), async (req) => [
+    route(`/projects/:project/${kind}s/:${kind}`, `a ${kind}`.replace('a agent', 'an agent'), async (req, log) => [
       kind,
       await streamInProject(log, kind, param(req, 'project'), param(req, kind)),
     ])
   return [
-    route('/projects/:project', 'a project', async (req) => ['project', await streamOf(log, 'project', param(req, 'project'))]),
+    route('/projects/:project', 'a project', async (req, log) => ['project', await streamOf(log, 'project', param(req, 'project'))]),
     ...(['skill', 'agent', 'chatbot', 'model', 'view'] as const).map(inProject),
-    route('/databases/:database', 'a connection or project', (req) => ofDatabase(log, param(req, 'database'))),
-    route('/files/:file', 'a file', async (req) => ['file', await streamOf(log, 'file', param(req, 'file'))]),
-    route('/config/:config', 'a default', (req) => ofConfig(log, param(req, 'config'))),
+    route('/databases/:database', 'a connection or project', (req, log) => ofDatabase(log, param(req, 'database'))),
+    route('/files/:file', 'a file', async (req, log) => ['file', await streamOf(log, 'file', param(req, 'file'))]),
+    route('/config/:config', 'a default', (req, log) => ofConfig(log, param(req, 'config'))),
   ]
 }

@@ -11,7 +11,7 @@ import { tag } from './etag.js'
 import { historyPage, historyParameters, sendHistory, streamInProject } from './history.js'
 import type { Reading } from './reading.js'
 import type { Records } from './records.js'
-import { param, queryValue, unwrap, type Route } from './route.js'
+import { commandHeaders, param, queryValue, type Route, unwrap } from './route.js'
 import { inProject, projectNamed, projectOf, resultOf } from './scope.js'
 
 const record = z
@@ -74,6 +74,7 @@ export const jobRoutes = (ledger: Ledger, records: Records, reading: Reading, hi
     method: 'post',
     path,
     summary: 'Create a job: statements that run at times of their own',
+    commandHeaders,
     body: z.object({ job: creation }),
     answers: { 200: record },
     async handle(req, res) {
@@ -102,12 +103,12 @@ export const jobRoutes = (ledger: Ledger, records: Records, reading: Reading, hi
     answers: { 200: z.union([z.array(run), historyPage]) },
     async handle(req, res, moment) {
       if (historyOf(req) === 'changes') {
-        const stream = await streamInProject(ledger.log, 'job', param(req, 'project'), param(req, 'job'))
-        await sendHistory(req, res, histories, 'job', stream)
+        const stream = await streamInProject(moment, 'job', param(req, 'project'), param(req, 'job'))
+        await sendHistory(req, res, { histories, moment }, 'job', stream)
         return
       }
       const { project, found } = await inProject(moment, 'job', param(req, 'project'), param(req, 'job'))
-      const runs = await readRuns(ledger.log, found)
+      const runs = await readRuns(moment, found)
       // What its condition skipped did nothing that clients ask for; log.job_runs has it.
       res.json(runs.filter(({ end }) => end?.outcome !== 'skipped').map((one) => moment.records.jobRun(found, project, one)))
     },
@@ -116,6 +117,7 @@ export const jobRoutes = (ledger: Ledger, records: Records, reading: Reading, hi
     method: 'delete',
     path: `${path}/:job`,
     summary: 'Delete a job; a run under way is cancelled',
+    commandHeaders,
     answers: { 204: null },
     handle: deletion(ledger, (req) => ({ type: 'DeleteJob', data: { project: param(req, 'project'), job: param(req, 'job') } })),
   },

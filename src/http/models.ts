@@ -1,18 +1,19 @@
 import type { Request } from 'express'
 import { z } from 'zod'
 import { jsonObject } from '../../events/common.js'
+import { recordings } from '../../events/model.js'
 import type { Ledger } from '../commands/ledger.js'
 import { isProblem, Problem } from '../errors.js'
 import type { SqlEngine } from '../sql/execute.js'
 import { parseStatement } from '../sql/statements/parse.js'
 import type { Statement } from '../sql/statements/statement.js'
-import { deletion } from './carry-out.js'
-import { idempotencyOf, note, originOf } from './origin.js'
+import { carryOut, deletion } from './carry-out.js'
+import { executionOf, note, originOf } from './origin.js'
 import { modelNamed, versionIn } from './predict.js'
 import { tag } from './etag.js'
 import type { Reading } from './reading.js'
 import type { Records } from './records.js'
-import { param, parse, queryValue, type Route } from './route.js'
+import { commandHeaders, param, parse, queryValue, type Route, unwrap } from './route.js'
 import { projectNamed, resultOf } from './scope.js'
 
 const requested = z
@@ -44,8 +45,11 @@ const record = z
     created_at: z.string(),
     training_time: z.number().nullable(),
     engine: z.string().optional(),
+    recording: z.enum(recordings).describe('off: nothing of what it answers is kept'),
   })
   .meta({ id: 'Model' })
+
+const recordingBody = z.object({ recording: z.enum(recordings) })
 
 const path = '/projects/:project/models'
 const body = z.object({ query: z.string() })
@@ -89,12 +93,16 @@ export const modelRoutes = ({ ledger, records, sql, reading }: Services): Route[
     method: 'post',
     path,
     summary: 'Create a model by its CREATE MODEL statement',
+    commandHeaders,
     body,
     answers: { 201: requested },
     async handle(req, res) {
-      const project = await projectNamed(ledger.log, param(req, 'project'))
-      const statement = creation(req)
-      const outcome = note(res, await sql.writer.createModel(statement, project.state.name, originOf(req, res), idempotencyOf(req)))
+      const [origin, execution] = [originOf(req, res), executionOf(req)]
+      const create = async () => {
+        const project = await projectNamed(ledger.log, param(req, 'project'))
+        return sql.writer.createModel(creation(req), project.state.name, origin, execution)
+      }
+      const outcome = note(res, (await ledger.repeated(origin, execution)) ?? (await create()))
       const { state } = resultOf('model', outcome.resource)
       const version = state.versions.at(-1)
       if (!version) throw new TypeError('the command requested no training')
@@ -113,9 +121,25 @@ export const modelRoutes = ({ ledger, records, sql, reading }: Services): Route[
     },
   }),
   {
+    method: 'put',
+    path: `${path}/:model`,
+    summary: 'Say whether rows that a model answers are kept (all), or nothing of them is (off)',
+    body: z.object({ model: recordingBody }),
+    answers: { 200: record },
+    async handle(req, res) {
+      const { recording } = unwrap(req, 'model', recordingBody)
+      const data = { project: param(req, 'project'), model: param(req, 'model'), recording }
+      await carryOut(ledger, { type: 'SetModelRecording', data }, req, res)
+      const project = await projectNamed(ledger.log, data.project)
+      const { model, version } = await modelNamed(ledger.log, project, data.model)
+      res.json(await records.model(model, version, project))
+    },
+  },
+  {
     method: 'delete',
     path: `${path}/:model`,
     summary: 'Delete a model, or one version of it that is not active (name.2)',
+    commandHeaders,
     answers: { 204: null },
     handle: deletion(ledger, async (req) => {
       const project = await projectNamed(ledger.log, param(req, 'project'))

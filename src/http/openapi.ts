@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { problemCatalogue } from '../errors.js'
+import { headersOf, headerParameters } from './openapi-headers.js'
 import type { Route } from './route.js'
 
 const problem = z
@@ -55,6 +56,7 @@ class Components {
 const reasons: Record<string, string> = { 200: 'OK', 201: 'Created', 204: 'Done; no body', 503: 'Not ready' }
 
 const parameters = (route: Route, components: Components) => [
+  ...headersOf(route),
   ...[...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
   ...Object.entries(route.query?.shape ?? {}).map(([name, schema]) => ({
     name,
@@ -96,6 +98,6 @@ export const openApiDocument = (routes: readonly Route[], version: string) => {
     openapi: '3.1.0',
     info: { title: 'Mindledger', version, description: 'Projects of skills, agents, chatbots and models; SQL and predictions over them.' },
     paths,
-    components: { schemas: components.schemas },
+    components: { schemas: components.schemas, parameters: headerParameters },
   }
 }

@@ -4,11 +4,14 @@ import type { ModelVersion } from '../../events/model.js'
 import { versionOf } from '../commands/model.js'
 import { notFound, Problem, wrong } from '../errors.js'
 import { limits } from '../limits.js'
-import type { Found, Log } from '../log/log.js'
+import type { Ledger } from '../commands/ledger.js'
+import type { Found, Log, Outcome } from '../log/log.js'
 import { answerRows, type InputRow } from '../models/answer.js'
 import type { ModelStore } from '../models/model-store.js'
 import type { PredictionRecorder } from '../models/recorder.js'
-import { originOf } from './origin.js'
+import { servedBy } from '../models/served-by.js'
+import { sendUnkept } from './hold-back.js'
+import { executionOf, originOf } from './origin.js'
 import { param, type Route } from './route.js'
 import { projectNamed } from './scope.js'
 
@@ -113,38 +116,74 @@ const notReady = (name: string, { version, status, error }: ModelVersion, progre
     },
   )
 
-type Services = { log: Log; store: ModelStore; recorder: PredictionRecorder; progressOf: ProgressOf }
+type Services = {
+  ledger: Ledger
+  store: ModelStore
+  recorder: PredictionRecorder
+  progressOf: ProgressOf
+  /** Hears how long the rows of a request took to compute. */
+  onPredicted?: (seconds: number) => void
+}
 
-export const predictRoutes = ({ log, store, recorder, progressOf }: Services): Route[] => [
-  {
-    method: 'post',
-    path: '/projects/:project/models/:model/predict',
-    summary: 'Predict: one answer for each row, recorded before it is given',
-    body: predictBody,
-    answers: { 200: z.array(z.looseObject({ __service_row_id: z.null() })) },
-    async handle(req, res) {
-      const project = await projectNamed(log, param(req, 'project'))
-      const { position: readAt } = await log.head()
-      const { model, version } = await modelNamed(log, project, param(req, 'model'))
-      const { rows, params } = readPredictBody(req.body)
-      if (!version.result) throw notReady(model.state.name, version, progressOf(model.stream, version.version))
-      const predictor = await store.predictor(version.result.artefact)
-      const answers = answerRows(predictor, rows, params)
-      if (rows.length > 0) {
-        const target = predictor.target.name
-        const recorded = await recorder.served({
-          model: model.stream,
-          version: version.version,
-          origin: originOf(req, res),
-          rows: answers.map((answer, i) => ({ input: rows[i] ?? {}, output: outputOf(answer, target) })),
-          readAt,
-        })
-        res.locals['positions'] = [recorded]
-      }
-      res.json(answers)
+export const predictRoutes = ({ ledger, store, recorder, progressOf, onPredicted }: Services): Route[] => {
+  const { log } = ledger
+  /** The answer to a request that was recorded before: made anew with the version of then, since answers are not kept in plain. */
+  const answeredAgain = async ({ positions }: Outcome, body: unknown) => {
+    const { rows, params } = readPredictBody(body)
+    const artefact = await servedBy(log, positions[0] ?? 0)
+    if (artefact === undefined) throw new TypeError(`position ${positions[0] ?? 0} is no prediction of a version`)
+    return answerRows(await store.predictor(artefact), rows, params)
+  }
+  return [
+    {
+      method: 'post',
+      path: '/projects/:project/models/:model/predict',
+      summary: 'Predict: one answer for each row, recorded before it is given unless the model’s recording is off',
+      commandHeaders: ['Idempotency-Key'],
+      body: predictBody,
+      answers: { 200: z.array(z.looseObject({ __service_row_id: z.null() })) },
+      async handle(req, res) {
+        const [origin, execution] = [originOf(req, res), executionOf(req)]
+        const repeated = await ledger.repeated(origin, execution)
+        if (repeated && repeated.positions.length > 0) {
+          sendUnkept(res)
+          res.json(await answeredAgain(repeated, req.body))
+          return
+        }
+        const project = await projectNamed(log, param(req, 'project'))
+        const { position: readAt } = await log.head()
+        const { model, version } = await modelNamed(log, project, param(req, 'model'))
+        const { rows, params } = readPredictBody(req.body)
+        if (!version.result) throw notReady(model.state.name, version, progressOf(model.stream, version.version))
+        const predictor = await store.predictor(version.result.artefact)
+        const began = performance.now()
+        const answers = answerRows(predictor, rows, params)
+        onPredicted?.((performance.now() - began) / 1000)
+        if (rows.length > 0 && model.state.recording === 'all') {
+          const target = predictor.target.name
+          const served = {
+            model: model.stream,
+            version: version.version,
+            origin,
+            rows: answers.map((answer, i) => ({ input: rows[i] ?? {}, output: outputOf(answer, target) })),
+            readAt,
+          }
+          sendUnkept(res)
+          const { idempotency } = ledger.keyed(origin, execution)
+          if (idempotency) {
+            const outcome = await recorder.servedOnce(served, idempotency)
+            res.locals['positions'] = outcome.positions
+            if (outcome.repeated) {
+              res.json(await answeredAgain(outcome, req.body))
+              return
+            }
+          } else res.locals['positions'] = [await recorder.served(served)]
+        }
+        res.json(answers)
+      },
     },
-  },
-]
+  ]
+}
 
 const outputOf = (answer: Record<string, unknown>, target: string) => ({
   value: answer[target],

@@ -5,7 +5,7 @@ import { isProblem, Problem } from '../errors.js'
 import { carryOut, deletion } from './carry-out.js'
 import { tag } from './etag.js'
 import type { Reading } from './reading.js'
-import { param, unwrap, type Route } from './route.js'
+import { commandHeaders, param, type Route, unwrap } from './route.js'
 import { projectNamed } from './scope.js'
 
 const record = z.object({ name: z.string() }).meta({ id: 'Project' })
@@ -26,6 +26,7 @@ export const projectRoutes = (ledger: Ledger, reading: Reading, defaultProject: 
     method: 'post',
     path,
     summary: 'Create a project',
+    commandHeaders,
     body: z.object({ project: creation }),
     answers: { 201: record },
     async handle(req, res) {
@@ -53,6 +54,7 @@ export const projectRoutes = (ledger: Ledger, reading: Reading, defaultProject: 
     method: 'delete',
     path: `${path}/:project`,
     summary: 'Delete an empty project',
+    commandHeaders,
     answers: { 204: null },
     handle: deletion(ledger, (req) => ({ type: 'DeleteProject', data: { project: param(req, 'project'), defaultProject } })),
   },

@@ -17,7 +17,7 @@ const consistency = z
   .meta({ id: 'ConsistencyProof' })
 
 /** A position or size of the query string; undefined when it is missing. */
-const numberOf = (req: Request, name: string): number | undefined => {
+export const numberOf = (req: Request, name: string): number | undefined => {
   const value = queryValue(req, name)
   if (value === undefined) return undefined
   if (/^(?:0|[1-9]\d{0,15})$/.test(value)) return Number(value)

@@ -3,11 +3,14 @@ import { z } from 'zod'
 import { isProblem, Problem, wrong } from '../errors.js'
 import { limits } from '../limits.js'
 import type { Log, Resources } from '../log/log.js'
+import { logAt, logNow, type LogThen } from '../log/past.js'
 import { Records } from './records.js'
 import { queryValue, type Route } from './route.js'
 
-/** What a read sees: resources now or as they were, and the records that are made of them. */
-export type Moment = { readonly resources: Resources; readonly records: Records }
+/**
+ * What a read sees: the log as it is, or as it was up to a position; resources then, and the records that are made of them.
+ */
+export type Moment = LogThen & { readonly records: Records }
 
 /** A route that reads. Its method is GET, and it takes `as_of` beside what its own query says. */
 export type Read = Omit<Route, 'method' | 'handle'> & { handle: (req: Request, res: Response, moment: Moment) => Promise<void> }
@@ -71,7 +74,8 @@ const unlessListed = (error: unknown): never => {
 export const readingOf =
   ({ log, past, version }: { log: Log; past: PastReader; version: string }): Reading =>
   ({ handle, ...read }) => {
-    const now: Moment = { resources: log.resources, records: new Records(log, version) }
+    const momentOf = (then: LogThen): Moment => ({ ...then, records: new Records(then, version) })
+    const now = momentOf(logNow(log))
     return {
       ...read,
       method: 'get',
@@ -82,8 +86,7 @@ export const readingOf =
         try {
           const position = await positionOf(when, log, past)
           res.setHeader('X-As-Of', String(position))
-          const resources = past.resourcesAt(position)
-          await handle(req, res, { resources, records: new Records({ resources }, version) })
+          await handle(req, res, momentOf(logAt(log, position, past.resourcesAt(position))))
         } catch (error) {
           unlessListed(error)
         }
@@ -94,6 +97,6 @@ export const readingOf =
 /** The past is only read, and only where there is one. @throws Problem 400 when a route that takes no `as_of` is asked with it */
 export const refuseAsOf = (req: Request, { method, query }: Pick<Route, 'method' | 'query'>): void => {
   if (query?.shape['as_of'] !== undefined || req.query['as_of'] === undefined) return
-  if (method === 'get') throw wrong('this address has no past: it shows nothing that the log tells', 'Leave out as_of.')
+  if (method === 'get') throw wrong('this address takes no as_of: what it shows is not the state of resources', 'Leave out as_of.')
   throw wrong('as_of is for reads: the past cannot be changed', 'Send the request without as_of; it writes now.')
 }

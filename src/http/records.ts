@@ -176,6 +176,7 @@ export class Records {
       created_at: recordTime(model.created_at).slice(0, 19),
       fetch_data_query: version.query,
       training_time: version.result?.seconds ?? null,
+      recording: model.state.recording,
     }
   }
 }

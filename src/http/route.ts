@@ -3,6 +3,12 @@ import type { z } from 'zod'
 import { illFormed, isObject } from '../../events/common.js'
 import { missingField, Problem, wrong } from '../errors.js'
 
+/** The headers by which a client says how its command is to be carried out. */
+export const commandHeaders = ['Idempotency-Key', 'If-Match', 'If-None-Match', 'Prefer'] as const
+export type CommandHeader = (typeof commandHeaders)[number]
+/** The same without `Prefer: dry-run`: for writes that do their work before there is a command. */
+export const withoutDryRun: readonly CommandHeader[] = commandHeaders.filter((header) => header !== 'Prefer')
+
 /** One address: what it does, what it takes and gives, and who does it. The router and the OpenAPI document are made of the same list. */
 export type Route = {
   method: 'get' | 'post' | 'put' | 'delete'
@@ -17,6 +23,8 @@ export type Route = {
   gives?: readonly string[]
   /** The JSON body of each status; null for none, or for other media types alone. */
   answers: Record<number, z.ZodType | null>
+  /** Which of the headers for commands it takes. Where one is not taken that would keep something from being written, it is refused. */
+  commandHeaders?: readonly CommandHeader[]
   handle: (req: Request, res: Response) => Promise<void>
 }
 

@@ -1,5 +1,6 @@
 import { notFound } from '../errors.js'
 import type { Found, Kind, Log, Outcome } from '../log/log.js'
+import { lastKnown } from '../log/last-known.js'
 
 /** Where resources are looked up: the log for now, or a moment of the past. */
 type Lookup = Pick<Log, 'resources'>
@@ -19,14 +20,14 @@ export const inProject = async <K extends Kind>(at: Lookup, kind: K, projectName
   return { project, found }
 }
 
-/** The project that a resource lives in, whatever its name became since the resource was read. @throws Problem 404 when it is gone */
-export const projectOf = async (log: Log, { state }: Found<'skill' | 'agent' | 'chatbot' | 'job'>): Promise<Found<'project'>> => {
-  const project = await log.resources.byStream('project', state.project)
+/** The project that a resource lives in, whatever became of it since the resource was written. @throws Problem 404 */
+export const projectOf = async (log: Log, { state }: Found<'skill' | 'agent' | 'chatbot' | 'job' | 'model'>): Promise<Found<'project'>> => {
+  const project = await lastKnown(log, 'project', state.project)
   if (!project) throw notFound('project', state.project)
   return project
 }
 
-/** The resource that a write ended with, or where there was nothing to change, the one that is there. @throws Problem 404 */
+/** The resource that a write ended with, or where an earlier release noted none, the one that is there. @throws Problem 404 */
 export const asWritten = async <K extends Kind>(log: Log, kind: K, { resource }: Outcome, projectName: string, ref: string) =>
   resource ? resultOf(kind, resource) : (await inProject(log, kind, projectName, ref)).found
 

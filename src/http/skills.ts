@@ -6,7 +6,7 @@ import { carryOut, deletion } from './carry-out.js'
 import { tag } from './etag.js'
 import type { Reading } from './reading.js'
 import type { Records } from './records.js'
-import { given, param, queryValue, unwrap, type Route } from './route.js'
+import { commandHeaders, given, param, queryValue, type Route, unwrap } from './route.js'
 import { asWritten, inProject, projectNamed, projectOf, resultOf } from './scope.js'
 
 const record = z
@@ -46,6 +46,7 @@ export const skillRoutes = (ledger: Ledger, records: Records, reading: Reading):
     method: 'post',
     path,
     summary: 'Create a skill',
+    commandHeaders,
     body: z.object({ skill: creation }),
     answers: { 201: record },
     async handle(req, res) {
@@ -71,6 +72,7 @@ export const skillRoutes = (ledger: Ledger, records: Records, reading: Reading):
     method: 'put',
     path: `${path}/:skill`,
     summary: 'Update a skill: params are merged, null removes; a skill that does not exist is created',
+    commandHeaders,
     body: z.object({ skill: changes }),
     answers: { 200: record, 201: record },
     async handle(req, res) {
@@ -86,6 +88,7 @@ export const skillRoutes = (ledger: Ledger, records: Records, reading: Reading):
     method: 'delete',
     path: `${path}/:skill`,
     summary: 'Delete a skill by name or id',
+    commandHeaders,
     answers: { 204: null },
     handle: deletion(ledger, (req) => ({ type: 'DeleteSkill', data: { project: param(req, 'project'), skill: param(req, 'skill') } })),
   },

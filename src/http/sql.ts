@@ -5,8 +5,10 @@ import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import type { SqlEngine } from '../sql/execute.js'
 import type { Parameters } from '../sql/statements/statement.js'
-import { idempotencyOf, originOf } from './origin.js'
-import { notJson, type Route } from './route.js'
+import { sendUnkept } from './hold-back.js'
+import { executionOf, originOf } from './origin.js'
+import { dryRunApplied } from './prefer.js'
+import { commandHeaders, notJson, type Route } from './route.js'
 import { formats, otherTypes, sendAnswer, type Format } from './sql-answers.js'
 
 const json: z.ZodType<Json> = z.json()
@@ -15,9 +17,11 @@ const asOf = z
   .union([z.int().min(1), z.string().min(1).max(limits.asOfMaxChars)])
   .describe('A log position, or a time (UTC unless it names a zone), at which the whole statement reads')
 
+const dryRun = z.boolean().describe('Shows the events that a statement which writes would record, and writes nothing; not sent back')
+
 const body = z.looseObject({
   query: z.string(),
-  context: z.looseObject({ db: z.string().nullish(), as_of: asOf.nullish() }).nullish(),
+  context: z.looseObject({ db: z.string().nullish(), as_of: asOf.nullish(), dry_run: dryRun.nullish() }).nullish(),
   params: z.union([jsonObject, z.array(json)]).nullish(),
   response_format: z.enum(formats).nullish(),
 })
@@ -43,6 +47,7 @@ const readBody = (req: Request): z.infer<typeof body> => {
   const [field, member] = parsed.error.issues[0]?.path ?? []
   if (field === 'context' && member === 'as_of')
     throw refuse('"as_of" in "context" must be a log position, a whole number from 1 on, or a time such as "2026-01-31 12:00:00"')
+  if (field === 'context' && member === 'dry_run') throw refuse('"dry_run" in "context" must be true or false')
   if (field === 'context') throw refuse('"context" must be an object, and its "db" a string')
   if (field === 'params') throw refuse('"params" must be an object of JSON values, or a list of them for ?')
   if (field === 'response_format') throw invalidFormat()
@@ -66,6 +71,7 @@ export const sqlRoutes = (sql: SqlEngine): Route[] => [
     method: 'post',
     path: '/sql/query',
     summary: 'Run one SQL statement',
+    commandHeaders,
     body,
     answers: { 200: answers },
     gives: otherTypes,
@@ -76,6 +82,7 @@ export const sqlRoutes = (sql: SqlEngine): Route[] => [
       res.on('close', () => {
         if (!res.writableFinished) gone.abort()
       })
+      const execution = { ...executionOf(req), ...(sent?.dry_run === true && { dryRun: true }) }
       try {
         const answer = await sql.execute({
           query,
@@ -84,10 +91,13 @@ export const sqlRoutes = (sql: SqlEngine): Route[] => [
           params: paramsOf(params),
           format: format === 'csv' ? 'csv' : 'json',
           origin: originOf(req, res, 'sql'),
-          execution: idempotencyOf(req),
+          execution,
           signal: gone.signal,
         })
         if (answer.type !== 'error') res.locals['positions'] = answer.positions
+        // What is read is read anew, and a refusal may be no more the next time.
+        if (answer.type === 'error' || (answer.type === 'table' && answer.positions.length === 0)) sendUnkept(res)
+        if (execution.dryRun && answer.type !== 'error') dryRunApplied(res)
         await sendAnswer(res, answer, format, gone.signal)
       } catch (error) {
         // That the client went away is said in the request's own line, and is no fault.

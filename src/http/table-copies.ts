@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { rm, stat } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { z } from 'zod'
@@ -16,11 +15,24 @@ const duckdbType = 'application/vnd.duckdb.file'
 /** The tables as they are, to be compared with a replay of the log somewhere else. */
 export const tableCopyRoutes = (log: Pick<Log, 'head'>, tables: Copier, directory: string): Route[] => {
   // A copy takes as much disk as the tables do.
-  let isUnderWay = false
+  let underWay: symbol | undefined
   const copyInto = async (file: string): Promise<number> => {
     const { position } = await log.head()
     // Tables that have stopped are told apart from those that follow by what is missing in them.
     return tables.copy(file, position).catch(() => tables.copy(file, 0))
+  }
+  /** A copy that is gone when it has been read, however that ends. */
+  const openCopy = async () => {
+    const file = join(directory, `${randomUUID()}.duckdb`)
+    const position = await copyInto(file).catch((error: unknown) => {
+      throw new Problem('analytics_unavailable', 'No copy', 'The tables cannot be copied at the moment.', {
+        retryAfterSeconds: 5,
+        cause: error instanceof Error ? error.message : String(error),
+      })
+    })
+    const opened = await open(file)
+    await rm(file)
+    return { position, content: opened.createReadStream(), size: (await opened.stat()).size }
   }
   return [
     {
@@ -30,23 +42,21 @@ export const tableCopyRoutes = (log: Pick<Log, 'head'>, tables: Copier, director
       gives: [duckdbType],
       answers: { 200: z.string() },
       async handle(_req, res) {
-        if (isUnderWay) throw new Problem('busy', 'Busy', 'the tables are being copied for another request', { retryAfterSeconds: 5 })
-        isUnderWay = true
-        const file = join(directory, `${randomUUID()}.duckdb`)
+        if (underWay) throw new Problem('busy', 'Busy', 'the tables are being copied for another request', { retryAfterSeconds: 5 })
+        const own = Symbol('copy')
+        const end = () => {
+          if (underWay === own) underWay = undefined
+        }
+        underWay = own
         try {
-          const position = await copyInto(file).catch((error: unknown) => {
-            throw new Problem('analytics_unavailable', 'No copy', 'The tables cannot be copied at the moment.', {
-              retryAfterSeconds: 5,
-              cause: error instanceof Error ? error.message : String(error),
-            })
-          })
-          const { size } = await stat(file)
+          const { position, content, size } = await openCopy()
           res.set({ 'Content-Type': duckdbType, 'Content-Length': String(size), 'Mindledger-Position': String(position) })
+          // Who has all of it may ask again at once.
+          content.once('end', end)
           // Who goes away in between has ended it, and nobody is left to tell.
-          await pipeline(createReadStream(file), res).catch(() => res.destroy())
+          await pipeline(content, res).catch(() => res.destroy())
         } finally {
-          isUnderWay = false
-          await rm(file, { force: true })
+          end()
         }
       },
     },

@@ -9,9 +9,9 @@ import type { SqlEngine } from '../sql/execute.js'
 import { carryOut } from './carry-out.js'
 import { fileName } from './files.js'
 import { databaseNamed, entriesOf, type Database, type Entry } from './listing.js'
-import { idempotencyOf, originOf } from './origin.js'
+import { executionOf, originOf } from './origin.js'
 import type { Reading } from './reading.js'
-import { param, unwrap, type Route } from './route.js'
+import { commandHeaders, param, type Route, unwrap, withoutDryRun } from './route.js'
 
 const record = z.object({ name: z.string(), type: z.enum(['data', 'model', 'view', 'agent', 'system view']) }).meta({ id: 'Table' })
 const creation = z.object({ name: resourceName, select: text, replace: z.boolean().nullish() })
@@ -52,10 +52,10 @@ const tableNamed = async (at: Pick<Log, 'resources'>, database: Database, name: 
 /** What one finds under `/databases/<database>/tables`. CREATE TABLE … is carried out by `sql`, as if it had been sent there. */
 export const tableRoutes = (ledger: Ledger, reading: Reading, sql: Pick<SqlEngine, 'execute'>): Route[] => {
   const { log } = ledger
-  const create = async (req: Request, res: Response): Promise<void> => {
+  const create = async (req: Request, res: Response): Promise<Entry['name']> => {
     const { name, select, replace } = unwrap(req, 'table', creation)
     writable(await databaseNamed(log, param(req, 'database')), 'created', name)
-    const [origin, execution] = [originOf(req, res), idempotencyOf(req)]
+    const [origin, execution] = [originOf(req, res), executionOf(req)]
     const file = fileName(name)
     const taken = await log.resources.one('file', file)
     if (taken && replace !== true && !(await ledger.repeated(origin, execution))) throw conflict('table', name)
@@ -63,6 +63,7 @@ export const tableRoutes = (ledger: Ledger, reading: Reading, sql: Pick<SqlEngin
     const answer = await sql.execute({ query, origin, execution })
     if (answer.type === 'error') throw answer.problem
     res.locals['positions'] = answer.positions
+    return file
   }
   return [
     reading({
@@ -77,12 +78,11 @@ export const tableRoutes = (ledger: Ledger, reading: Reading, sql: Pick<SqlEngin
       method: 'post',
       path,
       summary: 'Keep the rows of a SELECT as a file',
+      commandHeaders: withoutDryRun,
       body: z.object({ table: creation }),
       answers: { 201: record },
       async handle(req, res) {
-        await create(req, res)
-        const { name } = unwrap(req, 'table', creation)
-        res.status(201).json(shown(await tableNamed(log, { type: 'files', name: 'files' }, name)))
+        res.status(201).json({ name: await create(req, res), type: 'data' })
       },
     },
     reading({
@@ -97,12 +97,13 @@ export const tableRoutes = (ledger: Ledger, reading: Reading, sql: Pick<SqlEngin
       method: 'delete',
       path: `${path}/:table`,
       summary: 'Delete a file',
+      commandHeaders,
       answers: { 204: null },
       async handle(req, res) {
         const database = await databaseNamed(log, param(req, 'database'))
         const name = param(req, 'table')
         writable(database, 'deleted', name)
-        const repeated = await ledger.repeated(originOf(req, res), idempotencyOf(req))
+        const repeated = await ledger.repeated(originOf(req, res), executionOf(req))
         const file = repeated ? name : (await tableNamed(log, database, name)).name
         await carryOut(ledger, { type: 'DeleteFile', data: { file } }, req, res)
         res.status(204).end()

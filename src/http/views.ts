@@ -4,11 +4,11 @@ import { resourceName, text } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Origin } from '../log/log.js'
 import { carryOut, deletion } from './carry-out.js'
-import { idempotencyOf, originOf } from './origin.js'
+import { executionOf, note, originOf } from './origin.js'
 import { tag } from './etag.js'
 import type { Reading } from './reading.js'
 import type { Records } from './records.js'
-import { param, unwrap, type Route } from './route.js'
+import { commandHeaders, param, type Route, unwrap } from './route.js'
 import { inProject, projectNamed, resultOf } from './scope.js'
 
 const record = z.object({ id: z.int(), name: z.string(), query: z.string() }).meta({ id: 'View' })
@@ -19,15 +19,19 @@ const path = '/projects/:project/views'
 /** Refuses a query that cannot be a view's, before it is recorded; `ofView` is the stream of the view that it is to be of. */
 export type CheckView = (query: string, database: string, origin: Origin, ofView?: string) => Promise<void>
 
+type Written = 'CreateView' | 'PutView'
+
 export const viewRoutes = (ledger: Ledger, records: Records, reading: Reading, check: CheckView): Route[] => {
-  /** Checks the query, unless the request was carried out before: what it reads may be gone by now. */
-  const write = async (req: Request, res: Response, type: 'CreateView' | 'PutView', { view, query }: { view: string; query: string }) => {
+  const checkedWrite = async (req: Request, res: Response, type: Written, { view, query }: { view: string; query: string }) => {
     const project = await projectNamed(ledger.log, param(req, 'project'))
     const { name } = project.state
-    const origin = originOf(req, res)
-    if (!(await ledger.repeated(origin, idempotencyOf(req))))
-      await check(query, name, origin, (await ledger.log.resources.one('view', view, project))?.stream)
-    const { resource, positions } = await carryOut(ledger, { type, data: { project: name, view, query, database: name } }, req, res)
+    await check(query, name, originOf(req, res), (await ledger.log.resources.one('view', view, project))?.stream)
+    return carryOut(ledger, { type, data: { project: name, view, query, database: name } }, req, res)
+  }
+  /** Checks the query, unless the request was carried out before: what it reads may be gone by now. */
+  const write = async (req: Request, res: Response, type: Written, { view, query }: { view: string; query: string }) => {
+    const repeated = await ledger.repeated(originOf(req, res), executionOf(req))
+    const { resource, positions } = repeated ? note(res, repeated) : await checkedWrite(req, res, type, { view, query })
     const written = resultOf('view', resource)
     return { created: positions[0] === written.id, record: records.view(written) }
   }
@@ -45,6 +49,7 @@ export const viewRoutes = (ledger: Ledger, records: Records, reading: Reading, c
       method: 'post',
       path,
       summary: 'Create a view from a SELECT',
+      commandHeaders,
       body: z.object({ view: creation }),
       answers: { 201: record },
       async handle(req, res) {
@@ -67,6 +72,7 @@ export const viewRoutes = (ledger: Ledger, records: Records, reading: Reading, c
       method: 'put',
       path: `${path}/:view`,
       summary: "Change a view's query; a view that does not exist is created",
+      commandHeaders,
       body: z.object({ view: changes }),
       answers: { 200: record, 201: record },
       async handle(req, res) {
@@ -79,6 +85,7 @@ export const viewRoutes = (ledger: Ledger, records: Records, reading: Reading, c
       method: 'delete',
       path: `${path}/:view`,
       summary: 'Delete a view',
+      commandHeaders,
       answers: { 204: null },
       handle: deletion(ledger, (req) => ({ type: 'DeleteView', data: { project: param(req, 'project'), view: param(req, 'view') } })),
     },

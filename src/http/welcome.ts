@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 import type { About } from './status.js'
 
-const addresses = ['/api/projects', '/api/sql/query', '/api/files', '/api/databases', '/api/status', '/api/openapi.json']
+const addresses = ['/api/projects', '/api/sql/query', '/api/files', '/api/databases', '/api/events', '/api/status', '/api/openapi.json']
 const tables = [
   'information_schema.tables',
   'information_schema.columns',

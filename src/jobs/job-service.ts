@@ -8,6 +8,7 @@ import type { LedgerCommand } from '../commands/dispatch.js'
 import type { Ledger } from '../commands/ledger.js'
 import { isProblem, Problem } from '../errors.js'
 import { limits } from '../limits.js'
+import { causeAt } from '../log/following.js'
 import { insist } from '../log/insist.js'
 import type { Changed, Origin, Outcome } from '../log/log.js'
 import { errorMessage } from '../sql/answer.js'
@@ -58,9 +59,16 @@ export class JobService {
   async start(): Promise<void> {
     const { log } = this.options.ledger
     this.#unsubscribe = log.onCommitted((_, changed) => this.#follow(changed))
-    for (const { stream, state } of await log.resources.list('job')) {
-      if (state.running)
-        await this.#finish({ stream, job: state, run: state.running, origin: await this.#originOf(state) }, interrupted, [])
+    for (const { stream, state, version } of await log.resources.list('job')) {
+      if (state.running) {
+        // The newest event of a job that runs is the one by which the run began.
+        const [begun] = await log.readStream(stream, version - 1, 1)
+        await this.#finish(
+          { stream, job: state, run: state.running, origin: await this.#originOf(state, begun?.position) },
+          interrupted,
+          [],
+        )
+      }
       this.#note(stream, state.next_run_at)
     }
     this.#arm()
@@ -155,10 +163,11 @@ export class JobService {
     const found = await insist(() => ledger.log.resources.byStream('job', stream), this.#isStopping)
     if (!found) return undefined
     const run = uuidv7()
-    const origin = { ...(await this.#originOf(found.state)), request: run, correlation: run }
-    const { resource } = await this.#execute({ type: 'StartJobRun', data: { stream, run, now: instant(clock.now()) } }, origin)
+    const origin = { ...(await this.#originOf(found.state, found.id)), request: run, correlation: run }
+    const { resource, positions } = await this.#execute({ type: 'StartJobRun', data: { stream, run, now: instant(clock.now()) } }, origin)
     const job = resource?.kind === 'job' ? resource.state : undefined
-    return job?.running?.run === run ? { stream, job, run: job.running, origin } : undefined
+    if (job?.running?.run !== run) return undefined
+    return { stream, job, run: job.running, origin: { ...origin, causation: causeAt(positions[0] ?? found.id) } }
   }
 
   async #carryOut({ job, run, origin }: Begun, active: Active, results: JobStatementResult[]): Promise<Result> {
@@ -207,10 +216,11 @@ export class JobService {
     return insist(() => this.options.ledger.execute(command, origin), this.#isStopping)
   }
 
-  /** Jobs act in their own name. */
-  async #originOf(job: Job): Promise<Origin> {
+  /** Jobs act in their own name; `cause` is the event that made them act: of a run their creation, of what a run does its beginning. */
+  async #originOf(job: Job, cause: number | undefined): Promise<Origin> {
     const actor = `job:${await this.#projectOf(job)}.${job.name}`
-    return { actor, source: 'system', request: job.running?.run ?? null, correlation: job.running?.run ?? null, causation: null }
+    const run = job.running?.run ?? null
+    return { actor, source: 'system', request: run, correlation: run, causation: cause === undefined ? null : causeAt(cause) }
   }
 
   async #projectOf({ project }: Job): Promise<string> {

@@ -28,10 +28,3 @@ export const firstRecordedFrom = (log: Pick<Log, 'readAll'>, time: string, head:
     const [event] = await log.readAll(position - 1, 1)
     return event !== undefined && readEvent(event).recorded_at >= time
   })
-
-/** The version in a stream of the last event up to a position; 0 when there is none. */
-export const versionAt = async (log: Pick<Log, 'readStream' | 'streamVersion'>, stream: string, position: number): Promise<number> =>
-  (await firstWhere(1, await log.streamVersion(stream), async (version) => {
-    const [event] = await log.readStream(stream, version - 1, 1)
-    return event !== undefined && event.position > position
-  })) - 1

@@ -23,6 +23,8 @@ export type DataPaths = {
   manifest: string
   blobs: string
   analytics: string
+  /** How often the tables were built anew. */
+  rebuilds: string
   temporary: string
   /** Where queries write tables, before they are blobs. */
   tables: string
@@ -40,6 +42,7 @@ export const dataPaths = (root: string): DataPaths => ({
   manifest: join(root, 'manifest.json'),
   blobs: join(root, 'blobs'),
   analytics: join(root, 'analytics.duckdb'),
+  rebuilds: join(root, 'analytics.json'),
   temporary: join(root, 'tmp'),
   tables: join(root, 'tmp', 'tables'),
 })

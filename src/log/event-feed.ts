@@ -1,5 +1,4 @@
 import { limits } from '../limits.js'
-import { versionAt } from './bisect.js'
 import { EventProjects } from './event-project.js'
 import { Matcher, type EventFilter } from './filter.js'
 import type { Log } from './log.js'
@@ -11,7 +10,7 @@ export type Window = { after: number; until: number }
 /** A step through the log: what matched, how far everything has been looked at, and how many events that took. */
 export type Step = { events: readonly ReadEvent[]; at: number; looked: number }
 
-type Reading = Pick<Log, 'readAll' | 'readStream' | 'streamVersion' | 'head' | 'onCommitted'>
+type Reading = Pick<Log, 'readAll' | 'readStream' | 'versionAt' | 'head' | 'onCommitted'>
 
 /** Filtered reading of the log for pages, lines and streams, in slices that leave the event loop to others in between. */
 export class EventFeed {
@@ -61,7 +60,7 @@ export class EventFeed {
       if (this.head - at <= limits.eventSliceMaxEvents) return this.slices.after(at)
       const { head } = this
       await this.slices.turns.take()
-      version ??= await versionAt(this.log, stream, at)
+      version ??= await this.log.versionAt(stream, at)
       const events = (await this.log.readStream(stream, version, limits.eventSliceMaxEvents, limits.eventSliceMaxChars)).map(readEvent)
       version += events.length
       return { after: at, to: events.at(-1)?.position ?? head, events }
@@ -81,7 +80,7 @@ export class EventFeed {
       }
       return
     }
-    for (let version = await versionAt(this.log, stream, until); version > 0;) {
+    for (let version = await this.log.versionAt(stream, until); version > 0;) {
       const read = (from: number, count: number) => this.log.readStream(stream, from, count, limits.eventSliceMaxChars)
       const events = (await this.#before(version, 0, read)).filter(({ position }) => position > after)
       version = Math.max(0, (events[0]?.version ?? 1) - 1)

@@ -14,9 +14,9 @@ import {
 } from '@event-driven-io/emmett'
 import type { LedgerEvent } from '../../events/catalogue.js'
 import { parseEnvelope } from '../../events/envelope.js'
+import { currentEvent } from './current-event.js'
 import type { Log, Origin } from './log.js'
 import { limits } from '../limits.js'
-import { currentEvent } from './sqlite/rebuild.js'
 
 type Metadata = ReadEventMetadataWithGlobalPosition
 const noVersion = 0n

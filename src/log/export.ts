@@ -1,16 +1,18 @@
+import { foldName } from '../../events/common.js'
 import { predictionsStream } from '../../events/predictions.js'
 import { parseEnvelope, type Envelope } from '../../events/envelope.js'
+import { logStream } from '../../events/log.js'
 import type { StoredEvent } from './log.js'
 
 /** What an export is made of: a log of at least `size` events, its tree, and who signs for it. */
 export type ExportSource = {
   logId: string
   /** Events after a position, in order. */
-  read: (after: number, limit: number) => StoredEvent[] | Promise<StoredEvent[]>
+  read: (after: number, limit: number) => Promise<StoredEvent[]>
   /** The hashes of the fewest complete subtrees over the leaves [from, to). */
-  subtrees: (from: number, to: number) => Buffer[]
+  subtrees: (from: number, to: number) => Promise<Buffer[]>
   /** The signed head of a size, as a note. */
-  checkpoint: (size: number) => string
+  checkpoint: (size: number) => Promise<string>
   /** The verifier key. */
   key: string
 }
@@ -34,7 +36,7 @@ class Membership {
   readonly #streams: Set<string>
 
   constructor(private readonly project: string) {
-    this.#streams = new Set(['log', project])
+    this.#streams = new Set([logStream, project])
   }
 
   has({ stream, data }: Envelope): boolean {
@@ -47,6 +49,30 @@ class Membership {
 }
 
 /**
+ * The project that had this name last, among the first `size` events; it may have another name since, or be gone.
+ * Gives the name as it was written.
+ */
+export const projectCalled = async (
+  read: ExportSource['read'],
+  name: string,
+  size: number,
+): Promise<{ stream: string; name: string } | undefined> => {
+  const wanted = foldName(name)
+  let found: { stream: string; name: string } | undefined
+  for (let position = 0; position < size;) {
+    const events = await read(position, Math.min(pageEvents, size - position))
+    for (const { text } of events) {
+      if (!text.includes('"type":"Project')) continue
+      const { stream, type, data } = parseEnvelope(text)
+      const given = type === 'ProjectCreated' || type === 'ProjectRenamed' ? data['name'] : undefined
+      if (typeof given === 'string' && foldName(given) === wanted) found = { stream, name: given }
+    }
+    position += events.length || size
+  }
+  return found
+}
+
+/**
  * Lines of an export for the offline verifier, some at a time: a header, then the text of each event, or the hashes of the
  * subtrees over those that are left out.
  *
@@ -54,7 +80,7 @@ class Membership {
  */
 export async function* exportLines(source: ExportSource, { size, project, splits = [] }: ExportOptions): AsyncGenerator<string> {
   const header = { mindledger_export: 1, log: source.logId, project: project?.name ?? null, size }
-  yield `${JSON.stringify({ ...header, checkpoint: source.checkpoint(size), key: source.key })}\n`
+  yield `${JSON.stringify({ ...header, checkpoint: await source.checkpoint(size), key: source.key })}\n`
   const members = project && new Membership(project.stream)
   const ends = [...new Set([...splits.filter((at) => at > 0 && at < size), size])].sort((a, b) => a - b)
   let shown = 0
@@ -65,19 +91,25 @@ export async function* exportLines(source: ExportSource, { size, project, splits
     let lines = ''
     for (const { position: at, text } of events) {
       if (members && !members.has(parseEnvelope(text))) continue
-      lines += `${omitted(source, shown, at - 1, ends)}${text}\n`
+      lines += `${await omitted(source, shown, at - 1, ends)}${text}\n`
       shown = at
     }
     position = last.position
     if (lines !== '') yield lines
   }
-  yield omitted(source, shown, size, ends)
+  const rest = await omitted(source, shown, size, ends)
+  if (rest !== '') yield rest
 }
 
 /** Lines in the place of the leaves [from, to), divided at these ends. */
-const omitted = (source: ExportSource, from: number, to: number, ends: readonly number[]): string => {
-  if (from === to) return ''
-  const end = Math.min(to, ends.find((at) => at > from) ?? to)
-  const subtrees = source.subtrees(from, end).map((hash) => hash.toString('base64'))
-  return `${JSON.stringify({ omitted: { from: from + 1, to: end, subtrees } })}\n${omitted(source, end, to, ends)}`
+const omitted = async (source: ExportSource, from: number, to: number, ends: readonly number[]): Promise<string> => {
+  let lines = ''
+  for (let begin = from; begin < to;) {
+    const after = begin
+    const end = Math.min(to, ends.find((at) => at > after) ?? to)
+    const subtrees = (await source.subtrees(begin, end)).map((hash) => hash.toString('base64'))
+    lines += `${JSON.stringify({ omitted: { from: begin + 1, to: end, subtrees } })}\n`
+    begin = end
+  }
+  return lines
 }

@@ -75,13 +75,16 @@ export class Histories {
   })
 
   constructor(
-    private readonly log: Pick<Log, 'readStream' | 'streamVersion'>,
+    private readonly log: Pick<Log, 'readStream'>,
     private readonly turns: Turns,
   ) {}
 
-  /** Changes of a stream after a version, in order. */
-  async page(kind: Kind, stream: string, { after: version, limit }: { after: number; limit: number }): Promise<HistoryPage> {
-    const head = await this.log.streamVersion(stream)
+  /** Changes of a stream after a version up to `head`, in order. */
+  async page(
+    kind: Kind,
+    stream: string,
+    { after: version, limit, head }: { after: number; limit: number; head: number },
+  ): Promise<HistoryPage> {
     const changes: string[] = []
     let [chars, at] = [0, Math.min(version, head)]
     let state = await this.#stateAt(kind, stream, at)

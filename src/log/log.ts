@@ -2,7 +2,8 @@ import type { EventDefinition, Kind, LedgerEvent, States } from '../../events/ca
 import type { StreamId } from '../../events/common.js'
 import type { Source } from '../../events/envelope.js'
 import type { SealedPayload } from '../vault/vault.js'
-import type { AnyFound, Found, Lookup } from './lookups.js'
+import type { Expects } from './expects.js'
+import type { AnyFound, Earlier, Found, Lookup } from './lookups.js'
 
 /** The newest event's position and the chain up to it. Position 0 is the empty log. */
 export type Head = { logId: string; position: number; chain: string }
@@ -17,6 +18,8 @@ export type Origin = {
   request: string | null
   correlation: string | null
   causation: string | null
+  /** Where the request stands in a distributed trace (W3C Trace Context). */
+  traceparent?: string
 }
 
 /** An event that a decision wants written, and the stream it belongs to. */
@@ -31,20 +34,51 @@ export type Submission = {
   lookups: Record<string, Lookup>
   decide: (facts: Record<string, unknown>) => NewEvent[]
   payloads: readonly SealedPayload[]
-  idempotency?: { key: string; fingerprint: string }
+  /** What can only be looked up once the first facts are known. */
+  further?: (facts: Record<string, unknown>) => Record<string, Lookup>
+  /** The fact that is the one resource which the command is about. */
+  subject?: string
+  /** What that resource must be like; looked at once the command itself has nothing against it. */
+  expects?: Expects
+  idempotency?: Key
+  /** Carries the command out and undoes it: nothing is written, no key is remembered, and nobody is told. */
+  dryRun?: boolean
 }
+
+/** A request as its key knows it. */
+export type Keyed = Pick<Submission, 'origin' | 'idempotency'>
+
+/** An actor's key for one request, and what tells that request from others. */
+export type Key = { key: string; fingerprint: string }
+
+/** The answer that a request got, as it was sent. */
+export type Reply = { status: number; type: string | null; etag: string | null; body: string }
 
 /** The resources that a commit changed, by stream. */
 export type Changed = ReadonlyMap<string, EventDefinition['kind']>
 
-/** What came of a command: where its events stand, and the resource as it is after the last event. */
+/**
+ * What came of a command: where its events stand, and the resource as it is after the last event, or where there was nothing
+ * to do, as it was found.
+ */
 export type Outcome = {
   positions: number[]
   stream: string | null
   resource: AnyFound | null
   /** Whether this is the stored answer of the same command sent before. */
   repeated: boolean
+  /** Of a dry run: the texts of the events that there would be. */
+  planned?: string[]
 }
+
+/** How the log is: its newest position, the commands that wait, and why it could not be written at the last attempt, if so. */
+export type LogHealth = { position: number; queued: number; unwritable: string | undefined }
+
+/** A transaction that is over: how many commands shared it, for how long, and the events that it wrote; none when it failed. */
+export type Batch = { commands: number; seconds: number; failed: boolean; events: readonly Written[] }
+
+/** An event as it was written, and through what it came. */
+export type Written = { event: LedgerEvent; source: Source }
 
 /** Resources as they are after the last commit. */
 export interface Resources {
@@ -87,12 +121,23 @@ export interface Log extends LogTree {
    * What came of the command that was sent before with this key; undefined when none was.
    * @throws Problem 422 when that was another request
    */
-  repeated(submission: Pick<Submission, 'origin' | 'idempotency'>): Promise<Outcome | undefined>
+  repeated(keyed: Keyed): Promise<Outcome | undefined>
+  /**
+   * The answer that was kept for the request which was sent before with this key; undefined when none was.
+   * @throws Problem 422 when that was another request
+   */
+  replyTo(keyed: Keyed): Promise<Reply | undefined>
+  /** Keeps the answer to a request that has a key; gives the one that all get who send it, which is the first that was kept. */
+  keepReply(keyed: Keyed, reply: Reply): Promise<Reply>
   head(): Promise<Head>
+  /** A log that could not be written is tried again now and then, and so says no longer than it is true that it cannot. */
+  health(): Promise<LogHealth>
   /** Events after a position, in order: at most `limit`, and no more once their texts have `maxChars`. */
   readAll(after: number, limit: number, maxChars?: number): Promise<StoredEvent[]>
   /** Events of one stream after a version, in order, bounded alike. */
   readStream(stream: string, after: number, limit: number, maxChars?: number): Promise<StoredEvent[]>
+  /** What a resource was at a version of its own; undefined when it has no such version. */
+  earlier<K extends Kind>(found: Found<K>, version: number): Promise<Earlier<K> | undefined>
   /** The number of events in a stream; 0 when there is none. */
   streamVersion(stream: string): Promise<number>
   /** The number of events that a stream had at a position. */

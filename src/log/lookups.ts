@@ -29,6 +29,7 @@ export type Lookup<T = unknown> = { readonly __found?: T } & (
   | { find: 'count'; kind: Kind; project: string }
   | { find: 'stream'; kind: Kind; stream: StreamId }
   | { find: 'version'; stream: string }
+  | { find: 'earlier'; kind: Kind; ref: string; project: string | undefined; version: number }
 )
 
 /** The resource with this name or id; in a project for kinds that live in one. */
@@ -72,6 +73,18 @@ export const countOf = (kind: Kind, project: string): Lookup<number> => ({ find:
 
 /** The resource of this stream, whatever its name became. */
 export const byStream = <K extends Kind>(kind: K, stream: StreamId): Lookup<Found<K> | undefined> => ({ find: 'stream', kind, stream })
+
+/** A resource as it was at one of its versions, and the hashes of its secrets that were erased since. */
+export type Earlier<K extends Kind = Kind> = { state: States[K]; erased: readonly string[] }
+
+/** What the resource with this name or id was at a version; undefined when it has no such version. */
+export const earlier = <K extends Kind>(kind: K, ref: string, version: number, project?: string): Lookup<Earlier<K> | undefined> => ({
+  find: 'earlier',
+  kind,
+  ref,
+  project,
+  version,
+})
 
 /** What `decide` gets: under each name of the lookups, what was found. */
 export type FactsOf<L extends Record<string, Lookup>> = { [N in keyof L]: L[N] extends Lookup<infer T> ? T : never }

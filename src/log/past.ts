@@ -5,7 +5,26 @@ import { parseEnvelope } from '../../events/envelope.js'
 import { limits } from '../limits.js'
 import type { AnyFound, Found, Log, Resources } from './log.js'
 import { isKind } from './lookups.js'
-import { currentEvent } from './sqlite/rebuild.js'
+import { currentEvent } from './current-event.js'
+
+/** What a read needs of the log: all of it, or what it had at a position. */
+export type LogThen = Pick<Log, 'resources' | 'readAll' | 'readStream' | 'streamVersion'>
+
+/** The log as it is. */
+export const logNow = (log: Log): LogThen => ({
+  resources: log.resources,
+  readAll: (after, limit) => log.readAll(after, limit),
+  readStream: (stream, after, limit, maxChars) => log.readStream(stream, after, limit, maxChars),
+  streamVersion: (stream) => log.streamVersion(stream),
+})
+
+/** The log without what came after a position. */
+export const logAt = (log: Log, position: number, resources: Resources): LogThen => ({
+  resources,
+  readAll: async (after, limit) => (after < position ? log.readAll(after, Math.min(limit, position - after)) : []),
+  readStream: async (...asked) => (await log.readStream(...asked)).filter((event) => event.position <= position),
+  streamVersion: (stream) => log.versionAt(stream, position),
+})
 
 /** A resource that was there, as a list names it; `project` is the stream of the one that held it, '' for kinds that live in none. */
 export type Listed = { stream: StreamId; kind: Kind; project: string; name: string; id: number }

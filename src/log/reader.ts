@@ -8,6 +8,9 @@ import { openForReading, prepareErasedAt, readHeadKeys, readLogId, type Connecti
 import { readTree } from './tree/open-tree.js'
 import { Proofs } from './tree/proofs.js'
 
+/** Secrets and blobs never come into the tables. */
+const kindsInTables = ['prediction', 'request', 'before'] as const
+
 /** The log as another process reads it, beside the server or without one. */
 export type LogReader = {
   logId: string
@@ -21,7 +24,7 @@ export type LogReader = {
   payload(hash: string): Buffer | undefined
   /** Opens payloads with these master keys from now on. */
   useKeys(keys: readonly Buffer[]): void
-  /** The position of the last erasure; 0 when there was none. */
+  /** The position of the last erasure of rows that the tables had; 0 when there was none. */
   erasedAt(): number
   close(): void
 }
@@ -83,7 +86,7 @@ export const openLogReader = (dataDirectory: string, masterKeys: readonly Buffer
     payload: payloadReader(db, keys),
     useKeys: (given) => keys.use(given),
     headKeys: () => readHeadKeys(db),
-    erasedAt: prepareErasedAt(db),
+    erasedAt: prepareErasedAt(db, kindsInTables),
     close: () => db.close(),
   }
 }

@@ -25,6 +25,8 @@ export type VerifyOptions = {
   logFile: string
   /** SHA-256 of a blob's bytes, or undefined when there is none. Called once for each blob that an event names. */
   blobHash?: (hash: string) => Promise<string | undefined>
+  /** Master keys, one of which wraps each payload's key. Without any it is not checked that payloads can be opened. */
+  masterKeys?: readonly Uint8Array[]
   /** Heads that were kept elsewhere. */
   kept?: KeptHead | readonly KeptHead[]
   onProgress?: (position: number) => void
@@ -43,12 +45,12 @@ const worthAThread = 20_000
  * @example (await verifyLog({ logFile: 'data/log.sqlite' })).ok
  */
 export const verifyLog = async (options: VerifyOptions): Promise<Verification> => {
-  const { logFile, blobHash, onProgress, threadFrom = worthAThread } = options
+  const { logFile, masterKeys = [], blobHash, onProgress, threadFrom = worthAThread } = options
   const progress = progressOf(onProgress)
   const sized = openForReading(logFile)
   const events = lastPosition(sized)
   sized.close()
-  const thread = events >= threadFrom ? await startMeaningThread(logFile, progress.meaning) : undefined
+  const thread = events >= threadFrom ? await startMeaningThread(logFile, masterKeys, progress.meaning) : undefined
   const db = openForReading(logFile)
   try {
     db.exec('BEGIN')
@@ -57,7 +59,7 @@ export const verifyLog = async (options: VerifyOptions): Promise<Verification> =
     // Both go up to the same position: what is written meanwhile is in no walk.
     const bytes = await checkBytes(db, thread?.until ?? Infinity, [options.kept ?? []].flat(), walked, progress.bytes)
     if (thread) checkPages(db, following)
-    const meaning = await (thread?.done ?? checkMeaning(db, progress.meaning))
+    const meaning = await (thread?.done ?? checkMeaning(db, masterKeys, progress.meaning))
     if (!thread) checkPages(db, following)
     if (blobHash) await checkBlobs(meaning, following, blobHash)
     const all = [...inOrder(walked.all, meaning.events), ...meaning.following, ...following.all].slice(0, maxFindings)

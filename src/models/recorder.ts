@@ -2,7 +2,7 @@ import type { StreamId } from '../../events/common.js'
 import { predictionsStream, type PredictionRow } from '../../events/predictions.js'
 import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
-import type { Log, Origin, Submission } from '../log/log.js'
+import type { Key, Log, Origin, Outcome, Submission } from '../log/log.js'
 import type { Vault } from '../vault/vault.js'
 
 /** Predictions of one request, about to be answered. */
@@ -20,11 +20,15 @@ export type Receipt = { model: StreamId; version: number; origin: Origin; rows: 
 
 const brackets = '[]'.length
 
-/** A request's rows as they stand in the payload: JSON objects joined by commas. */
-const textOf = ({ origin, rows }: Served): string =>
-  rows
+/** A request's rows as they stand in the payload: JSON objects joined by commas. @throws Problem too_large */
+const textOf = ({ origin, rows }: Served): { text: string; bytes: number } => {
+  const text = rows
     .map(({ input, output }, row) => JSON.stringify({ request: origin.request ?? '', row, input, output } satisfies PredictionRow))
     .join(',')
+  const bytes = Buffer.byteLength(text) + brackets
+  if (bytes > limits.payloadMaxBytes) throw tooLarge()
+  return { text, bytes }
+}
 
 const tooLarge = () =>
   new Problem('too_large', 'Too large', `the rows and their predictions have more than ${limits.payloadMaxBytes} bytes`, {
@@ -55,11 +59,14 @@ export class PredictionRecorder {
     private readonly vault: Vault,
   ) {}
 
+  /** Whether rows of this model are to be recorded; a deleted one's are, as it was read before. */
+  async records(model: StreamId): Promise<boolean> {
+    return (await this.log.resources.byStream('model', model))?.state.recording !== 'off'
+  }
+
   /** Resolves with the event's position when the rows are durable. @throws Problem too_large */
   async served(served: Served): Promise<number> {
-    const text = textOf(served)
-    const bytes = Buffer.byteLength(text) + brackets
-    if (bytes > limits.payloadMaxBytes) throw tooLarge()
+    const { text, bytes } = textOf(served)
     const { origin, rows, readAt } = served
     const group = this.#groupFor(served, bytes)
     group.requests.push({ origin, rows: rows.length })
@@ -67,6 +74,16 @@ export class PredictionRecorder {
     group.bytes += bytes
     group.readAt = Math.max(group.readAt, readAt)
     return group.done
+  }
+
+  /**
+   * The same for a request with a key, which has an event of its own: the key stands for nothing else. What comes of the request
+   * being sent again is the first outcome.
+   */
+  servedOnce(first: Served, idempotency: Key): Promise<Outcome> {
+    const { origin, rows, readAt } = first
+    const group = { first, requests: [{ origin, rows: rows.length }], texts: [textOf(first).text], readAt }
+    return this.log.submit({ ...this.#submissionOf(group), idempotency })
   }
 
   /** Records that a query scored rows. */
@@ -104,8 +121,9 @@ export class PredictionRecorder {
     return group
   }
 
-  #submissionOf({ first, requests, texts, readAt }: Group): Submission {
+  #submissionOf({ first, requests, texts, readAt }: Pick<Group, 'first' | 'requests' | 'texts' | 'readAt'>): Submission {
     const { model, version, origin } = first
+    const { actor, source } = origin
     const payload = this.vault.seal(Buffer.from(`[${texts.join(',')}]`))
     const data = {
       model,
@@ -117,7 +135,7 @@ export class PredictionRecorder {
       read_at: readAt,
     }
     return {
-      origin: requests.length === 1 ? origin : { ...origin, request: null, correlation: null, causation: null },
+      origin: requests.length === 1 ? origin : { actor, source, request: null, correlation: null, causation: null },
       lookups: {},
       decide: () => [{ stream: predictionsStream(model), event: { type: 'PredictionsServed', data } }],
       payloads: [payload],

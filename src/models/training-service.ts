@@ -7,17 +7,19 @@ import { foldName, type JsonObject, type StreamId } from '../../events/common.js
 import type { ModelVersion } from '../../events/model.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
-import { isProblem, Problem } from '../errors.js'
+import { erased, isProblem, Problem } from '../errors.js'
+import { erasureOfBlob } from '../erasure/find.js'
 import type { Blobs } from '../files/blobs.js'
+import { following } from '../log/following.js'
 import { insist } from '../log/insist.js'
-import type { Origin, Resources } from '../log/log.js'
+import type { Resources } from '../log/log.js'
 import { databaseOf } from './data-source.js'
 import { isOwnEngine, unknownEngine } from './engine.js'
 import { baseVersionKey, type Base } from './fine-tuning.js'
 import type { Progress } from './fit.js'
-import { requesterOf } from './requester.js'
 import type { TrainReport } from './train.js'
 import type { Trainer, Training } from './trainer.js'
+import { trainingRequest } from './training-request.js'
 
 /** The rows of a training's query: its columns, and chunks of comma-joined JSON arrays. */
 export type Selected = { columns: readonly { name: string; type: string }[]; chunks: AsyncIterable<Buffer> }
@@ -28,7 +30,7 @@ type Wanted = { model: StreamId; version: number }
 type Running = Wanted & { abort: AbortController; training?: Training }
 type Options = { ledger: Ledger; blobs: Blobs; trainer: Trainer; select: Select; temporary: string; logger: Logger }
 
-const origin: Origin = { actor: 'trainer', source: 'system', request: null, correlation: null, causation: null }
+const asTrainer = { actor: 'trainer', source: 'system' } as const
 const reasonMaxChars = 10_000
 
 /**
@@ -55,6 +57,11 @@ export class TrainingService {
   /** Whether a version is being trained. */
   get isTraining(): boolean {
     return this.#running !== undefined
+  }
+
+  /** Trainings under way, and those that wait for their turn. */
+  counts(): { running: number; waiting: number } {
+    return { running: this.#running ? 1 : 0, waiting: this.#queue.length }
   }
 
   /** Takes up what an earlier run of the service left: what waited is trained, what was interrupted has failed. */
@@ -145,7 +152,7 @@ export class TrainingService {
       const base = await this.#baseOf(running, using)
       const { position: readAt } = await ledger.log.head()
       const rowsFile = join(work, 'rows')
-      const user = await requesterOf(ledger.log, running.model, version)
+      const user = (await trainingRequest(ledger.log, running.model, version))?.actor
       const asked = { sql: query, db: database, upTo: readAt, ...(user !== undefined && { user }) }
       const { columns, chunks } = await this.options.select(asked, running.abort.signal)
       await pipeline(lines(chunks), createWriteStream(rowsFile), { signal: running.abort.signal })
@@ -189,6 +196,23 @@ export class TrainingService {
     })
   }
 
+  /** @throws Problem when the rows that a version learned from were erased: nothing can go on from it */
+  async requireRows(model: StreamId, version: number): Promise<void> {
+    const found = await this.#wanted({ model, version })
+    const matrix = found?.request.result?.matrix
+    if (matrix === undefined || (await this.options.blobs.has(matrix))) return
+    const gone = await this.#rowsGone(version, matrix)
+    // What is missing for another reason is told by the training that misses it.
+    if (gone.code === 'erased') throw gone
+  }
+
+  async #rowsGone(version: number, matrix: string): Promise<Problem> {
+    const what = `The training matrix of version ${version}`
+    const hint = 'RETRAIN the model on a query of all rows.'
+    const erasure = await erasureOfBlob(this.options.ledger.log, matrix)
+    return erasure ? erased(what, erasure, hint) : new Problem('not_found', 'Rows not found', `${what} is no longer kept`, { hint })
+  }
+
   /** The version that a training goes on from, when it does. */
   async #baseOf({ model }: Wanted, using: JsonObject): Promise<Base | undefined> {
     const version = using[baseVersionKey]
@@ -197,14 +221,14 @@ export class TrainingService {
     const { blobs } = this.options
     const matrix = found?.request.result?.matrix
     if (matrix !== undefined && (await blobs.has(matrix))) return { version, matrixFile: blobs.path(matrix) }
-    throw new Problem('not_found', 'Rows not found', `the rows that version ${version} was trained on are no longer kept`, {
-      hint: 'RETRAIN the model on a query of all rows.',
-    })
+    throw await this.#rowsGone(version, matrix ?? '')
   }
 
-  /** Records a step. */
-  async #settle(command: LedgerCommand): Promise<void> {
-    await this.#insist(() => this.options.ledger.execute(command, origin))
+  /** Records a step, which follows from the request for the version. */
+  async #settle(command: Extract<LedgerCommand, { data: { stream: StreamId; version: number } }>): Promise<void> {
+    const { ledger } = this.options
+    const { stream, version } = command.data
+    await this.#insist(async () => ledger.execute(command, following(asTrainer, await trainingRequest(ledger.log, stream, version))))
   }
 
   /** A training must neither be forgotten nor end without a word. */

@@ -59,7 +59,7 @@ type Query = {
   signal?: AbortSignal
   log: Pick<Log, 'head'>
   analytics: Analytics
-  recorder: Pick<PredictionRecorder, 'served' | 'scored'>
+  recorder: Pick<PredictionRecorder, 'records' | 'served' | 'scored'>
   defaultProject: string
 }
 
@@ -78,12 +78,14 @@ const isServed = (value: unknown): value is Served =>
 const recordServed = async ({ served }: AnalyticsStream, { recorder, origin }: Query, readAt: number): Promise<number[]> => {
   if (served === undefined) return []
   const all = Array.isArray(served) ? (served as unknown[]) : [served]
-  return Promise.all(
-    all.map((one) => {
+  const positions = await Promise.all(
+    all.map(async (one) => {
       if (!isServed(one)) throw new TypeError('predictions came in another shape than they are recorded in')
-      return recorder.served({ model: one.model, version: one.version, rows: one.rows, origin, readAt })
+      if (!(await recorder.records(one.model))) return []
+      return [await recorder.served({ model: one.model, version: one.version, rows: one.rows, origin, readAt })]
     }),
   )
+  return positions.flat()
 }
 
 /** Records scorings inside a query. */

@@ -50,6 +50,13 @@ export class Directory {
     this.lists = listsOf(instance)
   }
 
+  /** The last erasure that took a content; undefined when none did. */
+  async erasure(content: string): Promise<{ position: number; reason: string | null } | undefined> {
+    const sql = 'SELECT position, reason FROM ledger.erasures WHERE list_contains(blobs, $content) ORDER BY position DESC LIMIT 1'
+    const [[position, reason] = []] = await this.rows(sql, { content })
+    return position === undefined ? undefined : { position: Number(position), reason: typeof reason === 'string' ? reason : null }
+  }
+
   private async rows(sql: string, parameters: Record<string, DuckDBValue>): Promise<DuckDBValue[][]> {
     const key = [sql, ...Object.values(parameters).map(String)].join('\n')
     const known = this.lists.get(key)

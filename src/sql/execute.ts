@@ -1,6 +1,7 @@
 import { isProblem } from '../errors.js'
 import { errorMessage, type SqlAnswer, type SqlContext } from './answer.js'
 import { refuseWriteAsOf } from './as-of.js'
+import { refuseDryRun } from './dry-run.js'
 import { evaluateAsSelect } from './evaluate.js'
 import { Reader, type ReaderOptions } from './reader.js'
 import type { SqlRequest, StatementSession } from './request.js'
@@ -41,6 +42,7 @@ export class SqlEngine {
   async #answer(statement: Statement, session: StatementSession): Promise<SqlAnswer> {
     const { reader, writer } = this
     const { context } = session
+    if (session.execution?.dryRun) refuseDryRun(statement)
     switch (statement.kind) {
       case 'select':
         return reader.select({ sql: statement.sql }, session)

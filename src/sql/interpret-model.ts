@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../events/common.js'
+import { recordings, type Recording } from '../../events/model.js'
 import type { ModelCommand } from '../commands/model.js'
 import { Problem, wrong } from '../errors.js'
 import { findEngine } from '../models/engine.js'
@@ -26,7 +28,32 @@ const seedOf = ({ using: { seed } }: Training, scope: CommandScope): number => {
 }
 
 /** Settings with a meaning of their own; the rest goes to the engine. */
-const ownSettings = ['engine', 'tag', 'active', 'seed', 'join_learn_process']
+const ownSettings = ['engine', 'tag', 'active', 'seed', 'recording', 'join_learn_process']
+
+/** Whether the model's answers shall be kept, when the settings say so. */
+const recordingOf = (settings: JsonObject): Recording | undefined => {
+  const said = textSetting(settings, 'recording')
+  const recording = recordings.find((known) => known === said?.toLowerCase())
+  if (said !== undefined && recording === undefined) throw wrong(`recording is all or off, not ${said}`)
+  return recording
+}
+
+const refuseRecording = ({ using }: Training): void => {
+  if (using['recording'] !== undefined)
+    throw wrong('recording is the whole model’s, not a version’s', "ALTER MODEL name SET recording = 'off'")
+}
+
+/** The command of `ALTER MODEL name SET …`, which has one setting. */
+const alter = ({ target, set }: StatementOf<'alter_model'>, scope: CommandScope): ModelCommand => {
+  const recording = recordingOf(set)
+  const others = Object.keys(set).filter((key) => key !== 'recording')
+  if (recording === undefined || others.length > 0)
+    throw wrong(
+      `ALTER MODEL sets recording${others.length > 0 ? `, not ${others.join(', ')}` : ''}`,
+      "ALTER MODEL name SET recording = 'off'; RETRAIN makes a version with other settings, SET active name.version chooses one.",
+    )
+  return { type: 'SetModelRecording', data: { project: target.project ?? scope.db, model: target.name, recording } }
+}
 
 /** The parts of a request that the statement says. */
 const saidOf = (training: Training, db: string) => {
@@ -65,10 +92,13 @@ const create = ({ target, training, ifNotExists, replace }: StatementOf<'create_
     seed: seedOf(training, scope),
     activate: switchSetting(training.using, 'active') ?? true,
   }
-  return { type: 'CreateModel', data: { project, model: target.name, request, unlessExists: ifNotExists, orReplace: replace } }
+  const recording = recordingOf(training.using)
+  const data = { project, model: target.name, request, unlessExists: ifNotExists, orReplace: replace }
+  return { type: 'CreateModel', data: { ...data, ...(recording !== undefined && { recording }) } }
 }
 
 const retrain = ({ verb, target, training }: StatementOf<'retrain_model'>, scope: CommandScope): ModelCommand => {
+  refuseRecording(training)
   if (verb === 'finetune') return finetune(target, training, scope)
   if (target.version !== null) throw wrong('RETRAIN makes a new version; it takes the name of the model without a version')
   const request = {
@@ -100,7 +130,7 @@ const finetune = (target: StatementOf<'retrain_model'>['target'], training: Trai
 
 /** The command of a statement about a model's versions. */
 export const toModelCommand = (
-  statement: StatementOf<'create_model'> | StatementOf<'retrain_model'> | StatementOf<'activate_model'>,
+  statement: StatementOf<'create_model' | 'retrain_model' | 'activate_model' | 'alter_model'>,
   scope: CommandScope,
 ): ModelCommand => {
   switch (statement.kind) {
@@ -108,6 +138,8 @@ export const toModelCommand = (
       return create(statement, scope)
     case 'retrain_model':
       return retrain(statement, scope)
+    case 'alter_model':
+      return alter(statement, scope)
     case 'activate_model': {
       const { project, name, version } = statement.target
       return { type: 'ActivateModelVersion', data: { project: project ?? scope.db, model: name, version } }

@@ -20,7 +20,7 @@ import { systemAnswer } from './statements/system.js'
 export type ReaderOptions = {
   ledger: Ledger
   analytics: Analytics
-  recorder: Pick<PredictionRecorder, 'served' | 'scored'>
+  recorder: Pick<PredictionRecorder, 'records' | 'served' | 'scored'>
   defaultProject: string
   version: string
 }

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs'
 import { foldName, unreachable } from '../../events/common.js'
-import { Problem } from '../errors.js'
+import { erased, Problem } from '../errors.js'
 import { limits } from '../limits.js'
+import { refuseDatabase, refuseTables } from './aside.js'
 import { cloneAst, type AstNode, type AstValue } from './ast/json.js'
 import {
   become,
@@ -30,7 +32,9 @@ import type { ModelUse } from './models/references.js'
 import { rewriteModels } from './models/select.js'
 import { forgetNativeQuery, nativeDatabase } from './native-queries.js'
 import { pivotFiller } from './pivots.js'
+import { projectionRows } from './relations/projections.js'
 import { databaseOfView, requireDatabase, resolveTable, type Found, type Place } from './resolve.js'
+import type { FileEntry } from './directory.js'
 import type { Scope } from './scope.js'
 import type { Read, Session } from './session.js'
 import { positionOfAt } from './time-travel.js'
@@ -161,6 +165,7 @@ export class Rewriter {
     const database = nativeDatabase(ref)
     if (database === undefined) return this.below(ref, scope)
     forgetNativeQuery(ref)
+    if (this.session.isAside) refuseDatabase(database)
     await requireDatabase(this.place(scope), database)
     return this.below(ref, { ...scope, db: database, ctes: new Map(), entries: [] })
   }
@@ -201,6 +206,7 @@ export class Rewriter {
       ref['table_name'] = cte
       return
     }
+    if (this.session.isAside) refuseTables(parts, scope.db, at !== undefined)
     const clock = { connection: this.session.connection, directory: this.session.directory, head: this.session.head }
     const position = at ? await positionOfAt(clock, at) : scope.position
     if (at && textOf(at, 'unit').toUpperCase() !== 'VERSION') this.session.keep = false
@@ -236,15 +242,32 @@ export class Rewriter {
         return template(this.session.connection, found.relation.sql, {
           position: integerConstant(scope.position),
           project: found.project ? textConstant(found.project.stream) : nullConstant(),
+          ...(found.relation.live === true && { projections: this.now() }),
           ...(found.relation.ofViews === true && { views: textConstant(await this.session.viewColumns(scope.position)) }),
         })
       case 'file':
-        return selectNode([star('')], tableFunction('read_parquet', textConstant(`${this.session.blobsDirectory}/${found.file.content}`)))
+        return this.file(found.file)
       case 'view':
         return this.view(found, scope)
       default:
         return unreachable(found)
     }
+  }
+
+  private async file({ name, content }: FileEntry): Promise<AstNode> {
+    const path = `${this.session.blobsDirectory}/${content}`
+    if (!existsSync(path)) {
+      const erasure = await this.session.directory.erasure(content)
+      if (erasure)
+        throw erased(`The content of files.${name}`, erasure, 'Upload it again, or read another content: files.name AT (VERSION => …).')
+    }
+    return selectNode([star('')], tableFunction('read_parquet', textConstant(path)))
+  }
+
+  /** How things stand changes without the log: what is rewritten with it is not kept. */
+  private now(): AstNode {
+    this.session.keep = false
+    return textConstant(projectionRows(this.session.tables))
   }
 
   private async view({ view, project }: Extract<Found, { kind: 'view' }>, scope: Scope): Promise<AstNode> {

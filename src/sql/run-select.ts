@@ -11,6 +11,7 @@ import { modelLoader } from './models/load.js'
 import { checkAborted } from './models/staging.js'
 import { answerTable } from './outcomes/answer-table.js'
 import { keptText, rewrite, rewriteAndKeep, type Rewritten } from './rewrites.js'
+import { upToDate } from './relations/projections.js'
 import type { Frame, SelectRequest, SelectServices } from './select.js'
 import { accountOf, defineMacros } from './session-user.js'
 import type { ScoringMode, Session } from './session.js'
@@ -42,6 +43,8 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
     directory: new Directory(connection, database.instance),
     head: request.upTo,
     blobsDirectory: services.blobsDirectory,
+    tables: request.aside ?? services.tables ?? upToDate(request.upTo),
+    isAside: request.aside !== undefined,
     params: request.params ?? {},
     account: accountOf(request.user),
     macros: new Map(),

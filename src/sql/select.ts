@@ -1,5 +1,6 @@
 import type { RowFormat } from './encode/chunks.js'
 import type { LoadModel } from './models/load.js'
+import type { TablesStatus } from './relations/projections.js'
 import type { Wanted } from './outcomes/wanted.js'
 import type { Served } from './session.js'
 
@@ -23,6 +24,8 @@ export type SelectRequest = {
   wanted?: Wanted
   /** How the rows are written: JSON unless said otherwise. */
   format?: RowFormat
+  /** It is answered beside the tables, which cannot be read; this is how they stand. */
+  aside?: TablesStatus
 }
 
 /** Which version of a model scored how many rows. */
@@ -37,5 +40,5 @@ export type Frame =
   | { rows: Buffer }
   | { end: { rows: number; scored: Scored[] } }
 
-/** `loadModel` is the engine's unless another one is given. */
-export type SelectServices = { blobsDirectory: string; signal: AbortSignal; loadModel?: LoadModel }
+/** `tables` tells how the tables stand when the query came; `loadModel` is the engine's unless another one is given. */
+export type SelectServices = { blobsDirectory: string; signal: AbortSignal; tables?: TablesStatus; loadModel?: LoadModel }

@@ -3,6 +3,7 @@ import type { Directory } from './directory.js'
 import type { ModelFunctions, Run } from './models/functions.js'
 import type { BoundModel, ScoringModel } from './models/scoring-model.js'
 import type { AstNode } from './ast/json.js'
+import type { TablesStatus } from './relations/projections.js'
 import type { Sources, Text } from './sources.js'
 
 /** Rows that were given in WHERE and answered one by one: what was sent, and what came of it. */
@@ -28,6 +29,10 @@ export type Session = {
   /** The last position that the statement may see. */
   head: number
   blobsDirectory: string
+  /** How the tables stood when the statement came. */
+  tables: TablesStatus
+  /** There are no tables here: only what tells of this moment can be read. */
+  isAside: boolean
   params: Record<string, unknown>
   /** Who asks, as clients know it: `ada@localhost`. */
   account: string

@@ -3,8 +3,10 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { foldName, resourceName } from '../../events/common.js'
 import type { FileContent } from '../../events/file.js'
+import { isStaleBase } from '../commands/file.js'
 import type { Execution, Ledger } from '../commands/ledger.js'
-import { isProblem, notFound, Problem, wrong } from '../errors.js'
+import { erasureOfBlob } from '../erasure/find.js'
+import { erased, isProblem, notFound, Problem, wrong } from '../errors.js'
 import type { Blobs } from '../files/blobs.js'
 import { limits } from '../limits.js'
 import type { Found, Origin } from '../log/log.js'
@@ -100,13 +102,14 @@ export class TableWriter {
         try {
           return await this.#append(file, statement, writing)
         } catch (error) {
-          if (!isProblem(error) || error.code !== 'version_mismatch' || attempt >= limits.insertRetriesMax) throw error
+          if (!isStaleBase(error) || attempt >= limits.insertRetriesMax) throw error
         }
     })
   }
 
   async #append(file: string, { columns: into, rows }: StatementOf<'insert'>, writing: Writing): Promise<Written> {
     const { state } = await this.#found(file)
+    await this.#requireContent(file, state.content)
     const after = { content: state.content, columns: state.columns, into }
     const { content, positions } = await this.#make({ sql: writing.query, within: rows }, writing, after)
     const added = content.row_count - state.row_count
@@ -114,6 +117,14 @@ export class TableWriter {
     const data = { file, base: state.content, content: { ...content, original_name: state.original_name } }
     const outcome = await this.options.ledger.execute({ type: 'AppendToFile', data }, writing.origin, writing.execution)
     return { rows: added, positions: [...positions, ...outcome.positions] }
+  }
+
+  /** Rows cannot be added to those that were erased. */
+  async #requireContent(file: string, content: string): Promise<void> {
+    const { blobs, ledger } = this.options
+    if (await blobs.has(content)) return
+    const erasure = await erasureOfBlob(ledger.log, content)
+    if (erasure) throw erased(`The content of files.${file}`, erasure, `CREATE OR REPLACE TABLE files.${file} (SELECT …) begins it anew.`)
   }
 
   async #found(name: string): Promise<Found<'file'>> {

@@ -9,6 +9,7 @@ import type { Analytics } from './answer-query.js'
 import { allRows, tableOf, type SqlAnswer } from './answer.js'
 import type { CommandScope } from './command-scope.js'
 import { modelRow } from './describe-model.js'
+import { plannedAnswer } from './dry-run.js'
 import { toModelCommand } from './interpret-model.js'
 import { toCommands } from './interpret.js'
 import { checkNames } from './outcomes/column-names.js'
@@ -22,7 +23,7 @@ import { refuseUnavailable } from './unavailable.js'
 export type WriterOptions = {
   ledger: Ledger
   analytics: Analytics
-  trainings: { enqueue: (model: StreamId, version: number) => void }
+  trainings: { enqueue: (model: StreamId, version: number) => void; requireRows: (model: StreamId, version: number) => Promise<void> }
   tables: Pick<TableWriter, 'create' | 'insert'>
   defaultProject: string
   version: string
@@ -44,7 +45,8 @@ export class Writer {
     if (statement.kind === 'create_view' || statement.kind === 'alter_view') await this.#checkSource(statement, session)
     const commands = (await toCommands(statement, this.#scope(context.db))) ?? refuseUnavailable(statement)
     if (commands.length === 0) return { type: 'ok', affected_rows: null, context, positions: [] }
-    const { positions } = await this.options.ledger.executeAll(commands, origin, execution)
+    const { positions, planned } = await this.options.ledger.executeAll(commands, origin, execution)
+    if (planned) return plannedAnswer(planned, context)
     return { type: 'ok', affected_rows: null, context, positions }
   }
 
@@ -66,7 +68,8 @@ export class Writer {
   /** Has a version trained, and answers the row that describes it. */
   async train(statement: StatementOf<'create_model' | 'retrain_model'>, session: StatementSession): Promise<SqlAnswer> {
     const { context, origin, execution } = session
-    const { resource, positions } = await this.#train(toModelCommand(statement, this.#scope(context.db)), origin, execution)
+    const { resource, positions, planned } = await this.#train(toModelCommand(statement, this.#scope(context.db)), origin, execution)
+    if (planned) return plannedAnswer(planned, context)
     const version = resource?.kind === 'model' ? resource.state.versions.at(-1) : undefined
     if (resource?.kind !== 'model' || !version || positions.length === 0) return { type: 'ok', affected_rows: null, context, positions }
     const project = await this.#resources.byStream('project', resource.state.project)
@@ -125,11 +128,28 @@ export class Writer {
   }
 
   async #train(command: LedgerCommand, origin: Origin, execution: Execution = {}): Promise<Outcome> {
+    if (command.type === 'FinetuneModel') await this.#requireRows(command.data)
     const outcome = await this.options.ledger.execute(command, origin, execution)
     const { resource, positions, repeated } = outcome
     const version = resource?.kind === 'model' ? resource.state.versions.at(-1) : undefined
     if (resource && version && positions.length > 0 && !repeated) this.options.trainings.enqueue(resource.stream, version.version)
     return outcome
+  }
+
+  /** Refuses to go on from rows that were erased; what is not there is the command's to refuse. */
+  async #requireRows({
+    project: inProject,
+    model: name,
+    version,
+  }: {
+    project: string
+    model: string
+    version: number | null
+  }): Promise<void> {
+    const project = await this.#resources.one('project', inProject)
+    const model = project && (await this.#resources.one('model', name, project))
+    const from = version ?? model?.state.active
+    if (model && typeof from === 'number') await this.options.trainings.requireRows(model.stream, from)
   }
 
   async #checkSource({ target, source }: StatementOf<'create_view' | 'alter_view'>, session: StatementSession): Promise<void> {

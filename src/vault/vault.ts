@@ -97,6 +97,16 @@ export class Vault {
     this.#fingerprintKey = key
   }
 
+  /** Whether a payload's key is there and is the one that was wrapped for it under a master key that is known. */
+  unwraps({ hash, keyId, wrapped }: Omit<StoredPayload, 'body'>): boolean {
+    if (wrapped === null) return false
+    try {
+      return this.unwrap({ keyId, wrapped }, hash).length === masterKeyBytes
+    } catch {
+      return false
+    }
+  }
+
   /** Tells whether two texts are the same without telling anything of them: they may hold secrets. */
   fingerprint(text: string): string {
     return createHmac('sha256', this.fingerprintKey).update(text).digest('hex')

@@ -104,7 +104,8 @@ test('the audit gives what the README promises', async () => {
   expect(out).toMatch(/anonymous +\| AgentCreated/)
   for (const type of ['SkillCreated', 'FileCreated', 'ModelTrained', 'PredictionsServed']) expect(out).toContain(type)
   expect(out).toContain('The log holds')
-  expect(out).toContain('Proven up to position')
+  expect(out).toContain('"path":"","value":{')
+  expect(out).toContain('Proven: positions 1 to')
   expect(out).toContain('audit.duckdb holds the log up to position')
 }, 60_000)
 

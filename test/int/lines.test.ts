@@ -1,3 +1,4 @@
+import { upToDate } from '../../src/sql/relations/projections.js'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
@@ -44,7 +45,13 @@ const told = () => {
 const end: Frame = { end: { rows: 0, scored: [] } }
 
 const serve = async (run: (request: SelectRequest, signal: AbortSignal) => AsyncIterable<Frame>, ensure = () => Promise.resolve()) => {
-  const server = createQueryServer({ ensure, run, onBegun: () => undefined, onEnded: () => undefined })
+  const server = createQueryServer({
+    arrived: ({ upTo }) => upToDate(upTo),
+    ensure,
+    run,
+    onBegun: () => undefined,
+    onEnded: () => undefined,
+  })
   server.on('connection', (line) => closers.push(() => line.destroy()))
   closers.push(() => server.close())
   await once(server.listen(path), 'listening')

@@ -151,7 +151,7 @@ describe('tables that others built are not continued', () => {
     const database = await replayed(log)
     const connection = await database.connect()
     await connection.run(`UPDATE ledger.checkpoint SET fingerprint = 'older'`)
-    await expect(Replay.open({ events: log, payloads: log, database })).rejects.toThrow('another release built them')
+    await expect(Replay.open({ events: log, payloads: log, database })).rejects.toThrow('another release')
   })
 })
 

@@ -70,8 +70,8 @@ beforeEach(async () => {
   engine = new SqlEngine({
     ledger,
     analytics,
-    trainings: { enqueue: (model, version) => void trained.push([model, version]) },
-    recorder: { served: note, scored: note },
+    trainings: { enqueue: (model, version) => void trained.push([model, version]), requireRows: () => Promise.resolve() },
+    recorder: { records: () => Promise.resolve(true), served: note, scored: note },
     tables: new TableWriter({ ledger, blobs: new Blobs(directory), directory }),
     defaultProject: 'mindsdb',
     version: '1.2.3',

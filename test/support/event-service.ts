@@ -4,7 +4,10 @@ import { createApp } from '../../src/http/app.js'
 import { EventStreams, type StreamBounds } from '../../src/http/event-stream.js'
 import { eventRoutes } from '../../src/http/events.js'
 import { historyRoutes } from '../../src/http/history.js'
+import { readingOf } from '../../src/http/reading.js'
+import { authRoutes } from '../../src/http/auth.js'
 import { addressOf, createHttpServer, listen, stopListening } from '../../src/http/server.js'
+import { Sessions } from '../../src/http/sessions.js'
 import { limits } from '../../src/limits.js'
 import { EventFeed } from '../../src/log/event-feed.js'
 import { Histories } from '../../src/log/history.js'
@@ -14,8 +17,10 @@ import { testKey } from './log.js'
 
 export type EventService = { url: string; log: SqliteLog; ledger: Ledger; feed: EventFeed; stop: () => Promise<void> }
 
+type Options = Partial<StreamBounds> & { port?: number; user?: { username: string; password: string } }
+
 /** The part of the service that offers the log, over a real log and server: it starts and stops in milliseconds. */
-export const startEventService = async (file: string, bounds: Partial<StreamBounds> = {}, port = 0): Promise<EventService> => {
+export const startEventService = async (file: string, { port = 0, user, ...bounds }: Options = {}): Promise<EventService> => {
   const vault = new Vault(testKey)
   const log = new SqliteLog({ file, vault })
   const feed = await EventFeed.of(log)
@@ -29,9 +34,19 @@ export const startEventService = async (file: string, bounds: Partial<StreamBoun
     isTraining: () => false,
   }
   const logger = pino({ level: 'silent' })
-  const routes = [...eventRoutes(log, feed, streams), ...historyRoutes(log, new Histories(log, feed.slices.turns))]
+  const noPast = () => {
+    throw new TypeError('this part of the service knows no past')
+  }
+  const reading = readingOf({ log, past: { positionAsOf: noPast, resourcesAt: noPast }, version: '0' })
+  const ledger = new Ledger(log, vault)
+  const sessions = user && new Sessions(user)
+  const routes = [
+    ...authRoutes(sessions),
+    ...eventRoutes(log, feed, streams),
+    ...historyRoutes(reading, new Histories(log, feed.slices.turns)),
+  ]
   const hosts = { guarded: true, own: '127.0.0.1', allowed: [] }
-  const server = createHttpServer(createApp({ routes, about, sessions: undefined, hosts, logger }))
+  const server = createHttpServer(createApp({ ledger, routes, about, sessions, hosts, logger }))
   const url = addressOf(await listen(server, { host: '127.0.0.1', port }, logger))
   const stop = async () => {
     streams.stop()
@@ -39,5 +54,5 @@ export const startEventService = async (file: string, bounds: Partial<StreamBoun
     feed.close()
     await log.close()
   }
-  return { url, log, ledger: new Ledger(log, vault), feed, stop }
+  return { url, log, ledger, feed, stop }
 }

@@ -28,7 +28,7 @@ const tables = `
   CREATE TABLE ledger.jobs_history (stream VARCHAR, id BIGINT, project VARCHAR, name VARCHAR COLLATE NOCASE, query VARCHAR, if_query VARCHAR, start_at VARCHAR, end_at VARCHAR, schedule VARCHAR, next_run_at VARCHAR, ${history});
   CREATE TABLE ledger.job_runs_started (position BIGINT, actor VARCHAR, job VARCHAR, run VARCHAR, due_at TIMESTAMP, started_at TIMESTAMP);
   CREATE TABLE ledger.job_runs_finished (position BIGINT, finished_at TIMESTAMP, job VARCHAR, run VARCHAR, outcome VARCHAR, error VARCHAR, statements JSON);
-  CREATE TABLE ledger.events (position BIGINT, stream VARCHAR, version BIGINT, type VARCHAR, schema INTEGER, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, correlation VARCHAR, causation VARCHAR, data JSON);
+  CREATE TABLE ledger.events (position BIGINT, stream VARCHAR, version BIGINT, type VARCHAR, schema INTEGER, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, correlation VARCHAR, causation VARCHAR, traceparent VARCHAR, data JSON);
   CREATE TABLE ledger.prediction_receipts (position BIGINT, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, model VARCHAR, version INTEGER, rows BIGINT, statement VARCHAR, read_at BIGINT, payload VARCHAR);
   CREATE TABLE ledger.erasures (position BIGINT, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, what VARCHAR, subject VARCHAR, reason VARCHAR, payloads VARCHAR[], blobs VARCHAR[]);
   CREATE TABLE ledger.predictions (position BIGINT, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, model VARCHAR, version INTEGER, row INTEGER, input JSON, output JSON, readable BOOLEAN);`
@@ -101,7 +101,7 @@ export class TestLedger {
   async events(head: number): Promise<void> {
     this.head = head
     await this
-      .run(`INSERT INTO ledger.events SELECT i, 's' || i, 1, 'Changed', 1, TIMESTAMP '2026-01-01' + to_minutes(i), 'ada', 'rest', NULL, NULL, NULL, json_object('n', i, 'key', json_object('$secret', 'abc'))
+      .run(`INSERT INTO ledger.events SELECT i, 's' || i, 1, 'Changed', 1, TIMESTAMP '2026-01-01' + to_minutes(i), 'ada', 'rest', NULL, NULL, NULL, NULL, json_object('n', i, 'key', json_object('$secret', 'abc'))
       FROM range(1, ${head + 1}) AS t(i)`)
   }
 

@@ -33,7 +33,12 @@ export const send = async (
   })
   const text = await response.text()
   const type = response.headers.get('content-type') ?? ''
-  return { status: response.status, type, headers: response.headers, body: type.includes('json') && text !== '' ? JSON.parse(text) : text }
+  return {
+    status: response.status,
+    type,
+    headers: response.headers,
+    body: /[/+]json(?:;|$)/.test(type) && text !== '' ? JSON.parse(text) : text,
+  }
 }
 
 export type SqlReply = { type: string; column_names: string[]; data: unknown[][]; error_message?: string; context: { db: string } }

@@ -9,20 +9,29 @@ const open = async (log: MemoryLog) => {
   const replay = await Replay.open({ events: log, payloads: log, database: await DuckDBInstance.create(':memory:') })
   const states: ProjectorState[] = []
   let fatal = 0
-  const options = { replay, events: log, followerIntervalMs: 60_000, followerBatchEvents: 1_000, onFatal: () => (fatal += 1) }
+  const troubles: string[] = []
+  const options = {
+    replay,
+    events: log,
+    followerIntervalMs: 60_000,
+    followerBatchEvents: 1_000,
+    onFatal: () => (fatal += 1),
+    onTrouble: (reason: string) => troubles.push(reason),
+  }
   const projector = new Projector({ ...options, onState: (state) => states.push(state) })
-  return { projector, states, fatals: () => fatal }
+  return { projector, states, fatals: () => fatal, troubles }
 }
 
 test('a log that cannot be read for a moment is read the next time', async () => {
   const log = new MemoryLog()
-  const { projector, states, fatals } = await open(log)
+  const { projector, states, fatals, troubles } = await open(log)
   log.append(skill(1))
   const read = log.read.bind(log)
   log.read = () => {
     throw new Error('the disk is away')
   }
   await expect(projector.ensure(1)).rejects.toMatchObject({ code: 'analytics_unavailable' })
+  expect(troubles).toEqual(['The tables cannot be brought up to date at the moment: the disk is away'])
   log.read = read
   await projector.ensure(1)
   expect(states).toEqual([{ position: 1, head: 1, stopped: null }])

@@ -5,7 +5,8 @@ import { renderEnvelope } from '../../../events/envelope.js'
 import { erasedPayloadsOf, payloadsOf } from '../../../events/references.js'
 import { Problem, wrong } from '../../errors.js'
 import { limits } from '../../limits.js'
-import type { AnyFound, Changed, NewEvent, Origin, Outcome, Submission } from '../log.js'
+import { checkExpects } from '../expects.js'
+import type { AnyFound, Changed, Keyed, NewEvent, Origin, Outcome, Reply, Submission, Written } from '../log.js'
 import type { MerkleTree } from '../tree/merkle-tree.js'
 import { openTree } from '../tree/open-tree.js'
 import { Proofs } from '../tree/proofs.js'
@@ -18,6 +19,11 @@ import type { Connection } from './schema.js'
 import { nextInstant, readTail, type Tail } from './tail.js'
 
 type StoredAnswer = { fingerprint: string; answer: string }
+/** What is remembered of a request: what came of it, and, once it was rendered, the answer. */
+type Remembered = Outcome & { reply?: Reply }
+
+/** Of a request that was answered without a command: there was nothing to do. */
+const nothingDone: Outcome = { positions: [], stream: null, resource: null, repeated: false }
 
 /**
  * The only writer: carries out commands, each in a savepoint of the transaction that the batch shares.
@@ -29,6 +35,7 @@ export class Drain {
   readonly proofs: Proofs
   #tail: Tail
   #changed = new Map<string, EventDefinition['kind']>()
+  #written: Written[] = []
   readonly #db: Connection
   readonly #vault: Vault
   readonly #insertEvent
@@ -37,6 +44,7 @@ export class Drain {
   readonly #endRotation
   readonly #answer
   readonly #remember
+  readonly #after
   readonly #statements
 
   constructor(db: Connection, vault: Vault) {
@@ -53,7 +61,10 @@ export class Drain {
     this.#erase = prepareErase(db)
     this.#endRotation = prepareEndRotation(db, vault)
     this.#answer = db.prepare<[string, string], StoredAnswer>('SELECT fingerprint, answer FROM answers WHERE actor = ? AND key = ?')
-    this.#remember = db.prepare<[string, string, string, string, string]>('INSERT INTO answers VALUES (?, ?, ?, ?, ?)')
+    this.#remember = db.prepare<[string, string, string, string, string]>(
+      'INSERT INTO answers VALUES (?, ?, ?, ?, ?) ON CONFLICT (actor, key) DO UPDATE SET answer = excluded.answer',
+    )
+    this.#after = db.prepare<[number], string>('SELECT text FROM events WHERE position > ? ORDER BY position').pluck()
     this.#statements = {
       begin: db.prepare('BEGIN IMMEDIATE'),
       commit: db.prepare('COMMIT'),
@@ -68,13 +79,19 @@ export class Drain {
     return this.#tail
   }
 
-  /** The streams that the batch wrote to, or tried to. */
+  /** The streams that the batch wrote to. */
   get changed(): Changed {
     return this.#changed
   }
 
+  /** The events of the batch. */
+  get written(): readonly Written[] {
+    return this.#written
+  }
+
   begin(): void {
     this.#changed = new Map()
+    this.#written = []
     this.#statements.begin.run()
   }
 
@@ -94,39 +111,78 @@ export class Drain {
    */
   carryOut(submission: Submission): Outcome {
     const before = this.#tail
+    const { length } = this.#written
     this.#statements.savepoint.run()
     try {
       const outcome = this.repeated(submission) ?? this.#decide(submission)
-      this.#statements.release.run()
+      if (submission.dryRun) this.#undo(before, length)
+      else this.#statements.release.run()
       return outcome
     } catch (error) {
       if (isStorageError(error)) throw error
       // Ours: SQLite is well, and only this command is undone.
-      this.#statements.undo.run()
-      this.#statements.release.run()
-      if (this.#tail !== before) this.#tree.reset(leafReader(this.#db), before.position)
-      this.#tail = before
+      this.#undo(before, length)
       throw error
     }
   }
 
-  /** The stored answer of the same command sent before. @throws Problem 422 when the key came with another request */
-  repeated({ origin, idempotency }: Pick<Submission, 'origin' | 'idempotency'>): Outcome | undefined {
+  #undo(before: Tail, written: number): void {
+    this.#statements.undo.run()
+    this.#statements.release.run()
+    if (this.#tail !== before) this.#tree.reset(leafReader(this.#db), before.position)
+    this.#tail = before
+    this.#written.length = written
+  }
+
+  /** What came of the same command sent before. @throws Problem 422 when the key came with another request */
+  repeated(keyed: Keyed): Outcome | undefined {
+    const remembered = this.#remembered(keyed)
+    if (!remembered) return undefined
+    const { reply: _, ...outcome } = remembered
+    return { ...outcome, repeated: true }
+  }
+
+  /** The answer to the same request sent before, once it was kept. @throws Problem 422 when the key came with another request */
+  replyTo(keyed: Keyed): Reply | undefined {
+    return this.#remembered(keyed)?.reply
+  }
+
+  /** Keeps an answer, unless one is kept; gives the one that is. */
+  keepReply(keyed: Keyed, reply: Reply): Reply {
+    const before = this.#remembered(keyed)
+    if (before?.reply) return before.reply
+    this.#note(keyed, { ...(before ?? nothingDone), reply })
+    return reply
+  }
+
+  #note({ origin, idempotency }: Keyed, remembered: Remembered): void {
+    if (!idempotency) return
+    const { key, fingerprint } = idempotency
+    this.#remember.run(origin.actor, key, fingerprint, JSON.stringify(remembered), new Date().toISOString())
+  }
+
+  #remembered({ origin, idempotency }: Keyed): Remembered | undefined {
     const stored = idempotency && this.#answer.get(origin.actor, idempotency.key)
     if (!stored) return undefined
     if (stored.fingerprint !== idempotency.fingerprint)
       throw new Problem('idempotency_mismatch', 'Idempotency key reused', 'this Idempotency-Key came before with another request', {
         hint: 'Use a new key for a new request.',
       })
-    return { ...(JSON.parse(stored.answer) as Outcome), repeated: true }
+    return JSON.parse(stored.answer) as Remembered
   }
 
   #decide(submission: Submission): Outcome {
     // Over REST a path may say a name or an id; a statement says names.
     const orId = submission.origin.source !== 'sql'
-    const events = submission.decide(this.resources.lookUpAll(submission.lookups, orId))
+    const before = this.#tail
+    const facts = this.resources.lookUpAll(submission.lookups, orId)
+    if (submission.further) Object.assign(facts, this.resources.lookUpAll(submission.further(facts), orId))
+    const events = submission.decide(facts)
+    const subject = submission.subject === undefined ? undefined : (facts[submission.subject] as AnyFound | undefined)
+    // Only now: a request that would be refused anyway is refused for that.
+    if (submission.expects) checkExpects(submission.expects, subject?.version)
     const named = new Set(events.flatMap(({ event }) => payloadsOf(event.type, event.data)))
-    let resource: AnyFound | null = null
+    let resource: AnyFound | null = events.length === 0 ? (subject ?? null) : null
     const positions = events.map((event) => {
       resource = this.#append(event, submission) ?? null
       return this.#tail.position
@@ -137,10 +193,13 @@ export class Drain {
       if (event.type === 'MasterKeyRotated') this.#endRotation(event.data)
     }
     const stream = events.at(-1)?.stream ?? null
+    if (submission.dryRun) return { positions: [], stream, resource, repeated: false, planned: this.#after.all(before.position) }
+    for (const { stream, event } of events) {
+      const kind = catalogue.get(event.type)?.kind
+      if (kind) this.#changed.set(stream, kind)
+    }
     const outcome: Outcome = { positions, stream, resource, repeated: false }
-    const { origin, idempotency } = submission
-    if (idempotency)
-      this.#remember.run(origin.actor, idempotency.key, idempotency.fingerprint, JSON.stringify(outcome), new Date().toISOString())
+    this.#note(submission, outcome)
     return outcome
   }
 
@@ -157,8 +216,6 @@ export class Drain {
     const version = this.resources.versionOf(stream) + 1
     const at = nextInstant(this.#tail.microseconds, Date.now())
     const { type, data } = event
-    const kind = catalogue.get(type)?.kind
-    if (kind) this.#changed.set(stream, kind)
     const text = renderEnvelope({ position, stream, version, type, schema: currentSchema(type), recorded_at: at.text, ...origin, data })
     if (Buffer.byteLength(text) > limits.eventMaxBytes)
       throw new Problem('too_large', 'Too large', `the ${type} event would have more than ${limits.eventMaxBytes} bytes`, {
@@ -167,6 +224,7 @@ export class Drain {
     const leaf = leafHash(text)
     const chain = chainLeaf(this.#tail.chain, leaf)
     this.#insertEvent.run(position, text, chain)
+    this.#written.push({ event, source: origin.source })
     this.#tree.append(leaf)
     this.#tail = { position, chain, microseconds: at.microseconds }
     return this.resources.apply(stream, version, position, at.text, event)

@@ -1,13 +1,9 @@
-import { upcast, type LedgerEvent } from '../../../events/catalogue.js'
-import { parseEnvelope, type Envelope } from '../../../events/envelope.js'
+import { parseEnvelope } from '../../../events/envelope.js'
 import { codeFingerprint } from '../../../events/fingerprint.js'
+import { currentEvent } from '../current-event.js'
 import type { StoredEvent } from '../log.js'
 import { ResourceTable } from './resource-table.js'
 import { readMeta, type Connection } from './schema.js'
-
-/** The event in today's shape, whatever release wrote it. */
-export const currentEvent = (envelope: Envelope): LedgerEvent =>
-  ({ type: envelope.type, data: upcast(envelope.type, envelope.schema, envelope.data) }) as unknown as LedgerEvent
 
 /** Builds `resources` and `links` anew from the events, in one transaction. Returns how many events it folded. */
 export const rebuildResources = (db: Connection): number => {

@@ -1,9 +1,12 @@
 import { LRUCache } from 'lru-cache'
+import { secretsOf } from '../../../events/references.js'
 import { catalogue, evolve, hasLinks, linksOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue.js'
-import { foldName, type StreamId } from '../../../events/common.js'
+import { foldName, type JsonObject, type StreamId } from '../../../events/common.js'
+import { parseEnvelope } from '../../../events/envelope.js'
 import { conflict, wrong } from '../../errors.js'
 import { limits } from '../../limits.js'
-import { isKind, type AnyFound, type Found, type Lookup } from '../lookups.js'
+import { currentEvent } from '../current-event.js'
+import { isKind, type AnyFound, type Found, type Lookup, type Earlier } from '../lookups.js'
 import type { Connection } from './schema.js'
 
 type Row = { stream: StreamId; kind: Kind; id: number; version: number; created_at: string; updated_at: string; state: string }
@@ -28,6 +31,8 @@ export class ResourceTable {
   readonly #count
   readonly #linked
   readonly #version
+  readonly #history
+  readonly #readable
   readonly #upsert
   readonly #remove
   readonly #link
@@ -45,6 +50,10 @@ export class ResourceTable {
       `SELECT ${columns} FROM links JOIN resources ON resources.stream = links.source WHERE links.target = ? AND kind = ? ORDER BY id`,
     )
     this.#version = db.prepare<[string], number | null>('SELECT max(version) FROM events WHERE stream = ?').pluck()
+    this.#history = db
+      .prepare<[string, number], string>('SELECT text FROM events WHERE stream = ? AND version <= ? ORDER BY version')
+      .pluck()
+    this.#readable = db.prepare<[string], number>('SELECT 1 FROM payloads WHERE hash = ? AND wrapped IS NOT NULL').pluck()
     this.#upsert = db.prepare<[string, string, string, string, number, number, string, string, string]>(
       `INSERT INTO resources (stream, kind, project, name, id, version, created_at, updated_at, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (stream) DO UPDATE SET
@@ -95,6 +104,14 @@ export class ResourceTable {
     return this.#version.get(stream) ?? 0
   }
 
+  /** What a resource was at an earlier version of its own, or is at its newest. */
+  earlier<K extends Kind>({ kind, stream, version: newest }: Found<K>, version: number): Earlier<K> | undefined {
+    if (version < 1 || version > newest) return undefined
+    let state: States[K] | undefined
+    for (const text of this.#history.iterate(stream, version)) state = evolve(kind, state, currentEvent(parseEnvelope(text)))
+    return state && { state, erased: secretsOf(state as JsonObject).filter((hash) => this.#readable.get(hash) === undefined) }
+  }
+
   /** Answers a decision's lookups. What two of them need alike is read once. */
   lookUpAll(lookups: Readonly<Record<string, Lookup>>, orId: boolean): Record<string, unknown> {
     const scopes = new Map<string, string | undefined>()
@@ -127,6 +144,10 @@ export class ResourceTable {
         return lookup.refs.map((ref) => (scope === undefined ? undefined : this.one(lookup.kind, ref, scope, orId)))
       case 'contents':
         return scope === undefined ? [] : this.contents(scope)
+      case 'earlier': {
+        const found = scope === undefined ? undefined : this.one(lookup.kind, lookup.ref, scope, orId)
+        return found && this.earlier(found, lookup.version)
+      }
       case 'users': {
         const used = scope === undefined ? undefined : this.#row(lookup.of, lookup.ref, scope, orId)
         return used ? this.linked(lookup.kind, used.stream) : []

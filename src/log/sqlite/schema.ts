@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { treeTable } from '../tree/tile-store.js'
+import { erasureKinds, type ErasureKind } from '../../../events/log.js'
 
 export type Connection = Database.Database
 
@@ -46,6 +46,9 @@ const schema = `
     PRIMARY KEY (actor, key)
   ) STRICT, WITHOUT ROWID;
 `
+
+/** Complete tiles of the Merkle tree over the events: 126 hashes, a page, in each row (see tree/tile-store.ts). */
+const treeTable = `CREATE TABLE IF NOT EXISTS tree (id INTEGER PRIMARY KEY, nodes BLOB NOT NULL) STRICT`
 
 /**
  * Rows stand in the order in which they came and never move: what is overwritten in one is nowhere else. In a tree ordered
@@ -115,10 +118,16 @@ export const noteHeadKey = (db: Connection, vkey: string): void => {
   db.prepare(`INSERT INTO meta VALUES ('head_keys', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`).run(keys)
 }
 
-/** Reads the position of the last erasure; 0 when there was none. The log's own stream is short. */
-export const prepareErasedAt = (db: Connection): (() => number) => {
-  const last = db.prepare<[], number | null>(`SELECT max(position) FROM events WHERE stream = 'log' AND type = 'DataErased'`).pluck()
-  return () => last.get() ?? 0
+/** Reads the position of the last erasure of one of these kinds; 0 when there was none. The log's own stream is short. */
+export const prepareErasedAt = (db: Connection, kinds: readonly ErasureKind[] = erasureKinds): (() => number) => {
+  const last = db
+    .prepare<[string], number | null>(
+      `SELECT max(position) FROM events
+       WHERE stream = 'log' AND type = 'DataErased' AND text ->> '$.data.what' IN (SELECT value FROM json_each(?))`,
+    )
+    .pluck()
+  const chosen = JSON.stringify(kinds)
+  return () => last.get(chosen) ?? 0
 }
 
 /** The random id of the log, which its chain begins with. @throws when the file holds no log */

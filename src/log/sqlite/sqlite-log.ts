@@ -1,27 +1,44 @@
 import type { Statement } from 'better-sqlite3'
 import { v4 as uuidv4 } from 'uuid'
+import type { Kind } from '../../../events/catalogue.js'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
 import type { Vault } from '../../vault/vault.js'
 import type {
+  Batch,
   Changed,
   Head,
   InclusionProof,
+  Keyed,
   KeyedLog,
+  LogHealth,
   Outcome,
   PayloadState,
+  Reply,
   Resources,
   Rotation,
   StoredEvent,
   Submission,
 } from '../log.js'
+import type { Earlier, Found } from '../lookups.js'
 import { Drain, isStorageError } from './drain.js'
 import { beginRotation, openKeys, readRotation, rewrapSome } from './keys.js'
 import { payloadReader, payloadStates, type PayloadReader } from './payloads.js'
 import { ensureResources } from './rebuild.js'
 import type { ResourceTable } from './resource-table.js'
 import { noteHeadKey, openForWriting, prepareErasedAt, readHeadKeys, readLogId, type Connection } from './schema.js'
+import { tryToWrite } from './probe.js'
 import { truncateWal, wipe } from './wipe.js'
+
+type Options = {
+  file: string
+  vault: Vault
+  pragmas?: readonly string[]
+  /** Hears of each transaction when it is over. */
+  onBatch?: (batch: Batch) => void
+  /** How long after a failed write another one is tried, when somebody asks; a limit unless given. */
+  probeIntervalMs?: number
+}
 
 /** Something to do in a turn of the drain, which gives what answers it once it is on the disk. */
 type Waiting = { carryOut: (open: Open) => () => void; reject: (error: unknown) => void }
@@ -72,6 +89,12 @@ const storageFailed = (what: 'read' | 'written', cause: unknown) =>
     cause: cause instanceof Error ? cause.message : String(cause),
   })
 
+/** What went wrong, in SQLite's own words, which name no file. Its errors may be of another realm's Error. */
+const failureOf = (error: unknown) => {
+  const message: unknown = typeof error === 'object' && error !== null && 'message' in error ? error.message : error
+  return { cause: String(message), at: performance.now() }
+}
+
 /**
  * The log in one SQLite file. Commands that arrive while a commit runs share the next one.
  *
@@ -88,10 +111,12 @@ export class SqliteLog implements KeyedLog {
   #closing = false
   #closed = false
   readonly #listeners = new Set<(position: number, changed: Changed) => void>()
-  readonly #options: { file: string; vault: Vault; pragmas?: readonly string[] }
+  readonly #options: Options
+  /** Why the last attempt to write failed, and when that was. */
+  #failure: { cause: string; at: number } | undefined
 
   /** @throws Error when the file is not a log, or its end is broken */
-  constructor(options: { file: string; vault: Vault; pragmas?: readonly string[] }) {
+  constructor(options: Options) {
     this.#options = options
     const { db } = this.#connect()
     try {
@@ -122,6 +147,14 @@ export class SqliteLog implements KeyedLog {
     return this.#inTurn(({ drain }) => drain.carryOut(make()))
   }
 
+  keepReply(keyed: Keyed, reply: Reply): Promise<Reply> {
+    return this.#inTurn(({ drain }) => drain.keepReply(keyed, reply))
+  }
+
+  async replyTo(keyed: Keyed): Promise<Reply | undefined> {
+    return this.#read(({ drain }) => drain.replyTo(keyed))
+  }
+
   #inTurn<T>(work: (open: Open) => T): Promise<T> {
     if (this.#closing) return Promise.reject(stopping())
     if (this.#queue.length >= limits.queueMaxCommands)
@@ -138,13 +171,30 @@ export class SqliteLog implements KeyedLog {
     })
   }
 
-  async repeated(submission: Pick<Submission, 'origin' | 'idempotency'>): Promise<Outcome | undefined> {
-    return this.#read(({ drain }) => drain.repeated(submission))
+  async repeated(keyed: Keyed): Promise<Outcome | undefined> {
+    return this.#read(({ drain }) => drain.repeated(keyed))
   }
 
   async head(): Promise<Head> {
     const { position, chain } = this.#read(({ drain }) => drain.tail)
     return { logId: this.id, position, chain: chain.toString('hex') }
+  }
+
+  async health(): Promise<LogHealth> {
+    const failed = this.#failure
+    if (failed && performance.now() - failed.at >= (this.#options.probeIntervalMs ?? limits.logProbeIntervalMs)) this.#probe()
+    const { position } = await this.head()
+    return { position, queued: this.#queue.length, unwritable: this.#failure && `the log could not be written: ${this.#failure.cause}` }
+  }
+
+  /** Tries whether the disk takes something again. */
+  #probe(): void {
+    try {
+      tryToWrite(this.#connect().db)
+      this.#failure = undefined
+    } catch (error) {
+      this.#giveUp([], error)
+    }
   }
 
   async readAll(after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
@@ -153,6 +203,10 @@ export class SqliteLog implements KeyedLog {
 
   async readStream(stream: string, after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
     return this.#read(({ readAfter }) => bounded(readAfter.stream, [stream, after, limit], maxChars))
+  }
+
+  async earlier<K extends Kind>(found: Found<K>, version: number): Promise<Earlier<K> | undefined> {
+    return this.#read(({ drain }) => drain.resources.earlier(found, version))
   }
 
   async streamVersion(stream: string): Promise<number> {
@@ -282,6 +336,7 @@ export class SqliteLog implements KeyedLog {
     const batch = this.#queue.splice(0, limits.batchMaxCommands)
     if (batch.length === 0) return // close() was quicker
     const answers: (() => void)[] = []
+    const began = performance.now()
     try {
       const open = this.#connect()
       open.drain.begin()
@@ -295,12 +350,20 @@ export class SqliteLog implements KeyedLog {
       open.drain.commit()
     } catch (error) {
       this.#giveUp(batch, error)
+      this.#tell({ commands: batch.length, began, failed: true, events: [] })
       return
     }
     // Only what is on the disk is answered.
     for (const answer of answers) answer()
-    const { tail, changed } = this.#connect().drain
-    this.#announce(tail.position, changed)
+    const { tail, changed, written } = this.#connect().drain
+    // A transaction of refusals alone does not reach the disk, and tells nothing of it.
+    if (written.length > 0) this.#failure = undefined
+    this.#tell({ commands: batch.length, began, failed: false, events: written })
+    if (changed.size > 0) this.#announce(tail.position, changed)
+  }
+
+  #tell({ began, ...batch }: Omit<Batch, 'seconds'> & { began: number }): void {
+    this.#options.onBatch?.({ ...batch, seconds: (performance.now() - began) / 1000 })
   }
 
   /** What is committed stays so, whatever a listener makes of it: its fault stops neither the log nor the other listeners. */
@@ -325,6 +388,7 @@ export class SqliteLog implements KeyedLog {
     } catch {
       this.#open = undefined
     }
+    this.#failure = failureOf(error)
     const problem = storageFailed('written', error)
     for (const { reject } of batch) reject(problem)
   }

@@ -10,8 +10,6 @@ export type TileStore = {
   put(level: number, tile: number, nodes: Buffer): void
 }
 
-export const treeTable = `CREATE TABLE IF NOT EXISTS tree (id INTEGER PRIMARY KEY, nodes BLOB NOT NULL) STRICT`
-
 /** Whether this file has a tree: a log of an older release gets it when it is next opened for writing. */
 export const hasTree = (db: Connection): boolean => db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'tree'`).get() !== undefined
 

@@ -3,14 +3,20 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { lastPosition, openForReading } from '../sqlite/schema.js'
 import { checkMeaning, type Meaning } from './meaning.js'
 
+/** What the thread is given. It does nothing where this module is only imported. */
+type Given = { verify: string; masterKeys: readonly Uint8Array[] }
 type Message = { begun: number } | { at: number } | { done: Meaning }
 
 /** The walk over the meaning in a thread of its own, and the position that it goes up to. */
 export type MeaningThread = { until: number; done: Promise<Meaning>; stop: () => Promise<unknown> }
 
 /** Starts the thread; when it gives the position, what it reads stays as it is. */
-export const startMeaningThread = async (logFile: string, onProgress: (position: number) => void): Promise<MeaningThread> => {
-  const worker = new Worker(new URL(import.meta.url), { workerData: { verify: logFile } })
+export const startMeaningThread = async (
+  logFile: string,
+  masterKeys: readonly Uint8Array[],
+  onProgress: (position: number) => void,
+): Promise<MeaningThread> => {
+  const worker = new Worker(new URL(import.meta.url), { workerData: { verify: logFile, masterKeys } satisfies Given })
   const done = new Promise<Meaning>((resolve, reject) => {
     worker.on('message', (message: Message) => {
       if ('at' in message) onProgress(message.at)
@@ -24,18 +30,18 @@ export const startMeaningThread = async (logFile: string, onProgress: (position:
   return { until: 'begun' in first ? first.begun : 0, done, stop: () => worker.terminate() }
 }
 
-const work = async (logFile: string): Promise<void> => {
+const work = async ({ verify: logFile, masterKeys }: Given): Promise<void> => {
   const db = openForReading(logFile)
   try {
     db.exec('BEGIN')
     parentPort?.postMessage({ begun: lastPosition(db) } satisfies Message)
-    const meaning = await checkMeaning(db, (at) => parentPort?.postMessage({ at } satisfies Message))
+    const meaning = await checkMeaning(db, masterKeys, (at) => parentPort?.postMessage({ at } satisfies Message))
     parentPort?.postMessage({ done: meaning } satisfies Message)
   } finally {
     db.close()
   }
 }
 
-const given: unknown = workerData
-if (!isMainThread && typeof given === 'object' && given !== null && 'verify' in given && typeof given.verify === 'string')
-  await work(given.verify)
+const isGiven = (data: unknown): data is Given => typeof data === 'object' && data !== null && 'verify' in data && 'masterKeys' in data
+
+if (!isMainThread && isGiven(workerData)) await work(workerData)

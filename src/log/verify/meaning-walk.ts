@@ -2,7 +2,7 @@ import { catalogue, evolve, type Kind, type States } from '../../../events/catal
 import { parseEnvelope, type Envelope } from '../../../events/envelope.js'
 import { blobsOf, erasedBlobsOf, erasedPayloadsOf, mayNameSecrets, payloadsOf } from '../../../events/references.js'
 import { isKind } from '../lookups.js'
-import { currentEvent } from '../sqlite/rebuild.js'
+import { currentEvent } from '../current-event.js'
 import type { Connection } from '../sqlite/schema.js'
 import { firstLine, type Findings } from './findings.js'
 import type { PayloadCheck } from './payload-check.js'

@@ -1,3 +1,4 @@
+import { Vault } from '../../vault/vault.js'
 import type { Connection } from '../sqlite/schema.js'
 import { compareResources } from './compare-resources.js'
 import { Findings, inOrder, type Finding } from './findings.js'
@@ -11,11 +12,19 @@ import { PayloadCheck, type PayloadCounts } from './payload-check.js'
 export type Meaning = { events: Finding[]; following: Finding[]; payloads: PayloadCounts; blobs: [hash: string, position: number][] }
 
 /** Checks what the events say, as this connection sees them, and everything that follows from it in the log's file. */
-export const checkMeaning = async (db: Connection, onProgress: (position: number) => void): Promise<Meaning> => {
+export const checkMeaning = async (
+  db: Connection,
+  masterKeys: readonly Uint8Array[],
+  onProgress: (position: number) => void,
+): Promise<Meaning> => {
   const events = new Findings()
   const following = new Findings()
   const named = new Findings()
-  const payloads = new PayloadCheck(db, named)
+  const payloads = new PayloadCheck(
+    db,
+    named,
+    masterKeys.map((key) => new Vault(key)),
+  )
   const walk = new MeaningWalk(db, events, payloads)
   await walk.walk(onProgress)
   compareResources(db, walk.resources, following)

@@ -1,10 +1,11 @@
 import { sha256Hex } from '../../../events/chain.js'
 import type { ErasedPayload } from '../../../events/log.js'
 import type { Connection } from '../sqlite/schema.js'
+import type { Vault } from '../../vault/vault.js'
 import { firstLine, type Findings } from './findings.js'
 
 export type PayloadCounts = { readable: number; erased: number }
-type Row = { hasKey: number; body: Buffer }
+type Row = { keyId: string; wrapped: Buffer | null; body: Buffer }
 
 /**
  * Compares payloads with the events that name them. Recorded rows are looked at as the walk comes by, so that no list of
@@ -22,8 +23,10 @@ export class PayloadCheck {
   constructor(
     db: Connection,
     private readonly findings: Findings,
+    /** Under which the payloads' keys may be wrapped; without one it is not looked at what the keys are. */
+    private readonly vaults: readonly Vault[] = [],
   ) {
-    this.#select = db.prepare<[string], Row>('SELECT wrapped IS NOT NULL AS hasKey, body FROM payloads WHERE hash = ?')
+    this.#select = db.prepare<[string], Row>('SELECT key_id AS keyId, wrapped, body FROM payloads WHERE hash = ?')
   }
 
   /** Payloads that no other event names. */
@@ -45,7 +48,7 @@ export class PayloadCheck {
       if (this.#erased.has(hash)) this.counts.erased++
       else this.findings.add(position, 'its payload has no key, and no event says that it was erased')
     for (const [hash, position] of this.#erased)
-      if (!this.#withoutKey.has(hash) && this.#row(hash)?.hasKey)
+      if (!this.#withoutKey.has(hash) && (this.#row(hash)?.wrapped ?? null) !== null)
         this.findings.add(this.#secrets.get(hash) ?? position, `its payload was erased at position ${position}, but its key is there`)
   }
 
@@ -53,11 +56,13 @@ export class PayloadCheck {
     const row = this.#row(hash)
     if (!this.#isReadable) return
     if (!row) this.findings.add(position, 'its payload is missing, not erased')
-    else if (!row.hasKey) this.#withoutKey.set(hash, position)
+    else if (row.wrapped === null) this.#withoutKey.set(hash, position)
     else if (this.#erased.has(hash))
       return // the end tells of it, with where it was erased
-    else if (sha256Hex(row.body) === hash) this.counts.readable++
-    else this.findings.add(position, 'its payload is not the one that it names')
+    else if (sha256Hex(row.body) !== hash) this.findings.add(position, 'its payload is not the one that it names')
+    else if (this.vaults.length > 0 && !this.vaults.some((vault) => vault.unwraps({ ...row, hash })))
+      this.findings.add(position, 'the key of its payload is not one that was wrapped under the master key')
+    else this.counts.readable++
   }
 
   #row(hash: string): Row | undefined {

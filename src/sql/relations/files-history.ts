@@ -1,7 +1,7 @@
 import { history } from './history.js'
 import { column, nocase, upTo } from './relation.js'
 
-/** Every content that files had. Each can still be read: `files.name AT (VERSION => VALID_FROM)`. */
+/** Every content that files had. Each that was not erased can still be read: `files.name AT (VERSION => VALID_FROM)`. */
 export const filesHistory = history({
   name: 'files_history',
   about: 'Files with every content there ever was; each is read by files.name AT (VERSION => VALID_FROM).',
@@ -14,8 +14,15 @@ export const filesHistory = history({
     column('COLUMNS', 'VARCHAR', 'Columns as JSON text: name and type.'),
     column('CONTENT', 'VARCHAR', 'SHA-256 of the stored content.'),
     column('ORIGINAL_NAME', 'VARCHAR', 'Name it was uploaded under.'),
+    column('ERASED_AT', 'TIMESTAMP', 'When its rows were erased (UTC), so that no AT reads them; empty while they are there.'),
   ],
   items: `${nocase('r.name')} AS "NAME", row_number() OVER (PARTITION BY r.stream ORDER BY r.valid_from) AS "VERSION", r.row_count AS "ROW_COUNT",
-    r.bytes AS "BYTES", CAST(r.columns AS VARCHAR) AS "COLUMNS", r.content AS "CONTENT", r.original_name AS "ORIGINAL_NAME"`,
+    r.bytes AS "BYTES", CAST(r.columns AS VARCHAR) AS "COLUMNS", r.content AS "CONTENT", r.original_name AS "ORIGINAL_NAME", x.erased_at AS "ERASED_AT"`,
   rows: upTo('files'),
+  joins: `LEFT JOIN (
+      SELECT content, max(recorded_at) AS erased_at
+      FROM (SELECT unnest(blobs) AS content, position, recorded_at FROM ledger.erasures) AS e
+      WHERE NOT EXISTS (SELECT 1 FROM ledger.files_history AS again WHERE again.content = e.content AND again.valid_from > e.position)
+      GROUP BY content
+    ) AS x ON x.content = r.content`,
 })

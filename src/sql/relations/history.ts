@@ -42,15 +42,21 @@ export const joinedEvents = `
     LEFT JOIN ledger.events AS ended ON ended.position = r.valid_to`
 
 /**
- * A table with every state there ever was: `items` gives its own columns of the rows `r`, and what every history tells follows.
+ * A table with every state there ever was: `items` gives its own columns of the rows `r` and of what `joins` adds, and what every history tells follows.
  *
  * @example history({ name: 'config_history', about, kind: 'BASE TABLE', columns, items: 'r.name AS "NAME"', rows: upTo('configs') })
  */
-export const history = ({ items, rows, columns, ...relation }: Omit<Relation, 'sql'> & { items: string; rows: string }): Relation => {
+export const history = ({
+  items,
+  rows,
+  columns,
+  joins = '',
+  ...relation
+}: Omit<Relation, 'sql'> & { items: string; rows: string; joins?: string }): Relation => {
   const added = addedColumns(columns)
   return {
     ...relation,
     columns: [...columns, ...added],
-    sql: `SELECT ${items}${addedItems(added)} FROM ${rows} AS r${joinedEvents} ORDER BY r.id, r.valid_from`,
+    sql: `SELECT ${items}${addedItems(added)} FROM ${rows} AS r${joinedEvents} ${joins} ORDER BY r.id, r.valid_from`,
   }
 }

@@ -1,4 +1,5 @@
 import { jobRuns, jobsHistory } from './job-runs.js'
+import { projections } from './projections.js'
 import { at, column, heldAt, masked, nocase, type Relation } from './relation.js'
 
 const position = column('position', 'BIGINT', 'Place in the log, from 1, without gaps.')
@@ -25,11 +26,16 @@ const events: Relation = {
     source,
     request,
     column('correlation', 'VARCHAR', 'What the request belongs to.'),
-    column('causation', 'VARCHAR', 'What caused the request.'),
+    column(
+      'causation',
+      'VARCHAR',
+      'What caused the request; of what the service does by itself the event that it follows from: event/<position>.',
+    ),
+    column('traceparent', 'VARCHAR', 'Where the request stands in a distributed trace (W3C Trace Context).'),
     column('data', 'VARCHAR', 'What the event says, as JSON text; secrets show as ******.'),
   ],
   sql: `
-    SELECT position, stream, version, type, schema, recorded_at, actor, source, request, correlation, causation, ${masked('data')} AS data
+    SELECT position, stream, version, type, schema, recorded_at, actor, source, request, correlation, causation, traceparent, ${masked('data')} AS data
     FROM ledger.events WHERE position <= $position`,
 }
 
@@ -77,6 +83,23 @@ const receipts: Relation = {
   sql: served('prediction_receipts', 'e.rows, e.statement, e.read_at'),
 }
 
+const erasures: Relation = {
+  name: 'erasures',
+  about: 'What was erased: rows of predictions, secrets, contents of files, training matrices.',
+  kind: 'BASE TABLE',
+  columns: [
+    ...recorded,
+    column('what', 'VARCHAR', 'What was asked for: prediction, request, file, matrix, secrets or before.'),
+    column('subject', 'VARCHAR', 'Which it was: a position, a request, a name, a time.'),
+    column('reason', 'VARCHAR', 'Why, as it was given.'),
+    column('payloads', 'BIGINT', 'How many payloads lost their keys.'),
+    column('blobs', 'VARCHAR[]', 'SHA-256 of the contents that are gone.'),
+  ],
+  sql: `
+    SELECT position, recorded_at, actor, source, request, what, subject, reason, len(payloads) AS payloads, blobs
+    FROM ledger.erasures WHERE position <= $position`,
+}
+
 /** The table of each kind of resource, and whether what it holds is in a project. */
 const kindTables: Readonly<Record<string, { table: string; inProject: boolean }>> = {
   project: { table: 'projects', inProject: false },
@@ -117,4 +140,4 @@ const resources: Relation = {
 }
 
 /** The schema `log`. */
-export const logRelations: readonly Relation[] = [events, resources, predictions, receipts, jobRuns, jobsHistory]
+export const logRelations: readonly Relation[] = [events, resources, predictions, receipts, erasures, jobRuns, jobsHistory, projections]

@@ -70,6 +70,13 @@ export const takeDropModel = (cursor: Cursor): StatementOf<'drop_model'> => {
   return { kind: 'drop_model', target: takeModel(cursor), ifExists }
 }
 
+/** `ALTER MODEL [p.]m SET recording = 'off'`, the words `ALTER MODEL` already taken. */
+export const takeAlterModel = (cursor: Cursor): StatementOf<'alter_model'> => {
+  const target = takeName(cursor, 'a model')
+  if (cursor.takeOneOf('SET', 'USING') === undefined) cursor.fail()
+  return { kind: 'alter_model', target, set: takeSettings(cursor) }
+}
+
 /** `SET active [p.]m.n`, the words already taken. */
 export const takeActivate = (cursor: Cursor): StatementOf<'activate_model'> => {
   const start = cursor.peek()

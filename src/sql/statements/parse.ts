@@ -5,7 +5,7 @@ import { spanOf, splitTokens } from './clauses.js'
 import { Cursor } from './cursor.js'
 import { takeAlterDatabase, takeCreateDatabase, takeDropDatabase } from './databases.js'
 import { takeCreateEngine, takeCreateJob, takeCreateTrigger, takeDropEngine, takeDropJob, takeDropTrigger } from './jobs.js'
-import { takeCreateModel, takeDropModel, takeEvaluate, takeRetrain } from './models.js'
+import { takeAlterModel, takeCreateModel, takeDropModel, takeEvaluate, takeRetrain } from './models.js'
 import { takeIfExists, takeIfNotExists, takeName, nameFollows } from './names.js'
 import { takeCreateResource, takeDropResource, takeUpdateResource } from './resources.js'
 import { maskSecrets } from './secrets.js'
@@ -94,6 +94,7 @@ const takeDrop = (cursor: Cursor): Statement => {
 const takeAlter = (cursor: Cursor): Statement => {
   if (cursor.takeOneOf('DATABASE', 'PROJECT', 'SCHEMA') !== undefined) return takeAlterDatabase(cursor)
   if (cursor.takeWords('VIEW')) return takeAlterView(cursor)
+  if (cursor.takeOneOf('MODEL', 'PREDICTOR') !== undefined) return takeAlterModel(cursor)
   const resource = takeResource(cursor)
   if (resource) return takeUpdateResource(cursor, resource)
   if (takeKnowledgeBase(cursor)) return knowledgeBase(cursor, 'ALTER')

@@ -124,6 +124,7 @@ export type Statement =
   | { kind: 'retrain_model'; verb: 'retrain' | 'finetune'; target: ModelName; training: Training }
   | { kind: 'drop_model'; target: ModelName; ifExists: boolean }
   | { kind: 'activate_model'; target: Name & { version: number } }
+  | { kind: 'alter_model'; target: Name; set: JsonObject }
   | { kind: 'evaluate'; metric: string; query: string; using: JsonObject }
   | { kind: 'create_view'; target: Name; ifNotExists: boolean; replace: boolean; source: PlacedQuery }
   | { kind: 'alter_view'; target: Name; source: PlacedQuery }

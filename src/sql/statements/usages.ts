@@ -26,6 +26,7 @@ export const usages: Readonly<Record<string, string>> = {
   'CREATE PREDICTOR': 'CREATE PREDICTOR [IF NOT EXISTS] [project.]name FROM database (SELECT …) PREDICT column [USING key = value, …]',
   RETRAIN: 'RETRAIN [project.]model [FROM database (SELECT …)] [PREDICT column] [USING key = value, …]',
   FINETUNE: 'FINETUNE [project.]model FROM database (SELECT …) [USING key = value, …]',
+  'ALTER MODEL': "ALTER MODEL [project.]name SET recording = 'all' | 'off'",
   'DROP MODEL': 'DROP MODEL [IF EXISTS] [project.]name[.version]',
   'DROP PREDICTOR': 'DROP PREDICTOR [IF EXISTS] [project.]name[.version]',
   'SET ACTIVE': 'SET active [project.]model.version',

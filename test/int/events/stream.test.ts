@@ -6,6 +6,7 @@ import { until } from '../../support/analytics.js'
 import { connect, type Connection, type Message } from '../../support/event-stream-client.js'
 import { startEventService, type EventService } from '../../support/event-service.js'
 import { temporaryDirectory } from '../../support/log.js'
+import { send, startTestService } from '../../support/service.js'
 import { seeded } from '../../support/random.js'
 
 const by: Origin = { actor: 'ann', source: 'rest', request: null, correlation: null, causation: null }
@@ -25,8 +26,8 @@ afterEach(async () => {
   directory.remove()
 })
 
-const start = async (...of: Parameters<typeof startEventService> extends [string, ...infer R] ? R : never) => {
-  service = await startEventService(file(), ...of)
+const start = async (options: Parameters<typeof startEventService>[1] = {}) => {
+  service = await startEventService(file(), options)
   if ((await service.log.head()).position === 0) await service.ledger.execute({ type: 'CreateProject', data: { project: 'p' } }, by)
 }
 const follow = async (query = '', options: Parameters<typeof connect>[1] = {}): Promise<Connection> => {
@@ -133,6 +134,30 @@ test('a client that takes nothing falls behind without costing memory, is cut at
   expect([...seen, ...rest.parser.messages].map(({ id }) => Number(id))).toEqual(Array.from({ length: 101 }, (_, i) => i + 1))
 }, 40_000)
 
+test('with a login only those get a stream who have logged in, and it ends with the session', async () => {
+  await start({ eventStreamHeartbeatMs: 20, user: { username: 'ann', password: 'secret' } })
+  expect((await fetch(`${service.url}/api/events/stream`)).status).toBe(401)
+  const login = await send(service.url, 'POST', '/api/login', { username: 'ann', password: 'secret' })
+  const cookie = (login.headers.get('set-cookie') ?? '').replace(/;.*/, '')
+  const { parser, ended } = await follow('?after=0', { headers: { cookie } })
+  await write()
+  await until(() => parser.messages.length === 2)
+  await fetch(`${service.url}/api/logout`, { method: 'POST', headers: { cookie } })
+  await ended
+  expect((await fetch(`${service.url}/api/events/stream`, { headers: { cookie } })).status).toBe(401)
+})
+
+test('the whole service stops while clients follow, and they read on from the next one', async () => {
+  await start()
+  const whole = await startTestService()
+  const clients = await Promise.all([0, 0, 1].map((after) => connect(`${whole.url}/api/events/stream?after=${after}`)))
+  await until(() => clients.every(({ parser }) => parser.lastEventId === '1'))
+  await whole.service.close()
+  await Promise.all(clients.map(({ ended }) => ended))
+  expect(clients.map(({ parser }) => parser.messages.length)).toEqual([1, 1, 0])
+  await whole.stop()
+})
+
 test('many clients at the head share what is read', async () => {
   await start()
   const clients = await Promise.all(Array.from({ length: 50 }, () => follow('?after=0')))
@@ -195,9 +220,9 @@ const readToHead = async (reader: Reader, query: string): Promise<void> => {
 test('a client that is cut 50 times sees every event once and in order: within messages, reading slowly, over restarts, under writes', async () => {
   const random = seeded(11)
   await start({ eventStreamHeartbeatMs: 20 })
-  let isWriting = true
+  const load = { isOn: true }
   const writing = (async () => {
-    while (isWriting) {
+    while (load.isOn) {
       const size = random() < 0.2 ? 40_000 : Math.floor(random() * 2_000)
       const group = Array.from({ length: 1 + Math.floor(random() * 4) }, () =>
         write({ text: 'é"\\'.repeat(size / 8) }, random() < 0.3 ? 'bob' : 'ann'),
@@ -212,13 +237,13 @@ test('a client that is cut 50 times sees every event once and in order: within m
       await sleep(700)
       const { port } = new URL(service.url)
       await service.stop()
-      await start({ eventStreamHeartbeatMs: 20 }, Number(port))
+      await start({ eventStreamHeartbeatMs: 20, port: Number(port) })
     }
   })()
   const every: Reader = { seen: [], lastEventId: '', within: 0 }
   const bobs: Reader = { seen: [], lastEventId: '', within: 0 }
   await Promise.all([restarting, cutAgainAndAgain(every, 50, random, '?after=0'), cutAgainAndAgain(bobs, 50, random, '?after=0&actor=bob')])
-  isWriting = false
+  load.isOn = false
   await writing
   await readToHead(every, '?after=0')
   await readToHead(bobs, '?after=0&actor=bob')
@@ -234,9 +259,9 @@ test('a client that is cut 50 times sees every event once and in order: within m
 
 test('pages read while events are written hold each once, in order, and end at the head they name', async () => {
   await start()
-  let isWriting = true
+  const load = { isOn: true }
   const writing = (async () => {
-    while (isWriting) await Promise.all([write(), write(), write()])
+    while (load.isOn) await Promise.all([write(), write(), write()])
   })()
   for (let round = 0; round < 5; round++) {
     const positions: number[] = []
@@ -255,6 +280,6 @@ test('pages read while events are written hold each once, in order, and end at t
       .split('\n')
     expect(lines.map((line) => (JSON.parse(line) as { position: number }).position)).toEqual(lines.map((_, i) => i + 1))
   }
-  isWriting = false
+  load.isOn = false
   await writing
 })

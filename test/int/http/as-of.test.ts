@@ -84,6 +84,18 @@ describe('a read with as_of', () => {
   })
 })
 
+test('a history with as_of is that of then, and of what is not there yet there is none', async () => {
+  const changes = async (asOf?: number) =>
+    (await get(`${skills}/${after['created']}/history`, asOf)).body as { changes: object[]; version: number }
+  const all = await changes()
+  expect(all.changes.length).toBeGreaterThan(1)
+  const first = await changes(after['agent'])
+  expect(first).toEqual({ changes: all.changes.slice(0, 1), next: null, version: 1 })
+  expect((await get(`${skills}/${after['created']}/history`, after['created']! - 1)).status).toBe(404)
+  expect((await get(`${skill}/history`, after['created'])).body).toMatchObject({ version: 1 })
+  expect((await get('/api/projects/mindsdb/agents/helper/history', after['renamed'])).body).toMatchObject({ version: 1 })
+})
+
 test('a write, and an address that shows nothing of the log, refuse as_of', async () => {
   const before = (await at.service.head()).position
   for (const [method, path, body] of [
@@ -93,6 +105,7 @@ test('a write, and an address that shows nothing of the log, refuse as_of', asyn
     ['POST', '/api/sql/query', { query: 'CREATE PROJECT late' }],
     ['GET', '/api/status', undefined],
     ['GET', '/api/handlers', undefined],
+    ['GET', '/api/events', undefined],
   ] as const) {
     const { status, body: said } = await send(at.url, method, `${path}?as_of=1`, body)
     expect({ method, path, status, said }).toMatchObject({ status: 400, said: { code: 'wrong_arguments', hint: expect.any(String) } })

@@ -21,7 +21,7 @@ type Document = {
   openapi: string
   info: { version: string }
   paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, unknown> }
+  components: { schemas: Record<string, unknown>; parameters: Record<string, { name: string; in: string }> }
 }
 const document = async () => (await send(at.url, 'GET', '/api/openapi.json')).body as Document
 
@@ -51,8 +51,11 @@ test('the document has every documented operation, and every reference in it lea
   const served = operations.map(({ path, method }) => `${method.toUpperCase()} ${path.replace(/^\/api/, '')}`)
   expect(served).toEqual(expect.arrayContaining(documented))
   for (const ref of refsIn({ paths, components })) {
-    expect(ref).toMatch(/^#\/components\/schemas\/\w+$/)
-    expect(Object.keys(components.schemas)).toContain(ref.split('/').at(-1))
+    const [, kind, name = ''] = /^#\/components\/(schemas|parameters)\/([\w-]+)$/.exec(ref) ?? []
+    expect({ ref, known: Object.keys(components[kind === 'parameters' ? kind : 'schemas']) }).toEqual({
+      ref,
+      known: expect.arrayContaining([name]),
+    })
   }
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length)
   for (const { path, parameters, responses } of operations) {
@@ -60,6 +63,23 @@ test('the document has every documented operation, and every reference in it lea
     expect(parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)).toEqual(inPath)
     expect(Object.keys(responses).length).toBeGreaterThan(1)
   }
+})
+
+test('the headers of commands stand in the document once, and where they are taken', async () => {
+  const { paths, components } = await document()
+  const headers = ({ parameters }: Operation) =>
+    parameters.flatMap((parameter) => ('$ref' in parameter ? [String(parameter.$ref).replace('#/components/parameters/', '')] : []))
+  const origin = ['X-Correlation-Id', 'X-Causation-Id', 'traceparent']
+  expect(Object.keys(components.parameters)).toEqual(['Idempotency-Key', 'If-Match', 'If-None-Match', 'Prefer', ...origin])
+  for (const [path, method, taken] of [
+    ['/api/projects/{project}/skills', 'post', ['Idempotency-Key', 'If-Match', 'If-None-Match', 'Prefer', ...origin]],
+    ['/api/projects/{project}/skills/{skill}/rollback', 'post', ['Idempotency-Key', 'If-Match', 'If-None-Match', 'Prefer', ...origin]],
+    ['/api/files/{file}', 'put', ['Idempotency-Key', 'If-Match', 'If-None-Match', ...origin]],
+    ['/api/projects/{project}/models/{model}/predict', 'post', ['Idempotency-Key', ...origin]],
+    ['/api/projects/{project}/skills', 'get', []],
+    ['/api/login', 'post', []],
+  ] as const)
+    expect({ path, taken: headers(paths[path]?.[method] as Operation) }).toEqual({ path, taken })
 })
 
 test('the document names every media type that a file and an answer of SQL may have', async () => {
@@ -92,15 +112,17 @@ test('every operation of the document is served, and no other method of its path
     fits: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
   }))
   for (const path of Object.keys(paths)) {
+    // A stream ends only where it is told to.
     const address = path.replaceAll(/\{\w+\}/g, 'none')
+    const until = path.endsWith('/stream') ? '?until=1' : ''
     // `/databases/status` is also the address of a database of that name.
     const methods = expressions.flatMap(({ methods: own, fits }) => (fits.test(address) ? own : []))
     for (const method of ['get', 'post', 'put', 'delete', 'patch']) {
-      const { status, body } = await send(at.url, method.toUpperCase(), address, method === 'get' ? undefined : '{')
+      const { status, body } = await send(at.url, method.toUpperCase(), address + until, method === 'get' ? undefined : '{')
       const code = (body as { code?: string }).code ?? ''
       const isServed = !notServed.includes(code)
       // A body that does not parse is refused before the route is looked for; the router is asked without one then.
-      const again = isServed && code === 'bad_json' ? await send(at.url, method.toUpperCase(), address) : { status, body }
+      const again = isServed && code === 'bad_json' ? await send(at.url, method.toUpperCase(), address + until) : { status, body }
       expect({
         method,
         path,

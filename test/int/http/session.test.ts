@@ -20,6 +20,8 @@ const open = [
   '/api/logout',
   '/api/status',
   '/api/status/',
+  '/api/health',
+  '/api/ready',
   '/api/util/ping',
   '/api/util/readiness',
   '/api/openapi.json',

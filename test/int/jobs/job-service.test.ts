@@ -226,13 +226,15 @@ describe('what a run does', () => {
   test('its statements, in its project, in its own name, with the run as correlation', () =>
     withJobs(async (open) => {
       await create(open, 'J', { query: 'SELECT 1; SHOW MODELS' })
-      const { data, actor, source, correlation } = (await eventsOf(open)).find(({ type }) => type === 'JobRunStarted') ?? {}
+      const begun = (await eventsOf(open)).find(({ type }) => type === 'JobRunStarted')
+      const { data, actor, source, correlation } = begun ?? {}
+      const causation = `event/${begun?.position ?? 0}`
       expect({ actor, source, correlation }).toEqual({ actor: 'job:shop.J', source: 'system', correlation: data?.['run'] })
       expect(engine.asked.map(({ query, db, origin: of }) => ({ query, db, of }))).toEqual(
         ['SELECT 1', 'SHOW MODELS'].map((query) => ({
           query,
           db: 'shop',
-          of: { actor: 'job:shop.J', source: 'sql', request: correlation, correlation, causation: null },
+          of: { actor: 'job:shop.J', source: 'sql', request: correlation, correlation, causation },
         })),
       )
     }))

@@ -1,0 +1,67 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { z } from 'zod'
+import type { AnalyticsOptions } from './options.js'
+
+const reasons = ['another release', 'another log', 'damaged file', 'missing file', 'erasure'] as const
+
+/** Why tables were built anew. */
+export type RebuildReason = (typeof reasons)[number]
+
+const schema = z.object({
+  count: z.int().nonnegative(),
+  last: z.object({ at: z.iso.datetime(), reason: z.enum(reasons) }).nullable(),
+})
+
+/** How often the tables were built anew, and when (UTC) and why they last were. */
+export type Rebuilds = z.infer<typeof schema>
+
+/**
+ * What is on record after the tables were opened: a first build is none anew.
+ *
+ * @example countRebuild(null, 'missing file', new Date()) // { count: 0, last: null }
+ */
+export const countRebuild = (before: Rebuilds | null, reason: RebuildReason | null, at: Date): Rebuilds => {
+  const known = before ?? { count: 0, last: null }
+  if (reason === null || (before === null && reason === 'missing file')) return known
+  return { count: known.count + 1, last: { at: at.toISOString(), reason } }
+}
+
+/** What an earlier process left on record; null when there is none, or none that can be read: it is a count, and no truth is lost. */
+export const readRebuilds = (file: string): Rebuilds | null => {
+  try {
+    return schema.parse(JSON.parse(readFileSync(file, 'utf8')))
+  } catch {
+    return null
+  }
+}
+
+/** The record in a data directory. It is a count: when it cannot be kept the service goes on. */
+export class RebuildRecord {
+  #known: Rebuilds | null
+
+  constructor(
+    private readonly file: string,
+    private readonly logger?: AnalyticsOptions['logger'],
+  ) {
+    this.#known = readRebuilds(file)
+  }
+
+  /** Null when nothing is on record. */
+  get known(): Rebuilds | null {
+    return this.#known
+  }
+
+  /** Keeps what a process found when it opened the tables. */
+  note(rebuilds: Rebuilds | undefined): void {
+    if (!rebuilds || JSON.stringify(rebuilds) === JSON.stringify(this.#known)) return
+    this.#known = rebuilds
+    const { last, count } = rebuilds
+    if (last) this.logger?.warn({ reason: last.reason, rebuilds: count }, 'the tables are built anew')
+    try {
+      writeFileSync(`${this.file}.part`, `${JSON.stringify(rebuilds)}\n`)
+      renameSync(`${this.file}.part`, this.file)
+    } catch (error) {
+      this.logger?.warn({ err: error }, 'the count of rebuilds could not be kept')
+    }
+  }
+}

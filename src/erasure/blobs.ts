@@ -1,0 +1,78 @@
+import { catalogue } from '../../events/catalogue.js'
+import type { Envelope } from '../../events/envelope.js'
+import { blobsOf, mayNameBlobs } from '../../events/references.js'
+import { notFound, Problem } from '../errors.js'
+import type { Blobs } from '../files/blobs.js'
+import type { Log } from '../log/log.js'
+import { baseVersionKey } from '../models/fine-tuning.js'
+import { emptyPlan, type Plan } from './plan.js'
+import { resourceStream } from './secrets.js'
+import { eventsWith, streamEvents } from './walk.js'
+
+type Reading = Pick<Log, 'readAll' | 'readStream' | 'payloadState' | 'resources'>
+
+/** What an event that names a blob is called: `files.homes (position 12)`. */
+const nameOf = async (log: Reading, { type, stream, position }: Envelope): Promise<string> => {
+  const kind = catalogue.get(type)?.kind === 'file' ? 'file' : 'model'
+  const found = await log.resources.byStream(kind, stream as never)
+  const name = found?.state.name ?? `a ${kind} that was deleted`
+  return `${kind === 'file' ? 'file' : 'model'} ${name} (position ${position})`
+}
+
+/** Plans blobs that events name, all of which are erased; who else names them is told. */
+const planBlobs = async (log: Reading, blobs: Blobs, chosen: readonly { event: Envelope; hash: string }[], plan: Plan): Promise<Plan> => {
+  for (const hash of new Set(chosen.map((one) => one.hash)))
+    if (await blobs.has(hash)) plan.blobs.push(hash)
+    else plan.already++
+  if (plan.blobs.length === 0) return plan
+  const own = new Set(chosen.map(({ event }) => event.position))
+  const names = (text: string) => mayNameBlobs(text) && plan.blobs.some((hash) => text.includes(hash))
+  for await (const event of eventsWith(log, 0, names))
+    if (!own.has(event.position) && blobsOf(event.type, event.data).some((hash) => plan.blobs.includes(hash)))
+      plan.sharedWith.push(await nameOf(log, event))
+  return plan
+}
+
+export type FileSubject = { name: string; version?: number; content?: string }
+
+/** The contents that a file ever had, or one of them. */
+export const planFile = async (log: Reading, blobs: Blobs, { name, version, content }: FileSubject): Promise<Plan> => {
+  const events = await streamEvents(log, await resourceStream(log, 'file', name, undefined))
+  const contents = events
+    .flatMap((event) => blobsOf(event.type, event.data).map((hash) => ({ event, hash })))
+    .map((one, i) => ({ ...one, number: i + 1 }))
+  const chosen = contents.filter(
+    ({ number, hash }) => (version === undefined || number === version) && (content === undefined || hash === content),
+  )
+  const which = version === undefined ? (content === undefined ? '' : ` ${content}`) : ` version ${version}`
+  if (chosen.length === 0)
+    throw new Problem('not_found', 'Content not found', `files.${name} never had the content${which}`, {
+      hint: `It has versions ${contents.map(({ number }) => number).join(', ')}.`,
+    })
+  const plan = await planBlobs(log, blobs, chosen, emptyPlan('file', `files.${name}${which}`))
+  const others = contents.filter(({ hash }) => !chosen.some((one) => one.hash === hash)).map(({ number }) => number)
+  if (others.length > 0) plan.alsoIn.push(`files.${name} has other contents, which may hold the same rows: versions ${others.join(', ')}`)
+  return plan
+}
+
+export type MatrixSubject = { project: string; model: string; version: number }
+
+/** The rows that were kept of a training. */
+export const planMatrix = async (log: Reading, blobs: Blobs, { project, model, version }: MatrixSubject): Promise<Plan> => {
+  const events = await streamEvents(log, await resourceStream(log, 'model', model, project))
+  const trained = events.find(({ type, data }) => type === 'ModelTrained' && data['version'] === version)
+  if (!trained) throw notFound('training', `${project}.${model}.${version}`)
+  const [, hash = ''] = blobsOf(trained.type, trained.data)
+  const plan = await planBlobs(log, blobs, [{ event: trained, hash }], emptyPlan('matrix', `${project}.${model}.${version}`))
+  const tuned = events.filter(({ type, data }) => {
+    const using = data['using']
+    return (
+      type === 'ModelTrainingRequested' && typeof using === 'object' && using !== null && Reflect.get(using, baseVersionKey) === version
+    )
+  })
+  for (const { data } of tuned)
+    plan.alsoIn.push(
+      `${project}.${model}.${JSON.stringify(data['version'])} was fine-tuned from it, and keeps its rows in a matrix of its own`,
+    )
+  return plan
+}

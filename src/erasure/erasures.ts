@@ -1,0 +1,191 @@
+import { unreachable } from '../../events/common.js'
+import { instant } from '../../events/envelope.js'
+import { logStream, type DataErased, type ErasedPayload } from '../../events/log.js'
+import { Problem } from '../errors.js'
+import type { Blobs } from '../files/blobs.js'
+import { limits } from '../limits.js'
+import type { Log, Origin } from '../log/log.js'
+import type { SealedPayload, Vault } from '../vault/vault.js'
+import { planFile, planMatrix } from './blobs.js'
+import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
+import { planOlderRows, planPrediction, planRequest } from './predictions.js'
+import type { ErasureRequest, Subject } from './request.js'
+import { addOldSecrets, planSecrets } from './secrets.js'
+import { removeErasedBlobs } from './unfinished.js'
+
+/** What came of an erasure. */
+export type Erased = {
+  what: Plan['what']
+  subject: string
+  dry_run: boolean
+  /** Positions of the events that say so; none when everything had been erased before. */
+  positions: number[]
+  payloads: number
+  rows: number
+  blobs: string[]
+  /** Payloads and blobs that had been erased before. */
+  already_erased: number
+  shared_with: string[]
+  also_in: string[]
+}
+
+type Options = {
+  log: Log
+  vault: Vault
+  blobs: Blobs
+  /** Takes the bytes of what was erased up to a position out of the tables' files. */
+  purge: (upTo: number) => Promise<void>
+}
+
+/** One event's share of an erasure. */
+type Share = { payloads: PlannedPayload[]; blobs: string[] }
+
+/**
+ * Erases what may have to be erased: rows of predictions, secrets, contents of files, training matrices. The event that says
+ * so and the loss of the keys are one transaction; the answer comes when no file of the data directory has a byte of it.
+ *
+ * @example await erasures.erase({ subject: { what: 'request', of: id }, reason: 'Article 17', shared: false, dryRun: false }, origin)
+ */
+export class Erasures {
+  /** One at a time: each decides on what the one before left. */
+  #last: Promise<unknown> = Promise.resolve()
+  /** Up to here all rows have been erased by age. */
+  #olderThan = 0
+
+  constructor(private readonly options: Options) {}
+
+  /** @throws Problem when there is no such thing, or something else names its bytes, too */
+  erase(request: ErasureRequest, origin: Origin): Promise<Erased> {
+    return this.#inTurn(async () => {
+      const plan = await this.#plan(request.subject)
+      if (plan.sharedWith.length > 0 && !request.shared && !request.dryRun) throw sharedContent(plan)
+      return this.#carryOut(plan, request, origin)
+    })
+  }
+
+  /** Erases the rows of predictions that are older than a time. */
+  eraseOlderRows(time: Date, origin: Origin): Promise<Erased> {
+    return this.#inTurn(async () => {
+      const subject = instant(time.getTime())
+      const { payloads, to } = await planOlderRows(this.options.log, subject, this.#olderThan)
+      const plan = { ...emptyPlan('before', subject), payloads }
+      const erased = await this.#carryOut(plan, { reason: 'PREDICTION_RETENTION', dryRun: false }, origin)
+      this.#olderThan = to
+      return erased
+    })
+  }
+
+  /** Resolves when nothing is under way. */
+  async settled(): Promise<void> {
+    await this.#last
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#last.then(work)
+    this.#last = mine.catch(() => undefined)
+    return mine
+  }
+
+  async #plan({ what, of }: Subject): Promise<Plan> {
+    const { log, blobs } = this.options
+    switch (what) {
+      case 'prediction':
+        return planPrediction(log, of)
+      case 'request':
+        return planRequest(log, of)
+      case 'file':
+        return planFile(log, blobs, of)
+      case 'matrix':
+        return planMatrix(log, blobs, of)
+      case 'secrets':
+        return planSecrets(log, of.kind, of.name, of.project)
+      case 'before': {
+        const time = instant(Date.parse(of))
+        const { payloads, already } = await planOlderRows(log, time, 0)
+        const plan = { ...emptyPlan('before', time), payloads, already }
+        await addOldSecrets(log, time, plan)
+        return plan
+      }
+      default:
+        return unreachable(what)
+    }
+  }
+
+  async #carryOut(plan: Plan, { reason, dryRun }: Pick<ErasureRequest, 'reason' | 'dryRun'>, origin: Origin): Promise<Erased> {
+    const positions: number[] = []
+    if (!dryRun) {
+      for (const share of sharesOf(plan)) positions.push(await this.#record(plan, share, reason, origin))
+      const last = positions.at(-1)
+      if (last !== undefined) await this.#finish(plan, last)
+    }
+    return {
+      what: plan.what,
+      subject: plan.subject,
+      dry_run: dryRun,
+      positions,
+      payloads: plan.payloads.length,
+      rows: plan.payloads.reduce((sum, { rows }) => sum + rows, 0),
+      blobs: plan.blobs,
+      already_erased: plan.already,
+      shared_with: plan.sharedWith,
+      also_in: plan.alsoIn,
+    }
+  }
+
+  async #record({ what, subject }: Plan, { payloads, blobs }: Share, reason: string | null, origin: Origin): Promise<number> {
+    const replacements: SealedPayload[] = []
+    const replacementOf = ({ stays }: PlannedPayload): string | null => {
+      if (stays === null) return null
+      const sealed = this.options.vault.seal(Buffer.from(stays))
+      replacements.push(sealed)
+      return sealed.hash
+    }
+    const erased = payloads.flatMap((planned): ErasedPayload[] => {
+      const replacement = replacementOf(planned)
+      // Both what events name and where it stood since: readers of either come to the replacement at once.
+      return [...new Set([planned.hash, planned.standsIn])].map((hash) => ({ hash, replacement }))
+    })
+    const data: DataErased = { what, subject, reason, payloads: erased, blobs }
+    const { positions } = await this.options.log.submit({
+      origin,
+      lookups: {},
+      decide: () => [{ stream: logStream, event: { type: 'DataErased', data } }],
+      payloads: replacements,
+    })
+    return positions[0] ?? 0
+  }
+
+  /** The event is on the disk: what it took away is now also taken out of every file. */
+  async #finish({ what, blobs }: Plan, position: number): Promise<void> {
+    for (const hash of blobs) await this.options.blobs.remove(hash)
+    // Secrets and matrices never come near the tables; of a file a query may have spilled rows.
+    const isInTables = what !== 'secrets' && what !== 'matrix'
+    await Promise.all([this.options.log.wipe(), isInTables ? this.options.purge(position) : undefined])
+  }
+
+  /** Goes on with what a crash cut off: the keys were gone with the event, the tables see to themselves when they are opened. */
+  async resume(): Promise<void> {
+    const { log, blobs } = this.options
+    if ((await log.erasedAt()) === 0) return
+    await this.#inTurn(async () => {
+      await removeErasedBlobs(log, blobs)
+      await log.wipe()
+    })
+  }
+}
+
+/** Splits a plan into what one event may say. A payload that was replaced before counts twice. */
+const sharesOf = ({ payloads, blobs }: Plan): Share[] => {
+  const perEvent = Math.floor(limits.erasedMaxPerEvent / 2)
+  const count = Math.max(Math.ceil(payloads.length / perEvent), Math.ceil(blobs.length / perEvent))
+  return Array.from({ length: count }, (_, i) => ({
+    payloads: payloads.slice(i * perEvent, (i + 1) * perEvent),
+    blobs: blobs.slice(i * perEvent, (i + 1) * perEvent),
+  }))
+}
+
+const sharedContent = ({ subject, sharedWith }: Plan): Problem =>
+  new Problem('not_empty', 'Shared content', `the bytes of ${subject} are also those of: ${sharedWith.slice(0, 10).join(', ')}`, {
+    hint: 'Erasing them takes them from all of these: send "shared": true.',
+    shared_with: sharedWith,
+  })

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { kinds, type Kind } from '../../events/catalogue.js'
+import { sha256, text } from '../../events/common.js'
+import { wrong } from '../errors.js'
+import { limits } from '../limits.js'
+
+const before = z.iso.datetime({ offset: true }).or(z.iso.date())
+
+/** The one thing that an erasure names. */
+const subjects = {
+  prediction: z.int().positive().describe('The position of an event PredictionsServed: all rows that it kept'),
+  request: text.min(1).describe('The id of a request (X-Request-Id): its own rows, whatever events they stand in'),
+  file: z
+    .strictObject({
+      name: text.min(1),
+      version: z.int().positive().exactOptional().describe('Only this content: VERSION in information_schema.files_history'),
+      content: sha256.exactOptional().describe('Only this content'),
+    })
+    .describe('A file by name; one that was deleted by its id or stream'),
+  matrix: z
+    .strictObject({ project: text.min(1), model: text.min(1), version: z.int().positive() })
+    .describe('The rows that were kept of a training'),
+  secrets: z
+    .strictObject({ kind: z.enum(kinds as [Kind, ...Kind[]]), name: text.min(1), project: text.min(1).exactOptional() })
+    .describe('Every secret that a resource ever had'),
+  before: before.describe('A time: rows of predictions that were recorded before it, and secrets from before it that no resource has now'),
+}
+
+const options = {
+  reason: text.max(limits.erasureReasonMaxChars).nullish().describe('Kept in the event'),
+  shared: z.boolean().nullish().describe('Erases a content or matrix also when something else names it'),
+  dry_run: z.boolean().nullish().describe('Says what would go, and erases nothing'),
+}
+
+/** The body of an erasure, as it is sent. */
+export const erasureBody = z.strictObject({
+  prediction: subjects.prediction.exactOptional(),
+  request: subjects.request.exactOptional(),
+  file: subjects.file.exactOptional(),
+  matrix: subjects.matrix.exactOptional(),
+  secrets: subjects.secrets.exactOptional(),
+  before: subjects.before.exactOptional(),
+  ...options,
+})
+
+type Body = z.infer<typeof erasureBody>
+type SubjectName = keyof typeof subjects
+
+/** What is to be erased: one subject, under its name. */
+export type Subject = { [N in SubjectName]: { what: N; of: z.infer<(typeof subjects)[N]> } }[SubjectName]
+export type ErasureRequest = { subject: Subject; reason: string | null; shared: boolean; dryRun: boolean }
+
+const names = Object.keys(subjects) as SubjectName[]
+
+/** The request that a body makes. @throws Problem when it names no subject, or several */
+export const erasureRequest = (body: Body): ErasureRequest => {
+  const given = names.filter((name) => body[name] !== undefined)
+  const [what] = given
+  if (what === undefined || given.length > 1)
+    throw wrong(`an erasure names one of ${names.join(', ')}; this one names ${given.length === 0 ? 'none' : given.join(' and ')}`)
+  const { reason, shared, dry_run } = body
+  return { subject: { what, of: body[what] } as Subject, reason: reason ?? null, shared: shared ?? false, dryRun: dry_run ?? false }
+}

@@ -1,0 +1,32 @@
+import { limits } from '../limits.js'
+import type { Origin } from '../log/log.js'
+import type { Erasures } from './erasures.js'
+
+type Logger = { info: (fields: object, message: string) => void; error: (fields: object, message: string) => void }
+
+/** Work of the service's own. */
+const origin: Origin = { actor: 'system', source: 'system', request: null, correlation: null, causation: null }
+
+/**
+ * Erases the rows of predictions that are older than a time, at once and from then on. Gives what ends it.
+ *
+ * @example const stop = keepFor(30 * 86_400_000, { erasures, logger }); await stop()
+ */
+export const keepFor = (
+  ms: number,
+  { erasures, logger, everyMs = limits.retentionIntervalMs }: { erasures: Erasures; logger: Logger; everyMs?: number },
+): (() => Promise<void>) => {
+  const look = () =>
+    erasures.eraseOlderRows(new Date(Date.now() - ms), origin).then(
+      ({ rows, positions }) =>
+        positions.length > 0 && logger.info({ rows, positions }, 'erased rows of predictions that were kept long enough'),
+      (err: unknown) => logger.error({ err }, 'rows of predictions that were kept long enough could not be erased; trying again later'),
+    )
+  void look()
+  // What is kept for an hour must not stay for two.
+  const timer = setInterval(() => void look(), Math.min(everyMs, Math.max(1_000, ms / 2)))
+  return async () => {
+    clearInterval(timer)
+    await erasures.settled()
+  }
+}

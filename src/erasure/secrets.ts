@@ -1,0 +1,63 @@
+import { kinds, type Kind } from '../../events/catalogue.js'
+import { payloadsOf } from '../../events/references.js'
+import { wrong } from '../errors.js'
+import type { Log } from '../log/log.js'
+import { streamOf } from '../log/stream-of.js'
+import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
+import { eventsWith, streamEvents } from './walk.js'
+
+type Reading = Pick<Log, 'readAll' | 'readStream' | 'payloadState' | 'resources'>
+
+const planned = (hash: string): PlannedPayload => ({ hash, standsIn: hash, stays: null, rows: 0 })
+
+const takeSecrets = async (log: Reading, hashes: Iterable<string>, plan: Plan): Promise<void> => {
+  for (const hash of new Set(hashes))
+    if ((await log.payloadState(hash))?.isErased === false) plan.payloads.push(planned(hash))
+    else plan.already++
+}
+
+const withoutProject: readonly Kind[] = ['project', 'database', 'file', 'config', 'engine']
+
+/** The stream of a resource that is, or was: as its name, id or stream says. */
+export const resourceStream = async (log: Reading, kind: Kind, name: string, project: string | undefined) => {
+  if (withoutProject.includes(kind)) return streamOf(log, kind, name)
+  if (project === undefined) throw wrong(`a ${kind} is in a project: say which`)
+  return streamOf(log, kind, name, await streamOf(log, 'project', project))
+}
+
+/** Every secret that the stream of a resource ever named. */
+export const planSecrets = async (log: Reading, kind: Kind, name: string, project: string | undefined): Promise<Plan> => {
+  const stream = await resourceStream(log, kind, name, project)
+  const plan = emptyPlan('secrets', `${kind} ${project === undefined ? name : `${project}.${name}`}`)
+  const events = await streamEvents(log, stream)
+  await takeSecrets(
+    log,
+    events.flatMap(({ type, data }) => payloadsOf(type, data)),
+    plan,
+  )
+  return plan
+}
+
+/** The secrets that resources have now. */
+const secretsInUse = async ({ resources }: Reading): Promise<Set<string>> => {
+  const inUse = new Set<string>()
+  for (const kind of kinds)
+    for (const { state } of await resources.list(kind))
+      for (const hash of payloadsOf('', JSON.parse(JSON.stringify(state)) as never)) inUse.add(hash)
+  return inUse
+}
+
+/** Adds the secrets that were named before a time, and that no resource has now. */
+export const addOldSecrets = async (log: Reading, time: string, plan: Plan): Promise<void> => {
+  const old = new Set<string>()
+  for await (const { type, recorded_at, data } of eventsWith(log, 0, (text) => text.includes('"$secret"'))) {
+    if (recorded_at >= time) break
+    for (const hash of payloadsOf(type, data)) old.add(hash)
+  }
+  const inUse = await secretsInUse(log)
+  await takeSecrets(
+    log,
+    [...old].filter((hash) => !inUse.has(hash)),
+    plan,
+  )
+}

@@ -1,0 +1,22 @@
+import { logStream } from '../../events/log.js'
+import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/references.js'
+import type { Blobs } from '../files/blobs.js'
+import type { Log } from '../log/log.js'
+import { eventsWith, streamEvents } from './walk.js'
+
+/**
+ * Removes the blobs that erasures took away and a crash left. One that an event names since is there by right.
+ *
+ * @example await removeErasedBlobs(log, blobs) // 1
+ */
+export const removeErasedBlobs = async (log: Pick<Log, 'readAll' | 'readStream'>, blobs: Blobs): Promise<number> => {
+  const left = new Map<string, number>()
+  for (const { type, data, position } of await streamEvents(log, logStream))
+    for (const hash of erasedBlobsOf(type, data)) if (await blobs.has(hash)) left.set(hash, position)
+  if (left.size === 0) return 0
+  const first = Math.min(...left.values())
+  for await (const { type, data, position } of eventsWith(log, first, mayNameBlobs))
+    for (const hash of blobsOf(type, data)) if (position > (left.get(hash) ?? position)) left.delete(hash)
+  for (const hash of left.keys()) await blobs.remove(hash)
+  return left.size
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import type { Heads } from '../audit/heads.js'
+import { verifierFile } from '../audit/verifier-file.js'
+import { notFound, wrong } from '../errors.js'
+import { exportLines, projectCalled, type ExportSource } from '../log/export.js'
+import type { Log } from '../log/log.js'
+import { leaving, taken } from './event-answers.js'
+import { numberOf } from './proofs.js'
+import { queryValue, type Route } from './route.js'
+
+const exportType = 'application/jsonl'
+
+const sourceOf = (log: Log, heads: Heads): ExportSource => ({
+  logId: log.id,
+  read: (after, limit) => log.readAll(after, limit),
+  subtrees: (from, to) => log.subtrees(from, to),
+  checkpoint: (size) => heads.at(size),
+  key: heads.vkey,
+})
+
+/** What an auditor takes away: the events with their proof, and the program that checks them. */
+export const exportRoutes = (log: Log, heads: Heads): Route[] => [
+  {
+    method: 'get',
+    path: '/log/export',
+    summary: 'The events up to a position with their proof, of all or of one project, as JSON lines for the offline verifier',
+    query: z.object({
+      project: z.string().optional().describe('the events of the project that was last called so, also of one that is gone'),
+      until: z.int().min(0).optional().describe('the position of the last event; the newest without it'),
+      split: z
+        .int()
+        .min(0)
+        .optional()
+        .describe('the size of a head kept elsewhere, with which an export of a project can then be compared'),
+    }),
+    gives: [exportType],
+    answers: { 200: null },
+    async handle(req, res) {
+      const head = (await log.head()).position
+      const size = numberOf(req, 'until') ?? head
+      if (size > head) throw wrong(`until must be at most ${head}, the newest position`)
+      const split = numberOf(req, 'split')
+      const source = sourceOf(log, heads)
+      const name = queryValue(req, 'project')
+      const project = name === undefined ? undefined : await projectCalled(source.read, name, size)
+      if (name !== undefined && !project) throw notFound('project', name)
+      const gone = leaving(res)
+      res.type(exportType)
+      for await (const lines of exportLines(source, { size, ...(project && { project }), splits: split === undefined ? [] : [split] })) {
+        res.write(lines)
+        if (!(await taken(res, gone))) return
+      }
+      res.end()
+    },
+  },
+  {
+    method: 'get',
+    path: '/log/verifier',
+    summary: 'The offline verifier: one file without dependencies, run as node verifier.mjs export.jsonl',
+    gives: ['text/javascript'],
+    answers: { 200: null },
+    async handle(_req, res) {
+      res.attachment('verifier.mjs').type('text/javascript').send(verifierFile())
+    },
+  },
+]

@@ -1,0 +1,18 @@
+import type { Envelope } from '../../events/envelope.js'
+import type { Origin } from './log.js'
+
+/** How an event is named as the cause of what follows from it. `causeAt(12)` → `event/12` */
+export const causeAt = (position: number): string => `event/${position}`
+
+/**
+ * The origin of what the service does by itself because of an event: it belongs to the event's request, and the event caused it.
+ *
+ * @example following({ actor: 'trainer', source: 'system' }, requested) // { …, correlation: 'r-1', causation: 'event/12' }
+ */
+export const following = (who: Pick<Origin, 'actor' | 'source'>, cause: Envelope | undefined): Origin => ({
+  ...who,
+  request: null,
+  correlation: cause?.correlation ?? cause?.request ?? null,
+  causation: cause ? causeAt(cause.position) : null,
+  ...(cause?.traceparent !== undefined && { traceparent: cause.traceparent }),
+})

@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs'
+import { readdir, stat, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { DataPaths } from '../log/data-directory.js'
+import { openForReading, type Connection } from '../log/sqlite/schema.js'
+
+/** What takes room in a data directory. */
+export const diskKinds = {
+  log: 'the log: events, resources and indexes',
+  log_wal: 'what the log has written ahead of its file',
+  payloads: 'secrets and recorded rows, encrypted, in the file of the log; an estimate where there are many',
+  files: 'contents of the files that there are',
+  matrices: 'training matrices of the models that there are',
+  artefacts: 'artefacts of the models that there are',
+  other_blobs: 'contents that only the past names, or nothing yet',
+  duckdb: 'the tables that SQL reads',
+  duckdb_wal: 'what DuckDB has written ahead of its file',
+  temporary: 'uploads, trainings and what queries spill',
+} as const
+
+export type DiskKind = keyof typeof diskKinds
+
+/** Bytes by kind, and those that are free on the disk. */
+export type DiskUse = { bytes: Record<DiskKind, number>; free: number }
+
+const sizeOf = async (file: string): Promise<number> => {
+  // A file may go while it is looked at.
+  const found = await stat(file).catch(() => undefined)
+  return found?.size ?? 0
+}
+
+const inParallel = 64
+
+const sizesIn = async (directory: string, add: (name: string, bytes: number) => void): Promise<void> => {
+  const names = await readdir(directory, { recursive: true }).catch(() => [])
+  for (let i = 0; i < names.length; i += inParallel)
+    await Promise.all(
+      names.slice(i, i + inParallel).map(async (name) => {
+        const found = await stat(join(directory, name)).catch(() => undefined)
+        if (found?.isFile() === true) add(name, found.size)
+      }),
+    )
+}
+
+const sampleMaxPayloads = 1_000
+const hashSpace = 2 ** 48
+
+/**
+ * The bytes of all payloads, without reading them all: hashes are spread evenly, so the first thousand by hash tell by the last of
+ * them what part of all they are. Fewer are counted exactly.
+ */
+const payloadBytes = (db: Connection): number => {
+  const rows = db
+    .prepare<[number], { hash: string; bytes: number }>(
+      'SELECT hash, length(hash) + length(key_id) + coalesce(length(wrapped), 0) + length(body) AS bytes FROM payloads ORDER BY hash LIMIT ?',
+    )
+    .all(sampleMaxPayloads)
+  const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
+  const last = rows.at(-1)
+  if (!last || rows.length < sampleMaxPayloads) return bytes
+  return Math.round(bytes / ((parseInt(last.hash.slice(0, 12), 16) + 1) / hashSpace))
+}
+
+type BlobKind = 'files' | 'matrices' | 'artefacts'
+
+/** The blobs that today's resources name. */
+const namedBlobs = (db: Connection): Map<string, BlobKind> => {
+  const kinds = new Map<string, BlobKind>()
+  const files = db.prepare<[], string>(`SELECT state ->> '$.content' FROM resources WHERE kind = 'file'`).pluck()
+  for (const hash of files.iterate()) kinds.set(hash, 'files')
+  const versions = db.prepare<[], { artefact: string | null; matrix: string | null }>(
+    `SELECT v.value ->> '$.result.artefact' AS artefact, v.value ->> '$.result.matrix' AS matrix
+     FROM resources, json_each(state, '$.versions') AS v WHERE kind = 'model'`,
+  )
+  for (const { artefact, matrix } of versions.iterate()) {
+    if (artefact !== null) kinds.set(artefact, 'artefacts')
+    if (matrix !== null) kinds.set(matrix, 'matrices')
+  }
+  return kinds
+}
+
+/** What the log's file says: the bytes of payloads, and what kinds of blobs there are. Nothing while it cannot be read. */
+const readLog = (file: string): { payloads: number; blobs: ReadonlyMap<string, BlobKind> } => {
+  if (!existsSync(file)) return { payloads: 0, blobs: new Map() }
+  const db = openForReading(file)
+  try {
+    return { payloads: payloadBytes(db), blobs: namedBlobs(db) }
+  } finally {
+    db.close()
+  }
+}
+
+/**
+ * Measures what a data directory takes, beside a running server or without one. The log is not walked.
+ *
+ * @example (await diskUse(dataPaths('./data'))).bytes.files // 48_213
+ */
+export const diskUse = async (paths: DataPaths): Promise<DiskUse> => {
+  const { payloads, blobs } = readLog(paths.log)
+  const bytes: Record<DiskKind, number> = {
+    log: Math.max(0, (await sizeOf(paths.log)) - payloads),
+    log_wal: await sizeOf(`${paths.log}-wal`),
+    payloads,
+    ...{ files: 0, matrices: 0, artefacts: 0, other_blobs: 0 },
+    duckdb: await sizeOf(paths.analytics),
+    duckdb_wal: await sizeOf(`${paths.analytics}.wal`),
+    temporary: 0,
+  }
+  await sizesIn(paths.blobs, (name, size) => (bytes[blobs.get(name) ?? 'other_blobs'] += size))
+  await sizesIn(paths.temporary, (_, size) => (bytes.temporary += size))
+  const { bavail, bsize } = await statfs(paths.root)
+  return { bytes, free: bavail * bsize }
+}
+
+/**
+ * The same, measured at most once in a while; those who ask at the same time share one measuring.
+ *
+ * @example const measure = keptDiskUse(paths, 10_000); await measure()
+ */
+export const keptDiskUse = (paths: DataPaths, maxAgeMs: number): (() => Promise<DiskUse>) => {
+  let kept: { use: Promise<DiskUse>; at: number } | undefined
+  return () => {
+    if (!kept || performance.now() - kept.at > maxAgeMs) {
+      const use = diskUse(paths)
+      kept = { use, at: performance.now() }
+      use.catch(() => (kept = undefined))
+    }
+    return kept.use
+  }
+}

@@ -1,0 +1,115 @@
+import type { AnalyticsStatus } from '../analytics/supervisor.js'
+import type { LogHealth } from '../log/log.js'
+import { projections } from '../../projections/all.js'
+import type { DiskUse } from './disk-use.js'
+import type { Instruments } from './instruments.js'
+
+/** What is looked up when somebody asks for the metrics. */
+export type Sources = {
+  version: string
+  log: () => Promise<LogHealth>
+  analytics: () => AnalyticsStatus
+  analyticsBytes: () => Promise<number>
+  trainings: () => { running: number; waiting: number }
+  disk: () => Promise<DiskUse>
+  /** Clients that follow the events. */
+  streams: () => number
+}
+
+const states = ['following', 'building', 'stopped'] as const
+
+/** The values that are not counted as they happen but looked up. What cannot be looked up keeps its last value. */
+export class Gauges {
+  readonly #info
+  readonly #log
+  readonly #sql
+  readonly #analytics
+  readonly #projections
+  readonly #trainings
+  readonly #streams
+  readonly #disk
+
+  constructor(make: Instruments) {
+    this.#info = make.gauge('info', 'Always 1; the release is in the label.', ['version'])
+    this.#log = {
+      position: make.gauge('log_position', 'Newest position of the log.'),
+      queued: make.gauge('log_queued_commands', 'Commands that wait for the next transaction of the log.'),
+      writable: make.gauge('log_writable', '1 when the log could be written at the last attempt, otherwise 0.'),
+    }
+    this.#sql = {
+      ready: make.gauge('sql_ready', '1 when SQL is answered, otherwise 0.'),
+      running: make.gauge('sql_running_queries', 'Queries that DuckDB executes or whose answers are being read.'),
+      waiting: make.gauge('sql_waiting_queries', 'Queries that wait for their turn.'),
+      retries: make.counter('sql_retries_total', 'Queries that were run again because the process was lost under them.'),
+    }
+    this.#analytics = {
+      rss: make.gauge('analytics_resident_memory_bytes', 'Memory of the process that DuckDB runs in.'),
+      restarts: make.counter('analytics_restarts_total', 'Ends of that process after which another one was started.'),
+      losses: make.counter('analytics_losses_total', 'The same by reason: memory, stuck, blocked, died; all but the last are kills.', [
+        'reason',
+      ]),
+    }
+    this.#projections = {
+      position: make.gauge('projection_position', 'Last position of the log that the tables of a projection hold.', ['projection']),
+      lag: make.gauge('projection_lag_events', 'Events between that and the newest position.', ['projection']),
+      rebuilds: make.gauge('projection_rebuilds', 'How often the tables were built anew, as log.projections counts it.'),
+      state: make.gauge('projection_state', '1 for the state that the projections are in: following, building, stopped.', ['state']),
+    }
+    this.#trainings = {
+      running: make.gauge('trainings_running', 'Trainings under way.'),
+      waiting: make.gauge('trainings_waiting', 'Trainings that wait for their turn.'),
+    }
+    this.#streams = make.gauge('event_stream_clients', 'Clients that follow the events as they happen.')
+    this.#disk = {
+      used: make.gauge('disk_used_bytes', 'Bytes in the data directory by kind.', ['kind']),
+      free: make.gauge('disk_free_bytes', 'Bytes that are free on the disk of the data directory.'),
+    }
+  }
+
+  async read(sources: Sources): Promise<void> {
+    this.#info.set({ version: sources.version }, 1)
+    const [log, disk, bytes] = await Promise.all([known(sources.log()), known(sources.disk()), known(sources.analyticsBytes())])
+    const status = sources.analytics()
+    if (log) this.#readLog(log)
+    else this.#log.writable.set(0)
+    this.#readAnalytics(status, bytes ?? 0)
+    this.#readProjections(status, log?.position ?? status.position)
+    const { running, waiting } = sources.trainings()
+    this.#trainings.running.set(running)
+    this.#trainings.waiting.set(waiting)
+    this.#streams.set(sources.streams())
+    if (!disk) return
+    for (const [kind, used] of Object.entries(disk.bytes)) this.#disk.used.set({ kind }, used)
+    this.#disk.free.set(disk.free)
+  }
+
+  #readLog({ position, queued, unwritable }: LogHealth): void {
+    this.#log.position.set(position)
+    this.#log.queued.set(queued)
+    this.#log.writable.set(unwritable === undefined ? 1 : 0)
+  }
+
+  #readAnalytics({ stopped, running, waiting, retries, restarts, losses }: AnalyticsStatus, bytes: number): void {
+    this.#sql.ready.set(stopped === undefined ? 1 : 0)
+    this.#sql.running.set(running)
+    this.#sql.waiting.set(waiting)
+    this.#analytics.rss.set(bytes)
+    // Counted elsewhere: a counter that is set to what was counted.
+    for (const counter of [this.#sql.retries, this.#analytics.restarts, this.#analytics.losses]) counter.reset()
+    this.#sql.retries.inc(retries)
+    this.#analytics.restarts.inc(restarts)
+    for (const [reason, count] of Object.entries(losses)) this.#analytics.losses.inc({ reason }, count)
+  }
+
+  #readProjections({ state, position, rebuilds }: AnalyticsStatus, head: number): void {
+    for (const { name: projection } of projections) {
+      this.#projections.position.set({ projection }, position)
+      this.#projections.lag.set({ projection }, Math.max(0, head - position))
+    }
+    this.#projections.rebuilds.set(rebuilds.count)
+    for (const one of states) this.#projections.state.set({ state: one }, one === state ? 1 : 0)
+  }
+}
+
+/** What cannot be looked up now must not keep the rest from being told. */
+const known = <T>(value: Promise<T>): Promise<T | undefined> => value.catch(() => undefined)

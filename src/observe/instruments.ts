@@ -1,0 +1,52 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+export type Described = { name: string; type: string; help: string; labels: readonly string[] }
+
+/** Makes metrics with the prefix of this service, in a registry of their own. */
+export class Instruments {
+  readonly #registry = new Registry()
+  readonly #labels = new Map<string, readonly string[]>()
+
+  /** Adds what every Node process tells of itself. */
+  addProcess(): void {
+    collectDefaultMetrics({ register: this.#registry })
+  }
+
+  counter(name: string, help: string, labels: readonly string[] = []): Counter {
+    return new Counter(this.#configuration(name, help, labels))
+  }
+
+  gauge(name: string, help: string, labels: readonly string[] = []): Gauge {
+    return new Gauge(this.#configuration(name, help, labels))
+  }
+
+  histogram(name: string, help: string, buckets: readonly number[], labels: readonly string[] = []): Histogram {
+    return new Histogram({ ...this.#configuration(name, help, labels), buckets: [...buckets] })
+  }
+
+  #configuration(name: string, help: string, labels: readonly string[]) {
+    const whole = `mindledger_${name}`
+    this.#labels.set(whole, labels)
+    return { name: whole, help, labelNames: [...labels], registers: [this.#registry] }
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType
+  }
+
+  /** Everything in the text format. */
+  async text(): Promise<string> {
+    const text = await this.#registry.metrics()
+    // The library spells it in a way that the format does not know.
+    return text.replaceAll(/ Nan$/gm, ' NaN')
+  }
+
+  /** What there is, in order, as the text says it. */
+  async described(): Promise<Described[]> {
+    const text = await this.text()
+    return [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\w+)$/gm)].map(([, name = '', help = '', type = '']) => ({
+      ...{ name, help, type },
+      labels: this.#labels.get(name) ?? [],
+    }))
+  }
+}

@@ -1,0 +1,130 @@
+import type { LedgerEvent } from '../../events/catalogue.js'
+import type { Batch } from '../log/log.js'
+import { Gauges, type Sources } from './gauges.js'
+import { Instruments, type Described } from './instruments.js'
+
+/** Seconds, from a read out of memory to the longest query. */
+const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+/** Commits take less, and what they take is where a slow disk shows first. */
+const commitDurations = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+const batchSizes = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000]
+/** A long way down from a whole request: one row is some microseconds. */
+const predictDurations = [0.00001, 0.000025, 0.0001, 0.00025, 0.001, 0.0025, 0.01, 0.025, 0.1, 0.25, 1, 2.5]
+
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** A request that is over. `route` is the template, such as `/projects/:project`; none when no route was met. */
+export type RequestDone = { method: string; route: string | undefined; status: string; seconds: number; streamed: boolean }
+
+/**
+ * Everything that the service counts, in the words of Prometheus. Each has a registry of its own; nothing is global.
+ * Labels come from lists in the code (routes, types, outcomes), so that no client can make series.
+ *
+ * @example const metrics = new Metrics(); metrics.queried('ok', 0.012); await metrics.text()
+ */
+export class Metrics {
+  readonly #make = new Instruments()
+  readonly #requests = this.#make.counter('http_requests_total', 'HTTP requests by route, method and status.', [
+    'method',
+    'route',
+    'status',
+  ])
+  readonly #requestSeconds = this.#make.histogram(
+    'http_request_duration_seconds',
+    'Time from a request to the end of its answer; streams of events are left out.',
+    durations,
+    ['method', 'route'],
+  )
+  readonly #commands = this.#make.counter('commands_total', 'Commands by type and outcome: done, dry_run, repeated, refused, failed.', [
+    ...['type', 'outcome'],
+  ])
+  readonly #events = this.#make.counter('events_total', 'Events written to the log, by type.', ['type'])
+  readonly #commits = this.#make.counter('log_commits_total', 'Transactions of the log by outcome: done, failed.', ['outcome'])
+  readonly #commitSeconds = this.#make.histogram('log_commit_duration_seconds', 'Time of a transaction of the log.', commitDurations)
+  readonly #batchSize = this.#make.histogram('log_commit_commands', 'Commands that shared a transaction of the log.', batchSizes)
+  readonly #predictedRows = this.#make.counter(
+    'predictions_rows_total',
+    'Rows that models scored, as the log records them, by way: rest, sql.',
+    ['source'],
+  )
+  readonly #predictSeconds = this.#make.histogram(
+    'prediction_duration_seconds',
+    'Time to compute the rows of one REST prediction, without recording them.',
+    predictDurations,
+  )
+  readonly #trainings = this.#make.counter('trainings_total', 'Trainings that ended, by outcome: complete, error.', ['outcome'])
+  readonly #queries = this.#make.counter('sql_queries_total', 'Queries by outcome: ok, or the code of the error.', ['outcome'])
+  readonly #querySeconds = this.#make.histogram(
+    'sql_query_duration_seconds',
+    'Time from a query to its first rows or its refusal, waiting included.',
+    durations,
+  )
+  readonly #jobRuns = this.#make.counter('job_runs_total', 'Runs of jobs that ended, by outcome.', ['outcome'])
+  readonly #uploads = this.#make.counter('uploads_total', 'Files that were received.')
+  readonly #uploadBytes = this.#make.counter('upload_bytes_total', 'Bytes of files that were received.')
+  readonly #gauges = new Gauges(this.#make)
+  readonly contentType = this.#make.contentType
+  #sources: Sources | undefined
+
+  constructor() {
+    this.#make.addProcess()
+  }
+
+  /** Where the values come from that are looked up when somebody asks. */
+  watch(sources: Sources): void {
+    this.#sources = sources
+  }
+
+  request({ method, route = 'none', status, seconds, streamed }: RequestDone): void {
+    const labels = { method: methods.has(method) ? method : 'other', route }
+    this.#requests.inc({ ...labels, status })
+    if (!streamed) this.#requestSeconds.observe(labels, seconds)
+  }
+
+  command(type: string, outcome: 'done' | 'dry_run' | 'repeated' | 'refused' | 'failed'): void {
+    this.#commands.inc({ type, outcome })
+  }
+
+  /** A transaction of the log is over. What its events say happened is counted when it is durable. */
+  batch({ commands, seconds, failed, events }: Batch): void {
+    this.#commits.inc({ outcome: failed ? 'failed' : 'done' })
+    this.#commitSeconds.observe(seconds)
+    this.#batchSize.observe(commands)
+    for (const { event, source } of events) {
+      this.#events.inc({ type: event.type })
+      this.#happened(event, source)
+    }
+  }
+
+  #happened(event: LedgerEvent, source: string): void {
+    if (event.type === 'PredictionsServed') this.#predictedRows.inc({ source }, event.data.rows)
+    else if (event.type === 'JobRunFinished') this.#jobRuns.inc({ outcome: event.data.outcome })
+    else if (event.type === 'ModelTrained') this.#trainings.inc({ outcome: 'complete' })
+    else if (event.type === 'ModelTrainingFailed') this.#trainings.inc({ outcome: 'error' })
+  }
+
+  predicted(seconds: number): void {
+    this.#predictSeconds.observe(seconds)
+  }
+
+  queried(outcome: string, seconds: number): void {
+    this.#queries.inc({ outcome })
+    this.#querySeconds.observe(seconds)
+  }
+
+  uploaded(bytes: number): void {
+    this.#uploads.inc()
+    this.#uploadBytes.inc(bytes)
+  }
+
+  /** All of it, in the text format. */
+  async text(): Promise<string> {
+    if (this.#sources) await this.#gauges.read(this.#sources)
+    return this.#make.text()
+  }
+
+  /** Name, type, labels and meaning of each, for the docs. */
+  described(): Promise<Described[]> {
+    return this.#make.described()
+  }
+}

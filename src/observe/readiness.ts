@@ -1,0 +1,34 @@
+import { isProblem } from '../errors.js'
+import type { AnalyticsStatus } from '../analytics/supervisor.js'
+import type { Log } from '../log/log.js'
+
+/** Whether a part of the service can do its work; the reason says why not, and names no resource and no path. */
+export type Readiness = {
+  /** Reads and writes over REST. */
+  rest: { ready: boolean; reason?: string }
+  /** How far the tables are, and how many events behind the log. */
+  sql: { ready: boolean; reason?: string; position: number; lag: number }
+  log: { position: number | null; writable: boolean; reason?: string }
+}
+
+type Parts = { log: Pick<Log, 'health'>; analytics: { status: () => AnalyticsStatus } }
+
+const unreadable = (error: unknown): string => (isProblem(error) ? error.detail : 'the log cannot be read')
+
+/**
+ * Looks at every part. A log that could not be written is tried again now and then, so that this ends by itself.
+ *
+ * @example (await readiness({ log, analytics })).sql // { ready: true, position: 120, lag: 0 }
+ */
+export const readiness = async ({ log, analytics }: Parts): Promise<Readiness> => {
+  const { stopped, position } = analytics.status()
+  const health = await log.health().catch((error: unknown) => ({ position: null, unwritable: unreadable(error) }))
+  const { unwritable } = health
+  const head = health.position ?? position
+  const reason = unwritable !== undefined && { reason: unwritable }
+  return {
+    rest: { ready: unwritable === undefined, ...reason },
+    sql: { ready: stopped === undefined, ...(stopped !== undefined && { reason: stopped }), position, lag: Math.max(0, head - position) },
+    log: { position: health.position, writable: unwritable === undefined, ...reason },
+  }
+}

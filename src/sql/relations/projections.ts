@@ -1,0 +1,68 @@
+import { projections as all } from '../../../projections/all.js'
+import { column, itemsOf, type Relation } from './relation.js'
+
+export type TablesState = 'following' | 'building' | 'stopped'
+
+/** How the tables stand to the log: they follow it together, and stop together. */
+export type TablesStatus = {
+  state: TablesState
+  /** The last position that they hold, and the last of the log. */
+  position: number
+  head: number
+  /** How often they were built anew, with the time (ISO 8601, UTC) and the reason of the last. */
+  rebuilds: number
+  lastRebuild: { at: string; reason: string } | null
+  lastError: string | null
+}
+
+/** The status of tables that hold all of a log, and nothing befell them. */
+export const upToDate = (position: number): TablesStatus => ({
+  state: 'following',
+  position,
+  head: position,
+  rebuilds: 0,
+  lastRebuild: null,
+  lastError: null,
+})
+
+/** `CREATE TABLE ledger.skills_history (…)` → `ledger.skills_history` */
+const tablesIn = (ddl: string): string => [...ddl.matchAll(/CREATE TABLE (ledger\.\w+)/g)].map(([, name]) => name).join(', ')
+
+const columns = [
+  column('name', 'VARCHAR', 'Name of the projection.'),
+  column('tables', 'VARCHAR', 'Tables that it keeps, as a replay writes them.'),
+  column('position', 'BIGINT', 'Last position of the log that its tables hold.'),
+  column('lag', 'BIGINT', 'Events between that and the head of the log.'),
+  column('rebuilds', 'BIGINT', 'How often its tables were built anew.'),
+  column('last_rebuilt_at', 'TIMESTAMP', 'When they last were (UTC).'),
+  column('last_rebuild_reason', 'VARCHAR', 'Why: another release, another log, damaged file, missing file or erasure.'),
+  column('last_error', 'VARCHAR', 'What last kept it from following, since the service started.'),
+  column('state', 'VARCHAR', 'following, building or stopped.'),
+]
+
+/**
+ * The rows of `log.projections` as one JSON text, which stands for `$projections`.
+ *
+ * @example projectionRows(status) // '[{"name":"events","tables":"ledger.events","position":7,…},…]'
+ */
+export const projectionRows = ({ state, position, head, rebuilds, lastRebuild, lastError }: TablesStatus): string =>
+  JSON.stringify(
+    all.map(({ name, tables }) => ({
+      ...{ name, tables: tablesIn(tables), position, lag: Math.max(0, head - position), rebuilds },
+      ...{ last_rebuilt_at: lastRebuild?.at ?? null, last_rebuild_reason: lastRebuild?.reason ?? null, last_error: lastError, state },
+    })),
+  )
+
+const shape = columns.map(({ name, type }) => `"${name}":"${type}"`).join(',')
+
+/** What keeps the tables up with the log, told of this moment: it does not follow from events, and needs no table. */
+export const projections: Relation = {
+  name: 'projections',
+  about: 'What keeps the tables up with the log: how far each projection is, and what befell it. It answers when nothing else in SQL does.',
+  kind: 'SYSTEM VIEW',
+  columns,
+  live: true,
+  sql: `
+    SELECT ${itemsOf(columns, Object.fromEntries(columns.map(({ name }) => [name, `p.${name}`])))}
+    FROM (SELECT unnest(from_json($projections, '[{${shape}}]'), max_depth := 2)) AS p`,
+}

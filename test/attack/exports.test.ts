@@ -1,0 +1,309 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { sha256 } from '../../events/chain.js'
+import { exportLines, type ExportOptions } from '../../src/log/export.js'
+import type { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
+import { pick, Random, writeHonestLog } from '../support/honest-log.js'
+import { temporaryDirectory } from '../support/log.js'
+import { testSigner, type TestSigner } from '../support/notes.js'
+
+const count = Number(process.env['MANIPULATIONS'] ?? 45)
+const minutes = 60_000
+
+const { path: directory, remove } = temporaryDirectory()
+afterAll(remove)
+
+// As an auditor has it: alone in a folder.
+const alone = join(directory, 'alone')
+const verifier = join(alone, 'verifier.mjs')
+
+type Said = { status: number | null; out: string; err: string }
+
+const run = async (...args: string[]): Promise<Said> => {
+  const child = spawn(process.execPath, [verifier, ...args], { cwd: alone })
+  const said = { out: '', err: '' }
+  child.stdout.on('data', (bytes: Buffer) => (said.out += bytes.toString()))
+  child.stderr.on('data', (bytes: Buffer) => (said.err += bytes.toString()))
+  const [status] = (await once(child, 'close')) as [number | null]
+  return { status, ...said }
+}
+
+let files = 0
+const fileOf = (content: string): string => {
+  const file = join(directory, `file-${++files}`)
+  writeFileSync(file, content)
+  return file
+}
+
+/** What was taken of a log: exports of everything and of one project, and heads of several sizes. */
+type Taken = { id: string; size: number; signer: TestSigner; whole: string[]; shop: string[]; heads: Map<number, string>; oldHead: string }
+
+const linesOf = async (log: SqliteLog, signer: TestSigner, options: ExportOptions): Promise<string[]> => {
+  let text = ''
+  const source = {
+    logId: log.id,
+    read: (after: number, limit: number) => log.readAll(after, limit),
+    subtrees: (from: number, to: number) => log.subtrees(from, to),
+    checkpoint: async (size: number) => signer.checkpoint(size, await log.rootAt(size)),
+    key: signer.key,
+  }
+  for await (const lines of exportLines(source, options)) text += lines
+  return text.split(/(?<=\n)/)
+}
+
+const take = async (seed: number): Promise<Taken> => {
+  let taken: Taken | undefined
+  const heads = new Map<number, string>()
+  let oldHead = ''
+  await writeHonestLog(join(directory, `${seed}.sqlite`), seed, 150, async (log) => {
+    const head = await log.head()
+    const signer = testSigner(log.id)
+    heads.set(head.position, signer.checkpoint(head.position, await log.rootAt(head.position)))
+    if (oldHead === '') oldHead = JSON.stringify(head)
+    const shop = (await log.resources.list('project')).find(({ state }) => state.name === 'shop')!
+    const project = { stream: shop.stream, name: shop.state.name }
+    const options = { size: head.position, splits: [...heads.keys()] }
+    const [whole, some] = [await linesOf(log, signer, options), await linesOf(log, signer, { ...options, project })]
+    taken = { id: log.id, size: head.position, signer, whole, shop: some, heads, oldHead }
+  })
+  return taken!
+}
+
+let logs: Taken[] = []
+
+beforeAll(async () => {
+  mkdirSync(alone)
+  copyFileSync(fileURLToPath(new URL('../../src/audit/verifier.js', import.meta.url)), verifier)
+  logs = [await take(1), await take(2)]
+}, minutes)
+
+/** Whether an event is the project's: by the project that the first event of its stream, or of the model predicted with, names. */
+const ofShop = (texts: readonly string[]): ((text: string) => boolean) => {
+  type Said = { stream: string; type: string; data: { project?: string; name?: string } }
+  const said = (text: string) => JSON.parse(text) as Said
+  const projects = new Map<string, string | undefined>()
+  for (const { stream, data } of texts.map(said)) if (!projects.has(stream)) projects.set(stream, data.project)
+  const shop = texts.map(said).find(({ type, data }) => type === 'ProjectCreated' && data.name === 'shop')?.stream
+  return (text) => {
+    const { stream } = said(text)
+    return stream === 'log' || stream === shop || projects.get(stream.replace('/predictions', '')) === shop
+  }
+}
+
+const headsOf = ({ heads }: Taken): string => [...heads.values()].join('\n')
+
+describe('an honest export is accepted', () => {
+  test.each(['whole', 'shop'] as const)('%s: with and without key and heads, also by the name verifier.js', async (which) => {
+    for (const taken of logs) {
+      const file = fileOf(taken[which].join(''))
+      const bare = await run(file)
+      expect(bare).toMatchObject({ status: 0, err: '' })
+      expect(bare.out).toContain(`up to position ${taken.size} of log ${taken.id}`)
+      expect(bare.out).toContain('which proves only that it agrees with itself')
+      expect(bare.out).toContain('No head kept elsewhere was given')
+      const held = await run(file, '--key', taken.signer.key, '--head', fileOf(headsOf(taken)))
+      expect(held).toMatchObject({ status: 0, err: '' })
+      for (const size of taken.heads.keys()) expect(held.out).toContain(`the first ${size} events are those of then`)
+      expect(held.out.includes('left out')).toBe(which === 'shop')
+      copyFileSync(verifier, join(alone, 'verifier.js'))
+    }
+  })
+
+  test('of everything is compared with heads of any size and of the older form; of a project only where it is divided', async () => {
+    const [taken] = logs as [Taken]
+    const whole = fileOf(taken.whole.join(''))
+    expect((await run(whole, '--head', fileOf(taken.oldHead))).status).toBe(0)
+    const shop = fileOf(taken.shop.join(''))
+    expect(await run(shop, '--head', fileOf(taken.oldHead))).toMatchObject({
+      status: 1,
+      out: expect.stringMatching(/NOT PROVEN.*older form/),
+    })
+  })
+
+  test('of the events of a project, with all that is said of them, and no other', () => {
+    for (const { shop, whole, size } of logs) {
+      const texts = shop.filter((line) => line.startsWith('{"position"'))
+      expect(whole.length).toBe(size + 1)
+      expect(texts.length).toBeGreaterThan(20)
+      expect(texts).toEqual(whole.slice(1).filter(ofShop(whole.slice(1))))
+    }
+  })
+})
+
+describe('what cannot be asked ends with status 2', () => {
+  test.each([
+    ['nothing', []],
+    ['two exports', ['a', 'b']],
+    ['no such file', ['absent.jsonl']],
+    ['an option that there is not', ['a', '--fast']],
+    ['a key that is none', ['a', '--key', 'mindledger/x+00000000+AAAA']],
+    ['a file of heads with something else in it', ['a', '--head', verifier]],
+  ])('%s', async (_, args) => {
+    const said = await run(...args)
+    expect(said).toMatchObject({ status: 2, out: '' })
+    expect(said.err).toMatch(/^verifier: .+\n$/)
+  })
+})
+
+type Header = { log: string; project: string | null; size: number; checkpoint: string; key: string }
+type Omitted = { omitted: { from: number; to: number; subtrees: string[] } }
+type Change = (lines: string[], random: Random, taken: Taken, other: Taken) => void
+
+const header = (lines: string[], change: (header: Header) => Partial<Header>): void => {
+  const read = JSON.parse(lines[0]!) as Header
+  lines[0] = `${JSON.stringify({ ...read, ...change(read) })}\n`
+}
+const events = (lines: readonly string[]): number[] => lines.flatMap((line, at) => (line.startsWith('{"position"') ? [at] : []))
+const left = (lines: readonly string[]): number[] => lines.flatMap((line, at) => (line.startsWith('{"omitted"') ? [at] : []))
+const event =
+  (change: (event: Record<string, unknown>, random: Random) => object): Change =>
+  (lines, random) => {
+    const at = pick(random, events(lines))
+    lines[at] = `${JSON.stringify({ ...JSON.parse(lines[at]!), ...change(JSON.parse(lines[at]!) as Record<string, unknown>, random) })}\n`
+  }
+const omitted =
+  (change: (omitted: Omitted['omitted'], random: Random) => void): Change =>
+  (lines, random) => {
+    const where = left(lines)
+    if (where.length === 0) return
+    const at = pick(random, where)
+    const read = JSON.parse(lines[at]!) as Omitted
+    change(read.omitted, random)
+    lines[at] = `${JSON.stringify(read)}\n`
+  }
+const position = (line: string): number => (JSON.parse(line) as { position: number }).position
+const hidden = (line: string): string =>
+  `${JSON.stringify({ omitted: { from: position(line), to: position(line), subtrees: [sha256(`\0${line.slice(0, -1)}`).toString('base64')] } })}\n`
+
+const changes: Record<string, Change> = {
+  'a character edited': (lines, random) => {
+    const at = pick(random, events(lines))
+    const within = random.below(lines[at]!.length - 1)
+    lines[at] = `${lines[at]!.slice(0, within)}${lines[at]![within] === 'x' ? 'y' : 'x'}${lines[at]!.slice(within + 1)}`
+  },
+  'an actor edited': event(() => ({ actor: 'nobody' })),
+  'a time edited': event(({ recorded_at }) => ({ recorded_at: String(recorded_at).replace('2', '3') })),
+  'a position edited': event(({ position }) => ({ position: Number(position) + 1 })),
+  'a version edited': event(({ version }) => ({ version: Number(version) + 1 })),
+  'two lines swapped': (lines, random) => {
+    const at = 1 + random.below(lines.length - 2)
+    ;[lines[at], lines[at + 1]] = [lines[at + 1]!, lines[at]!]
+  },
+  'a line dropped': (lines, random) => void lines.splice(1 + random.below(lines.length - 1), 1),
+  'a line doubled': (lines, random) => {
+    const at = 1 + random.below(lines.length - 1)
+    lines.splice(at, 0, lines[at]!)
+  },
+  'an event inserted': (lines, random) => {
+    const at = pick(random, events(lines))
+    lines.splice(at, 0, lines[at]!.replace('"actor":"tester"', '"actor":"nobody"'))
+  },
+  'an event of another log': (lines, random, _, other) => {
+    lines[pick(random, events(lines))] = other.whole[1 + random.below(other.size)]!
+  },
+  'an event hidden behind its hash': (lines, random) => {
+    // The newest of a stream may be hidden in an export of a project: the verifier says so itself.
+    const versions = new Map(events(lines).map((at) => [(JSON.parse(lines[at]!) as { stream: string }).stream, at]))
+    const newest = new Set(versions.values())
+    const at = pick(
+      random,
+      events(lines).filter((one) => !newest.has(one)),
+    )
+    lines[at] = hidden(lines[at]!)
+  },
+  'the last lines cut off': (lines, random) => void lines.splice(-1 - random.below(5)),
+  'the last line cut in half': (lines) => void lines.push(lines.pop()!.slice(0, -20)),
+  'the last newline cut off': (lines) => void lines.push(lines.pop()!.slice(0, -1)),
+  'a line cut in half': (lines, random) => {
+    const at = 1 + random.below(lines.length - 1)
+    lines[at] = `${lines[at]!.slice(0, lines[at]!.length >> 1)}\n`
+  },
+  'an empty line': (lines, random) => void lines.splice(1 + random.below(lines.length), 0, '\n'),
+  'left out: begins elsewhere': omitted((range) => {
+    range.from++
+  }),
+  'left out: ends elsewhere': omitted((range) => {
+    range.to++
+  }),
+  'left out: a hash taken away': omitted((range, random) => void range.subtrees.splice(random.below(range.subtrees.length), 1)),
+  'left out: a hash more': omitted((range) => void range.subtrees.push(range.subtrees[0]!)),
+  'left out: another hash': omitted((range, random) => {
+    range.subtrees[random.below(range.subtrees.length)] = sha256('another').toString('base64')
+  }),
+  'left out: hashes in another order': omitted((range) => void range.subtrees.reverse()),
+  'left out: a hash written in another way': omitted((range) => {
+    range.subtrees[0] = range.subtrees[0]!.slice(0, -1)
+  }),
+  'the head of an older size': (lines, _, { heads }) => header(lines, () => ({ checkpoint: [...heads.values()][0]! })),
+  'the head of an older size, and its size': (lines, _, { heads }) =>
+    header(lines, () => ({ checkpoint: [...heads.values()][0]!, size: [...heads.keys()][0]! })),
+  'another log’s head': (lines, _, __, other) => header(lines, () => ({ checkpoint: [...other.heads.values()].at(-1)! })),
+  'another log’s header': (lines, _, __, other) => void (lines[0] = other.whole[0]!),
+  'a head signed by another key': (lines, _, { id, size }) =>
+    header(lines, () => ({ checkpoint: testSigner(id, 9).checkpoint(size, sha256('root')), key: testSigner(id, 9).key })),
+  'a root edited': (lines) =>
+    header(lines, ({ checkpoint }) => ({ checkpoint: checkpoint.replace(/\n(.{43}=)\n/, `\n${sha256('root').toString('base64')}\n`) })),
+  'a signature edited': (lines) => header(lines, ({ checkpoint }) => ({ checkpoint: checkpoint.replace(/.{10}==?\n$/, 'AAAAAAAAAA==\n') })),
+  'a size edited': (lines) => header(lines, ({ size }) => ({ size: size - 1 })),
+  'a log edited': (lines) => header(lines, () => ({ log: 'another' })),
+  'a project of another name': (lines) => header(lines, ({ project }) => ({ project: project === null ? 'shop2' : 'lab' })),
+  'a key that is none': (lines) => header(lines, ({ key }) => ({ key: key.slice(0, -2) })),
+  'no header': (lines) => void lines.shift(),
+  nothing: (lines) => void lines.splice(0),
+}
+
+test(
+  `each of ${count} manipulated exports is rejected`,
+  async () => {
+    const random = new Random(11)
+    const all = Object.entries(changes)
+    const missed: string[] = []
+    const one = async (i: number) => {
+      const [name, change] = all[i % all.length]!
+      const [taken, other] = [logs[i % 2]!, logs[(i + 1) % 2]!]
+      let lines: string[]
+      const draw = (): void => {
+        const which = name.startsWith('left out') || random.below(2) === 0 ? 'shop' : 'whole'
+        lines = [...taken[which]]
+        change(lines, random, taken, other)
+        if (lines.join('') === taken[which].join('')) draw() // one hash in reverse, for instance
+      }
+      draw()
+      const heads = random.below(2) === 0 ? ['--head', fileOf(headsOf(taken))] : []
+      const said = await run(fileOf(lines!.join('')), '--key', taken.signer.key, ...heads)
+      if (said.status !== 1 || !said.out.endsWith('THE EXPORT DOES NOT HOLD\n'))
+        missed.push(`${i} ${name}: ${said.status} ${said.out}${said.err}`)
+    }
+    for (let i = 0; i < count; i += 2) await Promise.all([one(i), one(i + 1)])
+    expect(missed).toEqual([])
+  },
+  Math.max(minutes, count * 1_000),
+)
+
+test('a history that the holder of the key signed anew is rejected with a head kept elsewhere, and only with it', async () => {
+  const [taken] = logs as [Taken]
+  const { id, signer } = taken
+  const at = events(taken.whole)[40]!
+  const edited = [...taken.whole]
+  edited[at] = edited[at]!.replace('"actor":"tester"', '"actor":"nobody"')
+  const root = rootOf(edited.slice(1).map((line) => sha256(`\0${line.slice(0, -1)}`)))
+  header(edited, () => ({ checkpoint: testSigner(id).checkpoint(taken.size, root) }))
+  const file = fileOf(edited.join(''))
+  expect((await run(file, '--key', signer.key)).status).toBe(0)
+  const said = await run(file, '--key', signer.key, '--head', fileOf(headsOf(taken)))
+  expect(said.status).toBe(1)
+  expect(said.out).toMatch(/the head of size \d+ that was kept differs/)
+  expect((await run(file, '--key', signer.key, '--head', fileOf(logs[1]!.heads.get(logs[1]!.size)!))).out).toContain('of another log')
+})
+
+/** RFC 9162's definition, word for word. */
+const rootOf = (leaves: readonly Buffer[]): Buffer => {
+  if (leaves.length === 1) return leaves[0]!
+  let k = 1
+  while (k * 2 < leaves.length) k *= 2
+  return sha256(Buffer.concat([Buffer.of(1), rootOf(leaves.slice(0, k)), rootOf(leaves.slice(k))]))
+}

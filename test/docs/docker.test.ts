@@ -1,0 +1,44 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { settingDescriptions } from '../../src/config.js'
+import { repository } from '../support/cli.js'
+import { send, startTestService } from '../support/service.js'
+
+const read = (file: string) => readFileSync(join(repository, file), 'utf8')
+const dockerfile = read('docker/Dockerfile')
+const settings = new Set(settingDescriptions.map(({ name }) => name))
+
+test('the image is made of files that are there, and starts one that the build makes', () => {
+  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+)$/gm)].flatMap(([, names = '']) => names.split(' ').slice(0, -1))
+  expect(copied.length).toBeGreaterThan(5)
+  for (const name of copied) expect([name, existsSync(join(repository, name))]).toEqual([name, true])
+  const { include } = JSON.parse(read('tsconfig.json')) as { include: string[] }
+  // Whatever the compiler takes must have been copied before it runs.
+  for (const folder of include.map((pattern) => pattern.split('/')[0] ?? '')) expect(copied).toContain(folder)
+  const started = /^CMD \["node", "dist\/(.+)\.js", "serve"\]$/m.exec(dockerfile)?.[1]
+  expect(existsSync(join(repository, `${started ?? ''}.ts`))).toBe(true)
+})
+
+test('the container runs as a user without rights, keeps its data in a volume and sets what is a setting', () => {
+  const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '))
+  expect(last).toMatch(/^USER node$/m)
+  expect(last).toMatch(/^VOLUME \/data$/m)
+  const set =
+    /^ENV (.+)$/m
+      .exec(last)?.[1]
+      ?.split(' ')
+      .map((one) => one.split('=')[0] ?? '') ?? []
+  for (const name of set) if (name !== 'NODE_ENV') expect(settings).toContain(name)
+  const compose = read('docker/compose.yaml')
+  expect(compose).toContain('dockerfile: docker/Dockerfile')
+  expect(compose).toMatch(/volumes:\n +- data:\/data\n/)
+  for (const [, name = ''] of compose.matchAll(/^ {6}([A-Z_]+):/gm)) expect(settings).toContain(name)
+})
+
+test('the health check asks an address that answers without a login', async () => {
+  const path = /fetch\(`http:\/\/127\.0\.0\.1:\$\{process\.env\.PORT\}(\/[\w/]+)`\)/.exec(dockerfile)?.[1]
+  const at = await startTestService({ AUTH: 'session', AUTH_PASSWORD: 'x' })
+  expect((await send(at.url, 'GET', path ?? '/none')).status).toBe(200)
+  await at.stop()
+})

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePort, mindledger } from '../../support/cli.js'
+import { send, spawnService, temporaryDirectory } from '../../support/service.js'
+
+const place = temporaryDirectory()
+const environment = { DATA_DIR: join(place.path, 'data'), PORT: '' }
+const cli = (...args: string[]) => mindledger(args, environment, place.path)
+let server: Awaited<ReturnType<typeof spawnService>>
+
+const file = (name: string, content: string): string => {
+  writeFileSync(join(place.path, name), content)
+  return name
+}
+const text = async (path: string) => (await fetch(`${server.url}${path}`)).text()
+
+/** As an auditor runs it. */
+const verify = async (...args: string[]): Promise<{ status: number | null; out: string }> => {
+  const child = spawn(process.execPath, ['verifier.mjs', ...args], { cwd: place.path })
+  let out = ''
+  child.stdout.on('data', (bytes: Buffer) => (out += bytes.toString()))
+  child.stderr.on('data', (bytes: Buffer) => (out += bytes.toString()))
+  const [status] = (await once(child, 'close')) as [number | null]
+  return { status, out }
+}
+
+const createSkill = (project: string, name: string) =>
+  send(server.url, 'POST', `/api/projects/${project}/skills`, { skill: { name, type: 'sql', params: { n: name } } })
+
+beforeAll(async () => {
+  environment.PORT = String(await freePort())
+  server = await spawnService(environment.DATA_DIR, environment)
+  for (const name of ['shop', 'lab']) await send(server.url, 'POST', '/api/projects', { project: { name } })
+  for (let n = 0; n < 40; n++) for (const project of ['shop', 'lab']) await createSkill(project, `s${n}`)
+  file('old.txt', await text('/api/log/checkpoint?size=50'))
+  file('key.txt', await text('/api/log/key'))
+  file('verifier.mjs', (await cli('verifier')).out)
+}, 60_000)
+afterAll(async () => {
+  server.child.kill('SIGKILL')
+  await server.ended
+  place.remove()
+})
+
+describe('an export that an auditor takes away', () => {
+  test('by the command and over HTTP is the same, and the offline verifier accepts it with key and older head', async () => {
+    const whole = await cli('export', '--until', '80')
+    expect(whole).toMatchObject({ code: 0, err: '' })
+    expect(await text('/api/log/export?until=80')).toBe(whole.out)
+    const said = await verify(file('whole.jsonl', whole.out), '--key', 'key.txt', '--head', 'old.txt')
+    expect(said).toMatchObject({ status: 0 })
+    expect(said.out).toContain('80 events up to position 80')
+    expect(said.out).toContain('the first 50 events are those of then')
+  })
+
+  test('of a project has its events alone, and is compared with a head only where it is divided', async () => {
+    const shop = await cli('export', '--project', 'SHOP', '--head', 'old.txt', '--until', '80')
+    expect(shop.out).not.toContain('"name":"lab"')
+    expect(await text('/api/log/export?project=shop&until=80&split=50')).toBe(shop.out)
+    expect(await verify(file('shop.jsonl', shop.out), '--key', 'key.txt', '--head', 'old.txt')).toMatchObject({ status: 0 })
+  })
+
+  test('of a project that has another name by now, and of one that is gone, is found by the name that it had', async () => {
+    await send(server.url, 'POST', '/api/projects', { project: { name: 'brief' } })
+    await send(server.url, 'DELETE', '/api/projects/brief')
+    const brief = await cli('export', '--project', 'brief')
+    expect(brief.out.split('\n').filter((line) => line.startsWith('{"position"'))).toHaveLength(2)
+    expect(await verify(file('brief.jsonl', brief.out), '--key', 'key.txt')).toMatchObject({ status: 0 })
+    // Everything before it is left out in a few subtrees, and 50 is in the midst of one.
+    const said = await verify('brief.jsonl', '--key', 'key.txt', '--head', 'old.txt')
+    expect(said).toMatchObject({ status: 1, out: expect.stringContaining('NOT PROVEN: the head of size 50 ends inside what is left out') })
+  })
+
+  test('is of the size that the log had at the beginning, while others write', async () => {
+    const writing = new AbortController()
+    const written = (async () => {
+      for (let n = 100; !writing.signal.aborted; n++) await createSkill('shop', `s${n}`)
+    })()
+    for (let i = 0; i < 5; i++) {
+      const taken = file('busy.jsonl', await text(`/api/log/export${i % 2 === 0 ? '' : '?project=shop'}`))
+      expect(await verify(taken, '--key', 'key.txt')).toMatchObject({ status: 0 })
+    }
+    writing.abort()
+    await written
+  })
+
+  test('is refused in words where there is nothing to export', async () => {
+    expect(await cli('export', '--project', 'nowhere')).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('no project was called nowhere'),
+    })
+    expect(await cli('export', '--until', '1000000')).toMatchObject({ code: 2, err: expect.stringContaining('the log ends at position') })
+    expect((await send(server.url, 'GET', '/api/log/export?project=nowhere')).status).toBe(404)
+    expect((await send(server.url, 'GET', '/api/log/export?until=1000000')).status).toBe(400)
+  })
+})
+
+test('the verifier is served as the file that the command prints, and imports nothing but what Node brings', async () => {
+  const served = await fetch(`${server.url}/api/log/verifier`)
+  expect(served.headers.get('content-type')).toContain('text/javascript')
+  expect(served.headers.get('content-disposition')).toContain('verifier.mjs')
+  const code = await served.text()
+  expect((await cli('verifier')).out).toBe(code)
+  const imported = [...code.matchAll(/(?:from|import\(?|require\(?)\s*'([^']+)'/g)].map(([, name]) => name)
+  expect(imported.length).toBeGreaterThan(0)
+  for (const name of imported) expect(name).toMatch(/^node:/)
+})

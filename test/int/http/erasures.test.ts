@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Blobs } from '../../../src/files/blobs.js'
+import { hashFile } from '../../../src/files/disk.js'
+import { verifyLog } from '../../../src/log/verify.js'
+import { settled, uploadRentals } from '../../support/rentals.js'
+import { send, sql, startTestService } from '../../support/service.js'
+
+let at: Awaited<ReturnType<typeof startTestService>>
+beforeAll(async () => {
+  at = await startTestService()
+  await uploadRentals(at.url)
+  await sql(at.url, 'CREATE MODEL mindsdb.rent FROM files (SELECT * FROM rentals WHERE sqft < 1000) PREDICT rental_price USING seed = 7')
+  expect(await settled(at.url, 'rent')).toBe('complete')
+})
+afterAll(() => at.stop())
+
+type Erased = {
+  positions: number[]
+  payloads: number
+  rows: number
+  blobs: string[]
+  already_erased: number
+  shared_with: string[]
+  also_in: string[]
+}
+const erase = async (body: object, headers: Record<string, string> = {}) => {
+  const { status, body: answer, headers: said } = await send(at.url, 'POST', '/api/log/erasures', body, headers)
+  return { status, said, ...(answer as Erased & { detail?: string; title?: string }) }
+}
+const predict = (request: string, sqft: number) =>
+  send(at.url, 'POST', '/api/projects/mindsdb/models/rent/predict', [{ sqft, location: 'good' }], { 'x-request-id': request })
+const rows = async (query: string): Promise<unknown[][]> => {
+  const answer = await sql(at.url, query)
+  expect(answer.error_message).toBeUndefined()
+  return answer.data
+}
+const predictions = (where: string) => rows(`SELECT request, input->>'sqft', readable FROM log.predictions WHERE ${where} ORDER BY request`)
+const verified = () => {
+  const blobs = new Blobs(join(at.directory, 'blobs'))
+  const blobHash = async (hash: string) => ((await blobs.has(hash)) ? hashFile(blobs.path(hash)) : undefined)
+  return verifyLog({ logFile: join(at.directory, 'log.sqlite'), blobHash })
+}
+
+describe('rows of predictions', () => {
+  test('of one request go, and its neighbours in the same payload stay readable', async () => {
+    const requests = Array.from({ length: 12 }, (_, i) => `together-${String(i).padStart(2, '0')}`)
+    await Promise.all(requests.map((request, i) => predict(request, 500 + i)))
+    const [[shared] = []] = await rows(
+      `SELECT max(c) FROM (SELECT count(*) AS c FROM log.predictions WHERE request LIKE 'together-%' GROUP BY position)`,
+    )
+    expect(Number(shared)).toBeGreaterThan(1)
+    expect(await predictions(`request LIKE 'together-%' AND readable`)).toHaveLength(12)
+
+    const planned = await erase({ request: 'together-03' }, { prefer: 'dry-run' })
+    expect(planned).toMatchObject({ status: 200, positions: [], payloads: 1, rows: 1 })
+    expect(planned.said.get('preference-applied')).toBe('dry-run')
+    expect(await predictions(`request LIKE 'together-%' AND readable`)).toHaveLength(12)
+
+    const first = await erase({ request: 'together-03', reason: 'Article 17' })
+    expect(first).toMatchObject({ status: 200, rows: 1, already_erased: 0 })
+    expect(first.positions).toHaveLength(1)
+    expect(await erase({ request: 'together-07' })).toMatchObject({ rows: 1 })
+    const left = await predictions(`request LIKE 'together-%'`)
+    expect(left).toEqual(
+      requests.map((request, i) =>
+        request.endsWith('03') || request.endsWith('07') ? [request, null, false] : [request, String(500 + i), true],
+      ),
+    )
+    // The past does not show it either.
+    expect(
+      await rows(`SELECT readable FROM log.predictions AT (VERSION => ${first.positions[0]! - 1}) WHERE request = 'together-03'`),
+    ).toEqual([[false]])
+    expect(await erase({ request: 'together-03' })).toMatchObject({ positions: [], payloads: 0, already_erased: 1 })
+    expect(await rows(`SELECT what, subject, reason, payloads FROM log.erasures WHERE position = ${first.positions[0]!}`)).toEqual([
+      ['request', 'together-03', 'Article 17', 1],
+    ])
+    expect((await verified()).findings).toEqual([])
+  })
+
+  test('of one event go by its position', async () => {
+    await predict('alone', 700)
+    const [[position] = []] = await rows(`SELECT position FROM log.predictions WHERE request = 'alone'`)
+    expect(await erase({ prediction: position })).toMatchObject({ payloads: 1, rows: 1 })
+    expect(await predictions(`request = 'alone'`)).toEqual([['alone', null, false]])
+    expect(await erase({ prediction: position })).toMatchObject({ positions: [], already_erased: 1 })
+  })
+
+  test('that are older than a time go, and so do secrets that nothing uses any more', async () => {
+    await send(at.url, 'POST', '/api/databases', { database: { name: 'gone', engine: 'slack', parameters: { token: 'xoxb-old' } } })
+    await send(at.url, 'DELETE', '/api/databases/gone')
+    await send(at.url, 'POST', '/api/databases', { database: { name: 'kept', engine: 'slack', parameters: { token: 'xoxb-new' } } })
+    await predict('older', 710)
+    const time = new Date(Date.now() + 1).toISOString()
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    await predict('younger', 720)
+    const before = await erase({ before: time, dry_run: true })
+    const after = await erase({ before: time })
+    expect(after).toMatchObject({ payloads: before.payloads, rows: before.rows })
+    expect(await predictions('readable')).toEqual([['younger', '720', true]])
+    expect((await erase({ secrets: { kind: 'database', name: 'kept' } })).payloads).toBe(1)
+    expect((await verified()).findings).toEqual([])
+  })
+
+  test('of what was never kept are not found; a body without one subject is refused', async () => {
+    expect(await erase({ request: 'never' })).toMatchObject({ status: 404 })
+    expect(await erase({ prediction: 1 })).toMatchObject({ status: 404 })
+    expect(await erase({})).toMatchObject({ status: 400, detail: expect.stringContaining('names none') })
+    expect(await erase({ request: 'a', prediction: 1 })).toMatchObject({ status: 400 })
+    expect(await erase({ prediction: 1, unknown: 1 })).toMatchObject({ status: 400 })
+  })
+})
+
+describe('a file', () => {
+  const upload = (name: string, text: string) => send(at.url, 'PUT', `/api/files/${name}`, text, { 'content-type': 'text/csv' })
+
+  test('loses one content or all; queries, REST and SHOW say so, and it can begin anew', async () => {
+    await upload('people', 'id,name\n1,Ada\n2,Grace\n')
+    await sql(at.url, `INSERT INTO files.people VALUES (3, 'Edsger')`)
+    const first = await erase({ file: { name: 'people', version: 1 }, reason: 'Article 17' })
+    expect(first).toMatchObject({ status: 200, payloads: 0 })
+    expect(first.blobs).toHaveLength(1)
+    expect(first.also_in[0]).toContain('versions 2')
+    expect(await rows('SELECT count(*) FROM files.people')).toEqual([[3]])
+    expect(await erase({ file: { name: 'people' } })).toMatchObject({ already_erased: 1 })
+    const refused = await sql(at.url, 'SELECT * FROM files.people')
+    expect(refused.error_message).toContain('The content of files.people was erased (position ')
+    expect((await sql(at.url, `INSERT INTO files.people VALUES (4, 'Barbara')`)).error_message).toContain('was erased')
+    expect((await send(at.url, 'GET', '/api/files/people')).body).toMatchObject({ name: 'people', erased: { reason: null } })
+    const history = await rows(
+      `SELECT version, erased_at IS NOT NULL FROM information_schema.files_history WHERE name = 'people' ORDER BY version`,
+    )
+    expect(history).toEqual([
+      [1, true],
+      [2, true],
+    ])
+    await sql(at.url, `CREATE OR REPLACE TABLE files.people (SELECT 1 AS id)`)
+    expect(await rows('SELECT id FROM files.people')).toEqual([[1]])
+    expect((await verified()).findings).toEqual([])
+  })
+
+  test('whose bytes are another’s, too, is erased only when that is meant', async () => {
+    await sql(at.url, `CREATE TABLE files.one (SELECT 'shared' AS text)`)
+    await sql(at.url, `CREATE TABLE files.two (SELECT * FROM files.one)`)
+    const refused = await erase({ file: { name: 'one' } })
+    expect(refused).toMatchObject({ status: 409, title: 'Shared content', detail: expect.stringContaining('file two') })
+    expect((await erase({ file: { name: 'one' }, dry_run: true })).shared_with).toHaveLength(1)
+    expect(await rows('SELECT text FROM files.two')).toEqual([['shared']])
+    expect(await erase({ file: { name: 'one' }, shared: true })).toMatchObject({ status: 200 })
+    expect((await sql(at.url, 'SELECT * FROM files.two')).error_message).toContain('was erased')
+    // The same content, stored again, is there again.
+    await sql(at.url, `CREATE OR REPLACE TABLE files.two (SELECT 'shared' AS text)`)
+    expect(await rows('SELECT text FROM files.two')).toEqual([['shared']])
+    expect((await verified()).findings).toEqual([])
+  })
+})
+
+test('a training matrix goes: the model still answers, FINETUNE says why it cannot go on, RETRAIN can', async () => {
+  const subject = { project: 'mindsdb', model: 'rent', version: 1 }
+  const erased = await erase({ matrix: subject })
+  expect(erased).toMatchObject({ status: 200, payloads: 0 })
+  expect(erased.blobs).toHaveLength(1)
+  expect((await predict('still', 800)).status).toBe(200)
+  const tuned = await sql(at.url, 'FINETUNE mindsdb.rent FROM files (SELECT * FROM rentals WHERE sqft >= 1000)')
+  expect(tuned.error_message).toContain('The training matrix of version 1 was erased')
+  expect(await erase({ matrix: subject })).toMatchObject({ positions: [], already_erased: 1 })
+  expect(await erase({ matrix: { ...subject, version: 9 } })).toMatchObject({ status: 404 })
+})
+
+test('secrets of a resource go, whatever it was called; it takes new ones', async () => {
+  const agent = { name: 'broker', model: 'gpt-4o', params: { openai_api_key: 'sk-first', other: 1 } }
+  await send(at.url, 'POST', '/api/projects/mindsdb/agents', { agent })
+  await send(at.url, 'PUT', '/api/projects/mindsdb/agents/broker', { agent: { params: { openai_api_key: 'sk-second' } } })
+  expect(await erase({ secrets: { kind: 'agent', project: 'mindsdb', name: 'broker' } })).toMatchObject({ payloads: 2 })
+  const read = async () => (await send(at.url, 'GET', '/api/projects/mindsdb/agents/broker')).body
+  expect(JSON.stringify(await read())).toContain('******')
+  await send(at.url, 'PUT', '/api/projects/mindsdb/agents/broker', { agent: { params: { openai_api_key: 'sk-third' } } })
+  expect(await erase({ secrets: { kind: 'agent', project: 'mindsdb', name: 'broker' } })).toMatchObject({ payloads: 1, already_erased: 2 })
+  await send(at.url, 'DELETE', '/api/projects/mindsdb/agents/broker')
+  expect(await erase({ secrets: { kind: 'agent', project: 'mindsdb', name: 'broker' } })).toMatchObject({ status: 404 })
+})
+
+describe('recording', () => {
+  const recorded = async () => Number((await rows(`SELECT count(*) FROM log.prediction_receipts WHERE model = 'rent'`))[0]?.[0])
+  const ask = () => sql(at.url, 'SELECT rental_price FROM mindsdb.rent WHERE sqft = 700')
+
+  test('that is switched off leaves no payload and no event, over REST and SQL; its history shows the switch', async () => {
+    const off = await send(at.url, 'PUT', '/api/projects/mindsdb/models/rent', { model: { recording: 'off' } })
+    expect(off).toMatchObject({ status: 200, body: { name: 'rent', recording: 'off' } })
+    const before = await at.service.head()
+    expect((await predict('unseen', 700)).status).toBe(200)
+    expect((await ask()).error_message).toBeUndefined()
+    expect(await at.service.head()).toEqual(before)
+    const count = await recorded()
+    expect((await sql(at.url, `ALTER MODEL mindsdb.rent SET recording = 'all'`)).error_message).toBeUndefined()
+    await predict('seen', 700)
+    expect((await ask()).error_message).toBeUndefined()
+    expect(await recorded()).toBe(count + 2)
+    expect(await rows(`SELECT recording FROM model_activations_history WHERE name = 'rent' AND change = 'ModelRecordingChanged'`)).toEqual([
+      ['off'],
+      ['all'],
+    ])
+  })
+
+  test('can be off from the start; what is neither all nor off is refused', async () => {
+    await sql(
+      at.url,
+      `CREATE MODEL mindsdb.quiet FROM files (SELECT * FROM rentals) PREDICT rental_price USING seed = 7, recording = 'off'`,
+    )
+    expect((await send(at.url, 'GET', '/api/projects/mindsdb/models/quiet')).body).toMatchObject({ recording: 'off' })
+    for (const statement of [
+      `ALTER MODEL quiet SET recording = 'some'`,
+      `ALTER MODEL quiet SET recording = 'off', depth = 2`,
+      `RETRAIN quiet USING recording = 'off'`,
+    ])
+      expect((await sql(at.url, statement)).error_message).toContain('recording')
+    expect(await settled(at.url, 'quiet')).toBe('complete')
+  })
+})
+
+test('a content that is erased is gone from the disk', async () => {
+  await sql(at.url, `CREATE TABLE files.last (SELECT 'planted-in-a-file' AS text)`)
+  const { body } = await send(at.url, 'GET', '/api/files/last')
+  const { content } = body as { content: string }
+  const path = join(at.directory, 'blobs', content)
+  expect(createHash('sha256').update(readFileSync(path)).digest('hex')).toBe(content)
+  await erase({ file: { name: 'last', content } })
+  expect(() => readFileSync(path)).toThrow('ENOENT')
+})

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { Problem } from '../../../src/errors.js'
+import { formOf, settled, trainRent } from '../../support/rentals.js'
+import { send, sql, startTestService } from '../../support/service.js'
+
+let at: Awaited<ReturnType<typeof startTestService>>
+beforeAll(async () => {
+  at = await startTestService()
+  await trainRent(at.url)
+}, 60_000)
+afterAll(() => at.stop())
+
+const project = '/api/projects/mindsdb'
+const head = async () => (await at.service.head()).position
+const skill = (name: string, params = {}) => ({ skill: { name, type: 't', params } })
+
+/** An answer to the byte: status, type, version and body. */
+const raw = async (method: string, path: string, body: unknown, key: string, headers: Record<string, string> = {}) => {
+  const form = body instanceof FormData
+  const reply = await fetch(at.url + path, {
+    method,
+    headers: { ...(!form && { 'content-type': 'application/json' }), 'idempotency-key': key, ...headers },
+    ...(body !== undefined && { body: form ? body : JSON.stringify(body) }),
+  })
+  return { status: reply.status, type: reply.headers.get('content-type'), etag: reply.headers.get('etag'), text: await reply.text() }
+}
+
+type Case = { what: string; method: string; path: string; body: unknown; before?: () => Promise<unknown>; then: () => Promise<unknown> }
+const remove = (path: string) => send(at.url, 'DELETE', path)
+const cases: Case[] = [
+  {
+    what: 'a creation, and then an agent uses it',
+    method: 'POST',
+    path: `${project}/skills`,
+    body: skill('used', { api_key: 'sk-used' }),
+    then: () => send(at.url, 'POST', `${project}/agents`, { agent: { name: 'user', model_name: 'm', skills: ['used'] } }),
+  },
+  {
+    what: 'a change of nothing, and then a change of something',
+    method: 'PUT',
+    path: `${project}/skills/idle`,
+    body: { skill: {} },
+    before: () => send(at.url, 'POST', `${project}/skills`, skill('idle')),
+    then: () => send(at.url, 'PUT', `${project}/skills/idle`, { skill: { type: 'u' } }),
+  },
+  {
+    what: 'a creation in a project that is gone',
+    method: 'POST',
+    path: '/api/projects/brief/views',
+    body: { view: { name: 'v', query: 'SELECT 1 AS one' } },
+    before: () => send(at.url, 'POST', '/api/projects', { project: { name: 'brief' } }),
+    then: async () => {
+      await remove('/api/projects/brief/views/v')
+      return remove('/api/projects/brief')
+    },
+  },
+  {
+    what: 'a deletion in a project that is gone',
+    method: 'DELETE',
+    path: '/api/projects/short/models/m',
+    body: undefined,
+    before: async () => {
+      await sql(at.url, 'CREATE PROJECT short')
+      await sql(at.url, 'CREATE MODEL short.m FROM files (SELECT sqft, rental_price FROM rentals) PREDICT rental_price')
+    },
+    then: () => remove('/api/projects/short'),
+  },
+  {
+    what: 'a statement that found nothing to drop, and then there is',
+    method: 'POST',
+    path: '/api/sql/query',
+    body: { query: 'DROP SKILL IF EXISTS later' },
+    then: () => send(at.url, 'POST', `${project}/skills`, skill('later')),
+  },
+  {
+    what: 'a statement that adds no row, and then would',
+    method: 'POST',
+    path: '/api/sql/query',
+    body: { query: 'INSERT INTO files.some SELECT n FROM some_rows' },
+    before: async () => {
+      await sql(at.url, 'CREATE TABLE files.some (SELECT 1 AS n)')
+      await sql(at.url, 'CREATE VIEW some_rows AS (SELECT 1 AS n WHERE FALSE)')
+    },
+    then: () => sql(at.url, 'ALTER VIEW some_rows AS (SELECT 1 AS n)'),
+  },
+  {
+    what: 'a training over SQL, and then another',
+    method: 'POST',
+    path: '/api/sql/query',
+    body: { query: 'CREATE MODEL once FROM files (SELECT sqft, rental_price FROM rentals) PREDICT rental_price' },
+    then: () => sql(at.url, 'DROP MODEL once'),
+  },
+  {
+    what: 'a training over REST, and then its model is gone',
+    method: 'POST',
+    path: `${project}/models`,
+    body: { query: 'CREATE MODEL twice FROM files (SELECT sqft, rental_price FROM rentals) PREDICT rental_price' },
+    then: () => remove(`${project}/models/twice`),
+  },
+  {
+    what: 'a table of rows, and then it is gone',
+    method: 'POST',
+    path: '/api/databases/files/tables',
+    body: { table: { name: 'rows', select: 'SELECT 1 AS one' } },
+    then: () => remove('/api/files/rows'),
+  },
+  {
+    what: 'an upload, and then another file has the name',
+    method: 'PUT',
+    path: '/api/files/up',
+    body: undefined,
+    then: async () => {
+      await remove('/api/files/up')
+      return send(at.url, 'PUT', '/api/files/up', formOf('b\n2\n', 'up.csv'))
+    },
+  },
+]
+
+test.each(cases)(
+  '$what: the same answer to the byte, and no second effect',
+  async ({ what, method, path, body, before, then }) => {
+    await before?.()
+    const sent = () =>
+      raw(method, path, method === 'PUT' && path.includes('/files/') ? formOf('a\n1\n', 'up.csv') : body, what.replace(/\W+/g, '-'))
+    const first = await sent()
+    expect(first.status).toBeLessThan(300)
+    expect(first.text).not.toContain('"type":"error"')
+    await then()
+    const position = await head()
+    for (let i = 0; i < 3; i++) expect(await sent()).toEqual(first)
+    // A training of the case may still end meanwhile.
+    const types = (await at.service.log.readAll(position, 10)).map(({ text }) => (JSON.parse(text) as { type: string }).type)
+    expect(types.filter((type) => !type.startsWith('ModelTrain'))).toEqual([])
+  },
+  30_000,
+)
+
+test('a key that comes with another body is refused at every address, statements too', async () => {
+  await raw('POST', `${project}/skills`, skill('first'), 'reused')
+  for (const [method, path, body] of [
+    ['POST', `${project}/skills`, skill('second')],
+    ['PUT', `${project}/skills/first`, { skill: { type: 'u' } }],
+    ['DELETE', `${project}/skills/first`, undefined],
+    ['POST', '/api/sql/query', { query: 'DROP SKILL first' }],
+    ['POST', '/api/sql/query', { query: 'SELECT 1' }],
+    ['POST', `${project}/models/rent/predict`, [{ sqft: 500 }]],
+    ['POST', `${project}/skills/first/rollback`, { version: 1 }],
+    ['PUT', '/api/files/first', formOf('a\n1\n', 'a.csv')],
+  ] as const)
+    expect(await raw(method, path, body, 'reused')).toMatchObject({ status: 422, text: expect.stringContaining('idempotency_mismatch') })
+})
+
+test('a prediction is recorded once, and answered again with the version of then, kept nowhere in plain', async () => {
+  const path = `${project}/models/rent/predict`
+  const ask = () => raw('POST', path, [{ sqft: 555, location: 'good' }], 'predict')
+  const [first, ...others] = await Promise.all([ask(), ask(), ask()])
+  expect(first.status).toBe(200)
+  for (const other of others) expect(other).toEqual(first)
+  expect((await sql(at.url, 'SELECT count(*) FROM log.predictions WHERE "row" = 0')).data).toEqual([[1]])
+  await sql(at.url, 'RETRAIN rent FROM files (SELECT sqft, location, rooms, rental_price * 2 AS rental_price FROM rentals)')
+  expect(await settled(at.url, 'rent.2')).toBe('complete')
+  const position = await head()
+  expect(await ask()).toEqual(first)
+  const anew = await raw('POST', path, [{ sqft: 555, location: 'good' }], 'anew')
+  expect(anew.status).toBe(200)
+  expect(anew.text).not.toBe(first.text)
+  expect((await raw('POST', path, [{ sqft: 556 }], 'predict')).status).toBe(422)
+  await remove(`${project}/models/rent`)
+  expect(await ask()).toEqual(first)
+  expect(await head()).toBe(position + 2)
+}, 60_000)
+
+test('a refusal is not remembered: sent again, the request may be carried out', async () => {
+  const path = `${project}/skills/tardy`
+  const change = () => raw('PUT', path, { skill: { params: { a: 1 } } }, 'tardy')
+  expect((await change()).status).toBe(400)
+  await send(at.url, 'POST', `${project}/skills`, skill('tardy'))
+  expect((await change()).status).toBe(200)
+})
+
+test('what is read is not remembered', async () => {
+  const count = async () => (await raw('POST', '/api/sql/query', { query: 'SELECT count(*) FROM skills' }, 'count')).text
+  const before = await count()
+  await send(at.url, 'POST', `${project}/skills`, skill('counted'))
+  expect(await count()).not.toBe(before)
+})
+
+test('an answer that was not kept was given to nobody; the next one is, and that for ever', async () => {
+  const { log } = at.service
+  const keep = log.keepReply.bind(log)
+  log.keepReply = () => Promise.reject(new Problem('busy', 'Busy', 'the answer is lost'))
+  const create = () => raw('POST', `${project}/skills`, skill('lost'), 'lost')
+  expect((await create()).status).toBe(503)
+  log.keepReply = keep
+  const position = await head()
+  const agent = { name: 'finder', model_name: 'm', skills: ['lost'] }
+  await send(at.url, 'POST', `${project}/agents`, { agent })
+  const first = await create()
+  expect(first).toMatchObject({ status: 201, text: expect.stringContaining('"agent_ids":[') })
+  await send(at.url, 'DELETE', `${project}/agents/finder`)
+  expect(await create()).toEqual(first)
+  expect(await head()).toBe(position + 2)
+})

@@ -1,0 +1,140 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { pino } from 'pino'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { projections } from '../../../projections/all.js'
+import { readConfig } from '../../../src/config.js'
+import { dataPaths } from '../../../src/log/data-directory.js'
+import { startService, type Service } from '../../../src/main.js'
+import { until } from '../../support/analytics.js'
+import { send, sql, temporaryDirectory } from '../../support/service.js'
+import { appendUnfitEvent } from '../../support/unfit-event.js'
+
+let place: ReturnType<typeof temporaryDirectory>
+let service: Service | undefined
+beforeEach(() => {
+  place = temporaryDirectory()
+})
+afterEach(async () => {
+  await stop()
+  place.remove()
+})
+
+const start = async (): Promise<string> => {
+  service = await startService(readConfig({ PORT: '0', DATA_DIR: place.path }), pino({ level: 'silent' }))
+  return service.url
+}
+const stop = async () => {
+  await service?.close()
+  service = undefined
+}
+
+const columns = 'name, tables, position, lag, rebuilds, last_rebuilt_at, last_rebuild_reason, last_error, state'
+/** The rows as objects. */
+const rows = async (url: string, query = `SELECT ${columns} FROM log.projections`) => {
+  const answer = await sql(url, query)
+  if (answer.type !== 'table') throw new Error(answer.error_message)
+  return answer.data.map((row) => Object.fromEntries(answer.column_names.map((name, i) => [name, row[i]])))
+}
+const skill = (url: string, name: string) => send(url, 'POST', '/api/projects/mindsdb/skills', { skill: { name, type: 'sql', params: {} } })
+
+test('each projection is a row that says what it keeps and how far it is, beside other tables too', async () => {
+  const url = await start()
+  await skill(url, 'one')
+  await until(async () => (await rows(url))[0]?.['lag'] === 0)
+  const all = await rows(url)
+  expect(all.map(({ name }) => name)).toEqual(projections.map(({ name }) => name))
+  for (const row of all)
+    expect(row).toMatchObject({
+      position: 2,
+      lag: 0,
+      rebuilds: 0,
+      last_rebuilt_at: null,
+      last_rebuild_reason: null,
+      last_error: null,
+      state: 'following',
+    })
+  expect(all.find(({ name }) => name === 'skills')?.['tables']).toBe('ledger.skills_history')
+  expect(
+    await rows(url, `SELECT p.name AS n, count(*) AS c FROM log.projections AS p, skills WHERE p.name = 'skills' GROUP BY ALL`),
+  ).toEqual([{ n: 'skills', c: 1 }])
+  await sql(url, 'CREATE VIEW health AS (SELECT state FROM log.projections)')
+  expect(await rows(url, 'SELECT DISTINCT state FROM health')).toEqual([{ state: 'following' }])
+  expect(
+    (await rows(url, `SELECT table_comment FROM information_schema.tables WHERE table_schema = 'log' AND table_name = 'projections'`))
+      .length,
+  ).toBe(1)
+})
+
+test('rebuilds are counted with their reasons across restarts, and a first build is none', async () => {
+  const paths = dataPaths(place.path)
+  await skill(await start(), 'one')
+  const restart = async (spoil: () => void) => {
+    await stop()
+    spoil()
+    const [row] = await rows(await start())
+    return [row?.['rebuilds'], row?.['last_rebuild_reason']]
+  }
+  expect(await restart(() => undefined)).toEqual([0, null])
+  expect(await restart(() => rmSync(paths.analytics))).toEqual([1, 'missing file'])
+  expect(await restart(() => writeFileSync(paths.analytics, 'no database at all'))).toEqual([2, 'damaged file'])
+  expect(await restart(() => undefined)).toEqual([2, 'damaged file'])
+  await stop()
+  const url = await start()
+  const [row] = await rows(url)
+  expect(Date.now() - Date.parse(`${String(row?.['last_rebuilt_at']).replace(' ', 'T')}Z`)).toBeLessThan(60_000)
+  expect(await rows(url, `SELECT count(*) AS n FROM skills`)).toEqual([{ n: 1 }])
+})
+
+test('projections that an event stopped say so in SQL, which answers nothing else; and REST goes on', async () => {
+  await skill(await start(), 'one')
+  await stop()
+  const position = appendUnfitEvent(dataPaths(place.path).log)
+  const url = await start()
+  await skill(url, 'two')
+  const refused = await sql(url, 'SELECT * FROM skills')
+  expect(refused.error_message).toContain(`The event at position ${position} cannot be projected`)
+  const all = await rows(url, `SELECT * FROM log.projections WHERE lag > 0 ORDER BY name DESC`)
+  expect(all).toHaveLength(projections.length)
+  expect(all[0]).toMatchObject({
+    position: position - 1,
+    lag: 2,
+    state: 'stopped',
+    last_error: expect.stringContaining(`position ${position}`),
+  })
+  expect(await rows(url, `WITH p AS (FROM log.projections) SELECT state, count(*) AS n FROM p GROUP BY 1`)).toEqual([
+    { state: 'stopped', n: projections.length },
+  ])
+  // From inside the schema, and in the forms that clients write names in.
+  expect((await sql(url, 'SELECT `name` FROM `projections` LIMIT 1', 'log')).data).toEqual([['events']])
+  for (const query of [
+    'SELECT * FROM log.projections, log.events',
+    'SELECT * FROM log.projections, skills',
+    'SELECT * FROM projections',
+    'SELECT * FROM log.projections AT (VERSION => 1)',
+    'SELECT * FROM mindsdb (SELECT * FROM log.projections)',
+    'SELECT (SELECT count(*) FROM information_schema.agents) FROM log.projections',
+  ])
+    expect((await sql(url, query)).error_message).toContain(`The event at position ${position} cannot be projected`)
+  expect((await sql(url, 'SELECT nonsense FROM log.projections')).error_message).toContain('nonsense')
+  expect((await skill(url, 'three')).status).toBe(201)
+})
+
+test('a process that is gone, or cannot start, keeps nobody from asking how the projections stand', async () => {
+  const url = await start()
+  await skill(url, 'one')
+  expect(await rows(url, 'SELECT count(*) AS n FROM skills')).toEqual([{ n: 1 }])
+  // A file in the place of the directory that it spills to: each process ends as soon as it has begun.
+  const { temporary } = dataPaths(place.path)
+  rmSync(temporary, { recursive: true })
+  writeFileSync(temporary, '')
+  process.kill(service?.analyticsPid() ?? 0, 'SIGKILL')
+  await until(async () => {
+    const [row] = await rows(url)
+    return row?.['state'] === 'stopped' && String(row['last_error']).includes('not a directory')
+  })
+  expect(String((await rows(url))[0]?.['last_error'])).not.toContain(place.path)
+  rmSync(temporary)
+  mkdirSync(temporary)
+  await until(async () => (await rows(url))[0]?.['state'] === 'following')
+  expect(await rows(url, 'SELECT count(*) AS n FROM skills')).toEqual([{ n: 1 }])
+})

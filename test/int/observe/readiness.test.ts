@@ -1,0 +1,156 @@
+import Database from 'better-sqlite3'
+import { request } from 'node:http'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { pino } from 'pino'
+import { Ledger } from '../../../src/commands/ledger.js'
+import { readConfig } from '../../../src/config.js'
+import { dataPaths } from '../../../src/log/data-directory.js'
+import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
+import { startService, type Service } from '../../../src/main.js'
+import { readVersion } from '../../../src/version.js'
+import { Vault } from '../../../src/vault/vault.js'
+import { until } from '../../support/analytics.js'
+import { projectCreated, testKey, writes } from '../../support/log.js'
+import { send, temporaryDirectory } from '../../support/service.js'
+import { appendUnfitEvent } from '../../support/unfit-event.js'
+
+let place: ReturnType<typeof temporaryDirectory>
+let service: Service | undefined
+beforeEach(() => {
+  place = temporaryDirectory()
+})
+afterEach(async () => {
+  await stop()
+  place.remove()
+})
+const start = async (environment: Record<string, string> = {}): Promise<string> => {
+  service = await startService(readConfig({ PORT: '0', DATA_DIR: place.path, ...environment }), pino({ level: 'silent' }))
+  return service.url
+}
+const stop = async () => {
+  await service?.close()
+  service = undefined
+}
+const logFile = () => dataPaths(place.path).log
+const skill = async (url: string, name: string) =>
+  (await send(url, 'POST', '/api/projects/mindsdb/skills', { skill: { name, type: 'sql', params: {} } })).status
+/** Status and body of each way to ask. */
+const ready = async (url: string) => {
+  const [all, rest, sql] = await Promise.all(['', '?for=rest', '?for=sql'].map((query) => send(url, 'GET', `/ready${query}`)))
+  expect([rest?.body, sql?.body]).toEqual([all?.body, all?.body])
+  return { statuses: [all, rest, sql].map((reply) => reply?.status), body: all?.body }
+}
+
+test('a service that is well is alive and ready for all, and says so without a login', async () => {
+  const url = await start({ AUTH: 'session', AUTH_PASSWORD: 'x' })
+  expect(await send(url, 'GET', '/api/health')).toMatchObject({
+    status: 200,
+    body: { status: 'ok', service: 'mindledger', version: readVersion() },
+  })
+  await until(async () => (await ready(url)).statuses[0] === 200)
+  const { position } = await service!.head()
+  expect(await ready(url)).toEqual({
+    statuses: [200, 200, 200],
+    body: { rest: { ready: true }, sql: { ready: true, position, lag: 0 }, log: { position, writable: true } },
+  })
+  expect((await send(url, 'GET', '/ready?for=tea')).status).toBe(400)
+  expect((await send(url, 'HEAD', '/ready')).status).toBe(200)
+})
+
+test('web pages under a name of their own learn nothing of a local service', async () => {
+  const { port } = new URL(await start())
+  for (const path of ['/health', '/ready', '/metrics']) {
+    const status = await new Promise((resolve) => {
+      request({ host: '127.0.0.1', port, path, headers: { host: 'evil.example' } }, (res) => resolve(res.resume().statusCode)).end()
+    })
+    expect([path, status]).toEqual([path, 421])
+  }
+})
+
+test('a stopped projection is not ready for SQL, and says where; REST is', async () => {
+  await start()
+  await stop()
+  const position = appendUnfitEvent(logFile())
+  const url = await start()
+  expect(await skill(url, 'one')).toBe(201)
+  const reason = `The event at position ${position} cannot be projected: this release knows no events of type SkillExploded.`
+  await until(async () => JSON.stringify((await ready(url)).body).includes('projected'))
+  expect(await ready(url)).toEqual({
+    statuses: [503, 200, 503],
+    body: {
+      rest: { ready: true },
+      sql: { ready: false, reason, position: position - 1, lag: 2 },
+      log: { position: position + 1, writable: true },
+    },
+  })
+  expect((await send(url, 'GET', '/health')).status).toBe(200)
+  // Those that were there before say it as they did.
+  expect(await send(url, 'GET', '/api/util/readiness')).toMatchObject({ status: 503, body: reason })
+  expect(await send(url, 'GET', '/api/util/ping')).toMatchObject({ status: 200, body: { status: 'ok' } })
+  expect(await send(url, 'GET', '/api/status')).toMatchObject({ body: { sql: { ready: false, reason } } })
+})
+
+/** A real failure of COMMIT: a deferred constraint that only the end of the transaction finds broken. */
+const poison = (on: boolean) => {
+  const db = new Database(logFile())
+  db.exec(
+    on
+      ? `CREATE TABLE absent (id INTEGER PRIMARY KEY);
+         CREATE TABLE broken (id INTEGER REFERENCES absent DEFERRABLE INITIALLY DEFERRED);
+         CREATE TRIGGER poison AFTER INSERT ON events BEGIN INSERT INTO broken VALUES (new.position); END`
+      : `DROP TRIGGER poison; DROP TABLE broken; DROP TABLE absent`,
+  )
+  db.close()
+}
+
+test('a log that could not be written is not ready for REST until a write succeeds; SQL is', async () => {
+  const url = await start()
+  await until(async () => (await ready(url)).statuses[0] === 200)
+  poison(true)
+  expect(await skill(url, 'refused')).toBe(503)
+  const { statuses, body } = await ready(url)
+  expect(statuses).toEqual([503, 503, 200])
+  expect(body).toMatchObject({
+    rest: { ready: false, reason: expect.stringMatching(/^the log could not be written: /) },
+    sql: { ready: true },
+    log: { writable: false, position: 1 },
+  })
+  expect(JSON.stringify(body)).not.toContain(place.path)
+  expect(String((await send(url, 'GET', '/metrics')).body)).toMatch(/^mindledger_log_writable 0$/m)
+  poison(false)
+  expect(await skill(url, 'taken')).toBe(201)
+  expect((await ready(url)).statuses[1]).toBe(200)
+})
+
+test('a full disk is seen, and found to have room again, without a command: by a probe', async () => {
+  const pragmas: string[] = []
+  const log = new SqliteLog({ file: logFile(), vault: new Vault(testKey), pragmas, probeIntervalMs: 0 })
+  try {
+    await log.submit(writes(projectCreated(1)))
+    const db = new Database(logFile())
+    pragmas.push(`max_page_count = ${String(db.pragma('page_count', { simple: true }))}`)
+    db.close()
+    // A failing commit makes the log open its file anew, with that limit.
+    poison(true)
+    await expect(log.submit(writes(projectCreated(2)))).rejects.toMatchObject({ code: 'storage_failed' })
+    poison(false)
+    const ledger = new Ledger(log, new Vault(testKey))
+    const large = { project: 'project 1', skill: 'large', type: 'sql', params: { text: 'x'.repeat(500_000) } }
+    const origin = { actor: 'test', source: 'rest', request: null, correlation: null, causation: null } as const
+    await expect(ledger.execute({ type: 'CreateSkill', data: large }, origin)).rejects.toMatchObject({ code: 'storage_failed' })
+    for (let n = 0; n < 3; n++)
+      expect(await log.health()).toEqual({ position: 1, queued: 0, unwritable: 'the log could not be written: database or disk is full' })
+    // A batch of nothing but refusals does not reach the disk, and proves nothing.
+    await expect(ledger.execute({ type: 'CreateSkill', data: { ...large, project: 'nowhere' } }, origin)).rejects.toMatchObject({
+      code: 'not_found',
+    })
+    expect((await log.health()).unwritable).toBeDefined()
+    pragmas[0] = 'max_page_count = 1000000'
+    await log.health() // Its probe fails, and has the file opened anew.
+    expect(await log.health()).toEqual({ position: 1, queued: 0, unwritable: undefined })
+    await log.submit(writes(projectCreated(3)))
+    expect((await log.head()).position).toBe(2)
+  } finally {
+    await log.close()
+  }
+})
