@@ -10,6 +10,7 @@ import { payloadsOf } from '../../events/references.js'
 import { Blobs } from '../../src/files/blobs.js'
 import { dataPaths } from '../../src/log/data-directory.js'
 import { openLogReader, type LogReader } from '../../src/log/reader.js'
+import { trainRent } from '../support/rentals.js'
 import { startLoad } from '../support/backup-load.js'
 import { cliFile, mindledger } from '../support/cli.js'
 import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
@@ -57,6 +58,7 @@ const expectSame = (restored: string, live: LogReader): void => {
 
 test('a backup under write load is the log at one position, and can be served', async () => {
   const { child, url, ended } = await spawnService(data)
+  await trainRent(url)
   let last: string | undefined
   for (let round = 0; round < rounds; round++) {
     const load = startLoad(url, `r${round}`)

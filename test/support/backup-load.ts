@@ -11,23 +11,35 @@ const file = (client: number, n: number): FormData => {
   return form
 }
 
-/** Commands with secrets and uploads of many clients at a time, until it is stopped; a service that ends ends it, too. */
+const row = { sqft: 800, location: 'good', rooms: 2 }
+
+/**
+ * Many clients at a time, until it is stopped: commands with secrets, one upload in a quarter of them, and predictions of
+ * `rent` in another. A service that ends ends it, too.
+ */
 export const startLoad = (url: string, prefix: string, clients = 12): Load => {
   let stopped = false
   let uploads = 0
   let writes = 0
+  const step = async (client: number, n: number): Promise<boolean> => {
+    const name = `${prefix}_c${client}_${n}`
+    const path = '/api/projects/mindsdb'
+    if (client % 4 === 0) {
+      const answer = await send(url, 'PUT', `/api/files/${name}`, file(client, n))
+      if (answer.status < 300) uploads++
+    } else if (client % 4 === 1) await send(url, 'POST', `${path}/models/rent/predict`, [row])
+    else if (n % 5 === 4) await send(url, 'DELETE', `${path}/skills/${prefix}_c${client}_${n - 2}`)
+    else await send(url, 'POST', `${path}/skills`, { skill: { name, type: 'sql', params: { api_key: `sk-${name}`, n } } })
+    writes++
+    return true
+  }
   const client = async (number: number): Promise<void> => {
     for (let n = 0; !stopped; n++) {
-      const name = `${prefix}_c${number}_${n}`
-      const skill = { name, type: 'sql', params: { api_key: `sk-${name}`, n } }
-      const answer =
-        n % 8 === 3
-          ? await send(url, 'PUT', `/api/files/${name}`, file(number, n)).catch(() => undefined)
-          : await send(url, 'POST', '/api/projects/mindsdb/skills', { skill }).catch(() => undefined)
-      if (!answer) return
-      if (n % 8 === 3 && answer.status < 300) uploads++
-      writes++
-      if (n % 5 === 4) await send(url, 'DELETE', `/api/projects/mindsdb/skills/${prefix}_c${number}_${n - 2}`).catch(() => undefined)
+      // A connection that the service closed meanwhile is no reason to stop.
+      for (let tries = 0; !(await step(number, n).catch(() => false)); tries++) {
+        if (stopped || tries > 3) return
+        await sleep(50)
+      }
       await sleep(1)
     }
   }
