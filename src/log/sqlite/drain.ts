@@ -11,6 +11,7 @@ import type { MerkleTree } from '../tree/merkle-tree.js'
 import { openTree } from '../tree/open-tree.js'
 import { Proofs } from '../tree/proofs.js'
 import { leafReader } from '../tree/tile-store.js'
+import { prepareEraseReplies } from './erased-replies.js'
 import { prepareErase } from './payloads.js'
 import { prepareEndRotation } from './keys.js'
 import type { SealedPayload, Vault } from '../../vault/vault.js'
@@ -41,6 +42,7 @@ export class Drain {
   readonly #insertEvent
   readonly #insertPayload
   readonly #erase
+  readonly #eraseReplies
   readonly #endRotation
   readonly #answer
   readonly #remember
@@ -59,6 +61,7 @@ export class Drain {
       'INSERT OR IGNORE INTO payloads (hash, key_id, wrapped, body) VALUES (?, ?, ?, ?)',
     )
     this.#erase = prepareErase(db)
+    this.#eraseReplies = prepareEraseReplies(db)
     this.#endRotation = prepareEndRotation(db, vault)
     this.#answer = db.prepare<[string, string], StoredAnswer>('SELECT fingerprint, answer FROM answers WHERE actor = ? AND key = ?')
     this.#remember = db.prepare<[string, string, string, string, string]>(
@@ -190,6 +193,7 @@ export class Drain {
     for (const payload of submission.payloads) if (named.has(payload.hash)) this.#keep(payload)
     for (const { event } of events) {
       for (const erased of erasedPayloadsOf(event.type, event.data)) this.#erase(erased)
+      if (event.type === 'DataErased') this.#eraseReplies(event.data)
       if (event.type === 'MasterKeyRotated') this.#endRotation(event.data)
     }
     const stream = events.at(-1)?.stream ?? null
