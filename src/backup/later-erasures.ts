@@ -19,7 +19,7 @@ export const readErasures = (file: string): Later[] =>
       if (text.trim() === '') return []
       try {
         const { type, position, data } = parseEnvelope(text)
-        return type === 'DataErased' ? [{ position, text, data: logSchemas.DataErased.parse(data) as DataErased }] : []
+        return type === 'DataErased' ? [{ position, text, data: logSchemas.DataErased.parse(data) }] : []
       } catch {
         throw new ConfigError(`${file}, line ${line + 1}: not an event, as "mindledger log" prints them`)
       }
