@@ -81,7 +81,7 @@ const plantPredictions = async (url: string, texts: readonly string[]) => {
       ),
   ]
   for (let from = 0; from < texts.length; from += 10)
-    await Promise.all(texts.slice(from, from + 10).map((text, i) => ways[i % ways.length]?.(text)))
+    await Promise.all(texts.slice(from, from + 10).map((text, i) => (ways[i % ways.length] ?? predict)(text)))
 }
 
 const filesOf = (count: number) => Math.max(1, Math.ceil(count / 50))
