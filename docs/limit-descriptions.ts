@@ -63,7 +63,6 @@ export const limitDescriptions: Record<LimitName, string> = {
   followerIntervalMs: 'Wait of the projector for new events, when no query asks for them.',
   followerBatchEvents: 'Events that are projected, or read, at a time. Beyond: the next batch takes them.',
   fileMaxBytes: 'An uploaded file. Beyond: 413 `too_large`.',
-  unnamedBlobMinAgeMs: 'Age of a blob that no event names. Beyond: it is removed after the next start.',
   fileUploadsMax: 'Uploads under way: received, waiting or read. Beyond: 503 `busy` with Retry-After.',
   fileMaxColumns: 'Columns of an uploaded table. Beyond: 413 `too_large`, or the row counts as bad.',
   fileIngestTimeoutMs: 'Reading of an uploaded file. Beyond: it is ended with an error.',

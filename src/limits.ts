@@ -62,7 +62,6 @@ export const limits = {
   followerBatchEvents: 1_000,
   // Files
   fileMaxBytes: 1024 * 1024 * 1024,
-  unnamedBlobMinAgeMs: 3_600_000,
   fileUploadsMax: 32,
   fileMaxColumns: 4_096,
   fileIngestTimeoutMs: 300_000,

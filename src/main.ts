@@ -12,7 +12,7 @@ import { Erasures } from './erasure/erasures.js'
 import { keepFor } from './erasure/retention.js'
 import { Blobs } from './files/blobs.js'
 import { Ingester } from './files/ingest.js'
-import { removeUnnamedBlobs } from './files/unnamed-blobs.js'
+import { removeUnnamedBlobs, watchNamedBlobs } from './files/unnamed-blobs.js'
 import { agentRoutes } from './http/agents.js'
 import { createApp } from './http/app.js'
 import { authRoutes } from './http/auth.js'
@@ -128,6 +128,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   undo.push(() => headFile?.stop())
 
   const blobs = new Blobs(paths.blobs)
+  undo.push(watchNamedBlobs(log, blobs))
   const analytics = await Analytics.start({ dataDirectory: paths.root, masterKeys: () => vault.keys(), logger })
   undo.push(() => analytics.stop())
   const rotation = new KeyRotation({

@@ -20,6 +20,10 @@ const usage = `mindledger ${readVersion()}
   mindledger verifier                     print the offline verifier: one file, to be run with node by anybody
   mindledger status                       how far log and tables are, what is ready, what room it takes
   mindledger replay --into file.duckdb    build the DuckDB tables anew from the log [--until position]
+  mindledger backup --into dir            copy log and blobs, of one position, beside a running server or without one
+                    [--like backup]       ... with second names for the blobs that an earlier backup has
+  mindledger restore <backup>             verify a backup and make it the data directory, or [--into dir]
+                    [--erasures file]     ... without what was erased since: events of DataErased, one a line
   mindledger rotate-key                   replace the master key; with VAULT_KEY set by NEW_VAULT_KEY
   mindledger diff [--rows n]              compare the live tables with a replay: exit status 0 equal, 1 different,
                                           2 could not; shows the first n rows that differ in each table (10)
@@ -42,6 +46,8 @@ const options = {
   vkey: { type: 'string' },
   into: { type: 'string' },
   until: { type: 'string' },
+  like: { type: 'string' },
+  erasures: { type: 'string' },
   from: { type: 'string' },
   follow: { type: 'boolean', short: 'f' },
   db: { type: 'string' },
@@ -91,6 +97,8 @@ const taken: Record<string, readonly (keyof typeof options)[]> = {
   status: [],
   rebuild: [],
   'rotate-key': [],
+  backup: ['into', 'like', 'quiet'],
+  restore: ['into', 'head', 'vkey', 'erasures', 'quiet'],
 }
 
 const checkTaken = (command: string, values: object, rest: readonly string[]): void => {
@@ -98,7 +106,8 @@ const checkTaken = (command: string, values: object, rest: readonly string[]): v
   if (!takes) throw new UsageError(`there is no command ${command}; "mindledger --help" lists them`)
   const option = Object.keys(values).find((name) => !takes.some((known) => known === name))
   if (option !== undefined) throw new UsageError(`${command} takes no option --${option}`)
-  if (command !== 'sql' && command !== 'erase' && rest.length > 0) throw new UsageError(`${command} takes no argument ${rest[0] ?? ''}`)
+  const most = command === 'sql' || command === 'erase' ? Infinity : Number(command === 'restore')
+  if (rest.length > most) throw new UsageError(`${command} takes no argument ${rest[most] ?? ''}`)
 }
 
 /** Runs one command; the exit status is 0 only when all is well. Each command is loaded only when it is called. */
@@ -138,6 +147,14 @@ const run = async (args: string[]): Promise<number> => {
     case 'replay': {
       const until = values.until === undefined ? undefined : positive('until', values.until, 1)
       return (await import('./replay.js')).replayInto(config, { into: required('into', values.into), until }, out)
+    }
+    case 'backup':
+      return (await import('./backup.js')).backup(config, { into: required('into', values.into), like: values.like }, out)
+    case 'restore': {
+      const [from] = rest
+      if (from === undefined) throw new UsageError('restore takes a backup: mindledger restore /mnt/backups/monday')
+      const { into, head: heads = [], vkey, erasures } = values
+      return (await import('./restore.js')).restore(config, { backup: from, into, heads, vkey, erasures }, out)
     }
     case 'rotate-key':
       return (await import('./rotate-key.js')).rotateKey(config, out)

@@ -1,11 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { rmSync } from 'node:fs'
-import { access, copyFile, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises'
+import { rmSync, writeFileSync } from 'node:fs'
+import { access, copyFile, mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hashFile, sync } from './disk.js'
 import { Problem, wrong } from '../errors.js'
 
 const shaPattern = /^[0-9a-f]{64}$/
+const unnamedSuffix = '.unnamed'
 
 const hasCode = (error: unknown, code: string) => typeof error === 'object' && error !== null && 'code' in error && error.code === code
 const isMissing = (error: unknown) => hasCode(error, 'ENOENT')
@@ -23,6 +24,8 @@ const isOtherDevice = (error: unknown) => hasCode(error, 'EXDEV')
 export class Blobs {
   /** What this process has put or is putting: an event that names it may be on its way. */
   readonly #put = new Set<string>()
+  /** Those of them that no event is known to name yet. */
+  readonly #waiting = new Set<string>()
 
   constructor(private readonly directory: string) {}
 
@@ -35,7 +38,7 @@ export class Blobs {
   /** Moves a file into the store and says its hash; the file is gone from where it was. */
   async put(file: string): Promise<string> {
     const sha = await hashFile(file)
-    this.#put.add(sha)
+    this.#note(sha)
     if (await this.has(sha)) await Promise.all([unlink(file), sync(this.directory)])
     else await this.place(file, sha)
     return sha
@@ -43,7 +46,7 @@ export class Blobs {
 
   async putBytes(bytes: Uint8Array): Promise<string> {
     const sha = createHash('sha256').update(bytes).digest('hex')
-    this.#put.add(sha)
+    this.#note(sha)
     if (await this.has(sha)) {
       // Another put may have given the name a moment ago, and not yet brought it to the disk.
       await sync(this.directory)
@@ -82,6 +85,7 @@ export class Blobs {
 
   /** Whether there was such a blob. */
   async remove(sha: string): Promise<boolean> {
+    rmSync(this.#mark(sha), { force: true })
     try {
       await unlink(this.path(sha))
     } catch (error) {
@@ -92,29 +96,50 @@ export class Blobs {
     return true
   }
 
+  #note(sha: string): void {
+    this.#put.add(sha)
+    this.#waiting.add(sha)
+  }
+
+  /** Whether this process has put a blob that no event is known to name yet. */
+  waits(sha: string): boolean {
+    return this.#waiting.has(sha)
+  }
+
+  /** Notes that an event names a blob: it is never taken for one that was left behind. */
+  named(sha: string): void {
+    this.#waiting.delete(sha)
+    rmSync(this.#mark(sha), { force: true })
+  }
+
+  /** The blobs that no event was known to name when the process that put them ended, and those that wait in this one. */
+  async unnamed(): Promise<string[]> {
+    return (await this.#names()).filter((name) => name.endsWith(unnamedSuffix)).map((name) => name.slice(0, -unnamedSuffix.length))
+  }
+
+  /** A file beside the blob, there from before it until an event names it. */
+  #mark(sha: string): string {
+    return this.path(sha) + unnamedSuffix
+  }
+
   /** Removes a blob that this process has not put. At once, so that no put can find it there and lose it afterwards. */
   removeUnlessPut(sha: string): boolean {
     if (this.#put.has(sha)) return false
     rmSync(this.path(sha), { force: true })
+    rmSync(this.#mark(sha), { force: true })
     return true
-  }
-
-  /** How long ago a blob was written; 0 when there is none. */
-  async ageMs(sha: string): Promise<number> {
-    const found = await stat(this.path(sha)).catch((error: unknown) => {
-      if (isMissing(error)) return undefined
-      throw error
-    })
-    return found ? Math.max(0, Date.now() - found.mtimeMs) : 0
   }
 
   /** The hashes of all blobs, sorted. */
   async list(): Promise<string[]> {
-    const names = await readdir(this.directory).catch((error: unknown) => {
+    return (await this.#names()).filter((name) => shaPattern.test(name)).sort()
+  }
+
+  #names(): Promise<string[]> {
+    return readdir(this.directory).catch((error: unknown) => {
       if (isMissing(error)) return []
       throw error
     })
-    return names.filter((name) => shaPattern.test(name)).sort()
   }
 
   private async temporary(): Promise<string> {
@@ -126,6 +151,7 @@ export class Blobs {
   private async place(file: string, sha: string): Promise<void> {
     await mkdir(this.directory, { recursive: true, mode: 0o700 })
     await sync(file)
+    writeFileSync(this.#mark(sha), '', { mode: 0o600 })
     try {
       await rename(file, this.path(sha))
     } catch (error) {

@@ -1,15 +1,22 @@
 import { setImmediate } from 'node:timers/promises'
+import { streamId, type StreamId } from '../../events/common.js'
 import { parseEnvelope } from '../../events/envelope.js'
 import { blobsOf, mayNameBlobs } from '../../events/references.js'
 import { limits } from '../limits.js'
-import type { Log } from '../log/log.js'
+import type { Found, Log } from '../log/log.js'
 import type { Blobs } from './blobs.js'
+
+type Holder = Pick<Found<'file'>, 'kind' | 'state'> | Pick<Found<'model'>, 'kind' | 'state'>
+
+/** The blobs that a file or a model names now. */
+const hashesOf = ({ state }: Holder): string[] =>
+  'content' in state ? [state.content] : state.versions.flatMap(({ result }) => (result ? [result.artefact, result.matrix] : []))
 
 /** Takes out of a set the blobs that today's files and models name: mostly all, so that the log need not be read. */
 const dropCurrent = async (hashes: Set<string>, { resources }: Log): Promise<void> => {
-  for (const { state } of await resources.list('file')) hashes.delete(state.content)
-  for (const { state } of await resources.list('model'))
-    for (const { result } of state.versions) if (result) for (const hash of [result.artefact, result.matrix]) hashes.delete(hash)
+  if (hashes.size === 0) return
+  for (const found of [...(await resources.list('file')), ...(await resources.list('model'))])
+    for (const hash of hashesOf(found)) hashes.delete(hash)
 }
 
 /** Takes out of a set the blobs that any event names, the past's too. Other work gets its turn after each page. */
@@ -29,16 +36,32 @@ const dropNamed = async (hashes: Set<string>, log: Log, signal: AbortSignal): Pr
 }
 
 /**
- * Removes the blobs that no event names: what an upload or a training left that was cut off before its event. Young ones
- * stay, and so do those that this process has put, whose events may be on their way. Gives the number of those removed.
+ * Removes what an upload or a training left that was cut off before its event: blobs that stand marked as unnamed, and that
+ * no event names. Those that this process has put stay, as their events may be on their way. A blob that an event once named
+ * has no mark, and stays whatever log is put beside it. Gives the number of those removed.
  *
  * @example await removeUnnamedBlobs(log, blobs, signal) // 2
  */
 export const removeUnnamedBlobs = async (log: Log, blobs: Blobs, signal: AbortSignal): Promise<number> => {
-  const hashes = new Set<string>()
-  for (const hash of await blobs.list()) if ((await blobs.ageMs(hash)) > limits.unnamedBlobMinAgeMs) hashes.add(hash)
+  const marked = await blobs.unnamed()
+  const hashes = new Set(marked)
   await dropCurrent(hashes, log)
   await dropNamed(hashes, log, signal)
   signal.throwIfAborted()
+  for (const hash of marked) if (!hashes.has(hash)) blobs.named(hash)
   return [...hashes].filter((hash) => blobs.removeUnlessPut(hash)).length
+}
+
+/** Takes the mark from blobs as soon as events name them. Returns what ends it. */
+export const watchNamedBlobs = (log: Log, blobs: Blobs): (() => void) => {
+  const settle = async (stream: StreamId, kind: 'file' | 'model'): Promise<void> => {
+    const { resources } = log
+    const found = await (kind === 'file' ? resources.byStream(kind, stream) : resources.byStream(kind, stream))
+    for (const hash of found ? hashesOf(found) : []) if (blobs.waits(hash)) blobs.named(hash)
+  }
+  return log.onCommitted((_, changed) => {
+    for (const [stream, kind] of changed)
+      // What is missed here is seen by the next start.
+      if (kind === 'file' || kind === 'model') settle(streamId.parse(stream), kind).catch(() => undefined)
+  })
 }

@@ -25,6 +25,7 @@ export const erasureRoutes = (erasures: Erasures): Route[] => [
     method: 'post',
     path: '/log/erasures',
     summary: 'Erase rows of predictions, secrets, a file or a training matrix; answers when no byte is left',
+    commandHeaders: ['Idempotency-Key', 'Prefer'],
     body: erasureBody,
     answers: { 200: answer },
     commandHeaders: ['Idempotency-Key', 'Prefer'],

@@ -17,6 +17,10 @@ export type DataPaths = {
   /** The key that becomes `vaultKey` when every payload's key is wrapped under it. */
   nextVaultKey: string
   headKey: string
+  /** As long as this is there, a restore into the directory is under way, or was cut off. */
+  restoring: string
+  /** What only a backup has. */
+  manifest: string
   blobs: string
   analytics: string
   /** How often the tables were built anew. */
@@ -34,6 +38,8 @@ export const dataPaths = (root: string): DataPaths => ({
   vaultKey: join(root, 'vault.key'),
   nextVaultKey: join(root, 'vault.key.next'),
   headKey: join(root, 'head.key'),
+  restoring: join(root, 'restore.part'),
+  manifest: join(root, 'manifest.json'),
   blobs: join(root, 'blobs'),
   analytics: join(root, 'analytics.duckdb'),
   rebuilds: join(root, 'analytics.json'),
@@ -52,9 +58,14 @@ const readFormat = (paths: DataPaths): number => {
   return found
 }
 
+const refuseHalf = ({ root, restoring }: DataPaths): void => {
+  if (existsSync(restoring)) throw new ConfigError(`a restore into ${root} was cut off. Run it again; it begins anew.`)
+}
+
 /** Looks at a data directory without changing it. @throws ConfigError when there is none, it has no log, or a newer release wrote it */
 export const checkDataDirectory = (root: string): DataPaths => {
   const paths = dataPaths(root)
+  refuseHalf(paths)
   if (!existsSync(paths.format))
     throw new ConfigError(`${root} is not a data directory (it has no FORMAT file). Set DATA_DIR to the one you mean.`)
   readFormat(paths)
@@ -67,6 +78,9 @@ export const prepareDataDirectory = (root: string): DataPaths => {
   const paths = dataPaths(root)
   try {
     mkdirSync(root, { recursive: true, mode: 0o700 })
+    refuseHalf(paths)
+    if (existsSync(paths.manifest))
+      throw new ConfigError(`${root} is a backup, which stays as it is. "mindledger restore ${root}" makes a data directory of it.`)
     if (existsSync(paths.format)) readFormat(paths)
     else if (existsSync(paths.log))
       throw new ConfigError(`${root} holds a log but no FORMAT file; restore the file (it says ${dataFormat}) or the whole directory.`)

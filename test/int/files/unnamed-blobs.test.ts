@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino, type Logger } from 'pino'
 import { readConfig } from '../../../src/config.js'
@@ -11,20 +11,12 @@ import { origin, withLog } from '../../support/log.js'
 import { send, sql, temporaryDirectory } from '../../support/service.js'
 
 const { signal } = new AbortController()
-const twoHours = 2 * 3_600_000
-
-const age = (directory: string, hash: string, ms = twoHours): string => {
-  const then = new Date(Date.now() - ms)
-  utimesSync(join(directory, hash), then, then)
-  return hash
-}
-
-test('old blobs that no event names go; those of any event, young ones and those just put stay', () =>
+test('blobs that an earlier process put and no event names go; those of any event and those just put stay', () =>
   withLog(async ({ log, ledger, directory }) => {
     const place = join(directory, 'blobs')
     mkdirSync(place)
     const before = new Blobs(place)
-    const put = async (text: string, ms?: number) => age(place, await before.putBytes(Buffer.from(text)), ms)
+    const put = (text: string) => before.putBytes(Buffer.from(text))
     const [first, second, dropped, artefact, matrix] = [
       await put('first'),
       await put('second'),
@@ -32,7 +24,7 @@ test('old blobs that no event names go; those of any event, young ones and those
       await put('artefact'),
       await put('matrix'),
     ]
-    const [young, orphan, again] = [await put('young', 60_000), await put('orphan'), await put('again')]
+    const [orphan, again] = [await put('orphan'), await put('again')]
     const execute = (command: Parameters<typeof ledger.execute>[0]) => ledger.execute(command, origin)
     const content = (hash: string) => ({ content: hash, bytes: 1, row_count: 1, columns: [], original_name: null })
     await execute({ type: 'CreateProject', data: { project: 'shop' } })
@@ -58,9 +50,8 @@ test('old blobs that no event names go; those of any event, young ones and those
 
     const blobs = new Blobs(place)
     expect(await blobs.putBytes(Buffer.from('again'))).toBe(again)
-    age(place, again)
     expect(await removeUnnamedBlobs(log, blobs, signal)).toBe(1)
-    expect(await blobs.list()).toEqual([first, second, dropped, artefact, matrix, young, again].sort())
+    expect(await blobs.list()).toEqual([first, second, dropped, artefact, matrix, again].sort())
     expect(await blobs.has(orphan)).toBe(false)
     expect(await removeUnnamedBlobs(log, blobs, signal)).toBe(0)
   }))
@@ -87,10 +78,8 @@ test('a start removes them and says how many', async () => {
     await first.close()
     const kept = await new Blobs(place).list()
     expect(kept).toHaveLength(2)
-    for (const hash of kept) age(place, hash)
     const orphans = ['ab'.repeat(32), 'cd'.repeat(32)]
-    for (const hash of orphans) writeFileSync(join(place, hash), 'left')
-    for (const hash of orphans) age(place, hash)
+    for (const hash of orphans) for (const name of [hash, `${hash}.unnamed`]) writeFileSync(join(place, name), 'left')
     const lines: string[] = []
     const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
     const second = await start(logger)
@@ -102,6 +91,33 @@ test('a start removes them and says how many', async () => {
     expect(await sql(second.url, 'SELECT a FROM files.rentals')).toMatchObject({ data: [[1]] })
   } finally {
     for (const service of services) await service.close()
+    remove()
+  }
+})
+
+test('an older log that is put beside newer blobs loses none of them', async () => {
+  const { path, remove } = temporaryDirectory()
+  const config = readConfig({ PORT: '0', DATA_DIR: path })
+  const start = () => startService(config, pino({ level: 'silent' }))
+  const upload = async (url: string, name: string) =>
+    expect((await send(url, 'PUT', `/api/files/${name}`, formOf(`a,b\n1,${name}\n`, 'x.csv'))).status).toBe(200)
+  try {
+    const first = await start()
+    await upload(first.url, 'older')
+    await first.close()
+    copyFileSync(join(path, 'log.sqlite'), join(path, 'older.sqlite'))
+    const second = await start()
+    await upload(second.url, 'newer')
+    await second.close()
+    const names = readdirSync(join(path, 'blobs'))
+    expect(names).toHaveLength(2)
+    copyFileSync(join(path, 'older.sqlite'), join(path, 'log.sqlite'))
+    const third = await start()
+    await upload(third.url, 'third')
+    await third.close()
+    await (await start()).close()
+    expect(readdirSync(join(path, 'blobs'))).toEqual(expect.arrayContaining(names))
+  } finally {
     remove()
   }
 })

@@ -22,10 +22,12 @@ describe('blobs', () => {
       expect((await blobs.read(sha('abc'))).toString()).toBe('abc')
     }))
 
-  test('many puts of the same bytes at once leave one blob and nothing else', () =>
+  test('many puts of the same bytes at once leave one blob, and a mark until an event names it', () =>
     inDirectory(async (directory) => {
       const blobs = new Blobs(directory)
       await Promise.all(Array.from({ length: 20 }, () => blobs.putBytes(Buffer.from('abc'))))
+      expect((await readdir(directory)).sort()).toEqual([sha('abc'), `${sha('abc')}.unnamed`])
+      blobs.named(sha('abc'))
       expect(await readdir(directory)).toEqual([sha('abc')])
     }))
 

@@ -1,0 +1,109 @@
+import { existsSync, rmSync } from 'node:fs'
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { ConfigError } from '../config.js'
+import { hashFile, sync } from '../files/disk.js'
+import { dataFormat, dataPaths, type DataPaths } from '../log/data-directory.js'
+import { openForReading, readLogId, type Connection } from '../log/sqlite/schema.js'
+import { readTail } from '../log/sqlite/tail.js'
+import { copyDurably, linked, syncAll, writeDurably } from './durable-files.js'
+import { copyLog, masterKeyIds, neededBlobs } from './log-copy.js'
+import { writeManifest, type Manifest } from './manifest.js'
+
+export type BackupOptions = {
+  /** The data directory, whether a server uses it or not. */
+  from: DataPaths
+  into: string
+  /** An earlier backup: blobs that it has are given a second name instead of a copy. */
+  like: string | undefined
+  /** The head of the copied log, as it is kept elsewhere. */
+  headOf: (db: Connection) => string
+  onProgress: (text: string) => void
+}
+
+const sizeOf = async (file: string): Promise<number> => (await stat(file)).size
+
+/** One that an event names is there, or was erased after the log was copied. */
+const copyBlob = async (hash: string, from: string, to: string, like: string | undefined): Promise<boolean> => {
+  if (like !== undefined && (await linked(join(dataPaths(like).blobs, hash), to))) return true
+  if (!existsSync(from)) return false
+  const copied = await copyDurably(from, to).catch((error: unknown) => {
+    rmSync(to, { force: true })
+    if (!existsSync(from)) return undefined
+    throw error
+  })
+  if (copied && copied.sha256 !== hash)
+    throw new ConfigError(`the blob ${hash} is damaged: its bytes are not those that were stored. "mindledger verify" tells what names it.`)
+  return copied !== undefined
+}
+
+/** Makes a directory's blobs those that are needed, and gives those that are not there. */
+const copyBlobs = async (needed: ReadonlySet<string>, part: DataPaths, { from, like, onProgress }: BackupOptions): Promise<string[]> => {
+  const there = new Set(await readdir(part.blobs))
+  for (const hash of there) if (!needed.has(hash)) await rm(join(part.blobs, hash))
+  const missing: string[] = []
+  let done = 0
+  for (const hash of needed) {
+    if (!there.has(hash) && !(await copyBlob(hash, join(from.blobs, hash), join(part.blobs, hash), like))) missing.push(hash)
+    onProgress(`${++done} of ${needed.size} blobs`)
+  }
+  return missing
+}
+
+/** The log and its blobs, of one moment: what is erased while blobs are copied is seen in a later copy of the log. */
+const copyAll = async (
+  part: DataPaths,
+  options: BackupOptions,
+): Promise<{ needed: Set<string>; about: Pick<Manifest, 'log' | 'position' | 'master_keys'>; head: string }> => {
+  let before: string[] = []
+  for (;;) {
+    options.onProgress('copying the log')
+    copyLog(options.from.log, part.log)
+    const db = openForReading(part.log)
+    try {
+      const needed = neededBlobs(db)
+      const missing = await copyBlobs(needed, part, options)
+      const lost = missing.find((hash) => before.includes(hash))
+      if (lost !== undefined)
+        throw new ConfigError(`the blob ${lost} is missing, and was not erased. "mindledger verify" tells what names it.`)
+      before = missing
+      if (missing.length > 0) continue
+      const about = { log: readLogId(db), position: readTail(db).position, master_keys: masterKeyIds(db) }
+      return { needed, about, head: options.headOf(db) }
+    } finally {
+      db.close()
+    }
+  }
+}
+
+/**
+ * Writes a backup of a data directory into a new directory: the log as it is at one position, its blobs, and its head. Keys
+ * are never part of it, nor are the tables, which follow from the log. Half a backup ends with `.part`.
+ *
+ * @example (await takeBackup({ from: dataPaths('./data'), into: '/mnt/b/1', like: undefined, headOf, onProgress })).position
+ * @throws ConfigError when the directory is there, or a blob is damaged or missing
+ */
+export const takeBackup = async (options: BackupOptions): Promise<Manifest> => {
+  const { into } = options
+  if (existsSync(into)) throw new ConfigError(`${into} exists already; a backup is a new directory`)
+  const part = dataPaths(`${into}.part`)
+  await rm(part.root, { recursive: true, force: true })
+  await mkdir(part.blobs, { recursive: true, mode: 0o700 })
+  const { needed, about, head } = await copyAll(part, options)
+  await sync(part.log)
+  await writeDurably(part.format, `${dataFormat}\n`)
+  await writeDurably(join(part.root, 'head'), head)
+  const files = []
+  for (const name of ['FORMAT', 'log.sqlite', 'head'] as const) {
+    const file = join(part.root, name)
+    files.push({ name, sha256: await hashFile(file), bytes: await sizeOf(file) })
+  }
+  const blobs = []
+  for (const hash of [...needed].sort()) blobs.push({ sha256: hash, bytes: await sizeOf(join(part.blobs, hash)) })
+  const manifest: Manifest = { mindledger_backup: 1, ...about, taken_at: new Date().toISOString(), files, blobs }
+  await writeManifest(part.root, manifest)
+  await syncAll(part.blobs, part.root)
+  await rename(part.root, into)
+  await sync(dirname(into))
+  return manifest
+}

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { parseEnvelope } from '../../events/envelope.js'
+import { logSchemas, logStream, type DataErased, type ErasedPayload } from '../../events/log.js'
+import { ConfigError } from '../config.js'
+import type { Blobs } from '../files/blobs.js'
+import type { Log, Origin } from '../log/log.js'
+import type { SealedPayload, Vault } from '../vault/vault.js'
+
+type Later = { position: number; text: string; data: DataErased }
+
+const rowsSchema = z.array(z.looseObject({ request: z.string(), row: z.number(), erased: z.boolean().optional() }))
+
+/** The erasures among the events of a file, one a line as `mindledger log` prints them. @throws ConfigError that names the line */
+export const readErasures = (file: string): Later[] =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((text, line) => {
+      if (text.trim() === '') return []
+      try {
+        const { type, position, data } = parseEnvelope(text)
+        return type === 'DataErased' ? [{ position, text, data: logSchemas.DataErased.parse(data) }] : []
+      } catch {
+        throw new ConfigError(`${file}, line ${line + 1}: not an event, as "mindledger log" prints them`)
+      }
+    })
+
+type Target = { log: Log; vault: Vault; blobs: Blobs }
+
+/** Erases in an older log what was erased in a newer one. */
+class Applying {
+  readonly #replacements = new Map<string, SealedPayload | null | undefined>()
+
+  constructor(
+    private readonly target: Target,
+    private readonly later: DataErased,
+  ) {}
+
+  get sealed(): SealedPayload[] {
+    return [...this.#replacements.values()].filter((payload) => payload !== null && payload !== undefined)
+  }
+
+  /** A payload of this log that still has a key, and what stands for it here. */
+  async payloads(): Promise<ErasedPayload[]> {
+    const erased = new Map<string, ErasedPayload>()
+    for (const { hash, replacement } of this.later.payloads) {
+      const state = await this.target.log.payloadState(hash)
+      if (!state || (state.isErased && state.replacedBy === null)) continue
+      const own = replacement === null ? null : await this.#replace(hash, replacement)
+      if (own === undefined) continue
+      for (const one of [hash, state.replacedBy]) if (one !== null) erased.set(one, { hash: one, replacement: own })
+    }
+    return [...erased.values()]
+  }
+
+  /**
+   * What others had in a payload, of which one request's rows go, is sealed anew: the other log's replacement is not here.
+   * Gives null when nothing stays, and undefined when nothing goes.
+   */
+  async #replace(hash: string, replacement: string): Promise<string | null | undefined> {
+    if (!this.#replacements.has(replacement)) this.#replacements.set(replacement, await this.#without(hash))
+    const made = this.#replacements.get(replacement)
+    return made ? made.hash : made
+  }
+
+  async #without(hash: string): Promise<SealedPayload | null | undefined> {
+    const bytes = await this.target.log.payload(hash)
+    const rows = rowsSchema.parse(JSON.parse(bytes?.toString() ?? '[]'))
+    const goes = ({ request, erased }: (typeof rows)[number]) => request === this.later.subject && erased !== true
+    if (!rows.some(goes)) return undefined
+    const left = rows.map((row) => (goes(row) ? { request: row.request, row: row.row, erased: true } : row))
+    return left.every(({ erased }) => erased) ? null : this.target.vault.seal(Buffer.from(JSON.stringify(left)))
+  }
+}
+
+/**
+ * Carries erasures of later than a log out in it: each becomes an event of its own, and what it names is gone. Those that the
+ * log has, and those of what it has not, are passed over. Gives how many were carried out.
+ */
+export const applyErasures = async (target: Target, erasures: readonly Later[], origin: Origin): Promise<number> => {
+  const { log, blobs } = target
+  const { position: head } = await log.head()
+  let applied = 0
+  for (const { position, text, data } of erasures) {
+    const [own] = position <= head ? await log.readAll(position - 1, 1) : []
+    if (own?.text === text) continue
+    const applying = new Applying(target, data)
+    const payloads = await applying.payloads()
+    const gone: string[] = []
+    for (const hash of data.blobs) if (await blobs.has(hash)) gone.push(hash)
+    if (payloads.length === 0 && gone.length === 0) continue
+    const event = { type: 'DataErased' as const, data: { ...data, payloads, blobs: gone } }
+    await log.submit({ origin, lookups: {}, decide: () => [{ stream: logStream, event }], payloads: applying.sealed })
+    for (const hash of gone) await blobs.remove(hash)
+    applied++
+  }
+  if (applied > 0) await log.wipe()
+  return applied
+}

@@ -1,0 +1,44 @@
+import Database from 'better-sqlite3'
+import { chmodSync, rmSync } from 'node:fs'
+import { parseEnvelope } from '../../events/envelope.js'
+import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/references.js'
+import type { StoredEvent } from '../log/log.js'
+import { readMeta, type Connection } from '../log/sqlite/schema.js'
+
+/**
+ * Copies the log as it is at one moment, beside whoever writes to it: SQLite reads a snapshot, and writers wait for nothing.
+ * The copy is written anew from its rows, so that free pages and what is in them stay behind.
+ */
+export const copyLog = (from: string, to: string): void => {
+  rmSync(to, { force: true })
+  const db = new Database(from, { readonly: true, fileMustExist: true, timeout: 5_000 })
+  try {
+    db.prepare('VACUUM INTO ?').run(to)
+  } finally {
+    db.close()
+  }
+  chmodSync(to, 0o600)
+}
+
+/** The blobs that a log needs: those that its events name, without those that were erased since. */
+export const neededBlobs = (db: Connection): Set<string> => {
+  const needed = new Set<string>()
+  const events = db.prepare<[], StoredEvent>('SELECT position, text FROM events ORDER BY position')
+  for (const { text } of events.iterate()) {
+    if (mayNameBlobs(text)) {
+      const { type, data } = parseEnvelope(text)
+      for (const hash of blobsOf(type, data)) needed.add(hash)
+    } else if (text.includes('"type":"DataErased"')) {
+      const { type, data } = parseEnvelope(text)
+      for (const hash of erasedBlobsOf(type, data)) needed.delete(hash)
+    }
+  }
+  return needed
+}
+
+/** The ids of the master keys that payloads of a log are sealed with: two while one is replaced. */
+export const masterKeyIds = (db: Connection): string[] => {
+  const rotation = readMeta(db, 'rotation')
+  const next = rotation === undefined ? undefined : (JSON.parse(rotation) as { to: string }).to
+  return [next, readMeta(db, 'key_id')].filter((id) => id !== undefined)
+}

@@ -1,0 +1,81 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ConfigError } from '../config.js'
+import { dataPaths, type DataPaths } from '../log/data-directory.js'
+import { copyDurably, syncAll } from './durable-files.js'
+import { readManifest, type Manifest } from './manifest.js'
+
+export type RestoreOptions = {
+  backup: string
+  into: string
+  /** Whether the directory, which is not yet in its place, holds what it should; and what else is to be done to it. */
+  check: (staged: DataPaths, head: string) => Promise<boolean>
+  onProgress: (text: string) => void
+}
+
+const damaged = (file: string) =>
+  new ConfigError(`${file} is not what the backup's manifest says. The backup is damaged; restore from another one.`)
+
+/** What an earlier restore that was cut off has put there: it began where no log was. */
+const clear = async (paths: DataPaths): Promise<void> => {
+  if (!existsSync(paths.restoring)) return
+  for (const name of readdirSync(paths.root))
+    if (name === 'FORMAT' || name === 'blobs' || name.startsWith('log.sqlite')) await rm(join(paths.root, name), { recursive: true })
+  await rm(paths.restoring, { recursive: true })
+}
+
+const requireEmpty = ({ root, format, log, blobs }: DataPaths): void => {
+  if (!existsSync(format) && !existsSync(log) && (!existsSync(blobs) || readdirSync(blobs).length === 0)) return
+  throw new ConfigError(`${root} holds a log already. Restore into another directory, or move that one away.`)
+}
+
+const copyIn = async (backup: string, staged: DataPaths, { files, blobs }: Manifest, onProgress: RestoreOptions['onProgress']) => {
+  for (const { name, sha256 } of files) {
+    const copied = await copyDurably(join(backup, name), join(staged.root, name)).catch(() => undefined)
+    if (copied?.sha256 !== sha256) throw damaged(join(backup, name))
+  }
+  for (const [done, { sha256 }] of blobs.entries()) {
+    const file = join(dataPaths(backup).blobs, sha256)
+    const copied = await copyDurably(file, join(staged.blobs, sha256)).catch(() => undefined)
+    if (copied?.sha256 !== sha256) throw damaged(file)
+    onProgress(`${done + 1} of ${blobs.length} blobs`)
+  }
+}
+
+/**
+ * Puts a backup in the place of a data directory. Everything is copied and checked below `restore.part`; as long as that is
+ * there, no command takes the directory for a whole one, and another restore begins again. Keys that stand there stay.
+ *
+ * @example const manifest = await restoreBackup({ backup: '/mnt/b/1', into: './data', check, onProgress })
+ * @returns undefined when the check failed, and the directory is as it was
+ * @throws ConfigError when there is no whole backup, or a log where it should go
+ */
+export const restoreBackup = async ({ backup, into, check, onProgress }: RestoreOptions): Promise<Manifest | undefined> => {
+  const manifest = readManifest(backup)
+  const paths = dataPaths(into)
+  const staged = dataPaths(paths.restoring)
+  await mkdir(into, { recursive: true, mode: 0o700 })
+  await clear(paths)
+  requireEmpty(paths)
+  await mkdir(staged.blobs, { recursive: true, mode: 0o700 })
+  const isWhole = await copyIn(backup, staged, manifest, onProgress)
+    .then(() => check(staged, join(staged.root, 'head')))
+    .catch(async (error: unknown) => {
+      await rm(paths.restoring, { recursive: true })
+      throw error
+    })
+  if (isWhole) await putInPlace(paths, staged)
+  else await rm(paths.restoring, { recursive: true })
+  return isWhole ? manifest : undefined
+}
+
+const putInPlace = async (paths: DataPaths, staged: DataPaths): Promise<void> => {
+  await rm(paths.blobs, { recursive: true, force: true })
+  await rename(staged.blobs, paths.blobs)
+  await rename(staged.log, paths.log)
+  await rename(staged.format, paths.format)
+  await syncAll(paths.blobs, paths.root)
+  await rm(paths.restoring, { recursive: true })
+  await syncAll(paths.root)
+}
