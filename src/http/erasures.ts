@@ -28,7 +28,6 @@ export const erasureRoutes = (erasures: Erasures): Route[] => [
     commandHeaders: ['Idempotency-Key', 'Prefer'],
     body: erasureBody,
     answers: { 200: answer },
-    commandHeaders: ['Idempotency-Key', 'Prefer'],
     async handle(req, res) {
       const request = erasureRequest(parse(erasureBody, jsonBody(req), 'erasure'))
       const dryRun = request.dryRun || isDryRun(req)
