@@ -1,8 +1,8 @@
-import type { Request } from 'express'
 import { z } from 'zod'
 import type { Erasures } from '../erasure/erasures.js'
 import { erasureBody, erasureRequest } from '../erasure/request.js'
 import { originOf } from './origin.js'
+import { dryRunApplied, isDryRun } from './prefer.js'
 import { jsonBody, parse, type Route } from './route.js'
 
 const answer = z
@@ -20,21 +20,20 @@ const answer = z
   })
   .meta({ id: 'Erasure' })
 
-const prefersDryRun = (req: Request): boolean => (req.get('prefer') ?? '').split(',').some((one) => one.trim().toLowerCase() === 'dry-run')
-
 export const erasureRoutes = (erasures: Erasures): Route[] => [
   {
     method: 'post',
     path: '/log/erasures',
     summary: 'Erase rows of predictions, secrets, a file or a training matrix; answers when no byte is left',
     body: erasureBody,
+    commandHeaders: ['Prefer'],
     answers: { 200: answer },
     async handle(req, res) {
       const request = erasureRequest(parse(erasureBody, jsonBody(req), 'erasure'))
-      const dryRun = request.dryRun || prefersDryRun(req)
+      const dryRun = request.dryRun || isDryRun(req)
       const erased = await erasures.erase({ ...request, dryRun }, originOf(req, res))
       res.locals['positions'] = erased.positions
-      if (dryRun) res.setHeader('Preference-Applied', 'dry-run')
+      if (dryRun) dryRunApplied(res)
       res.json(erased)
     },
   },
