@@ -27,9 +27,7 @@ export const erasureRoutes = (erasures: Erasures): Route[] => [
     summary: 'Erase rows of predictions, secrets, a file or a training matrix; answers when no byte is left',
     commandHeaders: ['Idempotency-Key', 'Prefer'],
     body: erasureBody,
-    commandHeaders: ['Prefer'],
     answers: { 200: answer },
-    commandHeaders: ['Idempotency-Key', 'Prefer'],
     async handle(req, res) {
       const request = erasureRequest(parse(erasureBody, jsonBody(req), 'erasure'))
       const dryRun = request.dryRun || isDryRun(req)
