@@ -52,7 +52,8 @@ import { limits } from './limits.js'
 import { lockDataDirectory, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
 import { EventFeed } from './log/event-feed.js'
 import { Histories } from './log/history.js'
-import type { Head, Log, Origin } from './log/log.js'
+import { systemOrigin } from './log/following.js'
+import type { Head, Log } from './log/log.js'
 import { SqliteLog } from './log/sqlite/sqlite-log.js'
 import { ModelStore } from './models/model-store.js'
 import { PredictionRecorder } from './models/recorder.js'
@@ -80,8 +81,6 @@ export type Service = {
   /** Answers what is under way, then ends every process of the service. */
   close: () => Promise<void>
 }
-
-const systemOrigin: Origin = { actor: 'system', source: 'system', request: null, correlation: null, causation: null }
 
 /** Removes in the background what earlier runs of the service left half-done. Gives what ends it. */
 const tidyBlobs = (log: Log, blobs: Blobs, logger: Logger): (() => Promise<void>) => {

@@ -11,7 +11,7 @@ import type { SelectRequest } from './query.js'
  */
 export type Loss = 'memory' | 'stuck' | 'blocked' | 'died'
 
-export type ChildState = {
+type ChildState = {
   ready: boolean
   /** It ended because it had built the tables: another one serves them. */
   built: boolean

@@ -47,6 +47,7 @@ const linesOf = async (log: SqliteLog, signer: TestSigner, options: ExportOption
   const source = {
     logId: log.id,
     read: (after: number, limit: number) => log.readAll(after, limit),
+    first: async (stream: string) => (await log.readStream(stream, 0, 1))[0],
     subtrees: (from: number, to: number) => log.subtrees(from, to),
     checkpoint: async (size: number) => signer.checkpoint(size, await log.rootAt(size)),
     key: signer.key,
