@@ -25,8 +25,8 @@ export const erasureRoutes = (erasures: Erasures): Route[] => [
     method: 'post',
     path: '/log/erasures',
     summary: 'Erase rows of predictions, secrets, a file or a training matrix; answers when no byte is left',
+    commandHeaders: ['Idempotency-Key', 'Prefer'],
     body: erasureBody,
-    commandHeaders: ['Prefer'],
     answers: { 200: answer },
     async handle(req, res) {
       const request = erasureRequest(parse(erasureBody, jsonBody(req), 'erasure'))

@@ -39,6 +39,7 @@ export const rotationRoutes = (rotation: KeyRotation): Route[] => [
     method: 'post',
     path,
     summary: 'Replace the master key; GET says how far it is',
+    commandHeaders: ['Idempotency-Key'],
     body,
     answers: { 202: shown },
     async handle(req, res) {

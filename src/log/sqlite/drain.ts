@@ -13,6 +13,7 @@ import { Proofs } from '../tree/proofs.js'
 import { leafReader } from '../tree/tile-store.js'
 import type { SealedPayload, Vault } from '../../vault/vault.js'
 import { Answers } from './answers.js'
+import { prepareEraseReplies } from './erased-replies.js'
 import { prepareEndRotation } from './keys.js'
 import { prepareErase } from './payloads.js'
 import { ResourceTable } from './resource-table.js'
@@ -37,6 +38,7 @@ export class Drain {
   readonly #insertEvent
   readonly #insertPayload
   readonly #erase
+  readonly #eraseReplies
   readonly #endRotation
   readonly #after
   readonly #statements
@@ -54,6 +56,7 @@ export class Drain {
       'INSERT OR IGNORE INTO payloads (hash, key_id, wrapped, body) VALUES (?, ?, ?, ?)',
     )
     this.#erase = prepareErase(db)
+    this.#eraseReplies = prepareEraseReplies(db)
     this.#endRotation = prepareEndRotation(db, vault)
     this.#after = db.prepare<[number], string>('SELECT text FROM events WHERE position > ? ORDER BY position').pluck()
     this.#statements = {
@@ -144,6 +147,7 @@ export class Drain {
     for (const payload of submission.payloads) if (named.has(payload.hash)) this.#keep(payload)
     for (const { event } of events) {
       for (const erased of erasedPayloadsOf(event.type, event.data)) this.#erase(erased)
+      if (event.type === 'DataErased') this.#eraseReplies(event.data)
       if (event.type === 'MasterKeyRotated') this.#endRotation(event.data)
     }
     const stream = events.at(-1)?.stream ?? null
