@@ -9,7 +9,7 @@ import type { Window } from '../log/event-feed.js'
 import { typesOf, type EventFilter } from '../log/filter.js'
 import type { Log } from '../log/log.js'
 import { streamOf } from '../log/stream-of.js'
-import { readInstant } from './instants.js'
+import { readInstant } from '../times.js'
 import { queryValue } from './route.js'
 import { wholeNumber } from './whole-number.js'
 

@@ -7,7 +7,7 @@ import { lastRecordedBy } from '../log/bisect.js'
 import type { Log, Resources } from '../log/log.js'
 import { logAt, logNow, type LogThen } from '../log/past.js'
 import { readEvent } from '../log/slices.js'
-import { readInstant } from './instants.js'
+import { readInstant } from '../times.js'
 import { Records } from './records.js'
 import { queryValue, type Route } from './route.js'
 

@@ -65,8 +65,7 @@ export async function* exportLines(source: ExportSource, { size, project, splits
   const header = { mindledger_export: 1, log: source.logId, project: project?.name ?? null, size }
   yield `${JSON.stringify({ ...header, checkpoint: await source.checkpoint(size), key: source.key })}\n`
   const projects = new EventProjects((stream) => source.first(stream))
-  const isShown = async (event: ReadEvent) =>
-    !project || event.stream === logStream || (await projects.of(event)) === project.stream
+  const isShown = async (event: ReadEvent) => !project || event.stream === logStream || (await projects.of(event)) === project.stream
   const ends = [...new Set([...splits.filter((at) => at > 0 && at < size), size])].sort((a, b) => a - b)
   let shown = 0
   for (let position = 0; position < size;) {

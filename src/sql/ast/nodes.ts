@@ -183,3 +183,7 @@ const walkIn = (value: AstValue | undefined, enter: (node: AstNode) => boolean):
   if (Array.isArray(value)) for (const item of value) walkIn(item, enter)
   else if (isNode(value)) walk(value, enter)
 }
+
+/** The parts of the name that a FROM names a table by. */
+export const partsOf = (ref: AstNode): string[] =>
+  [textOf(ref, 'catalog_name'), textOf(ref, 'schema_name'), textOf(ref, 'table_name')].filter((part) => part !== '')
