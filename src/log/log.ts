@@ -152,7 +152,7 @@ export interface Log extends LogTree {
    * Resolves when no byte of what `DataErased` events took away is in the storage any more. Such an event takes the keys and
    * ciphertexts in its own transaction; this waits for what was left of them elsewhere, such as in a write-ahead log.
    */
-  wipe(): Promise<void>
+  wipe(signal?: AbortSignal): Promise<void>
   /**
    * Calls back after each commit, with the head and the streams that have new events; returns what ends it.
    * A listener that throws becomes a warning of the process.

@@ -269,8 +269,8 @@ export class SqliteLog implements KeyedLog {
     return this.#inTurn(({ db }) => rewrapSome(db, this.#options.vault, after))
   }
 
-  async wipe(): Promise<void> {
-    await wipe(() => this.#read(({ db }) => db))
+  async wipe(signal?: AbortSignal): Promise<void> {
+    await wipe(() => this.#read(({ db }) => db), signal)
   }
 
   onCommitted(listener: (position: number, changed: Changed) => void): () => void {
