@@ -130,7 +130,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   undo.push(() => jobs.stop())
 
   const erasures = new Erasures({ log, vault, blobs, purge: (upTo) => analytics.purge(upTo) })
-  undo.push(() => erasures.settled())
+  undo.push(() => erasures.stop())
 
   const feed = await EventFeed.of(log)
   undo.push(() => feed.close())
@@ -158,11 +158,11 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
     }),
   )
   const address = await listen(server, config, logger)
-  // Requests and runs of jobs end side by side, each in the time that a stop may take.
+  // Requests, runs of jobs and erasures end side by side, each in the time that a stop may take.
   undo.push(() => {
     // Streams end only when they are told to, and a server waits for all its answers.
     streams.stop()
-    return Promise.all([stopListening(server), jobs.stop()])
+    return Promise.all([stopListening(server), jobs.stop(), erasures.stop()])
   })
   await rotation.resume()
   await trainings.resume()

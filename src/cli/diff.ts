@@ -6,8 +6,8 @@ import { diffTables, ForeignTablesError, type Diff } from '../audit/diff.js'
 import { ConfigError, type Config } from '../config.js'
 import { checkDataDirectory, lockDataDirectory, type DataPaths } from '../log/data-directory.js'
 import { openLogReader } from '../log/reader.js'
-import { findMasterKeys } from '../vault/key-files.js'
 import type { Output } from './output.js'
+import { ownMasterKeys } from './own-keys.js'
 import { runningServer, type Server } from './server.js'
 
 const rowMaxChars = 1_000
@@ -62,7 +62,7 @@ const copyOf = async (server: Server, temporary: string): Promise<string> => {
  */
 export const diff = async (config: Config, { rows }: { rows: number }, out: Output): Promise<number> => {
   const paths = checkDataDirectory(config.dataDirectory)
-  if (findMasterKeys(paths, config.masterKeys).length === 0)
+  if (ownMasterKeys(config, paths).length === 0)
     throw new ConfigError('recorded rows cannot be compared without the master key: set VAULT_KEY, or put vault.key back.')
   const log = openLogReader(config.dataDirectory, config.masterKeys)
   try {

@@ -3,8 +3,10 @@ import { existsSync, rmSync } from 'node:fs'
 import { ProjectionError } from '../../projections/problem.js'
 import { replay, replaySettings } from '../../projections/replay.js'
 import { ConfigError, type Config } from '../config.js'
+import { checkDataDirectory } from '../log/data-directory.js'
 import { openLogReader, type LogReader } from '../log/reader.js'
 import type { Output } from './output.js'
+import { ownMasterKeys } from './own-keys.js'
 
 type Options = { into: string; until: number | undefined }
 
@@ -29,12 +31,14 @@ const build = async (reader: LogReader, { into, until }: Options, out: Output): 
 export const replayInto = async (config: Config, options: Options, out: Output): Promise<number> => {
   const { into } = options
   if (existsSync(into)) throw new ConfigError(`${into} exists already; replay writes a new file`)
+  const keys = ownMasterKeys(config, checkDataDirectory(config.dataDirectory))
   const reader = openLogReader(config.dataDirectory, config.masterKeys)
   try {
     const began = performance.now()
     const position = await build(reader, options, out)
     const seconds = (performance.now() - began) / 1000
     out.line(`${into} holds the log up to position ${position} (${seconds.toFixed(1)} s)`)
+    if (keys.length === 0) out.line('No master key is at hand: rows of predictions are unreadable in it.')
     return 0
   } catch (error) {
     // Half the tables must not be taken for the whole.

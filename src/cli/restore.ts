@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { applyErasures, readErasures } from '../backup/later-erasures.js'
 import { restoreBackup } from '../backup/restore.js'
@@ -5,6 +6,7 @@ import { ConfigError, type Config } from '../config.js'
 import { Blobs } from '../files/blobs.js'
 import { dataPaths, type DataPaths } from '../log/data-directory.js'
 import { cliOrigin } from '../log/following.js'
+import { openForReading, readHeadKeys } from '../log/sqlite/schema.js'
 import { SqliteLog } from '../log/sqlite/sqlite-log.js'
 import { findMasterKeys } from '../vault/key-files.js'
 import { MasterKey } from '../vault/master-key.js'
@@ -48,6 +50,18 @@ const keysNeeded = (needed: readonly string[], paths: DataPaths, keys: readonly 
   ]
 }
 
+const headKeyNeeded = (paths: DataPaths, given: Buffer | undefined): string[] => {
+  if (given || existsSync(paths.headKey)) return []
+  const db = openForReading(paths.log)
+  try {
+    const [vkey] = readHeadKeys(db)
+    if (vkey === undefined) return []
+    return [`Bring the key that signs heads, ${vkey}: as ${paths.headKey}, or as HEAD_KEY. Without it the service does not start.`]
+  } finally {
+    db.close()
+  }
+}
+
 /**
  * `mindledger restore <backup> [--into dir] [--head file]… [--erasures file]`: a data directory again, after everything in it
  * was verified. Exit status 1 when it does not hold; then nothing was put in place.
@@ -70,6 +84,6 @@ export const restore = async (config: Config, { backup, into, heads, vkey, erasu
     return 1
   }
   out.line(`${paths.root} holds the log of ${restored.taken_at}, up to position ${restored.position}`)
-  for (const line of keysNeeded(restored.master_keys, paths, keys)) out.line(line)
+  for (const line of [...keysNeeded(restored.master_keys, paths, keys), ...headKeyNeeded(paths, config.headKey)]) out.line(line)
   return 0
 }

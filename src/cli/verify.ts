@@ -7,8 +7,8 @@ import { hashFile } from '../files/disk.js'
 import { checkDataDirectory } from '../log/data-directory.js'
 import { openForReading, readHeadKeys } from '../log/sqlite/schema.js'
 import { verifyLog, type Verification } from '../log/verify.js'
-import { findMasterKeys } from '../vault/key-files.js'
 import type { Output } from './output.js'
+import { ownMasterKeys } from './own-keys.js'
 
 export type VerifyOptions = {
   /** Files with heads that were kept elsewhere. */
@@ -52,7 +52,7 @@ export const verify = async (config: Config, { heads: files, vkey }: VerifyOptio
   })
   const result = await verifyLog({
     logFile: paths.log,
-    masterKeys: findMasterKeys(paths, config.masterKeys),
+    masterKeys: ownMasterKeys(config, paths),
     blobHash: async (hash) => ((await blobs.has(hash)) ? hashFile(blobs.path(hash)) : undefined),
     onProgress: (position) => out.progress(`${position} events`),
     kept: heads.filter((read) => faultOf(read, keys) === undefined).map(({ head }) => head),
@@ -71,7 +71,7 @@ export const verify = async (config: Config, { heads: files, vkey }: VerifyOptio
 /** Which part is proven, and which is not: what hangs together may still have been made so. */
 const provenPart = ({ provenTo, head: { position } }: Verification): string[] => {
   if (position === 0) return []
-  if (provenTo === null)
+  if (provenTo === null || provenTo === 0)
     return [
       `Unproven: positions 1 to ${position}. They hang together, but who can write the file could have made them so: compare with a head kept elsewhere (--head <file>).`,
     ]

@@ -37,6 +37,9 @@ type Options = {
   purge: (upTo: number) => Promise<void>
 }
 
+/** So long before connections are closed, who asked is told that it will be finished later. */
+const toldMs = 1_000
+
 /** One event's share of an erasure. */
 type Share = { payloads: PlannedPayload[]; blobs: string[] }
 
@@ -51,6 +54,9 @@ export class Erasures {
   #last: Promise<unknown> = Promise.resolve()
   /** Up to here all rows have been erased by age. */
   #olderThan = 0
+  /** Aborted when a stop has waited long enough. */
+  readonly #patience = new AbortController()
+  #isStopping = false
 
   constructor(private readonly options: Options) {}
 
@@ -75,12 +81,19 @@ export class Erasures {
     })
   }
 
-  /** Resolves when nothing is under way. */
-  async settled(): Promise<void> {
+  /**
+   * Takes no more, and resolves when nothing is under way. A process that goes on reading the log keeps bytes in its files, and
+   * is waited for as long as a stop may take: the next start goes on.
+   */
+  async stop(withinMs: number = limits.stopTimeoutMs - toldMs): Promise<void> {
+    this.#isStopping = true
+    const patience = setTimeout(() => this.#patience.abort(), withinMs)
     await this.#last
+    clearTimeout(patience)
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#isStopping) return Promise.reject(new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 }))
     const mine = this.#last.then(work)
     this.#last = mine.catch(() => undefined)
     return mine
@@ -160,7 +173,7 @@ export class Erasures {
     for (const hash of blobs) await this.options.blobs.remove(hash)
     // Secrets and matrices never come near the tables; of a file a query may have spilled rows.
     const isInTables = what !== 'secrets' && what !== 'matrix'
-    await Promise.all([this.options.log.wipe(), isInTables ? this.options.purge(position) : undefined])
+    await Promise.all([this.options.log.wipe(this.#patience.signal), isInTables ? this.options.purge(position) : undefined])
   }
 
   /** Goes on with what a crash cut off: the keys were gone with the event, the tables see to themselves when they are opened. */
@@ -169,7 +182,7 @@ export class Erasures {
     if ((await log.erasedAt()) === 0) return
     await this.#inTurn(async () => {
       await removeErasedBlobs(log, blobs)
-      await log.wipe()
+      await log.wipe(this.#patience.signal)
     })
   }
 }

@@ -5,14 +5,15 @@ import type { Erasures } from './erasures.js'
 type Logger = { info: (fields: object, message: string) => void; error: (fields: object, message: string) => void }
 
 /**
- * Erases the rows of predictions that are older than a time, at once and from then on. Gives what ends it.
+ * Erases the rows of predictions that are older than a time, at once and from then on. Gives what ends it; what is
+ * under way then, the erasures themselves end.
  *
- * @example const stop = keepFor(30 * 86_400_000, { erasures, logger }); await stop()
+ * @example const stop = keepFor(30 * 86_400_000, { erasures, logger }); stop()
  */
 export const keepFor = (
   ms: number,
   { erasures, logger, everyMs = limits.retentionIntervalMs }: { erasures: Erasures; logger: Logger; everyMs?: number },
-): (() => Promise<void>) => {
+): (() => void) => {
   const look = () =>
     erasures.eraseOlderRows(new Date(Date.now() - ms), systemOrigin).then(
       ({ rows, positions }) =>
@@ -22,8 +23,5 @@ export const keepFor = (
   void look()
   // What is kept for an hour must not stay for two.
   const timer = setInterval(() => void look(), Math.min(everyMs, Math.max(1_000, ms / 2)))
-  return async () => {
-    clearInterval(timer)
-    await erasures.settled()
-  }
+  return () => clearInterval(timer)
 }

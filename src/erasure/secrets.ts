@@ -21,7 +21,7 @@ const withoutProject: readonly Kind[] = ['project', 'database', 'file', 'config'
 /** The stream of a resource that is, or was: as its name, id or stream says. */
 export const resourceStream = async (log: Reading, kind: Kind, name: string, project: string | undefined) => {
   if (withoutProject.includes(kind)) return streamOf(log, kind, name)
-  if (project === undefined) throw wrong(`a ${kind} is in a project: say which`)
+  if (project === undefined) throw wrong(`which project the ${kind} is in has to be said, too`)
   return streamOf(log, kind, name, await streamOf(log, 'project', project))
 }
 

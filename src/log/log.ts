@@ -143,7 +143,7 @@ export interface LogPayloads {
    * Resolves when no byte of what `DataErased` events took away is in the storage any more. Such an event takes the keys and
    * ciphertexts in its own transaction; this waits for what was left of them elsewhere, such as in a write-ahead log.
    */
-  wipe(): Promise<void>
+  wipe(signal?: AbortSignal): Promise<void>
 }
 
 /** The append-only log. Everything that happens goes through `submit`; a promise that resolves is durable. */

@@ -1,4 +1,7 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import Counter from 'prom-client/lib/counter.js'
+import Gauge from 'prom-client/lib/gauge.js'
+import Histogram from 'prom-client/lib/histogram.js'
+import Registry from 'prom-client/lib/registry.js'
 
 export type Described = { name: string; type: string; help: string; labels: readonly string[] }
 
@@ -6,10 +9,13 @@ export type Described = { name: string; type: string; help: string; labels: read
 export class Instruments {
   readonly #registry = new Registry()
   readonly #labels = new Map<string, readonly string[]>()
+  #process: Promise<void> | undefined
 
-  /** Adds what every Node process tells of itself. */
-  addProcess(): void {
-    collectDefaultMetrics({ register: this.#registry })
+  /** What every Node process tells of itself, from the first time on that somebody asks. */
+  #addProcess(): Promise<void> {
+    return (this.#process ??= import('prom-client/lib/defaultMetrics.js').then(({ default: collect }) =>
+      collect({ register: this.#registry }),
+    ))
   }
 
   counter(name: string, help: string, labels: readonly string[] = []): Counter {
@@ -36,6 +42,7 @@ export class Instruments {
 
   /** Everything in the text format. */
   async text(): Promise<string> {
+    await this.#addProcess()
     const text = await this.#registry.metrics()
     // The library spells it in a way that the format does not know.
     return text.replaceAll(/ Nan$/gm, ' NaN')

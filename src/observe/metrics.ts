@@ -66,10 +66,6 @@ export class Metrics {
   readonly contentType = this.#make.contentType
   #sources: Sources | undefined
 
-  constructor() {
-    this.#make.addProcess()
-  }
-
   /** Where the values come from that are looked up when somebody asks. */
   watch(sources: Sources): void {
     this.#sources = sources

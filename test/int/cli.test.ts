@@ -127,6 +127,24 @@ describe('beside a running server', () => {
     }
   })
 
+  test('the head of an empty log proves nothing', async () => {
+    writeFileSync(join(place.path, 'empty.txt'), String((await send(server.url, 'GET', '/api/log/checkpoint?size=0')).body))
+    const { code, out } = await cli('verify', '--head', 'empty.txt')
+    expect(code).toBe(0)
+    expect(out).toContain('Unproven: positions 1 to')
+    expect(out).not.toContain('Proven: positions 1 to 0')
+  })
+
+  test('what reads sealed rows with another log’s key says so, and neither accuses the log nor leaves rows out', async () => {
+    const stale = { ...environment, VAULT_KEY: 'ab'.repeat(32) }
+    for (const args of [['verify'], ['diff'], ['replay', '--into', 'stale.duckdb']]) {
+      const ended = await mindledger(args, stale, place.path)
+      expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
+      expect(ended.err).toMatch(/sealed with the master key [0-9a-f]{16}, and VAULT_KEY is another one/)
+    }
+    expect(existsSync(join(place.path, 'stale.duckdb'))).toBe(false)
+  })
+
   test('replay builds the tables up to a position, and overwrites nothing', async () => {
     const replayed = await cli('replay', '--into', 'audit.duckdb', '--until', '2')
     expect(replayed).toMatchObject({ code: 0, err: '' })

@@ -149,8 +149,8 @@ export class SqliteLog implements KeyedLog {
     return this.#queue.read(({ erasedAt }) => erasedAt())
   }
 
-  async wipe(): Promise<void> {
-    await wipe(() => this.#queue.read(({ db }) => db))
+  async wipe(signal?: AbortSignal): Promise<void> {
+    await wipe(() => this.#queue.read(({ db }) => db), signal)
   }
 
   async rotation(): Promise<Rotation | undefined> {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Problem } from '../../errors.js'
 import type { Connection } from './schema.js'
 
 const retryMs = 50
@@ -16,10 +17,19 @@ export const truncateWal = (db: Connection): boolean => {
 }
 
 /**
- * Sees to it that what was erased is in no part of the file any more, nor in its write-ahead log. Waits for readers.
+ * Sees to it that what was erased is in no part of the file any more, nor in its write-ahead log. Waits for readers, which may be
+ * other processes, until it is told not to.
  *
  * @example await wipe(() => db) // asked for anew after each wait, and throws when the log was closed
+ * @throws Problem 503 when a reader was in the way up to the signal
  */
-export const wipe = async (connection: () => Connection): Promise<void> => {
-  while (!truncateWal(connection())) await sleep(retryMs)
+export const wipe = async (connection: () => Connection, signal?: AbortSignal): Promise<void> => {
+  while (!truncateWal(connection())) {
+    if (signal?.aborted)
+      throw new Problem('busy', 'Stopping', 'the service is stopping while another process reads the log; what was erased is in its files', {
+        hint: 'It cannot be read any more, and is taken out of the files after the next start.',
+        retryAfterSeconds: 5,
+      })
+    await sleep(retryMs)
+  }
 }

@@ -81,6 +81,17 @@ describe('rows of predictions', () => {
     expect((await verified()).findings).toEqual([])
   })
 
+  test('go once for a key, and who sends it again is told the same', async () => {
+    await predict('keyed', 690)
+    const headers = { 'idempotency-key': 'erase-keyed' }
+    const first = await erase({ request: 'keyed' }, headers)
+    expect(first).toMatchObject({ status: 200, rows: 1 })
+    const again = await erase({ request: 'keyed' }, headers)
+    expect({ ...again, said: 0 }).toEqual({ ...first, said: 0 })
+    expect((await erase({ request: 'another' }, headers)).status).toBe(422)
+    expect((await erase({ request: 'keyed' }, { prefer: 'dry-run=no' })).status).toBe(400)
+  })
+
   test('of one event go by its position', async () => {
     await predict('alone', 700)
     const [[position] = []] = await rows(`SELECT position FROM log.predictions WHERE request = 'alone'`)

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import Database from 'better-sqlite3'
 import { logStream } from '../../../events/log.js'
+import { Erasures } from '../../../src/erasure/erasures.js'
+import { Blobs } from '../../../src/files/blobs.js'
 import type { NewEvent } from '../../../src/log/log.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { verifyLog } from '../../../src/log/verify.js'
@@ -110,6 +112,27 @@ describe('what an erasure takes', () => {
       reader.close()
       await wiping
       expect(traces(file, payloads)).toBe(0)
+    }))
+
+  test('does not keep a stop waiting for a reader: the erasure stands, and the next start finishes it', () =>
+    withLog(async ({ log, file }) => {
+      const payload = vault.seal(Buffer.from('[]'))
+      const requests = [{ request: 'r', rows: 1 }]
+      const data = { model: stream(5), version: 1, rows: 1, requests, payload: payload.hash, statement: null, read_at: 0 }
+      const served: NewEvent = { stream: `${stream(5)}/predictions`, event: { type: 'PredictionsServed', data } }
+      await log.submit({ origin, lookups: {}, decide: () => [served], payloads: [payload] })
+      const erasures = new Erasures({ log, vault, blobs: new Blobs(`${file}-blobs`), purge: async () => undefined })
+      const reader = new Database(file, { readonly: true })
+      reader.exec('BEGIN')
+      reader.prepare('SELECT count(*) FROM events').get()
+      const erasing = erasures.erase({ subject: { what: 'prediction', of: 1 }, reason: null, shared: false, dryRun: false }, origin)
+      const told = expect(erasing).rejects.toMatchObject({ code: 'busy' })
+      await erasures.stop(100)
+      await told
+      expect((await log.payloadState(payload.hash))?.isErased).toBe(true)
+      reader.close()
+      await log.wipe()
+      expect(traces(file, [payload])).toBe(0)
     }))
 
   test('leaves no copy in the file of an earlier release either, which kept payloads by their hashes in pages that were split', () =>

@@ -1,0 +1,40 @@
+import { masterKeyIds } from '../backup/log-copy.js'
+import { ConfigError, type Config } from '../config.js'
+import type { DataPaths } from '../log/data-directory.js'
+import { openForReading } from '../log/sqlite/schema.js'
+import { findMasterKeys } from '../vault/key-files.js'
+import { MasterKey } from '../vault/master-key.js'
+
+/** Names the master key that a log is sealed with: the next one while it is replaced. Undefined where it never had one. */
+const neededKey = (logFile: string): string | undefined => {
+  const db = openForReading(logFile)
+  try {
+    return masterKeyIds(db)[0]
+  } finally {
+    db.close()
+  }
+}
+
+const idOf = (key: Buffer): string => new MasterKey(key).id
+
+/**
+ * The master keys at hand for reading a log, none or the right ones. With a wrong one everything sealed would look as if
+ * somebody had damaged it, or be missing without a word.
+ *
+ * @example verifyLog({ logFile: paths.log, masterKeys: ownMasterKeys(config, paths), blobHash })
+ * @throws ConfigError when there are some, and the log's is not among them
+ */
+export const ownMasterKeys = ({ masterKeys }: Pick<Config, 'masterKeys'>, paths: DataPaths): Buffer[] => {
+  // A rotation beside this may change both between two looks.
+  for (let looks = 1; ; looks++) {
+    const needed = neededKey(paths.log)
+    const keys = findMasterKeys(paths, masterKeys)
+    if (needed === undefined || keys.length === 0 || keys.some((key) => idOf(key) === needed)) return keys
+    if (looks === 1) continue
+    throw new ConfigError(
+      masterKeys.length > 0
+        ? `the log is sealed with the master key ${needed}, and VAULT_KEY is another one. Set it to the log's own, or unset it.`
+        : `the log is sealed with the master key ${needed}, and ${paths.vaultKey} holds another one. Put the log's own there, or set VAULT_KEY to it.`,
+    )
+  }
+}
