@@ -82,9 +82,14 @@ const select =
   (at) =>
     `SELECT * FROM ${quoted(schema)}.${quoted(table)} ${at}`
 
-/** Everything that SQL offers by itself, in every project there is. */
+/** How the tables themselves stand is told of now alone. */
+const isOfThePast = (name: string): boolean => name !== 'projections'
+
+/** Everything that SQL offers by itself of the past, in every project there is. */
 const offered = (projects: readonly string[]): Asked[] => [
-  ...(['information_schema', 'log'] as const).flatMap((schema) => catalogue[schema].map(({ name }) => select(schema, name))),
+  ...(['information_schema', 'log'] as const).flatMap((schema) =>
+    catalogue[schema].filter(({ name }) => isOfThePast(name)).map(({ name }) => select(schema, name)),
+  ),
   ...projects.flatMap((project) => catalogue.project.map(({ name }) => select(project, name))),
 ]
 
