@@ -9,6 +9,7 @@ module.exports = {
       to: { path: '^(projections|src|test|bench|docs)/' },
     },
     { name: 'projections-import-events-only', severity: 'error', from: { path: '^projections/' }, to: { path: '^(src|test|bench|docs)/' } },
+    { name: 'prometheus-is-for-observe', severity: 'error', from: { pathNot: '^src/observe/' }, to: { path: 'prom-client' } },
     { name: 'src-stands-alone', severity: 'error', from: { path: '^src/' }, to: { path: '^(test|bench|docs)/' } },
     {
       name: 'no-orphan-dependencies',

@@ -25,7 +25,7 @@ export type MasterKeyRotated = { from: string; to: string; payloads: number }
 export type LogEvent = Event<'DataErased', DataErased> | Event<'MasterKeyRotated', MasterKeyRotated>
 
 /** More is erased in several events. */
-export const erasedMax = 1_000
+const erasedMax = 1_000
 
 export const logSchemas: SchemasOf<LogEvent> = {
   DataErased: z

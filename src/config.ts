@@ -6,7 +6,7 @@ import { limits } from './limits.js'
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** A length of time as a setting has it, `90s`, `15m`, `1h` or `30d`, in milliseconds; NaN for anything else. */
-export const durationMs = (text: string): number => {
+const durationMs = (text: string): number => {
   const [, count = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
   return Number(count || NaN) * (unitsMs[unit] ?? NaN)
 }

@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
-import { Line, type Answer, type LineEvents } from './line.js'
 import { constants, setPriority } from 'node:os'
+import { unreachable } from '../../events/common.js'
+import { Line, type Answer, type LineEvents } from './line.js'
 import { parseChildMessage, type CopyRequest, type Settings } from './messages.js'
 import type { Rebuilds } from './rebuilds.js'
 import type { SelectRequest } from './query.js'
@@ -11,7 +12,9 @@ import type { SelectRequest } from './query.js'
  */
 export type Loss = 'memory' | 'stuck' | 'blocked' | 'died'
 
-export type ChildState = {
+type Copying = { resolve: (position: number) => void; reject: (reason: Error) => void }
+
+type ChildState = {
   ready: boolean
   /** It ended because it had built the tables: another one serves them. */
   built: boolean
@@ -61,7 +64,7 @@ export class Child {
   /** The queries that it executes, by number. */
   readonly running = new Set<number>()
   readonly #endings = new Map<number, () => void>()
-  readonly #copies = new Map<string, { resolve: (position: number) => void; reject: (reason: Error) => void }>()
+  readonly #copies = new Map<string, Copying>()
   readonly #process: ChildProcess
   /** Those who wait until it knows the master keys that they told it, in that order. */
   readonly #learned: (() => void)[] = []
@@ -169,20 +172,52 @@ export class Child {
     if (!message) return
     const { state } = this
     this.heardAt = performance.now()
-    if (message.kind === 'ready') state.ready = true
-    else if (message.kind === 'built') state.built = true
-    else if (message.kind === 'opened') state.rebuilds = message.rebuilds
-    else if (message.kind === 'trouble') state.lastError = message.reason
-    else if (message.kind === 'failed') state.failed = state.lastError = message.reason
-    else if (message.kind === 'keys') this.#learned.shift()?.()
-    else if (message.kind === 'starting') {
-      const { position, head } = message
-      Object.assign(state, { position, head, starting: { position, head } })
-    } else if (message.kind === 'state') {
-      const { position, head, stopped } = message
-      Object.assign(state, { position, head, stopped: stopped ?? undefined, ...(stopped !== null && { lastError: stopped }) })
-    } else if (message.kind === 'copied') this.#copies.get(message.into)?.resolve(message.position)
-    else if (message.kind === 'not_copied') this.#copies.get(message.into)?.reject(new Error(message.reason))
+    switch (message.kind) {
+      case 'ready':
+        state.ready = true
+        break
+      case 'built':
+        state.built = true
+        break
+      case 'opened':
+        state.rebuilds = message.rebuilds
+        break
+      case 'starting': {
+        const { position, head } = message
+        Object.assign(state, { position, head, starting: { position, head } })
+        break
+      }
+      case 'state': {
+        const { position, head, stopped } = message
+        Object.assign(state, { position, head, stopped: stopped ?? undefined, ...(stopped !== null && { lastError: stopped }) })
+        break
+      }
+      case 'trouble':
+        state.lastError = message.reason
+        break
+      case 'failed':
+        state.failed = state.lastError = message.reason
+        break
+      case 'keys':
+        this.#learned.shift()?.()
+        break
+      case 'copied':
+        this.#copyOf(message.into)?.resolve(message.position)
+        break
+      case 'not_copied':
+        this.#copyOf(message.into)?.reject(new Error(message.reason))
+        break
+      case 'alive':
+        break
+      default:
+        unreachable(message)
+    }
     this.onChange()
+  }
+  /** Who waits for a copy, which has come to its end. */
+  #copyOf(into: string): Copying | undefined {
+    const copying = this.#copies.get(into)
+    this.#copies.delete(into)
+    return copying
   }
 }

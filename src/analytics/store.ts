@@ -4,6 +4,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { StaleTablesError } from '../../projections/problem.js'
 import { Replay, type EventReader, type PayloadReader } from '../../projections/replay.js'
 import type { DataPaths } from '../log/data-directory.js'
+import { quoteText } from '../sql/strings.js'
 import type { Settings } from './messages.js'
 import type { RebuildReason } from './rebuilds.js'
 import { removeTables } from './tables-file.js'
@@ -20,8 +21,6 @@ const spillMaxBytes = (directory: string): number => {
 }
 
 const megabytes = (bytes: number): string => `${Math.max(1, Math.floor(bytes / mebibyte))}MiB`
-
-const quoted = (path: string): string => `'${path.replaceAll("'", "''")}'`
 
 /** Opens DuckDB and shuts it in: of the file system it reaches its own file, its spill, the blobs and the tables that are being written, and nobody can change that. */
 const openInstance = async (paths: DataPaths, settings: Settings): Promise<DuckDBInstance> => {
@@ -45,7 +44,7 @@ const openInstance = async (paths: DataPaths, settings: Settings): Promise<DuckD
   const connection = await instance.connect()
   // Whatever the zone of the machine: a time without one is UTC, in an AT as in an answer.
   await connection.run(`SET GLOBAL TimeZone = 'UTC'`)
-  await connection.run(`SET allowed_directories = [${[paths.blobs, paths.tables].map(quoted).join(', ')}]`)
+  await connection.run(`SET allowed_directories = [${[paths.blobs, paths.tables].map(quoteText).join(', ')}]`)
   await connection.run('SET enable_external_access = false')
   await connection.run('SET lock_configuration = true')
   connection.closeSync()

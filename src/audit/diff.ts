@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fingerprint, leafOf } from '../../projections/checkpoint.js'
 import { ProjectionError } from '../../projections/problem.js'
 import { Replay, replaySettings, type EventReader, type PayloadReader } from '../../projections/replay.js'
+import { readStanding } from '../analytics/tables-file.js'
 import { ConfigError } from '../config.js'
 import type { LogReader } from '../log/reader.js'
 import { compareTables, type Comparison } from './compare-tables.js'
@@ -35,19 +36,6 @@ export type DiffOptions = {
 type Checkpoint = { position: number; leaf: string | null }
 
 const firstLine = (error: unknown): string => (error instanceof Error ? error.message : String(error)).split('\n', 1).join('')
-
-/** All that the tables say of where they stand. */
-const readStanding = async (live: string) => {
-  const instance = await DuckDBInstance.create(live, { access_mode: 'READ_ONLY' })
-  try {
-    const connection = await instance.connect()
-    const read = await connection.runAndReadAll('SELECT position, leaf, fingerprint FROM ledger.checkpoint')
-    connection.closeSync()
-    return read.getRowsJson()
-  } finally {
-    instance.closeSync()
-  }
-}
 
 const readCheckpoint = async (live: string): Promise<Checkpoint> => {
   const rows = await readStanding(live).catch((error: unknown) => {

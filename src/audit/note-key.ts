@@ -7,7 +7,7 @@ const ed25519 = 1
 /** The bytes of a seed, of a public key and of a signature. */
 export const seedBytes = 32
 const publicBytes = 32
-export const signatureBytes = 64
+const signatureBytes = 64
 
 /** What stands before the bare bytes in the usual encodings of Ed25519 keys (RFC 8410). */
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex')

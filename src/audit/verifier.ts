@@ -2,7 +2,7 @@
  * The offline verifier of Mindledger's exports. It is one file, needs nothing but Node.js (20 or later), opens no
  * connection and writes nothing. It shares no code with the service whose work it checks, on purpose: read it, then run it.
  *
- *   node verifier.mjs export.jsonl [--key <vkey or file>] [--head <file>]...
+ *   node verifier.mjs export.jsonl [--vkey <key or file>] [--head <file>]...
  *
  * Exit status: 0 the export holds and every head given agrees, 1 it does not, 2 it could not be asked that way.
  *
@@ -297,12 +297,12 @@ class Check {
 /* ---- The command ---- */
 
 const readArguments = (args: string[]) => {
-  const options = { head: { type: 'string', multiple: true }, key: { type: 'string' } } as const
+  const options = { head: { type: 'string', multiple: true }, vkey: { type: 'string' } } as const
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
   const [file] = positionals
-  if (file === undefined || positionals.length > 1) throw new Error('usage: node verifier.mjs export.jsonl [--key vkey] [--head file]...')
-  const key = values.key === undefined ? undefined : readKey(existsSync(values.key) ? readFileSync(values.key, 'utf8') : values.key)
-  if (values.key !== undefined && !key) throw new Error(`--key takes a verifier key (name+id+base64) or a file with one: ${values.key}`)
+  if (file === undefined || positionals.length > 1) throw new Error('usage: node verifier.mjs export.jsonl [--vkey key] [--head file]...')
+  const key = values.vkey === undefined ? undefined : readKey(existsSync(values.vkey) ? readFileSync(values.vkey, 'utf8') : values.vkey)
+  if (values.vkey !== undefined && !key) throw new Error(`--vkey takes a verifier key (name+id+base64) or a file with one: ${values.vkey}`)
   const heads = (values.head ?? []).flatMap((name) => {
     const found = readHeads(readFileSync(name, 'utf8'))
     if (!found) throw new Error(`${name} is not a file of heads`)
@@ -351,7 +351,7 @@ const run = async (args: string[]): Promise<number> => {
     say('No stream has a gap. Whether the newest events of one, or a whole one, are among those left out cannot be seen.')
   }
   if (key) say(`Signed by the key given, ${key.name}.`)
-  else say(`Signed by the export's own key, which proves only that it agrees with itself: give the key that you know (--key).`)
+  else say(`Signed by the export's own key, which proves only that it agrees with itself: give the key that you know (--vkey).`)
   for (const { size } of heads) say(`Proven by the head that was kept: the first ${size} events are those of then.`)
   if (heads.length === 0) say('No head kept elsewhere was given (--head): who holds the key could have signed another history.')
   return 0

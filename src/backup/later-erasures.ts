@@ -1,15 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { z } from 'zod'
 import { parseEnvelope } from '../../events/envelope.js'
 import { logSchemas, logStream, type DataErased, type ErasedPayload } from '../../events/log.js'
 import { ConfigError } from '../config.js'
+import { withoutRequest } from '../erasure/recorded-rows.js'
 import type { Blobs } from '../files/blobs.js'
 import type { Log, Origin } from '../log/log.js'
 import type { SealedPayload, Vault } from '../vault/vault.js'
 
 type Later = { position: number; text: string; data: DataErased }
-
-const rowsSchema = z.array(z.looseObject({ request: z.string(), row: z.number(), erased: z.boolean().optional() }))
 
 /** The erasures among the events of a file, one a line as `mindledger log` prints them. @throws ConfigError that names the line */
 export const readErasures = (file: string): Later[] =>
@@ -65,11 +63,9 @@ class Applying {
 
   async #without(hash: string): Promise<SealedPayload | null | undefined> {
     const bytes = await this.target.log.payload(hash)
-    const rows = rowsSchema.parse(JSON.parse(bytes?.toString() ?? '[]'))
-    const goes = ({ request, erased }: (typeof rows)[number]) => request === this.later.subject && erased !== true
-    if (!rows.some(goes)) return undefined
-    const left = rows.map((row) => (goes(row) ? { request: row.request, row: row.row, erased: true } : row))
-    return left.every(({ erased }) => erased) ? null : this.target.vault.seal(Buffer.from(JSON.stringify(left)))
+    const without = withoutRequest(bytes?.toString() ?? '[]', this.later.subject)
+    if (!without) return undefined
+    return without.stays === null ? null : this.target.vault.seal(Buffer.from(without.stays))
   }
 }
 

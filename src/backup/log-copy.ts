@@ -3,6 +3,7 @@ import { chmodSync, rmSync } from 'node:fs'
 import { parseEnvelope } from '../../events/envelope.js'
 import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/references.js'
 import type { StoredEvent } from '../log/log.js'
+import { readRotation } from '../log/sqlite/keys.js'
 import { readMeta, type Connection } from '../log/sqlite/schema.js'
 
 /**
@@ -38,7 +39,5 @@ export const neededBlobs = (db: Connection): Set<string> => {
 
 /** The ids of the master keys that payloads of a log are sealed with: two while one is replaced. */
 export const masterKeyIds = (db: Connection): string[] => {
-  const rotation = readMeta(db, 'rotation')
-  const next = rotation === undefined ? undefined : (JSON.parse(rotation) as { to: string }).to
-  return [next, readMeta(db, 'key_id')].filter((id) => id !== undefined)
+  return [readRotation(db)?.to, readMeta(db, 'key_id')].filter((id) => id !== undefined)
 }

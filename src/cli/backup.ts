@@ -1,29 +1,23 @@
 import { resolve } from 'node:path'
-import { findHeadSigner } from '../audit/head-key.js'
-import { signHead } from '../audit/heads.js'
+import { findFileSigner, olderFileHead, signedFileHead } from '../audit/file-head.js'
 import { takeBackup } from '../backup/backup.js'
 import { readManifest } from '../backup/manifest.js'
 import { ConfigError, type Config } from '../config.js'
 import { checkDataDirectory } from '../log/data-directory.js'
-import { readHeadKeys, readLogId, type Connection } from '../log/sqlite/schema.js'
-import { readTail } from '../log/sqlite/tail.js'
-import { readTree } from '../log/tree/open-tree.js'
+import type { Connection } from '../log/sqlite/schema.js'
 import type { Output } from './output.js'
 
 export type BackupOptions = { into: string; like: string | undefined }
 
 /** Signed, unless the key is not at hand: a backup is better without a signature than not taken. */
 const headOf =
-  (config: Config) =>
+  ({ dataDirectory, headKey }: Config) =>
   (db: Connection): string => {
-    const { position, chain } = readTail(db)
     try {
-      const log = { id: readLogId(db), headKeys: () => readHeadKeys(db) }
-      const signer = findHeadSigner(checkDataDirectory(config.dataDirectory), config.headKey, log)
-      return signHead(signer, position, readTree(db, position).rootAt(position))
+      return signedFileHead(db, findFileSigner(checkDataDirectory(dataDirectory), headKey, db))
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
-      return `${JSON.stringify({ logId: readLogId(db), position, chain: chain.toString('hex') })}\n`
+      return `${JSON.stringify(olderFileHead(db))}\n`
     }
   }
 

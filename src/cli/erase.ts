@@ -3,7 +3,7 @@ import { ConfigError, type Config } from '../config.js'
 import type { Output } from './output.js'
 import { refusalText, withServer } from './server.js'
 
-export type EraseOptions = {
+type EraseOptions = {
   /** What is erased, and which: `['request', '0198…']`. */
   subject: readonly string[]
   contentVersion: number | undefined
@@ -23,7 +23,7 @@ const whole = (text: string | undefined): number => {
 }
 
 /** The subject of an erasure, as POST /api/log/erasures takes it. */
-export const erasureSubject = ([what, first, second]: readonly string[], contentVersion: number | undefined): object => {
+const erasureSubject = ([what, first, second]: readonly string[], contentVersion: number | undefined): object => {
   if (first === undefined) throw new ConfigError(usage)
   switch (what) {
     case 'prediction':

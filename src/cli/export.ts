@@ -21,6 +21,7 @@ const sourceOf = (reader: LogReader, config: Config): ExportSource => {
   return {
     logId: reader.logId,
     read: async (after, limit) => reader.read(after, limit),
+    first: async (stream) => reader.first(stream),
     subtrees: async (from, to) => proofs.subtrees(from, to),
     checkpoint: async (size) => signHead(signer, size, proofs.rootAt(size)),
     key: signer.vkey,

@@ -1,13 +1,12 @@
 import { resolve } from 'node:path'
 import { appendNote } from '../audit/head-file.js'
-import { findHeadSigner, newHeadSigner } from '../audit/head-key.js'
-import { signHead } from '../audit/heads.js'
+import { findFileSigner, olderFileHead, signedFileHead } from '../audit/file-head.js'
+import { newHeadSigner } from '../audit/head-key.js'
 import { ConfigError, type Config } from '../config.js'
-import { checkDataDirectory, lockDataDirectory } from '../log/data-directory.js'
+import { checkDataDirectory } from '../log/data-directory.js'
 import type { Head } from '../log/log.js'
-import { noteHeadKey, openForReading, openForWriting, readHeadKeys, readLogId } from '../log/sqlite/schema.js'
-import { readTail } from '../log/sqlite/tail.js'
-import { readTree } from '../log/tree/open-tree.js'
+import { noteHeadKey, openForReading, readLogId } from '../log/sqlite/schema.js'
+import { withLogAtRest } from './log-at-rest.js'
 import type { Output } from './output.js'
 
 export type HeadOptions = {
@@ -35,16 +34,12 @@ const signed = async (config: Config, { into, key }: Pick<HeadOptions, 'into' | 
   const paths = checkDataDirectory(config.dataDirectory)
   const db = openForReading(paths.log)
   try {
-    const signer = findHeadSigner(paths, config.headKey, { id: readLogId(db), headKeys: () => readHeadKeys(db) })
+    const signer = findFileSigner(paths, config.headKey, db)
     if (key) {
       out.line(signer.vkey)
       return
     }
-    // In one transaction, so that the events and the tree are of one moment.
-    const note = db.transaction(() => {
-      const { position } = readTail(db)
-      return signHead(signer, position, readTree(db, position).rootAt(position))
-    })()
+    const note = signedFileHead(db, signer)
     if (into === undefined) out.line(note.slice(0, -1))
     else await appendNote(resolve(into), note)
   } finally {
@@ -55,28 +50,15 @@ const signed = async (config: Config, { into, key }: Pick<HeadOptions, 'into' | 
 const olderHead = (config: Config): Head => {
   const db = openForReading(checkDataDirectory(config.dataDirectory).log)
   try {
-    const { position, chain } = readTail(db)
-    return { logId: readLogId(db), position, chain: chain.toString('hex') }
+    return olderFileHead(db)
   } finally {
     db.close()
   }
 }
 
 /** With the server stopped, which would go on with the key that it has. */
-const beginKey = async (config: Config): Promise<string> => {
-  const paths = checkDataDirectory(config.dataDirectory)
-  const unlock = lockDataDirectory(paths)
-  try {
-    const db = openForWriting(paths.log, () => {
-      throw new ConfigError(`${paths.log} is empty: there is no log whose heads could be signed`)
-    })
-    try {
-      const log = { id: readLogId(db), noteHeadKey: (vkey: string) => noteHeadKey(db, vkey) }
-      return (await newHeadSigner(paths, config.headKey, log)).vkey
-    } finally {
-      db.close()
-    }
-  } finally {
-    unlock()
-  }
-}
+const beginKey = (config: Config): Promise<string> =>
+  withLogAtRest(config, async (db, paths) => {
+    const log = { id: readLogId(db), noteHeadKey: (vkey: string) => noteHeadKey(db, vkey) }
+    return (await newHeadSigner(paths, config.headKey, log)).vkey
+  })

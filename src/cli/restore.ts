@@ -6,7 +6,7 @@ import { restoreBackup } from '../backup/restore.js'
 import { ConfigError, type Config } from '../config.js'
 import { Blobs } from '../files/blobs.js'
 import { dataPaths, type DataPaths } from '../log/data-directory.js'
-import type { Origin } from '../log/log.js'
+import { cliOrigin } from '../log/following.js'
 import { openForReading, readHeadKeys } from '../log/sqlite/schema.js'
 import { SqliteLog } from '../log/sqlite/sqlite-log.js'
 import { findMasterKeys } from '../vault/key-files.js'
@@ -25,8 +25,6 @@ export type RestoreOptions = {
   erasures: string | undefined
 }
 
-const origin: Origin = { actor: 'cli', source: 'cli', request: null, correlation: null, causation: null }
-
 const erase = async (staged: DataPaths, keys: readonly Buffer[], file: string, out: Output): Promise<void> => {
   const erasures = readErasures(file)
   const [key, ...others] = keys
@@ -38,7 +36,7 @@ const erase = async (staged: DataPaths, keys: readonly Buffer[], file: string, o
   const log = new SqliteLog({ file: staged.log, vault })
   try {
     out.line(
-      `erasures since: ${await applyErasures({ log, vault, blobs: new Blobs(staged.blobs) }, erasures, origin)} of ${erasures.length} carried out`,
+      `erasures since: ${await applyErasures({ log, vault, blobs: new Blobs(staged.blobs) }, erasures, cliOrigin)} of ${erasures.length} carried out`,
     )
   } finally {
     await log.close()

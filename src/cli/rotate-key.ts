@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { ConfigError, type Config } from '../config.js'
 import { isProblem } from '../errors.js'
 import { checkDataDirectory, lockDataDirectory } from '../log/data-directory.js'
-import type { Origin } from '../log/log.js'
+import { cliOrigin } from '../log/following.js'
 import { SqliteLog } from '../log/sqlite/sqlite-log.js'
 import { masterKeys } from '../vault/key-files.js'
 import { KeyRotation } from '../vault/rotation.js'
@@ -17,8 +17,6 @@ const pollMs = 100
 const statusSchema = z.object({ from: z.string(), to: z.string(), payloads: z.number(), position: z.number().nullable() })
 const answerSchema = z.object({ rotation: statusSchema })
 type Status = z.infer<typeof statusSchema>
-
-const origin: Origin = { actor: 'cli', source: 'cli', request: null, correlation: null, causation: null }
 
 const ask = async (server: Server, { newMasterKey }: Config, out: Output): Promise<Status> => {
   const { status, body } = await server.post(path, newMasterKey ? { key: newMasterKey.toString('hex') } : {})
@@ -40,11 +38,11 @@ const carryOut = async (config: Config): Promise<Status> => {
   const rotation = new KeyRotation({ log, vault, paths, ...options })
   try {
     await rotation.resume()
-    if (!rotation.status) await rotation.begin(origin, config.newMasterKey)
+    if (!rotation.status) await rotation.begin(cliOrigin, config.newMasterKey)
     await rotation.ended
     return statusSchema.parse(rotation.status)
   } catch (error) {
-    throw isProblem(error) ? new ConfigError([error.detail, error.extras.hint].filter((text) => text !== undefined).join('\n')) : error
+    throw isProblem(error) ? new ConfigError(refusalText({ detail: error.detail, hint: error.extras.hint })) : error
   } finally {
     await log.close()
     unlock()

@@ -1,7 +1,7 @@
-import { DuckDBInstance } from '@duckdb/node-api'
 import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { readRebuilds } from '../analytics/rebuilds.js'
+import { readStanding } from '../analytics/tables-file.js'
 import { ConfigError, type Config } from '../config.js'
 import { checkDataDirectory, type DataPaths } from '../log/data-directory.js'
 import { openForReading } from '../log/sqlite/schema.js'
@@ -61,25 +61,12 @@ const headOf = (paths: DataPaths): number => {
   }
 }
 
-/** How far the tables in a file are, which nobody else has open. */
-const tablesPosition = async (file: string): Promise<number> => {
-  const instance = await DuckDBInstance.create(file, { access_mode: 'READ_ONLY' })
-  try {
-    const connection = await instance.connect()
-    const rows = (await connection.runAndReadAll('SELECT position FROM ledger.checkpoint')).getRowsJson()
-    connection.closeSync()
-    return Number(rows[0]?.[0])
-  } finally {
-    instance.closeSync()
-  }
-}
-
 /** What a data directory says that no server holds. */
 const look = async (paths: DataPaths): Promise<Found> => {
   const head = headOf(paths)
   const tables = existsSync(paths.analytics)
-    ? await tablesPosition(paths.analytics).then(
-        (position) => `position ${position}, ${behind(Math.max(0, head - position))}`,
+    ? await readStanding(paths.analytics).then(
+        ([standing]) => `position ${Number(standing?.[0])}, ${behind(Math.max(0, head - Number(standing?.[0])))}`,
         () => 'cannot be read; the next start mends them or builds them anew',
       )
     : 'none; the next start builds them'

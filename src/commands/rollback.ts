@@ -13,8 +13,7 @@ import { byName, byStream, called, earlier, type Earlier, type Found, type Looku
 import { reservedDatabases } from './project.js'
 
 /** The kinds that can be taken back to an earlier version by a command of their own; models activate a version instead. */
-export const rollbackKinds = ['skill', 'agent', 'chatbot', 'view', 'job', 'database', 'file'] as const
-export type RollbackKind = (typeof rollbackKinds)[number]
+export type RollbackKind = 'skill' | 'agent' | 'chatbot' | 'view' | 'job' | 'database' | 'file'
 
 type Target = { project?: string; name: string; version: number }
 export type RollbackCommand =

@@ -33,7 +33,7 @@ const planBlobs = async (log: Reading, blobs: Blobs, chosen: readonly { event: E
   return plan
 }
 
-export type FileSubject = { name: string; version?: number; content?: string }
+type FileSubject = { name: string; version?: number; content?: string }
 
 /** The contents that a file ever had, or one of them. */
 export const planFile = async (log: Reading, blobs: Blobs, { name, version, content }: FileSubject): Promise<Plan> => {
@@ -55,7 +55,7 @@ export const planFile = async (log: Reading, blobs: Blobs, { name, version, cont
   return plan
 }
 
-export type MatrixSubject = { project: string; model: string; version: number }
+type MatrixSubject = { project: string; model: string; version: number }
 
 /** The rows that were kept of a training. */
 export const planMatrix = async (log: Reading, blobs: Blobs, { project, model, version }: MatrixSubject): Promise<Plan> => {

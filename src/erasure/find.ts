@@ -4,7 +4,7 @@ import type { Log } from '../log/log.js'
 import { streamEvents } from './walk.js'
 
 /** The erasure that took a blob away. */
-export type BlobErasure = { position: number; at: string; reason: string | null }
+type BlobErasure = { position: number; at: string; reason: string | null }
 
 /** The last erasure of a blob; undefined when none took it. The log's own stream is short. */
 export const erasureOfBlob = async (log: Pick<Log, 'readStream'>, hash: string): Promise<BlobErasure | undefined> => {

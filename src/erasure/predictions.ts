@@ -4,13 +4,13 @@ import { payloadsOf } from '../../events/references.js'
 import { Problem } from '../errors.js'
 import type { Log } from '../log/log.js'
 import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
+import { withoutRequest } from './recorded-rows.js'
 import { eventsWith } from './walk.js'
 
 type Reading = Pick<Log, 'readAll' | 'payload' | 'payloadState'>
 
 const served = '"type":"PredictionsServed"'
 const dataOf = z.object({ rows: z.number(), requests: z.array(z.object({ request: z.string(), rows: z.number() })) })
-const rowsOf = z.array(z.looseObject({ request: z.string(), row: z.number(), erased: z.boolean().optional() }))
 
 /** All of a payload; undefined when it is erased. */
 const whole = async (log: Reading, hash: string, rows: number): Promise<PlannedPayload | undefined> => {
@@ -33,11 +33,8 @@ const part = async (log: Reading, { position, data }: Envelope, hash: string, re
   if (!all || requests.every((one) => one.request === request)) return all
   const bytes = await log.payload(hash)
   if (!bytes) throw unreadable(position)
-  const kept = rowsOf.parse(JSON.parse(bytes.toString()))
-  const goes = kept.filter((row) => row.request === request && row.erased !== true).length
-  if (goes === 0) return undefined
-  const left = kept.map((row) => (row.request === request ? { request, row: row.row, erased: true } : row))
-  return { ...all, stays: left.every((row) => row.erased === true) ? null : JSON.stringify(left), rows: goes }
+  const without = withoutRequest(bytes.toString(), request)
+  return without && { ...all, stays: without.stays, rows: without.goes }
 }
 
 const add = (plan: Plan, planned: PlannedPayload | undefined): void => {

@@ -1,11 +1,8 @@
 import { limits } from '../limits.js'
-import type { Origin } from '../log/log.js'
+import { systemOrigin } from '../log/following.js'
 import type { Erasures } from './erasures.js'
 
 type Logger = { info: (fields: object, message: string) => void; error: (fields: object, message: string) => void }
-
-/** Work of the service's own. */
-const origin: Origin = { actor: 'system', source: 'system', request: null, correlation: null, causation: null }
 
 /**
  * Erases the rows of predictions that are older than a time, at once and from then on. Gives what ends it; what is
@@ -18,7 +15,7 @@ export const keepFor = (
   { erasures, logger, everyMs = limits.retentionIntervalMs }: { erasures: Erasures; logger: Logger; everyMs?: number },
 ): (() => void) => {
   const look = () =>
-    erasures.eraseOlderRows(new Date(Date.now() - ms), origin).then(
+    erasures.eraseOlderRows(new Date(Date.now() - ms), systemOrigin).then(
       ({ rows, positions }) =>
         positions.length > 0 && logger.info({ rows, positions }, 'erased rows of predictions that were kept long enough'),
       (err: unknown) => logger.error({ err }, 'rows of predictions that were kept long enough could not be erased; trying again later'),

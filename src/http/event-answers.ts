@@ -1,11 +1,11 @@
 import type { Request, Response } from 'express'
-import { once } from 'node:events'
 import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import { cloudEvent } from '../log/cloud-events.js'
 import { readPage, type EventFeed } from '../log/event-feed.js'
 import type { ReadEvent } from '../log/slices.js'
 import type { EventQuery, PageQuery } from './event-query.js'
+import { leaving, taken } from './taking.js'
 
 export const batchType = 'application/cloudevents-batch+json'
 /** The media types of lines; the first is answered where the client takes any. */
@@ -15,27 +15,6 @@ export const lineTypes = ['application/x-ndjson', 'application/jsonl', 'applicat
 export type Write = (event: ReadEvent) => string
 export const writer = (format: 'cloudevents' | undefined, logId: string): Write =>
   format === 'cloudevents' ? (event) => cloudEvent(event, logId) : ({ text }) => text
-
-/** Waits until the client has taken what was written; false when it left, or took nothing for too long and is cut off. */
-export const taken = async (res: Response, gone: AbortSignal, stallMs: number = limits.eventReaderStallMs): Promise<boolean> => {
-  if (!res.writableNeedDrain) return !gone.aborted
-  const stalled = setTimeout(() => res.destroy(), stallMs)
-  try {
-    await once(res, 'drain', { signal: gone })
-    return true
-  } catch {
-    return false
-  } finally {
-    clearTimeout(stalled)
-  }
-}
-
-/** What is aborted when the client leaves. */
-export const leaving = (res: Response): AbortSignal => {
-  const left = new AbortController()
-  res.once('close', () => left.abort())
-  return left.signal
-}
 
 /** The address of the next page: that of this one, with the cursor. */
 const linkTo = (req: Request, cursor: string): string => {

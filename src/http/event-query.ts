@@ -3,14 +3,15 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { instant } from '../../events/envelope.js'
 import { wrong } from '../errors.js'
-import { readTime } from '../jobs/schedule.js'
 import { limits } from '../limits.js'
 import { firstRecordedFrom } from '../log/bisect.js'
 import type { Window } from '../log/event-feed.js'
 import { typesOf, type EventFilter } from '../log/filter.js'
 import type { Log } from '../log/log.js'
 import { streamOf } from '../log/stream-of.js'
+import { readInstant } from '../times.js'
 import { queryValue } from './route.js'
+import { wholeNumber } from './whole-number.js'
 
 const position = z.string().describe('a position in the log')
 const list = z.string().describe('one, several with commas between them, or the parameter several times')
@@ -37,18 +38,10 @@ export const pageParameters = filterParameters.extend({
   cursor: z.string().describe('`next` of the page before; the filter may be left out then').optional(),
 })
 
-export type Order = 'asc' | 'desc'
+type Order = 'asc' | 'desc'
 
 /** What a request asks for: which events, where, and in which order. */
 export type EventQuery = { filter: EventFilter; window: Window; order: Order }
-
-const wholeNumber = (req: Request, name: string, least: number): number | undefined => {
-  const value = queryValue(req, name)
-  if (value === undefined) return undefined
-  const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN
-  if (number >= least) return number
-  throw wrong(`the query parameter ${name} must be a whole number from ${least} on, not ${value}`)
-}
 
 /** The values of a parameter that may have several. */
 const values = (req: Request, name: string): string[] => {
@@ -62,17 +55,14 @@ const values = (req: Request, name: string): string[] => {
 
 /** How many are wanted. @throws Problem when that is more than may be */
 export const limitOf = (req: Request, most: number): number | undefined => {
-  const limit = wholeNumber(req, 'limit', 1)
+  const limit = wholeNumber(req, 'limit', { least: 1 })
   if (limit !== undefined && limit > most) throw wrong(`the query parameter limit must be ${most} at most, not ${limit}`)
   return limit
 }
 
-/** A time with microseconds, as events have it. */
 const timeOf = (req: Request, name: string): string | undefined => {
   const value = queryValue(req, name)
-  if (value === undefined) return undefined
-  const microseconds = (/\.(\d{1,6})/.exec(value)?.[1] ?? '').padEnd(6, '0').slice(3)
-  return instant(readTime(value, name, Date.now()), Number(microseconds))
+  return value === undefined ? undefined : readInstant(value, name)
 }
 
 /** Refuses what is no parameter: a misspelt filter must not let everything pass. */
@@ -88,7 +78,7 @@ export const formatOf = (req: Request): 'cloudevents' | undefined => {
   throw wrong(`the query parameter format must be cloudevents, not ${format}`)
 }
 
-export const orderOf = (req: Request): Order => {
+const orderOf = (req: Request): Order => {
   const order = queryValue(req, 'order') ?? 'asc'
   if (order === 'asc' || order === 'desc') return order
   throw wrong(`the query parameter order must be asc or desc, not ${order}`)
@@ -107,7 +97,7 @@ const filterOf = async (req: Request, log: Log): Promise<EventFilter> => {
 
 /** Where a request begins and ends; `until` is undefined where it says nothing. */
 export const boundsOf = async (req: Request, log: Log, head: number): Promise<{ after: number | undefined; until: number | undefined }> => {
-  const [after, from] = [wholeNumber(req, 'after', 0), wholeNumber(req, 'from', 1)]
+  const [after, from] = [wholeNumber(req, 'after'), wholeNumber(req, 'from', { least: 1 })]
   if (after !== undefined && from !== undefined) throw wrong('after and from say the same: give one of them')
   const [since, before] = [timeOf(req, 'since'), timeOf(req, 'before')]
   const begins = [
@@ -115,7 +105,7 @@ export const boundsOf = async (req: Request, log: Log, head: number): Promise<{ 
     ...(from === undefined ? [] : [from - 1]),
     ...(since === undefined ? [] : [(await firstRecordedFrom(log, since, head)) - 1]),
   ]
-  const until = wholeNumber(req, 'until', 1)
+  const until = wholeNumber(req, 'until', { least: 1 })
   const ends = [
     ...(until === undefined ? [] : [until]),
     ...(before === undefined ? [] : [(await firstRecordedFrom(log, before, head)) - 1]),

@@ -4,7 +4,8 @@ import { limits } from '../limits.js'
 import type { EventFeed, Window } from '../log/event-feed.js'
 import type { EventFilter } from '../log/filter.js'
 import type { ReadEvent } from '../log/slices.js'
-import { leaving, taken, type Write } from './event-answers.js'
+import type { Write } from './event-answers.js'
+import { leaving, taken } from './taking.js'
 
 export type StreamBounds = { eventStreamsMax: number; eventStreamHeartbeatMs: number; eventReaderStallMs: number }
 

@@ -4,15 +4,16 @@ import { verifierFile } from '../audit/verifier-file.js'
 import { notFound, wrong } from '../errors.js'
 import { exportLines, projectCalled, type ExportSource } from '../log/export.js'
 import type { Log } from '../log/log.js'
-import { leaving, taken } from './event-answers.js'
-import { numberOf } from './proofs.js'
 import { queryValue, type Route } from './route.js'
+import { leaving, taken } from './taking.js'
+import { wholeNumber } from './whole-number.js'
 
 const exportType = 'application/jsonl'
 
 const sourceOf = (log: Log, heads: Heads): ExportSource => ({
   logId: log.id,
   read: (after, limit) => log.readAll(after, limit),
+  first: async (stream) => (await log.readStream(stream, 0, 1))[0],
   subtrees: (from, to) => log.subtrees(from, to),
   checkpoint: (size) => heads.at(size),
   key: heads.vkey,
@@ -37,9 +38,9 @@ export const exportRoutes = (log: Log, heads: Heads): Route[] => [
     answers: { 200: null },
     async handle(req, res) {
       const head = (await log.head()).position
-      const size = numberOf(req, 'until') ?? head
+      const size = wholeNumber(req, 'until') ?? head
       if (size > head) throw wrong(`until must be at most ${head}, the newest position`)
-      const split = numberOf(req, 'split')
+      const split = wholeNumber(req, 'split')
       const source = sourceOf(log, heads)
       const name = queryValue(req, 'project')
       const project = name === undefined ? undefined : await projectCalled(source.read, name, size)

@@ -3,14 +3,15 @@ import { z } from 'zod'
 import { configNames } from '../../events/config.js'
 import { foldName, type StreamId } from '../../events/common.js'
 import { sources } from '../../events/envelope.js'
-import { notFound, wrong } from '../errors.js'
+import { notFound } from '../errors.js'
 import { limits } from '../limits.js'
 import type { Histories } from '../log/history.js'
 import type { Kind } from '../log/log.js'
 import type { LogThen } from '../log/past.js'
 import { streamOf } from '../log/stream-of.js'
 import type { Moment, Reading } from './reading.js'
-import { param, queryValue, type Route } from './route.js'
+import { param, type Route } from './route.js'
+import { wholeNumber } from './whole-number.js'
 
 const operation = z.looseObject({ op: z.enum(['add', 'remove', 'replace']), path: z.string() })
 const change = z
@@ -45,14 +46,6 @@ export const historyParameters = z.object({
 })
 const changesDefault = 100
 
-const wholeNumber = (req: Request, name: string, least: number, most: number, otherwise: number): number => {
-  const value = queryValue(req, name)
-  if (value === undefined) return otherwise
-  const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN
-  if (number >= least && number <= most) return number
-  throw wrong(`the query parameter ${name} must be a whole number from ${least} to ${most}, not ${value}`)
-}
-
 /** Answers a page of the history of a stream. */
 export const sendHistory = async (
   req: Request,
@@ -61,8 +54,8 @@ export const sendHistory = async (
   kind: Kind,
   stream: StreamId,
 ): Promise<void> => {
-  const after = wholeNumber(req, 'after', 0, Number.MAX_SAFE_INTEGER, 0)
-  const limit = wholeNumber(req, 'limit', 1, limits.historyPageMaxChanges, changesDefault)
+  const after = wholeNumber(req, 'after') ?? 0
+  const limit = wholeNumber(req, 'limit', { least: 1, most: limits.historyPageMaxChanges }) ?? changesDefault
   const { changes, next, version } = await histories.page(kind, stream, { after, limit, head: await moment.streamVersion(stream) })
   res.type('application/json').send(`{"changes":[${changes.join(',')}],"next":${JSON.stringify(next)},"version":${version}}`)
 }

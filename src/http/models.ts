@@ -126,6 +126,7 @@ export const modelRoutes = ({ ledger, records, sql, reading }: Services): Route[
     summary: 'Say whether rows that a model answers are kept (all), or nothing of them is (off)',
     body: z.object({ model: recordingBody }),
     answers: { 200: record },
+    commandHeaders,
     async handle(req, res) {
       const { recording } = unwrap(req, 'model', recordingBody)
       const data = { project: param(req, 'project'), model: param(req, 'model'), recording }

@@ -159,6 +159,8 @@ export const predictRoutes = ({ ledger, store, recorder, progressOf, onPredicted
         const began = performance.now()
         const answers = answerRows(predictor, rows, params)
         onPredicted?.((performance.now() - began) / 1000)
+        // Nor is it kept when nothing is recorded: rows stand in payloads or nowhere.
+        sendUnkept(res)
         if (rows.length > 0 && model.state.recording === 'all') {
           const target = predictor.target.name
           const served = {
@@ -168,7 +170,6 @@ export const predictRoutes = ({ ledger, store, recorder, progressOf, onPredicted
             rows: answers.map((answer, i) => ({ input: rows[i] ?? {}, output: outputOf(answer, target) })),
             readAt,
           }
-          sendUnkept(res)
           const { idempotency } = ledger.keyed(origin, execution)
           if (idempotency) {
             const outcome = await recorder.servedOnce(served, idempotency)

@@ -4,7 +4,8 @@ import type { Heads } from '../audit/heads.js'
 import { tlogProof } from '../audit/tlog-proof.js'
 import { wrong } from '../errors.js'
 import type { Log } from '../log/log.js'
-import { queryValue, type Route } from './route.js'
+import type { Route } from './route.js'
+import { wholeNumber } from './whole-number.js'
 
 const hash = z.string().describe('32 bytes in base64')
 const size = z.int().min(0).describe('how many events the log has there: the position of the last of them')
@@ -16,16 +17,8 @@ const consistency = z
   .object({ from: size, to: size, from_root: hash, to_root: hash, hashes: z.array(hash) })
   .meta({ id: 'ConsistencyProof' })
 
-/** A position or size of the query string; undefined when it is missing. */
-export const numberOf = (req: Request, name: string): number | undefined => {
-  const value = queryValue(req, name)
-  if (value === undefined) return undefined
-  if (/^(?:0|[1-9]\d{0,15})$/.test(value)) return Number(value)
-  throw wrong(`the query parameter ${name} must be a whole number from 0`)
-}
-
 const needed = (req: Request, name: string): number => {
-  const value = numberOf(req, name)
+  const value = wholeNumber(req, name)
   if (value === undefined) throw wrong(`the query parameter ${name} is missing`, `Add ?${name}=<position>.`)
   return value
 }
@@ -37,7 +30,7 @@ const sendText = (res: Response, text: string): void => void res.type('text/plai
 /** What proves the log to somebody else: signed heads, the key that they are checked with, and proofs after RFC 9162. */
 export const proofRoutes = (log: Log, heads: Heads): Route[] => {
   /** The newest size, unless one was asked for. */
-  const sizeOf = async (req: Request, name: string) => numberOf(req, name) ?? (await log.head()).position
+  const sizeOf = async (req: Request, name: string) => wholeNumber(req, name) ?? (await log.head()).position
 
   return [
     {

@@ -1,9 +1,13 @@
 import type { Request, Response } from 'express'
 import { z } from 'zod'
+import { instant } from '../../events/envelope.js'
 import { isProblem, Problem, wrong } from '../errors.js'
 import { limits } from '../limits.js'
+import { lastRecordedBy } from '../log/bisect.js'
 import type { Log, Resources } from '../log/log.js'
 import { logAt, logNow, type LogThen } from '../log/past.js'
+import { readEvent } from '../log/slices.js'
+import { readInstant } from '../times.js'
 import { Records } from './records.js'
 import { queryValue, type Route } from './route.js'
 
@@ -18,11 +22,8 @@ export type Read = Omit<Route, 'method' | 'handle'> & { handle: (req: Request, r
 /** Makes a route of a read. */
 export type Reading = (read: Read) => Route
 
-/** Who knows the past. @throws Problem where there is none, or the tables that list it are not at hand */
-export type PastReader = {
-  positionAsOf: (time: string) => Promise<number>
-  resourcesAt: (position: number) => Resources
-}
+/** Who knows the past. @throws Problem when the tables that list it are not at hand */
+type PastReader = { resourcesAt: (position: number) => Resources }
 
 const asOf = z.object({
   as_of: z
@@ -36,21 +37,38 @@ const timeForm = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?(?:Z|[+-]
 const example = 'as_of=42, as_of=2026-01-31T12:00:00Z; in an address the + of a zone is written %2B.'
 const none = (detail: string, hint: string): Problem => new Problem('wrong_arguments', 'No such position', detail, { hint })
 
+type Positions = Pick<Log, 'head' | 'readAll'>
+
+const instantOf = (when: string): string => {
+  try {
+    return readInstant(when, 'as_of')
+  } catch {
+    throw none(`as_of ${when} is no time`, example)
+  }
+}
+
+const positionAtTime = async (when: string, log: Positions, head: number): Promise<number> => {
+  const time = instantOf(when)
+  if (time > instant(Date.now() + 1)) throw none(`as_of ${when} is in the future`, 'A time without a zone is UTC.')
+  const position = await lastRecordedBy(log, time, head)
+  if (position > 0) return position
+  const [first] = await log.readAll(0, 1)
+  const began = first ? `The log begins at ${readEvent(first).recorded_at}. ` : ''
+  throw none(`as_of ${when} is before the start of the log`, `${began}A time without a zone is UTC.`)
+}
+
 /** The position that `as_of` names; a time names the last position recorded by then. @throws Problem 400 where there is none */
-const positionOf = async (when: string, log: Pick<Log, 'head'>, past: PastReader): Promise<number> => {
+const positionOf = async (when: string, log: Positions): Promise<number> => {
   if (when.length > limits.asOfMaxChars) throw none(`as_of has more than ${limits.asOfMaxChars} characters`, example)
+  const { position: head } = await log.head()
   if (/^\d+$/.test(when)) {
-    const { position: head } = await log.head()
     const position = Number(when)
     if (position >= 1 && position <= head) return position
     const where = position < 1 ? 'before the start' : 'beyond the head'
     throw none(`as_of ${when} is ${where} of the log`, `The log has the positions 1 to ${head}.`)
   }
   if (!timeForm.test(when)) throw none(`as_of ${JSON.stringify(when)} is neither a position nor a time`, example)
-  return past.positionAsOf(when.toUpperCase().replace('T', ' ')).catch((error: unknown) => {
-    if (isProblem(error) && error.code === 'bad_statement') throw none(error.detail, error.extras.hint ?? example)
-    throw error
-  })
+  return positionAtTime(when, log, head)
 }
 
 /** The tables list what was there; without them there is only now. */
@@ -84,7 +102,7 @@ export const readingOf =
         const when = queryValue(req, 'as_of')
         if (when === undefined) return handle(req, res, now)
         try {
-          const position = await positionOf(when, log, past)
+          const position = await positionOf(when, log)
           res.setHeader('X-As-Of', String(position))
           await handle(req, res, momentOf(logAt(log, position, past.resourcesAt(position))))
         } catch (error) {

@@ -8,7 +8,8 @@ import { parseStatement, splitStatements } from '../sql/statements/parse.js'
 import { cutSecrets } from '../sql/statements/secrets.js'
 import type { StatementKind } from '../sql/statements/statement.js'
 import { fillTimes } from './placeholders.js'
-import { readSchedule, readTime } from './schedule.js'
+import { readTime } from '../times.js'
+import { readSchedule } from './schedule.js'
 
 /** A job as it is asked for, over SQL or REST: texts as they were typed, null where nothing was said. */
 export type JobRequest = { query: string; ifQuery: string | null; start: string | null; end: string | null; every: string | null }

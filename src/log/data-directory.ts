@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../config.js'
-import { sqliteCode } from './sqlite/drain.js'
+import { sqliteCode } from './sqlite/storage-error.js'
 
 /** The number of the data directory's layout. A newer one is refused, an older one is migrated after a copy of the log is made. */
 export const dataFormat = 1

@@ -14,13 +14,13 @@ type Reading = Pick<Log, 'readAll' | 'readStream' | 'versionAt' | 'head' | 'onCo
 
 /** Filtered reading of the log for pages, lines and streams, in slices that leave the event loop to others in between. */
 export class EventFeed {
-  readonly projects: EventProjects
+  readonly #projects: EventProjects
 
   private constructor(
-    readonly log: Reading,
+    private readonly log: Reading,
     readonly slices: Slices,
   ) {
-    this.projects = new EventProjects(async (stream) => (await log.readStream(stream, 0, 1))[0])
+    this.#projects = new EventProjects(async (stream) => (await log.readStream(stream, 0, 1))[0])
   }
 
   static async of(log: Reading): Promise<EventFeed> {
@@ -39,7 +39,7 @@ export class EventFeed {
    * @example for await (const { events } of feed.forwards({ actor: 'ann' }, { after: 0, until: feed.head })) …
    */
   async *forwards(filter: EventFilter, { after, until }: Window, signal = never): AsyncGenerator<Step, void, void> {
-    const matcher = new Matcher(filter, this.projects)
+    const matcher = new Matcher(filter, this.#projects)
     const next = filter.stream === undefined ? (at: number) => this.slices.after(at) : this.#ofStream(filter.stream)
     for (let at = after; at < until && !signal.aborted;) {
       if (at >= this.head) {
@@ -69,7 +69,7 @@ export class EventFeed {
 
   /** Goes through a window from its end. `at` is the position after which nothing has been looked at yet. */
   async *backwards(filter: EventFilter, { after, until }: Window): AsyncGenerator<Step, void, void> {
-    const matcher = new Matcher(filter, this.projects)
+    const matcher = new Matcher(filter, this.#projects)
     const { stream } = filter
     if (stream === undefined) {
       for (let at = until; at > after;) {

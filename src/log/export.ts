@@ -1,14 +1,17 @@
 import { foldName } from '../../events/common.js'
-import { predictionsStream } from '../../events/predictions.js'
-import { parseEnvelope, type Envelope } from '../../events/envelope.js'
+import { parseEnvelope } from '../../events/envelope.js'
 import { logStream } from '../../events/log.js'
+import { EventProjects, type ReadFirst } from './event-project.js'
 import type { StoredEvent } from './log.js'
+import { readEvent, type ReadEvent } from './slices.js'
 
 /** What an export is made of: a log of at least `size` events, its tree, and who signs for it. */
 export type ExportSource = {
   logId: string
   /** Events after a position, in order. */
   read: (after: number, limit: number) => Promise<StoredEvent[]>
+  /** The first event of a stream. */
+  first: ReadFirst
   /** The hashes of the fewest complete subtrees over the leaves [from, to). */
   subtrees: (from: number, to: number) => Promise<Buffer[]>
   /** The signed head of a size, as a note. */
@@ -27,26 +30,6 @@ export type ExportOptions = {
 }
 
 const pageEvents = 500
-
-/**
- * Which events belong to a project: its own, those of the resources that were created in it, also deleted ones, those of
- * their predictions, and those that concern the log itself. The first event of a stream decides: no resource moves.
- */
-class Membership {
-  readonly #streams: Set<string>
-
-  constructor(private readonly project: string) {
-    this.#streams = new Set([logStream, project])
-  }
-
-  has({ stream, data }: Envelope): boolean {
-    if (this.#streams.has(stream)) return true
-    if (data['project'] !== this.project) return false
-    this.#streams.add(stream)
-    this.#streams.add(predictionsStream(stream as never))
-    return true
-  }
-}
 
 /**
  * The project that had this name last, among the first `size` events; it may have another name since, or be gone.
@@ -74,14 +57,15 @@ export const projectCalled = async (
 
 /**
  * Lines of an export for the offline verifier, some at a time: a header, then the text of each event, or the hashes of the
- * subtrees over those that are left out.
+ * subtrees over those that are left out. With a project, its own events and those of the log itself are shown.
  *
  * @example for await (const lines of exportLines(source, { size: 100 })) process.stdout.write(lines)
  */
 export async function* exportLines(source: ExportSource, { size, project, splits = [] }: ExportOptions): AsyncGenerator<string> {
   const header = { mindledger_export: 1, log: source.logId, project: project?.name ?? null, size }
   yield `${JSON.stringify({ ...header, checkpoint: await source.checkpoint(size), key: source.key })}\n`
-  const members = project && new Membership(project.stream)
+  const projects = new EventProjects((stream) => source.first(stream))
+  const isShown = async (event: ReadEvent) => !project || event.stream === logStream || (await projects.of(event)) === project.stream
   const ends = [...new Set([...splits.filter((at) => at > 0 && at < size), size])].sort((a, b) => a - b)
   let shown = 0
   for (let position = 0; position < size;) {
@@ -89,10 +73,10 @@ export async function* exportLines(source: ExportSource, { size, project, splits
     const last = events.at(-1)
     if (!last) throw new Error(`the log ends at position ${position}, the export was to have ${size} events`)
     let lines = ''
-    for (const { position: at, text } of events) {
-      if (members && !members.has(parseEnvelope(text))) continue
-      lines += `${await omitted(source, shown, at - 1, ends)}${text}\n`
-      shown = at
+    for (const event of events.map(readEvent)) {
+      if (!(await isShown(event))) continue
+      lines += `${await omitted(source, shown, event.position - 1, ends)}${event.text}\n`
+      shown = event.position
     }
     position = last.position
     if (lines !== '') yield lines

@@ -1,8 +1,8 @@
-import { evolve, type Kind } from '../../events/catalogue.js'
+import type { Kind } from '../../events/catalogue.js'
 import type { StreamId } from '../../events/common.js'
 import { parseEnvelope } from '../../events/envelope.js'
 import { limits } from '../limits.js'
-import { currentEvent } from './current-event.js'
+import { foldEvent } from './fold.js'
 import type { Log } from './log.js'
 import type { Found } from './lookups.js'
 
@@ -21,13 +21,10 @@ export const lastKnown = async <K extends Kind>(
   let last: Found<K> | undefined
   for (let version = 0; ; version += limits.followerBatchEvents) {
     const page = await log.readStream(stream, version, limits.followerBatchEvents)
-    for (const { position, text } of page) {
-      const envelope = parseEnvelope(text)
-      const state = evolve(kind, last?.state, currentEvent(envelope))
-      if (!state) return last
-      const { version, recorded_at: updated_at } = envelope
-      const { id, created_at } = last ?? { id: position, created_at: updated_at }
-      last = { kind, stream, id, version, created_at, updated_at, state }
+    for (const { text } of page) {
+      const next = foldEvent(kind, stream, last, parseEnvelope(text))
+      if (!next) return last
+      last = next
     }
     if (page.length < limits.followerBatchEvents) return last
   }

@@ -109,39 +109,30 @@ export interface LogTree {
 /** Whether a payload's key is gone, and the payload that holds what others had in it. */
 export type PayloadState = { isErased: boolean; replacedBy: string | null }
 
-/** The append-only log. Everything that happens goes through `submit`; a promise that resolves is durable. */
-export interface Log extends LogTree {
-  readonly id: string
-  readonly resources: Resources
-  /** @throws Problem when the command is refused, the queue is full, or the storage failed and nothing was recorded */
-  submit(submission: Submission): Promise<Outcome>
-  /** Takes a place in the queue for a submission that is made when its turn comes, so that it can hold what arrives until then. */
-  submitLater(make: () => Submission): Promise<Outcome>
-  /**
-   * What came of the command that was sent before with this key; undefined when none was.
-   * @throws Problem 422 when that was another request
-   */
+/** What is remembered of requests that came with a key. All throw a Problem 422 when the key came with another request. */
+export interface LogAnswers {
+  /** What came of the command that was sent before with this key; undefined when none was. */
   repeated(keyed: Keyed): Promise<Outcome | undefined>
-  /**
-   * The answer that was kept for the request which was sent before with this key; undefined when none was.
-   * @throws Problem 422 when that was another request
-   */
+  /** The answer that was kept for the request which was sent before with this key; undefined when none was. */
   replyTo(keyed: Keyed): Promise<Reply | undefined>
   /** Keeps the answer to a request that has a key; gives the one that all get who send it, which is the first that was kept. */
   keepReply(keyed: Keyed, reply: Reply): Promise<Reply>
-  head(): Promise<Head>
-  /** A log that could not be written is tried again now and then, and so says no longer than it is true that it cannot. */
-  health(): Promise<LogHealth>
+}
+
+/** Events as they are stored, by their place in the log or in a stream. */
+export interface LogEvents {
   /** Events after a position, in order: at most `limit`, and no more once their texts have `maxChars`. */
   readAll(after: number, limit: number, maxChars?: number): Promise<StoredEvent[]>
   /** Events of one stream after a version, in order, bounded alike. */
   readStream(stream: string, after: number, limit: number, maxChars?: number): Promise<StoredEvent[]>
-  /** What a resource was at a version of its own; undefined when it has no such version. */
-  earlier<K extends Kind>(found: Found<K>, version: number): Promise<Earlier<K> | undefined>
   /** The number of events in a stream; 0 when there is none. */
   streamVersion(stream: string): Promise<number>
   /** The number of events that a stream had at a position. */
   versionAt(stream: string, position: number): Promise<number>
+}
+
+/** What may have to be erased, and that it was. */
+export interface LogPayloads {
   /** The plain bytes of a payload, or of what replaced it; undefined when it was erased or never was. */
   payload(hash: string): Promise<Buffer | undefined>
   /** What became of a payload; undefined when it never was. */
@@ -153,6 +144,21 @@ export interface Log extends LogTree {
    * ciphertexts in its own transaction; this waits for what was left of them elsewhere, such as in a write-ahead log.
    */
   wipe(signal?: AbortSignal): Promise<void>
+}
+
+/** The append-only log. Everything that happens goes through `submit`; a promise that resolves is durable. */
+export interface Log extends LogAnswers, LogEvents, LogTree, LogPayloads {
+  readonly id: string
+  readonly resources: Resources
+  /** @throws Problem when the command is refused, the queue is full, or the storage failed and nothing was recorded */
+  submit(submission: Submission): Promise<Outcome>
+  /** Takes a place in the queue for a submission that is made when its turn comes, so that it can hold what arrives until then. */
+  submitLater(make: () => Submission): Promise<Outcome>
+  head(): Promise<Head>
+  /** A log that could not be written is tried again now and then, and so says no longer than it is true that it cannot. */
+  health(): Promise<LogHealth>
+  /** What a resource was at a version of its own; undefined when it has no such version. */
+  earlier<K extends Kind>(found: Found<K>, version: number): Promise<Earlier<K> | undefined>
   /**
    * Calls back after each commit, with the head and the streams that have new events; returns what ends it.
    * A listener that throws becomes a warning of the process.

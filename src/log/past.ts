@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
-import { catalogue, evolve, linksOf, type Kind, type States } from '../../events/catalogue.js'
+import { catalogue, linksOf, type Kind } from '../../events/catalogue.js'
 import { foldName, type StreamId } from '../../events/common.js'
 import { parseEnvelope } from '../../events/envelope.js'
 import { limits } from '../limits.js'
+import { foldEvent } from './fold.js'
 import type { AnyFound, Found, Log, Resources } from './log.js'
 import { isKind } from './lookups.js'
-import { currentEvent } from './current-event.js'
 
 /** What a read needs of the log: all of it, or what it had at a position. */
 export type LogThen = Pick<Log, 'resources' | 'readAll' | 'readStream' | 'streamVersion'>
@@ -107,12 +107,8 @@ export class Past {
     for (let after = 0; after < version; after += pageMaxEvents) {
       // A job may have run for years; others are answered in between.
       if (after > 0) await new Promise((resolve) => setImmediate(resolve))
-      for (const { text, position } of await this.log.readStream(stream, after, Math.min(pageMaxEvents, version - after))) {
-        const envelope = parseEnvelope(text)
-        const state: States[K] | undefined = evolve(kind, found?.state, currentEvent(envelope))
-        const { id, created_at } = found ?? { id: position, created_at: envelope.recorded_at }
-        found = state && { kind, stream, id, version: envelope.version, created_at, updated_at: envelope.recorded_at, state }
-      }
+      for (const { text } of await this.log.readStream(stream, after, Math.min(pageMaxEvents, version - after)))
+        found = foldEvent(kind, stream, found, parseEnvelope(text))
     }
     return found
   }

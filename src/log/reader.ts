@@ -17,6 +17,8 @@ export type LogReader = {
   head(): number
   /** Events after a position, in order. */
   read(after: number, limit: number): StoredEvent[]
+  /** The first event of a stream. */
+  first(stream: string): StoredEvent | undefined
   /** What can be asked of the tree over the events that there are now. */
   proofs(): Proofs
   /** The verifier keys of those who signed its heads, the newest first. */
@@ -76,10 +78,12 @@ export const openLogReader = (dataDirectory: string, masterKeys: readonly Buffer
   const keys = new ReaderKeys(db, paths, masterKeys)
   const head = db.prepare<[], number | null>('SELECT max(position) FROM events').pluck()
   const read = db.prepare<[number, number], StoredEvent>('SELECT position, text FROM events WHERE position > ? ORDER BY position LIMIT ?')
+  const first = db.prepare<[string], StoredEvent>('SELECT position, text FROM events WHERE stream = ? ORDER BY version LIMIT 1')
   return {
     logId: readLogId(db),
     head: () => head.get() ?? 0,
     read: (after, limit) => read.all(after, limit),
+    first: (stream) => first.get(stream),
     // In one transaction, so that the events and the tiles are of one moment.
     proofs: db.transaction(() => new Proofs(readTree(db, head.get() ?? 0))),
     // Without the key the log is whole, and payloads are unreadable.

@@ -35,7 +35,7 @@ export class Slices {
   readonly #unsubscribe: () => void
 
   private constructor(
-    readonly log: Pick<Log, 'readAll' | 'readStream'>,
+    private readonly log: Pick<Log, 'readAll'>,
     head: number,
     subscribe: Log['onCommitted'],
   ) {
@@ -47,7 +47,7 @@ export class Slices {
     })
   }
 
-  static async of(log: Pick<Log, 'readAll' | 'readStream' | 'head' | 'onCommitted'>): Promise<Slices> {
+  static async of(log: Pick<Log, 'readAll' | 'head' | 'onCommitted'>): Promise<Slices> {
     const { position } = await log.head()
     return new Slices(log, position, (listener) => log.onCommitted(listener))
   }

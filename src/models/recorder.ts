@@ -2,6 +2,7 @@ import type { StreamId } from '../../events/common.js'
 import { predictionsStream, type PredictionRow } from '../../events/predictions.js'
 import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
+import { following } from '../log/following.js'
 import type { Key, Log, Origin, Outcome, Submission } from '../log/log.js'
 import type { Vault } from '../vault/vault.js'
 
@@ -135,7 +136,7 @@ export class PredictionRecorder {
       read_at: readAt,
     }
     return {
-      origin: requests.length === 1 ? origin : { actor, source, request: null, correlation: null, causation: null },
+      origin: requests.length === 1 ? origin : following({ actor, source }, undefined),
       lookups: {},
       decide: () => [{ stream: predictionsStream(model), event: { type: 'PredictionsServed', data } }],
       payloads: [payload],

@@ -14,7 +14,7 @@ import { inStatement } from './made-statement.js'
 import type { Wanted } from './outcomes/wanted.js'
 import type { StatementSession } from './request.js'
 import { showAsSelect, tableExists } from './statements/show.js'
-import type { Parameters, Span, StatementOf } from './statements/statement.js'
+import type { Span, StatementOf } from './statements/statement.js'
 import { systemAnswer } from './statements/system.js'
 
 export type ReaderOptions = {
@@ -178,9 +178,9 @@ export class Reader {
   }
 
   /** All rows of a small query of our own, at a position of the past. */
-  async #rows(sql: string, asOf: AsOf, params: Parameters = {}): Promise<unknown[][]> {
+  async #rows(sql: string, asOf: AsOf): Promise<unknown[][]> {
     const { position } = await this.options.ledger.log.head()
-    return this.#read({ sql, upTo: position, asOf, params })
+    return this.#read({ sql, upTo: position, asOf })
   }
 
   async #read(request: Omit<AnalyticsRequest, 'db' | 'defaultProject'>): Promise<unknown[][]> {

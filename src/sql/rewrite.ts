@@ -1,13 +1,10 @@
-import { existsSync } from 'node:fs'
-import { foldName, unreachable } from '../../events/common.js'
-import { erased, Problem } from '../errors.js'
-import { limits } from '../limits.js'
+import { foldName } from '../../events/common.js'
+import { Problem } from '../errors.js'
 import { refuseDatabase, refuseTables } from './aside.js'
-import { cloneAst, type AstNode, type AstValue } from './ast/json.js'
+import type { AstNode, AstValue } from './ast/json.js'
 import {
   become,
   childrenOf,
-  integerConstant,
   isColumnRef,
   isLiteral,
   isNode,
@@ -16,29 +13,22 @@ import {
   listOf,
   nodeOf,
   nodesOf,
-  nullConstant,
+  partsOf,
   placeOf,
-  selectNode,
-  star,
   subqueryRef,
-  tableFunction,
-  textConstant,
   textOf,
-  textsOf,
-  walk,
 } from './ast/nodes.js'
-import { template } from './ast/templates.js'
 import type { ModelUse } from './models/references.js'
 import { rewriteModels } from './models/select.js'
+import { dropSchemas } from './drop-schemas.js'
+import { expand, placeIn, readOf } from './expand.js'
 import { forgetNativeQuery, nativeDatabase } from './native-queries.js'
 import { pivotFiller } from './pivots.js'
-import { projectionRows } from './relations/projections.js'
-import { databaseOfView, requireDatabase, resolveTable, type Found, type Place } from './resolve.js'
-import type { FileEntry } from './directory.js'
+import { requireDatabase, resolveTable, type Found } from './resolve.js'
 import type { Scope } from './scope.js'
-import type { Read, Session } from './session.js'
+import type { Session } from './session.js'
 import { positionOfAt } from './time-travel.js'
-import { PlacedProblem, placed, type Text } from './sources.js'
+import { placed, type Text } from './sources.js'
 import type { ReadQuery } from './statement.js'
 
 /** How a stored query's text becomes a tree that has passed every check. */
@@ -111,32 +101,12 @@ export class Rewriter {
   }
 
   private async select(node: AstNode, scope: Scope): Promise<void> {
-    this.dropSchemas(node)
+    dropSchemas(node)
     const from = nodeOf(node, 'from_table')
     const models: ModelUse[] = []
     if (from) await this.reference(from, scope, models)
     for (const [key, value] of Object.entries(node)) if (key !== 'from_table' && key !== 'cte_map') await this.value(value, scope)
     if (models.length > 0) await rewriteModels(this.session, node, models, scope)
-  }
-
-  /** `SELECT shop.skills.name FROM shop.skills`: the table is known by its own name behind the rewriting. */
-  private dropSchemas(node: AstNode): void {
-    const from = nodeOf(node, 'from_table')
-    const paths: string[][] = []
-    if (from)
-      walk(from, (ref) => {
-        if (textOf(ref, 'type') === 'BASE_TABLE' && textOf(ref, 'schema_name') !== '' && textOf(ref, 'alias') === '')
-          paths.push(partsOf(ref).map(foldName))
-        return !isQuery(ref)
-      })
-    if (paths.length === 0) return
-    walk(node, (column) => {
-      if (!isColumnRef(column)) return true
-      const names = textsOf(column, 'column_names')
-      const path = paths.find((parts) => names.length > parts.length && parts.every((part, i) => part === foldName(names[i] ?? '')))
-      if (path) column['column_names'] = names.slice(path.length - 1)
-      return true
-    })
   }
 
   private async reference(ref: AstNode, scope: Scope, models: ModelUse[]): Promise<void> {
@@ -166,12 +136,8 @@ export class Rewriter {
     if (database === undefined) return this.below(ref, scope)
     forgetNativeQuery(ref)
     if (this.session.isAside) refuseDatabase(database)
-    await requireDatabase(this.place(scope), database)
+    await requireDatabase(placeIn(this.session, scope), database)
     return this.below(ref, { ...scope, db: database, ctes: new Map(), entries: [] })
-  }
-
-  private place({ db, position }: Scope): Place {
-    return { directory: this.session.directory, db, position, head: this.session.head }
   }
 
   private async pivot(ref: AstNode, scope: Scope): Promise<void> {
@@ -189,6 +155,13 @@ export class Rewriter {
   private async valuesOfPivot(text: Text, scope: Scope): Promise<AstNode> {
     const { tree } = await this.read(text, scope.db)
     await this.query(tree, scope)
+    return tree
+  }
+
+  /** The query behind a view, which may say for itself what it asks of its models. */
+  private async viewBody(text: Text, scope: Scope): Promise<AstNode> {
+    const { tree, options } = await this.read(text, scope.db)
+    await this.query(tree, { ...scope, options: { ...scope.options, ...options } })
     return tree
   }
 
@@ -210,12 +183,16 @@ export class Rewriter {
     const clock = { connection: this.session.connection, directory: this.session.directory, head: this.session.head }
     const position = at ? await positionOfAt(clock, at) : scope.position
     if (at && textOf(at, 'unit').toUpperCase() !== 'VERSION') this.session.keep = false
-    const found = await resolveTable(this.place({ ...scope, position }), parts)
+    const found = await resolveTable(placeIn(this.session, { ...scope, position }), parts)
     if (found.kind === 'model') {
       models.push(await this.model(ref, found, scope))
       return
     }
-    const query = await this.expanded(found, { ...scope, position })
+    const query = await expand(
+      found,
+      { ...scope, position },
+      { session: this.session, viewBody: (text, inside) => this.viewBody(text, inside) },
+    )
     this.session.reads.push(readOf(found, query, parts, { db: scope.db, position }))
     const alias = textOf(ref, 'alias') || (parts.at(-1) ?? '')
     become(ref, { ...subqueryRef(query, alias, listOf(ref, 'column_name_alias'), ref['sample'] ?? null), ...placeOf(ref) })
@@ -234,64 +211,6 @@ export class Rewriter {
     const alias = textOf(ref, 'alias') || model.name
     return { ref, alias, bound }
   }
-
-  /** The query that gives what a name stands for. */
-  private async expanded(found: Exclude<Found, { kind: 'model' }>, scope: Scope): Promise<AstNode> {
-    switch (found.kind) {
-      case 'relation':
-        return template(this.session.connection, found.relation.sql, {
-          position: integerConstant(scope.position),
-          project: found.project ? textConstant(found.project.stream) : nullConstant(),
-          ...(found.relation.live === true && { projections: this.now() }),
-          ...(found.relation.ofViews === true && { views: textConstant(await this.session.viewColumns(scope.position)) }),
-        })
-      case 'file':
-        return this.file(found.file)
-      case 'view':
-        return this.view(found, scope)
-      default:
-        return unreachable(found)
-    }
-  }
-
-  private async file({ name, content }: FileEntry): Promise<AstNode> {
-    const path = `${this.session.blobsDirectory}/${content}`
-    if (!existsSync(path)) {
-      const erasure = await this.session.directory.erasure(content)
-      if (erasure)
-        throw erased(`The content of files.${name}`, erasure, 'Upload it again, or read another content: files.name AT (VERSION => …).')
-    }
-    return selectNode([star('')], tableFunction('read_parquet', textConstant(path)))
-  }
-
-  /** How things stand changes without the log: what is rewritten with it is not kept. */
-  private now(): AstNode {
-    this.session.keep = false
-    return textConstant(projectionRows(this.session.tables))
-  }
-
-  private async view({ view, project }: Extract<Found, { kind: 'view' }>, scope: Scope): Promise<AstNode> {
-    const label = `${project.name}.${view.name}`
-    if (scope.views.includes(view.stream)) throw new Problem('query_failed', 'A view contains itself', `View ${label} contains itself`)
-    if (scope.views.length >= limits.viewMaxDepth)
-      throw new Problem('query_limit', 'Views are nested too deeply', `View ${label} is nested in more than ${limits.viewMaxDepth} others`)
-    try {
-      const db = await databaseOfView(this.place(scope), view, project)
-      const { tree: body, options } = await this.read({ sql: view.query, view: label }, db)
-      await this.query(body, {
-        db,
-        position: scope.position,
-        ctes: new Map(),
-        entries: [],
-        views: [...scope.views, view.stream],
-        options: { ...scope.options, ...options },
-      })
-      return cloneAst(body)
-    } catch (error) {
-      if (!(error instanceof Problem) || error instanceof PlacedProblem || error.detail.startsWith('In view ')) throw error
-      throw new Problem(error.code, error.title, `In view ${label}: ${error.detail}`, error.extras)
-    }
-  }
 }
 
 /** A model in the place of a PIVOT's table: what to write instead, with the model's own names. */
@@ -302,26 +221,3 @@ const pivotedModel = ({ bound: { label, model } }: ModelUse): Problem => {
     hint: `Score a table first: PIVOT (SELECT t.${column}, m.${target} FROM files.your_table AS t JOIN ${label} AS m) ON ${column} IN (…) USING max(${target}).`,
   })
 }
-
-const readOf = (
-  found: Exclude<Found, { kind: 'model' }>,
-  query: AstNode,
-  parts: readonly string[],
-  { db, position }: { db: string; position: number },
-): Read => {
-  switch (found.kind) {
-    case 'file':
-      return { name: `files.${found.file.name}`, query, state: `content ${found.file.content}` }
-    case 'view':
-      return { name: `${found.project.name}.${found.view.name}`, query, state: 'a view, expanded' }
-    case 'relation': {
-      const schema = found.project?.name ?? (parts.length > 1 ? parts[0] : db) ?? db
-      return { name: `${schema}.${found.relation.name}`, query, state: `as of position ${position}` }
-    }
-    default:
-      return unreachable(found)
-  }
-}
-
-const partsOf = (ref: AstNode): string[] =>
-  [textOf(ref, 'catalog_name'), textOf(ref, 'schema_name'), textOf(ref, 'table_name')].filter((part) => part !== '')

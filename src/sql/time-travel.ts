@@ -4,6 +4,7 @@ import { parseSelect, printSelect } from './ast/duckdb.js'
 import { emptyRef, isColumnRef, nodeOf, nodesOf, selectNode, textOf, walk } from './ast/nodes.js'
 import type { AstNode } from './ast/json.js'
 import type { Directory } from './directory.js'
+import { quoteText } from './strings.js'
 
 const example = "Write AT (VERSION => 42) or AT (TIMESTAMP => '2026-01-31 12:00:00')."
 const refused = (detail: string, hint: string): Problem => new Problem('bad_statement', 'No such position', detail, { hint })
@@ -94,7 +95,7 @@ export const positionOfRequest = async (clock: Clock, asOf: number | string): Pr
   const label = (value: string) => `as_of ${value}`
   if (typeof asOf === 'number') return positionIn(String(asOf), clock.head, label)
   if (/^\s*[+-]?\d+\s*$/.test(asOf)) return positionIn(asOf.trim(), clock.head, label)
-  const [expression] = nodesOf(await parseSelect(clock.connection, `SELECT '${asOf.replaceAll("'", "''")}'`), 'select_list')
+  const [expression] = nodesOf(await parseSelect(clock.connection, `SELECT ${quoteText(asOf)}`), 'select_list')
   if (!expression) throw new TypeError('a text has no tree')
   return positionOfValue(clock, 'TIMESTAMP', expression, label)
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { logStream } from '../../events/log.js'
 import { Problem, wrong } from '../errors.js'
 import type { DataPaths } from '../log/data-directory.js'
+import { systemOrigin } from '../log/following.js'
 import { insist } from '../log/insist.js'
 import type { KeyedLog, Origin, Rotation } from '../log/log.js'
 import { keepNextKey, settleKeyFiles } from './key-files.js'
@@ -22,8 +23,6 @@ export type RotationOptions = {
   /** Hears why one could not be ended; it stays under way. */
   onFailed: (error: unknown) => void
 }
-
-const resumed: Origin = { actor: 'system', source: 'system', request: null, correlation: null, causation: null }
 
 /**
  * Replaces the master key while the log is used. Both keys are known until each payload's own key, a few at a time, is
@@ -54,7 +53,7 @@ export class KeyRotation {
   /** Goes on with one that was cut off; where there is none, sees to it that the key's file says what is in use. */
   async resume(): Promise<void> {
     const under = await this.options.log.rotation()
-    if (under) this.#goOn(under, resumed)
+    if (under) this.#goOn(under, systemOrigin)
     else await this.#settle()
   }
 

@@ -47,6 +47,7 @@ const linesOf = async (log: SqliteLog, signer: TestSigner, options: ExportOption
   const source = {
     logId: log.id,
     read: (after: number, limit: number) => log.readAll(after, limit),
+    first: async (stream: string) => (await log.readStream(stream, 0, 1))[0],
     subtrees: (from: number, to: number) => log.subtrees(from, to),
     checkpoint: async (size: number) => signer.checkpoint(size, await log.rootAt(size)),
     key: signer.key,
@@ -105,7 +106,7 @@ describe('an honest export is accepted', () => {
       expect(bare.out).toContain(`up to position ${taken.size} of log ${taken.id}`)
       expect(bare.out).toContain('which proves only that it agrees with itself')
       expect(bare.out).toContain('No head kept elsewhere was given')
-      const held = await run(file, '--key', taken.signer.key, '--head', fileOf(headsOf(taken)))
+      const held = await run(file, '--vkey', taken.signer.key, '--head', fileOf(headsOf(taken)))
       expect(held).toMatchObject({ status: 0, err: '' })
       for (const size of taken.heads.keys()) expect(held.out).toContain(`the first ${size} events are those of then`)
       expect(held.out.includes('left out')).toBe(which === 'shop')
@@ -140,7 +141,7 @@ describe('what cannot be asked ends with status 2', () => {
     ['two exports', ['a', 'b']],
     ['no such file', ['absent.jsonl']],
     ['an option that there is not', ['a', '--fast']],
-    ['a key that is none', ['a', '--key', 'mindledger/x+00000000+AAAA']],
+    ['a key that is none', ['a', '--vkey', 'mindledger/x+00000000+AAAA']],
     ['a file of heads with something else in it', ['a', '--head', verifier]],
   ])('%s', async (_, args) => {
     const said = await run(...args)
@@ -274,7 +275,7 @@ test(
       }
       draw()
       const heads = random.below(2) === 0 ? ['--head', fileOf(headsOf(taken))] : []
-      const said = await run(fileOf(lines!.join('')), '--key', taken.signer.key, ...heads)
+      const said = await run(fileOf(lines!.join('')), '--vkey', taken.signer.key, ...heads)
       if (said.status !== 1 || !said.out.endsWith('THE EXPORT DOES NOT HOLD\n'))
         missed.push(`${i} ${name}: ${said.status} ${said.out}${said.err}`)
     }
@@ -293,11 +294,11 @@ test('a history that the holder of the key signed anew is rejected with a head k
   const root = rootOf(edited.slice(1).map((line) => sha256(`\0${line.slice(0, -1)}`)))
   header(edited, () => ({ checkpoint: testSigner(id).checkpoint(taken.size, root) }))
   const file = fileOf(edited.join(''))
-  expect((await run(file, '--key', signer.key)).status).toBe(0)
-  const said = await run(file, '--key', signer.key, '--head', fileOf(headsOf(taken)))
+  expect((await run(file, '--vkey', signer.key)).status).toBe(0)
+  const said = await run(file, '--vkey', signer.key, '--head', fileOf(headsOf(taken)))
   expect(said.status).toBe(1)
   expect(said.out).toMatch(/the head of size \d+ that was kept differs/)
-  expect((await run(file, '--key', signer.key, '--head', fileOf(logs[1]!.heads.get(logs[1]!.size)!))).out).toContain('of another log')
+  expect((await run(file, '--vkey', signer.key, '--head', fileOf(logs[1]!.heads.get(logs[1]!.size)!))).out).toContain('of another log')
 })
 
 /** RFC 9162's definition, word for word. */

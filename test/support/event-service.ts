@@ -37,7 +37,7 @@ export const startEventService = async (file: string, { port = 0, user, ...bound
   const noPast = () => {
     throw new TypeError('this part of the service knows no past')
   }
-  const reading = readingOf({ log, past: { positionAsOf: noPast, resourcesAt: noPast }, version: '0' })
+  const reading = readingOf({ log, past: { resourcesAt: noPast }, version: '0' })
   const ledger = new Ledger(log, vault)
   const sessions = user && new Sessions(user)
   const routes = [

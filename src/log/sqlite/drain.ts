@@ -6,24 +6,20 @@ import { erasedPayloadsOf, payloadsOf } from '../../../events/references.js'
 import { Problem, wrong } from '../../errors.js'
 import { limits } from '../../limits.js'
 import { checkExpects } from '../expects.js'
-import type { AnyFound, Changed, Keyed, NewEvent, Origin, Outcome, Reply, Submission, Written } from '../log.js'
+import type { AnyFound, Changed, NewEvent, Origin, Outcome, Submission, Written } from '../log.js'
 import type { MerkleTree } from '../tree/merkle-tree.js'
 import { openTree } from '../tree/open-tree.js'
 import { Proofs } from '../tree/proofs.js'
 import { leafReader } from '../tree/tile-store.js'
-import { prepareErase } from './payloads.js'
-import { prepareEndRotation } from './keys.js'
 import type { SealedPayload, Vault } from '../../vault/vault.js'
+import { Answers } from './answers.js'
+import { prepareEraseReplies } from './erased-replies.js'
+import { prepareEndRotation } from './keys.js'
+import { prepareErase } from './payloads.js'
 import { ResourceTable } from './resource-table.js'
 import type { Connection } from './schema.js'
+import { isStorageError } from './storage-error.js'
 import { nextInstant, readTail, type Tail } from './tail.js'
-
-type StoredAnswer = { fingerprint: string; answer: string }
-/** What is remembered of a request: what came of it, and, once it was rendered, the answer. */
-type Remembered = Outcome & { reply?: Reply }
-
-/** Of a request that was answered without a command: there was nothing to do. */
-const nothingDone: Outcome = { positions: [], stream: null, resource: null, repeated: false }
 
 /**
  * The only writer: carries out commands, each in a savepoint of the transaction that the batch shares.
@@ -31,6 +27,7 @@ const nothingDone: Outcome = { positions: [], stream: null, resource: null, repe
  */
 export class Drain {
   readonly resources: ResourceTable
+  readonly answers: Answers
   readonly #tree: MerkleTree
   readonly proofs: Proofs
   #tail: Tail
@@ -41,9 +38,8 @@ export class Drain {
   readonly #insertEvent
   readonly #insertPayload
   readonly #erase
+  readonly #eraseReplies
   readonly #endRotation
-  readonly #answer
-  readonly #remember
   readonly #after
   readonly #statements
 
@@ -54,16 +50,14 @@ export class Drain {
     this.#tree = openTree(db, this.#tail.position)
     this.proofs = new Proofs(this.#tree)
     this.resources = new ResourceTable(db)
+    this.answers = new Answers(db)
     this.#insertEvent = db.prepare<[number, string, Buffer]>('INSERT INTO events (position, text, chain) VALUES (?, ?, ?)')
     this.#insertPayload = db.prepare<[string, string, Buffer, Buffer]>(
       'INSERT OR IGNORE INTO payloads (hash, key_id, wrapped, body) VALUES (?, ?, ?, ?)',
     )
     this.#erase = prepareErase(db)
+    this.#eraseReplies = prepareEraseReplies(db)
     this.#endRotation = prepareEndRotation(db, vault)
-    this.#answer = db.prepare<[string, string], StoredAnswer>('SELECT fingerprint, answer FROM answers WHERE actor = ? AND key = ?')
-    this.#remember = db.prepare<[string, string, string, string, string]>(
-      'INSERT INTO answers VALUES (?, ?, ?, ?, ?) ON CONFLICT (actor, key) DO UPDATE SET answer = excluded.answer',
-    )
     this.#after = db.prepare<[number], string>('SELECT text FROM events WHERE position > ? ORDER BY position').pluck()
     this.#statements = {
       begin: db.prepare('BEGIN IMMEDIATE'),
@@ -114,7 +108,7 @@ export class Drain {
     const { length } = this.#written
     this.#statements.savepoint.run()
     try {
-      const outcome = this.repeated(submission) ?? this.#decide(submission)
+      const outcome = this.answers.repeated(submission) ?? this.#decide(submission)
       if (submission.dryRun) this.#undo(before, length)
       else this.#statements.release.run()
       return outcome
@@ -132,43 +126,6 @@ export class Drain {
     if (this.#tail !== before) this.#tree.reset(leafReader(this.#db), before.position)
     this.#tail = before
     this.#written.length = written
-  }
-
-  /** What came of the same command sent before. @throws Problem 422 when the key came with another request */
-  repeated(keyed: Keyed): Outcome | undefined {
-    const remembered = this.#remembered(keyed)
-    if (!remembered) return undefined
-    const { reply: _, ...outcome } = remembered
-    return { ...outcome, repeated: true }
-  }
-
-  /** The answer to the same request sent before, once it was kept. @throws Problem 422 when the key came with another request */
-  replyTo(keyed: Keyed): Reply | undefined {
-    return this.#remembered(keyed)?.reply
-  }
-
-  /** Keeps an answer, unless one is kept; gives the one that is. */
-  keepReply(keyed: Keyed, reply: Reply): Reply {
-    const before = this.#remembered(keyed)
-    if (before?.reply) return before.reply
-    this.#note(keyed, { ...(before ?? nothingDone), reply })
-    return reply
-  }
-
-  #note({ origin, idempotency }: Keyed, remembered: Remembered): void {
-    if (!idempotency) return
-    const { key, fingerprint } = idempotency
-    this.#remember.run(origin.actor, key, fingerprint, JSON.stringify(remembered), new Date().toISOString())
-  }
-
-  #remembered({ origin, idempotency }: Keyed): Remembered | undefined {
-    const stored = idempotency && this.#answer.get(origin.actor, idempotency.key)
-    if (!stored) return undefined
-    if (stored.fingerprint !== idempotency.fingerprint)
-      throw new Problem('idempotency_mismatch', 'Idempotency key reused', 'this Idempotency-Key came before with another request', {
-        hint: 'Use a new key for a new request.',
-      })
-    return JSON.parse(stored.answer) as Remembered
   }
 
   #decide(submission: Submission): Outcome {
@@ -190,6 +147,7 @@ export class Drain {
     for (const payload of submission.payloads) if (named.has(payload.hash)) this.#keep(payload)
     for (const { event } of events) {
       for (const erased of erasedPayloadsOf(event.type, event.data)) this.#erase(erased)
+      if (event.type === 'DataErased') this.#eraseReplies(event.data)
       if (event.type === 'MasterKeyRotated') this.#endRotation(event.data)
     }
     const stream = events.at(-1)?.stream ?? null
@@ -199,7 +157,7 @@ export class Drain {
       if (kind) this.#changed.set(stream, kind)
     }
     const outcome: Outcome = { positions, stream, resource, repeated: false }
-    this.#note(submission, outcome)
+    this.answers.note(submission, outcome)
     return outcome
   }
 
@@ -250,12 +208,3 @@ const checkWhere = (stream: string, origin: Origin): void => {
   if (unfit) throw wrong(unfit.join(' '))
   if (JSON.stringify(stream) !== `"${stream}"`) throw wrong('stream must not contain quotes, backslashes or control characters')
 }
-
-/** The code of an error of SQLite's, seen by its shape: a native module's errors may be of another realm's Error. */
-export const sqliteCode = (error: unknown): string | undefined =>
-  typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SQLITE_')
-    ? error.code
-    : undefined
-
-/** Whether SQLite itself failed, as opposed to a decision. */
-export const isStorageError = (error: unknown): boolean => sqliteCode(error) !== undefined

@@ -6,7 +6,7 @@ import { limits } from '../../limits.js'
 import { masterKeyBytes } from '../../vault/master-key.js'
 import type { Vault, WrappedKey } from '../../vault/vault.js'
 import type { Rotation } from '../log.js'
-import { readMeta, type Connection } from './schema.js'
+import { readMeta, writeMeta, type Connection } from './schema.js'
 
 const fingerprintKey = 'fingerprint key'
 const previousKey = 'previous master key'
@@ -21,9 +21,6 @@ const asKey = ({ key_id, wrapped }: z.infer<typeof wrappedSchema>): WrappedKey =
   keyId: key_id,
   wrapped: Buffer.from(wrapped, 'base64'),
 })
-
-const writeMeta = (db: Connection, key: string, value: string): void =>
-  void db.prepare('INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value').run(key, value)
 
 const readStored = (db: Connection): StoredRotation | undefined => {
   const text = readMeta(db, 'rotation')

@@ -109,13 +109,15 @@ export const openForReading = (file: string): Connection => {
 export const readMeta = (db: Connection, key: string): string | undefined =>
   db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck().get(key)
 
+export const writeMeta = (db: Connection, key: string, value: string): void =>
+  void db.prepare('INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value').run(key, value)
+
 /** The public keys that sign this log's heads, as verifier keys, the newest first. Earlier ones stay, for the heads that they signed. */
 export const readHeadKeys = (db: Connection): string[] => readMeta(db, 'head_keys')?.split('\n') ?? []
 
 /** Notes the key that signs this log's heads from now on. */
 export const noteHeadKey = (db: Connection, vkey: string): void => {
-  const keys = [vkey, ...readHeadKeys(db).filter((key) => key !== vkey)].join('\n')
-  db.prepare(`INSERT INTO meta VALUES ('head_keys', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`).run(keys)
+  writeMeta(db, 'head_keys', [vkey, ...readHeadKeys(db).filter((key) => key !== vkey)].join('\n'))
 }
 
 /** Reads the position of the last erasure of one of these kinds; 0 when there was none. The log's own stream is short. */

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../config.js'
-import type { Connection } from '../sqlite/schema.js'
+import { lastPosition, type Connection } from '../sqlite/schema.js'
 import { MerkleTree } from './merkle-tree.js'
 import { tileWidth } from './tile.js'
 import { hasTree, leafReader, levelIds, TileOverlay, TileTable, type LeafReader } from './tile-store.js'
@@ -12,8 +12,6 @@ const storedEvents = (db: Connection): number => {
   const last = db.prepare<[number], number | null>('SELECT max(id) FROM tree WHERE id < ?').pluck().get(levelIds)
   return last === null || last === undefined ? 0 : (last + 1) * tileWidth
 }
-
-const headOf = (db: Connection): number => db.prepare<[], number | null>('SELECT max(position) FROM events').pluck().get() ?? 0
 
 const grow = (tree: MerkleTree, leaves: LeafReader, to: number): void => {
   const added = leaves(tree.size, to - tree.size)
@@ -43,7 +41,7 @@ export const openTree = (db: Connection, head: number): MerkleTree => {
 /** Builds the tree that is stored anew from the events. Returns how many it is over. */
 export const rebuildTree = (db: Connection): number => {
   db.exec('DELETE FROM tree')
-  return openTree(db, headOf(db)).size
+  return openTree(db, lastPosition(db)).size
 }
 
 /** The tree of a log's file that is open for reading, beside a server or without one: what is not stored is made in memory. */

@@ -13,7 +13,7 @@ const offsets = [0, 64, 96, 112, 120, 124] as const
 const storedHashes = 126
 
 /** The size of a complete tile as it is stored. */
-export const tileBytes = storedHashes * hashBytes
+const tileBytes = storedHashes * hashBytes
 
 const scratch = Buffer.alloc(1 + 2 * hashBytes, 1)
 

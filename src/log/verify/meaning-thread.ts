@@ -8,7 +8,7 @@ type Given = { verify: string; masterKeys: readonly Uint8Array[] }
 type Message = { begun: number } | { at: number } | { done: Meaning }
 
 /** The walk over the meaning in a thread of its own, and the position that it goes up to. */
-export type MeaningThread = { until: number; done: Promise<Meaning>; stop: () => Promise<unknown> }
+type MeaningThread = { until: number; done: Promise<Meaning>; stop: () => Promise<unknown> }
 
 /** Starts the thread; when it gives the position, what it reads stays as it is. */
 export const startMeaningThread = async (

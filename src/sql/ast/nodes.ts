@@ -135,19 +135,6 @@ export const tableFunction = (name: string, ...parameters: AstNode[]): AstNode =
   with_ordinality: 'WITHOUT_ORDINALITY',
 })
 
-/** `tableRef('temp', 'stage_1')`; the alias is the table's own name unless one is given. */
-export const tableRef = (schema: string, table: string, alias = ''): AstNode => ({
-  type: 'BASE_TABLE',
-  alias,
-  sample: null,
-  query_location: nowhere,
-  schema_name: schema,
-  table_name: table,
-  column_name_alias: [],
-  catalog_name: '',
-  at_clause: null,
-})
-
 /** All of several conditions, or null for none. */
 export const allOf = (conditions: AstNode[]): AstNode | null => {
   const [first, second] = conditions
@@ -196,3 +183,7 @@ const walkIn = (value: AstValue | undefined, enter: (node: AstNode) => boolean):
   if (Array.isArray(value)) for (const item of value) walkIn(item, enter)
   else if (isNode(value)) walk(value, enter)
 }
+
+/** The parts of the name that a FROM names a table by. */
+export const partsOf = (ref: AstNode): string[] =>
+  [textOf(ref, 'catalog_name'), textOf(ref, 'schema_name'), textOf(ref, 'table_name')].filter((part) => part !== '')

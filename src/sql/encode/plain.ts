@@ -10,7 +10,7 @@ import { dateText, writeMoment, writeTimestamp, type MomentUnit } from './times.
 export type Cell = (row: number) => void
 
 /** The shortest decimal text that is the same 32-bit number: 0.1, not 0.10000000149011612. */
-export const shortestFloat = (value: number): number => {
+const shortestFloat = (value: number): number => {
   for (let digits = 6; digits < 9; digits++) {
     const shorter = Number(value.toPrecision(digits))
     if (Math.fround(shorter) === value) return shorter

@@ -26,7 +26,7 @@ const keepsRows = (join: AstNode, modelSide: 'left' | 'right'): boolean => {
 }
 
 /** Whether a join may put NULLs in the place of a side's rows, or not show the side at all. */
-export const hidesSide = (join: AstNode, side: 'left' | 'right'): boolean => {
+const hidesSide = (join: AstNode, side: 'left' | 'right'): boolean => {
   switch (textOf(join, 'join_type')) {
     case 'INNER':
       return textOf(join, 'ref_type') === 'POSITIONAL'

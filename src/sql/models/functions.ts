@@ -30,7 +30,7 @@ export type Run = { limit: number; uses: Map<string, Use>; gaveUp: boolean; seen
 const gaveUp = 'too many rows to score inside the query'
 
 /** A column of a chunk as the engine reads it. */
-export const inputVector = (vector: DuckDBVector, rows: number): InputVector => {
+const inputVector = (vector: DuckDBVector, rows: number): InputVector => {
   if (vector instanceof DuckDBDoubleVector) {
     const values = new Float64Array(doubles(vector))
     const valid = validityOf(vector)

@@ -80,7 +80,7 @@ const takeWordValue = (cursor: Cursor, token: Token, depth: number): Json => {
  * A value: text in either quotes, a number, true, false, null, a `{…}` or `[…]` literal, a bare name (which stands for its text),
  * `name(key = value)`, or a parameter.
  */
-export const takeValue = (cursor: Cursor, depth = 0): Json => {
+const takeValue = (cursor: Cursor, depth = 0): Json => {
   const token = cursor.peek()
   if (depth >= limits.jsonMaxDepth) cursor.refuse(token, `values are nested deeper than ${limits.jsonMaxDepth} levels`)
   switch (token?.kind) {

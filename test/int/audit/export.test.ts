@@ -50,7 +50,7 @@ describe('an export that an auditor takes away', () => {
     const whole = await cli('export', '--until', '80')
     expect(whole).toMatchObject({ code: 0, err: '' })
     expect(await text('/api/log/export?until=80')).toBe(whole.out)
-    const said = await verify(file('whole.jsonl', whole.out), '--key', 'key.txt', '--head', 'old.txt')
+    const said = await verify(file('whole.jsonl', whole.out), '--vkey', 'key.txt', '--head', 'old.txt')
     expect(said).toMatchObject({ status: 0 })
     expect(said.out).toContain('80 events up to position 80')
     expect(said.out).toContain('the first 50 events are those of then')
@@ -60,7 +60,7 @@ describe('an export that an auditor takes away', () => {
     const shop = await cli('export', '--project', 'SHOP', '--head', 'old.txt', '--until', '80')
     expect(shop.out).not.toContain('"name":"lab"')
     expect(await text('/api/log/export?project=shop&until=80&split=50')).toBe(shop.out)
-    expect(await verify(file('shop.jsonl', shop.out), '--key', 'key.txt', '--head', 'old.txt')).toMatchObject({ status: 0 })
+    expect(await verify(file('shop.jsonl', shop.out), '--vkey', 'key.txt', '--head', 'old.txt')).toMatchObject({ status: 0 })
   })
 
   test('of a project that has another name by now, and of one that is gone, is found by the name that it had', async () => {
@@ -68,9 +68,9 @@ describe('an export that an auditor takes away', () => {
     await send(server.url, 'DELETE', '/api/projects/brief')
     const brief = await cli('export', '--project', 'brief')
     expect(brief.out.split('\n').filter((line) => line.startsWith('{"position"'))).toHaveLength(2)
-    expect(await verify(file('brief.jsonl', brief.out), '--key', 'key.txt')).toMatchObject({ status: 0 })
+    expect(await verify(file('brief.jsonl', brief.out), '--vkey', 'key.txt')).toMatchObject({ status: 0 })
     // Everything before it is left out in a few subtrees, and 50 is in the midst of one.
-    const said = await verify('brief.jsonl', '--key', 'key.txt', '--head', 'old.txt')
+    const said = await verify('brief.jsonl', '--vkey', 'key.txt', '--head', 'old.txt')
     expect(said).toMatchObject({ status: 1, out: expect.stringContaining('NOT PROVEN: the head of size 50 ends inside what is left out') })
   })
 
@@ -81,7 +81,7 @@ describe('an export that an auditor takes away', () => {
     })()
     for (let i = 0; i < 5; i++) {
       const taken = file('busy.jsonl', await text(`/api/log/export${i % 2 === 0 ? '' : '?project=shop'}`))
-      expect(await verify(taken, '--key', 'key.txt')).toMatchObject({ status: 0 })
+      expect(await verify(taken, '--vkey', 'key.txt')).toMatchObject({ status: 0 })
     }
     writing.abort()
     await written

@@ -140,6 +140,7 @@ test('a model is created by its statement, read in both records, retrained, read
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
     fetch_data_query: expect.any(String),
     training_time: expect.any(Number),
+    recording: 'all',
   }
   const one = await send(at.url, 'GET', `${models}/life`)
   expect(one.body).toEqual({ ...record, engine: expect.any(String), engine_name: expect.any(String) })

@@ -88,7 +88,7 @@ const absent: [statement: string, says: RegExp][] = [
   ["DELETE FROM mindsdb.Skills WHERE name = 'x'", /resources are changed by statements of their own\nUse DROP SKILL name/],
   ["UPDATE agents SET name = 'x'", /UPDATE is not possible.*Use UPDATE AGENT name SET/s],
   ['ALTER TABLE files.x ADD COLUMN a INT', /does not have ALTER TABLE \(line 1, column 7\).*Use CREATE OR REPLACE TABLE/s],
-  ['ALTER MODEL m USING a = 1', /does not have ALTER MODEL.*Use RETRAIN/s],
+  ['ALTER MODEL m USING a = 1', /ALTER MODEL sets recording, not a.*RETRAIN/s],
   ['CREATE INDEX i ON files.x (a)', /does not have CREATE INDEX.*without an index/s],
   ['CREATE TEMP TABLE t (SELECT 1)', /does not have CREATE TEMP .*Use WITH/s],
   ['DROP INDEX i', /does not have DROP INDEX/],

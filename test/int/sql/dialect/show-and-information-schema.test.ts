@@ -43,7 +43,17 @@ const shows: Case[] = [
   [
     'SHOW TABLES FROM log',
     'Tables_in_log',
-    [['events'], ['resources'], ['predictions'], ['prediction_receipts'], ['job_runs'], ['jobs_history'], ['llm_log']],
+    [
+      ['events'],
+      ['resources'],
+      ['predictions'],
+      ['prediction_receipts'],
+      ['erasures'],
+      ['job_runs'],
+      ['jobs_history'],
+      ['projections'],
+      ['llm_log'],
+    ],
   ],
   ["SHOW TABLES FROM information_schema LIKE 'KEY%'", 'Tables_in_information_schema', [['key_column_usage']]],
   ['SHOW TABLES FROM nope', /Database nope does not exists/],

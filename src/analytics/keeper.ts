@@ -1,0 +1,252 @@
+import { rmSync } from 'node:fs'
+import { resolve as resolvePath } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { Problem } from '../errors.js'
+import { dataPaths } from '../log/data-directory.js'
+import { Child, type Loss } from './child.js'
+import { residentBytes } from './memory.js'
+import type { AnalyticsLimits, AnalyticsOptions } from './options.js'
+import type { TablesState } from './query.js'
+import { RebuildRecord, type Rebuilds } from './rebuilds.js'
+import { makeSocketDirectory } from './socket-directory.js'
+
+/** How the process is, and what befell those before it. */
+export type ProcessStatus = {
+  ready: boolean
+  state: TablesState
+  /** Why SQL cannot be answered at the moment, if so. */
+  stopped: string | undefined
+  /** How far the tables are, as last heard. */
+  position: number
+  /** How many events the tables were behind the log when they last looked. */
+  lag: number
+  rebuilds: Rebuilds
+  /** What last kept the tables from following the log. */
+  lastError: string | undefined
+  restarts: number
+  /** How often the process was lost, by reason. */
+  losses: Readonly<Record<Loss, number>>
+  rssBytes: number
+}
+
+const backoffMaxMs = 10_000
+const healthyAfterMs = 10_000
+/** Tables that take longer to be built do not keep the service from starting. */
+const buildWaitMs = 1_000
+const stopWaitMs = 3_000
+const respawnMs = 1_000
+
+/**
+ * Keeps an analytics process alive: starts it, starts another one in the place of one that ended, and ends one that takes too much
+ * memory while it works.
+ *
+ * @example const keeper = new Keeper(options, limits, () => gate.running > 0); await keeper.start(); await keeper.readyChild()
+ */
+export class Keeper {
+  readonly #directory = makeSocketDirectory()
+  readonly #rebuilds: RebuildRecord
+  #child: Child | undefined
+  /** A process whose end is wanted: another one is started in its place by who wanted that. */
+  #leaving: Child | undefined
+  #isStopping = false
+  readonly #waiters = new Set<() => void>()
+  #starts = 0
+  #restarts = 0
+  readonly #losses: Record<Loss, number> = { memory: 0, stuck: 0, blocked: 0, died: 0 }
+  #failures = 0
+  #unready = 0
+  #rssBytes = 0
+  #watch: NodeJS.Timeout | undefined
+
+  constructor(
+    private readonly options: AnalyticsOptions,
+    private readonly limits: AnalyticsLimits,
+    private readonly isBusy: () => boolean,
+  ) {
+    this.#rebuilds = new RebuildRecord(dataPaths(resolvePath(options.dataDirectory)).rebuilds, options.logger)
+  }
+
+  /** Starts the process and waits until it answers, or is known to need longer: then the status tells why, and it goes on. */
+  async start(): Promise<void> {
+    this.#spawn()
+    this.#watch = setInterval(() => void this.#watchMemory(), this.limits.memorySampleMs)
+    const from = performance.now()
+    const until = from + this.limits.startWaitMs
+    for (let state = this.child?.state; state && performance.now() < until; state = this.child?.state) {
+      if (state.ready || state.failed !== undefined || (state.starting && performance.now() >= from + buildWaitMs)) break
+      await this.#change(state.starting ? from + buildWaitMs : until)
+    }
+  }
+
+  get child(): Child | undefined {
+    return this.#child
+  }
+
+  get isStopping(): boolean {
+    return this.#isStopping
+  }
+
+  status(): ProcessStatus {
+    const state = this.#child?.state
+    return {
+      ready: state?.ready ?? false,
+      state: this.#tablesState(),
+      stopped: this.#whyStopped(),
+      position: state?.position ?? 0,
+      lag: state ? Math.max(0, state.head - state.position) : 0,
+      rebuilds: this.#rebuilds.known ?? { count: 0, last: null },
+      lastError: state?.lastError,
+      restarts: this.#restarts,
+      losses: this.#losses,
+      rssBytes: this.#rssBytes,
+    }
+  }
+
+  /** A process that answers. Waits for one that is about to, but not for long tables to be built. */
+  async readyChild(): Promise<Child> {
+    const until = performance.now() + this.limits.startWaitMs
+    for (;;) {
+      const child = this.#child
+      if (child?.state.ready && !child.isOver) return child
+      if (this.#isStopping || performance.now() >= until) {
+        throw new Problem(
+          'analytics_unavailable',
+          'SQL is not available',
+          this.#whyStopped() ?? 'The process that answers SQL is starting.',
+          {
+            retryAfterSeconds: 1,
+          },
+        )
+      }
+      await this.#change(until)
+    }
+  }
+
+  /** Ends the process, does something while there is none, starts another one, and waits until that has opened its tables. */
+  async replace(between: () => void): Promise<void> {
+    const child = this.#child
+    this.#leaving = child
+    // Nothing of its file is needed any more, in good order or not.
+    child?.kill('died')
+    await child?.exited
+    if (!this.#isStopping) between()
+    await this.#respawn()
+    await this.#opened()
+  }
+
+  /** Waits until the process has opened its tables, or begun new ones: those that were there before are gone then. */
+  async #opened(): Promise<void> {
+    for (;;) {
+      const { ready, built, starting, failed } = this.#child?.state ?? {}
+      if (ready || built || starting) return
+      if (this.#isStopping || failed !== undefined)
+        throw new Problem('analytics_unavailable', 'SQL is not available', `The tables could not be purged: ${this.#whyStopped() ?? ''}`)
+      await this.#change(performance.now() + this.limits.startWaitMs)
+    }
+  }
+
+  /** Ends the process and takes away what it left. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    clearInterval(this.#watch)
+    const child = this.#child
+    if (child) {
+      child.disconnect()
+      await Promise.race([child.exited, sleep(stopWaitMs, undefined, { ref: false })])
+      child.kill('died')
+      await child.exited
+    }
+    rmSync(this.#directory, { recursive: true, force: true })
+  }
+
+  #spawn(): void {
+    if (this.#isStopping) return
+    const { dataDirectory, masterKeys, entry, tables = 'file' } = this.options
+    const before = this.#child?.state
+    const settings = {
+      ...this.limits,
+      dataDirectory: resolvePath(dataDirectory),
+      masterKeys: masterKeys?.().map((key) => key.toString('hex')) ?? [],
+      socket: `${this.#directory}/${this.#starts++}.sock`,
+      // Twice dead before it was ready: something in the file kills it, and the log has everything that is in the file.
+      rebuild: this.#unready >= 2,
+      tables,
+      rebuilds: this.#rebuilds.known,
+      lastError: before?.lastError ?? null,
+    }
+    const child = new Child(entry ?? fileURLToPath(new URL('process.js', import.meta.url)), settings, () => {
+      this.#rebuilds.note(child.state.rebuilds)
+      this.#tellChange()
+    })
+    if (before) Object.assign(child.state, { position: before.position, head: before.head, lastError: before.lastError })
+    this.#child = child
+    void child.exited.then(() => this.#restart(child))
+  }
+
+  async #restart(child: Child): Promise<void> {
+    this.#tellChange()
+    if (this.#isStopping || child === this.#leaving) return
+    if (child.state.built) return this.#respawn()
+    this.#restarts += 1
+    this.#losses[child.loss] += 1
+    this.options.logger?.warn(
+      { loss: child.loss, reason: child.state.failed, pid: child.pid },
+      'the analytics process ended; starting another one',
+    )
+    const lived = performance.now() - child.startedAt
+    this.#unready = child.state.ready || child.state.failed ? 0 : this.#unready + 1
+    if (child.loss !== 'died' || lived > healthyAfterMs) this.#failures = 0
+    const delayMs = this.#failures === 0 ? 0 : Math.min(backoffMaxMs, 100 * 2 ** this.#failures)
+    if (child.loss === 'died') this.#failures += 1
+    if (delayMs > 0) await sleep(delayMs, undefined, { ref: false })
+    // A purge may have put another one in its place meanwhile.
+    if (this.#child === child) await this.#respawn()
+  }
+
+  /** Without memory or file descriptors to spare no process can be started; that passes, and REST goes on meanwhile. */
+  async #respawn(): Promise<void> {
+    for (;;)
+      try {
+        this.#spawn()
+        return
+      } catch (error) {
+        this.options.logger?.warn({ err: error }, 'no analytics process could be started; trying again')
+        await sleep(respawnMs, undefined, { ref: false })
+      }
+  }
+
+  #tablesState(): TablesState {
+    const state = this.#child?.state
+    if (!state || this.#isStopping || state.failed !== undefined || state.stopped !== undefined) return 'stopped'
+    return state.ready ? 'following' : 'building'
+  }
+
+  #whyStopped(): string | undefined {
+    const state = this.#child?.state
+    if (!state || this.#isStopping) return 'The process that answers SQL has ended.'
+    if (state.failed !== undefined) return `The process that answers SQL cannot start: ${state.failed}.`
+    if (!state.ready && state.starting) return `The tables are being built: ${state.starting.position} of ${state.starting.head} events.`
+    return state.ready ? state.stopped : 'The process that answers SQL is starting.'
+  }
+
+  #tellChange(): void {
+    for (const wake of this.#waiters) wake()
+    this.#waiters.clear()
+  }
+
+  /** Waits until something is new about the process, or until a time. */
+  async #change(until: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#waiters.add(resolve)
+      setTimeout(resolve, Math.max(1, until - performance.now())).unref()
+    })
+  }
+
+  async #watchMemory(): Promise<void> {
+    const child = this.#child
+    if (!child?.pid || child.isOver || (child.running.size === 0 && !this.isBusy())) return
+    this.#rssBytes = await residentBytes(child.pid)
+    if (this.#rssBytes > this.limits.memoryMaxBytes && child.running.size > 0) child.kill('memory')
+  }
+}

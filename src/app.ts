@@ -1,0 +1,144 @@
+import { join } from 'node:path'
+import type { Express } from 'express'
+import type { Logger } from 'pino'
+import type { HeadFile } from './audit/head-file.js'
+import type { Heads } from './audit/heads.js'
+import type { Analytics } from './analytics/supervisor.js'
+import type { Ledger } from './commands/ledger.js'
+import { isLoopback, type Config } from './config.js'
+import type { Erasures } from './erasure/erasures.js'
+import type { Blobs } from './files/blobs.js'
+import { Ingester } from './files/ingest.js'
+import { agentRoutes } from './http/agents.js'
+import { createApp } from './http/app.js'
+import { authRoutes } from './http/auth.js'
+import { chatbotRoutes } from './http/chatbots.js'
+import { configRoutes } from './http/config.js'
+import { databaseRoutes } from './http/databases.js'
+import type { EventStreams } from './http/event-stream.js'
+import { eventRoutes } from './http/events.js'
+import { erasureRoutes } from './http/erasures.js'
+import { fileRoutes } from './http/files.js'
+import { handlerRoutes } from './http/handlers.js'
+import { historyRoutes } from './http/history.js'
+import { jobRoutes } from './http/jobs.js'
+import { modelRoutes } from './http/models.js'
+import { observeRoutes } from './http/observe.js'
+import { predictRoutes } from './http/predict.js'
+import { exportRoutes } from './http/export.js'
+import { proofRoutes } from './http/proofs.js'
+import { projectRoutes } from './http/projects.js'
+import { readingOf } from './http/reading.js'
+import { Records } from './http/records.js'
+import { Sessions } from './http/sessions.js'
+import { rollbackRoutes } from './http/rollbacks.js'
+import { rotationRoutes } from './http/rotations.js'
+import { skillRoutes } from './http/skills.js'
+import { sqlUtilityRoutes } from './http/sql-utilities.js'
+import { sqlRoutes } from './http/sql.js'
+import { statusRoutes, type About } from './http/status.js'
+import { tableCopyRoutes } from './http/table-copies.js'
+import { tableRoutes } from './http/tables.js'
+import { treeRoutes } from './http/tree.js'
+import { viewRoutes, type CheckView } from './http/views.js'
+import { limits } from './limits.js'
+import type { DataPaths } from './log/data-directory.js'
+import type { EventFeed } from './log/event-feed.js'
+import { Histories } from './log/history.js'
+import { ModelStore } from './models/model-store.js'
+import type { PredictionRecorder } from './models/recorder.js'
+import type { TrainingService } from './models/training-service.js'
+import { keptDiskUse } from './observe/disk-use.js'
+import type { Metrics } from './observe/metrics.js'
+import { readiness } from './observe/readiness.js'
+import type { SqlEngine } from './sql/execute.js'
+import type { KeyRotation } from './vault/rotation.js'
+
+/** What requests are answered with. */
+export type Parts = {
+  config: Config
+  paths: DataPaths
+  logger: Logger
+  version: string
+  metrics: Metrics
+  ledger: Ledger
+  blobs: Blobs
+  analytics: Analytics
+  trainings: TrainingService
+  recorder: PredictionRecorder
+  sql: SqlEngine
+  erasures: Erasures
+  feed: EventFeed
+  streams: EventStreams
+  rotation: KeyRotation
+  heads: Heads
+  headFile: HeadFile | undefined
+}
+
+/** Every address with what answers it. */
+export const appOf = (parts: Parts): Express => {
+  const { config, paths, logger, version, metrics, ledger, blobs, analytics, trainings, recorder, sql, feed, streams, heads } = parts
+  const { log } = ledger
+  const disk = keptDiskUse(paths, limits.diskUseMaxAgeMs)
+  metrics.watch({
+    version,
+    log: () => log.health(),
+    analytics: () => analytics.status(),
+    analyticsBytes: () => analytics.residentBytes(),
+    trainings: () => trainings.counts(),
+    disk,
+    streams: () => streams.clients,
+  })
+  const records = new Records(log, version)
+  const reading = readingOf({ log, past: sql.reader, version })
+  const histories = new Histories(log, feed.slices.turns)
+  const sessions = config.auth && new Sessions(config.auth)
+  const about: About = {
+    version,
+    authentication: sessions !== undefined,
+    defaultProject: config.defaultProject,
+    headFile: () => parts.headFile?.status(),
+    sqlStopped: () => analytics.status().stopped,
+    isTraining: () => trainings.isTraining,
+  }
+  const checkView: CheckView = (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })
+  const routes = [
+    ...projectRoutes(ledger, reading, config.defaultProject),
+    ...skillRoutes(ledger, records, reading),
+    ...agentRoutes(ledger, records, reading),
+    ...chatbotRoutes(ledger, records, reading),
+    ...modelRoutes({ ledger, records, sql, reading }),
+    ...predictRoutes({
+      ...{ ledger, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) },
+      onPredicted: (seconds) => metrics.predicted(seconds),
+    }),
+    ...viewRoutes(ledger, records, reading, checkView),
+    ...rollbackRoutes({ ledger, records, blobs, checkView }),
+    ...jobRoutes(ledger, records, reading, histories),
+    ...fileRoutes(ledger, reading, {
+      ...{ blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') },
+      onUploaded: (bytes) => metrics.uploaded(bytes),
+    }),
+    ...databaseRoutes(ledger, records, reading, config.defaultProject),
+    ...erasureRoutes(parts.erasures),
+    ...tableRoutes(ledger, reading, sql),
+    ...treeRoutes(reading, config.defaultProject),
+    ...configRoutes(ledger, reading, { authentication: sessions !== undefined, host: config.host }),
+    ...eventRoutes(log, feed, streams),
+    ...historyRoutes(reading, histories),
+    ...tableCopyRoutes(log, analytics, paths.tables),
+    ...proofRoutes(log, heads),
+    ...exportRoutes(log, heads),
+    ...handlerRoutes(),
+    ...rotationRoutes(parts.rotation),
+    ...sqlRoutes(sql),
+    ...sqlUtilityRoutes(reading, config.defaultProject),
+    ...statusRoutes(about),
+    ...observeRoutes({ version, readiness: () => readiness({ log, analytics }), metrics, disk }),
+    ...authRoutes(sessions),
+  ]
+  // Only without a login is the address itself what keeps others out.
+  const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
+  const { openMetrics } = config
+  return createApp({ ledger, routes, about, sessions, openMetrics, hosts, logger, onRequest: (request) => metrics.request(request) })
+}

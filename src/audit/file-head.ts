@@ -1,0 +1,25 @@
+import type { Head } from '../log/log.js'
+import { readHeadKeys, readLogId, type Connection } from '../log/sqlite/schema.js'
+import { readTail } from '../log/sqlite/tail.js'
+import { readTree } from '../log/tree/open-tree.js'
+import type { DataPaths } from '../log/data-directory.js'
+import { findHeadSigner } from './head-key.js'
+import { signHead } from './heads.js'
+import type { NoteSigner } from './note-key.js'
+
+/** Who signs the heads of a log's file that is open for reading. @throws ConfigError when the key is not at hand */
+export const findFileSigner = (paths: DataPaths, given: Buffer | undefined, db: Connection): NoteSigner =>
+  findHeadSigner(paths, given, { id: readLogId(db), headKeys: () => readHeadKeys(db) })
+
+/** The signed head of a log's file. In one transaction, so that the events and the tree are of one moment. */
+export const signedFileHead = (db: Connection, signer: NoteSigner): string =>
+  db.transaction(() => {
+    const { position } = readTail(db)
+    return signHead(signer, position, readTree(db, position).rootAt(position))
+  })()
+
+/** The older form of it, with the chain and without a signature. */
+export const olderFileHead = (db: Connection): Head => {
+  const { position, chain } = readTail(db)
+  return { logId: readLogId(db), position, chain: chain.toString('hex') }
+}

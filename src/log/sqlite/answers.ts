@@ -1,0 +1,67 @@
+import { Problem } from '../../errors.js'
+import { limits } from '../../limits.js'
+import type { Keyed, Outcome, Reply } from '../log.js'
+import type { Connection } from './schema.js'
+
+type Stored = { fingerprint: string; answer: string }
+/** What is remembered of a request: what came of it, and, once it was rendered, the answer. */
+type Remembered = Outcome & { reply?: Reply }
+
+/** Of a request that was answered without a command: there was nothing to do. */
+const nothingDone: Outcome = { positions: [], stream: null, resource: null, repeated: false }
+
+/** What is remembered of requests that came with a key, so that each has one effect and one answer. */
+export class Answers {
+  readonly #find
+  readonly #put
+
+  constructor(db: Connection) {
+    this.#find = db.prepare<[string, string], Stored>('SELECT fingerprint, answer FROM answers WHERE actor = ? AND key = ?')
+    this.#put = db.prepare<[string, string, string, string, string]>(
+      'INSERT INTO answers VALUES (?, ?, ?, ?, ?) ON CONFLICT (actor, key) DO UPDATE SET answer = excluded.answer',
+    )
+  }
+
+  /** What came of the same command sent before. @throws Problem 422 when the key came with another request */
+  repeated(keyed: Keyed): Outcome | undefined {
+    const remembered = this.#remembered(keyed)
+    if (!remembered) return undefined
+    const { reply: _, ...outcome } = remembered
+    return { ...outcome, repeated: true }
+  }
+
+  /** The answer to the same request sent before, once it was kept. @throws Problem 422 when the key came with another request */
+  replyTo(keyed: Keyed): Reply | undefined {
+    return this.#remembered(keyed)?.reply
+  }
+
+  /** Keeps an answer, unless one is kept; gives the one that is. */
+  keepReply(keyed: Keyed, reply: Reply): Reply {
+    const before = this.#remembered(keyed)
+    if (before?.reply) return before.reply
+    this.note(keyed, { ...(before ?? nothingDone), reply })
+    return reply
+  }
+
+  /** Remembers what came of a request, when it has a key. */
+  note({ origin, idempotency }: Keyed, remembered: Remembered): void {
+    if (!idempotency) return
+    const { key, fingerprint } = idempotency
+    this.#put.run(origin.actor, key, fingerprint, JSON.stringify(remembered), new Date().toISOString())
+  }
+
+  #remembered({ origin, idempotency }: Keyed): Remembered | undefined {
+    const stored = idempotency && this.#find.get(origin.actor, idempotency.key)
+    if (!stored) return undefined
+    if (stored.fingerprint !== idempotency.fingerprint)
+      throw new Problem('idempotency_mismatch', 'Idempotency key reused', 'this Idempotency-Key came before with another request', {
+        hint: 'Use a new key for a new request.',
+      })
+    return JSON.parse(stored.answer) as Remembered
+  }
+}
+
+/** Answers are kept for clients that try again, which they do within days. */
+export const forgetOldAnswers = (db: Connection): void => {
+  db.prepare('DELETE FROM answers WHERE answered_at < ?').run(new Date(Date.now() - limits.idempotencyMaxAgeMs).toISOString())
+}

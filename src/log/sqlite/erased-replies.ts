@@ -1,0 +1,34 @@
+import type { DataErased } from '../../../events/log.js'
+import { problemCatalogue } from '../../errors.js'
+import type { Reply } from '../log.js'
+import type { Connection } from './schema.js'
+
+const { status } = problemCatalogue.erased
+
+/** What a request with a key is answered from then on: carried out a second time it would have a second effect. */
+const reply: Reply = {
+  status,
+  type: 'application/problem+json; charset=utf-8',
+  etag: null,
+  body: JSON.stringify({
+    type: 'about:blank',
+    title: 'Erased',
+    status,
+    detail: 'the answer that was kept for this Idempotency-Key was erased with the rows that it may have had',
+    hint: 'Send the request with a new key.',
+    code: 'erased',
+  }),
+}
+
+/**
+ * Takes away the answers that are kept for keys and may show rows, in the transaction of the erasure: those of SQL that gave
+ * predictions. An answer to a command has the command's stream, and shows a resource; it stays.
+ */
+export const prepareEraseReplies = (db: Connection): ((erasure: DataErased) => void) => {
+  const replace = db.prepare<[string]>(
+    `UPDATE answers SET answer = json_set(answer, '$.reply', json(?)) WHERE answer ->> '$.reply' IS NOT NULL AND answer ->> '$.stream' IS NULL`,
+  )
+  return ({ what }) => {
+    if (what !== 'secrets') replace.run(JSON.stringify(reply))
+  }
+}

@@ -1,0 +1,214 @@
+import { v4 as uuidv4 } from 'uuid'
+import { Problem } from '../../errors.js'
+import { limits } from '../../limits.js'
+import type { Vault } from '../../vault/vault.js'
+import type { Batch, Changed } from '../log.js'
+import { Drain } from './drain.js'
+import { payloadReader, payloadStates, type PayloadReader } from './payloads.js'
+import { tryToWrite } from './probe.js'
+import { EventReads } from './reads.js'
+import { ensureResources } from './rebuild.js'
+import { openForWriting, prepareErasedAt, type Connection } from './schema.js'
+import { causeOf, isStorageError, storageFailed } from './storage-error.js'
+
+export type QueueOptions = {
+  file: string
+  vault: Vault
+  pragmas?: readonly string[]
+  /** Hears of each transaction when it is over. */
+  onBatch?: (batch: Batch) => void
+  /** How long after a failed write another one is tried, when somebody asks; a limit unless given. */
+  probeIntervalMs?: number
+}
+
+/** The log's file while it is open, with everything that is prepared on it. */
+type Open = {
+  db: Connection
+  drain: Drain
+  events: EventReads
+  payload: PayloadReader
+  payloadState: ReturnType<typeof payloadStates>
+  erasedAt: () => number
+}
+
+/** Something to do in a turn of the drain, which gives what answers it once it is on the disk. */
+type Waiting = { carryOut: (open: Open) => () => void; reject: (error: unknown) => void }
+
+const stopping = () => new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 })
+
+/**
+ * The log's file and who waits to write to it. All that wait while a transaction runs share the next one; each is answered when
+ * its transaction is on the disk. When the storage fails, the whole transaction is refused, and the next one opens the file anew.
+ */
+export class Queue {
+  #open: Open | undefined
+  #waiting: Waiting[] = []
+  #scheduled = false
+  #closing = false
+  #closed = false
+  readonly #listeners = new Set<(position: number, changed: Changed) => void>()
+  readonly #options: QueueOptions
+  /** Why the last attempt to write failed, and when that was. */
+  #failure: { cause: string; at: number } | undefined
+
+  constructor(options: QueueOptions) {
+    this.#options = options
+  }
+
+  /** Does something in the next transaction. @throws Problem when it is refused, too many wait, or the storage fails */
+  inTurn<T>(work: (open: Open) => T): Promise<T> {
+    if (this.#closing) return Promise.reject(stopping())
+    if (this.#waiting.length >= limits.queueMaxCommands)
+      return Promise.reject(
+        new Problem('busy', 'Busy', `${limits.queueMaxCommands} commands are waiting already`, { retryAfterSeconds: 1 }),
+      )
+    return new Promise((resolve, reject) => {
+      const carryOut = (open: Open) => {
+        const outcome = work(open)
+        return () => resolve(outcome)
+      }
+      this.#waiting.push({ carryOut, reject })
+      this.#schedule()
+    })
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      this.#runBatch()
+      if (this.#waiting.length > 0) this.#schedule()
+    })
+  }
+
+  #runBatch(): void {
+    const batch = this.#waiting.splice(0, limits.batchMaxCommands)
+    if (batch.length === 0) return // close() was quicker
+    const answers: (() => void)[] = []
+    const began = performance.now()
+    try {
+      const open = this.connect()
+      open.drain.begin()
+      for (const { carryOut, reject } of batch)
+        try {
+          answers.push(carryOut(open))
+        } catch (error) {
+          if (isStorageError(error)) throw error
+          answers.push(() => reject(error))
+        }
+      open.drain.commit()
+    } catch (error) {
+      this.#giveUp(batch, error)
+      this.#tell({ commands: batch.length, began, failed: true, events: [] })
+      return
+    }
+    // Only what is on the disk is answered.
+    for (const answer of answers) answer()
+    const { tail, changed, written } = this.connect().drain
+    // A transaction of refusals alone does not reach the disk, and tells nothing of it.
+    if (written.length > 0) this.#failure = undefined
+    this.#tell({ commands: batch.length, began, failed: false, events: written })
+    if (changed.size > 0) this.#announce(tail.position, changed)
+  }
+
+  /** After a failure of the storage the whole batch is refused; the next one opens the file anew and checks its end. */
+  #giveUp(batch: Waiting[], error: unknown): void {
+    try {
+      this.#open?.drain.abandon()
+    } catch {
+      // Closing gives up what could not be rolled back.
+    }
+    try {
+      this.disconnect()
+    } catch {
+      this.#open = undefined
+    }
+    this.#failure = { cause: causeOf(error), at: performance.now() }
+    const problem = storageFailed('written', error)
+    for (const { reject } of batch) reject(problem)
+  }
+
+  #tell({ began, ...batch }: Omit<Batch, 'seconds'> & { began: number }): void {
+    this.#options.onBatch?.({ ...batch, seconds: (performance.now() - began) / 1000 })
+  }
+
+  /** What is committed stays so, whatever a listener makes of it: its fault stops neither the log nor the other listeners. */
+  #announce(position: number, changed: Changed): void {
+    for (const listener of this.#listeners)
+      try {
+        listener(position, changed)
+      } catch (error) {
+        process.emitWarning(error instanceof Error ? (error.stack ?? error.message) : String(error))
+      }
+  }
+
+  onCommitted(listener: (position: number, changed: Changed) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** A read that the storage fails is refused in a way the caller can act on. */
+  read<T>(read: (open: Open) => T): T {
+    try {
+      return read(this.connect())
+    } catch (error) {
+      if (!isStorageError(error)) throw error
+      throw storageFailed('read', error)
+    }
+  }
+
+  /** How many wait, and why the file cannot be written, if so: after a while that is tried again. */
+  health(): { queued: number; unwritable: string | undefined } {
+    const failed = this.#failure
+    if (failed && performance.now() - failed.at >= (this.#options.probeIntervalMs ?? limits.logProbeIntervalMs)) this.#probe()
+    return { queued: this.#waiting.length, unwritable: this.#failure && `the log could not be written: ${this.#failure.cause}` }
+  }
+
+  /** Tries whether the disk takes something again. */
+  #probe(): void {
+    try {
+      tryToWrite(this.connect().db)
+      this.#failure = undefined
+    } catch (error) {
+      this.#giveUp([], error)
+    }
+  }
+
+  /** Opens the file unless it is open. @throws Error when it is not a log, or its end is broken */
+  connect(): Open {
+    if (this.#open) return this.#open
+    if (this.#closed) throw stopping()
+    const { file, vault, pragmas = [] } = this.#options
+    const db = openForWriting(file, uuidv4)
+    try {
+      for (const pragma of pragmas) db.pragma(pragma)
+      ensureResources(db)
+      this.#open = {
+        db,
+        drain: new Drain(db, vault),
+        events: new EventReads(db),
+        payload: payloadReader(db, vault),
+        payloadState: payloadStates(db),
+        erasedAt: prepareErasedAt(db),
+      }
+      return this.#open
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  }
+
+  disconnect(): void {
+    this.#open?.db.close()
+    this.#open = undefined
+  }
+
+  /** Carries out what waits, then closes the file; whatever is asked afterwards is refused. */
+  close(): void {
+    this.#closing = true
+    while (this.#waiting.length > 0) this.#runBatch()
+    this.#closed = true
+    this.disconnect()
+  }
+}
