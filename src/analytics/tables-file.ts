@@ -1,4 +1,3 @@
-import { DuckDBInstance, type Json } from '@duckdb/node-api'
 import { renameSync, rmSync } from 'node:fs'
 import type { DataPaths } from '../log/data-directory.js'
 
@@ -14,21 +13,4 @@ export const removeTables = ({ analytics }: DataPaths): void => {
 export const exchangeTables = ({ analytics }: DataPaths, copy: string): void => {
   for (const suffix of ['.wal', '.tmp']) rmSync(`${analytics}${suffix}`, { recursive: true, force: true })
   renameSync(copy, analytics)
-}
-
-/**
- * Where the tables in a file stand, which nobody has open for writing: `[position, leaf, fingerprint]`, in one row where they are whole.
- *
- * @throws Error of DuckDB's when the file cannot be read
- */
-export const readStanding = async (file: string): Promise<Json[][]> => {
-  const instance = await DuckDBInstance.create(file, { access_mode: 'READ_ONLY' })
-  try {
-    const connection = await instance.connect()
-    const read = await connection.runAndReadAll('SELECT position, leaf, fingerprint FROM ledger.checkpoint')
-    connection.closeSync()
-    return read.getRowsJson()
-  } finally {
-    instance.closeSync()
-  }
 }

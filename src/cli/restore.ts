@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { applyErasures, readErasures } from '../backup/later-erasures.js'
+import { readManifest } from '../backup/manifest.js'
 import { restoreBackup } from '../backup/restore.js'
 import { ConfigError, type Config } from '../config.js'
 import { Blobs } from '../files/blobs.js'
@@ -69,11 +70,12 @@ const headKeyNeeded = (paths: DataPaths, given: Buffer | undefined): string[] =>
 export const restore = async (config: Config, { backup, into, heads, vkey, erasures }: RestoreOptions, out: Output): Promise<number> => {
   const paths = dataPaths(into === undefined ? config.dataDirectory : resolve(into))
   const keys = findMasterKeys(paths, config.masterKeys)
+  const { position: upTo } = readManifest(resolve(backup))
   const restored = await restoreBackup({
     backup: resolve(backup),
     into: paths.root,
     check: async (staged, head) => {
-      if ((await verify({ ...config, dataDirectory: staged.root }, { heads: [head, ...heads], vkey }, out)) !== 0) return false
+      if ((await verify({ ...config, dataDirectory: staged.root }, { heads: [head, ...heads], vkey, upTo }, out)) !== 0) return false
       if (erasures !== undefined) await erase(staged, keys, erasures, out)
       return true
     },

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { readRebuilds } from '../analytics/rebuilds.js'
-import { readStanding } from '../analytics/tables-file.js'
+import { readStanding } from '../analytics/standing.js'
 import { ConfigError, type Config } from '../config.js'
 import { checkDataDirectory, type DataPaths } from '../log/data-directory.js'
 import { openForReading } from '../log/sqlite/schema.js'

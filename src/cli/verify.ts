@@ -15,6 +15,8 @@ export type VerifyOptions = {
   heads: readonly string[]
   /** The verifier key that the heads must be signed with; the log's own, as it notes them, where none is given. */
   vkey: string | undefined
+  /** Up to where the log can be known to go, when it is a copy of an earlier time: newer heads say nothing of it. */
+  upTo?: number
 }
 
 /** The keys that a head may be signed with: the one that was given, or those that the log itself notes. */
@@ -41,7 +43,7 @@ const faultOf = ({ note }: ReadHead, keys: readonly NoteVerifier[]): string | un
 }
 
 /** `mindledger verify [--head file]…`: walks the whole log; exit status 0 only when everything holds. */
-export const verify = async (config: Config, { heads: files, vkey }: VerifyOptions, out: Output): Promise<number> => {
+export const verify = async (config: Config, { heads: files, vkey, upTo = Infinity }: VerifyOptions, out: Output): Promise<number> => {
   const paths = checkDataDirectory(config.dataDirectory)
   const blobs = new Blobs(paths.blobs)
   const heads = files.flatMap(readHeads)
@@ -50,12 +52,13 @@ export const verify = async (config: Config, { heads: files, vkey }: VerifyOptio
     const fault = faultOf(read, keys)
     return fault === undefined ? [] : [`the head of position ${read.head.position} proves nothing: ${fault}`]
   })
+  const newer = heads.filter(({ head }) => head.position > upTo)
   const result = await verifyLog({
     logFile: paths.log,
     masterKeys: ownMasterKeys(config, paths),
     blobHash: async (hash) => ((await blobs.has(hash)) ? hashFile(blobs.path(hash)) : undefined),
     onProgress: (position) => out.progress(`${position} events`),
-    kept: heads.filter((read) => faultOf(read, keys) === undefined).map(({ head }) => head),
+    kept: heads.filter((read) => !newer.includes(read) && faultOf(read, keys) === undefined).map(({ head }) => head),
   })
   for (const fault of faults) out.line(fault)
   for (const { position, what } of result.findings) out.line(position === null ? what : `position ${position}: ${what}`)
@@ -65,6 +68,8 @@ export const verify = async (config: Config, { heads: files, vkey }: VerifyOptio
   const { readable, erased } = result.payloads
   out.line(`payloads: ${readable} readable, ${erased} erased`)
   for (const line of provenPart(result)) out.line(line)
+  const newest = Math.max(...newer.map(({ head: kept }) => kept.position))
+  if (newer.length > 0) out.line(`Heads up to position ${newest} were kept, too: what came after position ${upTo} is not in this copy.`)
   return ok ? 0 : 1
 }
 

@@ -107,6 +107,29 @@ test('a replay of it gives the tables that the service follows it with', async (
   followed.closeSync()
 }, 60_000)
 
+test('it verifies, is backed up and restored before today’s build has opened it; heads that are newer than the backup do no harm', async () => {
+  const directory = copyOf('unopened')
+  const backup = join(place.path, 'backup')
+  expect(await mindledger(['verify'], { DATA_DIR: directory })).toMatchObject({ code: 0 })
+  expect(await mindledger(['backup', '--into', backup], { DATA_DIR: directory })).toMatchObject({ code: 0 })
+
+  const service = await start(directory)
+  await send(service.url, 'POST', '/api/projects', { project: { name: 'after_the_backup' } })
+  const newer = join(place.path, 'newer-head.txt')
+  writeFileSync(newer, String((await send(service.url, 'GET', '/api/log/checkpoint')).body))
+  const forged = join(place.path, 'forged-head.txt')
+  writeFileSync(forged, String((await send(service.url, 'GET', '/api/log/checkpoint?size=5')).body).replace('\n5\n', '\n6\n'))
+  await service.close()
+
+  const into = join(place.path, 'restored')
+  const env = { DATA_DIR: into, PORT: '0' }
+  expect(await mindledger(['restore', backup, '--head', forged], env)).toMatchObject({ code: 1 })
+  const restored = await mindledger(['restore', backup, '--head', newer], env)
+  expect(restored).toMatchObject({ code: 0 })
+  expect(restored.out).toContain('is not in this copy')
+  expect(await mindledger(['verify', '--head', newer], env)).toMatchObject({ code: 1 })
+}, 60_000)
+
 test('a directory of a newer format is refused by every command, and left as it is', async () => {
   const directory = copyOf('newer')
   writeFileSync(join(directory, 'FORMAT'), '2\n')

@@ -26,10 +26,15 @@ export const truncateWal = (db: Connection): boolean => {
 export const wipe = async (connection: () => Connection, signal?: AbortSignal): Promise<void> => {
   while (!truncateWal(connection())) {
     if (signal?.aborted)
-      throw new Problem('busy', 'Stopping', 'the service is stopping while another process reads the log; what was erased is in its files', {
-        hint: 'It cannot be read any more, and is taken out of the files after the next start.',
-        retryAfterSeconds: 5,
-      })
+      throw new Problem(
+        'busy',
+        'Stopping',
+        'the service is stopping while another process reads the log; what was erased is in its files',
+        {
+          hint: 'It cannot be read any more, and is taken out of the files after the next start.',
+          retryAfterSeconds: 5,
+        },
+      )
     await sleep(retryMs)
   }
 }

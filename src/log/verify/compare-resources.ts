@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { hasLinks, linksOf } from '../../../events/catalogue.js'
 import { foldName } from '../../../events/common.js'
+import { codeFingerprint } from '../../../events/fingerprint.js'
 import { projectOf } from '../sqlite/resource-table.js'
-import type { Connection } from '../sqlite/schema.js'
+import { readMeta, type Connection } from '../sqlite/schema.js'
 import { firstLine, type Findings } from './findings.js'
 import type { Folded } from './meaning-walk.js'
 
@@ -25,9 +26,10 @@ const textOf = (stream: string, { kind, id, version, created_at, updated_at, sta
   `${stream}\t${kind}\t${projectOf(state)}\t${foldName(state.name)}\t${id}\t${version}\t` +
   `${created_at}\t${updated_at}\t${JSON.stringify(state)}\tintegerinteger`
 
-/** Compares `resources` and `links` with the states that the events gave. */
+/** Compares `resources` and `links` with the states that the events gave. What another release built is built anew before it is used. */
 export const compareResources = (db: Connection, resources: ReadonlyMap<string, Folded>, findings: Findings): void => {
   try {
+    if (readMeta(db, 'resources_built_by') !== codeFingerprint()) return
     compareRows(db, resources, findings)
     compareLinks(db, resources, findings)
   } catch (error) {
