@@ -2,14 +2,7 @@ import type { RequestHandler } from 'express'
 import { Problem } from '../errors.js'
 
 /** Paths of the public service that this one does not have, and what to use instead. `listed` is how README names them. */
-export const notBuilt: readonly { path: RegExp; method?: string; listed: readonly string[]; what: string; instead: string }[] = [
-  {
-    path: /^\/projects\/[^/]+\/models\/[^/]+\/?$/,
-    method: 'PUT',
-    listed: ['`PUT /api/projects/<project>/models/<model>`'],
-    what: 'editing of a trained model',
-    instead: 'RETRAIN project.model USING … over POST /api/sql/query makes a new version.',
-  },
+export const notBuilt: readonly { path: RegExp; listed: readonly string[]; what: string; instead: string }[] = [
   {
     path: /^\/projects\/[^/]+\/knowledge_bases(\/|$)/,
     listed: ['knowledge bases'],
@@ -67,7 +60,7 @@ export const notBuilt: readonly { path: RegExp; method?: string; listed: readonl
 ]
 
 export const refuseNotBuilt: RequestHandler = (req, _res, next) => {
-  const known = notBuilt.find(({ path, method = req.method }) => method === req.method && path.test(req.path))
+  const known = notBuilt.find(({ path }) => path.test(req.path))
   if (known) throw new Problem('not_built', 'Not available', `this service does not have ${known.what}`, { hint: known.instead })
   next()
 }
