@@ -108,6 +108,12 @@ test('a client that goes away ends its query, even one that cannot be interrupte
   expect(bench.analytics.status().restarts).toBe(1)
 }, 60_000)
 
+/** What follows from the log alone: where the log stood when a file was begun is the file's own. */
+const follow = async (database: DuckDBInstance) => {
+  const { checkpoint = [], ...tables } = await dump(database)
+  return { ...tables, checkpoint: checkpoint.map((row) => ({ ...(row as object), begun_at: undefined })) }
+}
+
 test('killed again and again while it projects, the process comes to the same tables as one replay', async () => {
   bench = await Bench.open({}, ({ log }) => {
     for (let n = 1; n <= 300; n++) log.append(...Array.from({ length: 100 }, (_, i) => skill(100 * n + i)))
@@ -124,7 +130,7 @@ test('killed again and again while it projects, the process comes to the same ta
   const projected = await DuckDBInstance.create(join(bench.directory, 'analytics.duckdb'))
   const replayed = await DuckDBInstance.create(':memory:')
   await replay({ events: bench.log.log, payloads: bench.log.log, database: replayed })
-  expect(await dump(projected)).toEqual(await dump(replayed))
+  expect(await follow(projected)).toEqual(await follow(replayed))
   projected.closeSync()
 }, 120_000)
 
