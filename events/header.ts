@@ -1,15 +1,10 @@
+import type { Envelope } from './envelope.js'
+
 /**
  * What stands before the data of a stored event, read without parsing the whole. Texts are kept as JSON writes them:
  * `actor` is without its quotes, `request`, `correlation`, `causation` and `traceparent` with theirs, or `null`.
  */
-export type Header = {
-  position: number
-  stream: string
-  version: number
-  type: string
-  schema: number
-  recorded_at: string
-  actor: string
+export type Header = Pick<Envelope, 'position' | 'stream' | 'version' | 'type' | 'schema' | 'recorded_at' | 'actor'> & {
   source: string
   request: string
   correlation: string
@@ -23,8 +18,22 @@ const string = '[^"\\\\]*(?:\\\\.[^"\\\\]*)*'
 const nullable = `null|"${string}"`
 
 // The order of an envelope's keys is part of what is hashed, so it can be relied on.
+const beginning = `^\\{"position":(\\d+),"stream":"([^"\\\\]+)","version":(\\d+),"type":"(\\w+)","schema":(\\d+),"recorded_at":"`
+
+const kind = new RegExp(beginning)
+
+/**
+ * Reads no more than what kind of event a stored text is; undefined when it is not that of an event.
+ *
+ * @example readKind('{"position":1,"stream":"…","version":1,"type":"SkillCreated",…') // { position: 1, type: 'SkillCreated', schema: 1 }
+ */
+export const readKind = (text: string): Pick<Header, 'position' | 'type' | 'schema'> | undefined => {
+  const [, position, , , type, schema] = kind.exec(text) ?? []
+  return type === undefined ? undefined : { position: Number(position), type, schema: Number(schema) }
+}
+
 const layout = new RegExp(
-  `^\\{"position":(\\d+),"stream":"([^"\\\\]+)","version":(\\d+),"type":"(\\w+)","schema":(\\d+),"recorded_at":"([^"]+)"` +
+  `${beginning}([^"]+)"` +
     `,"actor":"(${string})","source":"(\\w+)","request":(${nullable}),"correlation":(${nullable}),"causation":(${nullable})` +
     `(?:,"traceparent":(${nullable}))?,"data":`,
 )
@@ -37,7 +46,7 @@ const layout = new RegExp(
 export const readHeader = (text: string): Header | undefined => {
   const found = layout.exec(text)
   if (!found) return undefined
-  const [beginning, position, stream = '', version, type = '', schema, recorded_at = '', actor = '', source = ''] = found
+  const [before, position, stream = '', version, type = '', schema, recorded_at = '', actor = '', source = ''] = found
   return {
     position: Number(position),
     stream,
@@ -51,6 +60,6 @@ export const readHeader = (text: string): Header | undefined => {
     correlation: found[10] ?? 'null',
     causation: found[11] ?? 'null',
     traceparent: found[12],
-    dataAt: beginning.length,
+    dataAt: before.length,
   }
 }

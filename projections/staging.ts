@@ -1,6 +1,7 @@
 import type { DuckDBAppender, DuckDBConnection } from '@duckdb/node-api'
 import { catalogue, currentSchema, upcast } from '../events/catalogue.js'
 import { parseEnvelope, renderEnvelope, type Envelope } from '../events/envelope.js'
+import { readKind } from '../events/header.js'
 import { erasedPayloadsOf, payloadsOf } from '../events/references.js'
 import { ProjectionError } from './problem.js'
 
@@ -21,15 +22,12 @@ export const takeApart = `CREATE OR REPLACE TEMP TABLE batch AS
     FROM incoming
   )`
 
-// The order of an envelope's keys is part of what is hashed, so the beginning of a text can be relied on.
-const beginning = /^\{"position":(\d+),"stream":"[^"\\]+","version":\d+,"type":"(\w+)","schema":(\d+),"recorded_at":"/
-
-const readBeginning = ({ position, text }: StoredEvent): { type: string; schema: number } => {
-  const [, written, type, schema] = beginning.exec(text) ?? []
-  if (type === undefined) throw new ProjectionError(position, 'its text is not that of an event')
-  if (Number(written) !== position) throw new ProjectionError(position, `its text was written for position ${String(written)}`)
-  if (!catalogue.has(type)) throw new ProjectionError(position, `this release knows no events of type ${type}`)
-  return { type, schema: Number(schema) }
+const kindOf = ({ position, text }: StoredEvent): { type: string; schema: number } => {
+  const kind = readKind(text)
+  if (!kind) throw new ProjectionError(position, 'its text is not that of an event')
+  if (kind.position !== position) throw new ProjectionError(position, `its text was written for position ${kind.position}`)
+  if (!catalogue.has(kind.type)) throw new ProjectionError(position, `this release knows no events of type ${kind.type}`)
+  return kind
 }
 
 const parsed = ({ position, text }: StoredEvent): Envelope => {
@@ -66,7 +64,7 @@ const projectedPayloads = (event: StoredEvent, type: string): string[] => {
  * @example prepareEvent({ position: 1, text: '{"position":1,…' }) // { position: 1, type: 'SkillCreated', stored: '…', text: '…', payloads: [] }
  */
 export const prepareEvent = (event: StoredEvent): PreparedEvent => {
-  const { type, schema } = readBeginning(event)
+  const { type, schema } = kindOf(event)
   const text = schema === currentSchema(type) ? event.text : inTodaysSchema(event)
   return { position: event.position, type, stored: event.text, text, payloads: projectedPayloads({ ...event, text }, type) }
 }
