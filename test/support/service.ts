@@ -59,6 +59,25 @@ export const startTestService = async (
   return { service, url: service.url, directory: directory.path, stop }
 }
 
+/** A directory on which a test starts and stops the service in this process as often as it likes. */
+export const restartable = () => {
+  const directory = temporaryDirectory()
+  let service: Service | undefined
+  const stop = async (): Promise<void> => {
+    await service?.close()
+    service = undefined
+  }
+  const start = async (environment: Record<string, string> = {}): Promise<string> => {
+    service = await startService(readConfig({ PORT: '0', DATA_DIR: directory.path, ...environment }), pino({ level: 'silent' }))
+    return service.url
+  }
+  const remove = async (): Promise<void> => {
+    await stop()
+    directory.remove()
+  }
+  return { path: directory.path, running: (): Service | undefined => service, start, stop, remove }
+}
+
 /** The service as it is started for real, in a process that can be killed. */
 export const spawnService = async (
   directory: string,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Erased } from '../../../src/erasure/erasures.js'
 import { Blobs } from '../../../src/files/blobs.js'
 import { hashFile } from '../../../src/files/disk.js'
 import { verifyLog } from '../../../src/log/verify.js'
@@ -18,15 +19,6 @@ beforeAll(async () => {
 })
 afterAll(() => at.stop())
 
-type Erased = {
-  positions: number[]
-  payloads: number
-  rows: number
-  blobs: string[]
-  already_erased: number
-  shared_with: string[]
-  also_in: string[]
-}
 const erase = async (body: object, headers: Record<string, string> = {}) => {
   const { status, body: answer, headers: said } = await send(at.url, 'POST', '/api/log/erasures', body, headers)
   return { status, said, ...(answer as Erased & { detail?: string; title?: string }) }

@@ -1,32 +1,16 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { projections } from '../../../projections/all.js'
-import { readConfig } from '../../../src/config.js'
 import { dataPaths } from '../../../src/log/data-directory.js'
-import { startService, type Service } from '../../../src/main.js'
 import { until } from '../../support/analytics.js'
-import { send, sql, temporaryDirectory } from '../../support/service.js'
+import { restartable, send, sql } from '../../support/service.js'
 import { appendUnfitEvent } from '../../support/unfit-event.js'
 
-let place: ReturnType<typeof temporaryDirectory>
-let service: Service | undefined
+let place: ReturnType<typeof restartable>
 beforeEach(() => {
-  place = temporaryDirectory()
+  place = restartable()
 })
-afterEach(async () => {
-  await stop()
-  place.remove()
-})
-
-const start = async (): Promise<string> => {
-  service = await startService(readConfig({ PORT: '0', DATA_DIR: place.path }), pino({ level: 'silent' }))
-  return service.url
-}
-const stop = async () => {
-  await service?.close()
-  service = undefined
-}
+afterEach(() => place.remove())
 
 const columns = 'name, tables, position, lag, rebuilds, last_rebuilt_at, last_rebuild_reason, last_error, state'
 /** The rows as objects. */
@@ -38,7 +22,7 @@ const rows = async (url: string, query = `SELECT ${columns} FROM log.projections
 const skill = (url: string, name: string) => send(url, 'POST', '/api/projects/mindsdb/skills', { skill: { name, type: 'sql', params: {} } })
 
 test('each projection is a row that says what it keeps and how far it is, beside other tables too', async () => {
-  const url = await start()
+  const url = await place.start()
   await skill(url, 'one')
   await until(async () => (await rows(url))[0]?.['lag'] === 0)
   const all = await rows(url)
@@ -67,29 +51,29 @@ test('each projection is a row that says what it keeps and how far it is, beside
 
 test('rebuilds are counted with their reasons across restarts, and a first build is none', async () => {
   const paths = dataPaths(place.path)
-  await skill(await start(), 'one')
+  await skill(await place.start(), 'one')
   const restart = async (spoil: () => void) => {
-    await stop()
+    await place.stop()
     spoil()
-    const [row] = await rows(await start())
+    const [row] = await rows(await place.start())
     return [row?.['rebuilds'], row?.['last_rebuild_reason']]
   }
   expect(await restart(() => undefined)).toEqual([0, null])
   expect(await restart(() => rmSync(paths.analytics))).toEqual([1, 'missing file'])
   expect(await restart(() => writeFileSync(paths.analytics, 'no database at all'))).toEqual([2, 'damaged file'])
   expect(await restart(() => undefined)).toEqual([2, 'damaged file'])
-  await stop()
-  const url = await start()
+  await place.stop()
+  const url = await place.start()
   const [row] = await rows(url)
   expect(Date.now() - Date.parse(`${String(row?.['last_rebuilt_at']).replace(' ', 'T')}Z`)).toBeLessThan(60_000)
   expect(await rows(url, `SELECT count(*) AS n FROM skills`)).toEqual([{ n: 1 }])
 })
 
 test('projections that an event stopped say so in SQL, which answers nothing else; and REST goes on', async () => {
-  await skill(await start(), 'one')
-  await stop()
+  await skill(await place.start(), 'one')
+  await place.stop()
   const position = appendUnfitEvent(dataPaths(place.path).log)
-  const url = await start()
+  const url = await place.start()
   await skill(url, 'two')
   const refused = await sql(url, 'SELECT * FROM skills')
   expect(refused.error_message).toContain(`The event at position ${position} cannot be projected`)
@@ -120,14 +104,14 @@ test('projections that an event stopped say so in SQL, which answers nothing els
 })
 
 test('a process that is gone, or cannot start, keeps nobody from asking how the projections stand', async () => {
-  const url = await start()
+  const url = await place.start()
   await skill(url, 'one')
   expect(await rows(url, 'SELECT count(*) AS n FROM skills')).toEqual([{ n: 1 }])
   // A file in the place of the directory that it spills to: each process ends as soon as it has begun.
   const { temporary } = dataPaths(place.path)
   rmSync(temporary, { recursive: true })
   writeFileSync(temporary, '')
-  process.kill(service?.analyticsPid() ?? 0, 'SIGKILL')
+  process.kill(place.running()?.analyticsPid() ?? 0, 'SIGKILL')
   await until(async () => {
     const [row] = await rows(url)
     return row?.['state'] === 'stopped' && String(row['last_error']).includes('not a directory')

@@ -1,36 +1,21 @@
 import Database from 'better-sqlite3'
 import { request } from 'node:http'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { pino } from 'pino'
 import { Ledger } from '../../../src/commands/ledger.js'
-import { readConfig } from '../../../src/config.js'
 import { dataPaths } from '../../../src/log/data-directory.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
-import { startService, type Service } from '../../../src/main.js'
 import { readVersion } from '../../../src/version.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { until } from '../../support/analytics.js'
 import { projectCreated, testKey, writes } from '../../support/log.js'
-import { send, temporaryDirectory } from '../../support/service.js'
+import { restartable, send } from '../../support/service.js'
 import { appendUnfitEvent } from '../../support/unfit-event.js'
 
-let place: ReturnType<typeof temporaryDirectory>
-let service: Service | undefined
+let place: ReturnType<typeof restartable>
 beforeEach(() => {
-  place = temporaryDirectory()
+  place = restartable()
 })
-afterEach(async () => {
-  await stop()
-  place.remove()
-})
-const start = async (environment: Record<string, string> = {}): Promise<string> => {
-  service = await startService(readConfig({ PORT: '0', DATA_DIR: place.path, ...environment }), pino({ level: 'silent' }))
-  return service.url
-}
-const stop = async () => {
-  await service?.close()
-  service = undefined
-}
+afterEach(() => place.remove())
 const logFile = () => dataPaths(place.path).log
 const skill = async (url: string, name: string) =>
   (await send(url, 'POST', '/api/projects/mindsdb/skills', { skill: { name, type: 'sql', params: {} } })).status
@@ -42,13 +27,13 @@ const ready = async (url: string) => {
 }
 
 test('a service that is well is alive and ready for all, and says so without a login', async () => {
-  const url = await start({ AUTH: 'session', AUTH_PASSWORD: 'x' })
+  const url = await place.start({ AUTH: 'session', AUTH_PASSWORD: 'x' })
   expect(await send(url, 'GET', '/api/health')).toMatchObject({
     status: 200,
     body: { status: 'ok', service: 'mindledger', version: readVersion() },
   })
   await until(async () => (await ready(url)).statuses[0] === 200)
-  const { position } = await service!.head()
+  const { position } = await place.running()!.head()
   expect(await ready(url)).toEqual({
     statuses: [200, 200, 200],
     body: { rest: { ready: true }, sql: { ready: true, position, lag: 0 }, log: { position, writable: true } },
@@ -58,7 +43,7 @@ test('a service that is well is alive and ready for all, and says so without a l
 })
 
 test('web pages under a name of their own learn nothing of a local service', async () => {
-  const { port } = new URL(await start())
+  const { port } = new URL(await place.start())
   for (const path of ['/health', '/ready', '/metrics']) {
     const status = await new Promise((resolve) => {
       request({ host: '127.0.0.1', port, path, headers: { host: 'evil.example' } }, (res) => resolve(res.resume().statusCode)).end()
@@ -68,10 +53,10 @@ test('web pages under a name of their own learn nothing of a local service', asy
 })
 
 test('a stopped projection is not ready for SQL, and says where; REST is', async () => {
-  await start()
-  await stop()
+  await place.start()
+  await place.stop()
   const position = appendUnfitEvent(logFile())
-  const url = await start()
+  const url = await place.start()
   expect(await skill(url, 'one')).toBe(201)
   const reason = `The event at position ${position} cannot be projected: this release knows no events of type SkillExploded.`
   await until(async () => JSON.stringify((await ready(url)).body).includes('projected'))
@@ -104,7 +89,7 @@ const poison = (on: boolean) => {
 }
 
 test('a log that could not be written is not ready for REST until a write succeeds; SQL is', async () => {
-  const url = await start()
+  const url = await place.start()
   await until(async () => (await ready(url)).statuses[0] === 200)
   poison(true)
   expect(await skill(url, 'refused')).toBe(503)
