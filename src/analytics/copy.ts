@@ -8,7 +8,7 @@ let copies = 0
  * Writes the tables as they are into a new file, which holds nothing else: no byte of a row that was deleted. The file must
  * lie where DuckDB may write, and must not be there yet. Gives the position of the log that the copy stands at.
  *
- * @example await copyTables(instance, '/data/tmp/tables/copy.duckdb') // 1200
+ * @example await copyTables(instance, 'copy.duckdb') // 1200
  */
 export const copyTables = async (instance: DuckDBInstance, into: string): Promise<number> => {
   const copy = `copy_${++copies}`

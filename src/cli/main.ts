@@ -181,7 +181,8 @@ const explained = (error: unknown): string | undefined => {
   return `the data directory cannot be used: ${error.message} (${code})`
 }
 
-// A reader that has seen enough (`| head -1`) closes the pipe. Like other tools: silence, and the status of SIGPIPE.
+// A reader that has seen enough (`| head -1`) closes the pipe. Like other tools: silence, and the status of SIGPIPE;
+// at once, as what the command still does would be for nobody.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   process.exit(128 + constants.signals.SIGPIPE)

@@ -21,5 +21,6 @@ const run = async (message: unknown): Promise<IngestAnswer> => {
 // Not an exit in good order: that would wait for DuckDB, which may be in the middle of anything.
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 process.once('message', (message) => {
+  // Told its answer, nobody waits for what a failed reading left open, which would keep the process alive.
   void run(message).then((answer) => process.send?.(answer, () => process.exit(0)))
 })

@@ -84,9 +84,11 @@ const send = (message: TrainMessage): void => {
 
 // Training must never be felt by those who are served meanwhile.
 setPriority(constants.priority.PRIORITY_LOW)
+// A query for rows may be under way, which would keep the process alive for nobody.
 process.on('disconnect', () => process.exit(1))
 process.once('message', (job: TrainJob) => {
   void run(job, send)
     .catch(failure)
+    // After a failure a query may be under way still.
     .then((last) => process.send?.(last, () => process.exit(0)))
 })
