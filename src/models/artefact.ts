@@ -5,7 +5,8 @@ import type { LinearTerm } from './linear/design.js'
 import type { ClassLabel, Task } from './task.js'
 import type { ColumnType } from './values.js'
 
-const magic = 'MLBOOST'
+/** How the artefacts of trees, of linear models and of their blends begin. */
+export const boostMagic = 'MLBOOST'
 const version = 1
 
 /** A column the model knows. One that is not used was constant or near-unique text when it was trained. */
@@ -67,7 +68,7 @@ const readNumbers = (reader: ByteReader): Float64Array => reader.array(Float64Ar
  */
 export const encodeArtefact = (model: Model): Uint8Array => {
   const writer = new ByteWriter()
-  writer.raw(new TextEncoder().encode(magic))
+  writer.raw(new TextEncoder().encode(boostMagic))
   writer.u16(version)
   writer.text(JSON.stringify(headerOf(model)))
   for (const edges of model.edges) writeNumbers(writer, edges)
@@ -81,7 +82,7 @@ export const encodeArtefact = (model: Model): Uint8Array => {
 /** The model that `encodeArtefact` wrote; bytes that are not one are an `internal` problem that says why. */
 export const decodeArtefact = (bytes: Uint8Array): Model => {
   const reader = new ByteReader(bytes, 'model artefact')
-  reader.expect(magic, version)
+  reader.expect(boostMagic, version)
   // The header is read by the version that wrote it, and the artefact's hash is checked before it comes here.
   const header = JSON.parse(reader.text()) as ReturnType<typeof headerOf>
   const edges = header.features.map(() => readNumbers(reader))

@@ -1,19 +1,21 @@
 import { Problem } from '../errors.js'
-import { loadPredictor, type Predictor } from './predictor.js'
 import { engineName, engineVersion, train, type TrainOptions, type TrainReport } from './train.js'
 import type { OnProgress } from './fit.js'
 import type { Matrix } from './matrix.js'
 
-/** A way to learn from a matrix and to predict with what was learned. */
+/** What a training gives: the bytes that predict, and what is to be known of them. */
+export type Trained = { artefact: Uint8Array; report: TrainReport }
+
+/** A way to learn from a matrix. What it learned is an artefact, which begins with a magic text of its own (`load.ts`). */
 export type Engine = {
   name: string
   /** Stored with each model: another version may give other bytes for the same data and seed. */
   version: string
-  train: (matrix: Matrix, options: TrainOptions, onProgress?: OnProgress) => { artefact: Uint8Array; report: TrainReport }
-  load: (artefact: Uint8Array) => Predictor
+  /** Trains a model; runs in a process of its own. Problems say what of the data or the options cannot be learned from. */
+  train: (matrix: Matrix, options: TrainOptions, onProgress: OnProgress) => Promise<Trained> | Trained
 }
 
-const boostedTrees: Engine = { name: engineName, version: engineVersion, train, load: loadPredictor }
+const boostedTrees: Engine = { name: engineName, version: engineVersion, train }
 
 /** The engines by the names that users write. Existing clients ask for `lightwood`; `auto` leaves the choice to us. */
 export const engines: ReadonlyMap<string, Engine> = new Map([

@@ -2,7 +2,8 @@ import { LRUCache } from 'lru-cache'
 import { Problem } from '../errors.js'
 import type { Blobs } from '../files/blobs.js'
 import { limits } from '../limits.js'
-import { loadPredictor, type Predictor } from './predictor.js'
+import { loadModel } from './load.js'
+import type { Predictor } from './predictor.js'
 
 /**
  * Trained models in memory, by the hash of their artefact: each is read once and serves until others push it out.
@@ -33,7 +34,7 @@ export class ModelStore {
       throw new Problem('not_ready', 'Model is not ready', `the artefact ${artefact} of this model is not in the data directory`, {
         hint: 'Restore the blob from a backup, or RETRAIN the model.',
       })
-    const predictor = loadPredictor(await this.blobs.read(artefact))
+    const predictor = loadModel(await this.blobs.read(artefact))
     this.#loaded.set(artefact, predictor)
     return predictor
   }
