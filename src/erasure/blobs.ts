@@ -7,7 +7,7 @@ import type { Log } from '../log/log.js'
 import { baseVersionKey } from '../models/fine-tuning.js'
 import { emptyPlan, type Plan } from './plan.js'
 import { resourceStream } from './secrets.js'
-import { eventsWith, streamEvents } from './walk.js'
+import { eventsWith, streamEvents } from '../log/walk.js'
 
 type Reading = Pick<Log, 'readAll' | 'readStream' | 'payloadState' | 'resources'>
 

@@ -4,7 +4,7 @@ import { wrong } from '../errors.js'
 import type { Log } from '../log/log.js'
 import { streamOf } from '../log/stream-of.js'
 import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
-import { eventsWith, streamEvents } from './walk.js'
+import { eventsWith, streamEvents } from '../log/walk.js'
 
 type Reading = Pick<Log, 'readAll' | 'readStream' | 'payloadState' | 'resources'>
 
