@@ -108,6 +108,17 @@ describe('rows of predictions', () => {
     expect((await verified()).findings).toEqual([])
   })
 
+  test('that were recorded in the microsecond before a time go, too', async () => {
+    await predict('just-before', 730)
+    const [[position] = []] = await rows(`SELECT position FROM log.predictions WHERE request = 'just-before'`)
+    const { body } = await send(at.url, 'GET', `/api/events/${String(position)}`)
+    const { recorded_at } = body as { recorded_at: string }
+    expect(await erase({ before: recorded_at })).toMatchObject({ subject: recorded_at })
+    expect(await predictions(`request = 'just-before'`)).toEqual([['just-before', '730', true]])
+    await erase({ before: recorded_at.replace(/\d{3}Z$/, (micro) => `${String(Number(micro.slice(0, 3)) + 1).padStart(3, '0')}Z`) })
+    expect(await predictions(`request = 'just-before'`)).toEqual([['just-before', null, false]])
+  })
+
   test('of what was never kept are not found; a body without one subject is refused', async () => {
     expect(await erase({ request: 'never' })).toMatchObject({ status: 404 })
     expect(await erase({ prediction: 1 })).toMatchObject({ status: 404 })
