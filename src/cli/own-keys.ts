@@ -28,14 +28,15 @@ const idOf = (key: Buffer): string => new MasterKey(key).id
  * The master keys at hand for reading a log, none or the right ones. With a wrong one everything sealed would look as if
  * somebody had damaged it, or be missing without a word.
  *
+ * @param logFile the log, where it does not stand beside the keys' files
  * @example verifyLog({ logFile: paths.log, masterKeys: ownMasterKeys(config, paths), blobHash })
  * @throws ConfigError when there are some, and the log's is not among them
  */
-export const ownMasterKeys = ({ masterKeys }: Pick<Config, 'masterKeys'>, paths: DataPaths): Buffer[] => {
+export const ownMasterKeys = ({ masterKeys }: Pick<Config, 'masterKeys'>, paths: DataPaths, logFile = paths.log): Buffer[] => {
   // A rotation beside this may change both between two looks.
   for (let looks = 1; ; looks++) {
     const keys = findMasterKeys(paths, masterKeys)
-    const { needed, previous } = keysOf(paths.log, keys)
+    const { needed, previous } = keysOf(logFile, keys)
     if (needed === undefined || keys.length === 0 || keys.some((key) => idOf(key) === needed)) return [...keys, ...previous]
     if (looks === 1) continue
     throw new ConfigError(
