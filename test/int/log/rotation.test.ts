@@ -157,6 +157,29 @@ describe('a rotation of the master key', () => {
       await open(paths, [second]).log.close()
     }))
 
+  test('is not held up by a payload whose key is damaged, which verify tells of before and afterwards', () =>
+    inDirectory(async (paths) => {
+      const opened = open(paths)
+      const [first = '', second = '', third = ''] = await writeSecrets(opened, 3)
+      const db = new Database(paths.log)
+      db.prepare('UPDATE payloads SET wrapped = zeroblob(length(wrapped)) WHERE hash = ?').run(second)
+      db.close()
+      const found = async () =>
+        (await verifyLog({ logFile: paths.log, masterKeys: findMasterKeys(paths) })).findings.map(({ what }) => what)
+      const damaged = ['the key of its payload is not one that was wrapped under the master key']
+      expect(await found()).toEqual(damaged)
+      await opened.rotation.begin(origin)
+      await opened.rotation.ended
+      expect(opened.rotation.status).toMatchObject({ payloads: 2, position: 4 })
+      expect([first, second, third].map((hash) => rowsOf(paths).find((row) => row.hash === hash)?.keyId)).toEqual([
+        opened.vault.keyId,
+        opened.rotation.status?.from,
+        opened.vault.keyId,
+      ])
+      expect(await found()).toEqual(damaged)
+      await opened.log.close()
+    }))
+
   test('that never began leaves the key in use', () =>
     inDirectory(async (paths) => {
       const opened = open(paths)
