@@ -81,6 +81,10 @@ describe('rows of predictions', () => {
     const again = await erase({ request: 'keyed' }, headers)
     expect({ ...again, said: 0 }).toEqual({ ...first, said: 0 })
     expect((await erase({ request: 'another' }, headers)).status).toBe(422)
+    // What shows no rows is told again after other erasures, too.
+    await predict('later', 691)
+    expect(await erase({ request: 'later' })).toMatchObject({ rows: 1 })
+    expect({ ...(await erase({ request: 'keyed' }, headers)), said: 0 }).toEqual({ ...first, said: 0 })
     expect((await erase({ request: 'keyed' }, { prefer: 'dry-run=no' })).status).toBe(400)
   })
 
