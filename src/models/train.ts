@@ -2,6 +2,8 @@ import type { Json } from '../../events/common.js'
 import { Problem, wrong } from '../errors.js'
 import { encodeArtefact, type Model, type ModelInput } from './artefact.js'
 import { flatten } from './boosting/forest.js'
+import { dealerOf } from './deal.js'
+import { classWeights } from './decision.js'
 import { defaultEngine } from './engine-names.js'
 import { fitInterval, type Interval } from './interval.js'
 import { fitModel, prepare, type Fitted, type Learners, type OnProgress, type Prepared } from './fit.js'
@@ -60,7 +62,15 @@ const fitResiduals = (prepared: Prepared, fitted: Fitted, level: number, onProgr
   return fitInterval(table, residuals, folds, plan.scale, { seed, level, onRound })
 }
 
-const modelOf = (prepared: Prepared, fitted: Fitted, interval: Interval | undefined, confidence: number, rounded: boolean): Model => {
+type Parts = {
+  prepared: Prepared
+  fitted: Fitted
+  interval: Interval | undefined
+  confidence: number
+  weights: Float64Array | undefined
+}
+
+const modelOf = ({ prepared, fitted, interval, confidence, weights }: Parts): Model => {
   const { task, table } = prepared
   const { kind, target, classes } = task
   const scale = interval?.scale && flatten(interval.scale.start, interval.scale.trees, table.features)
@@ -71,7 +81,8 @@ const modelOf = (prepared: Prepared, fitted: Fitted, interval: Interval | undefi
     classes,
     ...namedInputs(prepared),
     confidence,
-    rounded,
+    rounded: roundsOff(task),
+    classWeights: weights && [...weights],
     weight: fitted.weight,
     edges: table.features.map(({ edges }) => edges),
     trees: fitted.weight < 1 ? fitted.forest : undefined,
@@ -111,17 +122,21 @@ export const trainTable = (
   onProgress: OnProgress,
 ): Trained => {
   const seed = checkSeed(givenSeed)
-  const { confidence = 0.9 } = tableOptions.parse(readOptions(engine, options, said))
+  const asked = tableOptions.parse(readOptions(engine, options, said))
   onProgress({ phase: 'prepare', done: 0, total: 1 })
-  const task = defineTask(matrix, target, { withoutInputs: learners === 'none' })
-  const rounded = roundsOff(task)
-  const prepared = prepare(task, seed, { learners: learners === 'none' ? 'linear' : learners })
+  const constant = learners === 'none'
+  const dealer = dealerOf(asked, seed)
+  const task = defineTask(matrix, target, { ...asked, withoutInputs: constant })
+  const weights = classWeights(task, asked.class_weights)
+  const prepared = prepare(task, seed, { learners: constant ? 'linear' : learners, ...(dealer && { deal: dealer.deal }) })
   requireLinear(prepared)
   onProgress({ phase: 'prepare', done: 1, total: 1 })
   const fitted = fitModel(prepared, onProgress)
+  const confidence = asked.confidence ?? 0.9
   const interval = fitResiduals(prepared, fitted, confidence, onProgress)
-  const model = modelOf(prepared, fitted, interval, confidence, rounded)
-  return { artefact: encodeArtefact(model), report: reportOf({ name: engine, version: engineVersion }, prepared, fitted, model) }
+  const model = modelOf({ prepared, fitted, interval, confidence, weights })
+  const report = reportOf({ engine: { name: engine, version: engineVersion }, prepared, fitted, model, weights, dealer })
+  return { artefact: encodeArtefact(model), report }
 }
 
 /**
