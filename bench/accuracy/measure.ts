@@ -53,7 +53,7 @@ export const seededSplit =
     let hash = (Math.imul(row, 0x9e3779b1) ^ Math.imul(seed, 0x85ebca6b)) >>> 0
     hash = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b) >>> 0
     hash = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b) >>> 0
-    return ((hash ^ (hash >>> 16)) >>> 0) < 0.2 * 2 ** 32
+    return (hash ^ (hash >>> 16)) >>> 0 < 0.2 * 2 ** 32
   }
 
 const determination = (predicted: readonly number[], truth: readonly number[]): number => {
@@ -68,7 +68,10 @@ const areaUnderCurve = (scores: readonly number[], truth: readonly number[]): nu
   let [below, pairs, positives] = [0, 0, 0]
   for (let start = 0, end = 0; start < order.length; start = end) {
     let [zeros, ones] = [0, 0]
-    for (; end < order.length && scores[order[end]!] === scores[order[start]!]; end++) truth[order[end]!] === 1 ? ones++ : zeros++
+    for (; end < order.length && scores[order[end]!] === scores[order[start]!]; end++) {
+      if (truth[order[end]!] === 1) ones++
+      else zeros++
+    }
     pairs += ones * (below + zeros / 2)
     below += zeros
     positives += ones

@@ -1,7 +1,8 @@
 import { binFeature, binTable, type BinnedTable } from './boosting/bins.js'
+import { Crew } from './boosting/crew.js'
 import { crossFit, refit, type BoostingData, type CrossFit } from './boosting/cross-fit.js'
 import { flatten, type Forest } from './boosting/forest.js'
-import { logisticLoss, softmaxLoss, squaredLoss, type Loss } from './boosting/loss.js'
+import { lossOf, type Loss } from './boosting/loss.js'
 import type { Tree } from './boosting/tree.js'
 import { chooseWeight, mixed } from './blend.js'
 import { defineFeatures, featureValues, type Feature } from './features.js'
@@ -29,6 +30,8 @@ export type Prepared = {
   table: BinnedTable
   folds: Folds
   loss: Loss
+  /** The threads that work on the folds; to be closed when everything is fitted. */
+  crew: Crew
 }
 
 /** Out-of-fold predictions of the blend: values for regression, otherwise the probabilities of all classes row by row. */
@@ -41,8 +44,6 @@ export type Fitted = {
   weight: number
   predictions: Float64Array
 }
-
-const lossOf = (classes: number): Loss => (classes === 0 ? squaredLoss : classes === 2 ? logisticLoss : softmaxLoss(classes))
 
 const smallestClass = ({ labels, classes }: Task): number =>
   classSizes(labels, classes.length).reduce((smallest, size) => Math.min(smallest, size), labels.length)
@@ -63,7 +64,7 @@ const sampled = (task: Task, rows: number): Task => {
 }
 
 /** Plans the training of a task and bins its features. */
-export const prepare = (whole: Task, seed: number): Prepared => {
+export const prepare = (whole: Task, seed: number, threads?: number): Prepared => {
   const features = defineFeatures(whole.inputs)
   const plan = makePlan({
     rows: whole.matrix.rows,
@@ -79,7 +80,7 @@ export const prepare = (whole: Task, seed: number): Prepared => {
     features.map((feature, index) => binFeature(feature, columns[index]!)),
   )
   const folds = dealFolds(task.labels, task.classes.length, plan.folds, new Random(seed, 1))
-  return { task, seed, plan, features, columns, table, folds, loss: lossOf(task.classes.length) }
+  return { task, seed, plan, features, columns, table, folds, loss: lossOf(task.classes.length), crew: new Crew(threads) }
 }
 
 const boostingData = ({ table, task, loss, seed }: Prepared): BoostingData => ({ table, labels: task.labels, loss, seed })
@@ -91,8 +92,12 @@ const boostFolds = (prepared: Prepared, onProgress: OnProgress): { boosting: Boo
   let fit: CrossFit | undefined
   for (boosting of ways) {
     const total = boosting.mostRounds
-    fit = crossFit(boostingData(prepared), prepared.folds, boosting, { most: total, patience: boosting.patience }, (done) =>
-      onProgress({ phase: 'folds', done, total }),
+    fit = crossFit(
+      boostingData(prepared),
+      prepared.folds,
+      boosting,
+      { most: total, patience: boosting.patience, crew: prepared.crew },
+      (done) => onProgress({ phase: 'folds', done, total }),
     )
     if (!fit.capped) break
   }

@@ -22,6 +22,8 @@ export type TrainOptions = {
   seed?: number
   /** The level of the intervals that are answered by default, .9 unless given. */
   confidence?: number
+  /** How many threads work on it, as many as the machine runs at once unless given. The bytes do not depend on it. */
+  threads?: number
 }
 
 /** What is to be known of a trained model; plain JSON. Metrics are out of fold. */
@@ -90,11 +92,11 @@ const namedInputs = ({ task, features }: Prepared): { inputs: ModelInput[]; feat
 }
 
 const fitResiduals = (prepared: Prepared, fitted: Fitted, level: number, onProgress: OnProgress): Interval | undefined => {
-  const { task, table, folds, plan, seed } = prepared
+  const { task, table, folds, plan, seed, crew } = prepared
   if (task.kind !== 'regression') return undefined
   const residuals = fitted.predictions.map((predicted, row) => Math.abs(predicted - task.labels[row]!))
   const onRound = (done: number) => onProgress({ phase: 'interval', done, total: plan.scale.mostRounds })
-  return fitInterval(table, residuals, folds, plan.scale, { seed, level, onRound })
+  return fitInterval(table, residuals, folds, plan.scale, { seed, level, crew, onRound })
 }
 
 const modelOf = (prepared: Prepared, fitted: Fitted, interval: Interval | undefined, confidence: number, rounded: boolean): Model => {
@@ -177,10 +179,14 @@ export const train = (
   onProgress({ phase: 'prepare', done: 0, total: 1 })
   const task = defineTask(matrix, options.target)
   const rounded = roundsOff(task)
-  const prepared = prepare(task, seed)
+  const prepared = prepare(task, seed, options.threads)
   onProgress({ phase: 'prepare', done: 1, total: 1 })
-  const fitted = fitModel(prepared, onProgress)
-  const interval = fitResiduals(prepared, fitted, confidence, onProgress)
-  const model = modelOf(prepared, fitted, interval, confidence, rounded)
-  return { artefact: encodeArtefact(model), report: reportOf(prepared, fitted, model) }
+  try {
+    const fitted = fitModel(prepared, onProgress)
+    const interval = fitResiduals(prepared, fitted, confidence, onProgress)
+    const model = modelOf(prepared, fitted, interval, confidence, rounded)
+    return { artefact: encodeArtefact(model), report: reportOf(prepared, fitted, model) }
+  } finally {
+    prepared.crew.close()
+  }
 }
