@@ -48,7 +48,7 @@ describe('folds in threads', () => {
 
   it('give a whole training the same artefact with 1, 2 and 3 of them', () => {
     const matrix = matrixOf(friedman(2500, 4, { deviation: 2, growing: true }))
-    const artefacts = [1, 2, 3].map((threads) => sha256(train(matrix, { target: 'y', seed: 5, threads }).artefact))
+    const artefacts = [1, 2, 3].map((threads) => sha256(train(matrix, { target: 'y', seed: 5 }, undefined, threads).artefact))
     expect(new Set(artefacts).size).toBe(1)
   })
 
