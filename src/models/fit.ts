@@ -12,7 +12,7 @@ import { coefficientsOf, makeDesign, type LinearTerm } from './linear/design.js'
 import { crossFitLogistic } from './linear/logistic.js'
 import { crossFitRidge } from './linear/ridge.js'
 import { selectRows } from './matrix.js'
-import { makePlan, refitFactor, type Boosting, type Plan } from './plan.js'
+import { makePlan, refitFactor, type Boosting, type Plan, type Preset } from './plan.js'
 import { Random } from './random.js'
 import type { Task } from './task.js'
 
@@ -27,7 +27,12 @@ export type Learners = 'trees' | 'linear' | 'both'
  * What is decided of a training besides its data. `deal` gives each row its fold; without it chance does, by the seed.
  * `threads` work on it, as many as the machine runs at once unless given; nothing but the time depends on their number.
  */
-export type Approach = { learners: Learners; deal?: (task: Task, folds: number) => Folds; threads?: number | undefined }
+export type Approach = {
+  learners: Learners
+  preset?: Preset | undefined
+  deal?: (task: Task, folds: number) => Folds
+  threads?: number | undefined
+}
 
 /** A task made ready for fitting. */
 export type Prepared = {
@@ -75,15 +80,18 @@ const sampled = (task: Task, rows: number): Task => {
 }
 
 /** Plans the training of a task and bins its features. */
-export const prepare = (whole: Task, seed: number, { learners, deal, threads }: Approach = { learners: 'both' }): Prepared => {
+export const prepare = (whole: Task, seed: number, { learners, preset, deal, threads }: Approach = { learners: 'both' }): Prepared => {
   const features = defineFeatures(whole.inputs)
-  const plan = makePlan({
-    rows: whole.matrix.rows,
-    features: features.length,
-    classes: whole.classes.length,
-    smallestClass: smallestClass(whole),
-    coefficients: features.reduce((sum, feature) => sum + coefficientsOf(feature), 0),
-  })
+  const plan = makePlan(
+    {
+      rows: whole.matrix.rows,
+      features: features.length,
+      classes: whole.classes.length,
+      smallestClass: smallestClass(whole),
+      coefficients: features.reduce((sum, feature) => sum + coefficientsOf(feature), 0),
+    },
+    preset,
+  )
   const task = sampled(whole, plan.rows)
   const columns = features.map((feature) => featureValues(feature, task.inputs[feature.input]!))
   const table = binTable(
@@ -168,7 +176,9 @@ export const fitModel = (prepared: Prepared, onProgress: OnProgress): Fitted => 
   const blended = (weight: number) => (ofLinear ? ofTrees.map((value, at) => mixed(value, ofLinear[at]!, weight)) : ofTrees)
   const weight = ofLinear ? chooseWeight((each) => blendLoss(blended(each), task)) : 0
   const rounds = Math.max(1, Math.round(fit.best * refitFactor))
-  const { start, trees } = refit(boostingData(prepared), boosting, rounds, (done) => onProgress({ phase: 'refit', done, total: rounds }))
+  const { members } = prepared.plan
+  const total = rounds * members
+  const { start, trees } = refit(boostingData(prepared), boosting, rounds, (done) => onProgress({ phase: 'refit', done, total }), members)
   return {
     boosting,
     rounds,

@@ -17,6 +17,7 @@ import {
 import { FoldWorker } from './fold-worker.js'
 import { Grower, type GrowthRules } from './grower.js'
 import type { Loss } from './loss.js'
+import type { Tree } from './tree.js'
 
 export type CrossFit = {
   /** The number of rounds with the smallest loss, summed over all folds (see `worthwhile`). */
@@ -86,10 +87,13 @@ export const crossFit = (
   }
 }
 
-/** Boosts on all rows for a fixed number of rounds; the trees come round by round, within a round output by output. */
-export const refit = ({ table, labels, loss, seed }: BoostingData, rules: GrowthRules, rounds: number, onRound: (done: number) => void) => {
+/** The stream of the last run's draws; further members of a mean have the ones below. */
+const refitStream = 99
+
+const boostAll = (data: BoostingData, rules: GrowthRules, member: number, rounds: number, onRound: (done: number) => void) => {
+  const { table, labels, loss, seed } = data
   const learned = allRows(table.rows)
-  const { start, state } = beginRun(labels, loss, learned, seed, 99)
+  const { start, state } = beginRun(labels, loss, learned, seed, refitStream - member)
   const booster = new Booster(table, new Grower(table, rules), loss, labels, learned, state)
   const trees = Array.from({ length: rounds }, (_, round) => {
     const grown = booster.round()
@@ -97,4 +101,16 @@ export const refit = ({ table, labels, loss, seed }: BoostingData, rules: Growth
     return grown
   }).flat()
   return { start, trees }
+}
+
+/**
+ * Boosts on all rows for a fixed number of rounds; the trees come round by round, within a round output by output. With
+ * several members each is boosted by itself, from other draws, and the trees add up to their mean.
+ */
+export const refit = (data: BoostingData, rules: GrowthRules, rounds: number, onRound: (done: number) => void, members = 1) => {
+  const runs = Array.from({ length: members }, (_, member) =>
+    boostAll(data, rules, member, rounds, (done) => onRound(member * rounds + done)),
+  )
+  const shared = (tree: Tree): Tree => (members === 1 ? tree : { ...tree, leaves: tree.leaves.map((value) => value / members) })
+  return { start: runs[0]!.start, trees: runs.flatMap(({ trees }) => trees.map(shared)) }
 }
