@@ -23,6 +23,7 @@ const columns = z.union([
 /** The options of engines that learn from tables. */
 export const tableOptions = z.strictObject({
   confidence: option(z.number().min(0.001).max(0.999), 'a number between 0.001 and 0.999'),
+  preset: option(z.enum(['fast', 'balanced', 'best']), "'fast', 'balanced' or 'best'"),
   include: option(columns, 'a column, or a list of columns'),
   exclude: option(columns, 'a column, or a list of columns'),
   task: option(z.enum(['regression', 'classification']), "'regression' or 'classification'"),

@@ -7,6 +7,7 @@ import { intervalMethod } from './interval.js'
 import type { Model } from './artefact.js'
 import { judge, metricsOfRows, type CalibrationBin, type Confused, type OfClass } from './judgement.js'
 import type { Metrics } from './metrics.js'
+import type { Preset } from './plan.js'
 import type { ClassLabel, Exclusion, Task } from './task.js'
 import type { ColumnType } from './values.js'
 import type { Warning } from './warnings.js'
@@ -49,6 +50,7 @@ export type DealtReport =
 
 /** The plan as it was carried out; without trees, what is said of them is 0. */
 export type EffectivePlan = {
+  preset: Preset
   folds: number
   rows: number
   learningRate: number
@@ -56,6 +58,8 @@ export type EffectivePlan = {
   minRows: number
   rounds: number
   trees: number
+  /** How often all rows were learned from in the end: what is predicted is the mean. */
+  members: number
   /** The weight of the linear model in the blend with the trees. */
   linearWeight: number
 }
@@ -68,6 +72,7 @@ export type TrainingDone = {
   prepared: Prepared
   fitted: Fitted
   model: Model
+  preset: Preset
   weights: Float64Array | undefined
   dealer: Dealer | undefined
 }
@@ -98,6 +103,7 @@ export const reportOf = (trained: TrainingDone): TrainReport => {
     excluded: task.excluded,
     warnings: task.warnings,
     plan: {
+      preset: trained.preset,
       folds: folds.count,
       rows: plan.rows,
       learningRate: boosting?.learningRate ?? 0,
@@ -105,6 +111,7 @@ export const reportOf = (trained: TrainingDone): TrainReport => {
       minRows: boosting?.minRows ?? 0,
       rounds,
       trees: trees.length,
+      members: boosting ? plan.members : 0,
       linearWeight: weight,
     },
     seed,

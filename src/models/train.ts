@@ -55,11 +55,11 @@ const namedInputs = ({ task, features }: Prepared): { inputs: ModelInput[]; feat
 }
 
 const fitResiduals = (prepared: Prepared, fitted: Fitted, level: number, onProgress: OnProgress): Interval | undefined => {
-  const { task, table, folds, plan, seed } = prepared
+  const { task, table, folds, plan, seed, crew } = prepared
   if (task.kind !== 'regression') return undefined
   const residuals = fitted.predictions.map((predicted, row) => Math.abs(predicted - task.labels[row]!))
   const onRound = (done: number) => onProgress({ phase: 'interval', done, total: plan.scale.mostRounds })
-  return fitInterval(table, residuals, folds, plan.scale, { seed, level, onRound })
+  return fitInterval(table, residuals, folds, plan.scale, { seed, level, crew, onRound })
 }
 
 type Parts = {
@@ -110,7 +110,8 @@ const requireLinear = ({ plan, features, learners }: Prepared): void => {
 
 /**
  * Trains a model: plans from the table's shape, boosts trees in seeded folds, blends them with a linear model, learns
- * intervals from out-of-fold residuals and fits everything again on all rows. Nothing depends on the clock or the platform.
+ * intervals from out-of-fold residuals and fits everything again on all rows. Nothing but the time depends on the clock, the
+ * platform or the number of threads.
  * Problems (`wrong_arguments`): a target that is not there or cannot be predicted, too little data, a bad seed or option.
  *
  * @example trainTable({ engine: 'linear', learners: 'linear', options: tableOptions }, matrix, { target: 'rental_price' }, show).report
@@ -120,6 +121,7 @@ export const trainTable = (
   matrix: Matrix,
   { target, seed: givenSeed = 0, ...said }: TrainOptions,
   onProgress: OnProgress,
+  threads?: number,
 ): Trained => {
   const seed = checkSeed(givenSeed)
   const asked = tableOptions.parse(readOptions(engine, options, said))
@@ -128,15 +130,21 @@ export const trainTable = (
   const dealer = dealerOf(asked, seed)
   const task = defineTask(matrix, target, { ...asked, withoutInputs: constant })
   const weights = classWeights(task, asked.class_weights)
-  const prepared = prepare(task, seed, { learners: constant ? 'linear' : learners, ...(dealer && { deal: dealer.deal }) })
-  requireLinear(prepared)
-  onProgress({ phase: 'prepare', done: 1, total: 1 })
-  const fitted = fitModel(prepared, onProgress)
-  const confidence = asked.confidence ?? 0.9
-  const interval = fitResiduals(prepared, fitted, confidence, onProgress)
-  const model = modelOf({ prepared, fitted, interval, confidence, weights })
-  const report = reportOf({ engine: { name: engine, version: engineVersion }, prepared, fitted, model, weights, dealer })
-  return { artefact: encodeArtefact(model), report }
+  const { preset = 'balanced' } = asked
+  const approach = { learners: constant ? ('linear' as const) : learners, preset, threads, ...(dealer && { deal: dealer.deal }) }
+  const prepared = prepare(task, seed, approach)
+  try {
+    requireLinear(prepared)
+    onProgress({ phase: 'prepare', done: 1, total: 1 })
+    const fitted = fitModel(prepared, onProgress)
+    const confidence = asked.confidence ?? 0.9
+    const interval = fitResiduals(prepared, fitted, confidence, onProgress)
+    const model = modelOf({ prepared, fitted, interval, confidence, weights })
+    const report = reportOf({ engine: { name: engine, version: engineVersion }, prepared, fitted, model, preset, weights, dealer })
+    return { artefact: encodeArtefact(model), report }
+  } finally {
+    prepared.crew.close()
+  }
 }
 
 /**
@@ -146,5 +154,5 @@ export const trainTable = (
  * const { artefact, report } = train(matrix, { target: 'rental_price', seed: 7 }, ({ phase, done, total }) => show(phase, done / total))
  * report.metrics // { r2: .99, rmse: 32, mae: 21 }
  */
-export const train = (matrix: Matrix, options: TrainOptions, onProgress: OnProgress = () => undefined): Trained =>
-  trainTable({ engine: defaultEngine, learners: 'both', options: tableOptions }, matrix, options, onProgress)
+export const train = (matrix: Matrix, options: TrainOptions, onProgress: OnProgress = () => undefined, threads?: number): Trained =>
+  trainTable({ engine: defaultEngine, learners: 'both', options: tableOptions }, matrix, options, onProgress, threads)
