@@ -85,6 +85,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   trainingMaxClasses: 'Different values of a target that is a category. Beyond: the training ends with status error.',
   trainingTimeoutMs: 'A training. Beyond: it ends with status error.',
   confusionMaxPairs: 'Pairs of a class and the one answered for it that the report of a training keeps. Beyond: the rarest are left out.',
+  dataChecksMax:
+    'Checks of training data (`GET …/models/m/data_check`) that run or wait at once; they run one after the other. Beyond: 503 `busy`.',
   modelMaxVersions: 'Versions of one model. Beyond: 413 `too_large`; drop some that are no longer needed.',
   loadedModelsMax: 'Model versions that are held in memory. Beyond: the one used longest ago is loaded again when it is asked.',
   jobsMax: 'Jobs of one project. Beyond: 413 `too_large`.',

@@ -24,6 +24,8 @@ export type TrainingRequest = {
   seed: number
   activate: boolean
   tag: string | null
+  /** Whether the rows that it learns from are kept, as they are unless somebody says otherwise. */
+  keep_training_data?: boolean
 }
 
 /** What came of it: enough to reproduce the artefact, byte for byte, from the kept matrix. */
@@ -31,6 +33,8 @@ export type TrainingResult = {
   version: number
   artefact: string
   matrix: string
+  /** That the rows are not kept: what stands under `matrix` is their hash alone. */
+  matrix_kept?: false
   read_at: number
   rows: number
   accuracy: number | null
@@ -70,6 +74,9 @@ export type ModelEvent =
   | Event<'ModelRecordingChanged', { recording: Recording }>
   | Event<'ModelDeleted', Record<string, never>>
 
+/** Whether the rows that a version learned from were kept with it; they may have been erased since. */
+export const keepsRows = ({ matrix_kept }: Pick<TrainingResult, 'matrix_kept'>): boolean => matrix_kept !== false
+
 const version = z.int().positive()
 const finite = z.number()
 
@@ -88,6 +95,7 @@ export const modelSchemas: SchemasOf<ModelEvent> = {
       seed: z.int().nonnegative(),
       activate: z.boolean(),
       tag: text.nullable(),
+      keep_training_data: z.boolean().exactOptional(),
     })
     .describe('A version of a model shall be trained: status generating.'),
   ModelTrainingStarted: z.strictObject({ version }).describe('A training began to run: status training.'),
@@ -96,6 +104,7 @@ export const modelSchemas: SchemasOf<ModelEvent> = {
       version,
       artefact: sha256,
       matrix: sha256,
+      matrix_kept: z.literal(false).exactOptional(),
       read_at: z.int().nonnegative(),
       rows: z.int().nonnegative(),
       accuracy: finite.nullable(),
@@ -103,7 +112,9 @@ export const modelSchemas: SchemasOf<ModelEvent> = {
       runtime: jsonObject,
       seconds: finite.nonnegative(),
     })
-    .describe('A training ended well: status complete. Names the artefact, the canonical matrix, and the position the query read at.'),
+    .describe(
+      'A training ended well: status complete. Names the artefact, the canonical matrix, and the position the query read at; with matrix_kept false the matrix was thrown away.',
+    ),
   ModelTrainingFailed: z.strictObject({ version, error: text }).describe('A training ended without a model: status error.'),
   ModelVersionActivated: z.strictObject({ version }).describe('This version answers from now on when none is named.'),
   ModelVersionDeleted: z.strictObject({ version }).describe('A version that was not active was deleted.'),

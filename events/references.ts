@@ -55,7 +55,10 @@ const blobFields: Record<string, readonly string[]> = {
 
 /** Hashes of the blobs that an event names, so that they have to be there. */
 export const blobsOf = (type: string, data: JsonObject): string[] =>
-  (blobFields[type] ?? []).map((field) => data[field]).filter((hash) => typeof hash === 'string')
+  (blobFields[type] ?? [])
+    .filter((field) => field !== 'matrix' || data['matrix_kept'] !== false)
+    .map((field) => data[field])
+    .filter((hash) => typeof hash === 'string')
 
 const blobTypes = Object.keys(blobFields).map((type) => `"type":"${type}"`)
 

@@ -39,12 +39,14 @@ import { sqlRoutes } from './http/sql.js'
 import { statusRoutes, type About } from './http/status.js'
 import { tableCopyRoutes } from './http/table-copies.js'
 import { tableRoutes } from './http/tables.js'
+import { trainingRoutes } from './http/trainings.js'
 import { treeRoutes } from './http/tree.js'
 import { viewRoutes, type CheckView } from './http/views.js'
 import { limits } from './limits.js'
 import type { DataPaths } from './log/data-directory.js'
 import type { EventFeed } from './log/event-feed.js'
 import { Histories } from './log/history.js'
+import type { DataChecks } from './models/data-checks.js'
 import { ModelStore } from './models/model-store.js'
 import type { ProgressOf } from './models/progress.js'
 import type { PredictionRecorder } from './models/recorder.js'
@@ -66,6 +68,7 @@ export type Parts = {
   blobs: Blobs
   analytics: Analytics
   trainings: TrainingService
+  dataChecks: DataChecks
   recorder: PredictionRecorder
   sql: SqlEngine
   erasures: Erasures
@@ -111,6 +114,7 @@ export const appOf = (parts: Parts): Express => {
     ...agentRoutes(ledger, records, reading),
     ...chatbotRoutes(ledger, records, reading),
     ...modelRoutes({ ledger, records, sql, reading }),
+    ...trainingRoutes(ledger, records, parts.dataChecks),
     ...predictRoutes({
       ...{ ledger, store: new ModelStore(blobs), recorder, progressOf },
       onPredicted: (seconds) => metrics.predicted(seconds),

@@ -86,6 +86,7 @@ export const limits = {
   trainingTimeoutMs: 3_600_000,
   confusionMaxPairs: 1_000,
   modelMaxVersions: 200,
+  dataChecksMax: 8,
   loadedModelsMax: 32,
   // Jobs
   jobsMax: 1_000,

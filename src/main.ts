@@ -20,11 +20,14 @@ import { EventFeed } from './log/event-feed.js'
 import { systemOrigin } from './log/following.js'
 import type { Head, Log } from './log/log.js'
 import { SqliteLog } from './log/sqlite/sqlite-log.js'
+import { DataChecks } from './models/data-checks.js'
 import { PredictionRecorder } from './models/recorder.js'
+import type { Select } from './models/rows-file.js'
 import { Trainer } from './models/trainer.js'
 import { TrainingService } from './models/training-service.js'
 import { Metrics } from './observe/metrics.js'
 import { ObservedLedger, observedAnalytics } from './observe/observed.js'
+import { chancesIn } from './sql/ask-chances.js'
 import { SqlEngine } from './sql/execute.js'
 import { TableWriter } from './sql/table-writer.js'
 import { undoAll } from './undo.js'
@@ -101,16 +104,19 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
     onFailed: (err) => logger.error({ err }, 'the master key could not be replaced; the next start goes on with it'),
   })
   undo.push(() => rotation.stop())
+  const select: Select = async (query, signal) => {
+    const { columns, rows } = await analytics.query({ ...query, defaultProject: config.defaultProject }, { signal })
+    return { columns, chunks: rows }
+  }
+  const trainer = new Trainer()
   const trainings = new TrainingService({
     ledger,
     blobs,
-    trainer: new Trainer(),
+    trainer,
     temporary: join(paths.temporary, 'trainings'),
     logger,
-    select: async (query, signal) => {
-      const { columns, rows } = await analytics.query({ ...query, defaultProject: config.defaultProject }, { signal })
-      return { columns, chunks: rows }
-    },
+    select,
+    chances: chancesIn(analytics, config.defaultProject),
   })
   undo.push(() => trainings.stop())
   const recorder = new PredictionRecorder(log, vault)
@@ -130,6 +136,11 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
   undo.push(() => jobs.stop())
 
+  const dataChecks = new DataChecks({
+    ...{ log, blobs, trainer, select, temporary: join(paths.temporary, 'checks') },
+    resourcesAt: (position) => sql.reader.resourcesAt(position),
+  })
+  undo.push(() => dataChecks.stop())
   const erasures = new Erasures({ log, vault, blobs, purge: (upTo) => analytics.purge(upTo) })
   undo.push(() => erasures.stop())
 
@@ -148,6 +159,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
       blobs,
       analytics,
       trainings,
+      dataChecks,
       recorder,
       sql,
       erasures,

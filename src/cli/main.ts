@@ -27,10 +27,14 @@ const usage = `mindledger ${readVersion()}
   mindledger rotate-key                   replace the master key; with VAULT_KEY set by NEW_VAULT_KEY
   mindledger diff [--rows n]              compare the live tables with a replay: exit status 0 equal, 1 different,
                                           2 could not; shows the first n rows that differ in each table (10)
+  mindledger reproduce <[project.]model[.version]>
+                                          train a version again from its kept rows and compare the bytes: exit status
+                                          0 the same, 1 different, 2 could not; its query is run again, too
+                       [--all] [--json]   ... all trained versions; a JSON text a version
   mindledger erase <what> <which>         erase a prediction, request, file, matrix, secrets, or all before a time
                  [--dry-run]              ... says what would go [--reason text] [--shared] [--content-version n]
   mindledger rebuild                      build the resources table and the tree anew from the log (server stopped)
-  --quiet keeps verify, replay and diff from telling how far they are.
+  --quiet keeps verify, replay, diff and reproduce from telling how far they are.
 
 Settings, from the environment:
 ${settingDescriptions.map(({ name, about, default: value }) => `  ${name.padEnd(16)} ${about}${value === undefined ? '' : ` (${String(value)})`}`).join('\n')}
@@ -54,6 +58,7 @@ const options = {
   project: { type: 'string' },
   'as-of': { type: 'string' },
   rows: { type: 'string' },
+  all: { type: 'boolean' },
   quiet: { type: 'boolean', short: 'q' },
   'dry-run': { type: 'boolean' },
   shared: { type: 'boolean' },
@@ -93,6 +98,7 @@ const taken: Record<string, readonly (keyof typeof options)[]> = {
   verifier: [],
   replay: ['into', 'until', 'quiet'],
   diff: ['rows', 'quiet'],
+  reproduce: ['all', 'json', 'quiet'],
   erase: ['dry-run', 'shared', 'reason', 'content-version'],
   status: [],
   rebuild: [],
@@ -106,7 +112,7 @@ const checkTaken = (command: string, values: object, rest: readonly string[]): v
   if (!takes) throw new UsageError(`there is no command ${command}; "mindledger --help" lists them`)
   const option = Object.keys(values).find((name) => !takes.some((known) => known === name))
   if (option !== undefined) throw new UsageError(`${command} takes no option --${option}`)
-  const most = command === 'sql' || command === 'erase' ? Infinity : Number(command === 'restore')
+  const most = command === 'sql' || command === 'erase' ? Infinity : Number(command === 'restore' || command === 'reproduce')
   if (rest.length > most) throw new UsageError(`${command} takes no argument ${rest[most] ?? ''}`)
 }
 
@@ -160,6 +166,12 @@ const run = async (args: string[]): Promise<number> => {
       return (await import('./rotate-key.js')).rotateKey(config, out)
     case 'diff':
       return (await import('./diff.js')).diff(config, { rows: positive('rows', values.rows, 10, 'a number') }, out)
+    case 'reproduce': {
+      const [name] = rest
+      const { all = false, json = false } = values
+      if (all === (name !== undefined)) throw new UsageError('reproduce takes a model, or --all: mindledger reproduce shop.rent.2')
+      return (await import('./reproduce.js')).reproduceModels(config, { name, json }, out)
+    }
     case 'erase': {
       const version = values['content-version']
       const contentVersion = version === undefined ? undefined : positive('content-version', version, 1)

@@ -104,6 +104,7 @@ export const handlers: Record<LedgerCommand['type'], Handler> = {
   StartTraining: model_,
   CompleteTraining: model_,
   FailTraining: model_,
+  CancelTraining: model_,
   ActivateModelVersion: model_,
   SetModelRecording: model_,
   DeleteModelVersion: model_,

@@ -13,7 +13,7 @@ import { refuseTableName } from './table-names.js'
 type Target = { project: string; model: string }
 type Request = Omit<TrainingRequest, 'version'>
 /** New rows for a version that is there; what it predicts, and how, is that version's. */
-type Refinement = Pick<Request, 'database' | 'query' | 'seed' | 'activate'> & { tag?: string; using?: JsonObject }
+type Refinement = Pick<Request, 'database' | 'query' | 'seed' | 'activate' | 'keep_training_data'> & { tag?: string; using?: JsonObject }
 /** A training that ends refers to its model by stream: the name may belong to another model by then. */
 type Training = { stream: StreamId; version: number }
 export type ModelCommand =
@@ -23,6 +23,7 @@ export type ModelCommand =
   | Command<'StartTraining', Training>
   | Command<'CompleteTraining', Training & { result: TrainingResult }>
   | Command<'FailTraining', Training & { error: string }>
+  | Command<'CancelTraining', Target & { version: number | null }>
   | Command<'ActivateModelVersion', Target & { version: number }>
   | Command<'SetModelRecording', Target & { recording: Recording }>
   | Command<'DeleteModelVersion', Target & { version: number }>
@@ -56,6 +57,8 @@ export const decide = (command: ModelCommand, facts: Facts): ModelEvent[] => {
       return retrain(need(model, command.data).state, asKept(command.data.request, facts), facts)
     case 'FinetuneModel':
       return finetune(need(model, command.data).state, command.data.version, asKept(command.data.request, facts), facts)
+    case 'CancelTraining':
+      return cancel(need(model, command.data).state, command.data.version)
     case 'ActivateModelVersion': {
       const version = versionOf(need(model, command.data).state, command.data.version)
       if (version.status !== 'complete')
@@ -147,7 +150,8 @@ const create = ({ model: name, request: asked, recording, unlessExists, orReplac
   const { project, model, view } = facts
   if (model && unlessExists) return []
   const request = asKept(asked, facts)
-  if (model && orReplace) return [...retrain(model.state, request, facts), ...recorded(recording, model.state)]
+  if (model && orReplace)
+    return [...retrain(model.state, { ...keepingAgain(model.state), ...request }, facts), ...recorded(recording, model.state)]
   if (model) throw conflict('model', name)
   if (view) throw new Problem('already_exists', 'Name conflict', `${name} is the name of a view in this project`)
   refuseTableName(name)
@@ -162,6 +166,14 @@ const create = ({ model: name, request: asked, recording, unlessExists, orReplac
 
 const isFinetuned = ({ using }: ModelVersion): boolean => using[baseVersionKey] !== undefined
 
+/** What another version takes over of whether rows are kept: who once said no must not have to say it again. */
+const keeping = ({ keep_training_data: keep }: ModelVersion): { keep_training_data?: boolean } =>
+  keep === undefined ? {} : { keep_training_data: keep }
+
+/** A statement that says everything anew keeps rows unless it says otherwise. */
+const keepingAgain = ({ versions }: Model): { keep_training_data?: boolean } =>
+  versions.at(-1)?.keep_training_data === false ? { keep_training_data: true } : {}
+
 const retrain = (model: Model, changes: Partial<Request> & Pick<Request, 'seed' | 'activate'>, facts: Facts): ModelEvent[] => {
   const last = model.versions.at(-1)
   if (!last) throw notFound('model', model.name)
@@ -175,7 +187,7 @@ const retrain = (model: Model, changes: Partial<Request> & Pick<Request, 'seed' 
   const { database, query } = whole ?? last
   const { engine, target, tag } = last
   checkRoom(model)
-  const request = { engine, target, database, query, tag, ...changes }
+  const request = { engine, target, database, query, tag, ...keeping(last), ...changes }
   const using = optionsFor(request.engine, changes.using, optionsOf(last.using), facts)
   return [{ type: 'ModelTrainingRequested', data: { ...request, using, version: model.latest + 1 } }]
 }
@@ -195,8 +207,26 @@ const finetune = (model: Model, version: number | null, request: Refinement, fac
   checkRoom(model)
   const { engine, target, tag } = base
   const using = { ...optionsFor(engine, request.using, optionsOf(base.using), facts), [baseVersionKey]: base.version }
-  return [{ type: 'ModelTrainingRequested', data: { engine, target, tag, ...request, using, version: model.latest + 1 } }]
+  return [{ type: 'ModelTrainingRequested', data: { engine, target, tag, ...keeping(base), ...request, using, version: model.latest + 1 } }]
 }
+
+const isBusy = ({ status }: ModelVersion): boolean => status === 'generating' || status === 'training'
+
+/** Ends the training of a version, or of the one that waits or runs when none is named. */
+const cancel = (model: Model, wanted: number | null): ModelEvent[] => {
+  const found = wanted === null ? (model.versions.find(isBusy) ?? model.versions.at(-1)) : versionOf(model, wanted)
+  if (!found || !isBusy(found))
+    throw new Problem(
+      'not_ready',
+      'Nothing to cancel',
+      `version ${found?.version ?? 1} of ${model.name} is not being trained: it has status ${found?.status ?? 'error'}`,
+      { hint: `DESCRIBE ${model.name}.jobs lists its trainings.` },
+    )
+  return [{ type: 'ModelTrainingFailed', data: { version: found.version, error: cancelled } }]
+}
+
+/** Why a training that was cancelled has no model; who did it stands on the event. */
+export const cancelled = 'the training was cancelled; RETRAIN starts it again'
 
 /** Whether a model takes another training. */
 const checkRoom = (model: Model): void => {
@@ -204,10 +234,10 @@ const checkRoom = (model: Model): void => {
     throw new Problem('too_large', 'Too many versions', `${model.name} has ${model.versions.length} versions, the most there can be`, {
       hint: 'Drop versions that are no longer needed.',
     })
-  const busy = model.versions.find(({ status }) => status === 'generating' || status === 'training')
+  const busy = model.versions.find(isBusy)
   if (busy)
     throw new Problem('not_ready', 'Model is being trained', `version ${busy.version} of ${model.name} is still ${busy.status}`, {
-      hint: 'Wait until it is complete.',
+      hint: `Wait until it is complete, or end it: CANCEL TRAINING ${model.name}.`,
     })
 }
 

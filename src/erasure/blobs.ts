@@ -62,7 +62,11 @@ export const planMatrix = async (log: Reading, blobs: Blobs, { project, model, v
   const events = await streamEvents(log, await resourceStream(log, 'model', model, project))
   const trained = events.find(({ type, data }) => type === 'ModelTrained' && data['version'] === version)
   if (!trained) throw notFound('training', `${project}.${model}.${version}`)
-  const [, hash = ''] = blobsOf(trained.type, trained.data)
+  const [, hash] = blobsOf(trained.type, trained.data)
+  if (hash === undefined)
+    throw new Problem('not_found', 'Rows not kept', `The rows that ${project}.${model}.${version} learned from were never kept`, {
+      hint: 'There is nothing to erase: it was trained with keep_training_data = false.',
+    })
   const plan = await planBlobs(log, blobs, [{ event: trained, hash }], emptyPlan('matrix', `${project}.${model}.${version}`))
   const tuned = events.filter(({ type, data }) => {
     const using = data['using']

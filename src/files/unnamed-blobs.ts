@@ -1,4 +1,5 @@
 import { streamId, type StreamId } from '../../events/common.js'
+import { keepsRows } from '../../events/model.js'
 import { blobsOf, mayNameBlobs } from '../../events/references.js'
 import type { Found, Log } from '../log/log.js'
 import { eventsWith } from '../log/walk.js'
@@ -8,7 +9,9 @@ type Holder = Pick<Found<'file'>, 'kind' | 'state'> | Pick<Found<'model'>, 'kind
 
 /** The blobs that a file or a model names now. */
 const hashesOf = ({ state }: Holder): string[] =>
-  'content' in state ? [state.content] : state.versions.flatMap(({ result }) => (result ? [result.artefact, result.matrix] : []))
+  'content' in state
+    ? [state.content]
+    : state.versions.flatMap(({ result }) => (result ? [result.artefact, ...(keepsRows(result) ? [result.matrix] : [])] : []))
 
 /** Takes out of a set the blobs that today's files and models name: mostly all, so that the log need not be read. */
 const dropCurrent = async (hashes: Set<string>, { resources }: Log): Promise<void> => {

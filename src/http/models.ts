@@ -31,7 +31,8 @@ const requested = z
   })
   .meta({ id: 'ModelRequest' })
 
-const record = z
+/** A version of a model, as it is read. */
+export const modelRecord = z
   .looseObject({
     id: z.int(),
     name: z.string(),
@@ -81,7 +82,7 @@ export const modelRoutes = ({ ledger, records, sql, reading }: Services): Route[
   reading({
     path,
     summary: 'List the models of a project, every version of each',
-    answers: { 200: z.array(record) },
+    answers: { 200: z.array(modelRecord) },
     async handle(req, res, moment) {
       const project = await projectNamed(moment, param(req, 'project'))
       const models = await moment.resources.list('model', project)
@@ -112,7 +113,7 @@ export const modelRoutes = ({ ledger, records, sql, reading }: Services): Route[
   reading({
     path: `${path}/:model`,
     summary: 'Get a model, or one version of it (name.2)',
-    answers: { 200: record },
+    answers: { 200: modelRecord },
     async handle(req, res, moment) {
       const project = await projectNamed(moment, param(req, 'project'))
       const { model, version } = await modelNamed(moment, project, param(req, 'model'))
@@ -125,7 +126,7 @@ export const modelRoutes = ({ ledger, records, sql, reading }: Services): Route[
     path: `${path}/:model`,
     summary: 'Say whether rows that a model answers are kept (all), or nothing of them is (off)',
     body: z.object({ model: recordingBody }),
-    answers: { 200: record },
+    answers: { 200: modelRecord },
     commandHeaders,
     async handle(req, res) {
       const { recording } = unwrap(req, 'model', recordingBody)

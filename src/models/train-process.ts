@@ -15,10 +15,17 @@ import type { TrainOptions, TrainReport } from './train.js'
  */
 export type TrainJob = { engine?: string; rows?: RowsFile; base?: Base; matrixFile: string; artefactFile: string; options: TrainOptions }
 
-/** What the process says: progress while it trains, then one of the other two. */
+/** The same without a training: rows become a matrix in its file, and nothing more. */
+export type MatrixJob = Pick<TrainJob, 'base' | 'matrixFile'> & { rows: RowsFile; seed: number }
+
+/** What a matrix is known by. */
+export type MadeMatrix = { rows: number; sha256: string }
+
+/** What the process says: progress while it trains, then one of the others. */
 export type TrainMessage =
   | { progress: Progress }
   | { done: TrainReport; artefactSha256: string }
+  | { made: MadeMatrix }
   | { failed: { code: string; title: string; detail: string; hint?: string; cause?: string } }
 
 /** Messages are not sent more often than a person can see, except that every new phase is told. */
@@ -60,6 +67,15 @@ const matrixOf = async ({ rows, base, matrixFile, options }: TrainJob): Promise<
   return read
 }
 
+const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+const makeMatrix = async ({ rows, base, matrixFile, seed }: MatrixJob): Promise<TrainMessage> => {
+  const { matrix } = await readRows(rows, seed, base)
+  const bytes = encodeMatrix(matrix)
+  writeSynced(matrixFile, bytes)
+  return { made: { rows: matrix.rows, sha256: hashOf(bytes) } }
+}
+
 const run = async (job: TrainJob, send: (message: TrainMessage) => void): Promise<TrainMessage> => {
   const { matrix, excluded, fineTuned } = await matrixOf(job)
   const engine = findEngine(job.engine)
@@ -72,7 +88,7 @@ const run = async (job: TrainJob, send: (message: TrainMessage) => void): Promis
     excluded: [...report.excluded, ...excluded],
     ...(fineTuned && { fine_tuned: fineTuned }),
   }
-  return { done, artefactSha256: createHash('sha256').update(artefact).digest('hex') }
+  return { done, artefactSha256: hashOf(artefact) }
 }
 
 const failure = (error: unknown): TrainMessage => {
@@ -93,8 +109,8 @@ const send = (message: TrainMessage): void => {
 setPriority(constants.priority.PRIORITY_LOW)
 // A query for rows may be under way, which would keep the process alive for nobody.
 process.on('disconnect', () => process.exit(1))
-process.once('message', (job: TrainJob) => {
-  void run(job, send)
+process.once('message', (job: TrainJob | MatrixJob) => {
+  void ('artefactFile' in job ? run(job, send) : makeMatrix(job))
     .catch(failure)
     // After a failure a query may be under way still.
     .then((last) => process.send?.(last, () => process.exit(0)))

@@ -4,12 +4,21 @@ import { isProblemCode, Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import type { Progress } from './fit.js'
 import type { TrainReport } from './train.js'
-import type { TrainJob, TrainMessage } from './train-process.js'
+import type { MadeMatrix, MatrixJob, TrainJob, TrainMessage } from './train-process.js'
 
 export type TrainResult = { report: TrainReport; artefactSha256: string }
 
-/** A running training. Cancelling kills the process; the result is then refused. */
-export type Training = { result: Promise<TrainResult>; cancel: () => void }
+/** What runs in a process of its own. Cancelling kills the process; the result is then refused. */
+type Running<T> = { result: Promise<T>; cancel: () => void }
+
+export type Training = Running<TrainResult>
+
+/** The result in a message, when it is one. */
+type ResultIn<T> = (message: TrainMessage) => T | undefined
+
+const trainedIn: ResultIn<TrainResult> = (message) =>
+  'done' in message ? { report: message.done, artefactSha256: message.artefactSha256 } : undefined
+const matrixIn: ResultIn<MadeMatrix> = (message) => ('made' in message ? message.made : undefined)
 
 /** Why the process was killed by us. */
 type KillReason = 'cancelled' | 'timeout'
@@ -51,6 +60,15 @@ export class Trainer {
    * the time limit, `not_ready` when cancelled, `internal` when the process could not be started, crashed or was killed by somebody else.
    */
   train(job: TrainJob, onProgress: (progress: Progress) => void): Training {
+    return this.#run(job, trainedIn, onProgress)
+  }
+
+  /** Makes the matrix of rows without training on it; refused as a training is. */
+  matrix(job: MatrixJob): Running<MadeMatrix> {
+    return this.#run(job, matrixIn, () => undefined)
+  }
+
+  #run<T>(job: TrainJob | MatrixJob, resultIn: ResultIn<T>, onProgress: (progress: Progress) => void): Running<T> {
     // No flags of this process: a debugger's port, for one, cannot be shared.
     const child = fork(entry, [], { execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
     let reason: KillReason | undefined
@@ -59,24 +77,28 @@ export class Trainer {
       child.kill('SIGKILL')
     }
     const timer = setTimeout(() => kill('timeout'), this.timeoutMs)
-    const result = this.outcome(child, onProgress, () => reason).finally(() => clearTimeout(timer))
+    const result = this.#outcome(child, { resultIn, onProgress, reasonOf: () => reason }).finally(() => clearTimeout(timer))
     // Where the system has no more processes or files there is nobody to tell: the result is refused in a moment.
     if (child.connected) child.send(job)
     return { result, cancel: () => kill('cancelled') }
   }
 
-  private outcome(
+  #outcome<T>(
     child: ChildProcess,
-    onProgress: (progress: Progress) => void,
-    reasonOf: () => KillReason | undefined,
-  ): Promise<TrainResult> {
+    {
+      resultIn,
+      onProgress,
+      reasonOf,
+    }: { resultIn: ResultIn<T>; onProgress: (progress: Progress) => void; reasonOf: () => KillReason | undefined },
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       let errors = ''
       child.stderr?.setEncoding('utf8').on('data', (text: string) => (errors = (errors + text).slice(-keptErrorChars)))
       child.on('message', (message: TrainMessage) => {
-        if ('progress' in message) onProgress(message.progress)
-        else if ('done' in message) resolve({ report: message.done, artefactSha256: message.artefactSha256 })
-        else reject(failed(message.failed))
+        const result = resultIn(message)
+        if (result !== undefined) resolve(result)
+        else if ('progress' in message) onProgress(message.progress)
+        else if ('failed' in message) reject(failed(message.failed))
       })
       child.on('error', (error) => reject(notStarted(error.message)))
       // After a final message this comes too late to change anything.

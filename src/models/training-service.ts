@@ -1,15 +1,13 @@
-import { createWriteStream } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import type { Logger } from 'pino'
 import { foldName, type JsonObject, type StreamId } from '../../events/common.js'
 import type { ModelVersion } from '../../events/model.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
-import { erased, isProblem, Problem } from '../errors.js'
-import { erasureOfBlob } from '../erasure/find.js'
+import { isProblem } from '../errors.js'
 import type { Blobs } from '../files/blobs.js'
+import { hashFile } from '../files/disk.js'
 import { following } from '../log/following.js'
 import { insist } from '../log/insist.js'
 import type { Resources } from '../log/log.js'
@@ -17,18 +15,25 @@ import { databaseOf } from './data-source.js'
 import { isOwnEngine, unknownEngine } from './engine.js'
 import { baseVersionKey, optionsOf, type Base } from './fine-tuning.js'
 import type { Progress } from './fit.js'
+import { goneProblem, keptRows } from './kept-rows.js'
+import { writeRows, type RowsQuery, type Select } from './rows-file.js'
+import { runtimeHere } from './runtime.js'
 import type { TrainReport } from './train.js'
 import type { Trainer, Training } from './trainer.js'
 import { trainingRequest } from './training-request.js'
-
-/** The rows of a training's query: its columns, and chunks of comma-joined JSON arrays. */
-export type Selected = { columns: readonly { name: string; type: string }[]; chunks: AsyncIterable<Buffer> }
-/** Runs a query as the log was at a position, in the name of a user. */
-export type Select = (query: { sql: string; db: string; upTo: number; user?: string }, signal: AbortSignal) => Promise<Selected>
+import { unrepeatable, type Chance } from './unrepeatable.js'
 
 type Wanted = { model: StreamId; version: number }
 type Running = Wanted & { abort: AbortController; training?: Training }
-type Options = { ledger: Ledger; blobs: Blobs; trainer: Trainer; select: Select; temporary: string; logger: Logger }
+type Options = {
+  ledger: Ledger
+  blobs: Blobs
+  trainer: Trainer
+  select: Select
+  chances: (query: RowsQuery, signal: AbortSignal) => Promise<Chance[]>
+  temporary: string
+  logger: Logger
+}
 
 const asTrainer = { actor: 'trainer', source: 'system' } as const
 const reasonMaxChars = 10_000
@@ -108,9 +113,14 @@ export class TrainingService {
     this.#running?.training?.cancel()
   }
 
-  /** A training whose model or version was deleted has nobody to train for. */
+  /** A training that was cancelled, or whose model or version was deleted, has nobody to train for. */
   async #cancelOrphan(running: Running): Promise<void> {
-    if (!(await this.#wanted(running)) && this.#running === running) this.#cancel()
+    if (!(await this.#isWanted(running)) && this.#running === running) this.#cancel()
+  }
+
+  async #isWanted(running: Wanted): Promise<boolean> {
+    const status = (await this.#wanted(running))?.request.status
+    return status === 'generating' || status === 'training'
   }
 
   async #wanted({ model, version }: Wanted): Promise<{ name: string; request: ModelVersion } | undefined> {
@@ -130,6 +140,8 @@ export class TrainingService {
     try {
       const request = await this.#resolved(wanted, found.request)
       await this.#settle({ type: 'StartTraining', data: { stream: wanted.model, version: wanted.version } })
+      // It may have been cancelled before anybody could have been told.
+      if (!(await this.#insist(() => this.#isWanted(running)))) return
       await this.#train(running, request)
       logger.info({ model: found.name, version: wanted.version }, 'trained')
     } catch (error) {
@@ -143,7 +155,8 @@ export class TrainingService {
     }
   }
 
-  async #train(running: Running, { version, engine, query, database, target, seed, using }: ModelVersion): Promise<void> {
+  async #train(running: Running, request: ModelVersion): Promise<void> {
+    const { version, engine, query, database, target, seed, using, keep_training_data: keep = true } = request
     const { ledger, blobs, trainer, temporary } = this.options
     const began = performance.now()
     await mkdir(temporary, { recursive: true })
@@ -151,29 +164,29 @@ export class TrainingService {
     try {
       const base = await this.#baseOf(running, using)
       const { position: readAt } = await ledger.log.head()
-      const rowsFile = join(work, 'rows')
       const user = (await trainingRequest(ledger.log, running.model, version))?.actor
       const asked = { sql: query, db: database, upTo: readAt, ...(user !== undefined && { user }) }
-      const { columns, chunks } = await this.options.select(asked, running.abort.signal)
-      await pipeline(lines(chunks), createWriteStream(rowsFile), { signal: running.abort.signal })
+      const { signal } = running.abort
+      const rows = await writeRows(this.options.select, asked, join(work, 'rows'), signal)
+      const chances = await this.options.chances(asked, signal)
       const matrixFile = join(work, 'matrix')
       const artefactFile = join(work, 'artefact')
       const options = { ...optionsOf(using), target, seed }
-      running.training = trainer.train(
-        { engine, rows: { file: rowsFile, columns }, ...(base && { base }), matrixFile, artefactFile, options },
-        (progress) => this.#progress.set(`${running.model} ${version}`, progress),
+      running.training = trainer.train({ engine, rows, ...(base && { base }), matrixFile, artefactFile, options }, (progress) =>
+        this.#progress.set(`${running.model} ${version}`, progress),
       )
       if (running.abort.signal.aborted) running.training.cancel()
-      const { report } = await running.training.result
+      const trained = await running.training.result
+      const report = { ...trained.report, warnings: [...trained.report.warnings, ...unrepeatable(chances)] }
       const result = {
         version,
         artefact: await blobs.put(artefactFile),
-        matrix: await blobs.put(matrixFile),
+        ...(keep ? { matrix: await blobs.put(matrixFile) } : { matrix: await hashFile(matrixFile), matrix_kept: false as const }),
         read_at: readAt,
         rows: report.rows,
         accuracy: accuracyOf(report),
         report: JSON.parse(JSON.stringify(report)) as JsonObject,
-        runtime: { node: process.versions.node, v8: process.versions.v8, platform: process.platform, arch: process.arch },
+        runtime: runtimeHere(),
         seconds: Math.round(performance.now() - began) / 1000,
       }
       await this.#settle({ type: 'CompleteTraining', data: { stream: running.model, version, result } })
@@ -198,18 +211,9 @@ export class TrainingService {
   /** @throws Problem when the rows that a version learned from were erased: nothing can go on from it */
   async requireRows(model: StreamId, version: number): Promise<void> {
     const found = await this.#wanted({ model, version })
-    const matrix = found?.request.result?.matrix
-    if (matrix === undefined || (await this.options.blobs.has(matrix))) return
-    const gone = await this.#rowsGone(version, matrix)
+    const { gone } = await keptRows(this.options, version, found?.request.result)
     // What is missing for another reason is told by the training that misses it.
-    if (gone.code === 'erased') throw gone
-  }
-
-  async #rowsGone(version: number, matrix: string): Promise<Problem> {
-    const what = `The training matrix of version ${version}`
-    const hint = 'RETRAIN the model on a query of all rows.'
-    const erasure = await erasureOfBlob(this.options.ledger.log, matrix)
-    return erasure ? erased(what, erasure, hint) : new Problem('not_found', 'Rows not found', `${what} is no longer kept`, { hint })
+    if (gone && gone.why !== 'matrix_missing') throw goneProblem(gone)
   }
 
   /** The version that a training goes on from, when it does. */
@@ -217,10 +221,9 @@ export class TrainingService {
     const version = using[baseVersionKey]
     if (typeof version !== 'number') return undefined
     const found = await this.#wanted({ model, version })
-    const { blobs } = this.options
-    const matrix = found?.request.result?.matrix
-    if (matrix !== undefined && (await blobs.has(matrix))) return { version, matrixFile: blobs.path(matrix) }
-    throw await this.#rowsGone(version, matrix ?? '')
+    const { file, gone } = await keptRows(this.options, version, found?.request.result)
+    if (gone) throw goneProblem(gone)
+    return { version, matrixFile: file }
   }
 
   /** Records a step, which follows from the request for the version. */
@@ -243,15 +246,6 @@ const handlerOf = async (resources: Pick<Resources, 'one'>, engine: string): Pro
   // A name in digits may be found as the id of another.
   if (!named || foldName(named.state.name) !== foldName(engine)) throw unknownEngine(engine)
   return named.state.handler
-}
-
-const newline = Buffer.from('\n')
-
-async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) {
-    yield chunk
-    yield newline
-  }
 }
 
 /** Why a training failed, as a text that the log takes: a message that was cut off may end in half a character. */

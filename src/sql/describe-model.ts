@@ -29,6 +29,7 @@ export const modelRow = (project: string, { state }: Found<'model'>, version: Mo
   TRAINING_OPTIONS: JSON.stringify({
     target: version.target,
     ...(Object.keys(version.using).length > 0 && { using: maskSecrets(version.using) }),
+    ...(version.keep_training_data === false && { keep_training_data: false }),
   }),
   TAG: version.tag,
 })

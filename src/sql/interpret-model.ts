@@ -28,7 +28,7 @@ const seedOf = ({ using: { seed } }: Training, scope: CommandScope): number => {
 }
 
 /** Settings with a meaning of their own; the rest goes to the engine. */
-const ownSettings = ['engine', 'tag', 'active', 'seed', 'recording', 'join_learn_process']
+const ownSettings = ['engine', 'tag', 'active', 'seed', 'recording', 'keep_training_data', 'join_learn_process']
 
 /** Whether the model's answers shall be kept, when the settings say so. */
 const recordingOf = (settings: JsonObject): Recording | undefined => {
@@ -62,12 +62,14 @@ const saidOf = (training: Training, db: string) => {
   const engine = textSetting(using, 'engine')
   const tag = textSetting(using, 'tag')
   const target = targetOf(training)
+  const keep = switchSetting(using, 'keep_training_data')
   const options = otherSettings(using, ownSettings)
   if (baseVersionKey in options)
     throw wrong(`${baseVersionKey} cannot be set`, 'FINETUNE model FROM database (SELECT …) goes on from a version.')
   return {
     ...(engine !== undefined && { engine }),
     ...(tag !== undefined && { tag }),
+    ...(keep !== undefined && { keep_training_data: keep }),
     ...(target !== undefined && { target }),
     ...(source && { query: source.query, database: source.database ?? db }),
     ...(Object.keys(options).length > 0 && { using: options }),
@@ -111,7 +113,7 @@ const retrain = ({ verb, target, training }: StatementOf<'retrain_model'>, scope
 
 /** A version that learns from the rows kept with another one, and new ones. */
 const finetune = (target: StatementOf<'retrain_model'>['target'], training: Training, scope: CommandScope): ModelCommand => {
-  const { query, database, engine, target: column, tag, using } = saidOf(training, scope.db)
+  const { engine, target: column, query, database, ...said } = saidOf(training, scope.db)
   if (query === undefined || database === undefined)
     throw wrong('FINETUNE does not say where the new rows are', 'FINETUNE model FROM database (SELECT …)')
   if (engine !== undefined || column !== undefined)
@@ -121,8 +123,7 @@ const finetune = (target: StatementOf<'retrain_model'>['target'], training: Trai
     database,
     seed: seedOf(training, scope),
     activate: switchSetting(training.using, 'active') ?? true,
-    ...(tag !== undefined && { tag }),
-    ...(using && { using }),
+    ...said,
   }
   const { project, name, version } = target
   return { type: 'FinetuneModel', data: { project: project ?? scope.db, model: name, version, request } }
@@ -130,7 +131,7 @@ const finetune = (target: StatementOf<'retrain_model'>['target'], training: Trai
 
 /** The command of a statement about a model's versions. */
 export const toModelCommand = (
-  statement: StatementOf<'create_model' | 'retrain_model' | 'activate_model' | 'alter_model'>,
+  statement: StatementOf<'create_model' | 'retrain_model' | 'cancel_training' | 'activate_model' | 'alter_model'>,
   scope: CommandScope,
 ): ModelCommand => {
   switch (statement.kind) {
@@ -140,6 +141,10 @@ export const toModelCommand = (
       return retrain(statement, scope)
     case 'alter_model':
       return alter(statement, scope)
+    case 'cancel_training': {
+      const { project, name, version } = statement.target
+      return { type: 'CancelTraining', data: { project: project ?? scope.db, model: name, version } }
+    }
     case 'activate_model': {
       const { project, name, version } = statement.target
       return { type: 'ActivateModelVersion', data: { project: project ?? scope.db, model: name, version } }

@@ -215,6 +215,7 @@ export const toCommands = async (statement: Statement, scope: CommandScope): Pro
     case 'create_model':
     case 'retrain_model':
     case 'activate_model':
+    case 'cancel_training':
     case 'alter_model':
       return [toModelCommand(statement, scope)]
     default:

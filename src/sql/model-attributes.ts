@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../events/common.js'
-import type { Model, ModelVersion } from '../../events/model.js'
+import { keepsRows, type Model, type ModelVersion } from '../../events/model.js'
 import type { Progress } from '../models/fit.js'
 import { optionsOf } from '../models/fine-tuning.js'
 import { maskSecrets } from '../vault/secrets.js'
@@ -83,7 +83,11 @@ const data = (report: JsonObject, { query, database, result }: ModelVersion): De
     fact('rows', read(report, 'rows'), 'Rows that it learned from.'),
     fact('query', query, database === '' ? 'In the project of the model.' : `In ${database}.`),
     fact('read_at', result?.read_at ?? null, 'Position of the log at which the query read.'),
-    fact('matrix', result?.matrix ?? null, 'SHA-256 of the rows as they are kept.'),
+    fact(
+      'matrix',
+      result?.matrix ?? null,
+      result && !keepsRows(result) ? 'SHA-256 of the rows, which were not kept.' : 'SHA-256 of the rows as they are kept.',
+    ),
     ...Object.entries(object(report['fine_tuned'])).map(([name, value]) => fact(name, value, 'Of the version that it goes on from.')),
     ...objects(report['by_class']).map((each) => fact('class', read(each, 'class'), `${asText(read(each, 'rows')) ?? 'No'} rows.`)),
     ...objects(report['excluded']).map((each) => fact('excluded', read(each, 'name'), asText(read(each, 'reason')))),

@@ -2,6 +2,7 @@ import type { DuckDBInstance } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
 import { printSelect } from './ast/duckdb.js'
 import type { AstNode } from './ast/json.js'
+import { chancesIn } from './chances.js'
 import { checkRewritten } from './guard/guard.js'
 import { perInstance } from './per-instance.js'
 import { Rewriter } from './rewrite.js'
@@ -29,9 +30,13 @@ export const rewrite = async (session: Session, request: SelectRequest): Promise
   const clock = { connection: session.connection, directory: session.directory, head: session.head }
   const position = request.asOf === undefined ? request.upTo : await positionOfRequest(clock, request.asOf)
   const db = request.db === '' ? request.defaultProject : request.db
-  const read = (text: Text, where: string) => readStatement(session, text, where)
-  const { tree, options } = await read({ sql: request.sql, within: request.within }, db)
   const { wanted } = request
+  const read = async (text: Text, where: string) => {
+    const query = await readStatement(session, text, where)
+    if (wanted?.kind === 'chances') session.chances.push(...chancesIn(query.tree, text.view))
+    return query
+  }
+  const { tree, options } = await read({ sql: request.sql, within: request.within }, db)
   const views = wanted?.kind === 'columns' && wanted.ofView !== undefined ? [wanted.ofView] : []
   await new Rewriter(session, read).query(tree, { db, position, ctes: new Map(), entries: [], views, options })
   checkRewritten(tree)

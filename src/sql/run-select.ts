@@ -58,6 +58,7 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
     ctes: new Map(),
     sources: new Sources(),
     quoted: new Set(),
+    chances: [],
     strings,
     keep: true,
     served: [],

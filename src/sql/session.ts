@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
+import type { Chance } from '../models/unrepeatable.js'
 import type { Directory } from './directory.js'
 import type { ModelFunctions, Run } from './models/functions.js'
 import type { BoundModel, ScoringModel } from './models/scoring-model.js'
@@ -53,6 +54,8 @@ export type Session = {
   quoted: Set<string>
   /** Those of them that are no columns, and names for who asks that are none. */
   strings: ReadonlySet<string>
+  /** What keeps the statement from giving the same rows again, where that is asked for. */
+  chances: Chance[]
   /** The queries behind PIVOT … IN, under the names that stand in their places. */
   pivotQueries: Map<string, Text>
   /** Whether the rewriting says the same at the same position; a time that is counted from now does not. */

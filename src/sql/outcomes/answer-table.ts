@@ -16,6 +16,14 @@ const columnsAnswer = ({ prepared }: Ready): Answer => ({
   rows: preparedColumns(prepared).map(({ name, type }) => [name, type]),
 })
 
+const chancesAnswer = ({ session }: Ready): Answer => ({
+  columns: [
+    { name: 'what', type: 'VARCHAR' },
+    { name: 'view', type: 'VARCHAR' },
+  ],
+  rows: session.chances.map(({ what, view }) => [what, view]),
+})
+
 const fileAnswer = async ({ session, prepared, text, tree }: Ready, wanted: Extract<Wanted, { kind: 'file' }>): Promise<Answer> => {
   const { connection, blobsDirectory } = session
   const made = await writeTable({ connection, prepared, text, tree, path: wanted.path, after: wanted.after }, blobsDirectory)
@@ -33,6 +41,8 @@ const answerOf = (wanted: Wanted, ready: Ready): Answer | Promise<Answer> => {
   switch (wanted.kind) {
     case 'columns':
       return columnsAnswer(ready)
+    case 'chances':
+      return chancesAnswer(ready)
     case 'file':
       return fileAnswer(ready, wanted)
     case 'plan':

@@ -4,6 +4,8 @@ export type Wanted =
   | { kind: 'columns'; ofView?: string | undefined }
   /** How it is answered; with `analyze` it is run, and its rows are thrown away. */
   | { kind: 'plan'; analyze: boolean }
+  /** What keeps it from giving the same rows when it is run again; it is planned, not run. */
+  | { kind: 'chances' }
   /** Its rows as a Parquet file at a path; behind the rows of the table `after` when there is one. */
   | { kind: 'file'; path: string; after?: TableBefore | undefined }
 

@@ -65,6 +65,12 @@ export const takeRetrain = (cursor: Cursor, verb: 'retrain' | 'finetune'): State
   return { kind: 'retrain_model', verb, target, training }
 }
 
+/** `CANCEL TRAINING [p.]m[.n]`, the first word already taken. */
+export const takeCancel = (cursor: Cursor): StatementOf<'cancel_training'> => {
+  cursor.needWords('TRAINING')
+  return { kind: 'cancel_training', target: takeModel(cursor) }
+}
+
 export const takeDropModel = (cursor: Cursor): StatementOf<'drop_model'> => {
   const ifExists = takeIfExists(cursor)
   return { kind: 'drop_model', target: takeModel(cursor), ifExists }

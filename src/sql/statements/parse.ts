@@ -5,7 +5,7 @@ import { spanOf, splitTokens } from './clauses.js'
 import { Cursor } from './cursor.js'
 import { takeAlterDatabase, takeCreateDatabase, takeDropDatabase } from './databases.js'
 import { takeCreateEngine, takeCreateJob, takeCreateTrigger, takeDropEngine, takeDropJob, takeDropTrigger } from './jobs.js'
-import { takeAlterModel, takeCreateModel, takeDropModel, takeEvaluate, takeRetrain } from './models.js'
+import { takeAlterModel, takeCancel, takeCreateModel, takeDropModel, takeEvaluate, takeRetrain } from './models.js'
 import { takeIfExists, takeIfNotExists, takeName, nameFollows } from './names.js'
 import { takeCreateResource, takeDropResource, takeUpdateResource } from './resources.js'
 import { maskSecrets } from './secrets.js'
@@ -140,6 +140,7 @@ const verbs: readonly (readonly [word: string, take: (cursor: Cursor) => Stateme
   ['SET', takeSet],
   ['RETRAIN', (cursor) => takeRetrain(cursor, 'retrain')],
   ['FINETUNE', (cursor) => takeRetrain(cursor, 'finetune')],
+  ['CANCEL', takeCancel],
   ['EVALUATE', (cursor) => (takeKnowledgeBase(cursor) ? knowledgeBase(cursor, 'EVALUATE') : takeEvaluate(cursor))],
 ]
 

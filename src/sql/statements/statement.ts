@@ -122,6 +122,7 @@ export type Statement =
   | { kind: 'drop_resource'; resource: ResourceKind; target: Name; ifExists: boolean }
   | { kind: 'create_model'; target: Name; ifNotExists: boolean; replace: boolean; training: Training }
   | { kind: 'retrain_model'; verb: 'retrain' | 'finetune'; target: ModelName; training: Training }
+  | { kind: 'cancel_training'; target: ModelName }
   | { kind: 'drop_model'; target: ModelName; ifExists: boolean }
   | { kind: 'activate_model'; target: Name & { version: number } }
   | { kind: 'alter_model'; target: Name; set: JsonObject }

@@ -25,6 +25,7 @@ export const usages: Readonly<Record<string, string>> = {
   'CREATE MODEL': 'CREATE MODEL [IF NOT EXISTS] [project.]name FROM database (SELECT …) PREDICT column [USING key = value, …]',
   'CREATE PREDICTOR': 'CREATE PREDICTOR [IF NOT EXISTS] [project.]name FROM database (SELECT …) PREDICT column [USING key = value, …]',
   RETRAIN: 'RETRAIN [project.]model [FROM database (SELECT …)] [PREDICT column] [USING key = value, …]',
+  CANCEL: 'CANCEL TRAINING [project.]model[.version]',
   FINETUNE: 'FINETUNE [project.]model FROM database (SELECT …) [USING key = value, …]',
   'ALTER MODEL': "ALTER MODEL [project.]name SET recording = 'all' | 'off'",
   'DROP MODEL': 'DROP MODEL [IF EXISTS] [project.]name[.version]',

@@ -5,7 +5,8 @@ import type { Found } from '../../../src/log/log.js'
 import { Problem } from '../../../src/errors.js'
 import { Blobs } from '../../../src/files/blobs.js'
 import type { Trainer } from '../../../src/models/trainer.js'
-import { TrainingService, type Select } from '../../../src/models/training-service.js'
+import type { Select } from '../../../src/models/rows-file.js'
+import { TrainingService } from '../../../src/models/training-service.js'
 import { origin, withLog, type OpenLog } from '../../support/log.js'
 
 const logger = pino({ level: 'silent' })
@@ -23,6 +24,7 @@ const serviceOver = ({ ledger, directory }: OpenLog, options: { trainer?: Traine
     blobs: new Blobs(join(directory, 'blobs')),
     trainer: options.trainer ?? trainerThat(() => Promise.reject(crash)),
     select: options.select ?? rows,
+    chances: async () => [],
     temporary: join(directory, 'trainings'),
     logger,
   })

@@ -76,6 +76,31 @@ describe('CreateModel', () => {
   })
 })
 
+describe('CancelTraining', () => {
+  const cancel = (version: number | null = null) => ({ type: 'CancelTraining' as const, data: { ...target, version } })
+  const error = 'the training was cancelled; RETRAIN starts it again'
+  test('fails the version that waits or runs, which may be named', () => {
+    had(requested(1), activated(1))
+      .when(cancel())
+      .then({ type: 'ModelTrainingFailed', data: { version: 1, error } })
+    had(...complete, requested(2), started(2))
+      .when(cancel(2))
+      .then({ type: 'ModelTrainingFailed', data: { version: 2, error } })
+  })
+  test('is refused where nothing waits or runs', () => {
+    had(...complete)
+      .when(cancel())
+      .refuses('not_ready', 'version 1 of Churn is not being trained: it has status complete')
+    had(...complete, requested(2), started(2))
+      .when(cancel(1))
+      .refuses('not_ready', 'complete')
+    had(...complete)
+      .when(cancel(7))
+      .refuses('not_found')
+    given(shopCreated).when(cancel()).refuses('not_found')
+  })
+})
+
 describe('RetrainModel', () => {
   test('takes over what is not said anew', () =>
     had(requested(1, { using: { confidence: 0.8 } }), activated(1), trained(1))
@@ -85,6 +110,18 @@ describe('RetrainModel', () => {
     had(requested(1, { using: { k: 1, confidence: 0.8, constructor: 1 } }), activated(1), trained(1))
       .when(retrain({ engine: 'CONSTANT' }))
       .then(requested(2, { engine: 'constant', using: { confidence: 0.8 }, seed: 8 })))
+  test('who said that rows are not to be kept says it for the versions after, until somebody says otherwise', () => {
+    const events = [requested(1, { keep_training_data: false }), activated(1), trained(1)]
+    had(...events)
+      .when(retrain())
+      .then(requested(2, { keep_training_data: false, seed: 8 }))
+    had(...events)
+      .when(retrain({ keep_training_data: true }))
+      .then(requested(2, { keep_training_data: true, seed: 8 }))
+    had(...events)
+      .when(creation({ orReplace: true }))
+      .then(requested(2, { keep_training_data: true }))
+  })
   test('a mask sent back in USING keeps the secret', () =>
     had(requested(1, { engine: 'mine', using: { api_key: secret, k: 1 } }), activated(1), trained(1))
       .when(retrain({ using: { api_key: '******' } }))

@@ -288,6 +288,7 @@ describe('references', () => {
   test('blobs are the contents of files, artefacts and matrices', () => {
     expect(blobsOf('FileCreated', samples['FileCreated'] as never)).toEqual([hash])
     expect(blobsOf('ModelTrained', result)).toEqual([hash, hash])
+    expect(blobsOf('ModelTrained', { ...result, matrix_kept: false })).toEqual([hash])
     expect(blobsOf('SkillCreated', skill)).toEqual([])
   })
 

@@ -184,6 +184,8 @@ const cases: [sql: string, statement: Statement][] = [
   ['DROP PREDICTOR IF EXISTS rent.2', { kind: 'drop_model', target: { ...session('rent'), version: 2 }, ifExists: true }],
   ['DROP MODEL `shop`.`rent`.`2`', { kind: 'drop_model', target: { ...shop('rent'), version: 2 }, ifExists: false }],
   ['DROP MODEL rent .2', { kind: 'drop_model', target: { ...session('rent'), version: 2 }, ifExists: false }],
+  ['CANCEL TRAINING m', { kind: 'cancel_training', target: { ...session('m'), version: null } }],
+  ['cancel training p.m.2', { kind: 'cancel_training', target: { project: 'p', name: 'm', version: 2 } }],
   ['SET active p.m.`3`', { kind: 'activate_model', target: { project: 'p', name: 'm', version: 3 } }],
   ['SET model_active = `p`.`m`.`2`;', { kind: 'activate_model', target: { project: 'p', name: 'm', version: 2 } }],
   ['SET model_active = p.m.2', { kind: 'activate_model', target: { project: 'p', name: 'm', version: 2 } }],

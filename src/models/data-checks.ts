@@ -1,0 +1,131 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ModelVersion, TrainingResult } from '../../events/model.js'
+import { isProblem, Problem, type ProblemCode } from '../errors.js'
+import type { Blobs } from '../files/blobs.js'
+import { limits } from '../limits.js'
+import type { Found, Log, Resources } from '../log/log.js'
+import { databaseOf } from './data-source.js'
+import { baseVersionKey, type Base } from './fine-tuning.js'
+import { keptRows } from './kept-rows.js'
+import { writeRows, type RowsQuery, type Select } from './rows-file.js'
+import type { Trainer } from './trainer.js'
+import { trainingRequest } from './training-request.js'
+
+/** Whether the query of a training gives the same rows, read at the position at which it read; `matrix` and `rows` are those of now. */
+export type DataCheck = {
+  data: 'same' | 'changed' | 'unavailable'
+  detail: string
+  read_at: number
+  rows: number | null
+  matrix: string | null
+}
+
+type Options = {
+  log: Log
+  blobs: Blobs
+  trainer: Trainer
+  select: Select
+  temporary: string
+  resourcesAt: (position: number) => Resources
+}
+
+type Asked = { model: Found<'model'>; version: ModelVersion; result: TrainingResult }
+
+/** What tells of this moment and not of the query: it may be asked again. */
+const passing: ReadonlySet<ProblemCode> = new Set(['busy', 'storage_failed', 'analytics_unavailable', 'internal', 'not_ready'])
+
+/** What the query reads is not there any more. */
+class Unavailable extends Error {}
+
+/**
+ * Runs the queries of trainings again, as the log was when they read, and compares their rows with those that were learned
+ * from; one after the other, as each takes a process.
+ *
+ * @example (await checks.check(model, version, signal)).data // 'same'
+ */
+export class DataChecks {
+  #waiting = 0
+  #last: Promise<unknown> = Promise.resolve()
+  readonly #stopping = new AbortController()
+
+  constructor(private readonly options: Options) {}
+
+  /** @throws Problem `not_ready` for a version without a training that is over, `busy` when too many wait */
+  check(model: Found<'model'>, version: ModelVersion, signal: AbortSignal): Promise<DataCheck> {
+    const { result } = version
+    if (!result)
+      throw new Problem('not_ready', 'Model is not ready', `version ${version.version} of ${model.state.name} has status ${version.status}`)
+    if (this.#waiting >= limits.dataChecksMax)
+      throw new Problem('busy', 'Too many checks', `${this.#waiting} checks of training data wait already`, { retryAfterSeconds: 5 })
+    this.#waiting += 1
+    const either = AbortSignal.any([signal, this.#stopping.signal])
+    const checked = this.#last.then(() => this.#check({ model, version, result }, either)).finally(() => (this.#waiting -= 1))
+    this.#last = checked.catch(() => undefined)
+    return checked
+  }
+
+  /** Ends the check that runs, and those that wait. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 }))
+    await this.#last
+  }
+
+  async #check(asked: Asked, signal: AbortSignal): Promise<DataCheck> {
+    signal.throwIfAborted()
+    const { read_at } = asked.result
+    try {
+      const { rows, sha256: matrix } = await this.#matrix(asked, signal)
+      const isSame = matrix === asked.result.matrix
+      const detail = isSame
+        ? 'The query gives the rows that it learned from.'
+        : `The query gives other rows than it learned from: ${rows} now, ${asked.result.rows} took part then.`
+      return { data: isSame ? 'same' : 'changed', detail, read_at, rows, matrix }
+    } catch (error) {
+      const isOver = error instanceof Unavailable || (isProblem(error) && !passing.has(error.code))
+      if (!isOver || signal.aborted) throw error
+      return { data: 'unavailable', detail: error.message, read_at, rows: null, matrix: null }
+    }
+  }
+
+  async #matrix(asked: Asked, signal: AbortSignal) {
+    const { select, trainer, temporary } = this.options
+    await mkdir(temporary, { recursive: true })
+    const work = await mkdtemp(join(temporary, 'check-'))
+    const reading = new AbortController()
+    try {
+      const base = await this.#baseOf(asked)
+      const rows = await writeRows(select, await this.#queryOf(asked), join(work, 'rows'), AbortSignal.any([signal, reading.signal]))
+      const { result, cancel } = trainer.matrix({ rows, ...(base && { base }), matrixFile: join(work, 'matrix'), seed: asked.version.seed })
+      signal.addEventListener('abort', cancel)
+      if (signal.aborted) cancel()
+      return await result.finally(() => signal.removeEventListener('abort', cancel))
+    } finally {
+      // Rows that were not read to their end hold a place among the queries.
+      reading.abort()
+      await rm(work, { recursive: true, force: true })
+    }
+  }
+
+  /** The query as it was asked: its names are looked up as they were then. */
+  async #queryOf({ model, version, result: { read_at } }: Asked): Promise<RowsQuery> {
+    const { log, resourcesAt } = this.options
+    const resources = resourcesAt(read_at)
+    const project = await resources.byStream('project', model.state.project)
+    if (!project) throw new Unavailable(`The project of ${model.state.name} was not there at position ${read_at}.`)
+    const user = (await trainingRequest(log, model.stream, version.version))?.actor
+    const db = await databaseOf(resources, version, project)
+    return { sql: version.query, db, upTo: read_at, ...(user !== undefined && { user }) }
+  }
+
+  /** The rows of the version that a fine-tuned one goes on from: the query gives only the new ones. */
+  async #baseOf({ model, version: { using } }: Asked): Promise<Base | undefined> {
+    const number = using[baseVersionKey]
+    if (typeof number !== 'number') return undefined
+    const { log, blobs } = this.options
+    const base = model.state.versions.find(({ version }) => version === number)
+    const { file, gone } = await keptRows({ blobs, ledger: { log } }, number, base?.result)
+    if (gone) throw new Unavailable(`${gone.detail}, and this version goes on from it.`)
+    return { version: number, matrixFile: file }
+  }
+}
