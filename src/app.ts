@@ -93,7 +93,8 @@ export const appOf = (parts: Parts): Express => {
   const progressOf: ProgressOf = (model, ofVersion) => trainings.progressOf(model, ofVersion)
   const records = new Records(log, version, progressOf)
   const reading = readingOf({ log, past: sql.reader, version, progressOf })
-  const histories = new Histories(log, feed.slices.turns)
+  const { turns } = feed.slices
+  const histories = new Histories(log, turns)
   const sessions = config.auth && new Sessions(config.auth)
   const about: About = {
     version,
@@ -130,7 +131,7 @@ export const appOf = (parts: Parts): Express => {
     ...historyRoutes(reading, histories),
     ...tableCopyRoutes(log, analytics, paths.tables),
     ...proofRoutes(log, heads),
-    ...exportRoutes(log, heads),
+    ...exportRoutes(log, heads, turns),
     ...handlerRoutes(),
     ...rotationRoutes(parts.rotation),
     ...sqlRoutes(sql),
