@@ -116,7 +116,8 @@ const learner = (report: JsonObject, { result }: ModelVersion): Described => [
 export const jobs = ({ versions }: Model, progressOf: (version: number) => Progress | undefined): Described =>
   versions
     .map((version) => {
-      const progress = progressOf(version.version)
+      // For a moment after its end a training is still known to be under way.
+      const progress = version.status === 'training' ? progressOf(version.version) : undefined
       return {
         version: version.version,
         status: version.status,
