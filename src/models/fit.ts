@@ -15,6 +15,7 @@ import { selectRows } from './matrix.js'
 import { makePlan, refitFactor, type Boosting, type Plan, type Preset } from './plan.js'
 import { Random } from './random.js'
 import type { Task } from './task.js'
+import { TimeLimit } from './time-limit.js'
 
 /** What a training says while it runs: `done` of `total` steps of a phase. A phase may end before its total. */
 export type Progress = { phase: 'prepare' | 'folds' | 'linear' | 'interval' | 'refit'; done: number; total: number }
@@ -32,6 +33,7 @@ export type Approach = {
   preset?: Preset | undefined
   deal?: (task: Task, folds: number) => Folds
   threads?: number | undefined
+  limit?: TimeLimit
 }
 
 /** A task made ready for fitting. */
@@ -47,6 +49,7 @@ export type Prepared = {
   loss: Loss
   /** The threads that work on the folds; to be closed when everything is fitted. */
   crew: Crew
+  limit: TimeLimit
 }
 
 /** Out-of-fold predictions of the blend: values for regression, otherwise the probabilities of all classes row by row. */
@@ -80,7 +83,8 @@ const sampled = (task: Task, rows: number): Task => {
 }
 
 /** Plans the training of a task and bins its features. */
-export const prepare = (whole: Task, seed: number, { learners, preset, deal, threads }: Approach = { learners: 'both' }): Prepared => {
+export const prepare = (whole: Task, seed: number, approach: Approach = { learners: 'both' }): Prepared => {
+  const { learners, preset, deal, threads, limit = new TimeLimit(undefined, undefined) } = approach
   const features = defineFeatures(whole.inputs)
   const plan = makePlan(
     {
@@ -100,29 +104,31 @@ export const prepare = (whole: Task, seed: number, { learners, preset, deal, thr
   )
   const folds = deal?.(task, plan.folds) ?? dealFolds(task.labels, task.classes.length, plan.folds, new Random(seed, 1))
   const crew = new Crew(threads)
-  return { task, learners, seed, plan, features, columns, table, folds, loss: lossOf(task.classes.length), crew }
+  return { task, learners, seed, plan, features, columns, table, folds, loss: lossOf(task.classes.length), crew, limit }
 }
 
 const boostingData = ({ table, task, loss, seed }: Prepared): BoostingData => ({ table, labels: task.labels, loss, seed })
 
-/** Boosts in the folds, in the first way of the plan that does with its rounds. */
+/**
+ * Boosts in the folds, in the first way of the plan that does with its rounds. A later way that the time limit cuts off is left
+ * for the one before it, which has all of its rounds.
+ */
 const boostFolds = (prepared: Prepared, onProgress: OnProgress): { boosting: Boosting; fit: CrossFit } => {
-  const ways = prepared.plan.boosting
-  let boosting: Boosting = ways[0]
-  let fit: CrossFit | undefined
-  for (boosting of ways) {
-    const total = boosting.mostRounds
-    fit = crossFit(
-      boostingData(prepared),
-      prepared.folds,
-      boosting,
-      { most: total, patience: boosting.patience, crew: prepared.crew },
-      (done) => onProgress({ phase: 'folds', done, total }),
-    )
-    if (!fit.capped) break
+  const { crew, limit, plan, folds } = prepared
+  let found: { boosting: Boosting; fit: CrossFit } | undefined
+  let before = 0
+  for (const boosting of plan.boosting) {
+    const [earlier, total] = [before, boosting.mostRounds]
+    const goesOn = (done: number) => limit.goesOn('folds', earlier + done)
+    const progress = (done: number) => onProgress({ phase: 'folds', done, total })
+    const fit = crossFit(boostingData(prepared), folds, boosting, { most: total, patience: boosting.patience, goesOn, crew }, progress)
+    const isStopped = limit.stopped.folds !== undefined
+    if (!found || !isStopped) found = { boosting, fit }
+    if (!fit.capped || isStopped) break
+    before += total
   }
-  if (!fit) throw new Error('a plan has at least one way to boost')
-  return { boosting, fit }
+  if (!found) throw new Error('a plan has at least one way to boost')
+  return found
 }
 
 const fitLinear = (prepared: Prepared, onProgress: OnProgress) => {

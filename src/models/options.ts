@@ -20,10 +20,13 @@ const columns = z.union([
   z.array(z.string().min(1)).min(1),
 ])
 
+const mostSeconds = limits.trainingTimeoutMs / 1000
+
 /** The options of engines that learn from tables. */
 export const tableOptions = z.strictObject({
   confidence: option(z.number().min(0.001).max(0.999), 'a number between 0.001 and 0.999'),
   preset: option(z.enum(['fast', 'balanced', 'best']), "'fast', 'balanced' or 'best'"),
+  time_limit: option(z.number().min(1).max(mostSeconds), `seconds, from 1 to ${mostSeconds}`),
   include: option(columns, 'a column, or a list of columns'),
   exclude: option(columns, 'a column, or a list of columns'),
   task: option(z.enum(['regression', 'classification']), "'regression' or 'classification'"),

@@ -10,6 +10,7 @@ import type { Metrics } from './metrics.js'
 import type { Preset } from './plan.js'
 import type { ClassLabel, Exclusion, Task } from './task.js'
 import type { ColumnType } from './values.js'
+import type { Stopped } from './time-limit.js'
 import type { Warning } from './warnings.js'
 
 /** What is to be known of a trained model; plain JSON. Metrics are out of fold. */
@@ -50,6 +51,8 @@ export type DealtReport =
 
 /** The plan as it was carried out; without trees, what is said of them is 0. */
 export type EffectivePlan = {
+  /** After how many rounds the time limit ended a phase; absent when it never did. */
+  stopped?: Stopped
   preset: Preset
   folds: number
   rows: number
@@ -87,12 +90,19 @@ const dealtReport = ({ prepared: { task, folds }, fitted: { predictions }, weigh
   return { ...dealt, blocks }
 }
 
+const cutOff = (stopped: Stopped): Warning => {
+  const phases = Object.entries(stopped).map(([phase, rounds]) => `${phase} after ${rounds} rounds`)
+  return { kind: 'time_limit', detail: `The time limit ended ${phases.join(' and ')}: more time may give a better model` }
+}
+
 /** What is to be told of a training that is over, in plain JSON. */
 export const reportOf = (trained: TrainingDone): TrainReport => {
   const { engine, prepared, fitted, model } = trained
   const { task, plan, seed, folds } = prepared
   const { boosting, rounds, trees, weight, predictions } = fitted
   const { weights } = trained
+  const { stopped } = prepared.limit
+  const isStopped = Object.keys(stopped).length > 0
   return {
     engine,
     task: task.kind,
@@ -101,8 +111,9 @@ export const reportOf = (trained: TrainingDone): TrainReport => {
     rows: task.labels.length,
     inputs: task.inputs.map(({ name, type }) => ({ name, type, role: roleOf(type) })),
     excluded: task.excluded,
-    warnings: task.warnings,
+    warnings: [...task.warnings, ...(isStopped ? [cutOff(stopped)] : [])],
     plan: {
+      ...(isStopped && { stopped }),
       preset: trained.preset,
       folds: folds.count,
       rows: plan.rows,

@@ -13,6 +13,7 @@ import type { Matrix } from './matrix.js'
 import { readOptions, tableOptions, type OptionsSchema } from './options.js'
 import { reportOf, type TrainReport } from './report.js'
 import { defineTask, type Task } from './task.js'
+import { TimeLimit, type Stopped } from './time-limit.js'
 
 export type { EffectivePlan, TrainReport } from './report.js'
 
@@ -25,6 +26,8 @@ export type TrainOptions = {
   target: string
   /** An integer of 0…2³²-1; the same data and seed give the same bytes. */
   seed?: number
+  /** Where an earlier training was stopped by its time limit: this one is stopped there, whatever the time. */
+  stopped?: Stopped
   [option: string]: Json | undefined
 }
 
@@ -55,11 +58,11 @@ const namedInputs = ({ task, features }: Prepared): { inputs: ModelInput[]; feat
 }
 
 const fitResiduals = (prepared: Prepared, fitted: Fitted, level: number, onProgress: OnProgress): Interval | undefined => {
-  const { task, table, folds, plan, seed, crew } = prepared
+  const { task, table, folds, plan, seed, crew, limit } = prepared
   if (task.kind !== 'regression') return undefined
   const residuals = fitted.predictions.map((predicted, row) => Math.abs(predicted - task.labels[row]!))
   const onRound = (done: number) => onProgress({ phase: 'interval', done, total: plan.scale.mostRounds })
-  return fitInterval(table, residuals, folds, plan.scale, { seed, level, crew, onRound })
+  return fitInterval(table, residuals, folds, plan.scale, { seed, level, crew, goesOn: (done) => limit.goesOn('interval', done), onRound })
 }
 
 type Parts = {
@@ -119,19 +122,20 @@ const requireLinear = ({ plan, features, learners }: Prepared): void => {
 export const trainTable = (
   { engine, learners, options }: Learning,
   matrix: Matrix,
-  { target, seed: givenSeed = 0, ...said }: TrainOptions,
+  { target, seed: givenSeed = 0, stopped, ...said }: TrainOptions,
   onProgress: OnProgress,
   threads?: number,
 ): Trained => {
   const seed = checkSeed(givenSeed)
   const asked = tableOptions.parse(readOptions(engine, options, said))
+  const limit = new TimeLimit(asked.time_limit, stopped)
   onProgress({ phase: 'prepare', done: 0, total: 1 })
   const constant = learners === 'none'
   const dealer = dealerOf(asked, seed)
   const task = defineTask(matrix, target, { ...asked, withoutInputs: constant })
   const weights = classWeights(task, asked.class_weights)
   const { preset = 'balanced' } = asked
-  const approach = { learners: constant ? ('linear' as const) : learners, preset, threads, ...(dealer && { deal: dealer.deal }) }
+  const approach = { learners: constant ? ('linear' as const) : learners, preset, threads, limit, ...(dealer && { deal: dealer.deal }) }
   const prepared = prepare(task, seed, approach)
   try {
     requireLinear(prepared)

@@ -2,7 +2,7 @@ import { classSizes } from './folds.js'
 import type { Matrix, MatrixColumn } from './matrix.js'
 
 export type Warning = {
-  kind: 'missing_target' | 'duplicate_rows' | 'suspicious_input' | 'rare_class' | 'sampled' | 'unrepeatable'
+  kind: 'missing_target' | 'duplicate_rows' | 'suspicious_input' | 'rare_class' | 'sampled' | 'time_limit' | 'unrepeatable'
   detail: string
 }
 

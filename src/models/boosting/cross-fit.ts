@@ -40,12 +40,17 @@ const fewestCellsToShare = 20_000
 const isWorthSharing = ({ table, loss }: BoostingData): boolean => table.rows * table.features.length * loss.outputs >= fewestCellsToShare
 
 /** Takes the rounds up one after the other, and works on them as well until they are done. */
-const lead = (runs: FoldRuns, patience: number, scores: Float64Array, onRound: (done: number) => void): Omit<CrossFit, 'scores'> => {
+const lead = (
+  runs: FoldRuns,
+  { patience, goesOn }: { patience: number; goesOn: (done: number) => boolean },
+  scores: Float64Array,
+  onRound: (done: number) => void,
+): Omit<CrossFit, 'scores'> => {
   const held = runs.states.map((_, fold) => rowsInside(runs.folds, fold))
   const worker = new FoldWorker(runs)
   collectScores(runs, 0, held, scores)
   let [round, best, least] = [0, 0, lossAfter(runs, 0)]
-  while (round < runs.most && round - best < patience) {
+  while (round < runs.most && round - best < patience && goesOn(round)) {
     const seen = changesOf(runs)
     if (!haveDone(runs, round + 1)) {
       if (!worker.advance()) waitForChange(runs, seen)
@@ -73,7 +78,7 @@ export const crossFit = (
   data: BoostingData,
   folds: Folds,
   rules: GrowthRules,
-  { most, patience, crew }: { most: number; patience: number; crew?: Crew },
+  { most, patience, goesOn = () => true, crew }: { most: number; patience: number; goesOn?: (done: number) => boolean; crew?: Crew },
   onRound: (done: number) => void,
 ): CrossFit => {
   const { table, loss, seed } = data
@@ -81,7 +86,7 @@ export const crossFit = (
   const scores = new Float64Array(table.rows * loss.outputs)
   try {
     if (isWorthSharing(data)) crew?.join(runs)
-    return { ...lead(runs, patience, scores, onRound), scores }
+    return { ...lead(runs, { patience, goesOn }, scores, onRound), scores }
   } finally {
     endRuns(runs)
   }
