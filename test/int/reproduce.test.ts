@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { limits } from '../../src/limits.js'
 import { mindledger, freePort } from '../support/cli.js'
 import { settled, uploadRentals } from '../support/rentals.js'
 import { restartable, send, sql } from '../support/service.js'
@@ -81,6 +82,15 @@ test('versions of all engines are trained again to the same bytes, beside the se
   expect([alone.code, alone.told.map(({ artefact }) => artefact)]).toEqual([0, beside.told.map(({ artefact }) => artefact)])
   url = await at.start(environment)
 }, 300_000)
+
+test('a training that its time limit cut off is cut off at the same round again', async () => {
+  const rows =
+    'SELECT a.sqft + b.rooms * b.sqft AS x, b.location, b.sqft AS z, a.rental_price * b.sqft + a.rooms AS y FROM rentals AS a, rentals AS b'
+  await train('cut', `FROM files (${rows}) PREDICT y USING engine = 'boosted_trees', preset = 'best', time_limit = 1`)
+  const { plan } = (await trained('cut', 1))['report'] as { plan: { stopped?: { folds?: number } } }
+  expect(plan.stopped?.folds).toBeGreaterThan(0)
+  expect(await one('cut')).toMatchObject({ code: 0, result: 'reproduced', data: 'same' })
+}, 120_000)
 
 test('a person reads what came out, and a name without a version is the active one', async () => {
   const { code, out } = await mindledger(['reproduce', 'line'], environment)
@@ -184,6 +194,23 @@ test('a matrix that the disk has spoiled, or lost, is no proof of anything', asy
   expect(await one('spoiled')).toMatchObject({ code: 2, reason: 'matrix_damaged', retrained: null })
   rmSync(file)
   expect(await one('spoiled')).toMatchObject({ code: 2, reason: 'matrix_missing', retrained: null })
+})
+
+test('checks of data run one after the other, and no more wait than there is room for', async () => {
+  const path = '/api/projects/mindsdb/models/mean/data_check'
+  const answers = await Promise.all(Array.from({ length: limits.dataChecksMax + 4 }, () => send(url, 'GET', path)))
+  const statuses = answers.map(({ status }) => status)
+  expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(limits.dataChecksMax)
+  expect(new Set(statuses)).toEqual(new Set([200, 503]))
+  expect(answers.find(({ status }) => status === 503)?.headers.get('retry-after')).toBe('5')
+})
+
+test('a check that nobody waits for ends, and leaves nothing', async () => {
+  const path = `${url}/api/projects/mindsdb/models/mean/data_check`
+  for (const signal of [AbortSignal.timeout(5), AbortSignal.timeout(100)])
+    await expect(fetch(path, { signal }).then((answer) => answer.text())).rejects.toThrow(/timeout|aborted/i)
+  expect(await (await fetch(path)).json()).toMatchObject({ data: 'same' })
+  expect(readdirSync(join(at.path, 'tmp', 'checks'))).toEqual([])
 })
 
 test('a check of data is refused for a version that is not trained, and of models that there are not', async () => {
