@@ -1,7 +1,10 @@
 import { classSizes } from './folds.js'
 import type { Matrix, MatrixColumn } from './matrix.js'
 
-export type Warning = { kind: 'missing_target' | 'duplicate_rows' | 'suspicious_input' | 'rare_class' | 'sampled'; detail: string }
+export type Warning = {
+  kind: 'missing_target' | 'duplicate_rows' | 'suspicious_input' | 'rare_class' | 'sampled' | 'time_limit'
+  detail: string
+}
 
 type Learned = {
   kind: string
