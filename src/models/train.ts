@@ -3,7 +3,7 @@ import { Problem, wrong } from '../errors.js'
 import { encodeArtefact, type Model, type ModelInput } from './artefact.js'
 import { flatten } from './boosting/forest.js'
 import { defaultEngine } from './engine-names.js'
-import { fitInterval, type Interval } from './interval.js'
+import { fitInterval, intervalRounds, type Interval } from './interval.js'
 import { fitModel, prepare, type Fitted, type Learners, type OnProgress, type Prepared } from './fit.js'
 import type { Feature } from './features.js'
 import { coefficientsOf } from './linear/design.js'
@@ -56,7 +56,7 @@ const fitResiduals = (prepared: Prepared, fitted: Fitted, level: number, onProgr
   const { task, table, folds, plan, seed, crew } = prepared
   if (task.kind !== 'regression') return undefined
   const residuals = fitted.predictions.map((predicted, row) => Math.abs(predicted - task.labels[row]!))
-  const onRound = (done: number) => onProgress({ phase: 'interval', done, total: plan.scale.mostRounds })
+  const onRound = (done: number) => onProgress({ phase: 'interval', done, total: intervalRounds(plan.scale) })
   return fitInterval(table, residuals, folds, plan.scale, { seed, level, crew, onRound })
 }
 
@@ -117,9 +117,8 @@ export const trainTable = (
   onProgress({ phase: 'prepare', done: 0, total: 1 })
   const task = defineTask(matrix, target, { withoutInputs: learners === 'none' })
   const rounded = roundsOff(task)
-  const prepared = prepare(task, seed, { learners: learners === 'none' ? 'linear' : learners, threads })
+  const prepared = prepare(task, seed, { learners: learners === 'none' ? 'linear' : learners, threads }, onProgress)
   requireLinear(prepared)
-  onProgress({ phase: 'prepare', done: 1, total: 1 })
   try {
     const fitted = fitModel(prepared, onProgress)
     const interval = fitResiduals(prepared, fitted, confidence, onProgress)
