@@ -161,7 +161,8 @@ export class Records {
 
   /** What reading a model answers, for one of its versions. */
   async model(model: Found<'model'>, version: ModelVersion, project: Found<'project'>) {
-    const progress = this.progressOf?.(model.stream, version.version)
+    // For a moment after its end a training is still known to be under way.
+    const progress = version.status === 'training' ? this.progressOf?.(model.stream, version.version) : undefined
     return {
       id: model.id,
       name: model.state.name,

@@ -47,7 +47,8 @@ const features = (report: JsonObject): Described => {
   ]
 }
 
-const meanings: Readonly<Record<string, string>> = {
+/** What each metric says. */
+export const metricMeanings: Readonly<Record<string, string>> = {
   r2: 'Share of the spread that is explained: 1 is all of it, 0 what the mean would do.',
   rmse: 'Root of the mean squared miss.',
   mae: 'Mean miss.',
@@ -56,12 +57,10 @@ const meanings: Readonly<Record<string, string>> = {
   log_loss: 'Mean of -log(probability of the true class).',
   auc: 'Chance that a row of the second class has a higher probability of it than one of the first.',
   ece: 'How far confidence and accuracy are apart, on average.',
-  mase: 'Mean miss as a share of what repeating the last season would miss.',
-  mape: 'Mean miss as a share of the truth.',
 }
 
 const metrics = (report: JsonObject): Described =>
-  Object.entries(object(report['metrics'])).map(([metric, value]) => ({ metric, value, about: meanings[metric] ?? null }))
+  Object.entries(object(report['metrics'])).map(([metric, value]) => ({ metric, value, about: metricMeanings[metric] ?? null }))
 
 const importances = (report: JsonObject): Described =>
   objects(report['importances']).map((each) => ({ column: read(each, 'name'), importance: read(each, 'importance') }))
@@ -117,7 +116,8 @@ const learner = (report: JsonObject, { result }: ModelVersion): Described => [
 export const jobs = ({ versions }: Model, progressOf: (version: number) => Progress | undefined): Described =>
   versions
     .map((version) => {
-      const progress = progressOf(version.version)
+      // For a moment after its end a training is still known to be under way.
+      const progress = version.status === 'training' ? progressOf(version.version) : undefined
       return {
         version: version.version,
         status: version.status,
