@@ -12,6 +12,7 @@ import { table } from '../scoring.js'
 
 /** Enough for a training that lasts longer than a load. */
 const rows = 300_000
+const post = { method: 'POST', headers: { 'content-type': 'application/json' } }
 const types: readonly ColumnType[] = ['number', 'number', 'number', 'text', 'number']
 
 const writeMatrix = (file: string, csv: string): void => {
@@ -26,10 +27,12 @@ const startTraining = async (target: Target): Promise<void> => {
   await send(target, 'POST', '/api/projects/mindsdb/models', {
     query: 'CREATE MODEL mindsdb.long FROM files (SELECT * FROM big) PREDICT y',
   })
+  // Who asks a model that trains is told how far it is.
+  const body = JSON.stringify([{}])
   for (let waited = 0; waited < 60_000; waited += 100) {
-    const answer = (await send(target, 'GET', '/api/projects/mindsdb/models/long')) as Record<string, unknown>
-    if (/folds/.test(JSON.stringify(answer))) return
-    if (answer['status'] === 'error' || answer['status'] === 'complete') throw new Error(`the training is ${answer['status']}`)
+    const answer = await fetch(`${target.url}/api/projects/mindsdb/models/long/predict`, { ...post, body })
+    const { progress } = (await answer.json()) as { progress?: { phase: string } }
+    if (progress?.phase === 'folds') return
     await sleep(100)
   }
   throw new Error('the training does not come to its folds')
