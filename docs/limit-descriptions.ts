@@ -78,6 +78,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   fileBadRowsReportedMax: 'Bad rows of an uploaded file that are shown. Beyond: they are counted.',
   fileWarningsMax: 'Warnings about an uploaded file. Beyond: they are left out.',
   predictMaxRows: 'Rows of one request for predictions. Beyond: 400 `wrong_arguments`; score larger tables in SQL.',
+  explainMaxRows: 'Rows of one request for predictions with contributions. Beyond: 400 `wrong_arguments`.',
+  outcomesMaxRows: 'Truths of one report of outcomes. Beyond: 400 `wrong_arguments`.',
   trainingMaxRows: 'Rows of a training query. Beyond: the training ends with status error.',
   trainingMaxColumns: 'Columns of a training query. Beyond: the training ends with status error.',
   trainingMaxCells: 'Rows times columns of a training query. Beyond: the training ends with status error.',

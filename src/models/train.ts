@@ -13,7 +13,7 @@ import type { Warning } from './warnings.js'
 
 export const engineName = 'boosted_trees'
 /** Raised whenever the same data and seed would give another artefact. */
-export const engineVersion = '1.0.0'
+export const engineVersion = '1.1.0'
 
 export type TrainOptions = {
   /** The column to predict. */
@@ -112,6 +112,7 @@ const modelOf = (prepared: Prepared, fitted: Fitted, interval: Interval | undefi
     weight: fitted.weight,
     edges: table.features.map(({ edges }) => edges),
     trees: fitted.weight < 1 ? fitted.forest : undefined,
+    covers: fitted.weight < 1 ? Uint32Array.from(fitted.trees.flatMap(({ covers }) => [...covers])) : undefined,
     linear: fitted.linear,
     interval: interval && { ...interval, scale },
   }

@@ -35,7 +35,7 @@ const numericKernel: Kernel = (forest, features, width, first, rows, scores, out
 }
 
 /** Whether a value goes right, missing values and categories included. */
-const goesRight = (forest: Forest, node: number, value: number): boolean => {
+export const goesRight = (forest: Forest, node: number, value: number): boolean => {
   switch (forest.kinds[node]) {
     // Every comparison with NaN is false: asked this way round, missing goes where its kind says.
     case nodeKinds.missingLeft:
