@@ -23,6 +23,22 @@ export async function* eventsWith(
   }
 }
 
+/** The same of one stream, after a version. */
+export async function* streamEventsWith(
+  log: Pick<Log, 'readStream'>,
+  stream: string,
+  after: number,
+  wanted: (text: string) => boolean,
+): AsyncGenerator<Envelope, void, void> {
+  for (;;) {
+    const page = await log.readStream(stream, after, limits.followerBatchEvents)
+    for (const { text } of page) if (wanted(text)) yield parseEnvelope(text)
+    if (page.length === 0) return
+    after += page.length
+    await setImmediate()
+  }
+}
+
 /** Every event of one stream. */
 export const streamEvents = async (log: Pick<Log, 'readStream'>, stream: string): Promise<Envelope[]> => {
   const events: Envelope[] = []
