@@ -18,12 +18,17 @@ import type { StatementSession } from './request.js'
 import { parseStatement } from './statements/parse.js'
 import type { Parameters, Span, Statement, StatementOf } from './statements/statement.js'
 import type { RunToFile, TableWriter } from './table-writer.js'
+import type { ProgressOf } from './training-progress.js'
 import { refuseUnavailable } from './unavailable.js'
 
 export type WriterOptions = {
   ledger: Ledger
   analytics: Analytics
-  trainings: { enqueue: (model: StreamId, version: number) => void; requireRows: (model: StreamId, version: number) => Promise<void> }
+  trainings: {
+    enqueue: (model: StreamId, version: number) => void
+    requireRows: (model: StreamId, version: number) => Promise<void>
+    progressOf: ProgressOf
+  }
   tables: Pick<TableWriter, 'create' | 'insert'>
   defaultProject: string
   version: string
