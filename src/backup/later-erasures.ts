@@ -63,7 +63,9 @@ class Applying {
 
   async #without(hash: string): Promise<SealedPayload | null | undefined> {
     const bytes = await this.target.log.payload(hash)
-    const without = withoutRows(bytes?.toString() ?? '[]', await this.#leaving())
+    if (!bytes)
+      throw new ConfigError(`rows of ${this.later.what} ${this.later.subject} cannot be erased: the payload ${hash} cannot be read`)
+    const without = withoutRows(bytes.toString(), await this.#leaving())
     if (!without) return undefined
     return without.stays === null ? null : this.target.vault.seal(Buffer.from(without.stays))
   }

@@ -2,7 +2,7 @@ import type { Envelope } from '../../events/envelope.js'
 import { logStream } from '../../events/log.js'
 import { erasedBlobsOf, erasedPayloadsOf } from '../../events/references.js'
 import type { Log } from '../log/log.js'
-import { streamEvents } from './walk.js'
+import { streamEvents } from '../log/walk.js'
 
 /** The erasure that took something away. */
 type Erasure = { position: number; at: string; reason: string | null }

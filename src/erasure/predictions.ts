@@ -3,9 +3,9 @@ import { parseEnvelope, type Envelope } from '../../events/envelope.js'
 import { keepsRows, payloadsOf } from '../../events/references.js'
 import { Problem } from '../errors.js'
 import type { Log } from '../log/log.js'
+import { eventsWith, streamEventsWith } from '../log/walk.js'
 import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
 import { withoutRows, type RowPlace } from './recorded-rows.js'
-import { eventsWith, streamEventsWith } from './walk.js'
 
 type Reading = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState'>
 

@@ -3,7 +3,7 @@ import type { TrainingResult } from '../../events/model.js'
 import { parseEnvelope } from '../../events/envelope.js'
 import { currentEvent } from '../log/current-event.js'
 import type { Log } from '../log/log.js'
-import { limits } from '../limits.js'
+import { eventsOf } from '../log/walk.js'
 
 /**
  * The artefact that a recorded prediction was made with, though its model may be gone.
@@ -18,12 +18,9 @@ export const servedBy = async (log: Pick<Log, 'readAll' | 'readStream'>, positio
 
 /** What came of the training of a version, though it may be gone by now. */
 export const trainedAs = async (log: Pick<Log, 'readStream'>, model: StreamId, version: number): Promise<TrainingResult | undefined> => {
-  for (let after = 0; ; after += limits.followerBatchEvents) {
-    const page = await log.readStream(model, after, limits.followerBatchEvents)
-    for (const { text } of page) {
-      const event = currentEvent(parseEnvelope(text))
-      if (event.type === 'ModelTrained' && event.data.version === version) return event.data
-    }
-    if (page.length < limits.followerBatchEvents) return undefined
+  for await (const envelope of eventsOf(log, model)) {
+    const event = currentEvent(envelope)
+    if (event.type === 'ModelTrained' && event.data.version === version) return event.data
   }
+  return undefined
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { StreamId } from '../../../events/common.js'
 import { parseEnvelope } from '../../../events/envelope.js'
 import { predictionsStream, type PredictionsServed } from '../../../events/predictions.js'
@@ -38,21 +39,35 @@ export const servedTo = async (
   const stream = predictionsStream(model)
   const wanted = new Map(Array.from(requests, (request) => [JSON.stringify(request), request]))
   const found = new Map<string, ServedEvent>()
-  let end = await log.streamVersion(stream)
-  while (end > 0 && wanted.size > 0) {
-    const start = Math.max(0, end - limits.followerBatchEvents)
-    const page = await log.readStream(stream, start, end - start)
-    for (const stored of page.reverse()) {
-      const hits = requestsIn(stored.text).filter((quoted) => wanted.has(quoted))
-      const served = hits.length > 0 ? asServed(stored) : undefined
-      for (const quoted of served ? hits : []) {
-        const request = wanted.get(quoted)
-        if (served && request !== undefined) found.set(request, served)
-        wanted.delete(quoted)
-      }
+  for (let end = await log.streamVersion(stream); end > 0 && wanted.size > 0; end -= limits.eventSliceMaxEvents) {
+    const newest = await newestIn(log, stream, { after: Math.max(0, end - limits.eventSliceMaxEvents), end }, wanted)
+    for (const [quoted, served] of newest) {
+      const request = wanted.get(quoted)
+      if (request !== undefined) found.set(request, served)
+      wanted.delete(quoted)
     }
-    end = start
-    await new Promise(setImmediate)
   }
   return found
+}
+
+/** The last predictions of each wanted request in a part of a stream. */
+const newestIn = async (
+  log: Pick<Log, 'readStream'>,
+  stream: string,
+  { after, end }: { after: number; end: number },
+  wanted: ReadonlyMap<string, string>,
+): Promise<Map<string, ServedEvent>> => {
+  const newest = new Map<string, ServedEvent>()
+  for (let version = after; version < end;) {
+    const slice = await log.readStream(stream, version, end - version, limits.eventSliceMaxChars)
+    for (const stored of slice) {
+      const hits = requestsIn(stored.text).filter((quoted) => wanted.has(quoted))
+      const served = hits.length > 0 ? asServed(stored) : undefined
+      if (served) for (const quoted of hits) newest.set(quoted, served)
+    }
+    if (slice.length === 0) break
+    version += slice.length
+    await setImmediate()
+  }
+  return newest
 }
