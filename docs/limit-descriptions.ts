@@ -79,6 +79,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   fileWarningsMax: 'Warnings about an uploaded file. Beyond: they are left out.',
   predictMaxRows: 'Rows of one request for predictions. Beyond: 400 `wrong_arguments`; score larger tables in SQL.',
   trainingMinRows: 'The fewest rows with a value of the target that a model learns from. Below: the training ends with status error.',
+  explainMaxRows: 'Rows of one request for predictions with contributions. Beyond: 400 `wrong_arguments`.',
+  outcomesMaxRows: 'Truths of one report of outcomes. Beyond: 400 `wrong_arguments`.',
   trainingMaxRows: 'Rows of a training query. Beyond: the training ends with status error.',
   trainingMaxColumns: 'Columns of a training query. Beyond: the training ends with status error.',
   trainingMaxCells: 'Rows times columns of a training query. Beyond: the training ends with status error.',

@@ -24,6 +24,7 @@ import { historyRoutes } from './http/history.js'
 import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
 import { observeRoutes } from './http/observe.js'
+import { outcomeRoutes } from './http/outcomes.js'
 import { predictRoutes } from './http/predict.js'
 import { exportRoutes } from './http/export.js'
 import { proofRoutes } from './http/proofs.js'
@@ -45,6 +46,7 @@ import { limits } from './limits.js'
 import type { DataPaths } from './log/data-directory.js'
 import type { EventFeed } from './log/event-feed.js'
 import { Histories } from './log/history.js'
+import { OutcomeReporter } from './models/outcomes/report.js'
 import { ModelStore } from './models/model-store.js'
 import type { ProgressOf } from './models/progress.js'
 import type { PredictionRecorder } from './models/recorder.js'
@@ -104,6 +106,7 @@ export const appOf = (parts: Parts): Express => {
     sqlStopped: () => analytics.status().stopped,
     isTraining: () => trainings.isTraining,
   }
+  const store = new ModelStore(blobs)
   const checkView: CheckView = (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })
   const routes = [
     ...projectRoutes(ledger, reading, config.defaultProject),
@@ -111,8 +114,9 @@ export const appOf = (parts: Parts): Express => {
     ...agentRoutes(ledger, records, reading),
     ...chatbotRoutes(ledger, records, reading),
     ...modelRoutes({ ledger, records, sql, reading }),
+    ...outcomeRoutes(ledger, new OutcomeReporter({ log, vault: ledger.vault, store, beside: (work) => parts.erasures.beside(work) })),
     ...predictRoutes({
-      ...{ ledger, store: new ModelStore(blobs), recorder, progressOf },
+      ...{ ledger, store, recorder, progressOf },
       onPredicted: (seconds) => metrics.predicted(seconds),
     }),
     ...viewRoutes(ledger, records, reading, checkView),

@@ -79,6 +79,8 @@ export const limits = {
   // Models
   predictMaxRows: 10_000,
   trainingMinRows: 10,
+  explainMaxRows: 1_000,
+  outcomesMaxRows: 10_000,
   trainingMaxRows: 1_000_000,
   trainingMaxColumns: 2_000,
   trainingMaxCells: 100_000_000,

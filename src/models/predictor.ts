@@ -1,6 +1,7 @@
 import { decodeArtefact, type LinearPart, type Model } from './artefact.js'
 import { compileForest } from './boosting/kernel.js'
 import { mixed } from './blend.js'
+import { compileContributions, type Explain } from './contributions.js'
 import { decidedClass } from './decision.js'
 import { Encoder, type ColumnVector } from './encode.js'
 import { quantileAt, quarterPower } from './interval.js'
@@ -45,6 +46,8 @@ export type Predictor = {
    * not walked. For callers that show no bounds.
    */
   predictPoints: (features: Float64Array, rows: number, out: Float64Array) => void
+  /** What each input added to a row's scores; models that cannot say it have none. `mixes` where probabilities of two parts are mixed. */
+  contributions?: { of: Explain; mixes: boolean }
 }
 
 type Evaluation = Pick<Predictor, 'predictBatch' | 'predictPoints'>
@@ -176,6 +179,7 @@ export const loadPredictor = (artefact: Uint8Array): Predictor => {
   const model = decodeArtefact(artefact)
   const encoder = new Encoder(model.inputs, model.features, model.target.name)
   const classified = model.kind !== 'regression'
+  let explain: Explain | undefined
   return {
     kind: model.kind,
     inputs: describeInputs(model),
@@ -187,5 +191,9 @@ export const loadPredictor = (artefact: Uint8Array): Predictor => {
     encodeRow: (row, rowIndex, into, offset) => encoder.encodeRow(row, rowIndex, into, offset),
     encodeColumns: (columns, rows, into) => encoder.encodeColumns(columns, rows, into),
     ...(classified ? compileClassification(model) : compileRegression(model)),
+    contributions: {
+      of: (features, offset) => (explain ??= compileContributions(model))(features, offset),
+      mixes: classified && model.weight > 0 && model.weight < 1,
+    },
   }
 }

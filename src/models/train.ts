@@ -18,7 +18,7 @@ import { TimeLimit, type Stopped } from './time-limit.js'
 export type { EffectivePlan, TrainReport } from './report.js'
 
 /** Raised whenever the same data and seed would give another artefact. */
-export const engineVersion = '1.0.0'
+export const engineVersion = '1.1.0'
 
 /** What an engine is told. All but the target and the seed is what USING said, and the engine's to read. */
 export type TrainOptions = {
@@ -89,6 +89,7 @@ const modelOf = ({ prepared, fitted, interval, confidence, weights }: Parts): Mo
     weight: fitted.weight,
     edges: table.features.map(({ edges }) => edges),
     trees: fitted.weight < 1 ? fitted.forest : undefined,
+    covers: fitted.weight < 1 ? Uint32Array.from(fitted.trees.flatMap(({ covers }) => [...covers])) : undefined,
     linear: fitted.linear,
     interval: interval && { ...interval, scale },
   }

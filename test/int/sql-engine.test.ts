@@ -70,7 +70,11 @@ beforeEach(async () => {
   engine = new SqlEngine({
     ledger,
     analytics,
-    trainings: { enqueue: (model, version) => void trained.push([model, version]), requireRows: () => Promise.resolve() },
+    trainings: {
+      enqueue: (model, version) => void trained.push([model, version]),
+      requireRows: () => Promise.resolve(),
+      progressOf: () => undefined,
+    },
     recorder: { records: () => Promise.resolve(true), served: note, scored: note },
     tables: new TableWriter({ ledger, blobs: new Blobs(directory), directory }),
     defaultProject: 'mindsdb',
