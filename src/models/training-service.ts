@@ -158,8 +158,8 @@ export class TrainingService {
       await pipeline(lines(chunks), createWriteStream(rowsFile), { signal: running.abort.signal })
       const matrixFile = join(work, 'matrix')
       const artefactFile = join(work, 'artefact')
-      const confidence = using['confidence']
-      const options = { target, seed, ...(typeof confidence === 'number' && { confidence }) }
+      const { [baseVersionKey]: _, ...said } = using
+      const options = { ...said, target, seed }
       running.training = trainer.train(
         { engine, rows: { file: rowsFile, columns }, ...(base && { base }), matrixFile, artefactFile, options },
         (progress) => this.#progress.set(`${running.model} ${version}`, progress),

@@ -69,7 +69,7 @@ beforeAll(async () => {
     await ledger.history('model_versions', {
       stream: `m-${target}`,
       version: 1,
-      engine: 'boosted_trees',
+      engine: 'auto',
       target,
       status: 'complete',
       artefact,
