@@ -3,7 +3,7 @@ import { unreachable, type JsonObject, type StreamId } from '../../events/common
 import type { Model, ModelEvent, ModelVersion, Recording, TrainingRequest, TrainingResult } from '../../events/model.js'
 import { conflict, notFound, Problem, wrong } from '../errors.js'
 import { recordedDatabase } from '../models/data-source.js'
-import { checkOptions, engineNamed, optionsTakenOver, unknownEngine, type Engine } from '../models/engine.js'
+import { checkOptions, engineNamed, lastingOptions, optionsTakenOver, unknownEngine, type Engine } from '../models/engine.js'
 import { baseVersionKey } from '../models/fine-tuning.js'
 import { byName, byStream, called, type FactsOf, type Found } from '../log/lookups.js'
 import { limits } from '../limits.js'
@@ -126,7 +126,7 @@ const engineBehind = (name: string, { engine }: Facts): Engine | undefined => en
 const optionsFor = (name: string, said: JsonObject | undefined, before: JsonObject, facts: Facts): JsonObject => {
   const engine = engineBehind(name, facts)
   if (!said) return engine ? optionsTakenOver(engine, before) : before
-  const options = replacedParams(before, said)
+  const options = { ...(engine && lastingOptions(engine, before)), ...replacedParams(before, said) }
   if (engine) checkOptions(engine, options)
   return options
 }

@@ -1,5 +1,6 @@
 import type { FineTuned } from './fine-tuning.js'
 import type { Fitted, Prepared } from './fit.js'
+import type { SeriesReport } from './forecast/report.js'
 import { importancesOf, type Importances } from './importances.js'
 import { intervalMethod } from './interval.js'
 import type { Model } from './artefact.js'
@@ -30,6 +31,8 @@ export type TrainReport = {
   rounded: boolean
   /** For a version that goes on from another one: which, and how many rows are its and how many new. */
   fine_tuned?: FineTuned
+  /** For a model of series: how it orders and divides them, and how each was forecast. */
+  series?: SeriesReport
 }
 
 /** The plan as it was carried out; without trees, what is said of them is 0. */
@@ -43,6 +46,9 @@ export type EffectivePlan = {
   trees: number
   /** The weight of the linear model in the blend with the trees. */
   linearWeight: number
+  /** For series: the times from which forecasts of the past were judged, and how often each was fitted for that. */
+  origins?: number
+  refits?: number
 }
 
 const roleOf = (type: ColumnType) => (type === 'text' ? 'category' : type === 'date' || type === 'timestamp' ? 'date' : 'number')

@@ -6,7 +6,7 @@ const clipped = (at: Float64Array, lower: readonly number[], upper: readonly num
 
 /**
  * The least value of a function inside a box by Nelder and Mead's simplex, which needs no derivative: steps are reflected,
- * stretched or shrunk and cut at the box. Ends when the corners agree to 1e-6 of the value or the evaluations are used up.
+ * stretched or shrunk and cut at the box. Ends when the corners agree to 1e-5 of the value or the evaluations are used up.
  *
  * @example minimise(([x]) => (x - 2) * (x - 2), [0], [-5], [5], 200).at // [2.000…]
  */
@@ -35,7 +35,7 @@ export const minimise = (
   while (spent < most) {
     corners.sort((one, other) => one.value - other.value)
     const [best, worst] = [corners[0]!, corners.at(-1)!]
-    if (worst.value - best.value <= 1e-6 * (1 + Math.abs(best.value))) break
+    if (worst.value - best.value <= 1e-5 * (1 + Math.abs(best.value))) break
     const rest = corners.slice(0, -1)
     const centre = first.map((_, i) => rest.reduce((sum, { at }) => sum + at[i]!, 0) / rest.length)
     const towards = (factor: number) => corner(centre.map((middle, i) => middle + factor * (middle - worst.at[i]!)))

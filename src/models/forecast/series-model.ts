@@ -24,6 +24,8 @@ export type SeriesRules = {
   horizon: number
   /** Lengths that a season may have. */
   seasons: readonly number[]
+  /** The length that a user says it has: taken wherever two of it are there. */
+  season?: number
   /** No forecast is below it: 0 where no value is negative. */
   least: number
   work: number
@@ -47,8 +49,8 @@ const naiveError = (values: Values, season: number): number => {
  *
  * @example modelSeries(values, { horizon: 12, seasons: [12], least: 0, work: 100_000, refits: 4 }).forecasts
  */
-export const modelSeries = (values: Values, { horizon, seasons, least, work, refits }: SeriesRules): SeriesModel => {
-  const season = findSeason(values, seasons)
+export const modelSeries = (values: Values, { horizon, seasons, season: said, least, work, refits }: SeriesRules): SeriesModel => {
+  const season = said === undefined ? findSeason(values, seasons) : said * 2 + 2 <= values.length ? said : 1
   const plan = planRolling(values.length, season, horizon, { work, refits })
   const rules = { season, mayLog: horizon <= values.length - plan.first, least }
   const misses = rollOrigins(values, rules, horizon, plan)
