@@ -1,6 +1,6 @@
 import type { FineTuned } from './fine-tuning.js'
 import type { Fitted, Prepared } from './fit.js'
-import type { SeriesReport } from './forecast/report.js'
+import type { SeriesReport } from './forecast/series-report.js'
 import { importancesOf, type Importances } from './importances.js'
 import { intervalMethod } from './interval.js'
 import type { Model } from './artefact.js'

@@ -81,6 +81,10 @@ const attributes: Readonly<Record<string, (report: JsonObject, version: ModelVer
   jsonai: (report) => [{ json_ai: JSON.stringify(report, null, 2) }],
 }
 
+/** The attributes of one version: a model of series has one more. */
+const attributesOf = ({ result }: ModelVersion): typeof attributes =>
+  result?.report['series'] === undefined ? attributes : { ...attributes, series: (report) => [object(report['series'])] }
+
 /** `DESCRIBE p.m.2.features`: the whole name as parts, resolved against what there is. A name that is a project comes first. */
 export const findModelPlace = async (parts: readonly string[], db: string, resources: Pick<Resources, 'one'>): Promise<ModelPlace> => {
   const starts: [project: string, rest: readonly string[]][] = [
@@ -108,11 +112,12 @@ export const findModelPlace = async (parts: readonly string[], db: string, resou
 
 /** What there is to say of a model's version, or of one attribute of it. */
 export const describeModelPlace = ({ project, model, version, attribute }: ModelPlace, release: string): Described => {
-  if (attribute === undefined) return [{ TABLES: Object.keys(attributes), ...modelRow(project, model, version, release) }]
-  const known = Object.hasOwn(attributes, attribute.toLowerCase()) ? attributes[attribute.toLowerCase()] : undefined
+  if (attribute === undefined) return [{ TABLES: Object.keys(attributesOf(version)), ...modelRow(project, model, version, release) }]
+  const there = attributesOf(version)
+  const known = Object.hasOwn(there, attribute.toLowerCase()) ? there[attribute.toLowerCase()] : undefined
   if (!known)
     throw new Problem('not_found', 'No such attribute', `${model.state.name} has no attribute ${attribute}`, {
-      hint: `Attributes: ${Object.keys(attributes).join(', ')}.`,
+      hint: `Attributes: ${Object.keys(there).join(', ')}.`,
     })
   if (!version.result)
     throw new Problem('not_ready', 'Model is not ready', `version ${version.version} of ${model.state.name} has status ${version.status}`)

@@ -22,13 +22,14 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => service.stop())
 
-const page = readPage('sql.md')
-const examples = [...page.matchAll(/^```sql( refused)?\n(.*?)^```/gms)].flatMap(([, refused, text = '']) =>
-  text
-    .split(/;\n/)
-    .filter((statement) => statement.trim() !== '')
-    .map((statement) => ({ statement, refused: refused !== undefined })),
-)
+const examplesOf = (page: string) =>
+  [...readPage(page).matchAll(/^```sql( refused)?\n(.*?)^```/gms)].flatMap(([, refused, text = '']) =>
+    text
+      .split(/;\n/)
+      .filter((statement) => statement.trim() !== '')
+      .map((statement) => ({ statement, refused: refused !== undefined })),
+  )
+const examples = examplesOf('sql.md')
 
 /** Who goes through the page by hand waits for the model, too. */
 const trained = async (): Promise<void> => {
@@ -36,14 +37,24 @@ const trained = async (): Promise<void> => {
   while ((await sql(service.url, query)).data.length > 0) await sleep(50)
 }
 
-test('docs/sql.md has examples, and each does what its section says', async () => {
-  expect(examples.length).toBeGreaterThan(40)
-  for (const { statement, refused } of examples) {
+const check = async (statements: typeof examples): Promise<void> => {
+  for (const { statement, refused } of statements) {
     const { type, error_message } = await sql(service.url, statement)
     expect({ statement, error_message, isError: type === 'error' }).toMatchObject({ statement, isError: refused })
     if (/^(CREATE MODEL|RETRAIN|FINETUNE)/.test(statement)) await trained()
   }
+}
+
+test('docs/sql.md has examples, and each does what its section says', async () => {
+  expect(examples.length).toBeGreaterThan(40)
+  await check(examples)
 }, 240_000)
+
+test('so has docs/forecasting.md', async () => {
+  const statements = examplesOf('forecasting.md')
+  expect(statements.length).toBeGreaterThan(10)
+  await check(statements)
+}, 60_000)
 
 test('docs/sql.md encodes values as it says', async () => {
   const cells = `170141183460469231731687303715884105727::HUGEINT, 0.1::DECIMAL(5,2), 'nan'::DOUBLE, DATE '2024-01-02',

@@ -82,6 +82,14 @@ const misfit = (values: Values, state: State, weights: Weights, multiplicative: 
 
 const copyOf = (state: State): State => ({ ...state, shape: state.shape.slice() })
 
+/** Puts a state back to another one, without new memory. */
+const begin = (state: State, start: State): void => {
+  state.shape.set(start.shape)
+  state.level = start.level
+  state.slope = start.slope
+  state.place = start.place
+}
+
 /** The weights that a form has, each as the optimiser sees it. */
 const freeWeights = ({ trend, season }: EtsForm): (keyof Weights)[] => [
   'level',
@@ -127,7 +135,11 @@ export const fitEts = (values: Values, form: EtsForm, season: number): FittedEts
   // A series that fits exactly has no likelihood: errors below a billionth of its size are none.
   const size = values.reduce((most, value) => (Math.abs(value) > most ? Math.abs(value) : most), 0)
   const floor = multiplicative ? 1e-18 : (size * size || 1) * 1e-18
-  const score = (at: Float64Array) => misfit(values, copyOf(start), weightsAt(free, at, form.trend), multiplicative, floor)
+  const scratch = copyOf(start)
+  const score = (at: Float64Array) => {
+    begin(scratch, start)
+    return misfit(values, scratch, weightsAt(free, at, form.trend), multiplicative, floor)
+  }
   const [starts, lower, upper] = [0, 1, 2].map((i) => free.map((name) => bounds[name][i]!)) as [number[], number[], number[]]
   const found = minimise(score, starts, lower, upper, evaluationsPerWeight * free.length)
   const weights = weightsAt(free, found.at, form.trend)

@@ -15,21 +15,17 @@ export class FutureRows {
     this.keys = model.keys.map(({ name, type }) => ({ name, type }))
   }
 
-  get rows(): number {
-    return this.model.last.length * this.model.horizon
-  }
-
   /**
-   * Hears each row: its time as a cell (days or milliseconds since 1970, or a whole number) and the values of its keys.
+   * The rows one after the other: the time as a cell (days or milliseconds since 1970, or a whole number), and the keys' values.
    *
-   * @example future.each((cell, keys) => rows.push([new Date(cell * 86_400_000), ...keys]))
+   * @example for (const { cell, keys } of future.each()) append(new Date(cell * 86_400_000), ...keys)
    */
-  each(row: (cell: number, keys: readonly KeyValue[]) => void): void {
+  *each(): Generator<{ cell: number; keys: readonly KeyValue[] }> {
     const { last, codes, keys, grid, day, horizon, order } = this.model
     for (let series = 0; series < last.length; series++) {
       const values = keys.map((key, i) => key.values[codes[series * keys.length + i]!] ?? null)
-      for (let step = 1; step <= horizon; step++)
-        row(cellOfTime(order.type, timeAfter(grid, { time: last[series]!, day }, step)), values)
+      const place = { time: last[series]!, day }
+      for (let step = 1; step <= horizon; step++) yield { cell: cellOfTime(order.type, timeAfter(grid, place, step)), keys: values }
     }
   }
 }

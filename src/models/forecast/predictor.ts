@@ -80,7 +80,12 @@ class Lookup {
 }
 
 /** The refusal of a row that somebody asks for by itself: what is wrong with it, and which dates there are. */
-const refused = (model: ForecastModel, { reason, series }: Extract<Place, { reason: number }>, keys: readonly unknown[], where: string) => {
+const refused = (
+  model: ForecastModel,
+  { reason, series }: Extract<Place, { reason: number }>,
+  { time, keys }: { time: unknown; keys: readonly unknown[] },
+  where: string,
+) => {
   const { order, grid, day, horizon, last, frequency } = model
   if (series === undefined)
     return wrong(
@@ -89,7 +94,7 @@ const refused = (model: ForecastModel, { reason, series }: Extract<Place, { reas
     )
   const at = (steps: number) => timeText(order.type, timeAfter(grid, { time: last[series]!, day }, steps))
   return wrong(
-    `${where}column "${order.name}": ${reasons[reason]}`,
+    `${where}column "${order.name}": ${reason === reasonOf.missing ? '' : `${shown(time)}: `}${reasons[reason]}`,
     `The series has one row a ${frequency}, the last at ${at(0)}; forecasts are from ${at(1)} to ${at(horizon)}.`,
   )
 }
@@ -166,8 +171,9 @@ export const loadForecast = (artefact: Uint8Array): Predictor => {
       }
       const where = `Row ${rowIndex}, `
       const asked = keys.map(({ name }) => values.get(name))
-      const place = lookup.place(values.get(order.name), asked, where)
-      if ('reason' in place) throw refused(model, place, asked, where)
+      const time = values.get(order.name)
+      const place = lookup.place(time, asked, where)
+      if ('reason' in place) throw refused(model, place, { time, keys: asked }, where)
       write(place, into, offset)
     },
     encodeColumns(columns: readonly (ColumnVector | undefined)[], rows, into) {

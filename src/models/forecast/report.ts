@@ -3,11 +3,12 @@ import type { TrainReport } from '../report.js'
 import type { Warning } from '../warnings.js'
 import type { Frequency } from './frequency.js'
 import { aboutMethods, methods } from './methods.js'
+import type { SeriesRequest } from './options.js'
 import type { Panel, Series } from './panel.js'
 import { seriesMetrics } from './scores.js'
 import type { SeriesModel } from './series-model.js'
+import type { SeriesReport } from './series-report.js'
 import { timeText } from './times.js'
-import type { SeriesRequest } from './train.js'
 
 /** What was learned of series, and from what: `grids` has their values at every time of the grid, NaN where there is none. */
 export type Learned = {
@@ -18,30 +19,6 @@ export type Learned = {
   models: readonly SeriesModel[]
   grids: readonly Float64Array[]
   refits: number
-}
-
-/** What is to be known of a model of series beside what is of every model; plain JSON. */
-export type SeriesReport = {
-  order_by: string
-  group_by: readonly string[]
-  window: number | null
-  horizon: number
-  frequency: string
-  /** How many series have a season of which length, in steps; 1 is none. */
-  seasons: Readonly<Record<string, number>>
-  /** How many series each method was picked for. */
-  methods: Readonly<Record<string, number>>
-  /** What those methods are. */
-  about: Readonly<Record<string, string>>
-  series: number
-  shortest: number
-  longest: number
-  first: string
-  /** The last times of the series: the earliest and the latest of them. */
-  last: readonly [string, string]
-  gaps: number
-  /** How many steps ahead the past could tell of, at least. */
-  measured_steps: number
 }
 
 export const seriesInterval = {

@@ -8,13 +8,12 @@ import type { Trained, TrainOptions } from '../train.js'
 import { encodeForecast, type ForecastModel } from './artefact.js'
 import { inferFrequency, type Frequency } from './frequency.js'
 import { stepsTo } from './grid.js'
-import { forecastOptions } from './options.js'
+import { forecastName, forecastOptions, type SeriesRequest } from './options.js'
 import { readPanel, type Panel, type Series } from './panel.js'
 import { reportOf, type Learned } from './report.js'
 import { modelSeries, type SeriesModel, type SeriesRules } from './series-model.js'
 import { quantilesOf } from './spread.js'
 
-export const forecastName = 'forecast'
 /** Raised whenever the same data would give another artefact. */
 export const forecastVersion = '1.0.0'
 
@@ -24,21 +23,8 @@ const leastRows = 10
 const workOfAll = 20_000_000
 const workOfOne = 100_000
 
-export type SeriesRequest = {
-  target: string
-  orderBy: string
-  groupBy: readonly string[]
-  window: number | null
-  horizon: number
-  season: number | null
-  confidence: number
-}
-
 const requestOf = ({ target, seed: _, ...said }: TrainOptions): SeriesRequest => {
   const read = readOptions(forecastName, forecastOptions, said)
-  const example = 'CREATE MODEL m FROM db (SELECT …) PREDICT y ORDER BY date HORIZON 12.'
-  if (read.order_by === undefined) throw wrong('The engine forecast needs ORDER BY: the column that says when each row was', example)
-  if (read.horizon === undefined) throw wrong('The engine forecast needs HORIZON: how many rows ahead it shall say', example)
   return {
     target,
     orderBy: read.order_by,
