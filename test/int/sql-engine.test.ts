@@ -197,7 +197,7 @@ describe('writing statements become the commands of REST', () => {
     expect(await refusal('DROP MODEL shop.m.1')).toContain("Can't remove active version")
     await ok('DROP MODEL shop.m')
     expect(await refusal("CREATE MODEL shop.m FROM files (SELECT 1) PREDICT y USING engine = 'none'")).toContain('"none"')
-    expect(await refusal('CREATE MODEL shop.m FROM files (SELECT 1) PREDICT y WINDOW 3')).toContain('lag(y)')
+    expect(await refusal('CREATE MODEL shop.m FROM files (SELECT 1) PREDICT y WINDOW 3')).toContain('there is no ORDER BY')
     expect(await refusal('CREATE MODEL shop.m PREDICT y')).toContain('what to learn from')
   })
 

@@ -36,9 +36,10 @@ const noMisses = (): Misses => ({ step: [], actual: [], forecast: [] })
 
 /**
  * Forecasts a series from times in its own past, by each method, without a look at what came later: weights are those that were
- * fitted before, the state goes on with each value. Gives the misses of each method, in the order of `methods`.
+ * fitted before, the state goes on with each value. Gives the misses of each method, in the order of `methods`;
+ * `onFit` hears of each fit.
  */
-export const rollOrigins = (values: Values, rules: FitRules, horizon: number, plan: RollingPlan): Misses[] => {
+export const rollOrigins = (values: Values, rules: FitRules, horizon: number, plan: RollingPlan, onFit: () => void): Misses[] => {
   const { first, stride, refits } = plan
   const tested = values.length - first
   const misses = methods.map(noMisses)
@@ -46,6 +47,7 @@ export const rollOrigins = (values: Values, rules: FitRules, horizon: number, pl
     const from = first + Math.floor((tested * block) / refits)
     const to = first + Math.floor((tested * (block + 1)) / refits)
     const fits = new Fits(values.subarray(0, from), rules)
+    onFit()
     for (let origin = from; origin < to; origin++) {
       if ((origin - first) % stride === 0) {
         const forecasts = fits.forecasts(Math.min(horizon, values.length - origin))

@@ -49,11 +49,15 @@ const naiveError = (values: Values, season: number): number => {
  *
  * @example modelSeries(values, { horizon: 12, seasons: [12], least: 0, work: 100_000, refits: 4 }).forecasts
  */
-export const modelSeries = (values: Values, { horizon, seasons, season: said, least, work, refits }: SeriesRules): SeriesModel => {
+export const modelSeries = (
+  values: Values,
+  { horizon, seasons, season: said, least, work, refits }: SeriesRules,
+  onFit: () => void = () => undefined,
+): SeriesModel => {
   const season = said === undefined ? findSeason(values, seasons) : said * 2 + 2 <= values.length ? said : 1
   const plan = planRolling(values.length, season, horizon, { work, refits })
   const rules = { season, mayLog: horizon <= values.length - plan.first, least }
-  const misses = rollOrigins(values, rules, horizon, plan)
+  const misses = rollOrigins(values, rules, horizon, plan, onFit)
   const method = bestMethod(misses, horizon)
   const chosen = misses[method]!
   const fits = new Fits(values, rules)

@@ -134,14 +134,18 @@ export const trainForecast = (matrix: Matrix, options: TrainOptions, onProgress:
   )
   const rules = rulesFor(kept, frequency, request)
   onProgress({ phase: 'prepare', done: 1, total: 1 })
+  // Each is fitted to parts of its past, and once to all of it.
+  const fitsOfOne = rules.refits + 1
+  const total = kept.length * fitsOfOne
   const models: SeriesModel[] = []
   const grids = kept.map((series) => onGrid(series, frequency))
   const least = kept.map(({ values }) => leastOf(values))
   for (const [i, values] of grids.entries()) {
-    onProgress({ phase: 'series', done: i, total: kept.length })
-    models.push(modelSeries(values, { ...rules, least: least[i]! }))
+    let done = i * fitsOfOne
+    onProgress({ phase: 'series', done, total })
+    models.push(modelSeries(values, { ...rules, least: least[i]! }, () => onProgress({ phase: 'series', done: ++done, total })))
   }
-  onProgress({ phase: 'series', done: kept.length, total: kept.length })
+  onProgress({ phase: 'series', done: total, total })
   const learned = { panel, kept, frequency, request, models, grids, refits: rules.refits }
   return { artefact: encodeForecast(artefactOf(learned, least)), report: reportOf(learned, matrix, forecastVersion) }
 }

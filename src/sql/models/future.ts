@@ -25,7 +25,7 @@ export const keySql = (index: number, type: ScoringInput['type']): string => {
   }
 }
 
-const rowsPerTurn = 2_000
+const rowsPerTurn = 500
 
 const timeTypes = { date: 'DATE', timestamp: 'TIMESTAMP', integer: 'BIGINT' } as const
 

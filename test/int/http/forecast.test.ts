@@ -358,6 +358,28 @@ describe('what is said of the data', () => {
   })
 })
 
+test('times of the day, and keys of every kind, NULL among them', async () => {
+  await run(`CREATE TABLE files.meters (
+    SELECT TIMESTAMP '2024-03-01 00:00:00' + to_hours(CAST(i AS INTEGER)) AS moment, inside, floor, name, DATE '2024-01-01' AS since,
+      10 + 5 * sin(i * pi() / 12) + n AS heat
+    FROM range(200) AS t(i), (VALUES (true, 1, 'x', 0), (false, 2, NULL, 100), (NULL, 2, 'x', 200)) AS v(inside, floor, name, n))`)
+  const statement = 'FROM files (SELECT * FROM meters) PREDICT heat ORDER BY moment GROUP BY inside, floor, name, since HORIZON 24'
+  expect(await trained('meters', statement)).toBe('complete')
+  expect((await reportOf('meters'))['series']).toMatchObject({ frequency: 'hour', series: 3, seasons: { 24: 3 } })
+  const columns = (of: string) => `inside, floor, name, since::VARCHAR AS since, min(${of}moment)::VARCHAR AS first, round(avg(heat)) AS heat`
+  const alone = await rowsOf(`SELECT ${columns('')} FROM meters WHERE moment > LATEST GROUP BY ALL ORDER BY heat`)
+  expect(alone).toEqual([
+    [true, 1, 'x', '2024-01-01', '2024-03-09 08:00:00', 10],
+    [false, 2, null, '2024-01-01', '2024-03-09 08:00:00', 110],
+    [null, 2, 'x', '2024-01-01', '2024-03-09 08:00:00', 210],
+  ])
+  const joined = `SELECT t.inside, t.floor, t.name, t.since::VARCHAR AS since, min(t.moment)::VARCHAR AS first, round(avg(m.heat)) AS heat
+    FROM files.meters AS t JOIN meters AS m WHERE t.moment > LATEST GROUP BY ALL ORDER BY 6`
+  expect(await rowsOf(joined)).toEqual(alone)
+  const row = { moment: '2024-03-09T08:00:00Z', inside: false, floor: '2', name: null, since: '2024-01-01' }
+  expect((await predict('meters', [row])).answers[0]?.['heat']).toBeCloseTo(110 + 5 * Math.sin((200 * Math.PI) / 12), 1)
+})
+
 test('many series are forecast at once', async () => {
   const query = 'SELECT i // 40 AS g, i % 40 AS t, (i // 40) + 3 * (i % 4) + 0.5 * sin(i * i) AS y FROM range(12000) AS r(i)'
   expect(await trained('hundreds', `FROM files (${query}) PREDICT y ORDER BY t GROUP BY g HORIZON 4 USING season = 4`)).toBe('complete')
