@@ -1,6 +1,6 @@
 import { wrong } from '../../errors.js'
 import { dayMs, weekday } from '../dates.js'
-import { calendarOf, daysIn, stepsTo, type Grid, type Place } from './grid.js'
+import { calendarOf, daysIn, stepsTo, type Grid } from './grid.js'
 import { timeText, type OrderType } from './times.js'
 
 /** How often a series has a value: its grid, what that is called, the day that its months aim at and the seasons it may have, in steps. */
@@ -153,6 +153,3 @@ export const inferFrequency = (column: string, series: readonly Times[], type: O
   if (share < leastCoverage) throw refuseIrregular(column, series, type, frequency, share)
   return frequency
 }
-
-/** Where a series ends on its grid. */
-export const endOf = (times: Times, { day }: Frequency): Place => ({ time: times.at(-1)!, day })

@@ -14,7 +14,7 @@ export const filled = (values: Values): Values => {
 }
 
 /** The mean over one season around each time (a season of even length counts its two ends half); NaN at the ends. */
-export const movingMean = (values: Values, season: number): Values => {
+const movingMean = (values: Values, season: number): Values => {
   const out = new Float64Array(values.length).fill(NaN)
   const half = Math.floor(season / 2)
   const even = season % 2 === 0
