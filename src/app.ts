@@ -46,6 +46,7 @@ import type { DataPaths } from './log/data-directory.js'
 import type { EventFeed } from './log/event-feed.js'
 import { Histories } from './log/history.js'
 import { ModelStore } from './models/model-store.js'
+import type { ProgressOf } from './models/progress.js'
 import type { PredictionRecorder } from './models/recorder.js'
 import type { TrainingService } from './models/training-service.js'
 import { keptDiskUse } from './observe/disk-use.js'
@@ -89,8 +90,9 @@ export const appOf = (parts: Parts): Express => {
     disk,
     streams: () => streams.clients,
   })
-  const records = new Records(log, version)
-  const reading = readingOf({ log, past: sql.reader, version })
+  const progressOf: ProgressOf = (model, ofVersion) => trainings.progressOf(model, ofVersion)
+  const records = new Records(log, version, progressOf)
+  const reading = readingOf({ log, past: sql.reader, version, progressOf })
   const { turns } = feed.slices
   const histories = new Histories(log, turns)
   const sessions = config.auth && new Sessions(config.auth)
@@ -110,7 +112,7 @@ export const appOf = (parts: Parts): Express => {
     ...chatbotRoutes(ledger, records, reading),
     ...modelRoutes({ ledger, records, sql, reading }),
     ...predictRoutes({
-      ...{ ledger, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) },
+      ...{ ledger, store: new ModelStore(blobs), recorder, progressOf },
       onPredicted: (seconds) => metrics.predicted(seconds),
     }),
     ...viewRoutes(ledger, records, reading, checkView),

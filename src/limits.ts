@@ -78,11 +78,13 @@ export const limits = {
   fileWarningsMax: 100,
   // Models
   predictMaxRows: 10_000,
+  trainingMinRows: 10,
   trainingMaxRows: 1_000_000,
   trainingMaxColumns: 2_000,
   trainingMaxCells: 100_000_000,
   trainingMaxClasses: 256,
   trainingTimeoutMs: 3_600_000,
+  confusionMaxPairs: 1_000,
   forecastMaxGroups: 10_000,
   forecastMaxKeys: 16,
   forecastMaxHorizon: 1_000,

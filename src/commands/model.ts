@@ -4,7 +4,7 @@ import type { Model, ModelEvent, ModelVersion, Recording, TrainingRequest, Train
 import { conflict, notFound, Problem, wrong } from '../errors.js'
 import { recordedDatabase } from '../models/data-source.js'
 import { checkOptions, engineNamed, lastingOptions, optionsTakenOver, unknownEngine, type Engine } from '../models/engine.js'
-import { baseVersionKey } from '../models/fine-tuning.js'
+import { baseVersionKey, optionsOf } from '../models/fine-tuning.js'
 import { byName, byStream, called, type FactsOf, type Found } from '../log/lookups.js'
 import { limits } from '../limits.js'
 import { replacedParams } from './params.js'
@@ -163,9 +163,6 @@ const create = ({ model: name, request: asked, recording, unlessExists, orReplac
 
 const isFinetuned = ({ using }: ModelVersion): boolean => using[baseVersionKey] !== undefined
 
-/** The options that somebody gave, without what we note among them. */
-const optionsOf = ({ using: { [baseVersionKey]: _, ...options } }: ModelVersion): JsonObject => options
-
 const retrain = (
   model: Model,
   changes: Partial<Request> & Pick<Request, 'seed' | 'activate'>,
@@ -185,7 +182,7 @@ const retrain = (
   const { engine, target, tag } = last
   checkRoom(model)
   const request = { engine, target, database, query, tag, ...changes }
-  const using = optionsFor(request.engine, changes.using, optionsOf(last), facts, anew)
+  const using = optionsFor(request.engine, changes.using, optionsOf(last.using), facts, anew)
   return [{ type: 'ModelTrainingRequested', data: { ...request, using, version: model.latest + 1 } }]
 }
 
@@ -203,7 +200,7 @@ const finetune = (model: Model, version: number | null, request: Refinement, fac
     )
   checkRoom(model)
   const { engine, target, tag } = base
-  const using = { ...optionsFor(engine, request.using, optionsOf(base), facts), [baseVersionKey]: base.version }
+  const using = { ...optionsFor(engine, request.using, optionsOf(base.using), facts), [baseVersionKey]: base.version }
   return [{ type: 'ModelTrainingRequested', data: { engine, target, tag, ...request, using, version: model.latest + 1 } }]
 }
 

@@ -8,6 +8,7 @@ import type { Ledger } from '../commands/ledger.js'
 import type { Found, Log, Outcome } from '../log/log.js'
 import { answerRows, type InputRow } from '../models/answer.js'
 import type { ModelStore } from '../models/model-store.js'
+import type { ProgressOf } from '../models/progress.js'
 import type { PredictionRecorder } from '../models/recorder.js'
 import { servedBy } from '../models/served-by.js'
 import { sendUnkept } from './hold-back.js'
@@ -100,9 +101,6 @@ export const modelNamed = async (
   const { active, latest } = model.state
   return { model, version: versionOf(model.state, whole || named.version === undefined ? (active ?? latest) : named.version) }
 }
-
-/** How far a training is, for those who ask too early. */
-export type ProgressOf = (stream: string, version: number) => { phase: string; done: number; total: number } | undefined
 
 const notReady = (name: string, { version, status, error }: ModelVersion, progress: ReturnType<ProgressOf>): Problem =>
   new Problem(

@@ -28,6 +28,8 @@ export type Model = {
   confidence: number
   /** Whether predicted values and bounds are rounded to whole numbers. */
   rounded: boolean
+  /** What the classes weigh where one is chosen, if not all the same; the probabilities are not touched by it. */
+  classWeights?: readonly number[] | undefined
   /** The weight of the linear part: 0 is trees alone, 1 linear alone. */
   weight: number
   edges: Edges
@@ -46,6 +48,7 @@ const headerOf = (model: Model) => ({
   features: model.features,
   confidence: model.confidence,
   rounded: model.rounded,
+  ...(model.classWeights && { classWeights: model.classWeights }),
   weight: model.weight,
   trees: model.trees !== undefined,
   linear: model.linear?.terms ?? null,

@@ -1,3 +1,4 @@
+import type { Crew } from './boosting/crew.js'
 import { crossFit, refit, type BoostingData } from './boosting/cross-fit.js'
 import { squaredLoss } from './boosting/loss.js'
 import type { Tree } from './boosting/tree.js'
@@ -89,10 +90,17 @@ export const fitInterval = (
   residuals: Float64Array,
   folds: Folds,
   rules: Boosting,
-  { seed, level, onRound }: { seed: number; level: number; onRound: (done: number) => void },
+  {
+    seed,
+    level,
+    crew,
+    goesOn,
+    onRound,
+  }: { seed: number; level: number; crew?: Crew; goesOn?: (done: number) => boolean; onRound: (done: number) => void },
 ): Interval => {
   const data: BoostingData = { table, labels: residuals, loss: squaredLoss, seed: (seed ^ 0x5ca1e) >>> 0 }
-  const spread = crossFit(data, folds, rules, { most: rules.mostRounds, patience: rules.patience }, onRound)
+  const limits = { most: rules.mostRounds, patience: rules.patience, ...(goesOn && { goesOn }), ...(crew && { crew }) }
+  const spread = crossFit(data, folds, rules, limits, onRound)
   const floor = residuals.reduce((sum, residual) => sum + residual, 0) / residuals.length / 10
   const spreads = spread.scores.map((score) => Math.max(score, floor))
   const exponents = spread.best === 0 || floor === 0 ? [0] : [0, 1, 2, 3, 4]

@@ -1,12 +1,12 @@
 import { decodeArtefact, type LinearPart, type Model } from './artefact.js'
 import { compileForest } from './boosting/kernel.js'
 import { mixed } from './blend.js'
+import { decidedClass } from './decision.js'
 import { Encoder, type ColumnVector } from './encode.js'
 import { quantileAt, quarterPower } from './interval.js'
 import type { FutureRows } from './forecast/future.js'
 import { indexOf, valueOf } from './linear/design.js'
 import { probabilitiesOf } from './links.js'
-import { largestIndex } from './metrics.js'
 import type { ClassLabel, TargetType, Task } from './task.js'
 import type { ColumnType } from './values.js'
 
@@ -132,6 +132,7 @@ const compileRegression = (model: Model): Evaluation => {
 
 const compileClassification = (model: Model): Evaluation => {
   const width = model.features.length
+  const { classWeights } = model
   const classes = model.classes.length
   const scored = classes === 2 ? 1 : classes
   const trees = model.trees && compileForest(model.trees, width)
@@ -148,14 +149,14 @@ const compileClassification = (model: Model): Evaluation => {
       if (trees) probabilitiesOf(treeScores, row * scored, 1, classes, ofTrees, 0)
       if (linear) probabilitiesOf(linearScores, row * scored, 1, classes, ofLinear, 0)
       for (let index = 0; index < classes; index++) out[at + index] = mixed(ofTrees[index]!, ofLinear[index]!, model.weight)
-      const best = largestIndex(out.subarray(at, at + classes))
+      const best = decidedClass(out, at, classes, classWeights)
       out[row * each + outputs.value] = best
       out[row * each + outputs.confidence] = out[at + best]!
       out[row * each + outputs.min] = NaN
       out[row * each + outputs.max] = NaN
     }
   }
-  // The class is the one of the largest probability: all of them are needed to name it.
+  // All probabilities are needed to name the class.
   return { predictBatch: predict, predictPoints: predict }
 }
 

@@ -15,7 +15,7 @@ import { insist } from '../log/insist.js'
 import type { Resources } from '../log/log.js'
 import { databaseOf } from './data-source.js'
 import { isOwnEngine, unknownEngine } from './engine.js'
-import { baseVersionKey, type Base } from './fine-tuning.js'
+import { baseVersionKey, optionsOf, type Base } from './fine-tuning.js'
 import type { Progress } from './fit.js'
 import type { TrainReport } from './train.js'
 import type { Trainer, Training } from './trainer.js'
@@ -86,7 +86,7 @@ export class TrainingService {
   }
 
   /** How far a training is; undefined when it waits or is over. */
-  progressOf(model: string, version: number): Progress | undefined {
+  progressOf(model: StreamId, version: number): Progress | undefined {
     return this.#progress.get(`${model} ${version}`)
   }
 
@@ -158,8 +158,7 @@ export class TrainingService {
       await pipeline(lines(chunks), createWriteStream(rowsFile), { signal: running.abort.signal })
       const matrixFile = join(work, 'matrix')
       const artefactFile = join(work, 'artefact')
-      const { [baseVersionKey]: _, ...said } = using
-      const options = { ...said, target, seed }
+      const options = { ...optionsOf(using), target, seed }
       running.training = trainer.train(
         { engine, rows: { file: rowsFile, columns }, ...(base && { base }), matrixFile, artefactFile, options },
         (progress) => this.#progress.set(`${running.model} ${version}`, progress),

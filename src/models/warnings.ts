@@ -8,6 +8,7 @@ export type Warning = {
     | 'suspicious_input'
     | 'rare_class'
     | 'sampled'
+    | 'time_limit'
     // Of series only.
     | 'missing_time'
     | 'short_series'
