@@ -87,6 +87,11 @@ export const limits = {
   trainingMaxClasses: 256,
   trainingTimeoutMs: 3_600_000,
   confusionMaxPairs: 1_000,
+  forecastMaxGroups: 10_000,
+  forecastMaxKeys: 16,
+  forecastMaxHorizon: 1_000,
+  forecastMaxRows: 1_000_000,
+  forecastMaxPoints: 5_000,
   modelMaxVersions: 200,
   loadedModelsMax: 32,
   // Jobs

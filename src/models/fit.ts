@@ -18,7 +18,7 @@ import type { Task } from './task.js'
 import { TimeLimit } from './time-limit.js'
 
 /** What a training says while it runs: `done` of `total` steps of a phase. A phase may end before its total. */
-export type Progress = { phase: 'prepare' | 'folds' | 'linear' | 'interval' | 'refit'; done: number; total: number }
+export type Progress = { phase: 'prepare' | 'series' | 'folds' | 'linear' | 'interval' | 'refit'; done: number; total: number }
 export type OnProgress = (progress: Progress) => void
 
 /** Which models take part: trees, a linear one, or both in a blend. */

@@ -5,6 +5,7 @@ import { compileContributions, type Explain } from './contributions.js'
 import { decidedClass } from './decision.js'
 import { Encoder, type ColumnVector } from './encode.js'
 import { quantileAt, quarterPower } from './interval.js'
+import type { FutureRows } from './forecast/future.js'
 import { indexOf, valueOf } from './linear/design.js'
 import { probabilitiesOf } from './links.js'
 import type { ClassLabel, TargetType, Task } from './task.js'
@@ -33,6 +34,10 @@ export type Predictor = {
   outputWidth: number
   /** The level of the intervals unless another one is asked for; classes have none and ignore it. */
   confidence: number
+  /** For a model that has no answer to some rows: why, by the number behind the others, which are NaN then (see `outputWidth`). */
+  reasons?: readonly string[]
+  /** For a model of series: the rows that it can say. */
+  future?: FutureRows
   nameOf: Encoder['nameOf']
   encodeRow: Encoder['encodeRow']
   encodeColumns: (columns: readonly (ColumnVector | undefined)[], rows: number, into: Float64Array) => void
