@@ -24,6 +24,7 @@ import { historyRoutes } from './http/history.js'
 import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
 import { observeRoutes } from './http/observe.js'
+import { outcomeRoutes } from './http/outcomes.js'
 import { predictRoutes } from './http/predict.js'
 import { exportRoutes } from './http/export.js'
 import { proofRoutes } from './http/proofs.js'
@@ -47,6 +48,7 @@ import type { DataPaths } from './log/data-directory.js'
 import type { EventFeed } from './log/event-feed.js'
 import { Histories } from './log/history.js'
 import type { DataChecks } from './models/data-checks.js'
+import { OutcomeReporter } from './models/outcomes/report.js'
 import { ModelStore } from './models/model-store.js'
 import type { ProgressOf } from './models/progress.js'
 import type { PredictionRecorder } from './models/recorder.js'
@@ -107,6 +109,7 @@ export const appOf = (parts: Parts): Express => {
     sqlStopped: () => analytics.status().stopped,
     isTraining: () => trainings.isTraining,
   }
+  const store = new ModelStore(blobs)
   const checkView: CheckView = (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })
   const routes = [
     ...projectRoutes(ledger, reading, config.defaultProject),
@@ -115,8 +118,9 @@ export const appOf = (parts: Parts): Express => {
     ...chatbotRoutes(ledger, records, reading),
     ...modelRoutes({ ledger, records, sql, reading }),
     ...trainingRoutes(ledger, records, parts.dataChecks),
+    ...outcomeRoutes(ledger, new OutcomeReporter({ log, vault: ledger.vault, store, beside: (work) => parts.erasures.beside(work) })),
     ...predictRoutes({
-      ...{ ledger, store: new ModelStore(blobs), recorder, progressOf },
+      ...{ ledger, store, recorder, progressOf },
       onPredicted: (seconds) => metrics.predicted(seconds),
     }),
     ...viewRoutes(ledger, records, reading, checkView),

@@ -131,7 +131,6 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
     tables,
     defaultProject: config.defaultProject,
     version,
-    progressOf: (model, ofVersion) => trainings.progressOf(model, ofVersion),
   })
   const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
   undo.push(() => jobs.stop())

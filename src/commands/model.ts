@@ -3,7 +3,7 @@ import { unreachable, type JsonObject, type StreamId } from '../../events/common
 import type { Model, ModelEvent, ModelVersion, Recording, TrainingRequest, TrainingResult } from '../../events/model.js'
 import { conflict, notFound, Problem, wrong } from '../errors.js'
 import { recordedDatabase } from '../models/data-source.js'
-import { checkOptions, engineNamed, optionsTakenOver, unknownEngine, type Engine } from '../models/engine.js'
+import { checkOptions, engineNamed, lastingOptions, optionsTakenOver, unknownEngine, type Engine } from '../models/engine.js'
 import { baseVersionKey, optionsOf } from '../models/fine-tuning.js'
 import { byName, byStream, called, type FactsOf, type Found } from '../log/lookups.js'
 import { limits } from '../limits.js'
@@ -123,13 +123,14 @@ const keptEngine = (name: string, { engine }: Facts): string => {
 const engineBehind = (name: string, { engine }: Facts): Engine | undefined => engineNamed(name) ?? engineNamed(engine?.state.handler ?? '')
 
 /**
- * The options of a training: those that are said, whole, or else what the engine takes of those that the model had. What a name
+ * The options of a training: those that are said, whole (but for what the model is, unless it is made anew), or else what the
+ * engine takes of those that the model had. What a name
  * of the users' own stands for is not always read here; the training itself refuses what its engine does not take.
  */
-const optionsFor = (name: string, said: JsonObject | undefined, before: JsonObject, facts: Facts): JsonObject => {
+const optionsFor = (name: string, said: JsonObject | undefined, before: JsonObject, facts: Facts, anew = false): JsonObject => {
   const engine = engineBehind(name, facts)
   if (!said) return engine ? optionsTakenOver(engine, before) : before
-  const options = replacedParams(before, said)
+  const options = { ...(engine && !anew && lastingOptions(engine, before)), ...replacedParams(before, said) }
   if (engine) checkOptions(engine, options)
   return options
 }
@@ -150,8 +151,7 @@ const create = ({ model: name, request: asked, recording, unlessExists, orReplac
   const { project, model, view } = facts
   if (model && unlessExists) return []
   const request = asKept(asked, facts)
-  if (model && orReplace)
-    return [...retrain(model.state, { ...keepingAgain(model.state), ...request }, facts), ...recorded(recording, model.state)]
+  if (model && orReplace) return [...retrain(model.state, request, facts, true), ...recorded(recording, model.state)]
   if (model) throw conflict('model', name)
   if (view) throw new Problem('already_exists', 'Name conflict', `${name} is the name of a view in this project`)
   refuseTableName(name)
@@ -170,11 +170,12 @@ const isFinetuned = ({ using }: ModelVersion): boolean => using[baseVersionKey] 
 const keeping = ({ keep_training_data: keep }: ModelVersion): { keep_training_data?: boolean } =>
   keep === undefined ? {} : { keep_training_data: keep }
 
-/** A statement that says everything anew keeps rows unless it says otherwise. */
-const keepingAgain = ({ versions }: Model): { keep_training_data?: boolean } =>
-  versions.at(-1)?.keep_training_data === false ? { keep_training_data: true } : {}
-
-const retrain = (model: Model, changes: Partial<Request> & Pick<Request, 'seed' | 'activate'>, facts: Facts): ModelEvent[] => {
+const retrain = (
+  model: Model,
+  changes: Partial<Request> & Pick<Request, 'seed' | 'activate'>,
+  facts: Facts,
+  anew = false,
+): ModelEvent[] => {
   const last = model.versions.at(-1)
   if (!last) throw notFound('model', model.name)
   // The query of a fine-tuned version gives its new rows only.
@@ -187,8 +188,8 @@ const retrain = (model: Model, changes: Partial<Request> & Pick<Request, 'seed' 
   const { database, query } = whole ?? last
   const { engine, target, tag } = last
   checkRoom(model)
-  const request = { engine, target, database, query, tag, ...keeping(last), ...changes }
-  const using = optionsFor(request.engine, changes.using, optionsOf(last.using), facts)
+  const request = { engine, target, database, query, tag, ...(anew ? {} : keeping(last)), ...changes }
+  const using = optionsFor(request.engine, changes.using, optionsOf(last.using), facts, anew)
   return [{ type: 'ModelTrainingRequested', data: { ...request, using, version: model.latest + 1 } }]
 }
 
@@ -212,6 +213,9 @@ const finetune = (model: Model, version: number | null, request: Refinement, fac
 
 const isBusy = ({ status }: ModelVersion): boolean => status === 'generating' || status === 'training'
 
+/** Why a training that was cancelled has no model; who did it stands on the event. */
+const cancelled = 'the training was cancelled; RETRAIN starts it again'
+
 /** Ends the training of a version, or of the one that waits or runs when none is named. */
 const cancel = (model: Model, wanted: number | null): ModelEvent[] => {
   const found = wanted === null ? (model.versions.find(isBusy) ?? model.versions.at(-1)) : versionOf(model, wanted)
@@ -224,9 +228,6 @@ const cancel = (model: Model, wanted: number | null): ModelEvent[] => {
     )
   return [{ type: 'ModelTrainingFailed', data: { version: found.version, error: cancelled } }]
 }
-
-/** Why a training that was cancelled has no model; who did it stands on the event. */
-export const cancelled = 'the training was cancelled; RETRAIN starts it again'
 
 /** Whether a model takes another training. */
 const checkRoom = (model: Model): void => {

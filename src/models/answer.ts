@@ -1,9 +1,11 @@
 import { wrong } from '../errors.js'
 import { limits } from '../limits.js'
+import { checkExplain, explainRow, type Explanation } from './explain.js'
 import { checkLevel } from './interval.js'
 import { outputs, type Predictor } from './predictor.js'
+import { checkValue, readTruth } from './strict.js'
 import type { ClassLabel } from './task.js'
-import { readCell, readText } from './values.js'
+import type { ColumnDescriptor } from './values.js'
 
 export type InputRow = Readonly<Record<string, unknown>>
 export type AnswerRow = Record<string, unknown>
@@ -26,29 +28,43 @@ const readPrediction = ({ target, kind }: Predictor, out: Float64Array, at: numb
   return { value: classes[value]!, confidence, min: null, max: null, probabilities }
 }
 
+/** The columns of a row as they are sent, each with the model's own name. */
+type Names = ReadonlyMap<string, string>
+
 /** The truth in the target's type when the row has it, else `null`. */
-const truthOf = ({ target }: Predictor, row: InputRow, names: ReadonlyMap<string, string>, rowIndex: number): ClassLabel | null => {
+const truthOf = ({ target }: Predictor, row: InputRow, names: Names, rowIndex: number): ClassLabel | null => {
   const sent = [...names].find(([, name]) => name === target.name)?.[0]
   const value = sent === undefined ? null : row[sent]
   if (value === null || value === undefined) return null
-  const read = target.type === 'text' ? readText(value) : readCell(target.type, value)
-  if (read === undefined || read === null || Number.isNaN(read))
-    throw wrong(`Row ${rowIndex}, column "${target.name}": ${JSON.stringify(value)} is not usable as ${target.type}`)
-  return target.type === 'boolean' ? read === 1 : read
+  return readTruth(target.type, value, `Row ${rowIndex}, column "${target.name}"`)
 }
 
 const anomalyOf = ({ min, max }: Prediction, truth: ClassLabel | null): boolean | null =>
   min === null || max === null || typeof truth !== 'number' ? null : truth < min || truth > max
 
-const explain = (prediction: Prediction, classes: readonly ClassLabel[], truth: ClassLabel | null, anomaly: boolean | null): string => {
+const explain = (
+  prediction: Prediction,
+  classes: readonly ClassLabel[],
+  truth: ClassLabel | null,
+  anomaly: boolean | null,
+  contributions: Explanation | undefined,
+): string => {
   const { value, confidence, min, max, probabilities } = prediction
   const bounds = min === null ? {} : { confidence_lower_bound: min, confidence_upper_bound: max }
   const ofClasses = Object.fromEntries(classes.map((label, index) => [`probability_class_${label}`, probabilities[index]]))
-  return JSON.stringify({ predicted_value: value, confidence, anomaly, truth, ...bounds, ...ofClasses })
+  return JSON.stringify({
+    predicted_value: value,
+    confidence,
+    anomaly,
+    truth,
+    ...bounds,
+    ...ofClasses,
+    ...(contributions && { contributions }),
+  })
 }
 
 /** The input columns as they are answered: sent ones first in the order sent, then the model's others as `null`. */
-const echo = (predictor: Predictor, row: InputRow, names: ReadonlyMap<string, string>): [string, unknown][] => {
+const echo = (predictor: Predictor, row: InputRow, names: Names): [string, unknown][] => {
   const sent = [...names]
     .filter(([, name]) => name !== predictor.target.name)
     .map(([as, name]): [string, unknown] => [name, row[as] ?? null])
@@ -56,8 +72,9 @@ const echo = (predictor: Predictor, row: InputRow, names: ReadonlyMap<string, st
   return [...sent, ...predictor.inputs.filter(({ name }) => !there.has(name)).map(({ name }): [string, unknown] => [name, null])]
 }
 
-const answerRow = (predictor: Predictor, row: InputRow, rowIndex: number, prediction: Prediction): AnswerRow => {
-  const names = new Map(Object.keys(row).map((sent) => [sent, predictor.nameOf(sent, rowIndex)]))
+type Row = { row: InputRow; rowIndex: number; names: Names }
+
+const answerRow = (predictor: Predictor, { row, rowIndex, names }: Row, prediction: Prediction, explained?: Explanation): AnswerRow => {
   const truth = truthOf(predictor, row, names, rowIndex)
   const anomaly = anomalyOf(prediction, truth)
   const target = predictor.target.name
@@ -69,30 +86,68 @@ const answerRow = (predictor: Predictor, row: InputRow, rowIndex: number, predic
     when_data: null,
     [`${target}_original`]: truth,
     [`${target}_confidence`]: prediction.confidence,
-    [`${target}_explain`]: explain(prediction, predictor.target.classes ?? [], truth, anomaly),
+    [`${target}_explain`]: explain(prediction, predictor.target.classes ?? [], truth, anomaly, explained),
     [`${target}_anomaly`]: anomaly,
     [`${target}_min`]: prediction.min,
     [`${target}_max`]: prediction.max,
   }
 }
 
+const columnsOf = new WeakMap<Predictor, ReadonlyMap<string, ColumnDescriptor>>()
+
+/** The inputs of a model by name, made once. */
+const inputsByName = (predictor: Predictor): ReadonlyMap<string, ColumnDescriptor> => {
+  const known = columnsOf.get(predictor)
+  if (known) return known
+  const made = new Map(predictor.inputs.map((input) => [input.name, input]))
+  columnsOf.set(predictor, made)
+  return made
+}
+
+/** Looks at a row before it is encoded. @throws Problem for a column that there is not, or a value of another type */
+const readRow = (predictor: Predictor, row: InputRow, rowIndex: number): Row => {
+  const inputs = inputsByName(predictor)
+  const names = new Map<string, string>()
+  for (const sent of Object.keys(row)) {
+    const name = predictor.nameOf(sent, rowIndex)
+    const input = inputs.get(name)
+    if (input) checkValue(input, row[sent], rowIndex)
+    names.set(sent, name)
+  }
+  return { row, rowIndex, names }
+}
+
+/** What a request may say of how it is answered. */
+export type AnswerParams = { confidence?: unknown; explain?: unknown }
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null
+
 /**
  * Predicts rows of plain values and answers them as documented: every input column, the predicted value under the target's
- * name, and what is known about it. `params.confidence` asks for intervals of another level. A row that sends the target
- * is told how the prediction compares. Problems (`wrong_arguments`) name the row and the column.
+ * name, and what is known about it. `params.confidence` asks for intervals of another level, `params.explain` for what each
+ * input contributed. A row that sends the target is told how the prediction compares. Problems (`wrong_arguments`) name the
+ * row, the column and what was expected.
  *
  * @example answerRows(predictor, [{ sqft: 823, location: 'good' }])[0]?.['rental_price'] // 2847
  */
-export const answerRows = (predictor: Predictor, rows: readonly InputRow[], params: { confidence?: unknown } = {}): AnswerRow[] => {
+export const answerRows = (predictor: Predictor, rows: readonly InputRow[], params: AnswerParams = {}): AnswerRow[] => {
   const { width, outputWidth } = predictor
   if (rows.length > limits.predictMaxRows)
     throw wrong(`${rows.length} rows were sent, at most ${limits.predictMaxRows} are predicted at once`)
-  const level = params.confidence === undefined || params.confidence === null ? predictor.confidence : checkLevel(params.confidence)
+  const level = isGiven(params.confidence) ? checkLevel(params.confidence) : predictor.confidence
+  const explains = isGiven(params.explain)
+  if (explains) checkExplain(params.explain, predictor, rows.length)
   const features = new Float64Array(rows.length * width)
   const out = new Float64Array(rows.length * outputWidth)
-  rows.forEach((row, rowIndex) => {
+  const read = rows.map((row, rowIndex) => {
+    const made = readRow(predictor, row, rowIndex)
     predictor.encodeRow(row, rowIndex, features, rowIndex * width)
+    return made
   })
   predictor.predictBatch(features, rows.length, out, level)
-  return rows.map((row, rowIndex) => answerRow(predictor, row, rowIndex, readPrediction(predictor, out, rowIndex * outputWidth)))
+  return read.map((row, rowIndex) => {
+    const at = rowIndex * outputWidth
+    const explained = explains ? explainRow(predictor, features, rowIndex * width, out, at) : undefined
+    return answerRow(predictor, row, readPrediction(predictor, out, at), explained)
+  })
 }

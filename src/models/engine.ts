@@ -2,6 +2,8 @@ import type { JsonObject } from '../../events/common.js'
 import { Problem } from '../errors.js'
 import { defaultEngine } from './engine-names.js'
 import type { OnProgress } from './fit.js'
+import { forecastName, forecastOptions, seriesOptions } from './forecast/options.js'
+import { forecastVersion, trainForecast } from './forecast/train.js'
 import type { Matrix } from './matrix.js'
 import { constantOptions, readOptions, tableOptions, usableOptions, type OptionsSchema } from './options.js'
 import { engineVersion, trainTable, type Learning, type Trained, type TrainOptions } from './train.js'
@@ -13,6 +15,8 @@ export type Engine = {
   version: string
   /** What USING may say to it. */
   options: OptionsSchema
+  /** Options that say what the model is: another version has them, too, unless it says otherwise. */
+  lasting?: readonly string[]
   /** Trains a model; runs in a process of its own. Problems say what of the data or the options cannot be learned from. */
   train: (matrix: Matrix, options: TrainOptions, onProgress: OnProgress) => Promise<Trained> | Trained
 }
@@ -24,6 +28,14 @@ const learnsFromTables = (name: string, learners: Learning['learners'], options:
   train: (matrix, said, onProgress) => trainTable({ engine: name, learners, options }, matrix, said, onProgress),
 })
 
+const forecast: Engine = {
+  name: forecastName,
+  version: forecastVersion,
+  options: forecastOptions,
+  lasting: seriesOptions,
+  train: trainForecast,
+}
+
 const auto = learnsFromTables('auto', 'both')
 
 /** The engines by the names that users write; `engine-names.ts` says what they are. Existing clients ask for `lightwood`. */
@@ -31,6 +43,7 @@ export const engines: ReadonlyMap<string, Engine> = new Map([
   ['auto', auto],
   ['boosted_trees', learnsFromTables('boosted_trees', 'trees')],
   ['linear', learnsFromTables('linear', 'linear')],
+  ['forecast', forecast],
   ['constant', learnsFromTables('constant', 'none', constantOptions)],
   ['lightwood', auto],
 ])
@@ -65,3 +78,7 @@ export const checkOptions = ({ name, options }: Engine, said: JsonObject): void 
 
 /** What of the options of an earlier version an engine can use. */
 export const optionsTakenOver = ({ options }: Engine, said: JsonObject): JsonObject => usableOptions(options, said)
+
+/** Those of an earlier version's options that stay where others are said. */
+export const lastingOptions = ({ lasting = [] }: Engine, said: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(said).filter(([name]) => lasting.includes(name)))

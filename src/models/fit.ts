@@ -18,7 +18,7 @@ import type { Task } from './task.js'
 import { TimeLimit } from './time-limit.js'
 
 /** What a training says while it runs: `done` of `total` steps of a phase. A phase may end before its total. */
-export type Progress = { phase: 'prepare' | 'folds' | 'linear' | 'interval' | 'refit'; done: number; total: number }
+export type Progress = { phase: 'prepare' | 'series' | 'folds' | 'linear' | 'interval' | 'refit'; done: number; total: number }
 export type OnProgress = (progress: Progress) => void
 
 /** Which models take part: trees, a linear one, or both in a blend. */
@@ -83,7 +83,12 @@ const sampled = (task: Task, rows: number): Task => {
 }
 
 /** Plans the training of a task and bins its features. */
-export const prepare = (whole: Task, seed: number, approach: Approach = { learners: 'both' }): Prepared => {
+export const prepare = (
+  whole: Task,
+  seed: number,
+  approach: Approach = { learners: 'both' },
+  onProgress: OnProgress = () => undefined,
+): Prepared => {
   const { learners, preset, deal, threads, limit = new TimeLimit(undefined, undefined) } = approach
   const features = defineFeatures(whole.inputs)
   const plan = makePlan(
@@ -100,8 +105,12 @@ export const prepare = (whole: Task, seed: number, approach: Approach = { learne
   const columns = features.map((feature) => featureValues(feature, task.inputs[feature.input]!))
   const table = binTable(
     plan.rows,
-    features.map((feature, index) => binFeature(feature, columns[index]!)),
+    features.map((feature, index) => {
+      onProgress({ phase: 'prepare', done: index, total: features.length })
+      return binFeature(feature, columns[index]!)
+    }),
   )
+  onProgress({ phase: 'prepare', done: features.length, total: features.length })
   const folds = deal?.(task, plan.folds) ?? dealFolds(task.labels, task.classes.length, plan.folds, new Random(seed, 1))
   const crew = new Crew(threads)
   return { task, learners, seed, plan, features, columns, table, folds, loss: lossOf(task.classes.length), crew, limit }
@@ -137,10 +146,11 @@ const fitLinear = (prepared: Prepared, onProgress: OnProgress) => {
   const total = folds.count + 1
   onProgress({ phase: 'linear', done: 0, total })
   const design = makeDesign(features, columns, task.labels.length)
+  const onFit = (done: number) => onProgress({ phase: 'linear', done, total })
   const fit =
     task.kind === 'regression'
-      ? crossFitRidge(design, task.labels, folds)
-      : crossFitLogistic(design, task.labels, folds, loss.outputs, (done) => onProgress({ phase: 'linear', done, total }))
+      ? crossFitRidge(design, task.labels, folds, onFit)
+      : crossFitLogistic(design, task.labels, folds, loss.outputs, onFit)
   return { ...fit, terms: design.terms }
 }
 

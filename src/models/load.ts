@@ -1,9 +1,14 @@
 import { Problem } from '../errors.js'
 import { boostMagic } from './artefact.js'
+import { forecastMagic } from './forecast/artefact.js'
+import { loadForecast } from './forecast/predictor.js'
 import { loadPredictor, type Predictor } from './predictor.js'
 
 /** What reads an artefact, by the text that it begins with. */
-const formats: ReadonlyMap<string, (artefact: Uint8Array) => Predictor> = new Map([[boostMagic, loadPredictor]])
+const formats: ReadonlyMap<string, (artefact: Uint8Array) => Predictor> = new Map([
+  [boostMagic, loadPredictor],
+  [forecastMagic, loadForecast],
+])
 
 const longestMagic = Math.max(...[...formats.keys()].map((magic) => magic.length))
 

@@ -72,7 +72,8 @@ export const readOptions = <Schema extends OptionsSchema>(engine: string, schema
   const read = schema.safeParse(given)
   if (read.success) return read.data
   const name = String(read.error.issues[0]?.path[0])
-  throw wrong(`"${name}" is ${shown(given[name] ?? null)}, expected ${schema.shape[name]?.description ?? 'another value'}`)
+  const found = Object.hasOwn(given, name) ? shown(given[name] ?? null) : 'missing'
+  throw wrong(`"${name}" is ${found}, expected ${schema.shape[name]?.description ?? 'another value'}`)
 }
 
 /** What of the options of an earlier version an engine can use: another engine may have been meant by the rest. */

@@ -1,9 +1,11 @@
 import { decodeArtefact, type LinearPart, type Model } from './artefact.js'
 import { compileForest } from './boosting/kernel.js'
 import { mixed } from './blend.js'
+import { compileContributions, type Explain } from './contributions.js'
 import { decidedClass } from './decision.js'
 import { Encoder, type ColumnVector } from './encode.js'
 import { quantileAt, quarterPower } from './interval.js'
+import type { FutureRows } from './forecast/future.js'
 import { indexOf, valueOf } from './linear/design.js'
 import { probabilitiesOf } from './links.js'
 import type { ClassLabel, TargetType, Task } from './task.js'
@@ -32,6 +34,10 @@ export type Predictor = {
   outputWidth: number
   /** The level of the intervals unless another one is asked for; classes have none and ignore it. */
   confidence: number
+  /** For a model that has no answer to some rows: why, by the number behind the others, which are NaN then (see `outputWidth`). */
+  reasons?: readonly string[]
+  /** For a model of series: the rows that it can say. */
+  future?: FutureRows
   nameOf: Encoder['nameOf']
   encodeRow: Encoder['encodeRow']
   encodeColumns: (columns: readonly (ColumnVector | undefined)[], rows: number, into: Float64Array) => void
@@ -45,6 +51,8 @@ export type Predictor = {
    * not walked. For callers that show no bounds.
    */
   predictPoints: (features: Float64Array, rows: number, out: Float64Array) => void
+  /** What each input added to a row's scores; models that cannot say it have none. `mixes` where probabilities of two parts are mixed. */
+  contributions?: { of: Explain; mixes: boolean }
 }
 
 type Evaluation = Pick<Predictor, 'predictBatch' | 'predictPoints'>
@@ -176,6 +184,7 @@ export const loadPredictor = (artefact: Uint8Array): Predictor => {
   const model = decodeArtefact(artefact)
   const encoder = new Encoder(model.inputs, model.features, model.target.name)
   const classified = model.kind !== 'regression'
+  let explain: Explain | undefined
   return {
     kind: model.kind,
     inputs: describeInputs(model),
@@ -187,5 +196,9 @@ export const loadPredictor = (artefact: Uint8Array): Predictor => {
     encodeRow: (row, rowIndex, into, offset) => encoder.encodeRow(row, rowIndex, into, offset),
     encodeColumns: (columns, rows, into) => encoder.encodeColumns(columns, rows, into),
     ...(classified ? compileClassification(model) : compileRegression(model)),
+    contributions: {
+      of: (features, offset) => (explain ??= compileContributions(model))(features, offset),
+      mixes: classified && model.weight > 0 && model.weight < 1,
+    },
   }
 }

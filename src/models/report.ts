@@ -2,6 +2,7 @@ import type { Dealer, Dealt } from './deal.js'
 import type { FineTuned } from './fine-tuning.js'
 import type { Fitted, Prepared } from './fit.js'
 import { rowsInside } from './folds.js'
+import type { SeriesReport } from './forecast/series-report.js'
 import { importancesOf, type Importances } from './importances.js'
 import { intervalMethod } from './interval.js'
 import type { Model } from './artefact.js'
@@ -43,11 +44,16 @@ export type TrainReport = {
   rounded: boolean
   /** For a version that goes on from another one: which, and how many rows are its and how many new. */
   fine_tuned?: FineTuned
+  /** For a model of series: how it orders and divides them, and how each was forecast. */
+  series?: SeriesReport
 }
 
 type TimeBlocks = Extract<Dealt, { by: 'time_column' }>
 export type DealtReport =
-  Exclude<Dealt, TimeBlocks> | (Omit<TimeBlocks, 'blocks'> & { blocks: readonly (TimeBlocks['blocks'][number] & { metrics: Metrics })[] })
+  // Of series: each is forecast from times in its own past.
+  | { by: 'rolling_origin' }
+  | Exclude<Dealt, TimeBlocks>
+  | (Omit<TimeBlocks, 'blocks'> & { blocks: readonly (TimeBlocks['blocks'][number] & { metrics: Metrics })[] })
 
 /** The plan as it was carried out; without trees, what is said of them is 0. */
 export type EffectivePlan = {
@@ -65,6 +71,9 @@ export type EffectivePlan = {
   members: number
   /** The weight of the linear model in the blend with the trees. */
   linearWeight: number
+  /** For series: the times from which forecasts of the past were judged, and how often each was fitted for that. */
+  origins?: number
+  refits?: number
 }
 
 const roleOf = (type: ColumnType) => (type === 'text' ? 'category' : type === 'date' || type === 'timestamp' ? 'date' : 'number')

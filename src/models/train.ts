@@ -5,7 +5,7 @@ import { flatten } from './boosting/forest.js'
 import { dealerOf } from './deal.js'
 import { classWeights } from './decision.js'
 import { defaultEngine } from './engine-names.js'
-import { fitInterval, type Interval } from './interval.js'
+import { fitInterval, intervalRounds, type Interval } from './interval.js'
 import { fitModel, prepare, type Fitted, type Learners, type OnProgress, type Prepared } from './fit.js'
 import type { Feature } from './features.js'
 import { coefficientsOf } from './linear/design.js'
@@ -18,7 +18,7 @@ import { TimeLimit, type Stopped } from './time-limit.js'
 export type { EffectivePlan, TrainReport } from './report.js'
 
 /** Raised whenever the same data and seed would give another artefact. */
-export const engineVersion = '1.0.0'
+export const engineVersion = '1.1.0'
 
 /** What an engine is told. All but the target and the seed is what USING said, and the engine's to read. */
 export type TrainOptions = {
@@ -61,7 +61,7 @@ const fitResiduals = (prepared: Prepared, fitted: Fitted, level: number, onProgr
   const { task, table, folds, plan, seed, crew, limit } = prepared
   if (task.kind !== 'regression') return undefined
   const residuals = fitted.predictions.map((predicted, row) => Math.abs(predicted - task.labels[row]!))
-  const onRound = (done: number) => onProgress({ phase: 'interval', done, total: plan.scale.mostRounds })
+  const onRound = (done: number) => onProgress({ phase: 'interval', done, total: intervalRounds(plan.scale) })
   return fitInterval(table, residuals, folds, plan.scale, { seed, level, crew, goesOn: (done) => limit.goesOn('interval', done), onRound })
 }
 
@@ -89,6 +89,7 @@ const modelOf = ({ prepared, fitted, interval, confidence, weights }: Parts): Mo
     weight: fitted.weight,
     edges: table.features.map(({ edges }) => edges),
     trees: fitted.weight < 1 ? fitted.forest : undefined,
+    covers: fitted.weight < 1 ? Uint32Array.from(fitted.trees.flatMap(({ covers }) => [...covers])) : undefined,
     linear: fitted.linear,
     interval: interval && { ...interval, scale },
   }
@@ -136,10 +137,9 @@ export const trainTable = (
   const weights = classWeights(task, asked.class_weights)
   const { preset = 'balanced' } = asked
   const approach = { learners: constant ? ('linear' as const) : learners, preset, threads, limit, ...(dealer && { deal: dealer.deal }) }
-  const prepared = prepare(task, seed, approach)
+  const prepared = prepare(task, seed, approach, onProgress)
   try {
     requireLinear(prepared)
-    onProgress({ phase: 'prepare', done: 1, total: 1 })
     const fitted = fitModel(prepared, onProgress)
     const confidence = asked.confidence ?? 0.9
     const interval = fitResiduals(prepared, fitted, confidence, onProgress)

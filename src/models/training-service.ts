@@ -91,7 +91,7 @@ export class TrainingService {
   }
 
   /** How far a training is; undefined when it waits or is over. */
-  progressOf(model: StreamId, version: number): Progress | undefined {
+  progressOf(model: string, version: number): Progress | undefined {
     return this.#progress.get(`${model} ${version}`)
   }
 

@@ -2,7 +2,20 @@ import { classSizes } from './folds.js'
 import type { Matrix, MatrixColumn } from './matrix.js'
 
 export type Warning = {
-  kind: 'missing_target' | 'duplicate_rows' | 'suspicious_input' | 'rare_class' | 'sampled' | 'time_limit' | 'unrepeatable'
+  kind:
+    | 'missing_target'
+    | 'duplicate_rows'
+    | 'suspicious_input'
+    | 'rare_class'
+    | 'sampled'
+    | 'time_limit'
+    | 'unrepeatable'
+    // Of series only.
+    | 'missing_time'
+    | 'short_series'
+    | 'long_series'
+    | 'gaps'
+    | 'unmeasured_steps'
   detail: string
 }
 

@@ -52,6 +52,8 @@ export const metricMeanings: Readonly<Record<string, string>> = {
   r2: 'Share of the spread that is explained: 1 is all of it, 0 what the mean would do.',
   rmse: 'Root of the mean squared miss.',
   mae: 'Mean miss.',
+  mase: 'Of series: mean miss by that of repeating the season before.',
+  mape: 'Of series: mean miss as a share of what came.',
   accuracy: 'Share of rows whose class was right.',
   balanced_accuracy: 'Mean over the classes of the share of their rows that was found.',
   log_loss: 'Mean of -log(probability of the true class).',
@@ -148,6 +150,7 @@ export const attributes: Readonly<Record<string, (report: JsonObject, version: M
   classes,
   confusion: (report) => objects(report['confusion']),
   calibration: (report) => objects(report['calibration']),
+  series: (report) => (isObject(report['series']) ? [report['series']] : []),
   model: learner,
   jsonai: (report) => [{ json_ai: JSON.stringify(report, null, 2) }],
 }

@@ -24,8 +24,7 @@ export type ReaderOptions = {
   recorder: Pick<PredictionRecorder, 'records' | 'served' | 'scored'>
   defaultProject: string
   version: string
-  /** How far a training is that runs now. */
-  progressOf?: ProgressOf
+  trainings: { progressOf: ProgressOf }
 }
 
 type Shown = StatementOf<'show'>['what']
@@ -110,9 +109,10 @@ export class Reader {
   async describeNamed(parts: readonly string[], session: StatementSession): Promise<SqlAnswer> {
     const { db } = session.context
     try {
-      const progressOf = session.position === undefined ? this.options.progressOf : undefined
       const place = await findModelPlace(parts, db, this.#resourcesOf(session))
-      return rowsAnswer(describeModelPlace(place, this.options.version, progressOf), session.context)
+      const { trainings, version } = this.options
+      const progressOf: ProgressOf = (model, of) => (session.position === undefined ? trainings.progressOf(model, of) : undefined)
+      return rowsAnswer(describeModelPlace(place, version, progressOf), session.context)
     } catch (error) {
       // Views, files and the tables of this service have columns to describe.
       if (!isProblem(error) || error.code !== 'not_found' || parts.length > 2) throw error

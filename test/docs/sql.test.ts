@@ -42,6 +42,7 @@ const trained = async (): Promise<void> => {
 test.each([
   ['sql.md', 40],
   ['models.md', 15],
+  ['forecasting.md', 10],
 ])(
   'docs/%s has examples, and each does what its section says',
   async (file, fewest) => {

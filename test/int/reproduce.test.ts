@@ -70,10 +70,19 @@ test('versions of all engines are trained again to the same bytes, beside the se
   await train('mean', on('SELECT * FROM rentals', "engine = 'constant'"))
   await train('old', on('SELECT * FROM rentals', "engine = 'lightwood', preset = 'fast', confidence = 0.8"))
   await train('place', "FROM files (SELECT * FROM rentals) PREDICT location USING preset = 'fast', class_weights = 'balanced'")
+  await sql(
+    url,
+    `CREATE TABLE files.days (SELECT (DATE '2024-01-01' + i::INTEGER) AS day, 5 + i % 7 + i / 9 AS sold FROM range(80) AS t(i))`,
+  )
+  await train('series', 'FROM files (SELECT * FROM days) PREDICT sold ORDER BY day HORIZON 7')
   await train('line', 'FROM files (SELECT * FROM rentals WHERE sqft > 1500)', 'FINETUNE', 2)
   const beside = await reproduced('--all')
   expect(beside.told.map(({ model, result, data }) => [model, result, data])).toEqual(
-    ['home.1', 'line.1', 'line.2', 'trees.1', 'mean.1', 'old.1', 'place.1'].map((name) => [`mindsdb.${name}`, 'reproduced', 'same']),
+    ['home.1', 'line.1', 'line.2', 'trees.1', 'mean.1', 'old.1', 'place.1', 'series.1'].map((name) => [
+      `mindsdb.${name}`,
+      'reproduced',
+      'same',
+    ]),
   )
   expect(beside.code).toBe(0)
   for (const { artefact, retrained } of beside.told) expect(retrained).toBe(artefact)

@@ -177,7 +177,7 @@ export class ModelFunctions {
       mainFunction: (_info, input, output) => {
         if (input.rowCount === 0) return
         const { bound, memo, places } = this.score(input)
-        writeScores(memo.results, places, bound.model.outputWidth, fields.length, output)
+        writeScores(memo.results, places, bound.model, fields.length, output)
       },
     })
   }
@@ -197,13 +197,27 @@ export class ModelFunctions {
 /** What a function is given, and how much it answers. */
 export type FunctionShape = { kinds: readonly ArgumentKind[]; extent: Extent }
 
-const writeScores = (scores: Float64Array, places: Int32Array, outputWidth: number, fields: number, output: DuckDBVector): void => {
+const writeScores = (
+  scores: Float64Array,
+  places: Int32Array,
+  { outputWidth, reasons }: ScoringModel,
+  fields: number,
+  output: DuckDBVector,
+): void => {
   if (!(output instanceof DuckDBStructVector)) throw new TypeError('a model function returns a STRUCT')
   for (let field = 0; field < fields; field++) {
-    const items = doubles(output.entryVectorAt(field))
+    const vector = output.entryVectorAt(field)
+    const items = doubles(vector)
     for (let row = 0; row < places.length; row++) items[row] = scores[(places[row] ?? 0) * outputWidth + field] ?? NaN
+    if (reasons) hideMissing(vector, items, places.length)
   }
   output.flush()
+}
+
+/** A row that a model has no answer to is NULL: in SQL NaN is a number, the largest one. */
+export const hideMissing = (vector: DuckDBVector, items: Float64Array, rows: number): void => {
+  if (!(vector instanceof DuckDBDoubleVector)) return
+  for (let row = 0; row < rows; row++) if (Number.isNaN(items[row])) vector.setItem(row, null)
 }
 
 /** The model functions of an instance; they live as long as it does. */

@@ -39,9 +39,15 @@ const valueSql = ({ model }: BoundModel): string => {
 const anomaly = `CASE WHEN TRY_CAST($original AS DOUBLE) IS NULL THEN NULL ELSE TRY_CAST($original AS DOUBLE) < ${field('min')} OR TRY_CAST($original AS DOUBLE) > ${field('max')} END`
 const truth = `coalesce(CAST(to_json($original) AS VARCHAR), 'null')`
 
-const regressionExplain = `concat('{"predicted_value": ', ${asJsonNumber(field('value'))}, ', "confidence": ', ${asJsonNumber(field('confidence'))},
+/** Why there is no answer, as the rest of a JSON object. */
+const reasonSql = (reasons: readonly string[]): string =>
+  `concat(', "reason": "', list_extract([${reasons.map(quoteText).join(', ')}], CAST(${field('reason')} AS INTEGER) + 1), '"')`
+
+const regressionExplain = ({
+  model: { reasons },
+}: BoundModel): string => `concat('{"predicted_value": ', ${asJsonNumber(field('value'))}, ', "confidence": ', ${asJsonNumber(field('confidence'))},
   ', "anomaly": ', coalesce(CAST((${anomaly}) AS VARCHAR), 'null'), ', "truth": ', ${truth},
-  ', "confidence_lower_bound": ', ${asJsonNumber(field('min'))}, ', "confidence_upper_bound": ', ${asJsonNumber(field('max'))}, '}')`
+  ', "confidence_lower_bound": ', ${asJsonNumber(field('min'))}, ', "confidence_upper_bound": ', ${asJsonNumber(field('max'))}, ${reasons ? `CASE WHEN ${field('reason')} IS NULL THEN '' ELSE ${reasonSql(reasons)} END, ` : ''}'}')`
 
 const classExplain = (bound: BoundModel): string => {
   const classes = bound.model.target.classes ?? []
@@ -62,7 +68,7 @@ const outputSql = (bound: BoundModel, column: string): string => {
     case `${name}_confidence`:
       return field('confidence')
     case `${name}_explain`:
-      return classes ? classExplain(bound) : regressionExplain
+      return classes ? classExplain(bound) : regressionExplain(bound)
     case `${name}_anomaly`:
       return classes ? 'CAST(NULL AS BOOLEAN)' : anomaly
     case `${name}_min`:

@@ -3,6 +3,15 @@ export type InputVector = { values: ArrayLike<unknown>; valid?: ArrayLike<number
 
 export type ScoringInput = { name: string; type: 'number' | 'integer' | 'boolean' | 'text' | 'date' | 'timestamp' }
 
+type SeriesInput = Pick<ScoringInput, 'name'>
+
+/** Each with a time as its column holds it (days or milliseconds since 1970, or a whole number) and the values of the keys. */
+export type FutureRows = {
+  order: SeriesInput & { type: 'date' | 'timestamp' | 'integer' }
+  keys: readonly ScoringInput[]
+  each: () => Iterable<{ cell: number; keys: readonly (string | number | null)[] }>
+}
+
 /**
  * What SQL needs of a model in memory: its inputs, and numbers for rows of features.
  * `predictBatch` gives `outputWidth` numbers a row: the value (or the index of the class), the confidence, the lower and
@@ -10,6 +19,10 @@ export type ScoringInput = { name: string; type: 'number' | 'integer' | 'boolean
  */
 export type ScoringModel = {
   inputs: readonly ScoringInput[]
+  /** For a model that has no answer to some rows: why, by a number behind the bounds; the other numbers are NaN then. */
+  reasons?: readonly string[]
+  /** For a model of series: the column that orders rows, those that tell series apart, and the rows that it answers for. */
+  future?: FutureRows
   target: { name: string; classes?: readonly (string | number | boolean)[] }
   /** Features a row. */
   width: number
@@ -31,7 +44,14 @@ export type Extent = 'points' | 'all'
 export const fieldsOf = (model: ScoringModel, extent: Extent): string[] =>
   extent === 'points'
     ? ['value', 'confidence']
-    : ['value', 'confidence', 'min', 'max', ...(model.target.classes ?? []).map((_, index) => `p${index}`)]
+    : [
+        'value',
+        'confidence',
+        'min',
+        'max',
+        ...(model.target.classes ?? []).map((_, index) => `p${index}`),
+        ...(model.reasons ? ['reason'] : []),
+      ]
 
 /** How an input's values reach the model: numbers as they are, or texts. */
 export type ArgumentKind = 'number' | 'text'

@@ -8,8 +8,8 @@ import type { Scope } from '../scope.js'
 import type { Session } from '../session.js'
 import { running } from '../sources.js'
 import { standalone } from './describe.js'
-import { ChunkScorer } from './functions.js'
-import { fieldsOf, type BoundModel, type Extent } from './scoring-model.js'
+import { ChunkScorer, hideMissing } from './functions.js'
+import { fieldsOf, type BoundModel, type Extent, type ScoringModel } from './scoring-model.js'
 
 /** A model and the expressions of its inputs over the table that is staged. */
 export type StagedUse = { bound: BoundModel; parameters: AstNode[]; column: string; extent: Extent }
@@ -20,7 +20,13 @@ export const checkAborted = (signal: AbortSignal): void => {
   if (signal.aborted) throw new Problem('query_limit', 'The query was stopped', 'The query was stopped before it ended')
 }
 
-const appendScores = (appender: DuckDBAppender, out: Float64Array, rows: number, outputWidth: number, fields: number): void => {
+const appendScores = (
+  appender: DuckDBAppender,
+  out: Float64Array,
+  rows: number,
+  { outputWidth, reasons }: ScoringModel,
+  fields: number,
+): void => {
   const chunk = DuckDBDataChunk.create(
     Array.from({ length: fields }, () => DOUBLE),
     rows,
@@ -29,6 +35,7 @@ const appendScores = (appender: DuckDBAppender, out: Float64Array, rows: number,
     const vector = chunk.getColumnVector(field)
     const items = doubles(vector)
     for (let row = 0; row < rows; row++) items[row] = out[row * outputWidth + field] ?? NaN
+    if (reasons) hideMissing(vector, items, rows)
     vector.flush()
   }
   appender.appendDataChunk(chunk)
@@ -59,7 +66,7 @@ const scoreTable = async (session: Session, { table, rows, firstRow }: Staged, i
     checkAborted(signal)
     const result = await connection.run(`SELECT ${columns} FROM temp.${table} WHERE rowid >= ${from} AND rowid < ${from + batchRows}`)
     for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
-      appendScores(appender, await scorer.scoreInTurns(chunk, 0), chunk.rowCount, use.bound.model.outputWidth, fields.length)
+      appendScores(appender, await scorer.scoreInTurns(chunk, 0), chunk.rowCount, use.bound.model, fields.length)
       scored += chunk.rowCount
     }
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import { binFeature, binTable, type BinnedTable } from '../../../src/models/boosting/bins.js'
 import { Crew } from '../../../src/models/boosting/crew.js'
-import { crossFit } from '../../../src/models/boosting/cross-fit.js'
+import { crossFit, refit } from '../../../src/models/boosting/cross-fit.js'
 import { areOver, changesOf, endRuns, haveDone, prepareRuns, waitForChange } from '../../../src/models/boosting/fold-runs.js'
 import { lossOf } from '../../../src/models/boosting/loss.js'
 import { defineFeatures, featureValues } from '../../../src/models/features.js'
@@ -50,6 +50,18 @@ describe('folds in threads', () => {
     const matrix = matrixOf(friedman(2500, 4, { deviation: 2, growing: true }))
     const artefacts = [1, 2, 3].map((threads) => sha256(train(matrix, { target: 'y', seed: 5 }, undefined, threads).artefact))
     expect(new Set(artefacts).size).toBe(1)
+  })
+
+  it('leave the mean of several members to the trees: each is boosted by itself', () => {
+    const { table, target } = binned(friedman(300, 3))
+    const data = { table, labels: target, loss: lossOf(0), seed: 7 }
+    const done: number[] = []
+    const [one, three] = [refit(data, rules, 4, () => undefined), refit(data, rules, 4, (round) => done.push(round), 3)]
+    expect(three.start).toEqual(one.start)
+    expect(three.trees).toHaveLength(12)
+    expect(done).toEqual(Array.from({ length: 12 }, (_, round) => round + 1))
+    expect(three.trees.slice(0, 4).map(({ leaves }) => leaves)).toEqual(one.trees.map(({ leaves }) => leaves.map((value) => value / 3)))
+    expect(three.trees[4]?.leaves).not.toEqual(three.trees[0]?.leaves)
   })
 
   const runsOf = (most: number) => {

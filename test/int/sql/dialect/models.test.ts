@@ -29,10 +29,7 @@ const cases: Case[] = [
   ['CREATE MODEL IF NOT EXISTS shop.rent FROM files (SELECT * FROM rentals) PREDICT rental_price', 'ok'],
   ["CREATE MODEL shop.x FROM files (SELECT * FROM rentals) PREDICT rental_price USING engine = 'none'", /There is no engine "none"/],
   ['CREATE MODEL shop.x FROM files (SELECT * FROM rentals) PREDICT a, b', /a model predicts one column, not 2/],
-  [
-    'CREATE MODEL shop.x FROM files (SELECT * FROM rentals) PREDICT a ORDER BY b WINDOW 3 HORIZON 2',
-    /not available\nSelect earlier values as columns/,
-  ],
+  ['CREATE MODEL shop.x FROM files (SELECT * FROM rentals) PREDICT a ORDER BY b WINDOW 3', /"horizon" is missing, expected a whole number/],
   [
     'CREATE ANOMALY DETECTION MODEL shop.x FROM files (SELECT * FROM rentals)',
     /does not have CREATE ANOMALY DETECTION MODEL\nUse CREATE MODEL/,
@@ -72,7 +69,7 @@ const cases: Case[] = [
   ['DESCRIBE shop.rent.confusion', /Version 1 of Rent has no confusion\nOnly models that predict classes/],
   [
     'DESCRIBE shop.rent.nope',
-    /no attribute nope\nAttributes: info, features, metrics, importances, data, plan, classes, confusion, calibration, model, jsonai, jobs/,
+    /no attribute nope\nAttributes: info, features, metrics, importances, data, plan, classes, confusion, calibration, series, model, jsonai, jobs/,
   ],
   ['DESCRIBE shop.rent.9', /has no version 9/],
   ['DESCRIBE shop.none', /Model not found: shop\.none\nDESCRIBE names a model, a view, a file or a table/],
@@ -98,7 +95,7 @@ const cases: Case[] = [
   ['EVALUATE accuracy_score FROM (SELECT 1 AS actual, 1 AS prediction) USING k = 1', /USING has no option k\nA metric takes no options/],
   ['SELECT rental_pric FROM shop.rent WHERE sqft = 900', /Did you mean "rental_price"\?/],
   ['SELECT t.sqft, rental_price_mim FROM files.rentals AS t JOIN shop.rent AS m', /Did you mean "rental_price_min"\?/],
-  ['SELECT t.sqft FROM files.rentals AS t JOIN shop.rent AS m WHERE t.sqft > LATEST', /LATEST is not available.*Name the row/s],
+  ['SELECT t.sqft FROM files.rentals AS t JOIN shop.rent AS m WHERE t.sqft > LATEST', /LATEST is the last date that a model of series knows.*WHERE t\.date > LATEST/s],
   ['SELECT * FROM shop.rent.features', /Model shop\.Rent has no version features.*DESCRIBE shop\.Rent\.features/s],
   ['SELECT t.sqft FROM files.rentals AS t JOIN shop.rent AS m ORDER BY t.sqft LIMIT 1, 1', 'sqft', [[307]]],
   ['RETRAIN `shop`.`rent` USING active = 0', answered],
@@ -141,7 +138,7 @@ const engines: Case[] = [
   ['SHOW ML_ENGINES', engineColumns, own],
   [
     "CREATE ML_ENGINE openai FROM openai USING api_key = 'hidden'",
-    /no handler "openai".*; there are auto, boosted_trees, linear, constant, lightwood/,
+    /no handler "openai".*; there are auto, boosted_trees, linear, forecast, constant, lightwood/,
   ],
   ['CREATE ML_ENGINE lightwood FROM openai', /no handler "openai"/],
   [`CREATE MODEL shop.own ${training} 'mine'`, /There is no engine "mine"/],
