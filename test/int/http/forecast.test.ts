@@ -366,7 +366,8 @@ test('times of the day, and keys of every kind, NULL among them', async () => {
   const statement = 'FROM files (SELECT * FROM meters) PREDICT heat ORDER BY moment GROUP BY inside, floor, name, since HORIZON 24'
   expect(await trained('meters', statement)).toBe('complete')
   expect((await reportOf('meters'))['series']).toMatchObject({ frequency: 'hour', series: 3, seasons: { 24: 3 } })
-  const columns = (of: string) => `inside, floor, name, since::VARCHAR AS since, min(${of}moment)::VARCHAR AS first, round(avg(heat)) AS heat`
+  const columns = (of: string) =>
+    `inside, floor, name, since::VARCHAR AS since, min(${of}moment)::VARCHAR AS first, round(avg(heat)) AS heat`
   const alone = await rowsOf(`SELECT ${columns('')} FROM meters WHERE moment > LATEST GROUP BY ALL ORDER BY heat`)
   expect(alone).toEqual([
     [true, 1, 'x', '2024-01-01', '2024-03-09 08:00:00', 10],

@@ -95,7 +95,10 @@ const cases: Case[] = [
   ['EVALUATE accuracy_score FROM (SELECT 1 AS actual, 1 AS prediction) USING k = 1', /USING has no option k\nA metric takes no options/],
   ['SELECT rental_pric FROM shop.rent WHERE sqft = 900', /Did you mean "rental_price"\?/],
   ['SELECT t.sqft, rental_price_mim FROM files.rentals AS t JOIN shop.rent AS m', /Did you mean "rental_price_min"\?/],
-  ['SELECT t.sqft FROM files.rentals AS t JOIN shop.rent AS m WHERE t.sqft > LATEST', /LATEST is the last date that a model of series knows.*WHERE t\.date > LATEST/s],
+  [
+    'SELECT t.sqft FROM files.rentals AS t JOIN shop.rent AS m WHERE t.sqft > LATEST',
+    /LATEST is the last date that a model of series knows.*WHERE t\.date > LATEST/s,
+  ],
   ['SELECT * FROM shop.rent.features', /Model shop\.Rent has no version features.*DESCRIBE shop\.Rent\.features/s],
   ['SELECT t.sqft FROM files.rentals AS t JOIN shop.rent AS m ORDER BY t.sqft LIMIT 1, 1', 'sqft', [[307]]],
   ['RETRAIN `shop`.`rent` USING active = 0', answered],
