@@ -2,6 +2,7 @@ import { Problem } from '../errors.js'
 import { engineName, engineVersion, train, type TrainOptions, type TrainReport } from './train.js'
 import type { OnProgress } from './fit.js'
 import type { Matrix } from './matrix.js'
+import { onnxName, onnxVersion, refuseToTrain } from './onnx/about.js'
 
 /** What a training gives: the bytes that predict, and what is to be known of them. */
 export type Trained = { artefact: Uint8Array; report: TrainReport }
@@ -17,11 +18,15 @@ export type Engine = {
 
 const boostedTrees: Engine = { name: engineName, version: engineVersion, train }
 
+/** Imports a file instead of learning from rows: `importOnnx` does. */
+const onnx: Engine = { name: onnxName, version: onnxVersion, train: refuseToTrain }
+
 /** The engines by the names that users write. Existing clients ask for `lightwood`; `auto` leaves the choice to us. */
 export const engines: ReadonlyMap<string, Engine> = new Map([
   [boostedTrees.name, boostedTrees],
   ['lightwood', boostedTrees],
   ['auto', boostedTrees],
+  [onnx.name, onnx],
 ])
 
 /** Whether a name (compared without case) is one that an engine has by itself. */

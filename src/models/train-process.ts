@@ -5,20 +5,31 @@ import { isProblem } from '../errors.js'
 import { findEngine } from './engine.js'
 import type { Base } from './fine-tuning.js'
 import type { Progress } from './fit.js'
+import { importOnnx, type ImportReport } from './onnx/import.js'
+import type { OnnxOptions } from './onnx/options.js'
 import { decodeMatrix, encodeMatrix } from './matrix-format.js'
 import { readRows, type ReadRows, type RowsFile } from './read-rows.js'
 import type { TrainOptions, TrainReport } from './train.js'
 
 /**
  * What the process is told, once. With `rows` the matrix is made of them, behind those of a `base`, and written to the matrix
- * file; without, that file holds `encodeMatrix` bytes. The artefact file is written and synced.
+ * file; without, that file holds `encodeMatrix` bytes. An `imported` file becomes the model instead. The artefact file is written
+ * and synced.
  */
-export type TrainJob = { engine?: string; rows?: RowsFile; base?: Base; matrixFile: string; artefactFile: string; options: TrainOptions }
+export type TrainJob = {
+  engine?: string
+  imported?: { file: string; options: OnnxOptions }
+  rows?: RowsFile
+  base?: Base
+  matrixFile: string
+  artefactFile: string
+  options: TrainOptions
+}
 
 /** What the process says: progress while it trains, then one of the other two. */
 export type TrainMessage =
   | { progress: Progress }
-  | { done: TrainReport; artefactSha256: string }
+  | { done: TrainReport | ImportReport; artefactSha256: string }
   | { failed: { code: string; title: string; detail: string; hint?: string; cause?: string } }
 
 /** Messages are not sent more often than a person can see, except that every new phase is told. */
@@ -60,12 +71,25 @@ const matrixOf = async ({ rows, base, matrixFile, options }: TrainJob): Promise<
   return read
 }
 
+const hashOf = (artefact: Uint8Array): string => createHash('sha256').update(artefact).digest('hex')
+
+const runImport = async (
+  { artefactFile, options: { target } }: TrainJob,
+  { file, options }: NonNullable<TrainJob['imported']>,
+  send: (message: TrainMessage) => void,
+): Promise<TrainMessage> => {
+  const { artefact, report } = await importOnnx({ file, work: `${artefactFile}.onnx`, target, options }, throttled(send))
+  writeSynced(artefactFile, artefact)
+  return { done: report, artefactSha256: hashOf(artefact) }
+}
+
 const run = async (job: TrainJob, send: (message: TrainMessage) => void): Promise<TrainMessage> => {
+  if (job.imported) return runImport(job, job.imported, send)
   const { matrix, excluded, fineTuned } = await matrixOf(job)
   const { artefact, report } = await findEngine(job.engine).train(matrix, job.options, throttled(send))
   writeSynced(job.artefactFile, artefact)
   const done = { ...report, excluded: [...report.excluded, ...excluded], ...(fineTuned && { fine_tuned: fineTuned }) }
-  return { done, artefactSha256: createHash('sha256').update(artefact).digest('hex') }
+  return { done, artefactSha256: hashOf(artefact) }
 }
 
 const failure = (error: unknown): TrainMessage => {

@@ -3,10 +3,11 @@ import { fileURLToPath } from 'node:url'
 import { isProblemCode, Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import type { Progress } from './fit.js'
+import type { ImportReport } from './onnx/import.js'
 import type { TrainReport } from './train.js'
 import type { TrainJob, TrainMessage } from './train-process.js'
 
-export type TrainResult = { report: TrainReport; artefactSha256: string }
+export type TrainResult = { report: TrainReport | ImportReport; artefactSha256: string }
 
 /** A running training. Cancelling kills the process; the result is then refused. */
 export type Training = { result: Promise<TrainResult>; cancel: () => void }

@@ -17,8 +17,10 @@ import { databaseOf } from './data-source.js'
 import { isOwnEngine, unknownEngine } from './engine.js'
 import { baseVersionKey, type Base } from './fine-tuning.js'
 import type { Progress } from './fit.js'
-import type { TrainReport } from './train.js'
-import type { Trainer, Training } from './trainer.js'
+import { importsFile } from './onnx/about.js'
+import { uploadedModel } from './onnx/uploaded.js'
+import type { TrainJob } from './train-process.js'
+import type { Trainer, Training, TrainResult } from './trainer.js'
 import { trainingRequest } from './training-request.js'
 
 /** The rows of a training's query: its columns, and chunks of comma-joined JSON arrays. */
@@ -143,33 +145,30 @@ export class TrainingService {
     }
   }
 
-  async #train(running: Running, { version, engine, query, database, target, seed, using }: ModelVersion): Promise<void> {
+  async #train(running: Running, request: ModelVersion): Promise<void> {
+    const { version, engine, target, seed, using } = request
     const { ledger, blobs, trainer, temporary } = this.options
     const began = performance.now()
     await mkdir(temporary, { recursive: true })
     const work = await mkdtemp(join(temporary, 'training-'))
     try {
-      const base = await this.#baseOf(running, using)
       const { position: readAt } = await ledger.log.head()
-      const rowsFile = join(work, 'rows')
-      const user = (await trainingRequest(ledger.log, running.model, version))?.actor
-      const asked = { sql: query, db: database, upTo: readAt, ...(user !== undefined && { user }) }
-      const { columns, chunks } = await this.options.select(asked, running.abort.signal)
-      await pipeline(lines(chunks), createWriteStream(rowsFile), { signal: running.abort.signal })
+      const uploaded = importsFile(engine) ? await uploadedModel(ledger.log.resources, blobs, using) : undefined
+      const source = uploaded ? { imported: uploaded } : await this.#rowsOf(running, request, readAt, join(work, 'rows'))
       const matrixFile = join(work, 'matrix')
       const artefactFile = join(work, 'artefact')
       const confidence = using['confidence']
       const options = { target, seed, ...(typeof confidence === 'number' && { confidence }) }
-      running.training = trainer.train(
-        { engine, rows: { file: rowsFile, columns }, ...(base && { base }), matrixFile, artefactFile, options },
-        (progress) => this.#progress.set(`${running.model} ${version}`, progress),
+      running.training = trainer.train({ engine, ...source, matrixFile, artefactFile, options }, (progress) =>
+        this.#progress.set(`${running.model} ${version}`, progress),
       )
       if (running.abort.signal.aborted) running.training.cancel()
       const { report } = await running.training.result
       const result = {
         version,
         artefact: await blobs.put(artefactFile),
-        matrix: await blobs.put(matrixFile),
+        // Where nothing was learned, what the artefact was made of is the uploaded file itself.
+        matrix: uploaded ? uploaded.content : await blobs.put(matrixFile),
         read_at: readAt,
         rows: report.rows,
         accuracy: accuracyOf(report),
@@ -183,6 +182,22 @@ export class TrainingService {
       running.abort.abort()
       await rm(work, { recursive: true, force: true })
     }
+  }
+
+  /** The rows that a version learns from, read at a position into a file, and those of the version that it goes on from. */
+  async #rowsOf(
+    running: Running,
+    { version, query, database, using }: ModelVersion,
+    readAt: number,
+    file: string,
+  ): Promise<Pick<TrainJob, 'rows' | 'base'>> {
+    const { log } = this.options.ledger
+    const base = await this.#baseOf(running, using)
+    const user = (await trainingRequest(log, running.model, version))?.actor
+    const asked = { sql: query, db: database, upTo: readAt, ...(user !== undefined && { user }) }
+    const { columns, chunks } = await this.options.select(asked, running.abort.signal)
+    await pipeline(lines(chunks), createWriteStream(file), { signal: running.abort.signal })
+    return { rows: { file, columns }, ...(base && { base }) }
   }
 
   /** A request with what its names stand for now. @throws Problem when the name of its engine was taken back */
@@ -267,7 +282,7 @@ const reasonOf = (error: unknown): string => {
 const short = (number: number): number => Number(Number(number.toPrecision(12)).toFixed(10))
 
 /** The one number that lists show: R² of a regression, accuracy of a classifier, both out of fold. The report has all digits. */
-const accuracyOf = ({ metrics }: TrainReport): number | null => {
+const accuracyOf = ({ metrics }: TrainResult['report']): number | null => {
   const accuracy = metrics['r2'] ?? metrics['accuracy']
   return accuracy === undefined ? null : short(accuracy)
 }

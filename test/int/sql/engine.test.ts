@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { MatrixBuilder } from '../../../src/models/matrix.js'
+import { isRemote } from '../../../src/models/remote.js'
 import { loadPredictor } from '../../../src/models/predictor.js'
 import { train } from '../../../src/models/train.js'
 import type { ColumnType } from '../../../src/models/values.js'
@@ -26,8 +27,9 @@ const sql = `SELECT (i * 7 % 101) / 3.0 AS size, (i % 5)::INTEGER AS rooms, i % 
 const counted = { predictPoints: 0, predictBatch: 0 }
 /** The features of the rows that were asked for last. */
 let asked = new Float64Array()
-const counting: LoadModel = (artefact) => {
-  const model = loadEngineModel(artefact)
+const counting: LoadModel = (artefact, file) => {
+  const model = loadEngineModel(artefact, file)
+  if (isRemote(model)) throw new TypeError('the models of this test are in memory')
   const counts = (way: keyof typeof counted): ScoringModel['predictPoints'] => {
     return (features, rows, out) => {
       counted[way] += rows
