@@ -37,9 +37,12 @@ const tooMuchMemory = (memoryMaxBytes: number): Problem =>
 const crashed = (how: string): Problem =>
   new Problem('query_failed', 'The model failed', `The process of the imported model ended by itself (${how})`)
 
-/** The runtime's own words, without the places in its source that they name. */
+/** The runtime's own words, without the places in its source and on the disk that they name. */
 const failed = (message: string): Problem => {
-  const words = message.replace(/\s+/g, ' ').replace(/\S+\.(cc|h|cpp):\d+ /g, '')
+  const words = message
+    .replace(/\s+/g, ' ')
+    .replace(/\S+\.(cc|h|cpp):\d+ /g, '')
+    .replace(/(?:\/[\w.-]+){2,}/g, 'a file')
   return new Problem('query_failed', 'The model failed', `The imported model cannot be run: ${words.slice(0, longestReason)}`)
 }
 

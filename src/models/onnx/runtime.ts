@@ -59,9 +59,9 @@ export const runtimeMissing = (cause: string): Problem =>
   })
 
 /** @throws Problem runtime_missing when the package is not installed, or has nothing for this platform */
-export const loadRuntime = async (): Promise<Runtime> => {
+export const loadRuntime = async (name: string = packageName): Promise<Runtime> => {
   try {
-    const loaded = (await import(packageName)) as { default?: Runtime } & Runtime
+    const loaded = (await import(name)) as { default?: Runtime } & Runtime
     const runtime = loaded.default ?? loaded
     // Its words would go to the standard error of a process that nobody reads; errors are thrown all the same.
     runtime.env.logLevel = 'fatal'

@@ -126,7 +126,7 @@ describe('the answer for a class', () => {
 
 describe('engines', () => {
   it('go by several names', () => {
-    expect([...engines.keys()]).toEqual(['boosted_trees', 'lightwood', 'auto'])
+    expect([...engines.keys()]).toEqual(['boosted_trees', 'lightwood', 'auto', 'onnx'])
     expect(new Set(['Lightwood', 'auto', undefined].map((name) => findEngine(name).name))).toEqual(new Set(['boosted_trees']))
   })
 
