@@ -108,7 +108,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   eventProjectsMaxStreams: 'Streams whose project is remembered. Beyond: the one used longest ago is looked up again.',
   eventFilterMaxTypes: 'Types of events in one filter. Beyond: 400 `wrong_arguments`.',
   eventCursorMaxChars: 'A cursor of `GET /events`. Beyond: 400 `wrong_arguments`.',
-  eventSliceMaxEvents: 'Events that are read at once for a page, lines or a stream. Beyond: requests of others come in between.',
+  eventSliceMaxEvents:
+    'Events that are read at once for a page, lines, a stream, an export or a walk over the log. Beyond: requests of others come in between.',
   eventSliceMaxChars: 'Text of events that is read at once, but for a single event. Beyond: requests of others come in between.',
   eventsPageMaxEvents: 'Events of one page. Beyond: 400 `wrong_arguments`.',
   eventsPageMaxChars: 'Text of one page of events, but for a single event. Beyond: the page ends, with a `next`.',

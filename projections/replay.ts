@@ -9,7 +9,8 @@ type Awaitable<T> = T | Promise<T>
 /** The log, as far as projections need it: positions are gapless from 1. */
 export type EventReader = {
   head(): Awaitable<number>
-  read(after: number, limit: number): Awaitable<readonly StoredEvent[]>
+  /** Events after a position, in order: at most `limit`, and no more once their texts have `maxChars`. */
+  read(after: number, limit: number, maxChars?: number): Awaitable<readonly StoredEvent[]>
 }
 
 /** Payloads by hash; undefined when one was erased or cannot be read. */
@@ -101,13 +102,15 @@ export class Replay {
     let next = this.#position + 1
     while (next <= target && batch.events.length < this.limits.batchMaxEvents && bytes < this.limits.batchMaxBytes) {
       const room = Math.min(this.limits.batchMaxEvents - batch.events.length, this.limits.pageMaxEvents, target - next + 1)
-      const page = await this.options.events.read(next - 1, room)
+      const page = await this.options.events.read(next - 1, room, this.limits.batchMaxBytes - bytes)
       try {
         if (page.length === 0) throw new ProjectionError(next, 'it is missing')
         for (const event of page) {
           if (event.position !== next) throw new ProjectionError(next, 'it is missing')
           bytes += await this.#take(event, batch)
           next += 1
+          // What is left of the page is read again: payloads, of which a page tells nothing, may be large.
+          if (bytes >= this.limits.batchMaxBytes) break
         }
       } catch (error) {
         if (!(error instanceof ProjectionError)) throw error

@@ -91,7 +91,8 @@ export const appOf = (parts: Parts): Express => {
   })
   const records = new Records(log, version)
   const reading = readingOf({ log, past: sql.reader, version })
-  const histories = new Histories(log, feed.slices.turns)
+  const { turns } = feed.slices
+  const histories = new Histories(log, turns)
   const sessions = config.auth && new Sessions(config.auth)
   const about: About = {
     version,
@@ -128,7 +129,7 @@ export const appOf = (parts: Parts): Express => {
     ...historyRoutes(reading, histories),
     ...tableCopyRoutes(log, analytics, paths.tables),
     ...proofRoutes(log, heads),
-    ...exportRoutes(log, heads),
+    ...exportRoutes(log, heads, turns),
     ...handlerRoutes(),
     ...rotationRoutes(parts.rotation),
     ...sqlRoutes(sql),

@@ -1,23 +1,11 @@
+import { engineNames } from './models/engine-names.js'
 import { connectionEngines, whyNotOpened } from './connections.js'
 
 /** What an engine's name stands for. `unavailable` says why it is known and not used. */
 export type Handler = { name: string; type: 'ml' | 'data'; title: string; description: string; unavailable: string | null }
 
 const own: readonly Handler[] = [
-  {
-    name: 'boosted_trees',
-    type: 'ml',
-    title: 'Boosted trees',
-    description: 'Predicts numbers and classes from tables.',
-    unavailable: null,
-  },
-  {
-    name: 'lightwood',
-    type: 'ml',
-    title: 'Boosted trees',
-    description: 'The same engine under the name that existing statements use.',
-    unavailable: null,
-  },
+  ...engineNames.map(({ name, title, about }): Handler => ({ name, type: 'ml', title, description: about, unavailable: null })),
   { name: 'files', type: 'data', title: 'Files', description: 'Reads uploaded files.', unavailable: null },
 ]
 

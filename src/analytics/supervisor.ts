@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { join, resolve as resolvePath } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../errors.js'
@@ -131,10 +132,20 @@ export class Analytics {
       const until = performance.now() + this.#limits.purgeWaitMs
       while (this.#gate.running > 0 && performance.now() < until) await sleep(idleLookMs)
       await this.#keeper.replace(() => {
-        if (copied !== undefined) exchangeTables(this.#paths, copy)
+        if (copied !== undefined) this.#exchange(copy)
       })
     } finally {
       release()
+    }
+  }
+
+  /** What fails here must not leave the service without a process: the next one tells that the old tables are to be built anew. */
+  #exchange(copy: string): void {
+    try {
+      exchangeTables(this.#paths, copy)
+    } catch (err) {
+      this.options.logger?.warn({ err }, 'the copy of the tables cannot be put in their place; they are built anew')
+      rmSync(copy, { force: true })
     }
   }
 

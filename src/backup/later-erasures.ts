@@ -63,7 +63,8 @@ class Applying {
 
   async #without(hash: string): Promise<SealedPayload | null | undefined> {
     const bytes = await this.target.log.payload(hash)
-    const without = withoutRequest(bytes?.toString() ?? '[]', this.later.subject)
+    if (!bytes) throw new ConfigError(`rows of request ${this.later.subject} cannot be erased: the payload ${hash} cannot be read`)
+    const without = withoutRequest(bytes.toString(), this.later.subject)
     if (!without) return undefined
     return without.stays === null ? null : this.target.vault.seal(Buffer.from(without.stays))
   }

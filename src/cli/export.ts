@@ -3,6 +3,7 @@ import { findHeadSigner } from '../audit/head-key.js'
 import { signHead } from '../audit/heads.js'
 import { readHeads } from '../audit/kept-heads.js'
 import { ConfigError, type Config } from '../config.js'
+import { limits } from '../limits.js'
 import { dataPaths } from '../log/data-directory.js'
 import { exportLines, projectCalled, type ExportSource } from '../log/export.js'
 import { openLogReader, type LogReader } from '../log/reader.js'
@@ -20,7 +21,7 @@ const sourceOf = (reader: LogReader, config: Config): ExportSource => {
   const proofs = reader.proofs()
   return {
     logId: reader.logId,
-    read: async (after, limit) => reader.read(after, limit),
+    read: async (after, limit) => reader.read(after, limit, limits.eventSliceMaxChars),
     first: async (stream) => reader.first(stream),
     subtrees: async (from, to) => proofs.subtrees(from, to),
     checkpoint: async (size) => signHead(signer, size, proofs.rootAt(size)),

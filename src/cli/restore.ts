@@ -75,7 +75,8 @@ export const restore = async (config: Config, { backup, into, heads, vkey, erasu
     backup: resolve(backup),
     into: paths.root,
     check: async (staged, head) => {
-      if ((await verify({ ...config, dataDirectory: staged.root }, { heads: [head, ...heads], vkey, upTo }, out)) !== 0) return false
+      const options = { heads: [head, ...heads], vkey, upTo, keysIn: paths }
+      if ((await verify({ ...config, dataDirectory: staged.root }, options, out)) !== 0) return false
       if (erasures !== undefined) await erase(staged, keys, erasures, out)
       return true
     },

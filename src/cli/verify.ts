@@ -4,7 +4,7 @@ import { judge } from '../audit/note.js'
 import { ConfigError, type Config } from '../config.js'
 import { Blobs } from '../files/blobs.js'
 import { hashFile } from '../files/disk.js'
-import { checkDataDirectory } from '../log/data-directory.js'
+import { checkDataDirectory, type DataPaths } from '../log/data-directory.js'
 import { openForReading, readHeadKeys } from '../log/sqlite/schema.js'
 import { verifyLog, type Verification } from '../log/verify.js'
 import type { Output } from './output.js'
@@ -17,6 +17,8 @@ export type VerifyOptions = {
   vkey: string | undefined
   /** Up to where the log can be known to go, when it is a copy of an earlier time: newer heads say nothing of it. */
   upTo?: number
+  /** The directory that has the master key's file, where it is not the log's own. */
+  keysIn?: DataPaths
 }
 
 /** The keys that a head may be signed with: the one that was given, or those that the log itself notes. */
@@ -43,7 +45,11 @@ const faultOf = ({ note }: ReadHead, keys: readonly NoteVerifier[]): string | un
 }
 
 /** `mindledger verify [--head file]…`: walks the whole log; exit status 0 only when everything holds. */
-export const verify = async (config: Config, { heads: files, vkey, upTo = Infinity }: VerifyOptions, out: Output): Promise<number> => {
+export const verify = async (
+  config: Config,
+  { heads: files, vkey, upTo = Infinity, keysIn }: VerifyOptions,
+  out: Output,
+): Promise<number> => {
   const paths = checkDataDirectory(config.dataDirectory)
   const blobs = new Blobs(paths.blobs)
   const heads = files.flatMap(readHeads)
@@ -55,7 +61,7 @@ export const verify = async (config: Config, { heads: files, vkey, upTo = Infini
   const newer = heads.filter(({ head }) => head.position > upTo)
   const result = await verifyLog({
     logFile: paths.log,
-    masterKeys: ownMasterKeys(config, paths),
+    masterKeys: ownMasterKeys(config, keysIn ?? paths, paths.log),
     blobHash: async (hash) => ((await blobs.has(hash)) ? hashFile(blobs.path(hash)) : undefined),
     onProgress: (position) => out.progress(`${position} events`),
     kept: heads.filter((read) => !newer.includes(read) && faultOf(read, keys) === undefined).map(({ head }) => head),

@@ -44,7 +44,7 @@ const knownHandler = (handler: string): string => {
   throw new Problem(
     'not_found',
     'ML handler not found',
-    `There is no handler "${handler}" that trains models; there are ${trainingHandlers.join(' and ')}`,
-    { hint: `CREATE ML_ENGINE name FROM lightwood; SHOW ML_ENGINES lists the names there are.` },
+    `There is no handler "${handler}" that trains models; there are ${trainingHandlers.join(', ')}`,
+    { hint: `CREATE ML_ENGINE name FROM auto; SHOW ML_ENGINES lists the names there are.` },
   )
 }

@@ -128,9 +128,12 @@ export class Ledger {
     return this.log.replyTo(this.keyed(origin, execution))
   }
 
-  /** Keeps the answer to a request that has a key, before it is sent; gives the one to send. */
-  keepReply(origin: Origin, execution: Execution, reply: Reply): Promise<Reply> {
-    return this.log.keepReply(this.keyed(origin, execution), reply)
+  /**
+   * Keeps the answer to a request that has a key, before it is sent; gives the one to send. `erasedAt` is the position of the last
+   * erasure before the request was carried out.
+   */
+  keepReply(origin: Origin, execution: Execution, reply: Reply, erasedAt: number): Promise<Reply> {
+    return this.log.keepReply(this.keyed(origin, execution), reply, erasedAt)
   }
 
   /** A request as the log knows it by its key. */

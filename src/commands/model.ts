@@ -3,7 +3,7 @@ import { unreachable, type JsonObject, type StreamId } from '../../events/common
 import type { Model, ModelEvent, ModelVersion, Recording, TrainingRequest, TrainingResult } from '../../events/model.js'
 import { conflict, notFound, Problem, wrong } from '../errors.js'
 import { recordedDatabase } from '../models/data-source.js'
-import { isOwnEngine, unknownEngine } from '../models/engine.js'
+import { checkOptions, engineNamed, optionsTakenOver, unknownEngine, type Engine } from '../models/engine.js'
 import { baseVersionKey } from '../models/fine-tuning.js'
 import { importsFile, refuseToTrain } from '../models/onnx/about.js'
 import { byName, byStream, called, type FactsOf, type Found } from '../log/lookups.js'
@@ -54,9 +54,9 @@ export const decide = (command: ModelCommand, facts: Facts): ModelEvent[] => {
     case 'CreateModel':
       return create(command.data, facts)
     case 'RetrainModel':
-      return retrain(need(model, command.data).state, asKept(command.data.request, facts))
+      return retrain(need(model, command.data).state, asKept(command.data.request, facts), facts)
     case 'FinetuneModel':
-      return finetune(need(model, command.data).state, command.data.version, asKept(command.data.request, facts))
+      return finetune(need(model, command.data).state, command.data.version, asKept(command.data.request, facts), facts)
     case 'ActivateModelVersion': {
       const version = versionOf(need(model, command.data).state, command.data.version)
       if (version.status !== 'complete')
@@ -112,9 +112,24 @@ export const versionOf = (model: Model, wanted: number): ModelVersion => {
 
 /** The name of an engine as it is kept. @throws Problem that lists the engines there are */
 const keptEngine = (name: string, { engine }: Facts): string => {
-  if (isOwnEngine(name)) return name.toLowerCase()
+  if (engineNamed(name)) return name.toLowerCase()
   if (!engine) throw unknownEngine(name)
   return engine.state.name
+}
+
+/** The engine behind a name, where this command has read what the name stands for. */
+const engineBehind = (name: string, { engine }: Facts): Engine | undefined => engineNamed(name) ?? engineNamed(engine?.state.handler ?? '')
+
+/**
+ * The options of a training: those that are said, whole, or else what the engine takes of those that the model had. What a name
+ * of the users' own stands for is not always read here; the training itself refuses what its engine does not take.
+ */
+const optionsFor = (name: string, said: JsonObject | undefined, before: JsonObject, facts: Facts): JsonObject => {
+  const engine = engineBehind(name, facts)
+  if (!said) return engine ? optionsTakenOver(engine, before) : before
+  const options = replacedParams(before, said)
+  if (engine) checkOptions(engine, options)
+  return options
 }
 
 /** A request with its names as they are kept. */
@@ -133,14 +148,14 @@ const create = ({ model: name, request: asked, recording, unlessExists, orReplac
   const { project, model, view } = facts
   if (model && unlessExists) return []
   const request = asKept(asked, facts)
-  if (model && orReplace) return [...retrain(model.state, request), ...recorded(recording, model.state)]
+  if (model && orReplace) return [...retrain(model.state, request, facts), ...recorded(recording, model.state)]
   if (model) throw conflict('model', name)
   if (view) throw new Problem('already_exists', 'Name conflict', `${name} is the name of a view in this project`)
   refuseTableName(name)
   if (!project) return []
   return [
     { type: 'ModelCreated', data: { project: project.stream, name } },
-    { type: 'ModelTrainingRequested', data: { ...request, using: replacedParams({}, request.using), version: 1 } },
+    { type: 'ModelTrainingRequested', data: { ...request, using: optionsFor(request.engine, request.using, {}, facts), version: 1 } },
     { type: 'ModelVersionActivated', data: { version: 1 } },
     ...recorded(recording),
   ]
@@ -151,7 +166,7 @@ const isFinetuned = ({ using }: ModelVersion): boolean => using[baseVersionKey] 
 /** The options that somebody gave, without what we note among them. */
 const optionsOf = ({ using: { [baseVersionKey]: _, ...options } }: ModelVersion): JsonObject => options
 
-const retrain = (model: Model, changes: Partial<Request> & Pick<Request, 'seed' | 'activate'>): ModelEvent[] => {
+const retrain = (model: Model, changes: Partial<Request> & Pick<Request, 'seed' | 'activate'>, facts: Facts): ModelEvent[] => {
   const last = model.versions.at(-1)
   if (!last) throw notFound('model', model.name)
   // The query of a fine-tuned version gives its new rows only.
@@ -163,11 +178,11 @@ const retrain = (model: Model, changes: Partial<Request> & Pick<Request, 'seed' 
     )
   const { database, query } = whole ?? last
   const { engine, target, tag } = last
-  const options = optionsOf(last)
   checkRoom(model)
-  const request = { engine, target, database, query, tag, ...changes, using: replacedParams(options, changes.using ?? options) }
+  const request = { engine, target, database, query, tag, ...changes }
   checkSource(request)
-  return [{ type: 'ModelTrainingRequested', data: { ...request, version: model.latest + 1 } }]
+  const using = optionsFor(request.engine, changes.using, optionsOf(last), facts)
+  return [{ type: 'ModelTrainingRequested', data: { ...request, using, version: model.latest + 1 } }]
 }
 
 /** An imported model has a file and no query, every other one a query. */
@@ -177,7 +192,7 @@ const checkSource = ({ engine, query }: Pick<Request, 'engine' | 'query'>): void
     throw wrong(`engine ${engine} does not import files`, 'Say what to learn from: RETRAIN model FROM database (SELECT …).')
 }
 
-const finetune = (model: Model, version: number | null, request: Refinement): ModelEvent[] => {
+const finetune = (model: Model, version: number | null, request: Refinement, facts: Facts): ModelEvent[] => {
   const wanted = version ?? model.active
   const base = wanted === null ? undefined : versionOf(model, wanted)
   if (base?.status !== 'complete')
@@ -193,8 +208,7 @@ const finetune = (model: Model, version: number | null, request: Refinement): Mo
     throw wrong(`${model.name} was imported: there are no rows that it could go on from`, 'Train it elsewhere, and import the new file.')
   checkRoom(model)
   const { engine, target, tag } = base
-  const options = optionsOf(base)
-  const using = { ...replacedParams(options, request.using ?? options), [baseVersionKey]: base.version }
+  const using = { ...optionsFor(engine, request.using, optionsOf(base), facts), [baseVersionKey]: base.version }
   return [{ type: 'ModelTrainingRequested', data: { engine, target, tag, ...request, using, version: model.latest + 1 } }]
 }
 

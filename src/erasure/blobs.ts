@@ -7,7 +7,7 @@ import type { Log } from '../log/log.js'
 import { baseVersionKey } from '../models/fine-tuning.js'
 import { emptyPlan, type Plan } from './plan.js'
 import { resourceStream } from './secrets.js'
-import { eventsWith, streamEvents } from './walk.js'
+import { eventsWith, streamEvents } from '../log/walk.js'
 
 type Reading = Pick<Log, 'readAll' | 'readStream' | 'payloadState' | 'resources'>
 
@@ -16,7 +16,7 @@ const nameOf = async (log: Reading, { type, stream, position }: Envelope): Promi
   const kind = catalogue.get(type)?.kind === 'file' ? 'file' : 'model'
   const found = await log.resources.byStream(kind, stream as never)
   const name = found?.state.name ?? `a ${kind} that was deleted`
-  return `${kind === 'file' ? 'file' : 'model'} ${name} (position ${position})`
+  return `${kind} ${name} (position ${position})`
 }
 
 /** Plans blobs that events name, all of which are erased; who else names them is told. */

@@ -5,6 +5,7 @@ import { Problem } from '../errors.js'
 import type { Blobs } from '../files/blobs.js'
 import { limits } from '../limits.js'
 import type { Log, Origin } from '../log/log.js'
+import { readInstant } from '../times.js'
 import type { SealedPayload, Vault } from '../vault/vault.js'
 import { planFile, planMatrix } from './blobs.js'
 import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
@@ -113,7 +114,7 @@ export class Erasures {
       case 'secrets':
         return planSecrets(log, of.kind, of.name, of.project)
       case 'before': {
-        const time = instant(Date.parse(of))
+        const time = readInstant(of, 'before')
         const { payloads, already } = await planOlderRows(log, time, 0)
         const plan = { ...emptyPlan('before', time), payloads, already }
         await addOldSecrets(log, time, plan)

@@ -1,7 +1,7 @@
 import { logStream } from '../../events/log.js'
 import { erasedBlobsOf } from '../../events/references.js'
 import type { Log } from '../log/log.js'
-import { streamEvents } from './walk.js'
+import { streamEvents } from '../log/walk.js'
 
 /** The erasure that took a blob away. */
 type BlobErasure = { position: number; at: string; reason: string | null }

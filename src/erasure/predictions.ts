@@ -5,7 +5,7 @@ import { Problem } from '../errors.js'
 import type { Log } from '../log/log.js'
 import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
 import { withoutRequest } from './recorded-rows.js'
-import { eventsWith } from './walk.js'
+import { eventsWith } from '../log/walk.js'
 
 type Reading = Pick<Log, 'readAll' | 'payload' | 'payloadState'>
 

@@ -1,10 +1,10 @@
 import { kinds, type Kind } from '../../events/catalogue.js'
-import { payloadsOf } from '../../events/references.js'
+import { payloadsOf, secretsOf } from '../../events/references.js'
 import { wrong } from '../errors.js'
 import type { Log } from '../log/log.js'
 import { streamOf } from '../log/stream-of.js'
 import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
-import { eventsWith, streamEvents } from './walk.js'
+import { eventsWith, streamEvents } from '../log/walk.js'
 
 type Reading = Pick<Log, 'readAll' | 'readStream' | 'payloadState' | 'resources'>
 
@@ -41,9 +41,7 @@ export const planSecrets = async (log: Reading, kind: Kind, name: string, projec
 /** The secrets that resources have now. */
 const secretsInUse = async ({ resources }: Reading): Promise<Set<string>> => {
   const inUse = new Set<string>()
-  for (const kind of kinds)
-    for (const { state } of await resources.list(kind))
-      for (const hash of payloadsOf('', JSON.parse(JSON.stringify(state)) as never)) inUse.add(hash)
+  for (const kind of kinds) for (const { state } of await resources.list(kind)) for (const hash of secretsOf(state)) inUse.add(hash)
   return inUse
 }
 

@@ -2,7 +2,7 @@ import { logStream } from '../../events/log.js'
 import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/references.js'
 import type { Blobs } from '../files/blobs.js'
 import type { Log } from '../log/log.js'
-import { eventsWith, streamEvents } from './walk.js'
+import { eventsWith, streamEvents } from '../log/walk.js'
 
 /**
  * Removes the blobs that erasures took away and a crash left. One that an event names since is there by right.

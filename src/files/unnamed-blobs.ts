@@ -1,9 +1,7 @@
-import { setImmediate } from 'node:timers/promises'
 import { streamId, type StreamId } from '../../events/common.js'
-import { parseEnvelope } from '../../events/envelope.js'
 import { blobsOf, mayNameBlobs } from '../../events/references.js'
-import { limits } from '../limits.js'
 import type { Found, Log } from '../log/log.js'
+import { eventsWith } from '../log/walk.js'
 import type { Blobs } from './blobs.js'
 
 type Holder = Pick<Found<'file'>, 'kind' | 'state'> | Pick<Found<'model'>, 'kind' | 'state'>
@@ -19,19 +17,16 @@ const dropCurrent = async (hashes: Set<string>, { resources }: Log): Promise<voi
     for (const hash of hashesOf(found)) hashes.delete(hash)
 }
 
-/** Takes out of a set the blobs that any event names, the past's too. Other work gets its turn after each page. */
+/** Takes out of a set the blobs that any event names, the past's too. */
 const dropNamed = async (hashes: Set<string>, log: Log, signal: AbortSignal): Promise<void> => {
-  for (let after = 0; hashes.size > 0;) {
+  if (hashes.size === 0) return
+  const mayName = (text: string): boolean => {
     signal.throwIfAborted()
-    const page = await log.readAll(after, limits.followerBatchEvents)
-    for (const { position, text } of page) {
-      after = position
-      if (!mayNameBlobs(text)) continue
-      const { type, data } = parseEnvelope(text)
-      for (const hash of blobsOf(type, data)) hashes.delete(hash)
-    }
-    if (page.length === 0) return
-    await setImmediate()
+    return mayNameBlobs(text)
+  }
+  for await (const { type, data } of eventsWith(log, 0, mayName)) {
+    for (const hash of blobsOf(type, data)) hashes.delete(hash)
+    if (hashes.size === 0) return
   }
 }
 

@@ -2,17 +2,28 @@ import { z } from 'zod'
 import type { Heads } from '../audit/heads.js'
 import { verifierFile } from '../audit/verifier-file.js'
 import { notFound, wrong } from '../errors.js'
+import { limits } from '../limits.js'
 import { exportLines, projectCalled, type ExportSource } from '../log/export.js'
 import type { Log } from '../log/log.js'
+import type { Turns } from '../log/turns.js'
 import { queryValue, type Route } from './route.js'
 import { leaving, taken } from './taking.js'
 import { wholeNumber } from './whole-number.js'
 
 const exportType = 'application/jsonl'
 
-const sourceOf = (log: Log, heads: Heads): ExportSource => ({
+/**
+ * What an export over HTTP is made of. It may go through the whole log and find little to write: it reads in slices, each in a
+ * turn of its own, so that nobody waits for more than one of them.
+ *
+ * @example const source = exportSource(log, heads, feed.slices.turns)
+ */
+export const exportSource = (log: Log, heads: Heads, turns: Turns): ExportSource => ({
   logId: log.id,
-  read: (after, limit) => log.readAll(after, limit),
+  read: async (after, limit) => {
+    await turns.take()
+    return log.readAll(after, limit, limits.eventSliceMaxChars)
+  },
   first: async (stream) => (await log.readStream(stream, 0, 1))[0],
   subtrees: (from, to) => log.subtrees(from, to),
   checkpoint: (size) => heads.at(size),
@@ -20,7 +31,7 @@ const sourceOf = (log: Log, heads: Heads): ExportSource => ({
 })
 
 /** What an auditor takes away: the events with their proof, and the program that checks them. */
-export const exportRoutes = (log: Log, heads: Heads): Route[] => [
+export const exportRoutes = (log: Log, heads: Heads, turns: Turns): Route[] => [
   {
     method: 'get',
     path: '/log/export',
@@ -41,7 +52,7 @@ export const exportRoutes = (log: Log, heads: Heads): Route[] => [
       const size = wholeNumber(req, 'until') ?? head
       if (size > head) throw wrong(`until must be at most ${head}, the newest position`)
       const split = wholeNumber(req, 'split')
-      const source = sourceOf(log, heads)
+      const source = exportSource(log, heads, turns)
       const name = queryValue(req, 'project')
       const project = name === undefined ? undefined : await projectCalled(source.read, name, size)
       if (name !== undefined && !project) throw notFound('project', name)

@@ -5,7 +5,7 @@ import { wrong } from '../errors.js'
 import type { Outcome, Reply } from '../log/log.js'
 import { maskSecrets } from '../vault/secrets.js'
 import { expectsOf } from './conditions.js'
-import { holdBack } from './hold-back.js'
+import { hasRows, holdBack } from './hold-back.js'
 import { idempotencyOf, originOf, plannedBy } from './origin.js'
 import { dryRunApplied, isDryRun } from './prefer.js'
 import type { CommandHeader, Route } from './route.js'
@@ -40,16 +40,18 @@ const answerOnce = async (ledger: Ledger, route: Route, execution: Execution, re
     sendReply(res, kept)
     return
   }
+  const erasedAt = await ledger.log.erasedAt()
   const body = await heldAnswer(route, req, res)
   if (body === undefined) return
-  const reply = {
+  const reply: Reply = {
     status: res.statusCode,
     type: res.get('Content-Type') ?? null,
     etag: res.get('ETag') ?? null,
     body: body.toString(),
+    ...(hasRows(res) && { rows: true }),
   }
   res.removeHeader('ETag')
-  sendReply(res, await ledger.keepReply(origin, execution, reply))
+  sendReply(res, await ledger.keepReply(origin, execution, reply, erasedAt))
 }
 
 /** An event that there would be: as it would be stored, without its place and time, which are nobody's yet. */

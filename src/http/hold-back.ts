@@ -46,3 +46,11 @@ export const holdBack = (res: Response): Held => {
  * goes to the client as it is written.
  */
 export const sendUnkept = (res: Response): void => underWay.get(res)?.release()
+
+const withRows = new WeakSet<Response>()
+
+/** Says that the answer about to be written shows rows of predictions: kept for a key, it goes with an erasure of rows. */
+export const showsRows = (res: Response): void => void withRows.add(res)
+
+/** Whether the answer that was written shows rows of predictions. */
+export const hasRows = (res: Response): boolean => withRows.has(res)

@@ -5,7 +5,7 @@ import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import type { SqlEngine } from '../sql/execute.js'
 import type { Parameters } from '../sql/statements/statement.js'
-import { sendUnkept } from './hold-back.js'
+import { sendUnkept, showsRows } from './hold-back.js'
 import { executionOf, originOf } from './origin.js'
 import { dryRunApplied } from './prefer.js'
 import { commandHeaders, notJson, type Route } from './route.js'
@@ -97,6 +97,7 @@ export const sqlRoutes = (sql: SqlEngine): Route[] => [
         if (answer.type !== 'error') res.locals['positions'] = answer.positions
         // What is read is read anew, and a refusal may be no more the next time.
         if (answer.type === 'error' || (answer.type === 'table' && answer.positions.length === 0)) sendUnkept(res)
+        else if (answer.type === 'table') showsRows(res)
         if (execution.dryRun && answer.type !== 'error') dryRunApplied(res)
         await sendAnswer(res, answer, format, gone.signal)
       } catch (error) {

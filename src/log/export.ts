@@ -8,7 +8,7 @@ import { readEvent, type ReadEvent } from './slices.js'
 /** What an export is made of: a log of at least `size` events, its tree, and who signs for it. */
 export type ExportSource = {
   logId: string
-  /** Events after a position, in order. */
+  /** Events after a position, in order: at most so many, and one at least where there are any. */
   read: (after: number, limit: number) => Promise<StoredEvent[]>
   /** The first event of a stream. */
   first: ReadFirst

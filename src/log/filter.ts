@@ -55,10 +55,14 @@ export class Matcher {
 
   async in(slice: Slice): Promise<readonly ReadEvent[]> {
     if (Object.keys(this.filter).length === 0) return slice.events
-    let found = matches.get(slice)
-    if (!found) matches.set(slice, (found = new Map<string, Promise<ReadEvent[]>>()))
-    let matching = found.get(this.#key)
-    if (!matching) found.set(this.#key, (matching = this.#matching(slice.events)))
+    const found = matches.get(slice) ?? new Map<string, Promise<ReadEvent[]>>()
+    matches.set(slice, found)
+    const known = found.get(this.#key)
+    if (known) return known
+    const matching = this.#matching(slice.events)
+    found.set(this.#key, matching)
+    // A look at another event may fail, and the next one to ask looks again.
+    matching.catch(() => found.delete(this.#key))
     return matching
   }
 

@@ -51,8 +51,8 @@ export type Keyed = Pick<Submission, 'origin' | 'idempotency'>
 /** An actor's key for one request, and what tells that request from others. */
 export type Key = { key: string; fingerprint: string }
 
-/** The answer that a request got, as it was sent. */
-export type Reply = { status: number; type: string | null; etag: string | null; body: string }
+/** The answer that a request got, as it was sent; whether it shows rows of predictions, which may have to be erased. */
+export type Reply = { status: number; type: string | null; etag: string | null; body: string; rows?: true }
 
 /** The resources that a commit changed, by stream. */
 export type Changed = ReadonlyMap<string, EventDefinition['kind']>
@@ -115,8 +115,11 @@ export interface LogAnswers {
   repeated(keyed: Keyed): Promise<Outcome | undefined>
   /** The answer that was kept for the request which was sent before with this key; undefined when none was. */
   replyTo(keyed: Keyed): Promise<Reply | undefined>
-  /** Keeps the answer to a request that has a key; gives the one that all get who send it, which is the first that was kept. */
-  keepReply(keyed: Keyed, reply: Reply): Promise<Reply>
+  /**
+   * Keeps the answer to a request that has a key; gives the one that all get who send it, which is the first that was kept.
+   * One with rows is not kept when something was erased after this position: they may be among what went.
+   */
+  keepReply(keyed: Keyed, reply: Reply, erasedAt: number): Promise<Reply>
 }
 
 /** Events as they are stored, by their place in the log or in a stream. */

@@ -6,6 +6,7 @@ import { limits } from '../limits.js'
 import { foldEvent } from './fold.js'
 import type { AnyFound, Found, Log, Resources } from './log.js'
 import { isKind } from './lookups.js'
+import { eventsOf } from './walk.js'
 
 /** What a read needs of the log: all of it, or what it had at a position. */
 export type LogThen = Pick<Log, 'resources' | 'readAll' | 'readStream' | 'streamVersion'>
@@ -13,15 +14,15 @@ export type LogThen = Pick<Log, 'resources' | 'readAll' | 'readStream' | 'stream
 /** The log as it is. */
 export const logNow = (log: Log): LogThen => ({
   resources: log.resources,
-  readAll: (after, limit) => log.readAll(after, limit),
-  readStream: (stream, after, limit, maxChars) => log.readStream(stream, after, limit, maxChars),
+  readAll: (...asked) => log.readAll(...asked),
+  readStream: (...asked) => log.readStream(...asked),
   streamVersion: (stream) => log.streamVersion(stream),
 })
 
 /** The log without what came after a position. */
 export const logAt = (log: Log, position: number, resources: Resources): LogThen => ({
   resources,
-  readAll: async (after, limit) => (after < position ? log.readAll(after, Math.min(limit, position - after)) : []),
+  readAll: async (after, limit, maxChars) => (after < position ? log.readAll(after, Math.min(limit, position - after), maxChars) : []),
   readStream: async (...asked) => (await log.readStream(...asked)).filter((event) => event.position <= position),
   streamVersion: (stream) => log.versionAt(stream, position),
 })
@@ -33,8 +34,6 @@ export type Listed = { stream: StreamId; kind: Kind; project: string; name: stri
 export type ListThen = (of: { kind?: Kind; project?: StreamId }) => Promise<Listed[]>
 
 type Stored = Pick<Log, 'resources' | 'readStream' | 'versionAt'>
-
-const pageMaxEvents = 1_000
 
 /** A list with what a reference may be: a name, or where nothing has that name, an id. */
 class Index {
@@ -104,12 +103,7 @@ export class Past {
 
   async #fold<K extends Kind>(kind: K, stream: StreamId, version: number): Promise<Found<K> | undefined> {
     let found: Found<K> | undefined
-    for (let after = 0; after < version; after += pageMaxEvents) {
-      // A job may have run for years; others are answered in between.
-      if (after > 0) await new Promise((resolve) => setImmediate(resolve))
-      for (const { text } of await this.log.readStream(stream, after, Math.min(pageMaxEvents, version - after)))
-        found = foldEvent(kind, stream, found, parseEnvelope(text))
-    }
+    for await (const envelope of eventsOf(this.log, stream, version)) found = foldEvent(kind, stream, found, envelope)
     return found
   }
 }

@@ -4,6 +4,7 @@ import { checkDataDirectory, type DataPaths } from './data-directory.js'
 import type { StoredEvent } from './log.js'
 import { readPreviousKey } from './sqlite/keys.js'
 import { payloadReader } from './sqlite/payloads.js'
+import { EventReads } from './sqlite/reads.js'
 import { openForReading, prepareErasedAt, readHeadKeys, readLogId, type Connection } from './sqlite/schema.js'
 import { readTree } from './tree/open-tree.js'
 import { Proofs } from './tree/proofs.js'
@@ -15,8 +16,8 @@ const kindsInTables = ['prediction', 'request', 'before'] as const
 export type LogReader = {
   logId: string
   head(): number
-  /** Events after a position, in order. */
-  read(after: number, limit: number): StoredEvent[]
+  /** Events after a position, in order: at most `limit`, and no more once their texts have `maxChars`. */
+  read(after: number, limit: number, maxChars?: number): StoredEvent[]
   /** The first event of a stream. */
   first(stream: string): StoredEvent | undefined
   /** What can be asked of the tree over the events that there are now. */
@@ -77,13 +78,12 @@ export const openLogReader = (dataDirectory: string, masterKeys: readonly Buffer
   const db = openForReading(paths.log)
   const keys = new ReaderKeys(db, paths, masterKeys)
   const head = db.prepare<[], number | null>('SELECT max(position) FROM events').pluck()
-  const read = db.prepare<[number, number], StoredEvent>('SELECT position, text FROM events WHERE position > ? ORDER BY position LIMIT ?')
-  const first = db.prepare<[string], StoredEvent>('SELECT position, text FROM events WHERE stream = ? ORDER BY version LIMIT 1')
+  const events = new EventReads(db)
   return {
     logId: readLogId(db),
     head: () => head.get() ?? 0,
-    read: (after, limit) => read.all(after, limit),
-    first: (stream) => first.get(stream),
+    read: (after, limit, maxChars) => events.all(after, limit, maxChars),
+    first: (stream) => events.stream(stream, 0, 1)[0],
     // In one transaction, so that the events and the tiles are of one moment.
     proofs: db.transaction(() => new Proofs(readTree(db, head.get() ?? 0))),
     // Without the key the log is whole, and payloads are unreadable.

@@ -19,9 +19,16 @@ import type { Task } from './task.js'
 export type Progress = { phase: 'prepare' | 'folds' | 'linear' | 'interval' | 'refit'; done: number; total: number }
 export type OnProgress = (progress: Progress) => void
 
+/** Which models take part: trees, a linear one, or both in a blend. */
+export type Learners = 'trees' | 'linear' | 'both'
+
+/** What a user decides of a training besides its data. `deal` gives each row its fold; without it chance does, by the seed. */
+export type Approach = { learners: Learners; deal?: (task: Task, folds: number) => Folds }
+
 /** A task made ready for fitting. */
 export type Prepared = {
   task: Task
+  learners: Learners
   seed: number
   plan: Plan
   features: readonly Feature[]
@@ -33,10 +40,11 @@ export type Prepared = {
 
 /** Out-of-fold predictions of the blend: values for regression, otherwise the probabilities of all classes row by row. */
 export type Fitted = {
-  boosting: Boosting
+  /** Undefined where no trees take part. */
+  boosting: Boosting | undefined
   rounds: number
   trees: readonly Tree[]
-  forest: Forest
+  forest: Forest | undefined
   linear: { terms: readonly LinearTerm[]; weights: Float64Array } | undefined
   weight: number
   predictions: Float64Array
@@ -63,7 +71,7 @@ const sampled = (task: Task, rows: number): Task => {
 }
 
 /** Plans the training of a task and bins its features. */
-export const prepare = (whole: Task, seed: number): Prepared => {
+export const prepare = (whole: Task, seed: number, { learners, deal }: Approach = { learners: 'both' }): Prepared => {
   const features = defineFeatures(whole.inputs)
   const plan = makePlan({
     rows: whole.matrix.rows,
@@ -78,8 +86,8 @@ export const prepare = (whole: Task, seed: number): Prepared => {
     plan.rows,
     features.map((feature, index) => binFeature(feature, columns[index]!)),
   )
-  const folds = dealFolds(task.labels, task.classes.length, plan.folds, new Random(seed, 1))
-  return { task, seed, plan, features, columns, table, folds, loss: lossOf(task.classes.length) }
+  const folds = deal?.(task, plan.folds) ?? dealFolds(task.labels, task.classes.length, plan.folds, new Random(seed, 1))
+  return { task, learners, seed, plan, features, columns, table, folds, loss: lossOf(task.classes.length) }
 }
 
 const boostingData = ({ table, task, loss, seed }: Prepared): BoostingData => ({ table, labels: task.labels, loss, seed })
@@ -101,8 +109,8 @@ const boostFolds = (prepared: Prepared, onProgress: OnProgress): { boosting: Boo
 }
 
 const fitLinear = (prepared: Prepared, onProgress: OnProgress) => {
-  const { plan, features, columns, task, folds, loss } = prepared
-  if (!plan.linear) return undefined
+  const { plan, features, columns, task, folds, loss, learners } = prepared
+  if (!plan.linear || learners === 'trees') return undefined
   const total = folds.count + 1
   onProgress({ phase: 'linear', done: 0, total })
   const design = makeDesign(features, columns, task.labels.length)
@@ -132,9 +140,18 @@ const blendLoss = (predictions: Float64Array, { labels, classes }: Task): number
   return loss
 }
 
+/** A linear model alone. */
+const fitLinearAlone = (prepared: Prepared, onProgress: OnProgress): Fitted => {
+  const linear = fitLinear(prepared, onProgress)
+  if (!linear) throw new Error('the plan has no linear model')
+  const predictions = predictionsOf(linear.scores, prepared.task)
+  return { boosting: undefined, rounds: 0, trees: [], forest: undefined, linear, weight: 1, predictions }
+}
+
 /** Fits trees and a linear model in the folds, blends them by what they predict out of fold, and fits both on all rows. */
 export const fitModel = (prepared: Prepared, onProgress: OnProgress): Fitted => {
   const { task, table } = prepared
+  if (prepared.learners === 'linear') return fitLinearAlone(prepared, onProgress)
   const { boosting, fit } = boostFolds(prepared, onProgress)
   const linear = fitLinear(prepared, onProgress)
   const ofTrees = predictionsOf(fit.scores, task)

@@ -19,7 +19,7 @@ const longestMagic = Math.max(...[...formats.keys()].map((magic) => magic.length
  *
  * @example loadModel(await blobs.read(artefact), blobs.path(artefact)).target.name // 'rental_price'
  */
-export const loadModel = (artefact: Uint8Array, file: string): AnyPredictor => {
+export const loadModel = (artefact: Uint8Array, file = ''): AnyPredictor => {
   const beginning = Buffer.from(artefact.subarray(0, longestMagic)).toString('latin1')
   const format = [...formats].find(([magic]) => beginning.startsWith(magic))
   if (format) return format[1](artefact, file)

@@ -119,6 +119,20 @@ const exclusionOf = (column: MatrixColumn): string | undefined => {
   return new Set(present).size > uniqueTextShare * present.length ? 'nearly every text is different' : undefined
 }
 
+/** What a user decides of what is to be learned. */
+export type TaskOptions = {
+  /** Whether the target is all that is learned from. */
+  withoutInputs?: boolean
+}
+
+/** Why a column is no input; undefined when it is one. */
+type Excluding = (column: MatrixColumn) => string | undefined
+
+const excludingOf = ({ withoutInputs = false }: TaskOptions): Excluding => {
+  if (withoutInputs) return () => 'the engine looks at no column'
+  return exclusionOf
+}
+
 /**
  * Says what is to be learned: text and booleans are classes, so are whole numbers with at most 10 different values, any
  * other number is a regression. Leaves out constants and near-unique text, nothing else: a column that looks too good is
@@ -127,7 +141,7 @@ const exclusionOf = (column: MatrixColumn): string | undefined => {
  *
  * @example defineTask(matrix, 'rental_price').kind // 'regression'
  */
-export const defineTask = (matrix: Matrix, targetName: string): Task => {
+export const defineTask = (matrix: Matrix, targetName: string, options: TaskOptions = {}): Task => {
   const whole = findTarget(matrix, targetName)
   const rows = rowsWith(whole, matrix.rows)
   if (rows.length < fewestRows)
@@ -137,12 +151,13 @@ export const defineTask = (matrix: Matrix, targetName: string): Task => {
   const target = defineTarget(column)
   const others = usable.columns.filter((other) => other !== column)
   const excluded: Exclusion[] = []
+  const excluding = excludingOf(options)
   const inputs = others.filter((other) => {
-    const reason = exclusionOf(other)
+    const reason = excluding(other)
     if (reason !== undefined) excluded.push({ name: other.name, type: other.type, reason })
     return reason === undefined
   })
-  if (inputs.length === 0) throw wrong(`Nothing to predict "${column.name}" from: ${describe(excluded)}`)
+  if (inputs.length === 0 && !options.withoutInputs) throw wrong(`Nothing to predict "${column.name}" from: ${describe(excluded)}`)
   const warnings = warningsOf({ ...target, inputs, matrix: usable }, matrix.rows - rows.length)
   return { ...target, matrix: usable, inputs, excluded, warnings }
 }

@@ -86,9 +86,16 @@ const runImport = async (
 const run = async (job: TrainJob, send: (message: TrainMessage) => void): Promise<TrainMessage> => {
   if (job.imported) return runImport(job, job.imported, send)
   const { matrix, excluded, fineTuned } = await matrixOf(job)
-  const { artefact, report } = await findEngine(job.engine).train(matrix, job.options, throttled(send))
+  const engine = findEngine(job.engine)
+  const { artefact, report } = await engine.train(matrix, job.options, throttled(send))
   writeSynced(job.artefactFile, artefact)
-  const done = { ...report, excluded: [...report.excluded, ...excluded], ...(fineTuned && { fine_tuned: fineTuned }) }
+  const asked = job.engine?.toLowerCase() ?? engine.name
+  const done = {
+    ...report,
+    engine: { ...report.engine, ...(asked !== engine.name && { asked }) },
+    excluded: [...report.excluded, ...excluded],
+    ...(fineTuned && { fine_tuned: fineTuned }),
+  }
   return { done, artefactSha256: hashOf(artefact) }
 }
 

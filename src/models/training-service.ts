@@ -17,7 +17,7 @@ import { databaseOf } from './data-source.js'
 import { isOwnEngine, unknownEngine } from './engine.js'
 import { baseVersionKey, type Base } from './fine-tuning.js'
 import type { Progress } from './fit.js'
-import { importsFile } from './onnx/about.js'
+import { importsFile, refuseToTrain } from './onnx/about.js'
 import { uploadedModel } from './onnx/uploaded.js'
 import type { TrainJob } from './train-process.js'
 import type { Trainer, Training, TrainResult } from './trainer.js'
@@ -153,12 +153,14 @@ export class TrainingService {
     const work = await mkdtemp(join(temporary, 'training-'))
     try {
       const { position: readAt } = await ledger.log.head()
+      // A name that somebody gave to the engine says what it is only here.
+      if (importsFile(engine) && request.query !== '') refuseToTrain()
       const uploaded = importsFile(engine) ? await uploadedModel(ledger.log.resources, blobs, using) : undefined
       const source = uploaded ? { imported: uploaded } : await this.#rowsOf(running, request, readAt, join(work, 'rows'))
       const matrixFile = join(work, 'matrix')
       const artefactFile = join(work, 'artefact')
-      const confidence = using['confidence']
-      const options = { target, seed, ...(typeof confidence === 'number' && { confidence }) }
+      const { [baseVersionKey]: _, ...said } = using
+      const options = uploaded ? { target } : { ...said, target, seed }
       running.training = trainer.train({ engine, ...source, matrixFile, artefactFile, options }, (progress) =>
         this.#progress.set(`${running.model} ${version}`, progress),
       )

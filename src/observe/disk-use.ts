@@ -79,7 +79,7 @@ const namedBlobs = (db: Connection): Map<string, BlobKind> => {
   return kinds
 }
 
-/** What the log's file says: the bytes of payloads, and what kinds of blobs there are. Nothing while it cannot be read. */
+/** What the log's file says: the bytes of payloads, and what kinds of blobs there are; nothing where there is no log yet. */
 const readLog = (file: string): { payloads: number; blobs: ReadonlyMap<string, BlobKind> } => {
   if (!existsSync(file)) return { payloads: 0, blobs: new Map() }
   const db = openForReading(file)

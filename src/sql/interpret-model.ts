@@ -2,7 +2,7 @@ import type { JsonObject } from '../../events/common.js'
 import { recordings, type Recording } from '../../events/model.js'
 import type { ModelCommand } from '../commands/model.js'
 import { Problem, wrong } from '../errors.js'
-import { findEngine } from '../models/engine.js'
+import { defaultEngine } from '../models/engine-names.js'
 import { baseVersionKey } from '../models/fine-tuning.js'
 import { importsFile, refuseToTrain, usualTarget } from '../models/onnx/about.js'
 import { readOnnxOptions } from '../models/onnx/options.js'
@@ -97,7 +97,7 @@ const create = ({ target, training, ifNotExists, replace }: StatementOf<'create_
       hint: 'CREATE MODEL name FROM database (SELECT …) PREDICT column',
     })
   const request = {
-    engine: findEngine().name,
+    engine: defaultEngine,
     tag: null,
     using: {},
     ...said,

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import Database from 'better-sqlite3'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { logStream, type DataErased } from '../../events/log.js'
@@ -98,6 +99,27 @@ test('erasures that are later than a backup are carried out in it, and leave wha
   expect(await applyErasures({ log: copy, vault, blobs }, erasures.slice(2), origin)).toBe(0)
   await copy.close()
   expect(await verifyLog({ logFile: copyFile })).toMatchObject({ findings: [] })
+})
+
+test('an erasure of rows beside others’ in a payload that cannot be read is not passed over', async () => {
+  const [file, list] = [join(place.path, 'log.sqlite'), join(place.path, 'log.jsonl')]
+  const log = new SqliteLog({ file, vault })
+  const shared = await serve(log, 'r1', 'r2')
+  const data: DataErased = {
+    what: 'request',
+    subject: 'r1',
+    reason: null,
+    payloads: [{ hash: shared, replacement: 'f'.repeat(64) }],
+    blobs: [],
+  }
+  const event = JSON.parse((await log.readAll(0, 1))[0]?.text ?? '') as object
+  writeFileSync(list, `${JSON.stringify({ ...event, position: 9, type: 'DataErased', data })}\n`)
+  const db = new Database(file)
+  db.exec('UPDATE payloads SET wrapped = zeroblob(length(wrapped))')
+  db.close()
+  const applied = applyErasures({ log, vault, blobs: new Blobs(join(place.path, 'blobs')) }, readErasures(list), origin)
+  await expect(applied).rejects.toThrow(`rows of request r1 cannot be erased: the payload ${shared} cannot be read`)
+  await log.close()
 })
 
 test('a line that is no event is named', () => {

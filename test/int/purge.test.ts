@@ -67,6 +67,19 @@ test('purges at once are all carried out, and tables that cannot be copied are b
   expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.skills_history')).toEqual([[1]])
 })
 
+test('tables that a copy cannot take the place of are built anew, and SQL goes on', async () => {
+  bench = await Bench.open()
+  bench.log.append(skill(1))
+  await plant()
+  // What the process has open stays whole for it; the name is a directory's.
+  rmSync(join(bench.directory, 'analytics.duckdb'))
+  mkdirSync(join(bench.directory, 'analytics.duckdb/in the way'), { recursive: true })
+  await bench.analytics.purge(bench.log.append(erasure))
+  expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.skills_history')).toEqual([[1]])
+  expect(traces()).toEqual([])
+  expect(readdirSync(join(bench.directory, 'tmp/tables'))).toEqual([])
+})
+
 test('a start after a crash before the purge finds by begun_at that bytes may be left, and builds the tables anew', async () => {
   bench = await Bench.open()
   bench.log.append(skill(1))

@@ -186,3 +186,33 @@ test('the log is read from SQLite, names are compared without case, and a later 
   sqlite.close()
   rmSync(directory, { recursive: true })
 })
+
+test('a batch ends with the event that fills it, however many a page may have: few large ones must not take all memory', async () => {
+  const log = new MemoryLog()
+  const large = 'x'.repeat(1_000)
+  for (let n = 2; n < 22; n++) log.append({ ...skill(n), data: { ...skill(n).data, params: { large } } })
+  for (let n = 0; n < 10; n++) {
+    const hash = n.toString(16).padStart(64, '0')
+    log.payloads.set(hash, kept(40))
+    log.append(served(40, hash))
+  }
+  const asked: (number | undefined)[] = []
+  const events = {
+    head: () => log.head(),
+    read: (after: number, limit: number, maxChars?: number) => {
+      asked.push(maxChars)
+      return log.read(after, limit)
+    },
+  }
+  const database = await DuckDBInstance.create()
+  const reached: number[] = []
+  const batchMaxBytes = 3_000
+  const tables = await Replay.open({ events, payloads: log, database }, { ...replayLimits, batchMaxBytes })
+  await tables.catchUp(undefined, (position) => reached.push(position))
+  tables.close()
+  expect(reached.slice(0, 3)).toEqual([3, 6, 9])
+  expect(reached.length).toBeGreaterThanOrEqual(14)
+  expect(Math.max(...asked.map((maxChars) => maxChars ?? Infinity))).toBe(batchMaxBytes)
+  expect(await dump(database)).toEqual(await dump(await replayed(log)))
+  database.closeSync()
+})

@@ -68,7 +68,7 @@ const content = fc.record({
   original_name: fc.constant(null),
 })
 const engineName = fc.constantFrom('mine', 'Mine', 'lightwood')
-const using = fc.record({ using: params })
+const using = fc.record({ using: fc.oneof(params, fc.constantFrom({}, { confidence: 0.8 })) })
 const request = fc
   .tuple(using, fc.boolean(), fc.constantFrom('lightwood', 'mine'))
   .map(([own, activate, engine]) => ({ engine, target: 'y', database: 'files', query: 'SELECT 1', seed: 1, tag: null, activate, ...own }))

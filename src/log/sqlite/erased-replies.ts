@@ -6,7 +6,7 @@ import type { Connection } from './schema.js'
 const { status } = problemCatalogue.erased
 
 /** What a request with a key is answered from then on: carried out a second time it would have a second effect. */
-const reply: Reply = {
+export const erasedReply: Reply = {
   status,
   type: 'application/problem+json; charset=utf-8',
   etag: null,
@@ -21,14 +21,14 @@ const reply: Reply = {
 }
 
 /**
- * Takes away the answers that are kept for keys and may show rows, in the transaction of the erasure: those of SQL that gave
- * predictions. An answer to a command has the command's stream, and shows a resource; it stays.
+ * Takes away the answers that are kept for keys and show rows, in the transaction of the erasure: those of SQL that gave
+ * predictions. An answer to a command has the command's stream, and shows a resource; it stays, as do all without rows.
  */
 export const prepareEraseReplies = (db: Connection): ((erasure: DataErased) => void) => {
   const replace = db.prepare<[string]>(
-    `UPDATE answers SET answer = json_set(answer, '$.reply', json(?)) WHERE answer ->> '$.reply' IS NOT NULL AND answer ->> '$.stream' IS NULL`,
+    `UPDATE answers SET answer = json_set(answer, '$.reply', json(?)) WHERE answer ->> '$.reply.rows' AND answer ->> '$.stream' IS NULL`,
   )
   return ({ what }) => {
-    if (what !== 'secrets') replace.run(JSON.stringify(reply))
+    if (what !== 'secrets') replace.run(JSON.stringify(erasedReply))
   }
 }

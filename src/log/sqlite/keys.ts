@@ -107,13 +107,16 @@ const someAfter = (db: Connection, after: number): Row[] => {
 export const rewrapSome = (db: Connection, vault: Vault, after: number): number | undefined => {
   const update = db.prepare<[string, Buffer, number]>('UPDATE payloads SET key_id = ?, wrapped = ? WHERE id = ?')
   const rows = someAfter(db, after)
-  const old = rows.filter(({ keyId, wrapped }) => wrapped !== null && keyId !== vault.keyId)
-  for (const { id, hash, keyId, wrapped } of old) {
-    const anew = wrapped && vault.rewrap(hash, { keyId, wrapped })
-    if (anew) update.run(anew.keyId, anew.wrapped, id)
+  let done = 0
+  for (const { id, hash, keyId, wrapped } of rows) {
+    // One that no key opens is lost already, and for verify to tell: it must not keep the old key in use for the others.
+    if (wrapped === null || keyId === vault.keyId || !vault.unwraps({ hash, keyId, wrapped })) continue
+    const anew = vault.rewrap(hash, { keyId, wrapped })
+    update.run(anew.keyId, anew.wrapped, id)
+    done++
   }
   const rotation = readStored(db)
-  if (rotation && old.length > 0) writeMeta(db, 'rotation', JSON.stringify({ ...rotation, payloads: rotation.payloads + old.length }))
+  if (rotation && done > 0) writeMeta(db, 'rotation', JSON.stringify({ ...rotation, payloads: rotation.payloads + done }))
   return rows.at(-1)?.id
 }
 

@@ -3,7 +3,7 @@ import { codeFingerprint } from '../../../events/fingerprint.js'
 import { currentEvent } from '../current-event.js'
 import type { StoredEvent } from '../log.js'
 import { ResourceTable } from './resource-table.js'
-import { readMeta, type Connection } from './schema.js'
+import { readMeta, writeMeta, type Connection } from './schema.js'
 
 /** Builds `resources` and `links` anew from the events, in one transaction. Returns how many events it folded. */
 export const rebuildResources = (db: Connection): number => {
@@ -18,9 +18,7 @@ export const rebuildResources = (db: Connection): number => {
         table.apply(envelope.stream, envelope.version, envelope.position, envelope.recorded_at, currentEvent(envelope))
         position = envelope.position
       }
-    db.prepare(`INSERT INTO meta VALUES ('resources_built_by', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`).run(
-      codeFingerprint(),
-    )
+    writeMeta(db, 'resources_built_by', codeFingerprint())
     return position
   })()
 }

@@ -17,6 +17,7 @@ import type {
 } from '../log.js'
 import type { Earlier, Found } from '../lookups.js'
 import { forgetOldAnswers } from './answers.js'
+import { erasedReply } from './erased-replies.js'
 import { beginRotation, openKeys, readRotation, rewrapSome } from './keys.js'
 import { Queue, type QueueOptions } from './queue.js'
 import type { ResourceTable } from './resource-table.js'
@@ -69,8 +70,11 @@ export class SqliteLog implements KeyedLog {
     return this.#queue.inTurn(({ drain }) => drain.carryOut(make()))
   }
 
-  keepReply(keyed: Keyed, reply: Reply): Promise<Reply> {
-    return this.#queue.inTurn(({ drain }) => drain.answers.keepReply(keyed, reply))
+  keepReply(keyed: Keyed, reply: Reply, erasedAt: number): Promise<Reply> {
+    return this.#queue.inTurn((open) => {
+      const isLate = reply.rows === true && open.erasedAt() > erasedAt
+      return open.drain.answers.keepReply(keyed, isLate ? erasedReply : reply)
+    })
   }
 
   async replyTo(keyed: Keyed): Promise<Reply | undefined> {

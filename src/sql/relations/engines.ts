@@ -1,4 +1,4 @@
-import { trainingHandlers } from '../../handlers.js'
+import { engineNames } from '../../models/engine-names.js'
 import { quoteText } from '../strings.js'
 import { history } from './history.js'
 import { at, column, masked, nocase, upTo, type Relation } from './relation.js'
@@ -11,7 +11,9 @@ const columns = [
 
 const items = `${nocase('r.name')} AS "NAME", r.handler AS "HANDLER", ${masked('r.parameters')} AS "CONNECTION_DATA"`
 
-const ownNames = trainingHandlers.map((name) => `(${quoteText(name)})`).join(', ')
+const ownNames = engineNames
+  .map(({ name, standsFor }, place) => `(${place - engineNames.length}, ${quoteText(name)}, ${quoteText(standsFor ?? name)})`)
+  .join(', ')
 
 /** The names of engines: those that this service has, and those that users gave. */
 export const engines: Relation = {
@@ -22,7 +24,7 @@ export const engines: Relation = {
   sql: `
     SELECT ${items}
     FROM (
-      SELECT 0 AS id, name, 'boosted_trees' AS handler, '{}' AS parameters FROM (VALUES ${ownNames}) AS own(name)
+      SELECT id, name, handler, '{}' AS parameters FROM (VALUES ${ownNames}) AS own(id, name, handler)
       UNION ALL SELECT id, name, handler, CAST(parameters AS VARCHAR) FROM ${at('engines')} AS e
     ) AS r ORDER BY r.id, r.name`,
 }

@@ -130,7 +130,7 @@ test('the JavaScript client of the repository makes projects, asks agents, uploa
   expect(await lower('SELECT * FROM `files`.`notes`')).toEqual([{ a: 1, b: 'x' }])
   await lower('DROP TABLE files.`notes`')
   expect((await send(at.url, 'GET', '/api/files')).body).not.toContainEqual(expect.objectContaining({ name: 'notes' }))
-  expect(await lower('SHOW ML_ENGINES')).toContainEqual(expect.objectContaining({ name: 'lightwood', handler: 'boosted_trees' }))
+  expect(await lower('SHOW ML_ENGINES')).toContainEqual(expect.objectContaining({ name: 'lightwood', handler: 'auto' }))
   const code = new FormData()
   code.set('code', new Blob(['class M: pass']), 'model.py')
   code.set('modules', new Blob(['pandas']), 'requirements.txt')

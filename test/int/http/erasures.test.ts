@@ -81,6 +81,10 @@ describe('rows of predictions', () => {
     const again = await erase({ request: 'keyed' }, headers)
     expect({ ...again, said: 0 }).toEqual({ ...first, said: 0 })
     expect((await erase({ request: 'another' }, headers)).status).toBe(422)
+    // What shows no rows is told again after other erasures, too.
+    await predict('later', 691)
+    expect(await erase({ request: 'later' })).toMatchObject({ rows: 1 })
+    expect({ ...(await erase({ request: 'keyed' }, headers)), said: 0 }).toEqual({ ...first, said: 0 })
     expect((await erase({ request: 'keyed' }, { prefer: 'dry-run=no' })).status).toBe(400)
   })
 
@@ -106,6 +110,17 @@ describe('rows of predictions', () => {
     expect(await predictions('readable')).toEqual([['younger', '720', true]])
     expect((await erase({ secrets: { kind: 'database', name: 'kept' } })).payloads).toBe(1)
     expect((await verified()).findings).toEqual([])
+  })
+
+  test('that were recorded in the microsecond before a time go, too', async () => {
+    await predict('just-before', 730)
+    const [[position] = []] = await rows(`SELECT position FROM log.predictions WHERE request = 'just-before'`)
+    const { body } = await send(at.url, 'GET', `/api/events/${String(position)}`)
+    const { recorded_at } = body as { recorded_at: string }
+    expect(await erase({ before: recorded_at })).toMatchObject({ subject: recorded_at })
+    expect(await predictions(`request = 'just-before'`)).toEqual([['just-before', '730', true]])
+    await erase({ before: recorded_at.replace(/\d{3}Z$/, (micro) => `${String(Number(micro.slice(0, 3)) + 1).padStart(3, '0')}Z`) })
+    expect(await predictions(`request = 'just-before'`)).toEqual([['just-before', null, false]])
   })
 
   test('of what was never kept are not found; a body without one subject is refused', async () => {

@@ -217,8 +217,8 @@ describe('a statement that imports', () => {
   test.each([
     ["CREATE MODEL x USING engine = 'onnx'", 'the statement names none'],
     ["CREATE MODEL x FROM files (SELECT * FROM homes) PREDICT rent USING engine = 'onnx', file = 'rent'", 'it does not learn from rows'],
-    ["CREATE MODEL x USING engine = 'onnx', file = 'rent', colums = ['a']", 'no option colums'],
-    ["CREATE MODEL x USING engine = 'onnx', file = 'rent', columns = 'a'", 'columns of engine onnx'],
+    ["CREATE MODEL x USING engine = 'onnx', file = 'rent', colums = ['a']", '"colums" is not an option of the engine onnx'],
+    ["CREATE MODEL x USING engine = 'onnx', file = 'rent', columns = 'a'", '"columns" is "a", expected the names of all columns'],
     ["CREATE MODEL x USING engine = 'auto'", 'PREDICT'],
     ['FINETUNE rent FROM files (SELECT * FROM homes)', 'rent was imported'],
     ['RETRAIN rent FROM files (SELECT * FROM homes)', 'it does not learn from rows'],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { send, sql, startTestService } from '../../support/service.js'
 import { trainRent } from '../../support/rentals.js'
+import { engineNames } from '../../../src/models/engine-names.js'
 
 // What clients ask to show a tree of what there is: databases, their tables, and what engines are behind them.
 
@@ -45,7 +46,7 @@ describe('the tree', () => {
     const own = { schema: null, class: 'table' }
     expect((await get('/tree/MindsDB')).body).toEqual([
       { ...own, name: 'models', type: 'table', engine: null, deletable: false },
-      { ...own, name: 'rent', type: 'model', engine: 'boosted_trees', deletable: true },
+      { ...own, name: 'rent', type: 'model', engine: 'auto', deletable: true },
       { ...own, name: 'Good', type: 'view', engine: null, deletable: true },
       { ...own, name: 'helper', type: 'agent', engine: null, deletable: true },
       { ...own, name: 'nightly', class: 'job', type: 'job', engine: null, deletable: true },
@@ -197,8 +198,13 @@ describe('handlers', () => {
     }[]
     const { data } = await sql(at.url, 'SHOW HANDLERS')
     expect(data.map(([name, type]) => [name, type]).sort()).toEqual(listed.map(({ name, type }) => [name, type]).sort())
-    expect(listed.filter((handler) => handler.import.success).map(({ name }) => name)).toEqual(['boosted_trees', 'lightwood', 'files'])
-    expect((await sql(at.url, "SHOW HANDLERS WHERE type = 'ml'")).data.map(([name]) => name).sort()).toEqual(['boosted_trees', 'lightwood'])
+    expect(listed.filter((handler) => handler.import.success).map(({ name }) => name)).toEqual([
+      ...engineNames.map(({ name }) => name),
+      'files',
+    ])
+    expect((await sql(at.url, "SHOW HANDLERS WHERE type = 'ml'")).data.map(([name]) => name).sort()).toEqual(
+      engineNames.map(({ name }) => name).sort(),
+    )
     expect((await sql(at.url, "SELECT IMPORT_SUCCESS, IMPORT_ERROR FROM information_schema.handlers WHERE name = 'MySQL'")).data).toEqual([
       [false, expect.stringContaining('mysql')],
     ])

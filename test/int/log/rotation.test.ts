@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import { ownMasterKeys } from '../../../src/cli/own-keys.js'
 import { prepareDataDirectory, type DataPaths } from '../../../src/log/data-directory.js'
 import { openLogReader } from '../../../src/log/reader.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
@@ -140,6 +141,9 @@ describe('a rotation of the master key', () => {
       await cutOff(opened, 2)
       expect(existsSync(paths.vaultKey) || existsSync(paths.nextVaultKey)).toBe(false)
 
+      // Some payloads still need the first key, which the log keeps wrapped under the second until it ends.
+      const masterKeys = ownMasterKeys({ masterKeys: [second] }, paths)
+      expect(await verifyLog({ logFile: paths.log, masterKeys })).toMatchObject({ findings: [], payloads: { readable: 1_500 } })
       expect(() => open(paths, [first])).toThrow(/is being changed from [0-9a-f]{16} to [0-9a-f]{16}, which is not at hand/)
       const again = open(paths, [second])
       expect(await Promise.all(hashes.map((hash) => again.log.payload(hash)))).not.toContain(undefined)
@@ -151,6 +155,29 @@ describe('a rotation of the master key', () => {
       await again.log.close()
       expect(() => open(paths, [first])).toThrow(/is sealed with the master key/)
       await open(paths, [second]).log.close()
+    }))
+
+  test('is not held up by a payload whose key is damaged, which verify tells of before and afterwards', () =>
+    inDirectory(async (paths) => {
+      const opened = open(paths)
+      const [first = '', second = '', third = ''] = await writeSecrets(opened, 3)
+      const db = new Database(paths.log)
+      db.prepare('UPDATE payloads SET wrapped = zeroblob(length(wrapped)) WHERE hash = ?').run(second)
+      db.close()
+      const found = async () =>
+        (await verifyLog({ logFile: paths.log, masterKeys: findMasterKeys(paths) })).findings.map(({ what }) => what)
+      const damaged = ['the key of its payload is not one that was wrapped under the master key']
+      expect(await found()).toEqual(damaged)
+      await opened.rotation.begin(origin)
+      await opened.rotation.ended
+      expect(opened.rotation.status).toMatchObject({ payloads: 2, position: 4 })
+      expect([first, second, third].map((hash) => rowsOf(paths).find((row) => row.hash === hash)?.keyId)).toEqual([
+        opened.vault.keyId,
+        opened.rotation.status?.from,
+        opened.vault.keyId,
+      ])
+      expect(await found()).toEqual(damaged)
+      await opened.log.close()
     }))
 
   test('that never began leaves the key in use', () =>

@@ -3,6 +3,7 @@ import Database from 'better-sqlite3'
 import { statSync } from 'node:fs'
 import { genesis, nextChain } from '../../../events/chain.js'
 import { parseEnvelope } from '../../../events/envelope.js'
+import { logStream } from '../../../events/log.js'
 import { Problem } from '../../../src/errors.js'
 import { limits } from '../../../src/limits.js'
 import type { NewEvent, Submission } from '../../../src/log/log.js'
@@ -262,6 +263,21 @@ describe('names under concurrency', () => {
 })
 
 describe('idempotency keys', () => {
+  test('keep no rows that were erased while the answer was on its way, and all else', () =>
+    withLog(async ({ log }) => {
+      const keyed = (key: string) => ({ origin, idempotency: { key, fingerprint: 'f' } })
+      const reply = { status: 200, type: 'application/json', etag: null, body: '[["a row"]]' }
+      const before = await log.erasedAt()
+      const data = { what: 'before' as const, subject: '2026-01-01', reason: null, payloads: [], blobs: [] }
+      await log.submit(writes({ stream: logStream, event: { type: 'DataErased', data } }))
+      const late = await log.keepReply(keyed('late'), { ...reply, rows: true }, before)
+      expect(late).toMatchObject({ status: 410, body: expect.not.stringContaining('a row') })
+      expect(await log.replyTo(keyed('late'))).toEqual(late)
+      expect(await log.keepReply(keyed('none'), reply, before)).toEqual(reply)
+      const rows = { ...reply, rows: true as const }
+      expect(await log.keepReply(keyed('after'), rows, await log.erasedAt())).toEqual(rows)
+    }))
+
   const create = (name: string) => ({ type: 'CreateProject' as const, data: { project: name } })
   const withKey = (key: string, request = 'f') => ({ idempotency: { key, request } })
 

@@ -127,7 +127,7 @@ test('engines are listed, found and deleted, and the own ones stay', async () =>
   await expect(client.MLEngines.deleteMLEngine('mine')).rejects.toThrow(MindsDbError)
   const engines = await client.MLEngines.getAllMLEngines()
   expect(engines.map(({ name }) => name)).toContain('lightwood')
-  expect(await client.MLEngines.getMLEngine('lightwood')).toMatchObject({ name: 'lightwood', handler: 'boosted_trees' })
+  expect(await client.MLEngines.getMLEngine('lightwood')).toMatchObject({ name: 'lightwood', handler: 'auto' })
   expect(await client.MLEngines.getMLEngine('nope')).toBeUndefined()
   await expect(client.MLEngines.deleteMLEngine('lightwood')).rejects.toThrow(MindsDbError)
   expect((await send(at.url, 'GET', '/api/projects/shop')).status).toBe(200)

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { loadModel } from '../../../src/models/load.js'
 import { MatrixBuilder } from '../../../src/models/matrix.js'
-import { isRemote } from '../../../src/models/remote.js'
+import { inMemory } from '../../../src/models/remote.js'
 import { loadPredictor } from '../../../src/models/predictor.js'
 import { train } from '../../../src/models/train.js'
 import type { ColumnType } from '../../../src/models/values.js'
-import { loadEngineModel } from '../../../src/sql/models/adapter.js'
 import type { LoadModel } from '../../../src/sql/models/load.js'
 import type { ScoringModel } from '../../../src/sql/models/scoring-model.js'
 import { TestLedger } from '../../support/ledger.js'
@@ -27,9 +27,8 @@ const sql = `SELECT (i * 7 % 101) / 3.0 AS size, (i % 5)::INTEGER AS rooms, i % 
 const counted = { predictPoints: 0, predictBatch: 0 }
 /** The features of the rows that were asked for last. */
 let asked = new Float64Array()
-const counting: LoadModel = (artefact, file) => {
-  const model = loadEngineModel(artefact, file)
-  if (isRemote(model)) throw new TypeError('the models of this test are in memory')
+const counting: LoadModel = (artefact) => {
+  const model = inMemory(loadModel(artefact))
   const counts = (way: keyof typeof counted): ScoringModel['predictPoints'] => {
     return (features, rows, out) => {
       counted[way] += rows
@@ -71,7 +70,7 @@ beforeAll(async () => {
     await ledger.history('model_versions', {
       stream: `m-${target}`,
       version: 1,
-      engine: 'boosted_trees',
+      engine: 'auto',
       target,
       status: 'complete',
       artefact,

@@ -66,17 +66,29 @@ describe('CreateModel', () => {
     void given(shopCreated)
       .when(creation({ request: { ...request, using: { api_key: '******' } } }))
       .refuses('wrong_arguments', 'api_key'))
+  test('refuses an option that the engine does not have, and a value that it cannot use', () => {
+    given(shopCreated)
+      .when(creation({ request: { ...request, using: { confidense: 0.8 } } }))
+      .refuses('wrong_arguments', '"confidense" is not an option of the engine auto')
+    given(shopCreated)
+      .when(creation({ request: { ...request, using: { confidence: '0.8' } } }))
+      .refuses('wrong_arguments', '"confidence" is "0.8", expected a number between 0.001 and 0.999')
+  })
 })
 
 describe('RetrainModel', () => {
   test('takes over what is not said anew', () =>
-    had(requested(1, { using: { k: 1 } }), activated(1), trained(1))
+    had(requested(1, { using: { confidence: 0.8 } }), activated(1), trained(1))
       .when(retrain({ tag: 'second', activate: false }))
-      .then(requested(2, { using: { k: 1 }, tag: 'second', activate: false, seed: 8 })))
+      .then(requested(2, { using: { confidence: 0.8 }, tag: 'second', activate: false, seed: 8 })))
+  test('takes over of the options what the engine has', () =>
+    had(requested(1, { using: { k: 1, confidence: 0.8, constructor: 1 } }), activated(1), trained(1))
+      .when(retrain({ engine: 'CONSTANT' }))
+      .then(requested(2, { engine: 'constant', using: { confidence: 0.8 }, seed: 8 })))
   test('a mask sent back in USING keeps the secret', () =>
-    had(requested(1, { using: { api_key: secret, k: 1 } }), activated(1), trained(1))
+    had(requested(1, { engine: 'mine', using: { api_key: secret, k: 1 } }), activated(1), trained(1))
       .when(retrain({ using: { api_key: '******' } }))
-      .then(requested(2, { using: { api_key: secret }, seed: 8 })))
+      .then(requested(2, { engine: 'mine', using: { api_key: secret }, seed: 8 })))
   test('is refused while a version is generating or training, not after one failed', () => {
     had(requested(1), activated(1)).when(retrain()).refuses('not_ready', 'generating')
     had(requested(1), activated(1), started(1)).when(retrain()).refuses('not_ready', 'training')

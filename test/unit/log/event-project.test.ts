@@ -3,6 +3,7 @@ import { renderEnvelope, type Envelope } from '../../../events/envelope.js'
 import { readHeader } from '../../../events/header.js'
 import type { JsonObject } from '../../../events/common.js'
 import { EventProjects } from '../../../src/log/event-project.js'
+import { Matcher } from '../../../src/log/filter.js'
 import { stream } from '../../support/log.js'
 
 const envelope = (over: Partial<Envelope>): Envelope => ({
@@ -91,5 +92,21 @@ test('a stream without a first event belongs to none, and is asked for again', a
   })
   expect(await projects.of(placed({ version: 2, type: 'SkillDeleted' }))).toBeNull()
   expect(await projects.of(placed({ version: 2, type: 'SkillDeleted' }))).toBeNull()
+  expect(looks).toBe(2)
+})
+
+test('a filter that once could not look at the beginning of a stream looks again for the next one to ask', async () => {
+  const [project, skill] = [stream(1), stream(2)]
+  const created = placed({ stream: skill, type: 'SkillCreated', data: { project, name: 's', type: 't', params: {} } })
+  let looks = 0
+  const projects = new EventProjects(async () => {
+    if (looks++ === 0) throw new Error('the disk is busy')
+    return created
+  })
+  const updated = placed({ position: 2, stream: skill, version: 2, type: 'SkillUpdated', data: { params: {} } })
+  const slice = { after: 1, to: 2, events: [updated] }
+  await expect(new Matcher({ project }, projects).in(slice)).rejects.toThrow('the disk is busy')
+  expect(await new Matcher({ project }, projects).in(slice)).toEqual([updated])
+  expect(await new Matcher({ project }, projects).in(slice)).toEqual([updated])
   expect(looks).toBe(2)
 })

@@ -4,6 +4,7 @@ import { engines, findEngine } from '../../../src/models/engine.js'
 import { loadPredictor, type Predictor } from '../../../src/models/predictor.js'
 import { train } from '../../../src/models/train.js'
 import { matrixOf, mixture, penguins } from './tables.js'
+import { engineNames } from '../../../src/models/engine-names.js'
 
 const explained = (text: unknown): Record<string, unknown> => JSON.parse(String(text)) as Record<string, unknown>
 
@@ -125,12 +126,19 @@ describe('the answer for a class', () => {
 })
 
 describe('engines', () => {
+  it('are all named with what they are', () => {
+    expect(engineNames.map(({ name }) => name)).toEqual([...engines.keys()])
+    for (const { name, standsFor } of engineNames) expect(findEngine(name).name).toBe(standsFor ?? name)
+  })
+
   it('go by several names', () => {
-    expect([...engines.keys()]).toEqual(['boosted_trees', 'lightwood', 'auto', 'onnx'])
-    expect(new Set(['Lightwood', 'auto', undefined].map((name) => findEngine(name).name))).toEqual(new Set(['boosted_trees']))
+    expect([...engines.keys()]).toEqual(['auto', 'boosted_trees', 'linear', 'onnx', 'constant', 'lightwood'])
+    expect(new Set(['Lightwood', 'auto', undefined].map((name) => findEngine(name).name))).toEqual(new Set(['auto']))
   })
 
   it('are listed when one is unknown', () => {
-    expect(() => findEngine('openai')).toThrow('There is no engine "openai"; the engines are boosted_trees, lightwood, auto')
+    expect(() => findEngine('openai')).toThrow(
+      'There is no engine "openai"; the engines are auto, boosted_trees, linear, onnx, constant, lightwood',
+    )
   })
 })

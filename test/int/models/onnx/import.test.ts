@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isProblem } from '../../../../src/errors.js'
 import { limits } from '../../../../src/limits.js'
 import { importOnnx } from '../../../../src/models/onnx/import.js'
 import type { OnnxOptions } from '../../../../src/models/onnx/options.js'
@@ -147,7 +148,7 @@ describe('a row of an imported model', () => {
     const refusal = (row: Record<string, unknown>) =>
       model.predictRows([rows[0] ?? {}, row]).then(
         () => '',
-        ({ detail }: { detail: string }) => detail,
+        (error: unknown) => (isProblem(error) ? error.detail : String(error)),
       )
     expect(await refusal({ sqft: 'large', age: 3, district: 'north' })).toBe('Row 1, column "sqft": "large" is not usable as number')
     expect(await refusal({ sqft: 80, age: 3 })).toMatch(/^Row 1, column "district": there is no value/)

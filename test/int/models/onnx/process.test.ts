@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from '@jest/globals'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isProblem } from '../../../../src/errors.js'
 import type { Run } from '../../../../src/models/onnx/messages.js'
 import { OnnxProcess, type OnnxLimits } from '../../../../src/models/onnx/process.js'
 import { OnnxProcesses } from '../../../../src/models/onnx/processes.js'
@@ -73,7 +74,7 @@ describe('the process of an imported model', () => {
       calls.map((call) =>
         call.then(
           () => 'answered',
-          ({ code }: { code: string }) => code,
+          (error: unknown) => (isProblem(error) ? error.code : String(error)),
         ),
       ),
     )

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import { dialectService, expectAnswer, type Case } from '../../../support/dialect.js'
 import { settled, uploadRentals } from '../../../support/rentals.js'
 import { sql } from '../../../support/service.js'
+import { engineNames } from '../../../../src/models/engine-names.js'
 
 const at = dialectService(async (url) => {
   await uploadRentals(url)
@@ -122,17 +123,17 @@ const answer = async (...one: Case) => {
 test.each(cases)('%s', answer)
 
 const engineColumns = 'NAME, HANDLER, CONNECTION_DATA'
-const own = [
-  ['boosted_trees', 'boosted_trees', '{}'],
-  ['lightwood', 'boosted_trees', '{}'],
-]
+const own = engineNames.map(({ name, standsFor }) => [name, standsFor ?? name, '{}'])
 const handlerColumns = 'NAME, TYPE, TITLE, DESCRIPTION, VERSION, CONNECTION_ARGS, IMPORT_SUCCESS, IMPORT_ERROR'
 const training = 'FROM files (SELECT * FROM rentals) PREDICT rental_price USING engine ='
 const engines: Case[] = [
   ['CREATE ML_ENGINE lightwood FROM lightwood', 'ok'],
   ['CREATE ML_ENGINE IF NOT EXISTS lightwood FROM lightwood', 'ok'],
   ['SHOW ML_ENGINES', engineColumns, own],
-  ["CREATE ML_ENGINE openai FROM openai USING api_key = 'hidden'", /no handler "openai".*; there are boosted_trees and lightwood/],
+  [
+    "CREATE ML_ENGINE openai FROM openai USING api_key = 'hidden'",
+    /no handler "openai".*; there are auto, boosted_trees, linear, onnx, constant, lightwood/,
+  ],
   ['CREATE ML_ENGINE lightwood FROM openai', /no handler "openai"/],
   [`CREATE MODEL shop.own ${training} 'mine'`, /There is no engine "mine"/],
   ["CREATE ML_ENGINE Mine FROM lightwood USING api_key = 'hidden', depth = 3", 'ok'],
@@ -172,8 +173,8 @@ const engines: Case[] = [
       ['other', 'boosted_trees', 'EngineCreated', 'EngineDeleted'],
     ],
   ],
-  ["SHOW ML ENGINES WHERE name = 'LIGHTWOOD'", engineColumns, [['lightwood', 'boosted_trees', '{}']]],
-  ['DESCRIBE ML_ENGINE lightwood', engineColumns, [['lightwood', 'boosted_trees', '{}']]],
+  ["SHOW ML ENGINES WHERE name = 'LIGHTWOOD'", engineColumns, [['lightwood', 'auto', '{}']]],
+  ['DESCRIBE ML_ENGINE lightwood', engineColumns, [['lightwood', 'auto', '{}']]],
   ["SHOW HANDLERS WHERE type = 'ml'", handlerColumns],
   ['DESCRIBE HANDLER files', handlerColumns],
   ['DROP ML_ENGINE `lightwood`', /not an engine that can be dropped/],
@@ -185,5 +186,5 @@ test('engines are read as they were', async () => {
   const then = "SELECT max(valid_from) FROM information_schema.ml_engines_history WHERE name = 'other'"
   const { data } = await sql(at.url, then)
   const names = `SELECT name FROM information_schema.ml_engines AT (VERSION => ${String(data[0]?.[0])})`
-  await expectAnswer(at.url, [names, 'NAME', [['boosted_trees'], ['lightwood'], ['Mine'], ['other']]])
+  await expectAnswer(at.url, [names, 'NAME', [...own.map(([name]) => [name]), ['Mine'], ['other']]])
 })

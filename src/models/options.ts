@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import type { Json, JsonObject } from '../../events/common.js'
+import { wrong } from '../errors.js'
+import { nearest } from './nearest.js'
+
+/** What USING may say to an engine: by each option's name its values, whose description says what is expected. */
+export type OptionsSchema = z.ZodObject<Record<string, z.ZodType>>
+
+const option = <Schema extends z.ZodType>(schema: Schema, expected: string) => schema.optional().describe(expected)
+
+/** What a user says: values by the options' names. */
+export type Said = Readonly<Record<string, Json | undefined>>
+
+/** The options of engines that learn from tables. */
+export const tableOptions = z.strictObject({
+  confidence: option(z.number().min(0.001).max(0.999), 'a number between 0.001 and 0.999'),
+})
+
+/** The options of the engine that looks at no column. */
+export const constantOptions = tableOptions.pick({ confidence: true }).strict()
+
+const shown = (value: Json): string => {
+  const text = JSON.stringify(value)
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}
+
+const namesOf = (schema: OptionsSchema): string[] => Object.keys(schema.shape)
+
+/**
+ * The options of an engine as it uses them. A `wrong_arguments` problem names the option that it does not have, or whose
+ * value it cannot use, and what it expects.
+ *
+ * @example readOptions('auto', tableOptions, { confidence: 0.8 }).confidence // .8
+ */
+export const readOptions = <Schema extends OptionsSchema>(engine: string, schema: Schema, said: Said): z.output<Schema> => {
+  const names = namesOf(schema)
+  // Null says nothing, as it does in every other setting.
+  const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null && value !== undefined))
+  const unknown = Object.keys(given).find((name) => !names.includes(name))
+  if (unknown !== undefined)
+    throw wrong(
+      `"${unknown}" is not an option of the engine ${engine}`,
+      `Did you mean ${nearest(unknown, names)}? Its options: ${names.join(', ')}.`,
+    )
+  const read = schema.safeParse(given)
+  if (read.success) return read.data
+  const name = String(read.error.issues[0]?.path[0])
+  throw wrong(`"${name}" is ${shown(given[name] ?? null)}, expected ${schema.shape[name]?.description ?? 'another value'}`)
+}
+
+/** What of the options of an earlier version an engine can use: another engine may have been meant by the rest. */
+export const usableOptions = (schema: OptionsSchema, said: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(said).filter(([name, value]) => Object.hasOwn(schema.shape, name) && schema.shape[name]?.safeParse(value).success),
+  )
