@@ -73,6 +73,12 @@ const ourServer: Server = { name: 'service', file: 'src/cli/main.js', args: ['se
 /** The service as it is. */
 export const service: Start = () => startAnew(ourServer)
 
+/** The service with settings of its own. */
+export const serviceWith =
+  (environment: Record<string, string>): Start =>
+  () =>
+    startAnew({ ...ourServer, environment })
+
 /** The service on a directory that was made before, and stays. */
 export const serviceOn = (directory: string): Promise<Target> => startOn(directory, ourServer)
 
@@ -102,8 +108,17 @@ export const compare = async (
     bare,
     prepare,
     load,
+    finish,
     rounds = 5,
-  }: { ours: Start; bare: Start; prepare: (target: Target) => Promise<void>; load: Load; rounds?: number },
+  }: {
+    ours: Start
+    bare: Start
+    prepare: (target: Target) => Promise<void>
+    load: Load
+    /** Called before a server is stopped. */
+    finish?: (target: Target) => Promise<void>
+    rounds?: number
+  },
 ): Promise<void> => {
   const figures: Record<'ours' | 'bare', Figures[]> = { ours: [], bare: [] }
   for (let round = 0; round < rounds; round++)
@@ -115,6 +130,7 @@ export const compare = async (
         const measured = await run(target, load)
         if (measured.failed > 0) throw new Error(`${name}: ${measured.failed} requests to ${side} failed`)
         figures[side].push(measured)
+        await finish?.(target)
       } finally {
         await target.stop()
       }

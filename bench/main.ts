@@ -19,7 +19,17 @@ const benches: Record<string, () => Promise<void>> = {
 /** Benches that go by one name, too. */
 const groups: Record<string, readonly string[]> = { sql: ['large', 'small', 'join'], audit: ['verify', 'proof', 'deliver'] }
 
-const wanted = process.argv.length > 2 ? process.argv.slice(2).flatMap((name) => groups[name] ?? [name]) : Object.keys(benches)
+/** Benches of tables that are not part of this repository: what follows their name is the folder of the tables. */
+const ofTables: Record<string, (...given: readonly string[]) => Promise<void>> = {
+  accuracy: async (...given) => (await import('./accuracy.js')).accuracy(...given),
+  model: async (...given) => (await import('./model.js')).model(...given),
+}
+
+const [first, ...rest] = process.argv.slice(2)
+const ofTable = first === undefined ? undefined : ofTables[first]
+await ofTable?.(...rest)
+const given = first === undefined ? Object.keys(benches) : [first, ...rest].flatMap((name) => groups[name] ?? [name])
+const wanted = ofTable ? [] : given
 for (const name of wanted) {
   const bench = benches[name]
   if (!bench) throw new Error(`there is no bench ${name}: ${Object.keys(benches).join(', ')}`)

@@ -4,18 +4,18 @@ import { dirname, join } from 'node:path'
 import { compare, sameAnswer, send, serverOf, service, trainModel, upload, type Target } from './harness.js'
 import { makeDirectory, removeDirectory } from './processes.js'
 
-const path = '/api/projects/mindsdb/models/mpg/predict'
-const row = { Cylinders: 4, Displacement: 120, Horsepower: 88, Weight_in_lbs: 2400, Acceleration: 16, Origin: 'Japan' }
+export const path = '/api/projects/mindsdb/models/mpg/predict'
+export const row = { Cylinders: 4, Displacement: 120, Horsepower: 88, Weight_in_lbs: 2400, Acceleration: 16, Origin: 'Japan' }
 const cars = join(dirname(createRequire(import.meta.url).resolve('vega-datasets')), '..', 'data', 'cars.json')
 
-const train = async (target: Target) => {
+export const train = async (target: Target) => {
   await upload(target, 'cars', 'cars.json', readFileSync(cars, 'utf8'))
   const query = 'CREATE MODEL mindsdb.mpg FROM files (SELECT * EXCLUDE (Name, Year) FROM cars) PREDICT Miles_per_Gallon USING seed = 7'
   await trainModel(target, 'mpg', query)
 }
 
 /** The artefact that a service trained: the blob that is neither the file nor the matrix begins with the engine's magic. */
-const artefactIn = (directory: string): string => {
+export const artefactIn = (directory: string): string => {
   const blobs = readdirSync(join(directory, 'blobs')).map((name) => join(directory, 'blobs', name))
   const found = blobs.filter((file) => statSync(file).isFile() && readFileSync(file).subarray(0, 7).toString() === 'MLBOOST')
   if (found[0] === undefined) throw new Error('no artefact was found')

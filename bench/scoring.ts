@@ -31,7 +31,7 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
 }
 
 /** How long other SELECTs take, one after another, while `busy` is under way. */
-const beside = async (target: Target, busy: Promise<unknown>): Promise<number[]> => {
+export const beside = async (target: Target, busy: Promise<unknown>): Promise<number[]> => {
   const took: number[] = []
   let over = false
   const ended = busy.finally(() => (over = true))
@@ -44,7 +44,7 @@ const beside = async (target: Target, busy: Promise<unknown>): Promise<number[]>
   return took
 }
 
-const line = (label: string, took: readonly number[]) =>
+export const printLatency = (label: string, took: readonly number[]) =>
   console.log(
     `  ${label}  p50 ${quantile(took, 0.5).toFixed(1)} ms   p99 ${quantile(took, 0.99).toFixed(1)} ms   longest ${Math.max(...took).toFixed(1)} ms   of ${took.length}`,
   )
@@ -64,8 +64,8 @@ export const scoring = async (): Promise<void> => {
       seconds.push((performance.now() - from) / 1000)
     }
     console.log(`scoring: ${(rows / quantile(seconds, 0.5) / 1000).toFixed(0)} thousand rows/s in a JOIN over ${rows} rows`)
-    line('SELECT alone     ', idle)
-    line('SELECT beside it ', during)
+    printLatency('SELECT alone     ', idle)
+    printLatency('SELECT beside it ', during)
   } finally {
     await target.stop()
   }

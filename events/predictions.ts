@@ -16,10 +16,28 @@ export type PredictionsServed = {
   read_at: number
 }
 
-export type PredictionsEvent = Event<'PredictionsServed', PredictionsServed>
+/**
+ * What became true of predicted rows, as somebody reported it later. The truths are a payload: they can be personal data as
+ * the rows themselves. Which rows they are about stands here, so that an erasure of those finds them.
+ */
+export type OutcomesReported = {
+  model: StreamId
+  rows: number
+  /** By the event that kept the predictions: of which version and request they are, and the rows in that request. */
+  predictions: { position: number; version: number; request: string; rows: number[] }[]
+  payload: string
+}
+
+export type PredictionsEvent = Event<'PredictionsServed', PredictionsServed> | Event<'OutcomesReported', OutcomesReported>
 
 /** One kept row of a payload, which is a JSON array of these. `output` has the keys value, confidence, min, max. */
 export type PredictionRow = { request: string; row: number; input: object; output: object }
+
+/**
+ * One truth of a payload, which is a JSON array of these in the order of the event's rows. Of a class, `probability` is what
+ * the model had given it; null where that is not known, and for numbers.
+ */
+export type OutcomeRow = { position: number; request: string; row: number; truth: string | number | boolean; probability: number | null }
 
 export const predictionsSchemas: SchemasOf<PredictionsEvent> = {
   PredictionsServed: z
@@ -33,6 +51,23 @@ export const predictionsSchemas: SchemasOf<PredictionsEvent> = {
       read_at: z.int().nonnegative(),
     })
     .describe('A version of a model answered; the rows are a payload that can be erased, or were only counted.'),
+  OutcomesReported: z
+    .strictObject({
+      model: streamId,
+      rows: z.int().positive(),
+      predictions: z.array(
+        z.strictObject({
+          position: z.int().positive(),
+          version: z.int().positive(),
+          request: text,
+          rows: z.array(z.int().nonnegative()),
+        }),
+      ),
+      payload: sha256,
+    })
+    .describe(
+      'What became true of predicted rows was reported; the truths are a payload that can be erased. A later report of a row counts.',
+    ),
 }
 
 /** Predictions have a stream of their own beside the model's, so that answering never changes the model's version. */

@@ -37,10 +37,13 @@ export const erasedPayloadsOf = (type: string, data: JsonObject): ErasedPayload[
 /** Hashes of the blobs that an erasure took away. An event after it may name the same content again: then it is there again. */
 export const erasedBlobsOf = (type: string, data: JsonObject): string[] => (type === 'DataErased' ? textsIn(data['blobs']) : [])
 
+/** Whether an event keeps rows in a payload: predictions that were answered, or what became true of them. */
+export const keepsRows = (type: string): boolean => type === 'PredictionsServed' || type === 'OutcomesReported'
+
 /** Hashes of the payloads that an event names: its secrets, its recorded rows, and what an erasure put in the place of another. */
 export const payloadsOf = (type: string, data: JsonObject): string[] => {
   if (type === 'DataErased') return erasedPayloadsOf(type, data).flatMap(({ replacement }) => replacement ?? [])
-  if (type === 'PredictionsServed') return typeof data['payload'] === 'string' ? [data['payload']] : []
+  if (keepsRows(type)) return typeof data['payload'] === 'string' ? [data['payload']] : []
   return secretsOf(data)
 }
 

@@ -1,7 +1,9 @@
+import { erasures } from './erasures.js'
 import { events } from './events.js'
 import { jobRuns } from './job-runs.js'
 import { models, modelVersions } from './models.js'
-import { erasures, predictions } from './predictions.js'
+import { outcomes } from './outcomes.js'
+import { predictions } from './predictions.js'
 import type { Projection } from './projection.js'
 import { agents, chatbots, configs, databases, engines, files, jobs, projects, skills, views } from './resources.js'
 
@@ -20,6 +22,7 @@ export const projections: readonly Projection[] = [
   models,
   modelVersions,
   predictions,
+  outcomes,
   erasures,
   jobs,
   jobRuns,

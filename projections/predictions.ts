@@ -1,14 +1,14 @@
 import type { Projection } from './projection.js'
 
 /** The events of some source that served predictions, with what a payload's rows need. */
-const servedFrom = (source: string): string => `CREATE OR REPLACE TEMP TABLE predictions_served AS
+export const servedFrom = (source: string): string => `CREATE OR REPLACE TEMP TABLE predictions_served AS
     SELECT position, recorded_at, actor, source, request, data->>'$.model' AS model, (data->>'$.version')::INTEGER AS version,
       (data->>'$.rows')::BIGINT AS rows, data->>'$.statement' AS statement, (data->>'$.read_at')::BIGINT AS read_at,
       data->>'$.payload' AS payload, from_json(data->'$.requests', '[{"request":"VARCHAR","rows":"BIGINT"}]') AS requests
     FROM ${source} WHERE type = 'PredictionsServed'`
 
 /** One row for each row that those events kept. */
-const keepRows: readonly string[] = [
+export const keepRows: readonly string[] = [
   `CREATE OR REPLACE TEMP TABLE predictions_kept AS
     SELECT s.*, CASE WHEN json_valid(p.body) AND json_array_length(p.body) = s.rows THEN p.body END AS body
     FROM predictions_served AS s LEFT JOIN batch_payloads AS p ON p.hash = s.payload WHERE s.payload IS NOT NULL`,
@@ -46,34 +46,6 @@ export const predictions: Projection = {
     servedFrom('batch'),
     `INSERT INTO ledger.prediction_receipts
     SELECT position, recorded_at, actor, source, request, model, version, rows, statement, read_at, payload FROM predictions_served`,
-    ...keepRows,
-  ],
-}
-
-/**
- * Erased payloads: the rows that stood in them are made again from what can be read now, exactly as a replay from the first
- * event makes them, which finds the payload erased before it comes to the erasure. Applied after `events` and `predictions`.
- */
-export const erasures: Projection = {
-  name: 'erasures',
-  handles: ['DataErased'],
-  tables: `
-    CREATE TABLE ledger.erasures (
-      position BIGINT NOT NULL, recorded_at TIMESTAMP NOT NULL, actor VARCHAR NOT NULL, source VARCHAR NOT NULL, request VARCHAR,
-      what VARCHAR NOT NULL, subject VARCHAR NOT NULL, reason VARCHAR, payloads VARCHAR[] NOT NULL, blobs VARCHAR[] NOT NULL
-    )`,
-  apply: [
-    `INSERT INTO ledger.erasures
-    SELECT position, recorded_at, actor, source, request, data->>'$.what', data->>'$.subject', data->>'$.reason',
-      data->>'$.payloads[*].hash', data->>'$.blobs[*]'
-    FROM batch WHERE type = 'DataErased'`,
-    servedFrom(`(
-      SELECT * FROM ledger.events WHERE position IN (
-        SELECT position FROM ledger.prediction_receipts
-        WHERE payload IN (SELECT unnest(data->>'$.payloads[*].hash') FROM batch WHERE type = 'DataErased')
-      )
-    )`),
-    `DELETE FROM ledger.predictions WHERE position IN (SELECT position FROM predictions_served)`,
     ...keepRows,
   ],
 }

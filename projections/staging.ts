@@ -2,7 +2,7 @@ import type { DuckDBAppender, DuckDBConnection } from '@duckdb/node-api'
 import { catalogue, currentSchema, upcast } from '../events/catalogue.js'
 import { parseEnvelope, renderEnvelope, type Envelope } from '../events/envelope.js'
 import { readKind } from '../events/header.js'
-import { erasedPayloadsOf, payloadsOf } from '../events/references.js'
+import { erasedPayloadsOf, keepsRows, payloadsOf } from '../events/references.js'
 import { ProjectionError } from './problem.js'
 
 /** One event as the log holds it. */
@@ -51,9 +51,9 @@ const inTodaysSchema = (event: StoredEvent): string => {
 /** A stored event, its text in today's schema, and the hashes of the payloads that its projection reads. */
 export type PreparedEvent = { position: number; type: string; stored: string; text: string; payloads: readonly string[] }
 
-/** The payloads that rows are made of: those that an event served, or that an erasure took something out of. */
+/** The payloads that rows are made of: those that an event kept, or that an erasure took something out of. */
 const projectedPayloads = (event: StoredEvent, type: string): string[] => {
-  if (type === 'PredictionsServed') return payloadsOf(type, parsed(event).data)
+  if (keepsRows(type)) return payloadsOf(type, parsed(event).data)
   return type === 'DataErased' ? erasedPayloadsOf(type, parsed(event).data).map(({ hash }) => hash) : []
 }
 

@@ -24,6 +24,7 @@ import { historyRoutes } from './http/history.js'
 import { jobRoutes } from './http/jobs.js'
 import { modelRoutes } from './http/models.js'
 import { observeRoutes } from './http/observe.js'
+import { outcomeRoutes } from './http/outcomes.js'
 import { predictRoutes } from './http/predict.js'
 import { exportRoutes } from './http/export.js'
 import { proofRoutes } from './http/proofs.js'
@@ -45,7 +46,9 @@ import { limits } from './limits.js'
 import type { DataPaths } from './log/data-directory.js'
 import type { EventFeed } from './log/event-feed.js'
 import { Histories } from './log/history.js'
+import { OutcomeReporter } from './models/outcomes/report.js'
 import { ModelStore } from './models/model-store.js'
+import type { ProgressOf } from './models/progress.js'
 import type { PredictionRecorder } from './models/recorder.js'
 import type { TrainingService } from './models/training-service.js'
 import { keptDiskUse } from './observe/disk-use.js'
@@ -89,8 +92,9 @@ export const appOf = (parts: Parts): Express => {
     disk,
     streams: () => streams.clients,
   })
-  const records = new Records(log, version)
-  const reading = readingOf({ log, past: sql.reader, version })
+  const progressOf: ProgressOf = (model, ofVersion) => trainings.progressOf(model, ofVersion)
+  const records = new Records(log, version, progressOf)
+  const reading = readingOf({ log, past: sql.reader, version, progressOf })
   const { turns } = feed.slices
   const histories = new Histories(log, turns)
   const sessions = config.auth && new Sessions(config.auth)
@@ -102,6 +106,7 @@ export const appOf = (parts: Parts): Express => {
     sqlStopped: () => analytics.status().stopped,
     isTraining: () => trainings.isTraining,
   }
+  const store = new ModelStore(blobs)
   const checkView: CheckView = (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })
   const routes = [
     ...projectRoutes(ledger, reading, config.defaultProject),
@@ -109,8 +114,9 @@ export const appOf = (parts: Parts): Express => {
     ...agentRoutes(ledger, records, reading),
     ...chatbotRoutes(ledger, records, reading),
     ...modelRoutes({ ledger, records, sql, reading }),
+    ...outcomeRoutes(ledger, new OutcomeReporter({ log, vault: ledger.vault, store, beside: (work) => parts.erasures.beside(work) })),
     ...predictRoutes({
-      ...{ ledger, store: new ModelStore(blobs), recorder, progressOf: (model, v) => trainings.progressOf(model, v) },
+      ...{ ledger, store, recorder, progressOf },
       onPredicted: (seconds) => metrics.predicted(seconds),
     }),
     ...viewRoutes(ledger, records, reading, checkView),

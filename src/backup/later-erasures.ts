@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parseEnvelope } from '../../events/envelope.js'
 import { logSchemas, logStream, type DataErased, type ErasedPayload } from '../../events/log.js'
 import { ConfigError } from '../config.js'
-import { withoutRequest } from '../erasure/recorded-rows.js'
+import { withoutRows, type RowPlace } from '../erasure/recorded-rows.js'
 import type { Blobs } from '../files/blobs.js'
 import type { Log, Origin } from '../log/log.js'
 import type { SealedPayload, Vault } from '../vault/vault.js'
@@ -52,7 +52,7 @@ class Applying {
   }
 
   /**
-   * What others had in a payload, of which one request's rows go, is sealed anew: the other log's replacement is not here.
+   * What others had in a payload, of which some rows go, is sealed anew: the other log's replacement is not here.
    * Gives null when nothing stays, and undefined when nothing goes.
    */
   async #replace(hash: string, replacement: string): Promise<string | null | undefined> {
@@ -63,11 +63,33 @@ class Applying {
 
   async #without(hash: string): Promise<SealedPayload | null | undefined> {
     const bytes = await this.target.log.payload(hash)
-    if (!bytes) throw new ConfigError(`rows of request ${this.later.subject} cannot be erased: the payload ${hash} cannot be read`)
-    const without = withoutRequest(bytes.toString(), this.later.subject)
+    if (!bytes)
+      throw new ConfigError(`rows of ${this.later.what} ${this.later.subject} cannot be erased: the payload ${hash} cannot be read`)
+    const without = withoutRows(bytes.toString(), await this.#leaving())
     if (!without) return undefined
     return without.stays === null ? null : this.target.vault.seal(Buffer.from(without.stays))
   }
+
+  /** Which rows an erasure takes out of a payload that others have rows in, too. */
+  async #leaving(): Promise<(row: RowPlace) => boolean> {
+    const { what, subject } = this.later
+    if (what === 'prediction') return ({ position }) => position === Number(subject)
+    if (what !== 'before') return ({ request }) => request === subject
+    const last = await lastBefore(this.target.log, subject)
+    return ({ position }) => position !== undefined && position <= last
+  }
+}
+
+/** The last position of what was recorded before a time; times never go back in a log. */
+const lastBefore = async (log: Log, time: string): Promise<number> => {
+  let [before, head] = [0, (await log.head()).position]
+  while (before < head) {
+    const middle = Math.ceil((before + head) / 2)
+    const [stored] = await log.readAll(middle - 1, 1)
+    if (stored && parseEnvelope(stored.text).recorded_at < time) before = middle
+    else head = middle - 1
+  }
+  return before
 }
 
 /**

@@ -3,8 +3,8 @@ import { unreachable, type JsonObject, type StreamId } from '../../events/common
 import type { Model, ModelEvent, ModelVersion, Recording, TrainingRequest, TrainingResult } from '../../events/model.js'
 import { conflict, notFound, Problem, wrong } from '../errors.js'
 import { recordedDatabase } from '../models/data-source.js'
-import { checkOptions, engineNamed, optionsTakenOver, unknownEngine, type Engine } from '../models/engine.js'
-import { baseVersionKey } from '../models/fine-tuning.js'
+import { checkOptions, engineNamed, lastingOptions, optionsTakenOver, unknownEngine, type Engine } from '../models/engine.js'
+import { baseVersionKey, optionsOf } from '../models/fine-tuning.js'
 import { importsFile, refuseToTrain } from '../models/onnx/about.js'
 import { byName, byStream, called, type FactsOf, type Found } from '../log/lookups.js'
 import { limits } from '../limits.js'
@@ -121,13 +121,14 @@ const keptEngine = (name: string, { engine }: Facts): string => {
 const engineBehind = (name: string, { engine }: Facts): Engine | undefined => engineNamed(name) ?? engineNamed(engine?.state.handler ?? '')
 
 /**
- * The options of a training: those that are said, whole, or else what the engine takes of those that the model had. What a name
+ * The options of a training: those that are said, whole (but for what the model is, unless it is made anew), or else what the
+ * engine takes of those that the model had. What a name
  * of the users' own stands for is not always read here; the training itself refuses what its engine does not take.
  */
-const optionsFor = (name: string, said: JsonObject | undefined, before: JsonObject, facts: Facts): JsonObject => {
+const optionsFor = (name: string, said: JsonObject | undefined, before: JsonObject, facts: Facts, anew = false): JsonObject => {
   const engine = engineBehind(name, facts)
   if (!said) return engine ? optionsTakenOver(engine, before) : before
-  const options = replacedParams(before, said)
+  const options = { ...(engine && !anew && lastingOptions(engine, before)), ...replacedParams(before, said) }
   if (engine) checkOptions(engine, options)
   return options
 }
@@ -148,7 +149,7 @@ const create = ({ model: name, request: asked, recording, unlessExists, orReplac
   const { project, model, view } = facts
   if (model && unlessExists) return []
   const request = asKept(asked, facts)
-  if (model && orReplace) return [...retrain(model.state, request, facts), ...recorded(recording, model.state)]
+  if (model && orReplace) return [...retrain(model.state, request, facts, true), ...recorded(recording, model.state)]
   if (model) throw conflict('model', name)
   if (view) throw new Problem('already_exists', 'Name conflict', `${name} is the name of a view in this project`)
   refuseTableName(name)
@@ -163,10 +164,12 @@ const create = ({ model: name, request: asked, recording, unlessExists, orReplac
 
 const isFinetuned = ({ using }: ModelVersion): boolean => using[baseVersionKey] !== undefined
 
-/** The options that somebody gave, without what we note among them. */
-const optionsOf = ({ using: { [baseVersionKey]: _, ...options } }: ModelVersion): JsonObject => options
-
-const retrain = (model: Model, changes: Partial<Request> & Pick<Request, 'seed' | 'activate'>, facts: Facts): ModelEvent[] => {
+const retrain = (
+  model: Model,
+  changes: Partial<Request> & Pick<Request, 'seed' | 'activate'>,
+  facts: Facts,
+  anew = false,
+): ModelEvent[] => {
   const last = model.versions.at(-1)
   if (!last) throw notFound('model', model.name)
   // The query of a fine-tuned version gives its new rows only.
@@ -181,7 +184,7 @@ const retrain = (model: Model, changes: Partial<Request> & Pick<Request, 'seed' 
   checkRoom(model)
   const request = { engine, target, database, query, tag, ...changes }
   checkSource(request)
-  const using = optionsFor(request.engine, changes.using, optionsOf(last), facts)
+  const using = optionsFor(request.engine, changes.using, optionsOf(last.using), facts, anew)
   return [{ type: 'ModelTrainingRequested', data: { ...request, using, version: model.latest + 1 } }]
 }
 
@@ -208,7 +211,7 @@ const finetune = (model: Model, version: number | null, request: Refinement, fac
     throw wrong(`${model.name} was imported: there are no rows that it could go on from`, 'Train it elsewhere, and import the new file.')
   checkRoom(model)
   const { engine, target, tag } = base
-  const using = { ...optionsFor(engine, request.using, optionsOf(base), facts), [baseVersionKey]: base.version }
+  const using = { ...optionsFor(engine, request.using, optionsOf(base.using), facts), [baseVersionKey]: base.version }
   return [{ type: 'ModelTrainingRequested', data: { engine, target, tag, ...request, using, version: model.latest + 1 } }]
 }
 

@@ -12,6 +12,7 @@ import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
 import { planOlderRows, planPrediction, planRequest } from './predictions.js'
 import type { ErasureRequest, Subject } from './request.js'
 import { addOldSecrets, planSecrets } from './secrets.js'
+import { SideBySide } from './side-by-side.js'
 import { removeErasedBlobs } from './unfinished.js'
 
 /** What came of an erasure. */
@@ -51,6 +52,8 @@ type Share = { payloads: PlannedPayload[]; blobs: string[] }
  * @example await erasures.erase({ subject: { what: 'request', of: id }, reason: 'Article 17', shared: false, dryRun: false }, origin)
  */
 export class Erasures {
+  /** Nothing may be said of rows between the plan that takes them and the event. */
+  readonly #rows = new SideBySide()
   /** One at a time: each decides on what the one before left. */
   #last: Promise<unknown> = Promise.resolve()
   /** Up to here all rows have been erased by age. */
@@ -63,23 +66,33 @@ export class Erasures {
 
   /** @throws Problem when there is no such thing, or something else names its bytes, too */
   erase(request: ErasureRequest, origin: Origin): Promise<Erased> {
-    return this.#inTurn(async () => {
+    const makePlan = async () => {
       const plan = await this.#plan(request.subject)
       if (plan.sharedWith.length > 0 && !request.shared && !request.dryRun) throw sharedContent(plan)
-      return this.#carryOut(plan, request, origin)
-    })
+      return plan
+    }
+    return this.#inTurn(() => this.#carryOut(makePlan, request, origin))
   }
 
   /** Erases the rows of predictions that are older than a time. */
   eraseOlderRows(time: Date, origin: Origin): Promise<Erased> {
     return this.#inTurn(async () => {
       const subject = instant(time.getTime())
-      const { payloads, to } = await planOlderRows(this.options.log, subject, this.#olderThan)
-      const plan = { ...emptyPlan('before', subject), payloads }
-      const erased = await this.#carryOut(plan, { reason: 'PREDICTION_RETENTION', dryRun: false }, origin)
-      this.#olderThan = to
+      let olderThan = this.#olderThan
+      const makePlan = async () => {
+        const { payloads, to } = await planOlderRows(this.options.log, subject, olderThan)
+        olderThan = to
+        return { ...emptyPlan('before', subject), payloads }
+      }
+      const erased = await this.#carryOut(makePlan, { reason: 'PREDICTION_RETENTION', dryRun: false }, origin)
+      this.#olderThan = olderThan
       return erased
     })
+  }
+
+  /** Does work that refers to recorded rows: while it lasts none of them are erased. */
+  beside<T>(work: () => Promise<T>): Promise<T> {
+    return this.#rows.beside(work)
   }
 
   /**
@@ -125,13 +138,19 @@ export class Erasures {
     }
   }
 
-  async #carryOut(plan: Plan, { reason, dryRun }: Pick<ErasureRequest, 'reason' | 'dryRun'>, origin: Origin): Promise<Erased> {
-    const positions: number[] = []
-    if (!dryRun) {
-      for (const share of sharesOf(plan)) positions.push(await this.#record(plan, share, reason, origin))
-      const last = positions.at(-1)
-      if (last !== undefined) await this.#finish(plan, last)
-    }
+  async #carryOut(
+    makePlan: () => Promise<Plan>,
+    { reason, dryRun }: Pick<ErasureRequest, 'reason' | 'dryRun'>,
+    origin: Origin,
+  ): Promise<Erased> {
+    const { plan, positions } = await this.#rows.alone(async () => {
+      const plan = await makePlan()
+      const positions: number[] = []
+      for (const share of dryRun ? [] : sharesOf(plan)) positions.push(await this.#record(plan, share, reason, origin))
+      return { plan, positions }
+    })
+    const last = positions.at(-1)
+    if (last !== undefined) await this.#finish(plan, last)
     return {
       what: plan.what,
       subject: plan.subject,

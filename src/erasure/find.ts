@@ -1,14 +1,15 @@
+import type { Envelope } from '../../events/envelope.js'
 import { logStream } from '../../events/log.js'
-import { erasedBlobsOf } from '../../events/references.js'
+import { erasedBlobsOf, erasedPayloadsOf } from '../../events/references.js'
 import type { Log } from '../log/log.js'
 import { streamEvents } from '../log/walk.js'
 
-/** The erasure that took a blob away. */
-type BlobErasure = { position: number; at: string; reason: string | null }
+/** The erasure that took something away. */
+type Erasure = { position: number; at: string; reason: string | null }
 
-/** The last erasure of a blob; undefined when none took it. The log's own stream is short. */
-export const erasureOfBlob = async (log: Pick<Log, 'readStream'>, hash: string): Promise<BlobErasure | undefined> => {
-  const event = (await streamEvents(log, logStream)).findLast(({ type, data }) => erasedBlobsOf(type, data).includes(hash))
+/** The log's own stream is short. */
+const lastErasure = async (log: Pick<Log, 'readStream'>, takes: (event: Envelope) => boolean): Promise<Erasure | undefined> => {
+  const event = (await streamEvents(log, logStream)).findLast(takes)
   return (
     event && {
       position: event.position,
@@ -17,3 +18,11 @@ export const erasureOfBlob = async (log: Pick<Log, 'readStream'>, hash: string):
     }
   )
 }
+
+/** The last erasure of a blob; undefined when none took it. */
+export const erasureOfBlob = (log: Pick<Log, 'readStream'>, hash: string): Promise<Erasure | undefined> =>
+  lastErasure(log, ({ type, data }) => erasedBlobsOf(type, data).includes(hash))
+
+/** The last erasure that took rows out of a payload; undefined when none did. */
+export const erasureOfPayload = (log: Pick<Log, 'readStream'>, hash: string): Promise<Erasure | undefined> =>
+  lastErasure(log, ({ type, data }) => erasedPayloadsOf(type, data).some((erased) => erased.hash === hash))

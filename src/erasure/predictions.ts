@@ -1,16 +1,29 @@
 import { z } from 'zod'
 import { parseEnvelope, type Envelope } from '../../events/envelope.js'
-import { payloadsOf } from '../../events/references.js'
+import { keepsRows, payloadsOf } from '../../events/references.js'
 import { Problem } from '../errors.js'
 import type { Log } from '../log/log.js'
+import { eventsWith, streamEventsWith } from '../log/walk.js'
 import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
-import { withoutRequest } from './recorded-rows.js'
-import { eventsWith } from '../log/walk.js'
+import { withoutRows, type RowPlace } from './recorded-rows.js'
 
-type Reading = Pick<Log, 'readAll' | 'payload' | 'payloadState'>
+type Reading = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState'>
 
-const served = '"type":"PredictionsServed"'
-const dataOf = z.object({ rows: z.number(), requests: z.array(z.object({ request: z.string(), rows: z.number() })) })
+const outcomes = '"type":"OutcomesReported"'
+const keeping = (text: string): boolean => text.includes('"type":"PredictionsServed"') || text.includes(outcomes)
+
+const count = z.number()
+const dataOf = z.object({
+  rows: count,
+  requests: z.array(z.object({ request: z.string(), rows: count })).default([]),
+  predictions: z.array(z.object({ position: count, request: z.string() })).default([]),
+})
+
+/** How many rows an event kept, and of what: rows of requests, or truths of rows that were predicted before. */
+const keptBy = ({ data }: Envelope): { rows: number; places: RowPlace[] } => {
+  const { rows, requests, predictions } = dataOf.parse(data)
+  return { rows, places: [...requests, ...predictions] }
+}
 
 /** All of a payload; undefined when it is erased. */
 const whole = async (log: Reading, hash: string, rows: number): Promise<PlannedPayload | undefined> => {
@@ -26,46 +39,58 @@ const unreadable = (position: number) =>
     hint: 'Rows of one request cannot be told from its neighbours’. Erase the whole event: {"prediction": position}.',
   })
 
-/** Those rows of a payload that one request has in it; undefined when they are erased. */
-const part = async (log: Reading, { position, data }: Envelope, hash: string, request: string): Promise<PlannedPayload | undefined> => {
-  const { rows, requests } = dataOf.parse(data)
+type Leaves = (row: RowPlace) => boolean
+
+/** Those rows of a payload that go; undefined when they are erased. */
+const part = async (log: Reading, event: Envelope, hash: string, leaves: Leaves): Promise<PlannedPayload | undefined> => {
+  const { rows, places } = keptBy(event)
   const all = await whole(log, hash, rows)
-  if (!all || requests.every((one) => one.request === request)) return all
+  if (!all || places.every(leaves)) return all
   const bytes = await log.payload(hash)
-  if (!bytes) throw unreadable(position)
-  const without = withoutRequest(bytes.toString(), request)
+  if (!bytes) throw unreadable(event.position)
+  const without = withoutRows(bytes.toString(), leaves)
   return without && { ...all, stays: without.stays, rows: without.goes }
 }
 
-const add = (plan: Plan, planned: PlannedPayload | undefined): void => {
-  if (planned) plan.payloads.push(planned)
-  else plan.already++
+const everything: Leaves = () => true
+
+type Taken = Pick<Plan, 'payloads' | 'already'>
+
+/** Plans the rows of an event that go, if it has any. Says whether it ever had. */
+const take = async (log: Reading, event: Envelope, leaves: Leaves, into: Taken): Promise<boolean> => {
+  if (!keepsRows(event.type) || (leaves !== everything && !keptBy(event).places.some(leaves))) return false
+  const hashes = payloadsOf(event.type, event.data)
+  for (const hash of hashes) {
+    const planned = await part(log, event, hash, leaves)
+    if (planned) into.payloads.push(planned)
+    else into.already++
+  }
+  return hashes.length > 0
 }
 
-/** The rows that the event at a position kept, of all its requests. */
+/** The rows that the event at a position kept, of all its requests, and the truths that were reported of them. */
 export const planPrediction = async (log: Reading, position: number): Promise<Plan> => {
   const plan = emptyPlan('prediction', String(position))
   const [stored] = await log.readAll(position - 1, 1)
   const event = stored && parseEnvelope(stored.text)
-  const [hash] = event?.type === 'PredictionsServed' ? payloadsOf(event.type, event.data) : []
-  if (!event || hash === undefined)
+  if (!event || !(await take(log, event, everything, plan)))
     throw new Problem('not_found', 'Prediction not found', `the event at position ${position} kept no rows of predictions`, {
       hint: 'SELECT position, request FROM log.predictions lists those that did.',
     })
-  add(plan, await whole(log, hash, dataOf.parse(event.data).rows))
+  for await (const later of streamEventsWith(log, event.stream, event.version, (text) => text.includes(outcomes)))
+    await take(log, later, (row) => row.position === position, plan)
   return plan
 }
 
-/** The rows of one request, in whatever events. */
+/** The rows of one request and the truths of them, in whatever events, and the truths that the request reported. */
 export const planRequest = async (log: Reading, request: string): Promise<Plan> => {
   const plan = emptyPlan('request', request)
-  const quoted = `"request":${JSON.stringify(request)},"rows":`
+  const quoted = `"request":${JSON.stringify(request)},`
   let found = false
-  for await (const event of eventsWith(log, 0, (text) => text.includes(quoted) && text.includes(served)))
-    for (const hash of payloadsOf(event.type, event.data)) {
-      found = true
-      add(plan, await part(log, event, hash, request))
-    }
+  for await (const event of eventsWith(log, 0, (text) => text.includes(quoted) && keeping(text))) {
+    const isReport = event.type === 'OutcomesReported' && event.request === request
+    found = (await take(log, event, isReport ? everything : (row) => row.request === request, plan)) || found
+  }
   if (!found)
     throw new Problem('not_found', 'Request not found', `no rows of a request ${request} were kept`, {
       hint: 'SELECT DISTINCT request FROM log.predictions lists those of which there are.',
@@ -73,22 +98,19 @@ export const planRequest = async (log: Reading, request: string): Promise<Plan> 
   return plan
 }
 
-/** All rows that were recorded before a time, in events after a position. Gives also the last event before the time. */
-export const planOlderRows = async (
-  log: Reading,
-  time: string,
-  after: number,
-): Promise<{ payloads: PlannedPayload[]; to: number; already: number }> => {
+/**
+ * All rows that were recorded before a time, in events after a position, and the truths of them that were reported at any
+ * time. Gives also the last such event before the time.
+ */
+export const planOlderRows = async (log: Reading, time: string, after: number): Promise<Taken & { to: number }> => {
   const found = { payloads: [] as PlannedPayload[], to: after, already: 0 }
-  for await (const event of eventsWith(log, after, () => true)) {
-    if (event.recorded_at >= time) break
-    found.to = event.position
-    if (event.type !== 'PredictionsServed') continue
-    for (const hash of payloadsOf(event.type, event.data)) {
-      const planned = await whole(log, hash, dataOf.parse(event.data).rows)
-      if (planned) found.payloads.push(planned)
-      else found.already++
-    }
+  for await (const event of eventsWith(log, after, keeping)) {
+    if (!keepsRows(event.type)) continue
+    const isOlder = event.recorded_at < time
+    // Of what was erased before no truth can be reported.
+    if (!isOlder && found.to === after) break
+    if (isOlder) found.to = event.position
+    await take(log, event, isOlder ? everything : ({ position }) => position !== undefined && position <= found.to, found)
   }
   return found
 }

@@ -8,8 +8,13 @@ const before = z.iso.datetime({ offset: true }).or(z.iso.date())
 
 /** The one thing that an erasure names. */
 const subjects = {
-  prediction: z.int().positive().describe('The position of an event PredictionsServed: all rows that it kept'),
-  request: text.min(1).describe('The id of a request (X-Request-Id): its own rows, whatever events they stand in'),
+  prediction: z
+    .int()
+    .positive()
+    .describe(
+      'The position of an event PredictionsServed: all rows that it kept, and the truths of them; or of OutcomesReported: its truths',
+    ),
+  request: text.min(1).describe('The id of a request (X-Request-Id): its own rows, whatever events they stand in, and the truths of them'),
   file: z
     .strictObject({
       name: text.min(1),
@@ -23,7 +28,9 @@ const subjects = {
   secrets: z
     .strictObject({ kind: z.enum(kinds as [Kind, ...Kind[]]), name: text.min(1), project: text.min(1).exactOptional() })
     .describe('Every secret that a resource ever had'),
-  before: before.describe('A time: rows of predictions that were recorded before it, and secrets from before it that no resource has now'),
+  before: before.describe(
+    'A time: rows of predictions that were recorded before it with their truths, and secrets from before it that no resource has now',
+  ),
 }
 
 const options = {

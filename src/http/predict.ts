@@ -1,3 +1,4 @@
+import type { Response } from 'express'
 import { z } from 'zod'
 import { isObject, unfitJson } from '../../events/common.js'
 import type { ModelVersion } from '../../events/model.js'
@@ -8,8 +9,10 @@ import type { Ledger } from '../commands/ledger.js'
 import type { Found, Log, Outcome } from '../log/log.js'
 import { answerAnyRows, type InputRow } from '../models/answer.js'
 import type { ModelStore } from '../models/model-store.js'
+import type { ProgressOf } from '../models/progress.js'
 import type { PredictionRecorder } from '../models/recorder.js'
 import { servedBy } from '../models/served-by.js'
+import { predictParams, readParams, versionAsked, type PredictParams } from './predict-params.js'
 import { sendUnkept } from './hold-back.js'
 import { executionOf, originOf } from './origin.js'
 import { param, type Route } from './route.js'
@@ -52,7 +55,7 @@ const rowsIn = (data: unknown): unknown[] => {
 }
 
 /** The rows of a predict request: the documented bare array, or `{"data": …, "params": {…}}` as clients send. */
-export const readPredictBody = (body: unknown): { rows: InputRow[]; params: Record<string, unknown> } => {
+export const readPredictBody = (body: unknown): { rows: InputRow[]; params: PredictParams } => {
   if (!Array.isArray(body) && !(isObject(body) && 'data' in body))
     throw new Problem('missing_parameter', 'Missing parameter', 'Must provide an array of rows, or {"data": [rows]}', {
       hint: 'Send [{"column": value, …}].',
@@ -66,7 +69,7 @@ export const readPredictBody = (body: unknown): { rows: InputRow[]; params: Reco
     const unfit = unfitJson(row)
     if (unfit) throw wrong(`row ${i}: ${unfit[0]} ${unfit[1]}`)
   })
-  return { rows: rows as InputRow[], params }
+  return { rows: rows as InputRow[], params: readParams(params) }
 }
 
 const rowsSchema = z.array(z.looseObject({})).describe('An object of columns for each row')
@@ -78,7 +81,7 @@ const textSchema = z.string().describe('The rows or the columns as JSON text')
 /** The forms that `readPredictBody` reads. */
 export const predictBody = z.union([
   rowsSchema,
-  z.object({ data: z.union([rowsSchema, columnsSchema, textSchema]), params: z.looseObject({}).nullish() }),
+  z.object({ data: z.union([rowsSchema, columnsSchema, textSchema]), params: predictParams.nullish() }),
 ])
 
 /** What a path may say of a model: `rent`, or one of its versions, `rent.2`. Whether a model has the whole text as its name is not known here. */
@@ -87,22 +90,23 @@ export const versionIn = (ref: string): { model: string; version: number | undef
   return { model, version: digits === undefined ? undefined : Number(digits) }
 }
 
-/** A model and the version that a path names: `rent`, `rent.2`; a whole name wins over a version. */
+/**
+ * A model and the version that a path names: `rent`, `rent.2`; a whole name wins over a version. `named` is the version's number
+ * where the path has one.
+ */
 export const modelNamed = async (
   { resources }: Pick<Log, 'resources'>,
   project: Found<'project'>,
   ref: string,
-): Promise<{ model: Found<'model'>; version: ModelVersion }> => {
+): Promise<{ model: Found<'model'>; version: ModelVersion; named: number | undefined }> => {
   const whole = await resources.one('model', ref, project)
-  const named = versionIn(ref)
-  const model = whole ?? (named.version === undefined ? undefined : await resources.one('model', named.model, project))
+  const inPath = versionIn(ref)
+  const model = whole ?? (inPath.version === undefined ? undefined : await resources.one('model', inPath.model, project))
   if (!model) throw notFound('model', ref)
+  const named = whole ? undefined : inPath.version
   const { active, latest } = model.state
-  return { model, version: versionOf(model.state, whole || named.version === undefined ? (active ?? latest) : named.version) }
+  return { model, version: versionOf(model.state, named ?? active ?? latest), named }
 }
-
-/** How far a training is, for those who ask too early. */
-export type ProgressOf = (stream: string, version: number) => { phase: string; done: number; total: number } | undefined
 
 const notReady = (name: string, { version, status, error }: ModelVersion, progress: ReturnType<ProgressOf>): Problem =>
   new Problem(
@@ -147,13 +151,16 @@ export const predictRoutes = ({ ledger, store, recorder, progressOf, onPredicted
         const repeated = await ledger.repeated(origin, execution)
         if (repeated && repeated.positions.length > 0) {
           sendUnkept(res)
+          res.setHeader(positionHeader, String(repeated.positions[0]))
           res.json(await answeredAgain(repeated, req.body))
           return
         }
         const project = await projectNamed(log, param(req, 'project'))
         const { position: readAt } = await log.head()
-        const { model, version } = await modelNamed(log, project, param(req, 'model'))
+        const called = await modelNamed(log, project, param(req, 'model'))
+        const { model } = called
         const { rows, params } = readPredictBody(req.body)
+        const version = versionAsked(called, params.version)
         if (!version.result) throw notReady(model.state.name, version, progressOf(model.stream, version.version))
         const predictor = await store.predictor(version.result.artefact)
         const began = performance.now()
@@ -173,17 +180,25 @@ export const predictRoutes = ({ ledger, store, recorder, progressOf, onPredicted
           const { idempotency } = ledger.keyed(origin, execution)
           if (idempotency) {
             const outcome = await recorder.servedOnce(served, idempotency)
-            res.locals['positions'] = outcome.positions
+            sayPosition(res, outcome.positions)
             if (outcome.repeated) {
               res.json(await answeredAgain(outcome, req.body))
               return
             }
-          } else res.locals['positions'] = [await recorder.served(served)]
+          } else sayPosition(res, [await recorder.served(served)])
         }
         res.json(answers)
       },
     },
   ]
+}
+
+const positionHeader = 'Mindledger-Position'
+
+/** Tells where an answer is recorded: outcomes are reported of a position. */
+const sayPosition = (res: Response, positions: readonly number[]): void => {
+  res.locals['positions'] = positions
+  res.setHeader(positionHeader, String(positions[0] ?? 0))
 }
 
 const outputOf = (answer: Record<string, unknown>, target: string) => ({

@@ -7,6 +7,7 @@ import { lastRecordedBy } from '../log/bisect.js'
 import type { Log, Resources } from '../log/log.js'
 import { logAt, logNow, type LogThen } from '../log/past.js'
 import { readEvent } from '../log/slices.js'
+import type { ProgressOf } from '../models/progress.js'
 import { readInstant } from '../times.js'
 import { Records } from './records.js'
 import { queryValue, type Route } from './route.js'
@@ -90,10 +91,10 @@ const unlessListed = (error: unknown): never => {
  * reading({ path: '/files', summary, answers, handle: async (req, res, { resources }) => res.json(await resources.list('file')) })
  */
 export const readingOf =
-  ({ log, past, version }: { log: Log; past: PastReader; version: string }): Reading =>
+  ({ log, past, version, progressOf }: { log: Log; past: PastReader; version: string; progressOf?: ProgressOf }): Reading =>
   ({ handle, ...read }) => {
-    const momentOf = (then: LogThen): Moment => ({ ...then, records: new Records(then, version) })
-    const now = momentOf(logNow(log))
+    const momentOf = (then: LogThen, progress?: ProgressOf): Moment => ({ ...then, records: new Records(then, version, progress) })
+    const now = momentOf(logNow(log), progressOf)
     return {
       ...read,
       method: 'get',

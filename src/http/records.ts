@@ -3,6 +3,7 @@ import type { Model, ModelVersion } from '../../events/model.js'
 import type { RunRecord } from '../jobs/history.js'
 import type { Found, Log } from '../log/log.js'
 import { databaseOf } from '../models/data-source.js'
+import type { ProgressOf } from '../models/progress.js'
 import { describeModelPlace, type Described, type ModelPlace } from '../sql/describe-model.js'
 import { maskSecrets } from '../vault/secrets.js'
 
@@ -14,6 +15,8 @@ export class Records {
   constructor(
     readonly moment: Pick<Log, 'resources'>,
     readonly version: string,
+    /** What is under way; of the past there is none. */
+    private readonly progressOf?: ProgressOf,
   ) {}
 
   async skill(skill: Found<'skill'>, project: Found<'project'>) {
@@ -153,11 +156,13 @@ export class Records {
 
   /** What describing a model answers, or an attribute of it. */
   described(place: ModelPlace): Described {
-    return describeModelPlace(place, this.version)
+    return describeModelPlace(place, this.version, this.progressOf)
   }
 
   /** What reading a model answers, for one of its versions. */
   async model(model: Found<'model'>, version: ModelVersion, project: Found<'project'>) {
+    // For a moment after its end a training is still known to be under way.
+    const progress = version.status === 'training' ? this.progressOf?.(model.stream, version.version) : undefined
     return {
       id: model.id,
       name: model.state.name,
@@ -166,7 +171,8 @@ export class Records {
       predict: version.target,
       status: version.status,
       problem_definition: problemDefinition(version),
-      current_phase: null,
+      current_phase: progress?.phase ?? null,
+      ...(progress && { progress }),
       accuracy: version.result?.accuracy ?? null,
       data_source: await databaseOf(this.moment.resources, version, project),
       update: 'up_to_date',

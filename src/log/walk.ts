@@ -24,6 +24,22 @@ export async function* eventsWith(
   }
 }
 
+/** The same of one stream, after a version. */
+export async function* streamEventsWith(
+  log: Pick<Log, 'readStream'>,
+  stream: string,
+  after: number,
+  wanted: (text: string) => boolean,
+): AsyncGenerator<Envelope, void, void> {
+  for (let version = after; ;) {
+    const slice = await log.readStream(stream, version, limits.eventSliceMaxEvents, limits.eventSliceMaxChars)
+    for (const { text } of slice) if (wanted(text)) yield parseEnvelope(text)
+    if (slice.length === 0) return
+    version += slice.length
+    await setImmediate()
+  }
+}
+
 /**
  * The events of one stream up to a version, in order, in slices as those of the log.
  *

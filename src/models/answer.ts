@@ -1,10 +1,12 @@
 import { wrong } from '../errors.js'
 import { limits } from '../limits.js'
+import { checkExplain, explainRow, type Explanation } from './explain.js'
 import { checkLevel } from './interval.js'
 import { outputs, type Predictor } from './predictor.js'
 import { isRemote, type AnyPredictor } from './remote.js'
+import { checkValue, readTruth } from './strict.js'
 import type { ClassLabel } from './task.js'
-import { readCell, readText } from './values.js'
+import type { ColumnDescriptor } from './values.js'
 
 export type InputRow = Readonly<Record<string, unknown>>
 export type AnswerRow = Record<string, unknown>
@@ -33,29 +35,43 @@ const readPrediction = ({ target, kind }: AnyPredictor, out: Float64Array, at: n
   return { value: classes[value]!, confidence, min: null, max: null, probabilities }
 }
 
+/** The columns of a row as they are sent, each with the model's own name. */
+type Names = ReadonlyMap<string, string>
+
 /** The truth in the target's type when the row has it, else `null`. */
-const truthOf = ({ target }: AnyPredictor, row: InputRow, names: ReadonlyMap<string, string>, rowIndex: number): ClassLabel | null => {
+const truthOf = ({ target }: AnyPredictor, row: InputRow, names: Names, rowIndex: number): ClassLabel | null => {
   const sent = [...names].find(([, name]) => name === target.name)?.[0]
   const value = sent === undefined ? null : row[sent]
   if (value === null || value === undefined) return null
-  const read = target.type === 'text' ? readText(value) : readCell(target.type, value)
-  if (read === undefined || read === null || Number.isNaN(read))
-    throw wrong(`Row ${rowIndex}, column "${target.name}": ${JSON.stringify(value)} is not usable as ${target.type}`)
-  return target.type === 'boolean' ? read === 1 : read
+  return readTruth(target.type, value, `Row ${rowIndex}, column "${target.name}"`)
 }
 
 const anomalyOf = ({ min, max }: Prediction, truth: ClassLabel | null): boolean | null =>
   min === null || max === null || typeof truth !== 'number' ? null : truth < min || truth > max
 
-const explain = (prediction: Prediction, classes: readonly ClassLabel[], truth: ClassLabel | null, anomaly: boolean | null): string => {
+const explain = (
+  prediction: Prediction,
+  classes: readonly ClassLabel[],
+  truth: ClassLabel | null,
+  anomaly: boolean | null,
+  contributions: Explanation | undefined,
+): string => {
   const { value, confidence, min, max, probabilities } = prediction
   const bounds = min === null ? {} : { confidence_lower_bound: min, confidence_upper_bound: max }
   const ofClasses = Object.fromEntries(classes.map((label, index) => [`probability_class_${label}`, probabilities[index]]))
-  return JSON.stringify({ predicted_value: value, confidence, anomaly, truth, ...bounds, ...ofClasses })
+  return JSON.stringify({
+    predicted_value: value,
+    confidence,
+    anomaly,
+    truth,
+    ...bounds,
+    ...ofClasses,
+    ...(contributions && { contributions }),
+  })
 }
 
 /** The input columns as they are answered: sent ones first in the order sent, then the model's others as `null`. */
-const echo = (predictor: AnyPredictor, row: InputRow, names: ReadonlyMap<string, string>): [string, unknown][] => {
+const echo = (predictor: AnyPredictor, row: InputRow, names: Names): [string, unknown][] => {
   const sent = [...names]
     .filter(([, name]) => name !== predictor.target.name)
     .map(([as, name]): [string, unknown] => [name, row[as] ?? null])
@@ -63,8 +79,9 @@ const echo = (predictor: AnyPredictor, row: InputRow, names: ReadonlyMap<string,
   return [...sent, ...predictor.inputs.filter(({ name }) => !there.has(name)).map(({ name }): [string, unknown] => [name, null])]
 }
 
-const answerRow = (predictor: AnyPredictor, row: InputRow, rowIndex: number, prediction: Prediction): AnswerRow => {
-  const names = new Map(Object.keys(row).map((sent) => [sent, predictor.nameOf(sent, rowIndex)]))
+type Row = { row: InputRow; rowIndex: number; names: Names }
+
+const answerRow = (predictor: AnyPredictor, { row, rowIndex, names }: Row, prediction: Prediction, explained?: Explanation): AnswerRow => {
   const truth = truthOf(predictor, row, names, rowIndex)
   const anomaly = anomalyOf(prediction, truth)
   const target = predictor.target.name
@@ -76,51 +93,89 @@ const answerRow = (predictor: AnyPredictor, row: InputRow, rowIndex: number, pre
     when_data: null,
     [`${target}_original`]: truth,
     [`${target}_confidence`]: prediction.confidence,
-    [`${target}_explain`]: explain(prediction, predictor.target.classes ?? [], truth, anomaly),
+    [`${target}_explain`]: explain(prediction, predictor.target.classes ?? [], truth, anomaly, explained),
     [`${target}_anomaly`]: anomaly,
     [`${target}_min`]: prediction.min,
     [`${target}_max`]: prediction.max,
   }
 }
 
-type Params = { confidence?: unknown }
+const columnsOf = new WeakMap<AnyPredictor, ReadonlyMap<string, ColumnDescriptor>>()
 
-/** The level that is asked for, when one is. */
-const levelIn = ({ confidence }: Params, rows: number): number | undefined => {
-  if (rows > limits.predictMaxRows) throw wrong(`${rows} rows were sent, at most ${limits.predictMaxRows} are predicted at once`)
-  return confidence === undefined || confidence === null ? undefined : checkLevel(confidence)
+/** The inputs of a model by name, made once. */
+const inputsByName = (predictor: AnyPredictor): ReadonlyMap<string, ColumnDescriptor> => {
+  const known = columnsOf.get(predictor)
+  if (known) return known
+  const made = new Map(predictor.inputs.map((input) => [input.name, input]))
+  columnsOf.set(predictor, made)
+  return made
 }
 
-const answersOf = (predictor: AnyPredictor, rows: readonly InputRow[], out: Float64Array): AnswerRow[] =>
-  rows.map((row, rowIndex) => answerRow(predictor, row, rowIndex, readPrediction(predictor, out, rowIndex * predictor.outputWidth)))
+/** Looks at a row before it is encoded. @throws Problem for a column that there is not, or a value of another type */
+const readRow = (predictor: AnyPredictor, row: InputRow, rowIndex: number): Row => {
+  const inputs = inputsByName(predictor)
+  const names = new Map<string, string>()
+  for (const sent of Object.keys(row)) {
+    const name = predictor.nameOf(sent, rowIndex)
+    const input = inputs.get(name)
+    if (input) checkValue(input, row[sent], rowIndex)
+    names.set(sent, name)
+  }
+  return { row, rowIndex, names }
+}
+
+/** What a request may say of how it is answered. */
+export type AnswerParams = { confidence?: unknown; explain?: unknown }
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null
+
+/** What is asked of the rows of a request. @throws Problem for too many rows, a level or an explanation that there is not */
+const readParams = (predictor: AnyPredictor, rows: number, { confidence, explain: way }: AnswerParams) => {
+  if (rows > limits.predictMaxRows) throw wrong(`${rows} rows were sent, at most ${limits.predictMaxRows} are predicted at once`)
+  if (isGiven(way)) checkExplain(way, predictor, rows)
+  return { level: isGiven(confidence) ? checkLevel(confidence) : undefined, explains: isGiven(way) }
+}
 
 /**
  * Predicts rows of plain values and answers them as documented: every input column, the predicted value under the target's
- * name, and what is known about it. `params.confidence` asks for intervals of another level. A row that sends the target
- * is told how the prediction compares. Problems (`wrong_arguments`) name the row and the column.
+ * name, and what is known about it. `params.confidence` asks for intervals of another level, `params.explain` for what each
+ * input contributed. A row that sends the target is told how the prediction compares. Problems (`wrong_arguments`) name the
+ * row, the column and what was expected.
  *
  * @example answerRows(predictor, [{ sqft: 823, location: 'good' }])[0]?.['rental_price'] // 2847
  */
-export const answerRows = (predictor: Predictor, rows: readonly InputRow[], params: Params = {}): AnswerRow[] => {
+export const answerRows = (predictor: Predictor, rows: readonly InputRow[], params: AnswerParams = {}): AnswerRow[] => {
   const { width, outputWidth } = predictor
-  const level = levelIn(params, rows.length) ?? predictor.confidence
+  const { level = predictor.confidence, explains } = readParams(predictor, rows.length, params)
   const features = new Float64Array(rows.length * width)
   const out = new Float64Array(rows.length * outputWidth)
-  rows.forEach((row, rowIndex) => {
+  const read = rows.map((row, rowIndex) => {
+    const made = readRow(predictor, row, rowIndex)
     predictor.encodeRow(row, rowIndex, features, rowIndex * width)
+    return made
   })
   predictor.predictBatch(features, rows.length, out, level)
-  return answersOf(predictor, rows, out)
+  return read.map((row, rowIndex) => {
+    const at = rowIndex * outputWidth
+    const explained = explains ? explainRow(predictor, features, rowIndex * width, out, at) : undefined
+    return answerRow(predictor, row, readPrediction(predictor, out, at), explained)
+  })
 }
 
 /**
- * The same for a model that may run in a process of its own.
+ * The same for a model that may run in a process of its own. Such a model has no intervals whose level could be another one,
+ * and explains nothing.
  *
  * @example (await answerAnyRows(predictor, [{ sqft: 823, location: 'good' }]))[0]?.['rental_price'] // 2847
  */
-export const answerAnyRows = async (predictor: AnyPredictor, rows: readonly InputRow[], params: Params = {}): Promise<AnswerRow[]> => {
+export const answerAnyRows = async (
+  predictor: AnyPredictor,
+  rows: readonly InputRow[],
+  params: AnswerParams = {},
+): Promise<AnswerRow[]> => {
   if (!isRemote(predictor)) return answerRows(predictor, rows, params)
-  // It has no intervals whose level could be another one; what is no level is refused all the same.
-  levelIn(params, rows.length)
-  return answersOf(predictor, rows, await predictor.predictRows(rows))
+  readParams(predictor, rows.length, params)
+  const read = rows.map((row, rowIndex) => readRow(predictor, row, rowIndex))
+  const out = await predictor.predictRows(rows)
+  return read.map((row) => answerRow(predictor, row, readPrediction(predictor, out, row.rowIndex * predictor.outputWidth)))
 }

@@ -28,10 +28,14 @@ export type Model = {
   confidence: number
   /** Whether predicted values and bounds are rounded to whole numbers. */
   rounded: boolean
+  /** What the classes weigh where one is chosen, if not all the same; the probabilities are not touched by it. */
+  classWeights?: readonly number[] | undefined
   /** The weight of the linear part: 0 is trees alone, 1 linear alone. */
   weight: number
   edges: Edges
   trees: Forest | undefined
+  /** How many training rows each leaf of the trees holds, for explanations; an earlier release did not keep it. */
+  covers?: Uint32Array | undefined
   linear: LinearPart | undefined
   interval: IntervalPart | undefined
 }
@@ -46,12 +50,14 @@ const headerOf = (model: Model) => ({
   features: model.features,
   confidence: model.confidence,
   rounded: model.rounded,
+  ...(model.classWeights && { classWeights: model.classWeights }),
   weight: model.weight,
   trees: model.trees !== undefined,
   linear: model.linear?.terms ?? null,
   interval: model.interval
     ? { exponent: model.interval.exponent, floor: model.interval.floor, scale: model.interval.scale !== undefined }
     : null,
+  ...(model.covers && { covers: model.covers.length }),
 })
 
 const writeNumbers = (writer: ByteWriter, numbers: Float64Array): void => {
@@ -63,7 +69,8 @@ const readNumbers = (reader: ByteReader): Float64Array => reader.array(Float64Ar
 
 /**
  * A model as bytes: magic `MLBOOST`, version (u16), a JSON header (length u32, UTF-8), then in this order what the header
- * announces: the edges of each feature's bins, the trees, the linear weights, the interval's quantiles and scale trees.
+ * announces: the edges of each feature's bins, the trees, the linear weights, the interval's quantiles and scale trees,
+ * the rows of the trees' leaves.
  * Little endian. The same data, seed and engine version give the same bytes.
  */
 export const encodeArtefact = (model: Model): Uint8Array => {
@@ -76,6 +83,7 @@ export const encodeArtefact = (model: Model): Uint8Array => {
   if (model.linear) writeNumbers(writer, model.linear.weights)
   if (model.interval) writeNumbers(writer, model.interval.quantiles)
   if (model.interval?.scale) writeForest(writer, model.interval.scale)
+  if (model.covers) writer.array(model.covers)
   return writer.finish()
 }
 
@@ -90,8 +98,9 @@ export const decodeArtefact = (bytes: Uint8Array): Model => {
   const linear = header.linear ? { terms: header.linear, weights: readNumbers(reader) } : undefined
   const quantiles = header.interval ? readNumbers(reader) : undefined
   const scale = header.interval?.scale ? readForest(reader, edges) : undefined
+  const covers = header.covers === undefined ? undefined : reader.array(Uint32Array, header.covers)
   reader.end()
   const interval =
     header.interval && quantiles ? { exponent: header.interval.exponent, floor: header.interval.floor, quantiles, scale } : undefined
-  return { ...header, edges, trees, linear, interval }
+  return { ...header, edges, trees, covers, linear, interval }
 }

@@ -1,7 +1,7 @@
 import { Problem } from '../errors.js'
 
 /** Numbers as the binary formats hold them. Little endian, which is also the order of every platform Node 20 runs on here. */
-export type NumberArray = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Float32Array | Float64Array
+export type NumberArray = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array
 
 /** Collects little-endian fields into one block of bytes. */
 export class ByteWriter {

@@ -15,6 +15,11 @@ export const engineNames: readonly EngineName[] = [
   { name: 'boosted_trees', title: 'Boosted trees', about: 'Gradient boosted trees alone.' },
   { name: 'linear', title: 'Linear model', about: 'Ridge regression for numbers, logistic regression for classes, alone.' },
   {
+    name: 'forecast',
+    title: 'Forecast',
+    about: 'Series: exponential smoothing, Theta or their median, picked for each series by its own past. The engine of ORDER BY.',
+  },
+  {
     name: 'onnx',
     title: 'ONNX',
     about: 'Imports a model that was trained elsewhere: an uploaded ONNX file.',

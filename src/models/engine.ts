@@ -2,6 +2,8 @@ import type { JsonObject } from '../../events/common.js'
 import { Problem } from '../errors.js'
 import { defaultEngine } from './engine-names.js'
 import type { OnProgress } from './fit.js'
+import { forecastName, forecastOptions, seriesOptions } from './forecast/options.js'
+import { forecastVersion, trainForecast } from './forecast/train.js'
 import type { Matrix } from './matrix.js'
 import { onnxName, onnxVersion, refuseToTrain } from './onnx/about.js'
 import { onnxOptions } from './onnx/options.js'
@@ -15,6 +17,8 @@ export type Engine = {
   version: string
   /** What USING may say to it. */
   options: OptionsSchema
+  /** Options that say what the model is: another version has them, too, unless it says otherwise. */
+  lasting?: readonly string[]
   /** Trains a model; runs in a process of its own. Problems say what of the data or the options cannot be learned from. */
   train: (matrix: Matrix, options: TrainOptions, onProgress: OnProgress) => Promise<Trained> | Trained
 }
@@ -26,6 +30,14 @@ const learnsFromTables = (name: string, learners: Learning['learners'], options:
   train: (matrix, said, onProgress) => trainTable({ engine: name, learners, options }, matrix, said, onProgress),
 })
 
+const forecast: Engine = {
+  name: forecastName,
+  version: forecastVersion,
+  options: forecastOptions,
+  lasting: seriesOptions,
+  train: trainForecast,
+}
+
 const auto = learnsFromTables('auto', 'both')
 
 /** Imports a file instead of learning from rows: `importOnnx` does. */
@@ -36,6 +48,7 @@ export const engines: ReadonlyMap<string, Engine> = new Map([
   ['auto', auto],
   ['boosted_trees', learnsFromTables('boosted_trees', 'trees')],
   ['linear', learnsFromTables('linear', 'linear')],
+  ['forecast', forecast],
   [onnx.name, onnx],
   ['constant', learnsFromTables('constant', 'none', constantOptions)],
   ['lightwood', auto],
@@ -71,3 +84,7 @@ export const checkOptions = ({ name, options }: Engine, said: JsonObject): void 
 
 /** What of the options of an earlier version an engine can use. */
 export const optionsTakenOver = ({ options }: Engine, said: JsonObject): JsonObject => usableOptions(options, said)
+
+/** Those of an earlier version's options that stay where others are said. */
+export const lastingOptions = ({ lasting = [] }: Engine, said: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(said).filter(([name]) => lasting.includes(name)))

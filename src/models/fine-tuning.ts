@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../events/common.js'
 import { wrong } from '../errors.js'
 import type { Matrix } from './matrix.js'
 import type { ColumnDescriptor, ColumnType } from './values.js'
@@ -10,6 +11,9 @@ export type FineTuned = { base_version: number; rows_kept: number; rows_new: num
 
 /** Under this key a version's options say which version it goes on from. */
 export const baseVersionKey = 'base_version'
+
+/** The options that somebody gave, without what we note among them. */
+export const optionsOf = ({ [baseVersionKey]: _, ...options }: JsonObject): JsonObject => options
 
 const named = <C extends ColumnDescriptor>(columns: readonly C[], name: string): C | undefined =>
   columns.find((column) => column.name === name) ?? columns.find((column) => column.name.toLowerCase() === name.toLowerCase())

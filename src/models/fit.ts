@@ -1,7 +1,8 @@
 import { binFeature, binTable, type BinnedTable } from './boosting/bins.js'
+import { Crew } from './boosting/crew.js'
 import { crossFit, refit, type BoostingData, type CrossFit } from './boosting/cross-fit.js'
 import { flatten, type Forest } from './boosting/forest.js'
-import { logisticLoss, softmaxLoss, squaredLoss, type Loss } from './boosting/loss.js'
+import { lossOf, type Loss } from './boosting/loss.js'
 import type { Tree } from './boosting/tree.js'
 import { chooseWeight, mixed } from './blend.js'
 import { defineFeatures, featureValues, type Feature } from './features.js'
@@ -11,19 +12,29 @@ import { coefficientsOf, makeDesign, type LinearTerm } from './linear/design.js'
 import { crossFitLogistic } from './linear/logistic.js'
 import { crossFitRidge } from './linear/ridge.js'
 import { selectRows } from './matrix.js'
-import { makePlan, refitFactor, type Boosting, type Plan } from './plan.js'
+import { makePlan, refitFactor, type Boosting, type Plan, type Preset } from './plan.js'
 import { Random } from './random.js'
 import type { Task } from './task.js'
+import { TimeLimit } from './time-limit.js'
 
 /** What a training says while it runs: `done` of `total` steps of a phase. A phase may end before its total. */
-export type Progress = { phase: 'prepare' | 'folds' | 'linear' | 'interval' | 'refit'; done: number; total: number }
+export type Progress = { phase: 'prepare' | 'series' | 'folds' | 'linear' | 'interval' | 'refit'; done: number; total: number }
 export type OnProgress = (progress: Progress) => void
 
 /** Which models take part: trees, a linear one, or both in a blend. */
 export type Learners = 'trees' | 'linear' | 'both'
 
-/** What a user decides of a training besides its data. `deal` gives each row its fold; without it chance does, by the seed. */
-export type Approach = { learners: Learners; deal?: (task: Task, folds: number) => Folds }
+/**
+ * What is decided of a training besides its data. `deal` gives each row its fold; without it chance does, by the seed.
+ * `threads` work on it, as many as the machine runs at once unless given; nothing but the time depends on their number.
+ */
+export type Approach = {
+  learners: Learners
+  preset?: Preset | undefined
+  deal?: (task: Task, folds: number) => Folds
+  threads?: number | undefined
+  limit?: TimeLimit
+}
 
 /** A task made ready for fitting. */
 export type Prepared = {
@@ -36,6 +47,9 @@ export type Prepared = {
   table: BinnedTable
   folds: Folds
   loss: Loss
+  /** The threads that work on the folds; to be closed when everything is fitted. */
+  crew: Crew
+  limit: TimeLimit
 }
 
 /** Out-of-fold predictions of the blend: values for regression, otherwise the probabilities of all classes row by row. */
@@ -49,8 +63,6 @@ export type Fitted = {
   weight: number
   predictions: Float64Array
 }
-
-const lossOf = (classes: number): Loss => (classes === 0 ? squaredLoss : classes === 2 ? logisticLoss : softmaxLoss(classes))
 
 const smallestClass = ({ labels, classes }: Task): number =>
   classSizes(labels, classes.length).reduce((smallest, size) => Math.min(smallest, size), labels.length)
@@ -71,41 +83,61 @@ const sampled = (task: Task, rows: number): Task => {
 }
 
 /** Plans the training of a task and bins its features. */
-export const prepare = (whole: Task, seed: number, { learners, deal }: Approach = { learners: 'both' }): Prepared => {
+export const prepare = (
+  whole: Task,
+  seed: number,
+  approach: Approach = { learners: 'both' },
+  onProgress: OnProgress = () => undefined,
+): Prepared => {
+  const { learners, preset, deal, threads, limit = new TimeLimit(undefined, undefined) } = approach
   const features = defineFeatures(whole.inputs)
-  const plan = makePlan({
-    rows: whole.matrix.rows,
-    features: features.length,
-    classes: whole.classes.length,
-    smallestClass: smallestClass(whole),
-    coefficients: features.reduce((sum, feature) => sum + coefficientsOf(feature), 0),
-  })
+  const plan = makePlan(
+    {
+      rows: whole.matrix.rows,
+      features: features.length,
+      classes: whole.classes.length,
+      smallestClass: smallestClass(whole),
+      coefficients: features.reduce((sum, feature) => sum + coefficientsOf(feature), 0),
+    },
+    preset,
+  )
   const task = sampled(whole, plan.rows)
   const columns = features.map((feature) => featureValues(feature, task.inputs[feature.input]!))
   const table = binTable(
     plan.rows,
-    features.map((feature, index) => binFeature(feature, columns[index]!)),
+    features.map((feature, index) => {
+      onProgress({ phase: 'prepare', done: index, total: features.length })
+      return binFeature(feature, columns[index]!)
+    }),
   )
+  onProgress({ phase: 'prepare', done: features.length, total: features.length })
   const folds = deal?.(task, plan.folds) ?? dealFolds(task.labels, task.classes.length, plan.folds, new Random(seed, 1))
-  return { task, learners, seed, plan, features, columns, table, folds, loss: lossOf(task.classes.length) }
+  const crew = new Crew(threads)
+  return { task, learners, seed, plan, features, columns, table, folds, loss: lossOf(task.classes.length), crew, limit }
 }
 
 const boostingData = ({ table, task, loss, seed }: Prepared): BoostingData => ({ table, labels: task.labels, loss, seed })
 
-/** Boosts in the folds, in the first way of the plan that does with its rounds. */
+/**
+ * Boosts in the folds, in the first way of the plan that does with its rounds. A later way that the time limit cuts off is left
+ * for the one before it, which has all of its rounds.
+ */
 const boostFolds = (prepared: Prepared, onProgress: OnProgress): { boosting: Boosting; fit: CrossFit } => {
-  const ways = prepared.plan.boosting
-  let boosting: Boosting = ways[0]
-  let fit: CrossFit | undefined
-  for (boosting of ways) {
-    const total = boosting.mostRounds
-    fit = crossFit(boostingData(prepared), prepared.folds, boosting, { most: total, patience: boosting.patience }, (done) =>
-      onProgress({ phase: 'folds', done, total }),
-    )
-    if (!fit.capped) break
+  const { crew, limit, plan, folds } = prepared
+  let found: { boosting: Boosting; fit: CrossFit } | undefined
+  let before = 0
+  for (const boosting of plan.boosting) {
+    const [earlier, total] = [before, boosting.mostRounds]
+    const goesOn = (done: number) => limit.goesOn('folds', earlier + done)
+    const progress = (done: number) => onProgress({ phase: 'folds', done, total })
+    const fit = crossFit(boostingData(prepared), folds, boosting, { most: total, patience: boosting.patience, goesOn, crew }, progress)
+    const isStopped = limit.stopped.folds !== undefined
+    if (!found || !isStopped) found = { boosting, fit }
+    if (!fit.capped || isStopped) break
+    before += total
   }
-  if (!fit) throw new Error('a plan has at least one way to boost')
-  return { boosting, fit }
+  if (!found) throw new Error('a plan has at least one way to boost')
+  return found
 }
 
 const fitLinear = (prepared: Prepared, onProgress: OnProgress) => {
@@ -114,10 +146,11 @@ const fitLinear = (prepared: Prepared, onProgress: OnProgress) => {
   const total = folds.count + 1
   onProgress({ phase: 'linear', done: 0, total })
   const design = makeDesign(features, columns, task.labels.length)
+  const onFit = (done: number) => onProgress({ phase: 'linear', done, total })
   const fit =
     task.kind === 'regression'
-      ? crossFitRidge(design, task.labels, folds)
-      : crossFitLogistic(design, task.labels, folds, loss.outputs, (done) => onProgress({ phase: 'linear', done, total }))
+      ? crossFitRidge(design, task.labels, folds, onFit)
+      : crossFitLogistic(design, task.labels, folds, loss.outputs, onFit)
   return { ...fit, terms: design.terms }
 }
 
@@ -159,7 +192,9 @@ export const fitModel = (prepared: Prepared, onProgress: OnProgress): Fitted => 
   const blended = (weight: number) => (ofLinear ? ofTrees.map((value, at) => mixed(value, ofLinear[at]!, weight)) : ofTrees)
   const weight = ofLinear ? chooseWeight((each) => blendLoss(blended(each), task)) : 0
   const rounds = Math.max(1, Math.round(fit.best * refitFactor))
-  const { start, trees } = refit(boostingData(prepared), boosting, rounds, (done) => onProgress({ phase: 'refit', done, total: rounds }))
+  const { members } = prepared.plan
+  const total = rounds * members
+  const { start, trees } = refit(boostingData(prepared), boosting, rounds, (done) => onProgress({ phase: 'refit', done, total }), members)
   return {
     boosting,
     rounds,

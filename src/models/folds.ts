@@ -20,6 +20,9 @@ export const dealFolds = (labels: Float64Array, classes: number, count: number, 
 /** The rows that a fold's model learns from, ascending. */
 export const rowsOutside = ({ of }: Folds, fold: number): Int32Array => allRows(of.length).filter((row) => of[row] !== fold)
 
+/** The rows that a fold's model does not learn from, ascending. */
+export const rowsInside = ({ of }: Folds, fold: number): Int32Array => allRows(of.length).filter((row) => of[row] === fold)
+
 /** 0…rows-1. */
 export const allRows = (rows: number): Int32Array => Int32Array.from({ length: rows }, (_, row) => row)
 

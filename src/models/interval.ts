@@ -1,3 +1,4 @@
+import type { Crew } from './boosting/crew.js'
 import { crossFit, refit, type BoostingData } from './boosting/cross-fit.js'
 import { squaredLoss } from './boosting/loss.js'
 import type { Tree } from './boosting/tree.js'
@@ -79,6 +80,9 @@ const candidate = (residuals: Float64Array, spreads: Float64Array, exponent: num
   }
 }
 
+/** The rounds that `fitInterval` may take: in the folds, then on all rows, where it takes a tenth more than in the folds. */
+export const intervalRounds = ({ mostRounds }: Boosting): number => mostRounds + Math.round(mostRounds * refitFactor)
+
 /**
  * Learns how wide intervals must be from out-of-fold absolute residuals (one a row). The spread model is fitted to them in
  * the same folds, so that each row's spread comes from a model that has not seen its residual: fitted in-sample it
@@ -89,16 +93,23 @@ export const fitInterval = (
   residuals: Float64Array,
   folds: Folds,
   rules: Boosting,
-  { seed, level, onRound }: { seed: number; level: number; onRound: (done: number) => void },
+  {
+    seed,
+    level,
+    crew,
+    goesOn,
+    onRound,
+  }: { seed: number; level: number; crew?: Crew; goesOn?: (done: number) => boolean; onRound: (done: number) => void },
 ): Interval => {
   const data: BoostingData = { table, labels: residuals, loss: squaredLoss, seed: (seed ^ 0x5ca1e) >>> 0 }
-  const spread = crossFit(data, folds, rules, { most: rules.mostRounds, patience: rules.patience }, onRound)
+  const limits = { most: rules.mostRounds, patience: rules.patience, ...(goesOn && { goesOn }), ...(crew && { crew }) }
+  const spread = crossFit(data, folds, rules, limits, onRound)
   const floor = residuals.reduce((sum, residual) => sum + residual, 0) / residuals.length / 10
   const spreads = spread.scores.map((score) => Math.max(score, floor))
   const exponents = spread.best === 0 || floor === 0 ? [0] : [0, 1, 2, 3, 4]
   const candidates = exponents.map((exponent) => candidate(residuals, spreads, exponent, level))
   const best = candidates.reduce((one, other) => (other.score < one.score ? other : one))
   const rounds = Math.max(1, Math.round(spread.best * refitFactor))
-  const scale = best.exponent === 0 ? undefined : refit(data, rules, rounds, () => undefined)
+  const scale = best.exponent === 0 ? undefined : refit(data, rules, rounds, (done) => onRound(rules.mostRounds + done))
   return { exponent: best.exponent, floor, quantiles: best.quantiles, scale }
 }

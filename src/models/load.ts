@@ -1,5 +1,7 @@
 import { Problem } from '../errors.js'
 import { boostMagic } from './artefact.js'
+import { forecastMagic } from './forecast/artefact.js'
+import { loadForecast } from './forecast/predictor.js'
 import { onnxMagic } from './onnx/artefact.js'
 import { loadOnnx } from './onnx/predictor.js'
 import { loadPredictor } from './predictor.js'
@@ -8,6 +10,7 @@ import type { AnyPredictor } from './remote.js'
 /** What reads an artefact, by the text that it begins with. */
 const formats = new Map<string, (artefact: Uint8Array, file: string) => AnyPredictor>([
   [boostMagic, loadPredictor],
+  [forecastMagic, loadForecast],
   [onnxMagic, loadOnnx],
 ])
 

@@ -1,4 +1,4 @@
-/** Out-of-fold metrics. Regression has r2, rmse and mae; classes have accuracy and log_loss, two classes also auc. */
+/** Out-of-fold metrics. Regression has r2, rmse and mae; classes have accuracy, balanced_accuracy, log_loss and ece, two classes also auc. */
 export type Metrics = Readonly<Record<string, number>>
 
 /** One prediction and one label a row; labels that are all the same have no r2 (NaN). */
@@ -33,13 +33,12 @@ const areaUnderCurve = (probabilities: Float64Array, labels: Float64Array): numb
   return (ranks - (positives * (positives + 1)) / 2) / (positives * (labels.length - positives))
 }
 
-/** `probabilities` row by row, one a class. */
-export const classMetrics = (probabilities: Float64Array, labels: Float64Array, classes: number): Metrics => {
+/** `probabilities` row by row, one a class; `decided` the class that was answered of each row. */
+export const classMetrics = (probabilities: Float64Array, decided: Int32Array, labels: Float64Array, classes: number): Metrics => {
   let [right, loss] = [0, 0]
   for (let row = 0; row < labels.length; row++) {
-    const own = probabilities.subarray(row * classes, (row + 1) * classes)
-    right += largestIndex(own) === labels[row] ? 1 : 0
-    loss -= Math.log(Math.max(own[labels[row]!]!, 1e-15))
+    right += decided[row] === labels[row] ? 1 : 0
+    loss -= Math.log(Math.max(probabilities[row * classes + labels[row]!]!, 1e-15))
   }
   const metrics = { accuracy: right / labels.length, log_loss: loss / labels.length }
   if (classes > 2) return metrics
@@ -50,11 +49,4 @@ export const classMetrics = (probabilities: Float64Array, labels: Float64Array, 
       labels,
     ),
   }
-}
-
-/** The first of the largest. */
-export const largestIndex = (values: Float64Array): number => {
-  let best = 0
-  for (let index = 1; index < values.length; index++) if (values[index]! > values[best]!) best = index
-  return best
 }

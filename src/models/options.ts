@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '../../events/common.js'
 import { wrong } from '../errors.js'
+import { limits } from '../limits.js'
 import { nearest } from './nearest.js'
 
 /** What USING may say to an engine: by each option's name its values, whose description says what is expected. */
@@ -11,13 +12,39 @@ const option = <Schema extends z.ZodType>(schema: Schema, expected: string) => s
 /** What a user says: values by the options' names. */
 export type Said = Readonly<Record<string, Json | undefined>>
 
+const columns = z.union([
+  z
+    .string()
+    .min(1)
+    .transform((name) => [name]),
+  z.array(z.string().min(1)).min(1),
+])
+
+const mostSeconds = limits.trainingTimeoutMs / 1000
+
 /** The options of engines that learn from tables. */
 export const tableOptions = z.strictObject({
   confidence: option(z.number().min(0.001).max(0.999), 'a number between 0.001 and 0.999'),
+  preset: option(z.enum(['fast', 'balanced', 'best']), "'fast', 'balanced' or 'best'"),
+  time_limit: option(z.number().min(1).max(mostSeconds), `seconds, from 1 to ${mostSeconds}`),
+  include: option(columns, 'a column, or a list of columns'),
+  exclude: option(columns, 'a column, or a list of columns'),
+  task: option(z.enum(['regression', 'classification']), "'regression' or 'classification'"),
+  class_weights: option(
+    z.union([z.literal('balanced'), z.record(z.string(), z.number().positive().max(1e6))]),
+    '\'balanced\', or a weight for classes by their names: {"yes": 5}',
+  ),
+  group_by: option(columns, 'a column, or a list of columns'),
+  time_column: option(z.string().min(1), 'a column'),
+  max_rows: option(
+    z.int().min(limits.trainingMinRows).max(limits.trainingMaxRows),
+    `a whole number from ${limits.trainingMinRows} to ${limits.trainingMaxRows}`,
+  ),
 })
+export type TableOptions = z.output<typeof tableOptions>
 
 /** The options of the engine that looks at no column. */
-export const constantOptions = tableOptions.pick({ confidence: true }).strict()
+export const constantOptions = tableOptions.pick({ confidence: true, task: true, max_rows: true }).strict()
 
 const shown = (value: Json): string => {
   const text = JSON.stringify(value)
@@ -45,7 +72,8 @@ export const readOptions = <Schema extends OptionsSchema>(engine: string, schema
   const read = schema.safeParse(given)
   if (read.success) return read.data
   const name = String(read.error.issues[0]?.path[0])
-  throw wrong(`"${name}" is ${shown(given[name] ?? null)}, expected ${schema.shape[name]?.description ?? 'another value'}`)
+  const found = Object.hasOwn(given, name) ? shown(given[name] ?? null) : 'missing'
+  throw wrong(`"${name}" is ${found}, expected ${schema.shape[name]?.description ?? 'another value'}`)
 }
 
 /** What of the options of an earlier version an engine can use: another engine may have been meant by the rest. */

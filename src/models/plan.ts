@@ -12,6 +12,9 @@ export type TableShape = {
   coefficients: number
 }
 
+/** How much time a training may take for what it reaches. */
+export type Preset = 'fast' | 'balanced' | 'best'
+
 /** A way to boost: how trees grow, and how many rounds the folds may take. */
 export type Boosting = GrowthRules & { mostRounds: number; patience: number }
 
@@ -21,6 +24,8 @@ export type Plan = {
   folds: number
   /** Tried in turn: the next one only when the folds would need more rounds than this one may take. */
   boosting: readonly [Boosting, ...Boosting[]]
+  /** How often all rows are learned from in the end, each time by other draws: what is predicted is the mean. */
+  members: number
   /** How the spread of the residuals is learned (regression only). */
   scale: Boosting
   /** Whether a linear model is fitted in the same folds, to be blended with the trees. */
@@ -45,29 +50,60 @@ const growth = (rows: number) => ({
   categoryL2: 10,
 })
 
-const boostings = (rows: number, outputs: number): Plan['boosting'] => {
-  const most = (rounds: number) => Math.max(50, Math.min(rounds, Math.floor(mostTrees / outputs)))
-  const fast: Boosting = { ...growth(rows), learningRate: 0.1, leaves: 31, mostRounds: most(1000), patience: 50 }
-  const fine: Boosting = { ...growth(rows), learningRate: 0.05, leaves: 15, mostRounds: most(Math.floor(600 / refitFactor)), patience: 50 }
+const quick = { learningRate: 0.1, leaves: 31, patience: 50 }
+const fine = { learningRate: 0.05, leaves: 15, patience: 50 }
+
+/** What a preset decides: the ways to boost with the rounds that each may take, the folds, and how much of that is for the spread. */
+const presets = {
+  fast: { ways: [{ ...quick, patience: 15, rounds: 250 }], folds: 3, members: 1, scaleRounds: 50 },
+  balanced: {
+    ways: [
+      { ...fine, rounds: Math.floor(600 / refitFactor) },
+      { ...quick, rounds: 1000 },
+    ],
+    folds: mostFolds,
+    members: 1,
+    scaleRounds: 200,
+  },
+  best: { ways: [{ ...fine, patience: 100, rounds: 4000 }], folds: mostFolds, members: 3, scaleRounds: 200 },
+} as const
+
+const boostings = (rows: number, outputs: number, preset: Preset): Plan['boosting'] => {
+  const { members, ways } = presets[preset]
+  const [first, ...others] = ways.map(({ rounds, ...way }): Boosting => {
+    const most = Math.max(50, Math.min(rounds, Math.floor(mostTrees / outputs / members)))
+    return { ...growth(rows), ...way, mostRounds: most }
+  })
+  const last = others.at(-1)
+  if (!first) throw new Error('a preset has at least one way to boost')
   // Tables of this size have never been done within the rounds of the finer way.
-  return rows > 100_000 ? [fast] : [fine, fast]
+  return last && rows > 100_000 ? [last] : [first, ...others]
 }
 
 /**
- * The plan of a training, from the table's shape alone, so that training again plans the same.
+ * The plan of a training, from the table's shape and the preset alone, so that training again plans the same.
  *
  * @example makePlan({ rows: 5037, features: 6, classes: 0, smallestClass: 5037, coefficients: 20 }).folds // 5
  */
-export const makePlan = (shape: TableShape): Plan => {
+export const makePlan = (shape: TableShape, preset: Preset = 'balanced'): Plan => {
+  const { folds, members, scaleRounds } = presets[preset]
   const outputs = shape.classes > 2 ? shape.classes : 1
   const rows = Math.min(shape.rows, Math.max(1000, Math.floor(mostWork / (shape.features * outputs))))
   const linearWork = rows * shape.features * (shape.classes > 0 ? 100 * outputs : shape.features)
   const rare = shape.classes > 0 && rows < 1000
   return {
     rows,
-    folds: rows > 100_000 ? 3 : rare ? clamp(shape.smallestClass, 2, mostFolds) : mostFolds,
-    boosting: boostings(rows, outputs),
-    scale: { ...growth(rows), minRows: clamp(Math.round(rows / 40), 5, 20), learningRate: 0.1, leaves: 15, mostRounds: 200, patience: 20 },
+    folds: rows > 100_000 ? Math.min(folds, 3) : rare ? clamp(shape.smallestClass, 2, folds) : folds,
+    boosting: boostings(rows, outputs, preset),
+    members,
+    scale: {
+      ...growth(rows),
+      minRows: clamp(Math.round(rows / 40), 5, 20),
+      learningRate: 0.1,
+      leaves: 15,
+      mostRounds: scaleRounds,
+      patience: 20,
+    },
     linear: linearWork <= mostLinearWork && shape.coefficients <= mostCoefficients,
   }
 }

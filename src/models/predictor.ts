@@ -1,11 +1,13 @@
 import { decodeArtefact, type LinearPart, type Model } from './artefact.js'
 import { compileForest } from './boosting/kernel.js'
 import { mixed } from './blend.js'
+import { compileContributions, type Explain } from './contributions.js'
+import { decidedClass } from './decision.js'
 import { Encoder, type ColumnVector } from './encode.js'
 import { quantileAt, quarterPower } from './interval.js'
+import type { FutureRows } from './forecast/future.js'
 import { indexOf, valueOf } from './linear/design.js'
 import { probabilitiesOf } from './links.js'
-import { largestIndex } from './metrics.js'
 import type { ClassLabel, TargetType, Task } from './task.js'
 import type { ColumnType } from './values.js'
 
@@ -32,6 +34,12 @@ export type Predictor = {
   outputWidth: number
   /** The level of the intervals unless another one is asked for; classes have none and ignore it. */
   confidence: number
+  /** True where numbers may be NaN because the model does not know them: bounds that it has not, rows without an answer. */
+  partial?: true
+  /** For a model that has no answer to some rows: why, by the number behind the others, which are NaN then (see `outputWidth`). */
+  reasons?: readonly string[]
+  /** For a model of series: the rows that it can say. */
+  future?: FutureRows
   nameOf: Encoder['nameOf']
   encodeRow: Encoder['encodeRow']
   encodeColumns: (columns: readonly (ColumnVector | undefined)[], rows: number, into: Float64Array) => void
@@ -45,6 +53,8 @@ export type Predictor = {
    * not walked. For callers that show no bounds.
    */
   predictPoints: (features: Float64Array, rows: number, out: Float64Array) => void
+  /** What each input added to a row's scores; models that cannot say it have none. `mixes` where probabilities of two parts are mixed. */
+  contributions?: { of: Explain; mixes: boolean }
 }
 
 type Evaluation = Pick<Predictor, 'predictBatch' | 'predictPoints'>
@@ -127,6 +137,7 @@ const compileRegression = (model: Model): Evaluation => {
 
 const compileClassification = (model: Model): Evaluation => {
   const width = model.features.length
+  const { classWeights } = model
   const classes = model.classes.length
   const scored = classes === 2 ? 1 : classes
   const trees = model.trees && compileForest(model.trees, width)
@@ -143,14 +154,14 @@ const compileClassification = (model: Model): Evaluation => {
       if (trees) probabilitiesOf(treeScores, row * scored, 1, classes, ofTrees, 0)
       if (linear) probabilitiesOf(linearScores, row * scored, 1, classes, ofLinear, 0)
       for (let index = 0; index < classes; index++) out[at + index] = mixed(ofTrees[index]!, ofLinear[index]!, model.weight)
-      const best = largestIndex(out.subarray(at, at + classes))
+      const best = decidedClass(out, at, classes, classWeights)
       out[row * each + outputs.value] = best
       out[row * each + outputs.confidence] = out[at + best]!
       out[row * each + outputs.min] = NaN
       out[row * each + outputs.max] = NaN
     }
   }
-  // The class is the one of the largest probability: all of them are needed to name it.
+  // All probabilities are needed to name the class.
   return { predictBatch: predict, predictPoints: predict }
 }
 
@@ -175,6 +186,7 @@ export const loadPredictor = (artefact: Uint8Array): Predictor => {
   const model = decodeArtefact(artefact)
   const encoder = new Encoder(model.inputs, model.features, model.target.name)
   const classified = model.kind !== 'regression'
+  let explain: Explain | undefined
   return {
     kind: model.kind,
     inputs: describeInputs(model),
@@ -186,5 +198,9 @@ export const loadPredictor = (artefact: Uint8Array): Predictor => {
     encodeRow: (row, rowIndex, into, offset) => encoder.encodeRow(row, rowIndex, into, offset),
     encodeColumns: (columns, rows, into) => encoder.encodeColumns(columns, rows, into),
     ...(classified ? compileClassification(model) : compileRegression(model)),
+    contributions: {
+      of: (features, offset) => (explain ??= compileContributions(model))(features, offset),
+      mixes: classified && model.weight > 0 && model.weight < 1,
+    },
   }
 }

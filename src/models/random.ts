@@ -16,6 +16,22 @@ export class Random {
     for (let warmUp = 0; warmUp < 16; warmUp++) this.next()
   }
 
+  /** Writes where the stream stands to four numbers from `at` on, for `resume`. */
+  save(into: Int32Array, at: number): void {
+    into[at] = this.a
+    into[at + 1] = this.b
+    into[at + 2] = this.c
+    into[at + 3] = this.counter
+  }
+
+  /** Goes on where a stream stood that was saved, also by another thread. */
+  resume(from: Int32Array, at: number): void {
+    this.a = from[at]!
+    this.b = from[at + 1]!
+    this.c = from[at + 2]!
+    this.counter = from[at + 3]!
+  }
+
   /** The next integer of 0…2³²-1. */
   next(): number {
     const sum = (((this.a + this.b) | 0) + this.counter) | 0

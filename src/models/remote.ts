@@ -3,10 +3,10 @@ import type { Predictor } from './predictor.js'
 
 /**
  * A model that runs in a process of its own, so that its numbers come later. It gives the numbers that `predictBatch` of a
- * `Predictor` gives, in the same places; what a model does not know (bounds, a confidence) is NaN. Rows and columns give the
- * same bits.
+ * `Predictor` gives, in the same places; what a model does not know (bounds, a confidence) is NaN, and it is `partial`
+ * then. Rows and columns give the same bits.
  */
-export type RemotePredictor = Pick<Predictor, 'kind' | 'inputs' | 'target' | 'outputWidth' | 'nameOf'> & {
+export type RemotePredictor = Pick<Predictor, 'kind' | 'inputs' | 'target' | 'outputWidth' | 'partial' | 'nameOf'> & {
   /** `outputWidth` numbers a row. @throws Problem that names the row and the column, or says why the model could not be run */
   predictRows: (rows: readonly Readonly<Record<string, unknown>>[]) => Promise<Float64Array>
   /** The same for the first `rows` values of vectors, one for each input; `undefined` where an input is not there. */

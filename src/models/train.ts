@@ -2,8 +2,10 @@ import type { Json } from '../../events/common.js'
 import { Problem, wrong } from '../errors.js'
 import { encodeArtefact, type Model, type ModelInput } from './artefact.js'
 import { flatten } from './boosting/forest.js'
+import { dealerOf } from './deal.js'
+import { classWeights } from './decision.js'
 import { defaultEngine } from './engine-names.js'
-import { fitInterval, type Interval } from './interval.js'
+import { fitInterval, intervalRounds, type Interval } from './interval.js'
 import { fitModel, prepare, type Fitted, type Learners, type OnProgress, type Prepared } from './fit.js'
 import type { Feature } from './features.js'
 import { coefficientsOf } from './linear/design.js'
@@ -11,11 +13,12 @@ import type { Matrix } from './matrix.js'
 import { readOptions, tableOptions, type OptionsSchema } from './options.js'
 import { reportOf, type TrainReport } from './report.js'
 import { defineTask, type Task } from './task.js'
+import { TimeLimit, type Stopped } from './time-limit.js'
 
 export type { EffectivePlan, TrainReport } from './report.js'
 
 /** Raised whenever the same data and seed would give another artefact. */
-export const engineVersion = '1.0.0'
+export const engineVersion = '1.1.0'
 
 /** What an engine is told. All but the target and the seed is what USING said, and the engine's to read. */
 export type TrainOptions = {
@@ -23,6 +26,8 @@ export type TrainOptions = {
   target: string
   /** An integer of 0…2³²-1; the same data and seed give the same bytes. */
   seed?: number
+  /** Where an earlier training was stopped by its time limit: this one is stopped there, whatever the time. */
+  stopped?: Stopped
   [option: string]: Json | undefined
 }
 
@@ -53,14 +58,22 @@ const namedInputs = ({ task, features }: Prepared): { inputs: ModelInput[]; feat
 }
 
 const fitResiduals = (prepared: Prepared, fitted: Fitted, level: number, onProgress: OnProgress): Interval | undefined => {
-  const { task, table, folds, plan, seed } = prepared
+  const { task, table, folds, plan, seed, crew, limit } = prepared
   if (task.kind !== 'regression') return undefined
   const residuals = fitted.predictions.map((predicted, row) => Math.abs(predicted - task.labels[row]!))
-  const onRound = (done: number) => onProgress({ phase: 'interval', done, total: plan.scale.mostRounds })
-  return fitInterval(table, residuals, folds, plan.scale, { seed, level, onRound })
+  const onRound = (done: number) => onProgress({ phase: 'interval', done, total: intervalRounds(plan.scale) })
+  return fitInterval(table, residuals, folds, plan.scale, { seed, level, crew, goesOn: (done) => limit.goesOn('interval', done), onRound })
 }
 
-const modelOf = (prepared: Prepared, fitted: Fitted, interval: Interval | undefined, confidence: number, rounded: boolean): Model => {
+type Parts = {
+  prepared: Prepared
+  fitted: Fitted
+  interval: Interval | undefined
+  confidence: number
+  weights: Float64Array | undefined
+}
+
+const modelOf = ({ prepared, fitted, interval, confidence, weights }: Parts): Model => {
   const { task, table } = prepared
   const { kind, target, classes } = task
   const scale = interval?.scale && flatten(interval.scale.start, interval.scale.trees, table.features)
@@ -71,10 +84,12 @@ const modelOf = (prepared: Prepared, fitted: Fitted, interval: Interval | undefi
     classes,
     ...namedInputs(prepared),
     confidence,
-    rounded,
+    rounded: roundsOff(task),
+    classWeights: weights && [...weights],
     weight: fitted.weight,
     edges: table.features.map(({ edges }) => edges),
     trees: fitted.weight < 1 ? fitted.forest : undefined,
+    covers: fitted.weight < 1 ? Uint32Array.from(fitted.trees.flatMap(({ covers }) => [...covers])) : undefined,
     linear: fitted.linear,
     interval: interval && { ...interval, scale },
   }
@@ -99,7 +114,8 @@ const requireLinear = ({ plan, features, learners }: Prepared): void => {
 
 /**
  * Trains a model: plans from the table's shape, boosts trees in seeded folds, blends them with a linear model, learns
- * intervals from out-of-fold residuals and fits everything again on all rows. Nothing depends on the clock or the platform.
+ * intervals from out-of-fold residuals and fits everything again on all rows. Nothing but the time depends on the clock, the
+ * platform or the number of threads.
  * Problems (`wrong_arguments`): a target that is not there or cannot be predicted, too little data, a bad seed or option.
  *
  * @example trainTable({ engine: 'linear', learners: 'linear', options: tableOptions }, matrix, { target: 'rental_price' }, show).report
@@ -107,21 +123,32 @@ const requireLinear = ({ plan, features, learners }: Prepared): void => {
 export const trainTable = (
   { engine, learners, options }: Learning,
   matrix: Matrix,
-  { target, seed: givenSeed = 0, ...said }: TrainOptions,
+  { target, seed: givenSeed = 0, stopped, ...said }: TrainOptions,
   onProgress: OnProgress,
+  threads?: number,
 ): Trained => {
   const seed = checkSeed(givenSeed)
-  const { confidence = 0.9 } = tableOptions.parse(readOptions(engine, options, said))
+  const asked = tableOptions.parse(readOptions(engine, options, said))
+  const limit = new TimeLimit(asked.time_limit, stopped)
   onProgress({ phase: 'prepare', done: 0, total: 1 })
-  const task = defineTask(matrix, target, { withoutInputs: learners === 'none' })
-  const rounded = roundsOff(task)
-  const prepared = prepare(task, seed, { learners: learners === 'none' ? 'linear' : learners })
-  requireLinear(prepared)
-  onProgress({ phase: 'prepare', done: 1, total: 1 })
-  const fitted = fitModel(prepared, onProgress)
-  const interval = fitResiduals(prepared, fitted, confidence, onProgress)
-  const model = modelOf(prepared, fitted, interval, confidence, rounded)
-  return { artefact: encodeArtefact(model), report: reportOf({ name: engine, version: engineVersion }, prepared, fitted, model) }
+  const constant = learners === 'none'
+  const dealer = dealerOf(asked, seed)
+  const task = defineTask(matrix, target, { ...asked, withoutInputs: constant })
+  const weights = classWeights(task, asked.class_weights)
+  const { preset = 'balanced' } = asked
+  const approach = { learners: constant ? ('linear' as const) : learners, preset, threads, limit, ...(dealer && { deal: dealer.deal }) }
+  const prepared = prepare(task, seed, approach, onProgress)
+  try {
+    requireLinear(prepared)
+    const fitted = fitModel(prepared, onProgress)
+    const confidence = asked.confidence ?? 0.9
+    const interval = fitResiduals(prepared, fitted, confidence, onProgress)
+    const model = modelOf({ prepared, fitted, interval, confidence, weights })
+    const report = reportOf({ engine: { name: engine, version: engineVersion }, prepared, fitted, model, preset, weights, dealer })
+    return { artefact: encodeArtefact(model), report }
+  } finally {
+    prepared.crew.close()
+  }
 }
 
 /**
@@ -131,5 +158,5 @@ export const trainTable = (
  * const { artefact, report } = train(matrix, { target: 'rental_price', seed: 7 }, ({ phase, done, total }) => show(phase, done / total))
  * report.metrics // { r2: .99, rmse: 32, mae: 21 }
  */
-export const train = (matrix: Matrix, options: TrainOptions, onProgress: OnProgress = () => undefined): Trained =>
-  trainTable({ engine: defaultEngine, learners: 'both', options: tableOptions }, matrix, options, onProgress)
+export const train = (matrix: Matrix, options: TrainOptions, onProgress: OnProgress = () => undefined, threads?: number): Trained =>
+  trainTable({ engine: defaultEngine, learners: 'both', options: tableOptions }, matrix, options, onProgress, threads)

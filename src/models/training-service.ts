@@ -15,7 +15,7 @@ import { insist } from '../log/insist.js'
 import type { Resources } from '../log/log.js'
 import { databaseOf } from './data-source.js'
 import { isOwnEngine, unknownEngine } from './engine.js'
-import { baseVersionKey, type Base } from './fine-tuning.js'
+import { baseVersionKey, optionsOf, type Base } from './fine-tuning.js'
 import type { Progress } from './fit.js'
 import { importsFile, refuseToTrain } from './onnx/about.js'
 import { uploadedModel } from './onnx/uploaded.js'
@@ -159,8 +159,7 @@ export class TrainingService {
       const source = uploaded ? { imported: uploaded } : await this.#rowsOf(running, request, readAt, join(work, 'rows'))
       const matrixFile = join(work, 'matrix')
       const artefactFile = join(work, 'artefact')
-      const { [baseVersionKey]: _, ...said } = using
-      const options = uploaded ? { target } : { ...said, target, seed }
+      const options = uploaded ? { target } : { ...optionsOf(using), target, seed }
       running.training = trainer.train({ engine, ...source, matrixFile, artefactFile, options }, (progress) =>
         this.#progress.set(`${running.model} ${version}`, progress),
       )

@@ -1,7 +1,22 @@
 import { classSizes } from './folds.js'
 import type { Matrix, MatrixColumn } from './matrix.js'
 
-export type Warning = { kind: 'missing_target' | 'duplicate_rows' | 'suspicious_input' | 'rare_class' | 'sampled'; detail: string }
+export type Warning = {
+  kind:
+    | 'missing_target'
+    | 'duplicate_rows'
+    | 'suspicious_input'
+    | 'rare_class'
+    | 'sampled'
+    | 'time_limit'
+    // Of series only.
+    | 'missing_time'
+    | 'short_series'
+    | 'long_series'
+    | 'gaps'
+    | 'unmeasured_steps'
+  detail: string
+}
 
 type Learned = {
   kind: string

@@ -1,19 +1,16 @@
-import { isObject, type Json, type JsonObject } from '../../events/common.js'
+import type { JsonObject } from '../../events/common.js'
 import type { ModelVersion } from '../../events/model.js'
 import { versionOf } from '../commands/model.js'
 import { Problem } from '../errors.js'
 import type { Found, Resources } from '../log/log.js'
+import type { ProgressOf } from '../models/progress.js'
 import { maskSecrets } from '../vault/secrets.js'
+import { attributes, jobs, type Described } from './model-attributes.js'
 
-/** Rows with names, in the order of the columns. */
-export type Described = JsonObject[]
+export type { Described } from './model-attributes.js'
 
 /** A model with one of its versions, and the attribute that is asked for. */
 export type ModelPlace = { project: string; model: Found<'model'>; version: ModelVersion; attribute: string | undefined }
-
-const object = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
-const objects = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.map(object) : [])
-const read = (value: JsonObject, key: string): Json => value[key] ?? null
 
 /** The row that creating, retraining and describing a model answer. */
 export const modelRow = (project: string, { state }: Found<'model'>, version: ModelVersion, release: string): JsonObject => ({
@@ -35,51 +32,6 @@ export const modelRow = (project: string, { state }: Found<'model'>, version: Mo
   }),
   TAG: version.tag,
 })
-
-const info = (report: JsonObject): Described => [
-  {
-    accuracies: read(report, 'metrics'),
-    column_importances: Object.fromEntries(
-      objects(report['importances']).flatMap(({ name, importance = null }) =>
-        typeof name === 'string' ? [[name, importance] as const] : [],
-      ),
-    ),
-    outputs: [read(object(report['target']), 'name')],
-    inputs: objects(report['inputs']).map((input) => read(input, 'name')),
-    ...(report['fine_tuned'] !== undefined && { fine_tuned: report['fine_tuned'] }),
-  },
-]
-
-const features = (report: JsonObject): Described => {
-  const target = object(report['target'])
-  return [
-    ...objects(report['inputs']).map((input) => ({
-      column: read(input, 'name'),
-      type: read(input, 'type'),
-      encoder: read(input, 'role'),
-      role: 'feature',
-    })),
-    { column: read(target, 'name'), type: read(target, 'type'), encoder: read(report, 'task'), role: 'target' },
-  ]
-}
-
-const learner = (report: JsonObject, { result }: ModelVersion): Described => [
-  {
-    name: read(object(report['engine']), 'name'),
-    performance: result?.accuracy ?? null,
-    training_time: result?.seconds ?? null,
-    selected: 1,
-    accuracy_functions: JSON.stringify(Object.keys(object(report['metrics']))),
-  },
-]
-
-/** Attributes that clients of the public service ask for, made from the report of the training. */
-const attributes: Readonly<Record<string, (report: JsonObject, version: ModelVersion) => Described>> = {
-  info,
-  features,
-  model: learner,
-  jsonai: (report) => [{ json_ai: JSON.stringify(report, null, 2) }],
-}
 
 /** `DESCRIBE p.m.2.features`: the whole name as parts, resolved against what there is. A name that is a project comes first. */
 export const findModelPlace = async (parts: readonly string[], db: string, resources: Pick<Resources, 'one'>): Promise<ModelPlace> => {
@@ -106,15 +58,28 @@ export const findModelPlace = async (parts: readonly string[], db: string, resou
   })
 }
 
+/** The attribute that tells of trainings, also of those that are not over. */
+const ofTrainings = 'jobs'
+
 /** What there is to say of a model's version, or of one attribute of it. */
-export const describeModelPlace = ({ project, model, version, attribute }: ModelPlace, release: string): Described => {
-  if (attribute === undefined) return [{ TABLES: Object.keys(attributes), ...modelRow(project, model, version, release) }]
-  const known = Object.hasOwn(attributes, attribute.toLowerCase()) ? attributes[attribute.toLowerCase()] : undefined
+export const describeModelPlace = (place: ModelPlace, release: string, progressOf?: ProgressOf): Described => {
+  const { project, model, version, attribute } = place
+  const names = [...Object.keys(attributes), ofTrainings]
+  if (attribute === undefined) return [{ TABLES: names, ...modelRow(project, model, version, release) }]
+  const asked = attribute.toLowerCase()
+  if (asked === ofTrainings) return jobs(model.state, (each) => progressOf?.(model.stream, each))
+  const known = Object.hasOwn(attributes, asked) ? attributes[asked] : undefined
   if (!known)
     throw new Problem('not_found', 'No such attribute', `${model.state.name} has no attribute ${attribute}`, {
-      hint: `Attributes: ${Object.keys(attributes).join(', ')}.`,
+      hint: `Attributes: ${names.join(', ')}.`,
     })
   if (!version.result)
-    throw new Problem('not_ready', 'Model is not ready', `version ${version.version} of ${model.state.name} has status ${version.status}`)
-  return known(version.result.report, version)
+    throw new Problem('not_ready', 'Model is not ready', `version ${version.version} of ${model.state.name} has status ${version.status}`, {
+      hint: `DESCRIBE ${model.state.name}.${ofTrainings} says how far its training is.`,
+    })
+  const rows = known(version.result.report, version)
+  if (rows.length > 0) return rows
+  throw new Problem('not_found', 'No such attribute', `Version ${version.version} of ${model.state.name} has no ${asked}`, {
+    hint: 'Only models that predict classes have classes, confusion and calibration, only those of series have series; a constant and a series have no importances.',
+  })
 }

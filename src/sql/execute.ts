@@ -7,6 +7,7 @@ import { Reader, type ReaderOptions } from './reader.js'
 import type { SqlRequest, StatementSession } from './request.js'
 import { parseStatement } from './statements/parse.js'
 import type { Statement } from './statements/statement.js'
+import { withProgress } from './training-progress.js'
 import { Writer, type WriterOptions } from './writer.js'
 
 /**
@@ -35,7 +36,8 @@ export class SqlEngine {
       return await this.#answer(statement, { ...request, context, position: await this.reader.positionAsOf(asOf) })
     } catch (error) {
       if (!isProblem(error) || error.code === 'internal') throw error
-      return { type: 'error', error_code: 0, error_message: errorMessage(error), context, problem: error }
+      const problem = withProgress(error, (model, version) => this.options.trainings.progressOf(model, version))
+      return { type: 'error', error_code: 0, error_message: errorMessage(problem), context, problem }
     }
   }
 

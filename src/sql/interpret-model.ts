@@ -4,6 +4,7 @@ import type { ModelCommand } from '../commands/model.js'
 import { Problem, wrong } from '../errors.js'
 import { defaultEngine } from '../models/engine-names.js'
 import { baseVersionKey } from '../models/fine-tuning.js'
+import { forecastName } from '../models/forecast/options.js'
 import { importsFile, refuseToTrain, usualTarget } from '../models/onnx/about.js'
 import { readOnnxOptions } from '../models/onnx/options.js'
 import type { CommandScope } from './command-scope.js'
@@ -15,11 +16,41 @@ const targetOf = ({ predict }: Training): string | undefined => {
   return predict[0]
 }
 
-const refuseSeries = ({ orderBy, groupBy, window, horizon }: Training): void => {
-  if (orderBy.length === 0 && groupBy.length === 0 && window === null && horizon === null) return
-  throw new Problem('not_built', 'No time series', 'ORDER BY, GROUP BY, WINDOW and HORIZON of a model are not available', {
-    hint: 'Select earlier values as columns instead: lag(y) OVER (PARTITION BY g ORDER BY t) AS y_before.',
-  })
+/** The options that ORDER BY, GROUP BY, WINDOW and HORIZON stand for. */
+const clausesOf = ({ orderBy, groupBy, window, horizon }: Training): JsonObject => {
+  const [order, second] = orderBy
+  if (second)
+    throw wrong(`a series is ordered by one column, not by ${orderBy.length}`, 'Columns that tell series apart stand in GROUP BY.')
+  if (order?.descending) throw wrong('a series is ordered from the past on', `ORDER BY ${order.column}`)
+  return {
+    ...(order && { order_by: order.column }),
+    ...(groupBy.length > 0 && { group_by: groupBy }),
+    ...(window !== null && { window }),
+    ...(horizon !== null && { horizon }),
+  }
+}
+
+/** Names that leave the choice of an engine to us: rows that are ordered are a series. */
+const choosing = new Set([defaultEngine, 'lightwood'])
+
+/** The engine of a statement; ORDER BY asks for the one of series. */
+const engineOf = ({ using, orderBy }: Training): string | undefined => {
+  const said = textSetting(using, 'engine')
+  if (orderBy.length === 0 || (said !== undefined && !choosing.has(said.toLowerCase()))) return said
+  return forecastName
+}
+
+/** What USING says to the engine, with what the clauses say. */
+const optionsOf = (training: Training): JsonObject => {
+  const said = otherSettings(training.using, ownSettings)
+  const clauses = clausesOf(training)
+  const twice = Object.keys(clauses).find((name) => Object.hasOwn(said, name))
+  if (twice !== undefined) throw wrong(`${twice} is said twice: in USING, and as ${twice.toUpperCase().replace('_', ' ')}`)
+  const options = { ...said, ...clauses }
+  const stray = Object.keys(clauses)[0]
+  if (stray !== undefined && engineOf(training) === undefined && !Object.hasOwn(options, 'order_by') && training.predict.length > 0)
+    throw wrong(`${stray.toUpperCase().replace('_', ' ')} is of series, and there is no ORDER BY`, 'PREDICT y ORDER BY date HORIZON 12')
+  return options
 }
 
 const seedOf = ({ using: { seed } }: Training, scope: CommandScope): number => {
@@ -59,12 +90,11 @@ const alter = ({ target, set }: StatementOf<'alter_model'>, scope: CommandScope)
 
 /** The parts of a request that the statement says. */
 const saidOf = (training: Training, db: string) => {
-  refuseSeries(training)
   const { source, using } = training
-  const engine = textSetting(using, 'engine')
+  const engine = engineOf(training)
   const tag = textSetting(using, 'tag')
   const target = targetOf(training)
-  const options = otherSettings(using, ownSettings)
+  const options = optionsOf(training)
   if (baseVersionKey in options)
     throw wrong(`${baseVersionKey} cannot be set`, 'FINETUNE model FROM database (SELECT …) goes on from a version.')
   return {

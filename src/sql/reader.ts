@@ -3,13 +3,14 @@ import type { Ledger } from '../commands/ledger.js'
 import { isProblem, Problem } from '../errors.js'
 import type { Resources } from '../log/log.js'
 import { Past } from '../log/past.js'
+import type { ProgressOf } from '../models/progress.js'
 import type { PredictionRecorder } from '../models/recorder.js'
 import { systemDatabaseOf } from '../system-databases.js'
 import { answerQuery, type Analytics, type AnalyticsRequest } from './answer-query.js'
 import { allRows, chunkOf, tableOf, unlessEmpty, type SqlAnswer, type SqlContext } from './answer.js'
 import { listResources, positionAsOf, type AsOf } from './as-of.js'
 import { connectionProblem } from './connections.js'
-import { describeModelPlace, findModelPlace, type Described } from './describe-model.js'
+import { describeModelPlace, findModelPlace } from './describe-model.js'
 import { inStatement } from './made-statement.js'
 import type { Wanted } from './outcomes/wanted.js'
 import type { StatementSession } from './request.js'
@@ -23,6 +24,7 @@ export type ReaderOptions = {
   recorder: Pick<PredictionRecorder, 'records' | 'served' | 'scored'>
   defaultProject: string
   version: string
+  trainings: { progressOf: ProgressOf }
 }
 
 type Shown = StatementOf<'show'>['what']
@@ -107,7 +109,10 @@ export class Reader {
   async describeNamed(parts: readonly string[], session: StatementSession): Promise<SqlAnswer> {
     const { db } = session.context
     try {
-      return rowsAnswer(await this.describeModel(parts, db, this.#resourcesOf(session)), session.context)
+      const place = await findModelPlace(parts, db, this.#resourcesOf(session))
+      const { trainings, version } = this.options
+      const progressOf: ProgressOf = (model, of) => (session.position === undefined ? trainings.progressOf(model, of) : undefined)
+      return rowsAnswer(describeModelPlace(place, version, progressOf), session.context)
     } catch (error) {
       // Views, files and the tables of this service have columns to describe.
       if (!isProblem(error) || error.code !== 'not_found' || parts.length > 2) throw error
@@ -116,15 +121,6 @@ export class Reader {
       if (answer) return answer
       throw error
     }
-  }
-
-  /** Rows of DESCRIBE for a model named by its parts. */
-  async describeModel(
-    parts: readonly string[],
-    db = this.options.defaultProject,
-    resources: Pick<Resources, 'one'> = this.options.ledger.log.resources,
-  ): Promise<Described> {
-    return describeModelPlace(await findModelPlace(parts, db, resources), this.options.version)
   }
 
   /** The name of a project, a connection or a system database as it was created. */

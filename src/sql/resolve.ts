@@ -106,7 +106,7 @@ const inFiles = async (place: Place, name: string): Promise<Found> => {
   )
 }
 
-const notReady = (label: string, { status, error }: ModelVersionEntry): Problem =>
+const notReady = (label: string, model: string, { version, status, error }: ModelVersionEntry): Problem =>
   new Problem(
     'not_ready',
     'The model is not ready',
@@ -116,6 +116,8 @@ const notReady = (label: string, { status, error }: ModelVersionEntry): Problem 
         status === 'error'
           ? 'RETRAIN it, or choose another version.'
           : 'Wait until its status is complete: SELECT name, version, status FROM models.',
+      model_status: status,
+      training: { model, version },
     },
   )
 
@@ -147,7 +149,7 @@ const readyVersion = async (place: Place, project: ProjectEntry, model: ModelEnt
   }
   if (version.status !== 'complete' || version.artefact === null)
     throw position === head
-      ? notReady(label, version)
+      ? notReady(label, model.stream, version)
       : notReadyThen(label, version, position, await directory.versionLives(model.stream, version.version, head, 'complete'))
   return { kind: 'model', model, version, project }
 }

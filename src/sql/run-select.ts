@@ -62,11 +62,13 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
     keep: true,
     served: [],
     staged: [],
+    temporary: new Map(),
     refresh: async () => {
       await rollback(connection)
       functions.renew(run)
       await begin(connection)
       await defineMacros(session)
+      for (const fill of session.temporary.values()) await fill()
     },
     viewColumns: (position) => viewColumns(database.instance, session, position),
   }

@@ -61,6 +61,8 @@ export type Session = {
   staged: StagedModel[]
   /** The columns of all views at a position, as JSON text. */
   viewColumns: (position: number) => Promise<string>
+  /** What fills the temporary tables of this run, by their names: they end with a transaction. */
+  temporary: Map<string, () => Promise<void>>
   /** Ends the transaction and begins another one, which sees functions registered since. */
   refresh: () => Promise<void>
 }

@@ -23,7 +23,10 @@ import { refuseUnavailable } from './unavailable.js'
 export type WriterOptions = {
   ledger: Ledger
   analytics: Analytics
-  trainings: { enqueue: (model: StreamId, version: number) => void; requireRows: (model: StreamId, version: number) => Promise<void> }
+  trainings: {
+    enqueue: (model: StreamId, version: number) => void
+    requireRows: (model: StreamId, version: number) => Promise<void>
+  }
   tables: Pick<TableWriter, 'create' | 'insert'>
   defaultProject: string
   version: string

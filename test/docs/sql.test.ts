@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readPage } from '../../docs/generate.js'
+import { engineNames } from '../../src/models/engine-names.js'
+import { tableOptions } from '../../src/models/options.js'
+import { metricMeanings } from '../../src/sql/model-attributes.js'
 import { catalogue } from '../../src/sql/relations/catalogue.js'
 import { send, sql, startTestService } from '../support/service.js'
 
@@ -22,13 +25,13 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => service.stop())
 
-const page = readPage('sql.md')
-const examples = [...page.matchAll(/^```sql( refused)?\n(.*?)^```/gms)].flatMap(([, refused, text = '']) =>
-  text
-    .split(/;\n/)
-    .filter((statement) => statement.trim() !== '')
-    .map((statement) => ({ statement, refused: refused !== undefined })),
-)
+const examplesOf = (text: string) =>
+  [...text.matchAll(/^```sql( refused)?\n(.*?)^```/gms)].flatMap(([, refused, statements = '']) =>
+    statements
+      .split(/;\n/)
+      .filter((statement) => statement.trim() !== '')
+      .map((statement) => ({ statement, refused: refused !== undefined })),
+  )
 
 /** Who goes through the page by hand waits for the model, too. */
 const trained = async (): Promise<void> => {
@@ -36,14 +39,23 @@ const trained = async (): Promise<void> => {
   while ((await sql(service.url, query)).data.length > 0) await sleep(50)
 }
 
-test('docs/sql.md has examples, and each does what its section says', async () => {
-  expect(examples.length).toBeGreaterThan(40)
-  for (const { statement, refused } of examples) {
-    const { type, error_message } = await sql(service.url, statement)
-    expect({ statement, error_message, isError: type === 'error' }).toMatchObject({ statement, isError: refused })
-    if (/^(CREATE MODEL|RETRAIN|FINETUNE)/.test(statement)) await trained()
-  }
-}, 240_000)
+test.each([
+  ['sql.md', 40],
+  ['models.md', 15],
+  ['forecasting.md', 10],
+])(
+  'docs/%s has examples, and each does what its section says',
+  async (file, fewest) => {
+    const examples = examplesOf(readPage(file))
+    expect(examples.length).toBeGreaterThan(fewest)
+    for (const { statement, refused } of examples) {
+      const { type, error_message } = await sql(service.url, statement)
+      expect({ statement, error_message, isError: type === 'error' }).toMatchObject({ statement, isError: refused })
+      if (/^(CREATE MODEL|RETRAIN|FINETUNE)/.test(statement)) await trained()
+    }
+  },
+  240_000,
+)
 
 test('docs/sql.md encodes values as it says', async () => {
   const cells = `170141183460469231731687303715884105727::HUGEINT, 0.1::DECIMAL(5,2), 'nan'::DOUBLE, DATE '2024-01-02',
@@ -86,3 +98,11 @@ test('every table and column that SQL offers is listed with a comment', async ()
   for (const { name } of catalogue.project) expect(full).toContain(name)
   expect((await sql(service.url, 'SHOW TABLES')).data.flat()).toEqual(['models', 'shown_model', 'shown'])
 }, 240_000)
+
+test('docs/models.md names every engine, option and metric', () => {
+  const models = readPage('models.md')
+  for (const { name, about } of engineNames) expect(models).toContain(`| \`${name}\` | ${about} |`)
+  for (const [name, { description = '' }] of Object.entries(tableOptions.shape))
+    expect(models).toContain(`| \`${name}\` | ${description} | `)
+  for (const name of Object.keys(metricMeanings)) expect(models).toContain(`\`${name}\``)
+})

@@ -127,3 +127,40 @@ test('a line that is no event is named', () => {
   writeFileSync(file, '\n{"type":"DataErased"}\n')
   expect(() => readErasures(file)).toThrow(/list, line 2: not an event/)
 })
+
+test('of truths those go again that are of what was erased, by its position or its age; others in the same report stay', async () => {
+  const [liveFile, copyFile, list] = ['live.sqlite', 'copy.sqlite', 'log.jsonl'].map((name) => join(place.path, name)) as [
+    string,
+    string,
+    string,
+  ]
+  const live = new SqliteLog({ file: liveFile, vault })
+  for (const request of ['r1', 'r2', 'r3']) await serve(live, request)
+  const truths = (left: readonly number[]) =>
+    JSON.stringify(
+      [1, 2, 3].map((position) => {
+        const row = { position, request: `r${position}`, row: 0 }
+        return left.includes(position) ? { ...row, truth: position * 10, probability: null } : { ...row, erased: true }
+      }),
+    )
+  const payload = vault.seal(Buffer.from(truths([1, 2, 3])))
+  const predictions = [1, 2, 3].map((position) => ({ position, version: 1, request: `r${position}`, rows: [0] }))
+  const data = { model: stream(5), rows: 3, predictions, payload: payload.hash }
+  const report = writes({ stream: predictionsStream(stream(5)), event: { type: 'OutcomesReported', data } })
+  await live.submit({ ...report, payloads: [payload] })
+  const [, second] = await live.readAll(0, 2)
+  const { recorded_at: time } = JSON.parse(second!.text) as { recorded_at: string }
+  copyLog(liveFile, copyFile)
+  await erase(live, { what: 'before', subject: time, payloads: [of(payload.hash)] }, truths([2, 3]))
+  const state = await live.payloadState(payload.hash)
+  await erase(live, { what: 'prediction', subject: '3', payloads: [of(payload.hash), of(state?.replacedBy ?? '')] }, truths([2]))
+  writeFileSync(list, (await live.readAll(0, 100)).map(({ text }) => `${text}\n`).join(''))
+  const expected = (await live.payload(payload.hash))?.toString()
+  await live.close()
+
+  const copy = new SqliteLog({ file: copyFile, vault })
+  expect(await applyErasures({ log: copy, vault, blobs: new Blobs(join(place.path, 'blobs')) }, readErasures(list), origin)).toBe(2)
+  expect((await copy.payload(payload.hash))?.toString()).toBe(expected)
+  expect(expected).toBe(truths([2]))
+  await copy.close()
+})

@@ -70,7 +70,11 @@ beforeEach(async () => {
   engine = new SqlEngine({
     ledger,
     analytics,
-    trainings: { enqueue: (model, version) => void trained.push([model, version]), requireRows: () => Promise.resolve() },
+    trainings: {
+      enqueue: (model, version) => void trained.push([model, version]),
+      requireRows: () => Promise.resolve(),
+      progressOf: () => undefined,
+    },
     recorder: { records: () => Promise.resolve(true), served: note, scored: note },
     tables: new TableWriter({ ledger, blobs: new Blobs(directory), directory }),
     defaultProject: 'mindsdb',
@@ -197,7 +201,7 @@ describe('writing statements become the commands of REST', () => {
     expect(await refusal('DROP MODEL shop.m.1')).toContain("Can't remove active version")
     await ok('DROP MODEL shop.m')
     expect(await refusal("CREATE MODEL shop.m FROM files (SELECT 1) PREDICT y USING engine = 'none'")).toContain('"none"')
-    expect(await refusal('CREATE MODEL shop.m FROM files (SELECT 1) PREDICT y WINDOW 3')).toContain('lag(y)')
+    expect(await refusal('CREATE MODEL shop.m FROM files (SELECT 1) PREDICT y WINDOW 3')).toContain('there is no ORDER BY')
     expect(await refusal('CREATE MODEL shop.m PREDICT y')).toContain('what to learn from')
   })
 
@@ -211,7 +215,7 @@ describe('writing statements become the commands of REST', () => {
     ['UPDATE files.t SET a = 1', 'CREATE OR REPLACE TABLE files.t'],
     ['EXPLAIN CREATE TABLE files.t (SELECT 1)', 'explain its query'],
     ['DROP TABLE other.t', 'DROP TABLE files.name'],
-    ['CREATE ML_ENGINE e FROM openai', 'auto, boosted_trees, linear, onnx, constant, lightwood'],
+    ['CREATE ML_ENGINE e FROM openai', 'auto, boosted_trees, linear, forecast, onnx, constant, lightwood'],
     ['EVALUATE nope FROM (SELECT 1)', 'r2_score'],
   ])('%s says what to use instead', async (sql, instead) => expect(await refusal(sql)).toContain(instead))
 

@@ -31,7 +31,8 @@ const tables = `
   CREATE TABLE ledger.events (position BIGINT, stream VARCHAR, version BIGINT, type VARCHAR, schema INTEGER, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, correlation VARCHAR, causation VARCHAR, traceparent VARCHAR, data JSON);
   CREATE TABLE ledger.prediction_receipts (position BIGINT, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, model VARCHAR, version INTEGER, rows BIGINT, statement VARCHAR, read_at BIGINT, payload VARCHAR);
   CREATE TABLE ledger.erasures (position BIGINT, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, what VARCHAR, subject VARCHAR, reason VARCHAR, payloads VARCHAR[], blobs VARCHAR[]);
-  CREATE TABLE ledger.predictions (position BIGINT, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, model VARCHAR, version INTEGER, row INTEGER, input JSON, output JSON, readable BOOLEAN);`
+  CREATE TABLE ledger.predictions (position BIGINT, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, model VARCHAR, version INTEGER, row INTEGER, input JSON, output JSON, readable BOOLEAN);
+  CREATE TABLE ledger.outcomes (position BIGINT, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, model VARCHAR, version INTEGER, prediction BIGINT, prediction_request VARCHAR, row INTEGER, truth JSON, probability DOUBLE, readable BOOLEAN, payload VARCHAR);`
 
 const quoted = (value: unknown): string => {
   if (value === null || value === undefined) return 'NULL'

@@ -1,6 +1,6 @@
 import { catalogue, evolve, type Kind, type States } from '../../../events/catalogue.js'
 import { parseEnvelope, type Envelope } from '../../../events/envelope.js'
-import { blobsOf, erasedBlobsOf, erasedPayloadsOf, mayNameSecrets, payloadsOf } from '../../../events/references.js'
+import { blobsOf, erasedBlobsOf, erasedPayloadsOf, keepsRows, mayNameSecrets, payloadsOf } from '../../../events/references.js'
 import { isKind } from '../lookups.js'
 import { currentEvent } from '../current-event.js'
 import type { Connection } from '../sqlite/schema.js'
@@ -89,7 +89,7 @@ export class MeaningWalk {
     this.#versions.set(stream, version)
     if (envelope.recorded_at < this.#recordedAt) this.findings.add(position, 'recorded before the event that precedes it')
     this.#recordedAt = envelope.recorded_at
-    if (type === 'PredictionsServed') this.payloads.rows(position, payloadsOf(type, data))
+    if (keepsRows(type)) this.payloads.rows(position, payloadsOf(type, data))
     else if (type === 'DataErased') this.#erased(position, type, data)
     else if (mayNameSecrets(text)) this.payloads.secrets(position, payloadsOf(type, data))
     for (const hash of blobsOf(type, data)) this.blobs.set(hash, position)

@@ -1,8 +1,10 @@
 import { maxBins, type Feature } from '../features.js'
+import { sharedBytes } from '../shared.js'
 
 /**
  * A feature cut into bins for training. Row r falls into `bins[r]`; the bin `count` means missing. A number falls into
  * the first bin whose `edges` value is not below it (the last edge is Infinity), a category into the bin of its place.
+ * `bins` stands in memory that threads share.
  */
 export type BinnedFeature = { bins: Uint8Array; count: number; edges: Float64Array; category: boolean }
 
@@ -70,7 +72,7 @@ const binOf = (edges: Float64Array, value: number): number => {
 
 /** Bins the numbers of one feature (NaN is missing). */
 export const binFeature = (feature: Feature, values: Float64Array): BinnedFeature => {
-  const bins = new Uint8Array(values.length)
+  const bins = sharedBytes(values.length)
   if (feature.kind === 'category') {
     const count = feature.categories.length + (feature.rest ? 1 : 0)
     for (let row = 0; row < bins.length; row++) bins[row] = Number.isNaN(values[row]) ? count : values[row]!

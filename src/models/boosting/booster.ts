@@ -1,5 +1,6 @@
 import { allRows } from '../folds.js'
-import { draw, type Random } from '../random.js'
+import { draw, Random } from '../random.js'
+import { sharedDoubles, sharedIntegers } from '../shared.js'
 import type { BinnedTable } from './bins.js'
 import type { Grower } from './grower.js'
 import type { Loss } from './loss.js'
@@ -8,21 +9,35 @@ import type { Tree } from './tree.js'
 /** The share of rows, and of features, that each tree sees. */
 const sampledShare = 0.8
 
+/**
+ * All that a boosting run remembers from one round to the next, in shared memory: whichever thread is free can go on with it.
+ * `scores` has those of all rows of the table, output by output (see `Loss`), also of those held out.
+ */
+export type RunState = { scores: Float64Array; random: Int32Array }
+
 const without = (rows: number, taken: Int32Array): Int32Array => {
   const marks = new Uint8Array(rows)
   for (const row of taken) marks[row] = 1
   return allRows(rows).filter((row) => marks[row] === 0)
 }
 
+/** A run before its first round: all rows have the constant scores that the rows it learns from suggest. */
+export const beginRun = (labels: Float64Array, loss: Loss, learned: Int32Array, seed: number, stream: number) => {
+  const rows = labels.length
+  const start = loss.start(labels, learned)
+  const state: RunState = { scores: sharedDoubles(rows * loss.outputs), random: sharedIntegers(4) }
+  start.forEach((score, output) => state.scores.fill(score, output * rows, (output + 1) * rows))
+  new Random(seed, stream).save(state.random, 0)
+  return { start, state }
+}
+
 /**
- * One boosting run: learns from `learned` rows and keeps the scores of all rows of the table, also of those held out,
- * so that a fold's loss on unseen rows is known after every round.
+ * One boosting run: learns from `learned` rows and keeps the scores of all rows of the table, so that a fold's loss on
+ * unseen rows is known after every round. What it holds besides the state is scratch memory.
  */
 export class Booster {
-  /** Output by output, see `Loss`. */
-  readonly scores: Float64Array
   readonly heldOut: Int32Array
-  readonly start: Float64Array
+  private readonly random = new Random(0)
   private readonly gradients: Float64Array
   private readonly hessians: Float64Array
   private readonly picked: Int32Array
@@ -38,13 +53,10 @@ export class Booster {
     private readonly loss: Loss,
     private readonly labels: Float64Array,
     private readonly learned: Int32Array,
-    private readonly random: Random,
+    private readonly state: RunState,
   ) {
     const { rows, features } = table
     this.heldOut = without(rows, learned)
-    this.start = loss.start(labels, learned)
-    this.scores = new Float64Array(rows * loss.outputs)
-    this.start.forEach((score, output) => this.scores.fill(score, output * rows, (output + 1) * rows))
     this.gradients = new Float64Array(rows)
     this.hessians = new Float64Array(rows)
     this.picked = new Int32Array(Math.ceil(learned.length * sampledShare))
@@ -57,25 +69,29 @@ export class Booster {
 
   /** Grows one tree for each output and adds it to the scores. */
   round(): Tree[] {
-    draw(this.learned.length, this.picked.length, this.random, this.picked, this.left)
-    return Array.from({ length: this.loss.outputs }, (_, output) => this.growTree(output))
+    const { random, learned, picked, left, state } = this
+    random.resume(state.random, 0)
+    draw(learned.length, picked.length, random, picked, left)
+    const trees = Array.from({ length: this.loss.outputs }, (_, output) => this.growTree(output))
+    random.save(state.random, 0)
+    return trees
   }
 
   /** The summed loss over the rows that this run has not learned from. */
   heldOutLoss(): number {
-    return this.loss.sum(this.scores, this.labels, this.heldOut)
+    return this.loss.sum(this.state.scores, this.labels, this.heldOut)
   }
 
   private growTree(output: number): Tree {
-    const { learned, picked, left, sampled, others, scores } = this
+    const { learned, picked, left, sampled, others, gradients, hessians, features } = this
+    const { scores } = this.state
     // Growing reorders both row arrays, so each tree starts from the draw again.
     for (let index = 0; index < picked.length; index++) sampled[index] = learned[picked[index]!]!
     for (let index = 0; index < left.length; index++) others[index] = learned[left[index]!]!
     others.set(this.heldOut, left.length)
-    draw(this.table.features.length, this.features.length, this.random, this.features, this.unused)
-    this.loss.derive(scores, this.labels, output, this.gradients, this.hessians)
+    draw(this.table.features.length, features.length, this.random, features, this.unused)
+    this.loss.derive(scores, this.labels, output, sampled, gradients, hessians)
     const base = output * this.table.rows
-    const { gradients, hessians, features } = this
     return this.grower.grow({ sampled, others, gradients, hessians, features }, ({ value, rows, start, end }) => {
       for (let index = start; index < end; index++) {
         const at = base + rows[index]!

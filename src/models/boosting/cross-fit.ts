@@ -1,10 +1,23 @@
-import type { Folds } from '../folds.js'
-import { allRows, rowsOutside } from '../folds.js'
-import { Random } from '../random.js'
+import { allRows, rowsInside, type Folds } from '../folds.js'
+import { shareDoubles } from '../shared.js'
 import type { BinnedTable } from './bins.js'
-import { Booster } from './booster.js'
+import { beginRun, Booster } from './booster.js'
+import type { Crew } from './crew.js'
+import {
+  changesOf,
+  collectScores,
+  endRuns,
+  giveRound,
+  haveDone,
+  lossAfter,
+  prepareRuns,
+  waitForChange,
+  type FoldRuns,
+} from './fold-runs.js'
+import { FoldWorker } from './fold-worker.js'
 import { Grower, type GrowthRules } from './grower.js'
 import type { Loss } from './loss.js'
+import type { Tree } from './tree.js'
 
 export type CrossFit = {
   /** The number of rounds with the smallest loss, summed over all folds (see `worthwhile`). */
@@ -21,52 +34,88 @@ const worthwhile = 1e-4
 /** What all boosting runs of a training share. */
 export type BoostingData = { table: BinnedTable; labels: Float64Array; loss: Loss; seed: number }
 
-const collect = (boosters: readonly Booster[], rows: number, into: Float64Array): void => {
-  for (const { scores, heldOut } of boosters)
-    for (let base = 0; base < into.length; base += rows) for (const row of heldOut) into[base + row] = scores[base + row]!
+/** Below this many cells, times outputs, a round is over before another thread has heard of it. */
+const fewestCellsToShare = 20_000
+
+const isWorthSharing = ({ table, loss }: BoostingData): boolean => table.rows * table.features.length * loss.outputs >= fewestCellsToShare
+
+/** Takes the rounds up one after the other, and works on them as well until they are done. */
+const lead = (
+  runs: FoldRuns,
+  { patience, goesOn }: { patience: number; goesOn: (done: number) => boolean },
+  scores: Float64Array,
+  onRound: (done: number) => void,
+): Omit<CrossFit, 'scores'> => {
+  const held = runs.states.map((_, fold) => rowsInside(runs.folds, fold))
+  const worker = new FoldWorker(runs)
+  collectScores(runs, 0, held, scores)
+  let [round, best, least] = [0, 0, lossAfter(runs, 0)]
+  while (round < runs.most && round - best < patience && goesOn(round)) {
+    const seen = changesOf(runs)
+    if (!haveDone(runs, round + 1)) {
+      if (!worker.advance()) waitForChange(runs, seen)
+      continue
+    }
+    round++
+    const now = lossAfter(runs, round)
+    if (now <= least * (1 - worthwhile)) {
+      least = now
+      best = round
+      collectScores(runs, round, held, scores)
+    }
+    giveRound(runs, round)
+    onRound(round)
+  }
+  return { best, capped: round === runs.most && round - best < patience }
 }
 
 /**
- * Boosts all folds side by side, round by round. Because the folds advance together, the loss that stops them and
- * chooses the rounds is the summed one: the optimum of a single small fold is mostly chance.
+ * Boosts all folds side by side, round by round. Because the rounds are taken up together, the loss that stops them and
+ * chooses their number is the summed one: the optimum of a single small fold is mostly chance. The same bits come out
+ * whatever the number of threads in the crew.
  */
 export const crossFit = (
-  { table, labels, loss, seed }: BoostingData,
+  data: BoostingData,
   folds: Folds,
   rules: GrowthRules,
-  { most, patience }: { most: number; patience: number },
+  { most, patience, goesOn = () => true, crew }: { most: number; patience: number; goesOn?: (done: number) => boolean; crew?: Crew },
   onRound: (done: number) => void,
 ): CrossFit => {
-  const grower = new Grower(table, rules)
-  const boosters = Array.from(
-    { length: folds.count },
-    (_, fold) => new Booster(table, grower, loss, labels, rowsOutside(folds, fold), new Random(seed, 100 + fold)),
-  )
-  const summed = () => boosters.reduce((sum, booster) => sum + booster.heldOutLoss(), 0)
+  const { table, loss, seed } = data
+  const runs = prepareRuns({ table, labels: shareDoubles(data.labels), seed }, { classes: loss.classes, folds, rules, most })
   const scores = new Float64Array(table.rows * loss.outputs)
-  collect(boosters, table.rows, scores)
-  let [best, least] = [0, summed()]
-  let round = 0
-  while (round < most && round - best < patience) {
-    for (const booster of boosters) booster.round()
-    round++
-    const now = summed()
-    onRound(round)
-    if (now > least * (1 - worthwhile)) continue
-    least = now
-    best = round
-    collect(boosters, table.rows, scores)
+  try {
+    if (isWorthSharing(data)) crew?.join(runs)
+    return { ...lead(runs, { patience, goesOn }, scores, onRound), scores }
+  } finally {
+    endRuns(runs)
   }
-  return { best, capped: round === most && round - best < patience, scores }
 }
 
-/** Boosts on all rows for a fixed number of rounds; the trees come round by round, within a round output by output. */
-export const refit = ({ table, labels, loss, seed }: BoostingData, rules: GrowthRules, rounds: number, onRound: (done: number) => void) => {
-  const booster = new Booster(table, new Grower(table, rules), loss, labels, allRows(table.rows), new Random(seed, 99))
+/** The stream of the last run's draws; further members of a mean have the ones below. */
+const refitStream = 99
+
+const boostAll = (data: BoostingData, rules: GrowthRules, member: number, rounds: number, onRound: (done: number) => void) => {
+  const { table, labels, loss, seed } = data
+  const learned = allRows(table.rows)
+  const { start, state } = beginRun(labels, loss, learned, seed, refitStream - member)
+  const booster = new Booster(table, new Grower(table, rules), loss, labels, learned, state)
   const trees = Array.from({ length: rounds }, (_, round) => {
     const grown = booster.round()
     onRound(round + 1)
     return grown
   }).flat()
-  return { start: booster.start, trees }
+  return { start, trees }
+}
+
+/**
+ * Boosts on all rows for a fixed number of rounds; the trees come round by round, within a round output by output. With
+ * several members each is boosted by itself, from other draws, and the trees add up to their mean.
+ */
+export const refit = (data: BoostingData, rules: GrowthRules, rounds: number, onRound: (done: number) => void, members = 1) => {
+  const runs = Array.from({ length: members }, (_, member) =>
+    boostAll(data, rules, member, rounds, (done) => onRound(member * rounds + done)),
+  )
+  const shared = (tree: Tree): Tree => (members === 1 ? tree : { ...tree, leaves: tree.leaves.map((value) => value / members) })
+  return { start: runs[0]!.start, trees: runs.flatMap(({ trees }) => trees.map(shared)) }
 }

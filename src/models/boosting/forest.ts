@@ -26,6 +26,21 @@ export type Forest = {
   thresholds: Float64Array
 }
 
+/** Whether a value goes right at a node, missing values and categories included. */
+export const goesRight = (forest: Forest, node: number, value: number): boolean => {
+  switch (forest.kinds[node]) {
+    // Every comparison with NaN is false: asked this way round, missing goes where its kind says.
+    case nodeKinds.missingLeft:
+      return value > forest.thresholds[node]!
+    case nodeKinds.missingRight:
+      return !(value <= forest.thresholds[node]!)
+    case nodeKinds.categoryMissingLeft:
+      return value === value && (forest.subsets[forest.subsetOf[node]! + (value >> 3)]! & (1 << (value & 7))) === 0
+    default:
+      return value !== value || (forest.subsets[forest.subsetOf[node]! + (value >> 3)]! & (1 << (value & 7))) === 0
+  }
+}
+
 /** The edges of each feature's bins; none for categories. */
 export type Edges = readonly Float64Array[]
 

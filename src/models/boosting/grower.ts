@@ -191,6 +191,6 @@ export class Grower {
       if (leaf.parent >= 0) nodes[leaf.parent]![leaf.side] = ~index
       if (leaf.histogram) this.pool.push(leaf.histogram)
     })
-    return { nodes, leaves: values }
+    return { nodes, leaves: values, covers: Uint32Array.from(leaves, ({ sums }) => sums.rows) }
   }
 }

@@ -3,11 +3,20 @@
  * Labels are values for regression and class indexes otherwise.
  */
 export type Loss = {
+  /** 0 for values. With the outputs alone a loss would not say what it is of; see `lossOf`. */
+  classes: number
   outputs: number
   /** The constant scores to start from, learned from the given rows. */
   start(labels: Float64Array, rows: Int32Array): Float64Array
-  /** First and second derivatives of every row for one output. Called for output 0 first. */
-  derive(scores: Float64Array, labels: Float64Array, output: number, gradients: Float64Array, hessians: Float64Array): void
+  /** First and second derivatives for one output, of the given rows. Called for output 0 first, with the same rows. */
+  derive(
+    scores: Float64Array,
+    labels: Float64Array,
+    output: number,
+    rows: Int32Array,
+    gradients: Float64Array,
+    hessians: Float64Array,
+  ): void
   /** The summed loss over the given rows. */
   sum(scores: Float64Array, labels: Float64Array, rows: Int32Array): number
 }
@@ -19,24 +28,28 @@ export const sigmoid = (score: number): number => 1 / (1 + Math.exp(-score))
 
 /** For values: squared misses. Scores are the values. */
 export const squaredLoss: Loss = {
+  classes: 0,
   outputs: 1,
   start: (labels, rows) => Float64Array.of(rows.reduce((sum, row) => sum + labels[row]!, 0) / rows.length),
-  derive(scores, labels, _output, gradients, hessians) {
-    for (let row = 0; row < labels.length; row++) gradients[row] = scores[row]! - labels[row]!
-    hessians.fill(1)
+  derive(scores, labels, _output, rows, gradients, hessians) {
+    for (const row of rows) {
+      gradients[row] = scores[row]! - labels[row]!
+      hessians[row] = 1
+    }
   },
   sum: (scores, labels, rows) => rows.reduce((sum, row) => sum + (scores[row]! - labels[row]!) * (scores[row]! - labels[row]!), 0),
 }
 
 /** For two classes: log loss. Scores are the log odds of class 1. */
 export const logisticLoss: Loss = {
+  classes: 2,
   outputs: 1,
   start(labels, rows) {
     const positive = rows.reduce((sum, row) => sum + labels[row]!, 0)
     return Float64Array.of(Math.log((positive + 0.5) / (rows.length - positive + 0.5)))
   },
-  derive(scores, labels, _output, gradients, hessians) {
-    for (let row = 0; row < labels.length; row++) {
+  derive(scores, labels, _output, rows, gradients, hessians) {
+    for (const row of rows) {
       const probability = sigmoid(scores[row]!)
       gradients[row] = probability - labels[row]!
       hessians[row] = Math.max(probability * (1 - probability), smallest)
@@ -64,18 +77,20 @@ export const softmaxLoss = (outputs: number): Loss => {
   const factor = outputs / (outputs - 1)
   let logSums = new Float64Array()
   return {
+    classes: outputs,
     outputs,
     start(labels, rows) {
       const counts = new Float64Array(outputs).fill(0.5)
       for (const row of rows) counts[labels[row]!] = counts[labels[row]!]! + 1
       return counts.map((count) => Math.log(count / (rows.length + 0.5 * outputs)))
     },
-    derive(scores, labels, output, gradients, hessians) {
-      const rows = labels.length
+    derive(scores, labels, output, rows, gradients, hessians) {
+      const all = labels.length
+      if (logSums.length < all) logSums = new Float64Array(all)
       // The trees of one round all start from the same scores, so the sums are taken once, before the first of them.
-      if (output === 0) logSums = Float64Array.from(labels, (_, row) => logSum(scores, row, rows, outputs))
-      for (let row = 0; row < rows; row++) {
-        const probability = Math.exp(scores[output * rows + row]! - logSums[row]!)
+      if (output === 0) for (const row of rows) logSums[row] = logSum(scores, row, all, outputs)
+      for (const row of rows) {
+        const probability = Math.exp(scores[output * all + row]! - logSums[row]!)
         gradients[row] = probability - (labels[row] === output ? 1 : 0)
         hessians[row] = Math.max(factor * probability * (1 - probability), smallest)
       }
@@ -84,3 +99,6 @@ export const softmaxLoss = (outputs: number): Loss => {
       rows.reduce((sum, row) => sum + logSum(scores, row, labels.length, outputs) - scores[labels[row]! * labels.length + row]!, 0),
   }
 }
+
+/** The loss for a number of classes, 0 for values. A new one each time: losses hold what belongs to one round. */
+export const lossOf = (classes: number): Loss => (classes === 0 ? squaredLoss : classes === 2 ? logisticLoss : softmaxLoss(classes))

@@ -12,5 +12,8 @@ export type TreeNode = {
   rightChild: number
 }
 
-/** Leaf values are single precision from the start, so that the stored model is the trained model bit for bit. */
-export type Tree = { nodes: TreeNode[]; leaves: Float32Array }
+/**
+ * Leaf values are single precision from the start, so that the stored model is the trained model bit for bit. `covers` says how
+ * many of the rows that it grew from each leaf holds.
+ */
+export type Tree = { nodes: TreeNode[]; leaves: Float32Array; covers: Uint32Array }

@@ -42,7 +42,7 @@ const addRow = (design: Design, row: number, misses: Float64Array, gradient: Flo
   }
 }
 
-const fit = (design: Design, labels: Float64Array, rows: Int32Array, outputs: number): Float64Array => {
+const fit = (design: Design, labels: Float64Array, rows: Int32Array, outputs: number, onStep: () => void): Float64Array => {
   const size = design.coefficients + 1
   const scores = new Float64Array(outputs)
   return minimise(size * outputs, (weights, gradient) => {
@@ -57,6 +57,7 @@ const fit = (design: Design, labels: Float64Array, rows: Int32Array, outputs: nu
       loss += missOf(scores, labels[row]!)
       addRow(design, row, scores, gradient)
     }
+    onStep()
     return loss
   })
 }
@@ -64,6 +65,7 @@ const fit = (design: Design, labels: Float64Array, rows: Int32Array, outputs: nu
 /**
  * Logistic regression (softmax above two classes) in the given folds. `scores` holds every row's scores by the fit that
  * has not seen it, output by output; `weights` is the fit on all rows, per output its coefficients and then its intercept.
+ * `onFit` is told how many fits are done, with every step of the next one.
  */
 export const crossFitLogistic = (
   design: Design,
@@ -73,7 +75,7 @@ export const crossFitLogistic = (
   onFit: (done: number) => void,
 ): { scores: Float64Array; weights: Float64Array } => {
   const fitted = Array.from({ length: folds.count }, (_, fold) => {
-    const weights = fit(design, labels, rowsOutside(folds, fold), outputs)
+    const weights = fit(design, labels, rowsOutside(folds, fold), outputs, () => onFit(fold))
     onFit(fold + 1)
     return weights
   })
@@ -83,7 +85,7 @@ export const crossFitLogistic = (
     scoreRow(design, row, fitted[folds.of[row]!]!, outputs, own)
     own.forEach((score, output) => (scores[output * design.rows + row] = score))
   }
-  const weights = fit(design, labels, allRows(design.rows), outputs)
+  const weights = fit(design, labels, allRows(design.rows), outputs, () => onFit(folds.count))
   onFit(folds.count + 1)
   return { scores, weights }
 }

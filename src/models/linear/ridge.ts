@@ -61,9 +61,14 @@ const solve = ({ gram, target }: Products, penalty: number): Float64Array => {
 
 /**
  * Ridge regression in the given folds. `scores` holds every row's prediction by the fit that has not seen it, with the
- * penalty that does best on them; `weights` is the fit on all rows, the intercept last.
+ * penalty that does best on them; `weights` is the fit on all rows, the intercept last. `onFit` is told how many fits are done.
  */
-export const crossFitRidge = (design: Design, labels: Float64Array, folds: Folds): { scores: Float64Array; weights: Float64Array } => {
+export const crossFitRidge = (
+  design: Design,
+  labels: Float64Array,
+  folds: Folds,
+  onFit: (done: number) => void = () => undefined,
+): { scores: Float64Array; weights: Float64Array } => {
   const size = design.coefficients + 1
   const center = labels.reduce((sum, label) => sum + label, 0) / design.rows
   const parts = Array.from({ length: folds.count }, () => emptyProducts(size))
@@ -75,7 +80,12 @@ export const crossFitRidge = (design: Design, labels: Float64Array, folds: Folds
     ),
   )
   const fits = penalties.map((penalty) => {
-    const weights = learned.map((products) => solve(products, penalty))
+    const weights = learned.map((products, fold) => {
+      const solved = solve(products, penalty)
+      // A fold is done with the last penalty; the earlier ones only say that it goes on.
+      onFit(penalty === penalties.at(-1) ? fold + 1 : 0)
+      return solved
+    })
     const scores = Float64Array.from(labels, (_, row) => {
       const own = weights[folds.of[row]!]!
       return center + own[design.coefficients]! + dot(design, row, own)
@@ -85,5 +95,6 @@ export const crossFitRidge = (design: Design, labels: Float64Array, folds: Folds
   const best = fits.reduce((one, other) => (other.loss < one.loss ? other : one))
   const weights = solve(sumProducts(parts, size), best.penalty)
   weights[design.coefficients] = weights[design.coefficients]! + center
+  onFit(folds.count + 1)
   return { scores: best.scores, weights }
 }

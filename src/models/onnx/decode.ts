@@ -1,5 +1,5 @@
 import { Problem } from '../../errors.js'
-import { largestIndex } from '../metrics.js'
+import { decidedClass } from '../decision.js'
 import { outputs as places } from '../predictor.js'
 import type { OnnxHeader } from './artefact.js'
 import type { Output } from './messages.js'
@@ -36,7 +36,7 @@ const decodeClasses = ({ classes, labels, outputs }: OnnxHeader, ran: readonly O
     for (let index = 0; index < classes.length; index++)
       out[at + places.probabilities + index] = shares ? Number(shares[row * classes.length + index]) : NaN
     const own = out.subarray(at + places.probabilities, at + width)
-    const index = given ? indexes.get(plainLabel(given[row])) : largestIndex(own)
+    const index = given ? indexes.get(plainLabel(given[row])) : decidedClass(own, 0, classes.length, undefined)
     if (index === undefined) throw unknownLabel(plainLabel(given?.[row]), labels ?? classes)
     out[at + places.value] = index
     out[at + places.confidence] = own[index] ?? NaN

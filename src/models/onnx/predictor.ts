@@ -58,6 +58,7 @@ export const loadOnnx = (artefact: Uint8Array, file: string): RemotePredictor =>
     inputs,
     target: kind === 'regression' ? target : { ...target, classes },
     outputWidth: width,
+    partial: true,
     nameOf: (sent, rowIndex) => encoder.nameOf(sent, rowIndex),
     async predictRows(rows) {
       const given = rows.map((row, index) => named(row, index, encoder))

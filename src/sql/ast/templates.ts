@@ -18,7 +18,11 @@ const parsed = async (connection: DuckDBConnection, sql: string): Promise<AstNod
  * statements are as many as the relations and the models' outputs.
  */
 export const template = async (connection: DuckDBConnection, sql: string, values: Readonly<Record<string, AstNode>>): Promise<AstNode> => {
-  const tree = cloneAst(await parsed(connection, sql))
+  return fillParameters(cloneAst(await parsed(connection, sql)), values)
+}
+
+/** Puts trees in the place of a tree's `$name` parameters. */
+export const fillParameters = (tree: AstNode, values: Readonly<Record<string, AstNode>>): AstNode => {
   walk(tree, (node) => {
     if (textOf(node, 'class') !== 'PARAMETER') return true
     const value = values[textOf(node, 'identifier')]

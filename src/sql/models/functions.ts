@@ -1,5 +1,6 @@
 import {
   DOUBLE,
+  DuckDBDoubleVector,
   DuckDBScalarFunction,
   DuckDBStructVector,
   INTEGER,
@@ -16,7 +17,7 @@ import { perInstance } from '../per-instance.js'
 import { doubles, rawItems } from '../vectors.js'
 import { inChunk, inputColumns } from './input-columns.js'
 import { RowMemo } from './row-memo.js'
-import { fieldsOf, type ArgumentKind, type BoundModel, type Extent, type ScoringModel } from './scoring-model.js'
+import { fieldsOf, type AnyModel, type ArgumentKind, type BoundModel, type Extent, type ScoringModel } from './scoring-model.js'
 
 /** A model as one query uses it. The registered function holds none, so that models can leave memory. */
 type Use = { number: number; name: string; bound: BoundModel; scorer: ChunkScorer | undefined; memo: RowMemo; calls: number }
@@ -165,7 +166,7 @@ export class ModelFunctions {
       mainFunction: (_info, input, output) => {
         if (input.rowCount === 0) return
         const { bound, memo, places } = this.score(input)
-        writeScores(memo.results, places, bound.model.outputWidth, fields.length, output)
+        writeScores(memo.results, places, bound.model, fields.length, output)
       },
     })
   }
@@ -185,13 +186,27 @@ export class ModelFunctions {
 /** What a function is given, and how much it answers. */
 export type FunctionShape = { kinds: readonly ArgumentKind[]; extent: Extent }
 
-const writeScores = (scores: Float64Array, places: Int32Array, outputWidth: number, fields: number, output: DuckDBVector): void => {
+const writeScores = (
+  scores: Float64Array,
+  places: Int32Array,
+  { outputWidth, partial }: AnyModel,
+  fields: number,
+  output: DuckDBVector,
+): void => {
   if (!(output instanceof DuckDBStructVector)) throw new TypeError('a model function returns a STRUCT')
   for (let field = 0; field < fields; field++) {
-    const items = doubles(output.entryVectorAt(field))
+    const vector = output.entryVectorAt(field)
+    const items = doubles(vector)
     for (let row = 0; row < places.length; row++) items[row] = scores[(places[row] ?? 0) * outputWidth + field] ?? NaN
+    if (partial) hideUnknown(vector, items, places.length)
   }
   output.flush()
+}
+
+/** What a model does not know is NULL: in SQL NaN is a number, the largest one. */
+export const hideUnknown = (vector: DuckDBVector, items: Float64Array, rows: number): void => {
+  if (!(vector instanceof DuckDBDoubleVector)) return
+  for (let row = 0; row < rows; row++) if (Number.isNaN(items[row])) vector.setItem(row, null)
 }
 
 /** The model functions of an instance; they live as long as it does. */

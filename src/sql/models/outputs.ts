@@ -4,7 +4,6 @@ import { expressionTemplate } from '../ast/templates.js'
 import type { AstNode } from '../ast/json.js'
 import { nullConstant } from '../ast/nodes.js'
 import { quoteText } from '../strings.js'
-import { isRemote } from '../../models/remote.js'
 import type { BoundModel } from './scoring-model.js'
 
 /** The columns of a model in FROM, in the order in which `*` shows them. */
@@ -32,24 +31,31 @@ const asJsonNumber = (x: string) =>
 
 const labelSql = (label: string | number | boolean) => (typeof label === 'string' ? quoteText(label) : String(label))
 
-/** A number that a model may not know: NaN, which SQL calls NULL. Models that are trained here know all of theirs. */
-const known = ({ model }: BoundModel, name: string) => (isRemote(model) ? `nullif(${field(name)}, CAST('nan' AS DOUBLE))` : field(name))
-
-const valueSql = (bound: BoundModel): string => {
-  const classes = bound.model.target.classes
-  return classes ? `list_extract([${classes.map(labelSql).join(', ')}], CAST(${field('value')} AS INTEGER) + 1)` : known(bound, 'value')
+const valueSql = ({ model }: BoundModel): string => {
+  const classes = model.target.classes
+  return classes ? `list_extract([${classes.map(labelSql).join(', ')}], CAST(${field('value')} AS INTEGER) + 1)` : field('value')
 }
 
-const anomaly = (bound: BoundModel) =>
-  `CASE WHEN TRY_CAST($original AS DOUBLE) IS NULL THEN NULL ELSE TRY_CAST($original AS DOUBLE) < ${known(bound, 'min')} OR TRY_CAST($original AS DOUBLE) > ${known(bound, 'max')} END`
+const anomaly = `CASE WHEN TRY_CAST($original AS DOUBLE) IS NULL THEN NULL ELSE TRY_CAST($original AS DOUBLE) < ${field('min')} OR TRY_CAST($original AS DOUBLE) > ${field('max')} END`
 const truth = `coalesce(CAST(to_json($original) AS VARCHAR), 'null')`
 
-const bounds = `', "confidence_lower_bound": ', ${asJsonNumber(field('min'))}, ', "confidence_upper_bound": ', ${asJsonNumber(field('max'))}, '}'`
+const bounds = `', "confidence_lower_bound": ', ${asJsonNumber(field('min'))}, ', "confidence_upper_bound": ', ${asJsonNumber(field('max'))}`
+
+/** Why there is no answer, as the rest of a JSON object. */
+const reasonSql = (reasons: readonly string[]): string =>
+  `concat(', "reason": "', list_extract([${reasons.map(quoteText).join(', ')}], CAST(${field('reason')} AS INTEGER) + 1), '"')`
+
+/** The bounds and the reason, where there are any. */
+const restSql = ({ model: { partial, reasons } }: BoundModel): string => {
+  if (!partial) return bounds
+  const known = `CASE WHEN ${field('min')} IS NULL THEN '' ELSE concat(${bounds}) END`
+  return reasons ? `${known}, CASE WHEN ${field('reason')} IS NULL THEN '' ELSE ${reasonSql(reasons)} END` : known
+}
 
 const regressionExplain = (
   bound: BoundModel,
 ) => `concat('{"predicted_value": ', ${asJsonNumber(field('value'))}, ', "confidence": ', ${asJsonNumber(field('confidence'))},
-  ', "anomaly": ', coalesce(CAST((${anomaly(bound)}) AS VARCHAR), 'null'), ', "truth": ', ${truth}, ${isRemote(bound.model) ? "'}'" : bounds})`
+  ', "anomaly": ', coalesce(CAST((${anomaly}) AS VARCHAR), 'null'), ', "truth": ', ${truth}, ${restSql(bound)}, '}')`
 
 const classExplain = (bound: BoundModel): string => {
   const classes = bound.model.target.classes ?? []
@@ -68,15 +74,15 @@ const outputSql = (bound: BoundModel, column: string): string => {
     case `${name}_original`:
       return '$original'
     case `${name}_confidence`:
-      return known(bound, 'confidence')
+      return field('confidence')
     case `${name}_explain`:
       return classes ? classExplain(bound) : regressionExplain(bound)
     case `${name}_anomaly`:
-      return classes ? 'CAST(NULL AS BOOLEAN)' : anomaly(bound)
+      return classes ? 'CAST(NULL AS BOOLEAN)' : anomaly
     case `${name}_min`:
-      return classes ? 'CAST(NULL AS DOUBLE)' : known(bound, 'min')
+      return classes ? 'CAST(NULL AS DOUBLE)' : field('min')
     case `${name}_max`:
-      return classes ? 'CAST(NULL AS DOUBLE)' : known(bound, 'max')
+      return classes ? 'CAST(NULL AS DOUBLE)' : field('max')
     default:
       return 'CAST(NULL AS VARCHAR)'
   }

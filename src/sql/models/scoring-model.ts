@@ -3,11 +3,26 @@ export type InputVector = { values: ArrayLike<unknown>; valid?: ArrayLike<number
 
 export type ScoringInput = { name: string; type: 'number' | 'integer' | 'boolean' | 'text' | 'date' | 'timestamp' }
 
+type SeriesInput = Pick<ScoringInput, 'name'>
+
+/** Each with a time as its column holds it (days or milliseconds since 1970, or a whole number) and the values of the keys. */
+export type FutureRows = {
+  order: SeriesInput & { type: 'date' | 'timestamp' | 'integer' }
+  keys: readonly ScoringInput[]
+  each: () => Iterable<{ cell: number; keys: readonly (string | number | null)[] }>
+}
+
 /** What SQL needs to know of any model. */
 type Described = {
   inputs: readonly ScoringInput[]
   target: { name: string; classes?: readonly (string | number | boolean)[] }
   outputWidth: number
+  /** True where numbers may be NaN because the model does not know them: SQL shows NULL. */
+  partial?: true
+  /** For a model that has no answer to some rows: why, by a number behind the bounds; the other numbers are NaN then. */
+  reasons?: readonly string[]
+  /** For a model of series: the column that orders rows, those that tell series apart, and the rows that it answers for. */
+  future?: FutureRows
 }
 
 /**
@@ -26,8 +41,8 @@ export type ScoringModel = Described & {
 }
 
 /**
- * A model that runs in a process of its own: its numbers come later, and what it does not know is NaN. A function of DuckDB
- * cannot wait for it, so that its rows are always scored before the query.
+ * A model that runs in a process of its own: its numbers come later. A function of DuckDB cannot wait for it, so that
+ * its rows are always scored before the query.
  */
 export type RemoteModel = Described & {
   predictRows: (rows: readonly Readonly<Record<string, unknown>>[]) => Promise<Float64Array>
@@ -46,7 +61,14 @@ export type Extent = 'points' | 'all'
 export const fieldsOf = (model: AnyModel, extent: Extent): string[] =>
   extent === 'points'
     ? ['value', 'confidence']
-    : ['value', 'confidence', 'min', 'max', ...(model.target.classes ?? []).map((_, index) => `p${index}`)]
+    : [
+        'value',
+        'confidence',
+        'min',
+        'max',
+        ...(model.target.classes ?? []).map((_, index) => `p${index}`),
+        ...(model.reasons ? ['reason'] : []),
+      ]
 
 /** How an input's values reach the model: numbers as they are, or texts. */
 export type ArgumentKind = 'number' | 'text'

@@ -9,6 +9,7 @@ import { isColumnOf } from './columns.js'
 import { aliasOf, describe } from './describe.js'
 import { detach, leavesOf, steadyLeaves } from './detach.js'
 import { answerQueries, readGivenRows, readsOuter, tableOfRows } from './given-rows.js'
+import { futureAlone, replaceByFuture, takeLatest } from './latest.js'
 import { argumentOf, checkRead, mapInputs, type Mapping } from './mapping.js'
 import { isRemote } from '../../models/remote.js'
 import { isScored, modelColumns, outputExpression, showsAll } from './outputs.js'
@@ -40,6 +41,14 @@ const fromGivenRows = async (session: Session, select: AstNode, use: ModelUse, s
   if (readsOuter(rows)) return { ref, correlated: leaf }
   session.served.push(await serve(session, use.bound, ref, inputs, givenAlias, scope))
   return { ref, correlated: undefined }
+}
+
+/** The rows of a model that stands alone: those that WHERE gives, or those behind the last date of its series. */
+const fromWhere = async (session: Session, select: AstNode, use: ModelUse, scope: Scope): Promise<GivenTable> => {
+  const latest = takeLatest(select, [use], [])
+  return latest
+    ? { ref: await futureAlone(session, latest, use, givenAlias), correlated: undefined }
+    : fromGivenRows(session, select, use, scope)
 }
 
 const extentOf = (references: readonly Reference[], use: ModelUse): Extent =>
@@ -151,13 +160,15 @@ export const rewriteModels = async (session: Session, select: AstNode, uses: rea
     throw new Problem('bad_statement', 'A model needs inputs', 'Several models are read together without a table that gives their inputs', {
       hint: `Name one: FROM files.your_table AS t JOIN ${uses.map(({ bound }) => bound.label).join(' JOIN ')}. A subquery is a table, too.`,
     })
-  const { ref: table, correlated } = rest ? { ref: rest, correlated: undefined } : await fromGivenRows(session, select, first, scope)
+  const { ref: table, correlated } = rest ? { ref: rest, correlated: undefined } : await fromWhere(session, select, first, scope)
   const refs = leavesOf(table)
   checkAliases(uses, refs)
   const leaves: Leaf[] = correlated ? [correlated] : []
   if (!correlated) for (const ref of refs) leaves.push(await asLeaf(session, ref, scope))
   checkUsing(using, uses, leaves)
+  const latest = takeLatest(select, uses, leaves)
   const mappings = uses.map((use) => ({ use, mapping: mapInputs(select, conditions, use, uses, leaves) }))
+  if (latest) await replaceByFuture(session, select, latest, mappings, leaves)
   checkRead(select, mappings, leaves)
   if (keeping.some((condition) => mappings.every(({ mapping }) => mapping.on.includes(condition)))) throw keepingRefused()
   const remote = correlated && uses.find(({ bound }) => isRemote(bound.model))

@@ -9,9 +9,9 @@ import type { Session } from '../session.js'
 import { running } from '../sources.js'
 import { standalone } from './describe.js'
 import { isRemote } from '../../models/remote.js'
-import { ChunkScorer } from './functions.js'
+import { ChunkScorer, hideUnknown } from './functions.js'
 import { RemoteScorer } from './remote-scorer.js'
-import { fieldsOf, type BoundModel, type Extent } from './scoring-model.js'
+import { fieldsOf, type AnyModel, type BoundModel, type Extent } from './scoring-model.js'
 
 /** A model and the expressions of its inputs over the table that is staged. */
 export type StagedUse = { bound: BoundModel; parameters: AstNode[]; column: string; extent: Extent }
@@ -22,7 +22,13 @@ export const checkAborted = (signal: AbortSignal): void => {
   if (signal.aborted) throw new Problem('query_limit', 'The query was stopped', 'The query was stopped before it ended')
 }
 
-const appendScores = (appender: DuckDBAppender, out: Float64Array, rows: number, outputWidth: number, fields: number): void => {
+const appendScores = (
+  appender: DuckDBAppender,
+  out: Float64Array,
+  rows: number,
+  { outputWidth, partial }: AnyModel,
+  fields: number,
+): void => {
   const chunk = DuckDBDataChunk.create(
     Array.from({ length: fields }, () => DOUBLE),
     rows,
@@ -31,6 +37,7 @@ const appendScores = (appender: DuckDBAppender, out: Float64Array, rows: number,
     const vector = chunk.getColumnVector(field)
     const items = doubles(vector)
     for (let row = 0; row < rows; row++) items[row] = out[row * outputWidth + field] ?? NaN
+    if (partial) hideUnknown(vector, items, rows)
     vector.flush()
   }
   appender.appendDataChunk(chunk)
@@ -76,7 +83,7 @@ const scoreTable = async (session: Session, { table, rows, firstRow }: Staged, i
     checkAborted(signal)
     const result = await connection.run(`SELECT ${columns} FROM temp.${table} WHERE rowid >= ${from} AND rowid < ${from + batchRows}`)
     for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
-      appendScores(appender, await score(chunk), chunk.rowCount, use.bound.model.outputWidth, fields.length)
+      appendScores(appender, await score(chunk), chunk.rowCount, use.bound.model, fields.length)
       scored += chunk.rowCount
     }
   }

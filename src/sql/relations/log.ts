@@ -1,4 +1,5 @@
 import { jobRuns, jobsHistory } from './job-runs.js'
+import { accuracy, coverage, outcomes } from './outcomes.js'
 import { projections } from './projections.js'
 import { at, column, heldAt, masked, nocase, type Relation } from './relation.js'
 
@@ -140,4 +141,7 @@ const resources: Relation = {
 }
 
 /** The schema `log`. */
-export const logRelations: readonly Relation[] = [events, resources, predictions, receipts, erasures, jobRuns, jobsHistory, projections]
+export const logRelations: readonly Relation[] = [
+  ...[events, resources, predictions, receipts, outcomes, accuracy, coverage],
+  ...[erasures, jobRuns, jobsHistory, projections],
+]

@@ -433,7 +433,19 @@ test('a predict that comes before the model is ready is told so, with 409', asyn
   expect(created).toMatchObject({ status: 201, body: { name: 'slow', version: 1, status: 'generating' } })
   const early = await send(at.url, 'POST', '/api/projects/mindsdb/models/slow/predict', [{ sqft: 900 }])
   expectProblem(early, 'predict')
-  expect(early).toMatchObject({ status: 409, body: { code: 'not_ready' } })
+  expect(early).toMatchObject({ status: 409, body: { code: 'not_ready', model_status: expect.stringMatching(/^(generating|training)$/) } })
+  for (;;) {
+    const { status, body } = await send(at.url, 'POST', '/api/projects/mindsdb/models/slow/predict', [{ sqft: 900 }])
+    const { error_message: said = '' } = await sql(at.url, 'SELECT rental_price FROM slow WHERE sqft = 900')
+    if (status === 409 && 'progress' in (body as object) && said.includes('phase')) {
+      expect(body).toMatchObject({ model_status: 'training', progress: { phase: expect.any(String), done: expect.any(Number) } })
+      expect(said).toMatch(/its status is training[^]*It is at phase \w+, \d+ of \d+\./)
+      break
+    }
+    // Without a word on how far it was the training must not have ended.
+    expect({ status, said }).toEqual({ status: 409, said: expect.stringMatching(/is not ready: its status is (generating|training)/) })
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
   expect(await settled(at.url, 'slow')).toBe('complete')
 })
 

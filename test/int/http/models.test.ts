@@ -104,6 +104,35 @@ test('a target among the inputs is the truth that the prediction is compared wit
   expect(JSON.parse(String(far?.[`${target}_explain`]))).toMatchObject({ truth: 1_000_000, anomaly: true })
 })
 
+test('params say which version answers, at which level, and whether contributions are told; what there is not is refused', async () => {
+  const rows = [{ sqft: 900, rooms: 1, location: 'good' }]
+  const plain = await predict(rows)
+  expect(await predict({ data: rows, params: { version: 1 } })).toEqual(plain)
+  expect(await predict({ data: rows, params: { version: 1 } }, 'rent.1')).toEqual(plain)
+  expect((await predict({ data: rows, params: { confidence: 0.5 } })).body[0]).toMatchObject({ [`${target}_confidence`]: 0.5 })
+  const [told] = (await predict({ data: rows, params: { explain: 'contributions' } })).body
+  const { contributions } = JSON.parse(String(told?.[`${target}_explain`])) as {
+    contributions: { base: number; inputs: Record<string, number>; rest: number; sum: number }
+  }
+  const { base, inputs, rest, sum } = contributions
+  expect(Object.keys(inputs).sort()).toEqual(['location', 'rooms', 'sqft'])
+  expect(sum).toBe(plain.body[0]?.[target])
+  expect(Object.values(inputs).reduce((total, part) => total + part, base) + rest).toBeCloseTo(sum, 8)
+
+  for (const [params, model, status, said] of [
+    [{ version: 9 }, 'rent', 404, /has no version 9/],
+    [{ version: 2 }, 'rent.1', 400, /params.version is 2, and the path names version 1/],
+    [{ version: '1' }, 'rent', 400, /params.version: "1" is not the number/],
+    [{ confidence: 2 }, 'rent', 400, /"confidence" is 2/],
+    [{ explain: 'shap' }, 'rent', 400, /params.explain: there is no "shap"/],
+    [{ confidense: 0.5 }, 'rent', 400, /params: there is no "confidense"/],
+  ] as const) {
+    const { status: got, body } = await predict({ data: rows, params }, model)
+    expect({ got, body }).toEqual({ got: status, body: expect.objectContaining({ detail: expect.stringMatching(said) }) })
+  }
+  expect((await predict({ data: rows, params: { confidense: 0.5 } })).body).toMatchObject({ hint: expect.stringContaining('"confidence"') })
+})
+
 test('a model is created by its statement, read in both records, retrained, read by version, and deleted', async () => {
   const query = 'CREATE MODEL mindsdb.Life FROM files (SELECT * FROM rentals) PREDICT rental_price'
   expect(await send(at.url, 'POST', models, { query })).toMatchObject({

@@ -285,7 +285,8 @@ test('LAST and LATEST are named, unless they are columns', async () => {
     hint: expect.stringContaining('SELECT max(x)'),
   })
   expect(await failure('SELECT r.sqft FROM files.rentals AS r JOIN rent AS m WHERE r.sqft > LATEST')).toMatchObject({
-    detail: expect.stringMatching(/^LATEST is not available: .* time series/),
+    detail: expect.stringMatching(/^LATEST is the last date that a model of series knows, and there is no column LATEST/),
+    hint: expect.stringContaining('WHERE t.date > LATEST'),
   })
   expect((await ledger.select('SELECT x FROM (SELECT 2 AS x, 1 AS last) WHERE x > last')).data).toEqual([[2]])
   expect((await ledger.select(`SELECT 1 AS x WHERE 'last' = "last"`)).data).toEqual([[1]])

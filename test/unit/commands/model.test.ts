@@ -85,6 +85,19 @@ describe('RetrainModel', () => {
     had(requested(1, { using: { k: 1, confidence: 0.8, constructor: 1 } }), activated(1), trained(1))
       .when(retrain({ engine: 'CONSTANT' }))
       .then(requested(2, { engine: 'constant', using: { confidence: 0.8 }, seed: 8 })))
+  test('of a model of series keeps what it is where other options are said, and says anew what is said', () => {
+    const using = { order_by: 'day', group_by: ['shop'], horizon: 7, confidence: 0.8 }
+    const series = () => had(requested(1, { engine: 'forecast', using }), activated(1), trained(1))
+    series()
+      .when(retrain({ using: { horizon: 14 } }))
+      .then(requested(2, { engine: 'forecast', using: { order_by: 'day', group_by: ['shop'], horizon: 14 }, seed: 8 }))
+    series()
+      .when(retrain({ using: { horizon: 0 } }))
+      .refuses('wrong_arguments', '"horizon" is 0')
+    series()
+      .when(creation({ request: { ...request, engine: 'forecast', using: { order_by: 'day', horizon: 3 } }, orReplace: true }))
+      .then(requested(2, { engine: 'forecast', using: { order_by: 'day', horizon: 3 } }))
+  })
   test('a mask sent back in USING keeps the secret', () =>
     had(requested(1, { engine: 'mine', using: { api_key: secret, k: 1 } }), activated(1), trained(1))
       .when(retrain({ using: { api_key: '******' } }))

@@ -59,6 +59,8 @@ const run = {
 }
 const served = { model: s, version: 1, rows: 1, requests: [{ request: 'r', rows: 1 }], payload: hash, statement: null, read_at: 1 }
 
+const reported = { model: s, rows: 2, predictions: [{ position: 7, version: 1, request: 'r', rows: [0, 2] }], payload: hash }
+
 /** One valid event of every type. */
 const samples: Record<string, object> = {
   ProjectCreated: { name: 'shop' },
@@ -107,6 +109,7 @@ const samples: Record<string, object> = {
   JobExpired: {},
   JobDeleted: {},
   PredictionsServed: served,
+  OutcomesReported: reported,
   DataErased: { what: 'request', subject: 'r', reason: null, payloads: [{ hash, replacement: hash }], blobs: [hash] },
   MasterKeyRotated: { from: 'a1', to: 'b2', payloads: 3 },
 }
@@ -283,6 +286,7 @@ describe('references', () => {
     expect(payloadsOf('SkillCreated', { params: { list: [{ deep: { $secret: 'x' } }], two: { $secret: 'y', other: 1 } } })).toEqual(['x'])
     expect(payloadsOf('PredictionsServed', served)).toEqual([hash])
     expect(payloadsOf('PredictionsServed', { ...served, payload: null })).toEqual([])
+    expect(payloadsOf('OutcomesReported', reported)).toEqual([hash])
   })
 
   test('blobs are the contents of files, artefacts and matrices', () => {

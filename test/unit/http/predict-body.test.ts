@@ -19,7 +19,12 @@ test('the document describes every form that is taken, and no other', () => {
   const rows = [{ a: 1 }, { a: null }]
   const columns = { a: [1, null], b: ['x', 'y'] }
   const data = [rows, columns, JSON.stringify(rows), JSON.stringify(columns)]
-  for (const body of [rows, ...data.map((one) => ({ data: one })), { data: rows, params: null }, { data: columns, params: { k: 1 } }]) {
+  for (const body of [
+    rows,
+    ...data.map((one) => ({ data: one })),
+    { data: rows, params: null },
+    { data: columns, params: { version: 1 } },
+  ]) {
     expect(readPredictBody(body).rows).toHaveLength(2)
     expect(predictBody.safeParse(body)).toMatchObject({ success: true })
   }

@@ -46,7 +46,7 @@ describe('a job that is asked for', () => {
     [{ query: "SELECT 'open" }, 'never ends'],
     [{ query: 'SELECT :x' }, ':x is a parameter'],
     [{ query: 'SELECT 1; SELECT a FROM files.t WHERE a > last' }, 'statement 2 of the job: LAST is not available'],
-    [{ ifQuery: 'SELECT a FROM files.t WHERE a >= LATEST' }, 'the condition of the job: LATEST is not available'],
+    [{ ifQuery: 'SELECT a FROM files.t WHERE a >= LAST' }, 'the condition of the job: LAST is not available'],
     [{ query: 'SELECT 1;'.repeat(limits.jobStatementsMax + 1) }, 'at most 100'],
     [{ ifQuery: 'DROP PROJECT shop' }, 'the condition of a job is one query'],
     [{ ifQuery: 'SELECT 1; SELECT 2' }, 'the condition of a job is one query'],

@@ -99,4 +99,14 @@ describe('the plan', () => {
     expect(makePlan({ ...shape, rows: 1_000_000, features: 1000 }).rows).toBe(100_000)
     expect(makePlan({ ...shape, classes: 256 }).boosting[0].mostRounds).toBe(78)
   })
+
+  it('takes less time by the preset fast and more by best, and is balanced unless told', () => {
+    const [fast, balanced, best] = (['fast', 'balanced', 'best'] as const).map((preset) => makePlan(shape, preset))
+    const rounds = (plan = balanced) => plan!.boosting.reduce((sum, { mostRounds }) => sum + mostRounds, 0)
+    expect(rounds(fast)).toBeLessThan(rounds(balanced))
+    expect(rounds(best)).toBeGreaterThan(rounds(balanced))
+    expect([fast?.folds, balanced?.folds, best?.folds]).toEqual([3, 5, 5])
+    expect([fast?.members, balanced?.members, best?.members]).toEqual([1, 1, 3])
+    expect(makePlan(shape)).toEqual(balanced)
+  })
 })

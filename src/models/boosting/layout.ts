@@ -1,0 +1,142 @@
+import { nodeKinds, type Forest } from './forest.js'
+
+/** What a missing category counts as; the others are below. */
+const missingCode = 254
+const codes = 255
+const words = 8
+
+/**
+ * How a column of prepared numbers follows from a feature. A number is what it is, or `missing` where it is missing. A
+ * category is its code; in a column that stands for one set of categories it is 1 for those that go right and 0 for others.
+ */
+type Column = { feature: number; kind: 'number' | 'category' | 'set'; missing: number; right: Uint8Array }
+
+/**
+ * A forest laid out for scoring. The two children of a node are neighbours, so that the next node is `next` of the last one,
+ * plus 1 where its test says right. A leaf is its own left child and its test always says left: rows that have arrived wait
+ * there for others. A row has one number for each of `columns`, none of them missing. Where the trees ask for few sets of
+ * categories each set is a column of its own, and all tests are of numbers.
+ */
+export type Layout = {
+  roots: Int32Array
+  columns: readonly Column[]
+  /** By node: the column that its test looks at, and the number above which it says right. */
+  column: Uint16Array
+  threshold: Float64Array
+  next: Int32Array
+  /** By node: 1 and the score where it is a leaf. */
+  leaf: Uint8Array
+  score: Float32Array
+  /** By node: where the 256 bits of its categories start, a set bit says right. Numbers have bits that say nothing. */
+  subset: Int32Array
+  subsets: Int32Array
+  /** Whether there are tests of categories by bits. */
+  bits: boolean
+}
+
+const isCategory = (kind: number): boolean => kind >= nodeKinds.categoryMissingRight
+
+/** Which categories go right at a node, 1 for those that do. */
+const rightOf = (forest: Forest, node: number): Uint8Array => {
+  const from = forest.subsetOf[node]!
+  const right = Uint8Array.from({ length: codes }, (_, code) => 1 - ((forest.subsets[from + (code >> 3)]! >> (code & 7)) & 1))
+  right[missingCode] = forest.kinds[node] === nodeKinds.categoryMissingRight ? 1 : 0
+  return right
+}
+
+/** The columns of a forest, each once, in the order in which nodes ask for them. */
+class Columns {
+  readonly all: Column[] = []
+  private readonly places = new Map<string, number>()
+
+  place(feature: number, kind: Column['kind'], missing: number, right: Uint8Array = new Uint8Array()): number {
+    const key = `${feature} ${kind} ${missing} ${Buffer.from(right).toString('latin1')}`
+    const place = this.places.get(key) ?? this.all.push({ feature, kind, missing, right }) - 1
+    this.places.set(key, place)
+    return place
+  }
+}
+
+/** As many sets of categories as trees are looked up once a row in less time than the trees save. */
+const hasFewSets = (forest: Forest): boolean => {
+  const columns = new Columns()
+  for (let node = 0; node < forest.kinds.length && columns.all.length <= forest.roots.length; node++)
+    if (isCategory(forest.kinds[node]!)) columns.place(forest.features[node]!, 'set', missingCode, rightOf(forest, node))
+  return columns.all.length <= forest.roots.length
+}
+
+const pushBits = (subsets: number[], right: Uint8Array): number => {
+  const at = subsets.push(...Array.from({ length: words }, () => 0)) - words
+  right.forEach((bit, code) => (subsets[at + (code >> 5)]! |= bit << (code & 31)))
+  return at
+}
+
+/** Lays out a forest, tree by tree and in them level by level. */
+export const layOut = (forest: Forest): Layout => {
+  const size = forest.kinds.length + forest.leaves.length
+  const columns = new Columns()
+  const subsets: number[] = Array.from({ length: words }, () => 0)
+  const bits = !hasFewSets(forest)
+  const layout = {
+    roots: new Int32Array(forest.roots.length),
+    column: new Uint16Array(size),
+    threshold: new Float64Array(size).fill(Infinity),
+    next: new Int32Array(size),
+    leaf: new Uint8Array(size),
+    score: new Float32Array(size),
+    subset: new Int32Array(size),
+  }
+  const test = (node: number, at: number): void => {
+    const feature = forest.features[node]!
+    const kind = forest.kinds[node]!
+    if (!isCategory(kind)) {
+      layout.column[at] = columns.place(feature, 'number', kind === nodeKinds.missingLeft ? -Infinity : Infinity)
+      // What is missing has to pass also where every number goes left.
+      layout.threshold[at] = Math.min(forest.thresholds[node]!, Number.MAX_VALUE)
+    } else if (bits) {
+      layout.column[at] = columns.place(feature, 'category', missingCode)
+      layout.subset[at] = pushBits(subsets, rightOf(forest, node))
+    } else {
+      layout.column[at] = columns.place(feature, 'set', missingCode, rightOf(forest, node))
+      layout.threshold[at] = 0.5
+    }
+  }
+  let free = 0
+  forest.roots.forEach((root, tree) => {
+    const waiting: [number, number][] = [[root, free]]
+    layout.roots[tree] = free++
+    for (let item = waiting.shift(); item; item = waiting.shift()) {
+      const [node, at] = item
+      if (node < 0) {
+        layout.next[at] = at
+        layout.leaf[at] = 1
+        layout.score[at] = forest.leaves[~node]!
+        continue
+      }
+      test(node, at)
+      layout.next[at] = free
+      waiting.push([forest.children[2 * node]!, free], [forest.children[2 * node + 1]!, free + 1])
+      free += 2
+    }
+  })
+  return { ...layout, columns: columns.all, subsets: Int32Array.from(subsets), bits }
+}
+
+/** Rows made ready for a layout: one number for each of its columns, and where it tests by bits the codes in the same places. */
+export type Block = { numbers: Float64Array; codes: Int32Array }
+
+/** Writes a block of rows row by row. `features` has `width` numbers a row; the block begins with row `first` of it. */
+export const prepareRows = ({ columns }: Layout, features: Float64Array, width: number, first: number, rows: number, into: Block): void => {
+  const { numbers, codes } = into
+  for (let column = 0; column < columns.length; column++) {
+    const { feature, kind, missing, right } = columns[column]!
+    let from = first * width + feature
+    const end = rows * columns.length
+    for (let at = column; at < end; at += columns.length, from += width) {
+      const value = features[from]!
+      const present = Number.isNaN(value) ? missing : value
+      if (kind === 'category') codes[at] = present
+      numbers[at] = kind === 'set' ? right[present]! : present
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import { wrong } from '../errors.js'
+import { nearest } from './nearest.js'
+
+const quoted = (columns: readonly { name: string }[]): string => columns.map(({ name }) => `"${name}"`).join(', ')
+
+/** The column of a name: as it is written, or else without case, as DuckDB compares names. */
+export const columnNamed = <Column extends { name: string }>(columns: readonly Column[], name: string): Column | undefined =>
+  columns.find((column) => column.name === name) ?? columns.find((column) => column.name.toLowerCase() === name.toLowerCase())
+
+/** The column to predict. @throws Problem that lists the ones there are */
+export const targetNamed = <Column extends { name: string }>(columns: readonly Column[], name: string): Column => {
+  const found = columnNamed(columns, name)
+  if (found) return found
+  throw wrong(`The training data has no column "${name}" to predict; its columns are ${quoted(columns)}`)
+}
+
+/** The columns that an option names, without the target. @throws Problem for a name that is the target's, or nobody's */
+export const optionColumns = <Column extends { name: string }>(
+  option: string,
+  names: readonly string[],
+  columns: readonly Column[],
+  target: { name: string },
+): Column[] =>
+  names.map((name) => {
+    const found = columnNamed(columns, name)
+    if (!found)
+      throw wrong(
+        `${option} names "${name}", and the training data has no such column; its columns are ${quoted(columns)}`,
+        `Did you mean "${nearest(
+          name,
+          columns.map((column) => column.name),
+        )}"?`,
+      )
+    if (found.name === target.name) throw wrong(`${option} names "${found.name}", which is the column to predict`)
+    return found
+  })

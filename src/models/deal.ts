@@ -1,0 +1,130 @@
+import { wrong } from '../errors.js'
+import { columnNamed, optionColumns } from './columns.js'
+import { dayMs } from './dates.js'
+import { allRows, type Folds } from './folds.js'
+import type { Matrix, MatrixColumn, NumberColumn } from './matrix.js'
+import { Random, shuffle } from './random.js'
+import type { Task } from './task.js'
+
+/** How a user wants the rows dealt into folds: whole groups, or blocks of time. */
+export type DealOptions = { group_by?: readonly string[] | undefined; time_column?: string | undefined }
+
+/** How the rows were dealt. Times are ISO 8601, or the numbers of a numeric column. */
+export type Dealt =
+  | { by: 'chance' }
+  | { by: 'group_by'; columns: readonly string[]; groups: number }
+  | { by: 'time_column'; column: string; blocks: readonly { from: string | number | null; to: string | number | null; rows: number }[] }
+
+/** Deals the rows of a task, and tells of it. */
+export type Dealer = { deal: (task: Task, folds: number) => Folds; told: (task: Task, folds: Folds) => Dealt }
+
+const valuesOf = (column: MatrixColumn): ArrayLike<number> => (column.type === 'text' ? column.codes : column.numbers)
+
+/** The number of each row's group; rows without a value are a group of their own. */
+const groupsOf = (columns: readonly MatrixColumn[], rows: number): { of: Int32Array; count: number } => {
+  const values = columns.map(valuesOf)
+  const numbers = new Map<string, number>()
+  const of = Int32Array.from({ length: rows }, (_, row) => {
+    const key = values.map((each) => each[row]!).join('\n')
+    const number = numbers.get(key) ?? numbers.size
+    numbers.set(key, number)
+    return number
+  })
+  return { of, count: numbers.size }
+}
+
+const columnsIn = ({ columns }: Matrix, names: readonly string[]): MatrixColumn[] =>
+  names.flatMap((name) => columnNamed(columns, name) ?? [])
+
+/** Whole groups: the largest ones first, each to the fold that has the fewest rows; chance decides between equally large ones. */
+const byGroups = (names: readonly string[], seed: number): Dealer => ({
+  deal({ matrix, target }, most) {
+    const { of: groups, count } = groupsOf(optionColumns('group_by', names, matrix.columns, target), matrix.rows)
+    if (count < 2)
+      throw wrong(`group_by has one group, and folds need at least 2`, 'Name columns of several values, or leave group_by out.')
+    const folds = Math.min(most, count)
+    const sizes = new Int32Array(count)
+    for (const group of groups) sizes[group] = sizes[group]! + 1
+    const order = allRows(count)
+    shuffle(order, new Random(seed, 1))
+    order.sort((one, other) => sizes[other]! - sizes[one]!)
+    const filled = new Int32Array(folds)
+    const foldOf = new Uint8Array(count)
+    for (const group of order) {
+      const fold = filled.indexOf(Math.min(...filled))
+      foldOf[group] = fold
+      filled[fold] = filled[fold]! + sizes[group]!
+    }
+    return { count: folds, of: Uint8Array.from(groups, (group) => foldOf[group]!) }
+  },
+  told({ matrix }) {
+    const columns = columnsIn(matrix, names)
+    return { by: 'group_by', columns: columns.map(({ name }) => name), groups: groupsOf(columns, matrix.rows).count }
+  },
+})
+
+const timesIn = ({ matrix, target }: Task, name: string): NumberColumn => {
+  const [column] = optionColumns('time_column', [name], matrix.columns, target)
+  if (column && column.type !== 'text' && column.type !== 'boolean') return column
+  throw wrong(
+    `time_column names "${name}", which is ${column?.type ?? 'not there'}`,
+    'It takes a date, a timestamp or a number; CAST it in the SELECT.',
+  )
+}
+
+/** A moment of a column as it is told; null is a missing one. */
+const moment = ({ type }: NumberColumn, value: number): string | number | null => {
+  if (Number.isNaN(value)) return null
+  if (type === 'timestamp') return new Date(value).toISOString()
+  return type === 'date' ? new Date(value * dayMs).toISOString().slice(0, 10) : value
+}
+
+/** Rows in the order of time; what has none comes first, as if it were the oldest. */
+const inOrder = ({ numbers }: NumberColumn): Int32Array => {
+  const times = numbers.map((value) => (Number.isNaN(value) ? -Infinity : value))
+  return allRows(times.length).sort((one, other) => (times[one]! < times[other]! ? -1 : times[one]! > times[other]! ? 1 : one - other))
+}
+
+/** Blocks of time, equally large but for moments that several rows share: those stay together. */
+const byTime = (name: string): Dealer => ({
+  deal(task, folds) {
+    const column = timesIn(task, name)
+    const order = inOrder(column)
+    const of = new Uint8Array(order.length)
+    let [fold, begun] = [0, 0]
+    order.forEach((row, place) => {
+      const before = place === 0 ? row : order[place - 1]!
+      const isNew = !Object.is(column.numbers[before], column.numbers[row])
+      if (isNew && fold < folds - 1 && place - begun >= (order.length - begun) / (folds - fold)) {
+        fold++
+        begun = place
+      }
+      of[row] = fold
+    })
+    if (fold === 0) throw wrong(`time_column "${column.name}" has one moment, or nearly all rows have the same`, 'Leave time_column out.')
+    return { count: fold + 1, of }
+  },
+  told(task, { count, of }) {
+    const column = timesIn(task, name)
+    const order = inOrder(column)
+    const blocks = Array.from({ length: count }, (_, fold) => {
+      const rows = order.filter((row) => of[row] === fold)
+      const at = (row = -1) => moment(column, column.numbers[row] ?? NaN)
+      return { from: at(rows[0]), to: at(rows.at(-1)), rows: rows.length }
+    })
+    return { by: 'time_column', column: column.name, blocks }
+  },
+})
+
+/**
+ * How the rows of a training are dealt into folds by its options; undefined leaves it to chance. Problems (`wrong_arguments`):
+ * both options, columns that are not there, a single group or moment.
+ *
+ * @example dealerOf({ group_by: ['customer'] }, seed)?.deal(task, 5).count // 5
+ */
+export const dealerOf = ({ group_by, time_column }: DealOptions, seed: number): Dealer | undefined => {
+  if (group_by && time_column !== undefined)
+    throw wrong('group_by and time_column both say how rows are dealt into folds', 'Take one of them.')
+  if (group_by) return byGroups(group_by, seed)
+  return time_column === undefined ? undefined : byTime(time_column)
+}

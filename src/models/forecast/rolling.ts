@@ -1,0 +1,110 @@
+import { Fits, methods, type FitRules } from './methods.js'
+import type { Values } from './season.js'
+
+/** How a series is judged: fitted to its first `first` values, then forecast from every `stride`-th time on, fitted anew in `refits` places. */
+export type RollingPlan = { first: number; stride: number; refits: number }
+
+/** What a method's forecasts from past times missed, one entry a forecast and step. `actual` and `forecast` go with them. */
+export type Misses = { step: number[]; actual: number[]; forecast: number[] }
+
+/** Values that a fit needs beside its seasons. */
+const leastFitted = 5
+const seasonsTested = 3
+const leastTested = 24
+const mostTested = 400
+
+/**
+ * Which part of a series is forecast from its past: the last half at most, a quarter, three seasons or two horizons, whichever is
+ * longest, so that two seasons are left to fit to. `work` bounds the forecasts times steps.
+ *
+ * @example planRolling(144, 12, 12, { work: 100_000, refits: 4 }) // { first: 108, stride: 1, refits: 4 }
+ */
+export const planRolling = (
+  length: number,
+  season: number,
+  horizon: number,
+  { work, refits }: { work: number; refits: number },
+): RollingPlan => {
+  const wanted = Math.min(Math.max(2 * horizon, seasonsTested * season, leastTested, Math.floor(length / 4)), mostTested)
+  const needed = Math.max(leastFitted, season > 1 ? 2 * season + 1 : 0)
+  const tested = Math.max(1, Math.min(wanted, Math.floor(length / 2), length - needed))
+  const steps = Math.min(horizon, tested)
+  return { first: length - tested, stride: Math.max(1, Math.ceil((tested * steps) / work)), refits: Math.min(refits, tested) }
+}
+
+const noMisses = (): Misses => ({ step: [], actual: [], forecast: [] })
+
+/**
+ * Forecasts a series from times in its own past, by each method, without a look at what came later: weights are those that were
+ * fitted before, the state goes on with each value. Gives the misses of each method, in the order of `methods`;
+ * `onFit` hears of each fit.
+ */
+export const rollOrigins = (values: Values, rules: FitRules, horizon: number, plan: RollingPlan, onFit: () => void): Misses[] => {
+  const { first, stride, refits } = plan
+  const tested = values.length - first
+  const misses = methods.map(noMisses)
+  for (let block = 0; block < refits; block++) {
+    const from = first + Math.floor((tested * block) / refits)
+    const to = first + Math.floor((tested * (block + 1)) / refits)
+    const fits = new Fits(values.subarray(0, from), rules)
+    onFit()
+    for (let origin = from; origin < to; origin++) {
+      if ((origin - first) % stride === 0) {
+        const forecasts = fits.forecasts(Math.min(horizon, values.length - origin))
+        forecasts.forEach((forecast, method) => note(misses[method]!, forecast, values, origin))
+      }
+      fits.update(values[origin]!)
+    }
+  }
+  return misses
+}
+
+const note = ({ step, actual, forecast }: Misses, forecasts: Float64Array, values: Values, origin: number): void => {
+  forecasts.forEach((value, h) => {
+    const truth = values[origin + h]!
+    if (Number.isNaN(truth)) return
+    step.push(h)
+    actual.push(truth)
+    forecast.push(value)
+  })
+}
+
+/** The mean absolute error of each step, and how many errors it has. */
+export const errorsByStep = (
+  { step, actual, forecast }: Misses,
+  horizon: number,
+  relative: boolean,
+): { means: Float64Array; counts: Float64Array } => {
+  const [sums, counts] = [new Float64Array(horizon), new Float64Array(horizon)]
+  step.forEach((h, i) => {
+    sums[h] = sums[h]! + missOf(actual[i]!, forecast[i]!, relative)
+    counts[h] = counts[h]! + 1
+  })
+  return { means: sums.map((sum, h) => (counts[h]! > 0 ? sum / counts[h]! : NaN)), counts }
+}
+
+/** How far a forecast missed, as a share of it when that is how errors grow. */
+export const missOf = (actual: number, forecast: number, relative: boolean): number =>
+  relative && forecast > 0 ? Math.abs(actual - forecast) / forecast : Math.abs(actual - forecast)
+
+/** Where more values than this share are zero, absolute errors would reward saying zero for ever: squares are compared then. */
+const intermittentShare = 1 / 3
+
+const scoreOf = ({ step, actual, forecast }: Misses, horizon: number, squared: boolean): number => {
+  const [sums, counts] = [new Float64Array(horizon), new Float64Array(horizon)]
+  step.forEach((h, i) => {
+    const miss = Math.abs(actual[i]! - forecast[i]!)
+    sums[h] = sums[h]! + (squared ? miss * miss : miss)
+    counts[h] = counts[h]! + 1
+  })
+  const means = sums.map((sum, h) => sum / counts[h]!).filter((mean) => !Number.isNaN(mean))
+  return means.length > 0 ? means.reduce((sum, mean) => sum + mean, 0) / means.length : Infinity
+}
+
+/** The method whose error is least, every step counting the same; ties go to the first. */
+export const bestMethod = (misses: readonly Misses[], horizon: number): number => {
+  const actual = misses[0]?.actual ?? []
+  const squared = actual.filter((value) => value === 0).length > intermittentShare * actual.length
+  const scores = misses.map((each) => scoreOf(each, horizon, squared))
+  return scores.reduce((best, score, method) => (score < scores[best]! ? method : best), 0)
+}

@@ -1,0 +1,113 @@
+/** Values of a series in the order of its grid; NaN where there is none. */
+export type Values = Float64Array
+
+/** Gaps filled on the straight line between their neighbours. A series begins and ends with a value. */
+export const filled = (values: Values): Values => {
+  const out = values.slice()
+  let last = 0
+  for (let t = 1; t < out.length; t++) {
+    if (Number.isNaN(values[t])) continue
+    for (let gap = last + 1; gap < t; gap++) out[gap] = values[last]! + ((values[t]! - values[last]!) * (gap - last)) / (t - last)
+    last = t
+  }
+  return out
+}
+
+/** The mean over one season around each time (a season of even length counts its two ends half); NaN at the ends. */
+const movingMean = (values: Values, season: number): Values => {
+  const out = new Float64Array(values.length).fill(NaN)
+  const half = Math.floor(season / 2)
+  const even = season % 2 === 0
+  for (let t = half; t + half < values.length; t++) {
+    let sum = 0
+    for (let at = t - half; at <= t + half; at++) sum += values[at]! * (even && (at === t - half || at === t + half) ? 0.5 : 1)
+    out[t] = sum / season
+  }
+  return out
+}
+
+/** The straight line through values by least squares: at time 0, and its slope. */
+export const lineThrough = (values: Values, count = values.length): { start: number; slope: number } => {
+  let [times, sum, product, squares] = [0, 0, 0, 0]
+  const middle = (count - 1) / 2
+  for (let t = 0; t < count; t++) {
+    times += t
+    sum += values[t]!
+    product += (t - middle) * values[t]!
+    squares += (t - middle) * (t - middle)
+  }
+  const slope = squares > 0 ? product / squares : 0
+  return { start: (sum - slope * times) / count, slope }
+}
+
+/** What is left of a series without its trend: a moving mean where there are three seasons, else a straight line. */
+const detrended = (values: Values, season: number): Values => {
+  if (values.length >= 3 * season) {
+    const trend = movingMean(values, season)
+    return values.map((value, t) => value - trend[t]!)
+  }
+  const { start, slope } = lineThrough(values)
+  return values.map((value, t) => value - start - slope * t)
+}
+
+/** The mean of the values at each place of the season; NaN is left out. */
+const meansBySeason = (values: Values, season: number): Float64Array => {
+  const [sums, counts] = [new Float64Array(season), new Float64Array(season)]
+  values.forEach((value, t) => {
+    if (Number.isNaN(value)) return
+    sums[t % season] = sums[t % season]! + value
+    counts[t % season] = counts[t % season]! + 1
+  })
+  return sums.map((sum, place) => (counts[place]! > 0 ? sum / counts[place]! : 0))
+}
+
+/** How much of what varies around the trend a season of this length explains. */
+const fitOf = (values: Values, season: number): { ratio: number; criterion: number } => {
+  const rest = detrended(values, season)
+  const means = meansBySeason(rest, season)
+  let [before, after, count] = [0, 0, 0]
+  rest.forEach((value, t) => {
+    if (Number.isNaN(value)) return
+    before += value * value
+    after += (value - means[t % season]!) * (value - means[t % season]!)
+    count++
+  })
+  const spare = count - season
+  if (spare < 1 || before <= 0) return { ratio: 0, criterion: Infinity }
+  const floor = Math.max(after, before * 1e-12)
+  return { ratio: (before - after) / (season - 1) / (floor / spare), criterion: Math.log(floor / count) + (2 * season) / count }
+}
+
+/** About the 1 % point of the ratio when there is no season; its variance is about 2 / (season - 1). */
+const leastRatio = (season: number): number => 1 + 3 * Math.sqrt(2 / (season - 1))
+
+/**
+ * The season that a series clearly has, of those it may have, or 1 for none: two whole seasons have to be there, and to
+ * explain more than chance would (an F ratio). Among several the one with the lowest information criterion is taken.
+ *
+ * @example findSeason(values, [12]) // 12
+ */
+export const findSeason = (values: Values, seasons: readonly number[]): number => {
+  let best = { season: 1, criterion: Infinity }
+  const whole = filled(values)
+  for (const season of seasons) {
+    if (whole.length < 2 * season + 2) continue
+    const { ratio, criterion } = fitOf(whole, season)
+    if (ratio > leastRatio(season) && criterion < best.criterion) best = { season, criterion }
+  }
+  return best.season
+}
+
+/**
+ * The shape of a season: what each place adds to the trend (they add up to 0), or multiplies it by (their mean is 1).
+ * The values must have no gaps.
+ */
+export const seasonShape = (values: Values, season: number, multiplicative: boolean): Float64Array => {
+  const trend = movingMean(values, season)
+  const means = meansBySeason(
+    values.map((value, t) => (multiplicative ? value / trend[t]! : value - trend[t]!)),
+    season,
+  )
+  const mean = means.reduce((sum, value) => sum + value, 0) / season
+  return means.map((value) => (multiplicative ? value / mean : value - mean))
+}

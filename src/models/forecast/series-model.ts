@@ -1,0 +1,77 @@
+import { Fits } from './methods.js'
+import { bestMethod, planRolling, rollOrigins, type Misses } from './rolling.js'
+import { filled, findSeason, type Values } from './season.js'
+import { normalisedMisses, spreadOf } from './spread.js'
+
+/** What is known of one series: its forecasts, how wide their errors are, and how it was judged. */
+export type SeriesModel = {
+  /** The place in `methods` of the one that was picked. */
+  method: number
+  /** Its length in steps, 1 when there is none. */
+  season: number
+  forecasts: Float64Array
+  /** One a step, in the target's unit; half an interval is a quantile times this. */
+  spreads: Float64Array
+  /** Errors of forecasts from the past by their spread. */
+  normalised: number[]
+  misses: Misses
+  /** The mean absolute error of repeating the season before (or the last value) within what was fitted first; 0 for a constant. */
+  naive: number
+  origins: number
+}
+
+export type SeriesRules = {
+  horizon: number
+  /** Lengths that a season may have. */
+  seasons: readonly number[]
+  /** The length that a user says it has: taken wherever two of it are there. */
+  season?: number
+  /** No forecast is below it: 0 where no value is negative. */
+  least: number
+  work: number
+  refits: number
+}
+
+const naiveError = (values: Values, season: number): number => {
+  let [sum, count] = [0, 0]
+  for (let t = season; t < values.length; t++) {
+    const step = Math.abs(values[t]! - values[t - season]!)
+    if (Number.isNaN(step)) continue
+    sum += step
+    count++
+  }
+  return count > 0 ? sum / count : 0
+}
+
+/**
+ * Learns one series: finds its season, forecasts it from its own past by every method, and keeps the method that missed least.
+ * `values` stand on the grid, NaN where a time has none; the first and the last are there.
+ *
+ * @example modelSeries(values, { horizon: 12, seasons: [12], least: 0, work: 100_000, refits: 4 }).forecasts
+ */
+export const modelSeries = (
+  values: Values,
+  { horizon, seasons, season: said, least, work, refits }: SeriesRules,
+  onFit: () => void = () => undefined,
+): SeriesModel => {
+  const season = said === undefined ? findSeason(values, seasons) : said * 2 + 2 <= values.length ? said : 1
+  const plan = planRolling(values.length, season, horizon, { work, refits })
+  const rules = { season, mayLog: horizon <= values.length - plan.first, least }
+  const misses = rollOrigins(values, rules, horizon, plan, onFit)
+  const method = bestMethod(misses, horizon)
+  const chosen = misses[method]!
+  const fits = new Fits(values, rules)
+  const forecasts = fits.forecasts(horizon)[method]!
+  const spread = spreadOf(chosen, horizon, fits.relative)
+  const first = filled(values).subarray(0, plan.first)
+  return {
+    method,
+    season,
+    forecasts,
+    spreads: spread.map((each, h) => (fits.relative && forecasts[h]! > 0 ? each * forecasts[h]! : each)),
+    normalised: normalisedMisses(chosen, spread, fits.relative),
+    misses: chosen,
+    naive: naiveError(first, season) || naiveError(first, 1),
+    origins: Math.ceil((values.length - plan.first) / plan.stride),
+  }
+}

@@ -1,0 +1,63 @@
+import { wrong } from '../errors.js'
+import type { Problem } from '../errors.js'
+import type { ClassLabel, TargetType } from './task.js'
+import { readCell, type ColumnType } from './values.js'
+
+/** What a value of a request has to be. */
+const expectations: Record<ColumnType, string> = {
+  number: 'a number, or one as text such as "823.5"',
+  integer: 'a number, or one as text such as "823"',
+  boolean: 'true or false',
+  text: 'a text',
+  date: 'a date as text such as "2024-05-31"',
+  timestamp: 'a time as text such as "2024-05-31T12:30:00Z"',
+}
+
+const fits = (type: ColumnType, value: unknown): boolean => {
+  switch (type) {
+    case 'number':
+    case 'integer':
+      return typeof value === 'number' || (typeof value === 'string' && readCell(type, value) !== undefined)
+    case 'boolean':
+      return typeof value === 'boolean'
+    case 'text':
+      return typeof value === 'string'
+    case 'date':
+    case 'timestamp':
+      return typeof value === 'string' && readCell(type, value) !== undefined
+    default:
+      return type
+  }
+}
+
+const longestShown = 60
+
+const unusable = (place: string, value: unknown, type: ColumnType, hint = ''): Problem => {
+  const text = JSON.stringify(value)
+  const shown = text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
+  return wrong(`${place}: ${shown} is not usable as ${type}`, `Expected ${expectations[type]}${hint}.`)
+}
+
+/**
+ * Refuses a value of a request's row that its column does not take. Numbers may come as text; nothing else is converted.
+ *
+ * @throws Problem that names the row, the column and what was expected
+ * @example checkValue({ name: 'sqft', type: 'number' }, 'abc', 0) // Row 0, column "sqft": "abc" is not usable as number
+ */
+export const checkValue = ({ name, type }: { name: string; type: ColumnType }, value: unknown, rowIndex: number): void => {
+  if (value === null || fits(type, value)) return
+  throw unusable(`Row ${rowIndex}, column "${name}"`, value, type, ', or null where it is not known')
+}
+
+/**
+ * What is true of a row in the target's own type: a number may come as text here, too.
+ *
+ * @throws Problem that names the place and what was expected
+ * @example readTruth('integer', '2900', 'Outcome 0') // 2900
+ */
+export const readTruth = (type: TargetType, value: unknown, place: string): ClassLabel => {
+  if (!fits(type, value)) throw unusable(place, value, type)
+  if (type === 'text') return String(value)
+  const number = readCell(type, value) ?? NaN
+  return type === 'boolean' ? number === 1 : number
+}

@@ -1,0 +1,151 @@
+import { column, nocase, type Column, type Relation } from './relation.js'
+
+const ofVersion = [
+  column('project', 'VARCHAR', 'Project of the model.'),
+  column('model', 'VARCHAR', 'Name of the model, as it was last.'),
+  column('model_id', 'VARCHAR', 'Stream of the model.'),
+  column('version', 'INTEGER', 'Version that predicted.'),
+]
+
+const lastName = (table: string, columns: string) => `
+      SELECT stream, ${columns} FROM ledger.${table} WHERE valid_from <= $position
+      QUALIFY row_number() OVER (PARTITION BY stream ORDER BY valid_from DESC) = 1`
+
+/** Models and projects by their streams, also those that are gone: what they were called last. */
+const names = `
+    ledger_own_models AS (${lastName('models_history', 'project, name')}
+    ), ledger_own_projects AS (${lastName('projects_history', 'name')}
+    )`
+
+const named = `${nocase('n.name')} AS project, ${nocase('m.name')} AS model, o.model AS model_id, o.version`
+const joinNames = `LEFT JOIN ledger_own_models AS m ON m.stream = o.model LEFT JOIN ledger_own_projects AS n ON n.stream = m.project`
+
+export const outcomes: Relation = {
+  name: 'outcomes',
+  about: 'What became true of predicted rows, one row for each time that it was reported.',
+  kind: 'BASE TABLE',
+  columns: [
+    column('position', 'BIGINT', 'Place of the report in the log.'),
+    column('recorded_at', 'TIMESTAMP', 'When it was reported (UTC).'),
+    column('actor', 'VARCHAR', 'Who reported it.'),
+    column('source', 'VARCHAR', 'How it came: rest, sql, cli or system.'),
+    column('request', 'VARCHAR', 'Request that reported it.'),
+    ...ofVersion,
+    column('prediction', 'BIGINT', 'Position of the prediction in log.predictions.'),
+    column('prediction_request', 'VARCHAR', 'Request that was predicted.'),
+    column('row', 'INTEGER', 'Place of the row in that request, from 0.'),
+    column('truth', 'VARCHAR', 'What was true, as JSON text.'),
+    column('probability', 'DOUBLE', 'Of a class: the probability that the model had given it.'),
+    column('readable', 'BOOLEAN', 'False when it was erased.'),
+    column('replaced_by', 'BIGINT', 'Position of the next report of the same row; empty for the one that counts.'),
+  ],
+  sql: `
+    WITH ${names}
+    SELECT o.position, o.recorded_at, o.actor, o.source, o.request, ${named}, o.prediction, o.prediction_request, o.row,
+      CAST(o.truth AS VARCHAR) AS truth, o.probability, o.readable,
+      lead(o.position) OVER (PARTITION BY o.prediction, o.prediction_request, o.row ORDER BY o.position) AS replaced_by
+    FROM ledger.outcomes AS o ${joinNames}
+    WHERE o.position <= $position`,
+}
+
+/** Each predicted row whose truth is known, with what was answered. Of several reports the last counts. */
+const known = `
+    ${names}, ledger_own_reported AS (
+      SELECT * FROM ledger.outcomes WHERE position <= $position
+      QUALIFY row_number() OVER (PARTITION BY prediction, prediction_request, row ORDER BY position DESC) = 1
+    ), ledger_own_known AS (
+      SELECT r.model, r.version, r.recorded_at, r.probability,
+        CAST(r.truth AS VARCHAR) = CAST(p.output->'$.value' AS VARCHAR) AS hit,
+        TRY_CAST(r.truth AS DOUBLE) AS y, TRY_CAST(p.output->>'$.value' AS DOUBLE) AS predicted,
+        TRY_CAST(p.output->>'$.min' AS DOUBLE) AS low, TRY_CAST(p.output->>'$.max' AS DOUBLE) AS high,
+        TRY_CAST(p.output->>'$.confidence' AS DOUBLE) AS level
+      FROM ledger_own_reported AS r JOIN ledger.predictions AS p ON p.position = r.prediction AND p.request = r.prediction_request AND p.row = r.row
+      WHERE r.readable AND p.readable
+    )`
+
+/** What a training said of a version. */
+const trained = `ledger_own_trained AS (
+      SELECT stream, version, accuracy, coalesce(json_array_length(report->'$.classes'), 0) > 0 AS classified
+      FROM ledger.model_versions_history WHERE valid_from <= $position
+      QUALIFY row_number() OVER (PARTITION BY stream, version ORDER BY valid_from DESC) = 1
+    )`
+
+const ofNumbers = (expression: string) => `CASE WHEN NOT any_value(o.classified) THEN ${expression} END`
+const ofClasses = (expression: string) => `CASE WHEN any_value(o.classified) THEN ${expression} END`
+const squaredError = '(o.y - o.predicted) * (o.y - o.predicted)'
+/** A probability of 0 would cost infinitely much; the usual bound. */
+const leastProbability = '1e-15'
+
+const measures: readonly { column: Column; sql: string }[] = [
+  { column: column('outcomes', 'BIGINT', 'How many predicted rows have a truth that can be read.'), sql: 'count(*)' },
+  { column: column('first_outcome', 'TIMESTAMP', 'When the first of these truths was reported (UTC).'), sql: 'min(o.recorded_at)' },
+  { column: column('last_outcome', 'TIMESTAMP', 'When the last of them was reported (UTC).'), sql: 'max(o.recorded_at)' },
+  {
+    column: column('trained', 'DOUBLE', 'What the training promised, out of fold: R² of numbers, accuracy of classes.'),
+    sql: 'any_value(o.accuracy)',
+  },
+  {
+    column: column('r2', 'DOUBLE', 'R² over these rows; of numbers, when their truths differ.'),
+    sql: ofNumbers(`CASE WHEN var_pop(o.y) > 0 THEN 1 - avg(${squaredError}) / var_pop(o.y) END`),
+  },
+  { column: column('rmse', 'DOUBLE', 'Root of the mean squared error; of numbers.'), sql: ofNumbers(`sqrt(avg(${squaredError}))`) },
+  { column: column('mae', 'DOUBLE', 'Mean absolute error; of numbers.'), sql: ofNumbers('avg(abs(o.y - o.predicted))') },
+  {
+    column: column('accuracy', 'DOUBLE', 'Share of rows whose class was predicted; of classes.'),
+    sql: ofClasses('avg(CAST(o.hit AS INTEGER))'),
+  },
+  {
+    column: column('log_loss', 'DOUBLE', 'Mean negative logarithm of the probability that the true class was given; of classes.'),
+    sql: ofClasses(`avg(-ln(greatest(o.probability, ${leastProbability})))`),
+  },
+  {
+    column: column('confidence', 'DOUBLE', 'Level of the intervals; the mean where rows were answered at several: log.coverage has each.'),
+    sql: 'CASE WHEN min(o.level) FILTER (o.bounded) = max(o.level) FILTER (o.bounded) THEN min(o.level) FILTER (o.bounded) ELSE avg(o.level) FILTER (o.bounded) END',
+  },
+  {
+    column: column('coverage', 'DOUBLE', 'Share of truths that lie within their interval; should be near confidence.'),
+    sql: 'avg(CAST(o.covered AS INTEGER))',
+  },
+  { column: column('anomaly', 'DOUBLE', 'Share of truths that lie outside of it.'), sql: 'avg(CAST(NOT o.covered AS INTEGER))' },
+]
+
+const covered = 'o.y BETWEEN o.low AND o.high'
+
+export const accuracy: Relation = {
+  name: 'accuracy',
+  about: 'How good each version of a model was, by the truths that are known; AT tells what was known then.',
+  kind: 'BASE TABLE',
+  columns: [...ofVersion, ...measures.map((measure) => measure.column)],
+  sql: `
+    WITH ${known}, ${trained}, ledger_own_joined AS (
+      SELECT o.*, t.accuracy, coalesce(t.classified, false) AS classified, o.low IS NOT NULL AND o.high IS NOT NULL AS bounded, ${covered} AS covered
+      FROM ledger_own_known AS o LEFT JOIN ledger_own_trained AS t ON t.stream = o.model AND t.version = o.version
+    ), ledger_own_measured AS (
+      SELECT o.model, o.version, ${measures.map((measure) => `${measure.sql} AS "${measure.column.name}"`).join(', ')}
+      FROM ledger_own_joined AS o GROUP BY o.model, o.version
+    )
+    SELECT ${named}, ${measures.map((measure) => `o."${measure.column.name}"`).join(', ')}
+    FROM ledger_own_measured AS o ${joinNames} ORDER BY 1, 2, 4`,
+}
+
+export const coverage: Relation = {
+  name: 'coverage',
+  about: 'How often the truth lay within the interval that was answered, by version and level.',
+  kind: 'BASE TABLE',
+  columns: [
+    ...ofVersion,
+    column('confidence', 'DOUBLE', 'Level of the intervals.'),
+    column('outcomes', 'BIGINT', 'How many rows with an interval of this level have a truth that can be read.'),
+    column('covered', 'BIGINT', 'How many of these truths lie within their interval.'),
+    column('coverage', 'DOUBLE', 'Their share; should be near confidence.'),
+    column('mean_width', 'DOUBLE', 'Mean width of the intervals.'),
+  ],
+  sql: `
+    WITH ${known}, ledger_own_measured AS (
+      SELECT o.model, o.version, o.level AS confidence, count(*) AS outcomes, count(*) FILTER (${covered}) AS covered,
+        avg(CAST(${covered} AS INTEGER)) AS coverage, avg(o.high - o.low) AS mean_width
+      FROM ledger_own_known AS o WHERE o.low IS NOT NULL AND o.high IS NOT NULL GROUP BY ALL
+    )
+    SELECT ${named}, o.confidence, o.outcomes, o.covered, o.coverage, o.mean_width
+    FROM ledger_own_measured AS o ${joinNames} ORDER BY 1, 2, 4, 5`,
+}

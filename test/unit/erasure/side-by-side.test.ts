@@ -1,0 +1,27 @@
+import { expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SideBySide } from '../../../src/erasure/side-by-side.js'
+
+test('some work runs side by side, other work alone, in the order of asking; a failure keeps nobody waiting', async () => {
+  const rows = new SideBySide()
+  const seen: string[] = []
+  const work = (name: string, ms: number) => async () => {
+    seen.push(`${name} begins`)
+    await sleep(ms)
+    seen.push(`${name} ends`)
+    if (name === 'fails') throw new Error('it failed')
+  }
+  await Promise.all([
+    rows.beside(work('one', 30)),
+    rows.beside(work('two', 10)),
+    expect(rows.alone(work('fails', 10))).rejects.toThrow('it failed'),
+    rows.alone(work('alone', 1)),
+    rows.beside(work('three', 10)),
+    rows.beside(work('four', 1)),
+  ])
+  expect(seen.map((text) => text.replace(' begins', '+').replace(' ends', '-'))).toEqual([
+    ...['one+', 'two+', 'two-', 'one-'],
+    ...['fails+', 'fails-', 'alone+', 'alone-'],
+    ...['three+', 'four+', 'four-', 'three-'],
+  ])
+})

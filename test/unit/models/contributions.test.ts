@@ -1,0 +1,138 @@
+import { describe, expect, test } from '@jest/globals'
+import { answerRows, type InputRow } from '../../../src/models/answer.js'
+import { decodeArtefact, encodeArtefact, type Model } from '../../../src/models/artefact.js'
+import type { Explanation } from '../../../src/models/explain.js'
+import { limits } from '../../../src/limits.js'
+import { coefficientsOf, type LinearTerm } from '../../../src/models/linear/design.js'
+import { loadPredictor, type Predictor } from '../../../src/models/predictor.js'
+import { train } from '../../../src/models/train.js'
+import { asObjects, friedman, matrixOf, mixture, type Table } from './tables.js'
+
+const trained = (table: Table, target: string): Model => decodeArtefact(train(matrixOf(table), { target }).artefact)
+
+/** The model with a linear part of any weight beside its trees, as a blend has it; the folds of a small table may choose none. */
+const withWeight = (model: Model, weight: number): Predictor => {
+  let size = 0
+  const terms = model.features.map((feature): LinearTerm => {
+    const at = size
+    size += coefficientsOf(feature)
+    if (feature.kind === 'category') return { kind: 'category', at, missing: size - 1 }
+    return { kind: 'number', at, missing: at + 1, mean: 0.5, deviation: 2, low: -1, high: 50 }
+  })
+  const results = model.classes.length > 2 ? model.classes.length : 1
+  const weights = Float64Array.from({ length: (size + 1) * results }, (_, i) => Math.sin(i + 1))
+  return loadPredictor(encodeArtefact({ ...model, linear: { terms, weights }, weight }))
+}
+
+type Explained = { answer: Record<string, unknown>; contributions: Explanation; probabilities: Map<string, number> }
+
+const explained = (predictor: Predictor, rows: readonly InputRow[]): Explained[] =>
+  answerRows(predictor, rows, { explain: 'contributions' }).map((answer) => {
+    const { contributions, ...rest } = JSON.parse(String(answer[`${predictor.target.name}_explain`])) as Record<string, unknown>
+    const probabilities = Object.entries(rest).flatMap(([key, value]): [string, number][] =>
+      key.startsWith('probability_class_') ? [[key.slice('probability_class_'.length), Number(value)]] : [],
+    )
+    return { answer, contributions: contributions as Explanation, probabilities: new Map(probabilities) }
+  })
+
+const added = ({ base, inputs, rest }: Explanation) => Object.values(inputs).reduce((sum, part) => sum + part, base) + rest
+
+const friedmans = friedman(300, 4)
+const mixtures = mixture(300, 3)
+
+/** The same inputs with classes for the target. */
+const classesOf = (classOf: (y: number) => string | boolean, type: 'text' | 'boolean'): Table => ({
+  columns: friedmans.columns.map((column) => (column.name === 'y' ? { ...column, type } : column)),
+  rows: friedmans.rows.map((row) => [...row.slice(0, -1), classOf(Number(row.at(-1)))]),
+})
+
+describe('contributions add up', () => {
+  test('to a number, with what rounding adds', () => {
+    const rounded: Table = {
+      columns: mixtures.columns.map((column) => (column.name === 'price' ? { ...column, type: 'integer' } : column)),
+      rows: mixtures.rows.map((row) => row.map((value, i) => (i === 5 ? Math.round(Number(value)) : value))),
+    }
+    const rows = asObjects(rounded, 'price').slice(0, 40)
+    const model = trained(rounded, 'price')
+    expect(model.rounded).toBe(true)
+    for (const { answer, contributions } of explained(loadPredictor(encodeArtefact(model)), rows)) {
+      expect(contributions).toMatchObject({ method: expect.stringContaining('Saabas'), scale: 'value', sum: answer['price'] })
+      expect(Object.keys(contributions.inputs)).toEqual(['size', 'place', 'garden', 'day', 'seen'])
+      expect(added(contributions)).toBeCloseTo(Number(answer['price']), 8)
+      expect(Math.abs(contributions.rest)).toBeLessThanOrEqual(0.5 + 1e-9)
+    }
+  })
+
+  test('to a blend of trees and a linear model, whatever its weight', () => {
+    const model = trained(friedmans, 'y')
+    for (const weight of [0, 0.25, 0.75, 1])
+      for (const { answer, contributions } of explained(withWeight(model, weight), asObjects(friedmans, 'y').slice(0, 20))) {
+        expect(contributions.sum).toBe(answer['y'])
+        expect(Math.abs(contributions.rest)).toBeLessThan(1e-9)
+      }
+  })
+
+  test('to the log-odds of one of two classes, whichever was predicted', () => {
+    const table = classesOf((y) => y > 15, 'boolean')
+    const model = trained(table, 'y')
+    expect(model.trees).toBeDefined()
+    const said = [0, 0.25, 1].flatMap((weight) => explained(withWeight(model, weight), asObjects(table, 'y').slice(0, 60)))
+    expect(new Set(said.map(({ answer }) => answer['y']))).toEqual(new Set([true, false]))
+    for (const { answer, contributions, probabilities } of said) {
+      const probability = probabilities.get(String(answer['y']))!
+      expect(contributions.scale).toBe(`log-odds of ${String(answer['y'])}`)
+      expect(contributions.sum).toBeGreaterThanOrEqual(0)
+      expect(contributions.sum).toBeCloseTo(Math.log(probability / (1 - probability)), 8)
+      expect(added(contributions)).toBeCloseTo(contributions.sum, 8)
+    }
+  })
+
+  test('to the centred logarithm of the probability of one of several classes, mixed or not', () => {
+    const table = classesOf((y) => (y < 12 ? 'low' : y < 17 ? 'middle' : 'high'), 'text')
+    const model = trained(table, 'y')
+    expect(model.trees).toBeDefined()
+    for (const weight of [0, 0.5, 1])
+      for (const { answer, contributions, probabilities } of explained(withWeight(model, weight), asObjects(table, 'y').slice(0, 40))) {
+        const logs = [...probabilities.values()].map(Math.log)
+        const mean = logs.reduce((sum, log) => sum + log, 0) / logs.length
+        expect(contributions.scale).toBe(`log-probability of ${JSON.stringify(answer['y'])} less the mean over the classes`)
+        expect(contributions.sum).toBeCloseTo(Math.log(probabilities.get(String(answer['y']))!) - mean, 6)
+        expect(added(contributions)).toBeCloseTo(contributions.sum, 8)
+        if (weight === 0 || weight === 1) expect(contributions.rest).toBe(0)
+      }
+  })
+
+  test('in a model of an earlier release too, which did not keep how many rows a leaf holds', () => {
+    const { covers, ...older } = trained(friedmans, 'y')
+    expect(covers).toBeDefined()
+    const rows = asObjects(friedmans, 'y').slice(0, 10)
+    const [now, then] = [withWeight({ ...older, covers }, 0), withWeight(older, 0)]
+    const [of, ofOlder] = [explained(now, rows), explained(then, rows)]
+    expect(ofOlder.map(({ answer }) => answer['y'])).toEqual(of.map(({ answer }) => answer['y']))
+    for (const { contributions } of ofOlder) expect(Math.abs(contributions.rest)).toBeLessThan(1e-9)
+    expect(ofOlder[0]!.contributions.base).not.toBe(of[0]!.contributions.base)
+  })
+})
+
+describe('contributions tell what matters', () => {
+  test('the base is what is predicted on average, and inputs without effect contribute little', () => {
+    const model = trained(friedmans, 'y')
+    const said = explained(withWeight(model, 0), asObjects(friedmans, 'y'))
+    const mean = said.reduce((sum, { answer }) => sum + Number(answer['y']), 0) / said.length
+    expect(said[0]!.contributions.base).toBeCloseTo(mean, 0)
+    const weightOf = (name: string) => said.reduce((sum, { contributions }) => sum + Math.abs(contributions.inputs[name]!), 0)
+    for (const noise of ['x5', 'x6', 'x7', 'x8', 'x9']) expect(weightOf(noise)).toBeLessThan(weightOf('x3') / 5)
+  })
+})
+
+test('what cannot be explained is refused', () => {
+  const predictor = loadPredictor(train(matrixOf(mixture(100, 1)), { target: 'price' }).artefact)
+  expect(() => answerRows(predictor, [{}], { explain: 'shap' })).toThrow('there is no "shap"')
+  expect(() => answerRows(predictor, [{}], { explain: true })).toThrow('there is no true')
+  const many = Array.from({ length: limits.explainMaxRows + 1 }, () => ({}))
+  expect(() => answerRows(predictor, many, { explain: 'contributions' })).toThrow(`at most ${limits.explainMaxRows} are explained`)
+  const { contributions: _, ...mute } = predictor
+  expect(() => answerRows(mute, [{}], { explain: 'contributions' })).toThrow('cannot say what each input contributed')
+  const [plain] = answerRows(predictor, [{}], { explain: null })
+  expect(String(plain!['price_explain'])).not.toContain('contributions')
+})

@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals'
+import { createHash } from 'node:crypto'
+import { binFeature, binTable, type BinnedTable } from '../../../src/models/boosting/bins.js'
+import { Crew } from '../../../src/models/boosting/crew.js'
+import { crossFit, refit } from '../../../src/models/boosting/cross-fit.js'
+import { areOver, changesOf, endRuns, haveDone, prepareRuns, waitForChange } from '../../../src/models/boosting/fold-runs.js'
+import { lossOf } from '../../../src/models/boosting/loss.js'
+import { defineFeatures, featureValues } from '../../../src/models/features.js'
+import { dealFolds } from '../../../src/models/folds.js'
+import type { MatrixColumn } from '../../../src/models/matrix.js'
+import { Random } from '../../../src/models/random.js'
+import { train } from '../../../src/models/train.js'
+import { friedman, matrixOf, mixture, type Table } from './tables.js'
+
+const rules = { leaves: 15, learningRate: 0.1, minRows: 10, l2: 0, categorySmoothing: 20, categoryL2: 10 }
+
+const binned = (table: Table): { table: BinnedTable; target: Float64Array } => {
+  const { rows, columns } = matrixOf(table)
+  const inputs = columns.slice(0, -1)
+  const features = defineFeatures(inputs).map((feature) => binFeature(feature, featureValues(feature, inputs[feature.input]!)))
+  return { table: binTable(rows, features), target: (columns.at(-1) as Extract<MatrixColumn, { numbers: Float64Array }>).numbers }
+}
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
+describe('folds in threads', () => {
+  it.each([
+    ['values', 0, (value: number) => value],
+    ['two classes', 2, (value: number) => (value > 200 ? 1 : 0)],
+    ['three classes', 3, (value: number) => (value > 260 ? 2 : value > 180 ? 1 : 0)],
+  ])('give the same bits with 1, 2 and 3 of them: %s', (_, classes, labelOf) => {
+    const { table, target } = binned(mixture(4000, 1))
+    const labels = target.map(labelOf)
+    const folds = dealFolds(labels, classes, 5, new Random(7, 1))
+    const fits = [1, 2, 3].map((threads) => {
+      const crew = new Crew(threads)
+      const rounds: number[] = []
+      const data = { table, labels, loss: lossOf(classes), seed: 7 }
+      const { best, capped, scores } = crossFit(data, folds, rules, { most: 25, patience: 10, crew }, (done) => rounds.push(done))
+      crew.close()
+      return { best, capped, rounds, scores: sha256(new Uint8Array(scores.buffer)) }
+    })
+    expect(fits[0]!.best).toBeGreaterThan(5)
+    expect(fits[0]!.rounds).toEqual(Array.from({ length: 25 }, (__, round) => round + 1))
+    expect(fits[1]).toEqual(fits[0])
+    expect(fits[2]).toEqual(fits[0])
+  })
+
+  it('give a whole training the same artefact with 1, 2 and 3 of them', () => {
+    const matrix = matrixOf(friedman(2500, 4, { deviation: 2, growing: true }))
+    const artefacts = [1, 2, 3].map((threads) => sha256(train(matrix, { target: 'y', seed: 5 }, undefined, threads).artefact))
+    expect(new Set(artefacts).size).toBe(1)
+  })
+
+  it('leave the mean of several members to the trees: each is boosted by itself', () => {
+    const { table, target } = binned(friedman(300, 3))
+    const data = { table, labels: target, loss: lossOf(0), seed: 7 }
+    const done: number[] = []
+    const [one, three] = [refit(data, rules, 4, () => undefined), refit(data, rules, 4, (round) => done.push(round), 3)]
+    expect(three.start).toEqual(one.start)
+    expect(three.trees).toHaveLength(12)
+    expect(done).toEqual(Array.from({ length: 12 }, (_, round) => round + 1))
+    expect(three.trees.slice(0, 4).map(({ leaves }) => leaves)).toEqual(one.trees.map(({ leaves }) => leaves.map((value) => value / 3)))
+    expect(three.trees[4]?.leaves).not.toEqual(three.trees[0]?.leaves)
+  })
+
+  const runsOf = (most: number) => {
+    const { table, target } = binned(friedman(1000, 2))
+    const folds = dealFolds(target, 0, 3, new Random(7, 1))
+    return prepareRuns({ table, labels: target, seed: 7 }, { classes: 0, folds, rules, most })
+  }
+
+  const soon = async (isSo: () => boolean): Promise<void> => {
+    const until = Date.now() + 20_000
+    while (!isSo()) {
+      if (Date.now() > until) throw new Error('it did not happen')
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+
+  it('are worked on by the other threads too', async () => {
+    const runs = runsOf(2)
+    const crew = new Crew(2)
+    crew.join(runs)
+    await soon(() => haveDone(runs, 2))
+    endRuns(runs)
+    crew.close()
+  })
+
+  it('end with an error when another thread fails', async () => {
+    const runs = runsOf(100)
+    const crew = new Crew(2)
+    crew.join({ ...runs, states: [] })
+    await soon(() => areOver(runs))
+    expect(() => haveDone(runs, 0)).toThrow('a thread of the training failed')
+    crew.close()
+  })
+
+  it('sleep while there is nothing to do, for a moment at most', () => {
+    const runs = runsOf(1)
+    const from = performance.now()
+    waitForChange(runs, changesOf(runs))
+    expect(performance.now() - from).toBeGreaterThan(30)
+    endRuns(runs)
+    const after = performance.now()
+    waitForChange(runs, changesOf(runs) - 1)
+    expect(performance.now() - after).toBeLessThan(30)
+  })
+})
