@@ -10,7 +10,7 @@ beforeAll(async () => {
   at = await startTestService()
   const homes = rows.map(({ sqft, age, district }, id) => `${id},${sqft},${age},${district},${1000 + id * 7}`)
   await send(at.url, 'PUT', '/api/files/homes', formOf(['id,sqft,age,district,rent', ...homes].join('\n'), 'homes.csv'))
-  for (const name of ['rent', 'grade', 'grade_zipmap', 'trap', 'linear']) await upload(name)
+  for (const name of ['rent', 'grade', 'grade_zipmap', 'forest', 'scores', 'trap', 'linear']) await upload(name)
   await create("CREATE MODEL rent PREDICT rent USING engine = 'onnx', file = 'rent'")
   await create("CREATE MODEL grade PREDICT grade USING engine = 'onnx', file = 'grade_zipmap'")
 })
@@ -29,8 +29,8 @@ const create = async (statement: string): Promise<string> => {
 }
 
 type Answer = Record<string, unknown>
-const predict = async (model: string, data: unknown[]) => {
-  const { status, body } = await send(at.url, 'POST', `/api/projects/mindsdb/models/${model}/predict`, { data })
+const predict = async (model: string, data: unknown[], params: Answer = {}) => {
+  const { status, body } = await send(at.url, 'POST', `/api/projects/mindsdb/models/${model}/predict`, { data, params })
   return { status, body: body as Answer[] & Answer }
 }
 
@@ -155,6 +155,39 @@ describe('an imported model', () => {
     ).toContain('column "district": there is no value')
   })
 
+  test.each([
+    [{ sqft: 'abc' }, {}, 'Row 1, column "sqft": "abc" is not usable as number'],
+    [{ district: 7 }, {}, 'Row 1, column "district": 7 is not usable as text'],
+    [{ sqm: 70 }, {}, 'Row 1: the model has no column "sqm"'],
+    [{ rent: true }, {}, 'Row 1, column "rent": true is not usable as number'],
+    [{}, { confidence: 2 }, 'confidence'],
+    [{}, { explain: 'contributions' }, 'an imported model cannot say what each input contributed'],
+    [{}, { explain: 'shap' }, 'there is no "shap"'],
+  ])('refuses %j with %j', async (change, params, reason) => {
+    expect(await predict('rent', [rows[0], { ...rows[1], ...change }], params)).toMatchObject({
+      status: 400,
+      body: { code: 'wrong_arguments', detail: expect.stringContaining(reason) },
+    })
+  })
+
+  test('takes numbers as text, as others do', async () => {
+    const [first] = rows
+    const { body } = await predict('rent', [first, { ...first, sqft: String(first?.sqft) }])
+    expect(body[1]?.['rent']).toBe(body[0]?.['rent'])
+  })
+
+  test('has NULL in SQL for what it does not know, and an ordinary row beside one without an answer', async () => {
+    const unknown = 'm.rent_confidence, m.rent_min, m.rent_max, m.rent_anomaly, m.rent_explain'
+    const { data } = await sql(
+      at.url,
+      `SELECT ${unknown}, m.rent > 0 FROM (SELECT *, 1 AS one FROM files.homes) AS t JOIN mindsdb.rent AS m LIMIT 1`,
+    )
+    expect(data).toEqual([[null, null, null, null, expect.not.stringContaining('bound'), true]])
+    expect(
+      (await sql(at.url, 'SELECT count(m.rent_min), max(m.rent_confidence) FROM files.homes AS t JOIN mindsdb.rent AS m')).data,
+    ).toEqual([[0, null]])
+  })
+
   test('has no metrics, and says what it is', async () => {
     const [info] = (await send(at.url, 'GET', '/api/projects/mindsdb/models/grade/describe?attribute=info')).body as Answer[]
     expect(info).toMatchObject({ inputs: ['sqft', 'age', 'district'], outputs: ['grade'] })
@@ -170,6 +203,17 @@ describe('an imported model', () => {
       predict: 'grade',
     })
   })
+
+  test.each(['metrics', 'importances', 'data', 'plan', 'classes', 'confusion', 'calibration', 'jobs', 'model', 'jsonai'])(
+    'is described by %s, where there is something to say',
+    async (attribute) => {
+      const { error_message, data } = await sql(at.url, `DESCRIBE mindsdb.grade.${attribute}`)
+      const silent = ['metrics', 'importances', 'classes', 'confusion', 'calibration'].includes(attribute)
+      if (silent) expect(error_message).toContain(`Version 1 of grade has no ${attribute}`)
+      else expect(data).not.toEqual([])
+      if (attribute === 'data') expect(data.map(([fact]) => fact)).toEqual(expect.arrayContaining(['sha256', 'bytes', 'opsets', 'runtime']))
+    },
+  )
 
   test('records what it answers, and one receipt for a JOIN', async () => {
     await predict('rent', [rows[0]])
@@ -211,6 +255,54 @@ describe('an imported model', () => {
   })
 })
 
+describe('what became true of an imported model', () => {
+  const predicted = async (model: string, data: unknown[]): Promise<Answer[]> => {
+    const answer = await send(at.url, 'POST', `/api/projects/mindsdb/models/${model}/predict`, data, { 'x-request-id': `${model}-1` })
+    expect(answer.status).toBe(200)
+    return answer.body as Answer[]
+  }
+  const report = (model: string, truths: unknown[]) =>
+    send(
+      at.url,
+      'POST',
+      `/api/projects/mindsdb/models/${model}/outcomes`,
+      truths.map((truth, row) => ({ request: `${model}-1`, row, truth })),
+    )
+  const probabilities = async (model: string): Promise<unknown[]> =>
+    (await sql(at.url, `SELECT probability FROM log.outcomes WHERE prediction_request = '${model}-1' ORDER BY "row"`)).data.flat()
+  const measured = async (model: string): Promise<unknown[] | undefined> =>
+    (await sql(at.url, `SELECT outcomes, accuracy, log_loss, mae, coverage FROM log.accuracy WHERE model = '${model}'`)).data[0]
+
+  test('costs by the probability that its process says again', async () => {
+    const answers = await predicted('grade', rows.slice(0, 4))
+    const truths = ['high', 'low', 'middle', 'nowhere']
+    expect(await report('grade', truths)).toMatchObject({ status: 200, body: { rows: 4 } })
+    const explained = answers.map((answer) => JSON.parse(String(answer['grade_explain'])) as Record<string, number>)
+    expect(await probabilities('grade')).toEqual(truths.map((truth, row) => explained[row]?.[`probability_class_${truth}`] ?? 0))
+    expect(await measured('grade')).toEqual([4, expect.any(Number), expect.any(Number), null, null])
+    expect(await report('grade', [5])).toMatchObject({ status: 400, body: { hint: 'Expected a text.' } })
+  })
+
+  test('of two classes asks for the other one, too', async () => {
+    await create("CREATE MODEL dear USING engine = 'onnx', file = 'forest', columns = ['sqft', 'age']")
+    await predicted('dear', rows.slice(0, 2).map(bare))
+    expect(await report('dear', [0, 1])).toMatchObject({ status: 200 })
+    const given = onnxTruth.truth['forest']?.probabilities ?? []
+    expect(await probabilities('dear')).toEqual([expect.closeTo(given[0]?.[0] ?? -1, 5), expect.closeTo(given[1]?.[1] ?? -1, 5)])
+  })
+
+  test('has no probability where the model gives scores, and none of numbers', async () => {
+    await create("CREATE MODEL scored USING engine = 'onnx', file = 'scores', columns = ['sqft', 'age']")
+    await predicted('scored', rows.slice(0, 2).map(bare))
+    expect(await report('scored', ['high', 'low'])).toMatchObject({ status: 200 })
+    expect(await probabilities('scored')).toEqual([null, null])
+    expect(await measured('scored')).toEqual([2, 0.5, null, null, null])
+    const [answer] = await predicted('rent', rows.slice(0, 1))
+    expect(await report('rent', [1000])).toMatchObject({ status: 200 })
+    expect(await measured('rent')).toEqual([1, null, null, expect.closeTo(Math.abs(Number(answer?.['rent']) - 1000), 6), null])
+  })
+})
+
 const bare = (row: HomeRow | undefined) => ({ sqft: row?.sqft, age: row?.age })
 
 describe('a statement that imports', () => {
@@ -219,6 +311,7 @@ describe('a statement that imports', () => {
     ["CREATE MODEL x FROM files (SELECT * FROM homes) PREDICT rent USING engine = 'onnx', file = 'rent'", 'it does not learn from rows'],
     ["CREATE MODEL x USING engine = 'onnx', file = 'rent', colums = ['a']", '"colums" is not an option of the engine onnx'],
     ["CREATE MODEL x USING engine = 'onnx', file = 'rent', columns = 'a'", '"columns" is "a", expected the names of all columns'],
+    ["CREATE MODEL x PREDICT rent ORDER BY day HORIZON 3 USING engine = 'onnx', file = 'rent'", 'is not an option of the engine onnx'],
     ["CREATE MODEL x USING engine = 'auto'", 'PREDICT'],
     ['FINETUNE rent FROM files (SELECT * FROM homes)', 'rent was imported'],
     ['RETRAIN rent FROM files (SELECT * FROM homes)', 'it does not learn from rows'],
