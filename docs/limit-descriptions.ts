@@ -96,6 +96,18 @@ export const limitDescriptions: Record<LimitName, string> = {
   forecastMaxPoints: 'Steps of a series that are learned from, the last ones. Beyond: earlier rows are left out, and a warning says so.',
   modelMaxVersions: 'Versions of one model. Beyond: 413 `too_large`; drop some that are no longer needed.',
   loadedModelsMax: 'Model versions that are held in memory. Beyond: the one used longest ago is loaded again when it is asked.',
+  onnxMaxBytes: 'An ONNX file. Beyond: 413 `too_large` where it is uploaded.',
+  onnxMaxNodes: 'Operators of an imported model, those of its loops and branches too. Beyond: the import ends with status error.',
+  onnxBatchMaxRows:
+    'Rows that an imported model may want at a time, when it takes a fixed number. Beyond: the import ends with status error.',
+  onnxLoadTimeoutMs: 'Loading an imported model. Beyond: its process is ended with 400 `query_limit`.',
+  onnxRunTimeoutMs:
+    'One call of an imported model, for at most 256 rows or one batch. Beyond: its process is ended with 400 `query_limit`; the next call starts another.',
+  onnxMemoryMaxBytes: 'Memory of the process of an imported model. Beyond: it is ended with 400 `query_limit`.',
+  onnxProcessesMax:
+    'Processes of imported models, in the server and in the analytics process each. Beyond: the one used longest ago ends, if it has nothing to do.',
+  onnxQueueMaxCalls: 'Calls that wait for one imported model. Beyond: 503 `busy` with Retry-After.',
+  onnxIdleMaxMs: 'How long the process of an imported model waits for another call. Beyond: it ends; the next call starts another.',
   jobsMax: 'Jobs of one project. Beyond: 413 `too_large`.',
   jobStatementsMax: 'Statements of one job. Beyond: 400 `wrong_arguments`.',
   jobIntervalMinMs: 'Time between two runs of a job, at least. Below: 400 `wrong_arguments`.',

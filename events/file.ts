@@ -2,7 +2,10 @@ import type { Event } from '@event-driven-io/emmett'
 import { z } from 'zod'
 import { nothing, resourceName, sha256, text, unreachable, type SchemasOf } from './common.js'
 
-/** What a file holds: a Parquet blob under its hash, and the table that is in it. */
+/**
+ * What a file holds: a Parquet blob under its hash, and the table that is in it. One without columns is no table but a model,
+ * whose blob is the file as it was uploaded.
+ */
 export type FileContent = {
   content: string
   bytes: number

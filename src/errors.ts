@@ -20,6 +20,10 @@ export const problemCatalogue = {
   refused_statement: { status: 400, about: 'The SQL statement asks for something that is not allowed here.' },
   query_failed: { status: 400, about: 'The query was valid and failed while it ran, by its own data or types.' },
   query_limit: { status: 400, about: 'The query needed more time, memory or rows than its limit.' },
+  runtime_missing: {
+    status: 501,
+    about: 'Imported models cannot be run: the optional package onnxruntime-node is not installed; the hint says how.',
+  },
   unauthorized: { status: 401, about: 'Log in first: POST /api/login.' },
   foreign_origin: { status: 403, about: 'A web page of another host wants to write; ALLOWED_HOSTS names the hosts whose pages may.' },
   too_many_attempts: { status: 429, about: 'Too many failed logins from this address; try again after Retry-After seconds.' },

@@ -1,6 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { findEngine } from '../../src/models/engine.js'
 import { loadModel } from '../../src/models/load.js'
+import { inMemory } from '../../src/models/remote.js'
 import { MatrixBuilder } from '../../src/models/matrix.js'
 import { outputs } from '../../src/models/predictor.js'
 import { columnTypeOf, type ColumnDescriptor } from '../../src/models/values.js'
@@ -91,7 +92,7 @@ const coverageOf = (out: readonly Float64Array[], truth: readonly number[]): Cov
 }
 
 const predictRows = (artefact: Uint8Array, { columns, target }: Data, rows: readonly Row[]) => {
-  const predictor = loadModel(artefact)
+  const predictor = inMemory(loadModel(artefact))
   const features = new Float64Array(rows.length * predictor.width)
   const out = new Float64Array(rows.length * predictor.outputWidth)
   const named = (row: Row) => Object.fromEntries(columns.flatMap(({ name }, at) => (at === target ? [] : [[name, row[at]] as const])))

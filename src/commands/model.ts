@@ -5,6 +5,7 @@ import { conflict, notFound, Problem, wrong } from '../errors.js'
 import { recordedDatabase } from '../models/data-source.js'
 import { checkOptions, engineNamed, lastingOptions, optionsTakenOver, unknownEngine, type Engine } from '../models/engine.js'
 import { baseVersionKey, optionsOf } from '../models/fine-tuning.js'
+import { importsFile, refuseToTrain } from '../models/onnx/about.js'
 import { byName, byStream, called, type FactsOf, type Found } from '../log/lookups.js'
 import { limits } from '../limits.js'
 import { replacedParams } from './params.js'
@@ -189,8 +190,16 @@ const retrain = (
   const { engine, target, tag } = last
   checkRoom(model)
   const request = { engine, target, database, query, tag, ...(anew ? {} : keeping(last)), ...changes }
+  checkSource(request)
   const using = optionsFor(request.engine, changes.using, optionsOf(last.using), facts, anew)
   return [{ type: 'ModelTrainingRequested', data: { ...request, using, version: model.latest + 1 } }]
+}
+
+/** An imported model has a file and no query, every other one a query. */
+const checkSource = ({ engine, query }: Pick<Request, 'engine' | 'query'>): void => {
+  if (importsFile(engine) && query !== '') refuseToTrain()
+  if (!importsFile(engine) && query === '')
+    throw wrong(`engine ${engine} does not import files`, 'Say what to learn from: RETRAIN model FROM database (SELECT …).')
 }
 
 const finetune = (model: Model, version: number | null, request: Refinement, facts: Facts): ModelEvent[] => {
@@ -205,6 +214,8 @@ const finetune = (model: Model, version: number | null, request: Refinement, fac
         hint: 'Wait until it is complete, or name another version: FINETUNE model.1 FROM ….',
       },
     )
+  if (importsFile(base.engine))
+    throw wrong(`${model.name} was imported: there are no rows that it could go on from`, 'Train it elsewhere, and import the new file.')
   checkRoom(model)
   const { engine, target, tag } = base
   const using = { ...optionsFor(engine, request.using, optionsOf(base.using), facts), [baseVersionKey]: base.version }

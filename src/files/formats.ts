@@ -4,6 +4,15 @@ import { readHead } from './encoding.js'
 
 export const fileFormats = ['csv', 'json', 'parquet'] as const
 export type FileFormat = (typeof fileFormats)[number]
+/** A file that is kept as it is, and is no table. */
+export type UploadFormat = FileFormat | 'onnx'
+
+/** Whether a file holds rows; what has no columns is a model that was uploaded to be imported. */
+export const isTable = ({ columns }: { columns: readonly unknown[] }): boolean => columns.length > 0
+
+/** Whether an upload whose format nobody says is a model to be imported: its name ends so. */
+export const isOnnx = (originalName: string, said: UploadFormat | undefined): boolean =>
+  said === undefined && extname(originalName).toLowerCase() === '.onnx'
 
 const byExtension: Readonly<Record<string, FileFormat>> = {
   '.csv': 'csv',

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { finished, type Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
 import { badFile, tooLarge } from './bad-rows.js'
-import type { FileFormat } from './formats.js'
+import type { UploadFormat } from './formats.js'
 import { Problem, wrong } from '../errors.js'
 import { limits } from '../limits.js'
 
@@ -17,7 +17,7 @@ export type Upload = {
   /** The name that the sender gave; only its extension is of use, and it may be empty. */
   originalName: string
   /** Said by the content type of a raw body. */
-  format?: FileFormat
+  format?: UploadFormat
   /** The other fields of the form, such as `original_file_name` and `source_type`. */
   fields: ReadonlyMap<string, string>
 }
@@ -25,12 +25,13 @@ export type Upload = {
 type Target = { handle: FileHandle; maxBytes: number }
 type Saved = { sha256: string; bytes: number }
 
-const rawBodies: ReadonlyMap<string, FileFormat> = new Map([
+const rawBodies: ReadonlyMap<string, UploadFormat> = new Map([
   ['text/csv', 'csv'],
   ['text/tab-separated-values', 'csv'],
   ['application/x-ndjson', 'json'],
   ['application/jsonl', 'json'],
   ['application/vnd.apache.parquet', 'parquet'],
+  ['application/x-onnx', 'onnx'],
 ])
 
 /** The media types of a body that is a file itself. */
@@ -133,7 +134,7 @@ const receiveRaw = async (req: IncomingMessage, target: Target): Promise<Form> =
   }
 }
 
-const receive = async (req: IncomingMessage, target: Target): Promise<Form & { format?: FileFormat }> => {
+const receive = async (req: IncomingMessage, target: Target): Promise<Form & { format?: UploadFormat }> => {
   const type = mediaType(req)
   const encoding = req.headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity')
@@ -146,7 +147,7 @@ const receive = async (req: IncomingMessage, target: Target): Promise<Form & { f
 
 /**
  * Receives a file into a new file in `directory`, which the caller owns from then on: as the one file of a multipart
- * form, or as a raw body of CSV, JSON lines or Parquet. The body needs no length; it is counted as it comes. Whatever
+ * form, or as a raw body of CSV, JSON lines, Parquet or ONNX. The body needs no length; it is counted as it comes. Whatever
  * fails, nothing stays behind, and the rest of the body is read away so that the sender gets to see the answer.
  * Throws a `Problem`: `wrong_arguments`, `wrong_media_type`, `too_large`, `bad_file` for an empty file.
  *

@@ -10,6 +10,7 @@ import { notFound, Problem, wrong } from '../errors.js'
 import type { Blobs } from '../files/blobs.js'
 import type { Ingester } from '../files/ingest.js'
 import type { Ingested } from '../files/ingest-messages.js'
+import { isOnnx, type FileFormat } from '../files/formats.js'
 import { rawTypes, receiveUpload, type Upload } from '../files/upload.js'
 import { limits } from '../limits.js'
 import { carryOut } from './carry-out.js'
@@ -87,7 +88,7 @@ export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, ingester, 
       underWay -= 1
     }
   }
-  const ingest = async (upload: Upload, work: string, skip: boolean): Promise<Ingested> => {
+  const ingest = async (upload: Upload, format: FileFormat | undefined, work: string, skip: boolean): Promise<Ingested> => {
     const workDirectory = join(work, 'converted')
     await mkdir(workDirectory)
     return ingester.ingest({
@@ -95,7 +96,7 @@ export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, ingester, 
       originalName: nameOf(upload),
       workDirectory,
       onBadRows: skip ? 'skip' : 'refuse',
-      ...(upload.format && { format: upload.format }),
+      ...(format && { format }),
     })
   }
   const contentOf = async (table: Ingested, upload: Upload): Promise<FileContent> => ({
@@ -105,6 +106,12 @@ export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, ingester, 
     columns: table.columns,
     original_name: nameOf(upload) === '' ? null : nameOf(upload),
   })
+  /** A model is kept as it is; what it holds is looked at when it is imported. */
+  const storeModel = async (upload: Upload): Promise<FileContent> => {
+    if (upload.bytes > limits.onnxMaxBytes)
+      throw new Problem('too_large', 'Too large', `The ONNX file has ${upload.bytes} bytes, the limit is ${limits.onnxMaxBytes}.`)
+    return { content: await blobs.put(upload.file), bytes: upload.bytes, row_count: 0, columns: [], original_name: nameOf(upload) || null }
+  }
   return [
     reading({
       path,
@@ -135,7 +142,7 @@ export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, ingester, 
     {
       method: 'put',
       path: `${path}/:file`,
-      summary: 'Upload a table: CSV, JSON, JSON lines or Parquet, in a form; or all but JSON as the body itself',
+      summary: 'Upload a table (CSV, JSON, JSON lines or Parquet) or an ONNX model, in a form; or all but JSON as the body itself',
       commandHeaders: withoutDryRun,
       takes: { 'multipart/form-data': form, ...Object.fromEntries(rawTypes.map((type) => [type, null])) },
       query: z.object({
@@ -154,11 +161,13 @@ export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, ingester, 
           const repeated = await ledger.repeated(origin, execution)
           if (!repeated && (await ledger.log.resources.one('file', name))) throw fileExists(name)
           // Of a repeated upload only the rows that were left out are not on record, and the same bytes tell them again.
-          const table = repeated && !skip ? undefined : await ingest(upload, work, skip)
+          const said = upload.format
+          const isModel = said === 'onnx' || isOnnx(nameOf(upload), said)
+          const table = isModel || (repeated && !skip) ? undefined : await ingest(upload, said, work, skip)
           if (repeated) note(res, repeated)
-          else if (table) {
-            const data = { file: name, content: await contentOf(table, upload) }
-            note(res, await ledger.execute({ type: 'CreateFile', data }, origin, execution))
+          else {
+            const content = table ? await contentOf(table, upload) : await storeModel(upload)
+            note(res, await ledger.execute({ type: 'CreateFile', data: { file: name, content } }, origin, execution))
           }
           res.json(table && skip ? { rows: table.rowCount, skipped: table.skipped.count, first: table.skipped.first } : '')
         })

@@ -3,6 +3,7 @@ import { notFound } from '../errors.js'
 import type { Found, Log, Resources } from '../log/log.js'
 import { connectionProblem } from '../sql/connections.js'
 import { catalogue } from '../sql/relations/catalogue.js'
+import { isTable } from '../files/formats.js'
 
 /** The id of the system database that holds the files; ids of resources begin at 1. */
 const filesId = -1
@@ -71,7 +72,7 @@ export const entriesOf = async ({ resources }: Pick<Log, 'resources'>, database:
     case 'system':
       return catalogue[database.name].map(({ name }) => entry('system view', name, null, false))
     case 'files':
-      return (await resources.list('file')).map(({ state }) => entry('table', state.name))
+      return (await resources.list('file')).flatMap(({ state }) => (isTable(state) ? [entry('table', state.name)] : []))
     case 'project':
       return ofProject(resources, database.project)
     case 'connection':

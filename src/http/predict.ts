@@ -7,7 +7,7 @@ import { notFound, Problem, wrong } from '../errors.js'
 import { limits } from '../limits.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Found, Log, Outcome } from '../log/log.js'
-import { answerRows, type InputRow } from '../models/answer.js'
+import { answerAnyRows, type InputRow } from '../models/answer.js'
 import type { ModelStore } from '../models/model-store.js'
 import type { ProgressOf } from '../models/progress.js'
 import type { PredictionRecorder } from '../models/recorder.js'
@@ -136,7 +136,7 @@ export const predictRoutes = ({ ledger, store, recorder, progressOf, onPredicted
     const { rows, params } = readPredictBody(body)
     const artefact = await servedBy(log, positions[0] ?? 0)
     if (artefact === undefined) throw new TypeError(`position ${positions[0] ?? 0} is no prediction of a version`)
-    return answerRows(await store.predictor(artefact), rows, params)
+    return answerAnyRows(await store.predictor(artefact), rows, params)
   }
   return [
     {
@@ -164,7 +164,7 @@ export const predictRoutes = ({ ledger, store, recorder, progressOf, onPredicted
         if (!version.result) throw notReady(model.state.name, version, progressOf(model.stream, version.version))
         const predictor = await store.predictor(version.result.artefact)
         const began = performance.now()
-        const answers = answerRows(predictor, rows, params)
+        const answers = await answerAnyRows(predictor, rows, params)
         onPredicted?.((performance.now() - began) / 1000)
         // Nor is it kept when nothing is recorded: rows stand in payloads or nowhere.
         sendUnkept(res)

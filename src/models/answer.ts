@@ -3,6 +3,7 @@ import { limits } from '../limits.js'
 import { checkExplain, explainRow, type Explanation } from './explain.js'
 import { checkLevel } from './interval.js'
 import { outputs, type Predictor } from './predictor.js'
+import { isRemote, type AnyPredictor } from './remote.js'
 import { checkValue, readTruth } from './strict.js'
 import type { ClassLabel } from './task.js'
 import type { ColumnDescriptor } from './values.js'
@@ -10,21 +11,27 @@ import type { ColumnDescriptor } from './values.js'
 export type InputRow = Readonly<Record<string, unknown>>
 export type AnswerRow = Record<string, unknown>
 
-/** What one row was predicted to be, in the target's own type. Bounds are `null` for classes. */
+/** What one row was predicted to be, in the target's own type. What the model does not know is `null`, as bounds are for classes. */
 type Prediction = {
-  value: ClassLabel
-  confidence: number
+  value: ClassLabel | null
+  confidence: number | null
   min: number | null
   max: number | null
-  probabilities: readonly number[]
+  probabilities: readonly (number | null)[]
 }
 
-const readPrediction = ({ target, kind }: Predictor, out: Float64Array, at: number): Prediction => {
+/** A model that has no such number gives NaN. */
+const known = (number: number): number | null => (Number.isNaN(number) ? null : number)
+
+const readPrediction = ({ target, kind }: AnyPredictor, out: Float64Array, at: number): Prediction => {
   const value = out[at + outputs.value]!
-  const confidence = out[at + outputs.confidence]!
-  if (kind === 'regression') return { value, confidence, min: out[at + outputs.min]!, max: out[at + outputs.max]!, probabilities: [] }
+  const confidence = known(out[at + outputs.confidence]!)
+  if (kind === 'regression') {
+    const [min, max] = [known(out[at + outputs.min]!), known(out[at + outputs.max]!)]
+    return { value: known(value), confidence, min, max, probabilities: [] }
+  }
   const classes = target.classes ?? []
-  const probabilities = classes.map((_, index) => out[at + outputs.probabilities + index]!)
+  const probabilities = classes.map((_, index) => known(out[at + outputs.probabilities + index]!))
   return { value: classes[value]!, confidence, min: null, max: null, probabilities }
 }
 
@@ -32,7 +39,7 @@ const readPrediction = ({ target, kind }: Predictor, out: Float64Array, at: numb
 type Names = ReadonlyMap<string, string>
 
 /** The truth in the target's type when the row has it, else `null`. */
-const truthOf = ({ target }: Predictor, row: InputRow, names: Names, rowIndex: number): ClassLabel | null => {
+const truthOf = ({ target }: AnyPredictor, row: InputRow, names: Names, rowIndex: number): ClassLabel | null => {
   const sent = [...names].find(([, name]) => name === target.name)?.[0]
   const value = sent === undefined ? null : row[sent]
   if (value === null || value === undefined) return null
@@ -64,7 +71,7 @@ const explain = (
 }
 
 /** The input columns as they are answered: sent ones first in the order sent, then the model's others as `null`. */
-const echo = (predictor: Predictor, row: InputRow, names: Names): [string, unknown][] => {
+const echo = (predictor: AnyPredictor, row: InputRow, names: Names): [string, unknown][] => {
   const sent = [...names]
     .filter(([, name]) => name !== predictor.target.name)
     .map(([as, name]): [string, unknown] => [name, row[as] ?? null])
@@ -74,7 +81,7 @@ const echo = (predictor: Predictor, row: InputRow, names: Names): [string, unkno
 
 type Row = { row: InputRow; rowIndex: number; names: Names }
 
-const answerRow = (predictor: Predictor, { row, rowIndex, names }: Row, prediction: Prediction, explained?: Explanation): AnswerRow => {
+const answerRow = (predictor: AnyPredictor, { row, rowIndex, names }: Row, prediction: Prediction, explained?: Explanation): AnswerRow => {
   const truth = truthOf(predictor, row, names, rowIndex)
   const anomaly = anomalyOf(prediction, truth)
   const target = predictor.target.name
@@ -93,10 +100,10 @@ const answerRow = (predictor: Predictor, { row, rowIndex, names }: Row, predicti
   }
 }
 
-const columnsOf = new WeakMap<Predictor, ReadonlyMap<string, ColumnDescriptor>>()
+const columnsOf = new WeakMap<AnyPredictor, ReadonlyMap<string, ColumnDescriptor>>()
 
 /** The inputs of a model by name, made once. */
-const inputsByName = (predictor: Predictor): ReadonlyMap<string, ColumnDescriptor> => {
+const inputsByName = (predictor: AnyPredictor): ReadonlyMap<string, ColumnDescriptor> => {
   const known = columnsOf.get(predictor)
   if (known) return known
   const made = new Map(predictor.inputs.map((input) => [input.name, input]))
@@ -105,7 +112,7 @@ const inputsByName = (predictor: Predictor): ReadonlyMap<string, ColumnDescripto
 }
 
 /** Looks at a row before it is encoded. @throws Problem for a column that there is not, or a value of another type */
-const readRow = (predictor: Predictor, row: InputRow, rowIndex: number): Row => {
+const readRow = (predictor: AnyPredictor, row: InputRow, rowIndex: number): Row => {
   const inputs = inputsByName(predictor)
   const names = new Map<string, string>()
   for (const sent of Object.keys(row)) {
@@ -122,6 +129,13 @@ export type AnswerParams = { confidence?: unknown; explain?: unknown }
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null
 
+/** What is asked of the rows of a request. @throws Problem for too many rows, a level or an explanation that there is not */
+const readParams = (predictor: AnyPredictor, rows: number, { confidence, explain: way }: AnswerParams) => {
+  if (rows > limits.predictMaxRows) throw wrong(`${rows} rows were sent, at most ${limits.predictMaxRows} are predicted at once`)
+  if (isGiven(way)) checkExplain(way, predictor, rows)
+  return { level: isGiven(confidence) ? checkLevel(confidence) : undefined, explains: isGiven(way) }
+}
+
 /**
  * Predicts rows of plain values and answers them as documented: every input column, the predicted value under the target's
  * name, and what is known about it. `params.confidence` asks for intervals of another level, `params.explain` for what each
@@ -132,11 +146,7 @@ const isGiven = (value: unknown): boolean => value !== undefined && value !== nu
  */
 export const answerRows = (predictor: Predictor, rows: readonly InputRow[], params: AnswerParams = {}): AnswerRow[] => {
   const { width, outputWidth } = predictor
-  if (rows.length > limits.predictMaxRows)
-    throw wrong(`${rows.length} rows were sent, at most ${limits.predictMaxRows} are predicted at once`)
-  const level = isGiven(params.confidence) ? checkLevel(params.confidence) : predictor.confidence
-  const explains = isGiven(params.explain)
-  if (explains) checkExplain(params.explain, predictor, rows.length)
+  const { level = predictor.confidence, explains } = readParams(predictor, rows.length, params)
   const features = new Float64Array(rows.length * width)
   const out = new Float64Array(rows.length * outputWidth)
   const read = rows.map((row, rowIndex) => {
@@ -150,4 +160,22 @@ export const answerRows = (predictor: Predictor, rows: readonly InputRow[], para
     const explained = explains ? explainRow(predictor, features, rowIndex * width, out, at) : undefined
     return answerRow(predictor, row, readPrediction(predictor, out, at), explained)
   })
+}
+
+/**
+ * The same for a model that may run in a process of its own. Such a model has no intervals whose level could be another one,
+ * and explains nothing.
+ *
+ * @example (await answerAnyRows(predictor, [{ sqft: 823, location: 'good' }]))[0]?.['rental_price'] // 2847
+ */
+export const answerAnyRows = async (
+  predictor: AnyPredictor,
+  rows: readonly InputRow[],
+  params: AnswerParams = {},
+): Promise<AnswerRow[]> => {
+  if (!isRemote(predictor)) return answerRows(predictor, rows, params)
+  readParams(predictor, rows.length, params)
+  const read = rows.map((row, rowIndex) => readRow(predictor, row, rowIndex))
+  const out = await predictor.predictRows(rows)
+  return read.map((row) => answerRow(predictor, row, readPrediction(predictor, out, row.rowIndex * predictor.outputWidth)))
 }

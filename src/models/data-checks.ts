@@ -8,6 +8,8 @@ import type { Found, Log, Resources } from '../log/log.js'
 import { databaseOf } from './data-source.js'
 import { baseVersionKey, type Base } from './fine-tuning.js'
 import { keptRows } from './kept-rows.js'
+import { importsFile } from './onnx/about.js'
+import { readOnnxOptions } from './onnx/options.js'
 import { writeRows, type RowsQuery, type Select } from './rows-file.js'
 import type { Trainer } from './trainer.js'
 import { trainingRequest } from './training-request.js'
@@ -75,6 +77,7 @@ export class DataChecks {
     signal.throwIfAborted()
     const { read_at } = asked.result
     try {
+      if (importsFile(asked.version.engine)) return await this.#imported(asked)
       const { rows, sha256: matrix } = await this.#matrix(asked, signal)
       const isSame = matrix === asked.result.matrix
       const detail = isSame
@@ -86,6 +89,16 @@ export class DataChecks {
       if (!isOver || signal.aborted) throw error
       return { data: 'unavailable', detail: error.message, read_at, rows: null, matrix: null }
     }
+  }
+
+  /** A model that was imported has no query: it is the file of its name that may have another content. */
+  async #imported({ version: { using }, result: { matrix, read_at } }: Asked): Promise<DataCheck> {
+    const { file } = readOnnxOptions(using)
+    const found = await this.options.resourcesAt(read_at).one('file', file)
+    if (!found || !(await this.options.blobs.has(found.state.content))) throw new Unavailable(`The content of files.${file} is no longer kept.`)
+    const isSame = found.state.content === matrix
+    const detail = isSame ? `It is the content of files.${file}.` : `files.${file} had another content at position ${read_at}.`
+    return { data: isSame ? 'same' : 'changed', detail, read_at, rows: 0, matrix: found.state.content }
   }
 
   async #matrix(asked: Asked, signal: AbortSignal) {

@@ -20,6 +20,11 @@ export const engineNames: readonly EngineName[] = [
     about: 'Series: exponential smoothing, Theta or their median, picked for each series by its own past. The engine of ORDER BY.',
   },
   {
+    name: 'onnx',
+    title: 'ONNX',
+    about: 'Imports a model that was trained elsewhere: an uploaded ONNX file.',
+  },
+  {
     name: 'constant',
     title: 'Constant',
     about: 'The mean or the share of each class, whatever the row: what another engine must beat to have learned anything.',

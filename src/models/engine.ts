@@ -5,6 +5,8 @@ import type { OnProgress } from './fit.js'
 import { forecastName, forecastOptions, seriesOptions } from './forecast/options.js'
 import { forecastVersion, trainForecast } from './forecast/train.js'
 import type { Matrix } from './matrix.js'
+import { onnxName, onnxVersion, refuseToTrain } from './onnx/about.js'
+import { onnxOptions } from './onnx/options.js'
 import { constantOptions, readOptions, tableOptions, usableOptions, type OptionsSchema } from './options.js'
 import { engineVersion, trainTable, type Learning, type Trained, type TrainOptions } from './train.js'
 
@@ -38,12 +40,16 @@ const forecast: Engine = {
 
 const auto = learnsFromTables('auto', 'both')
 
+/** Imports a file instead of learning from rows: `importOnnx` does. */
+const onnx: Engine = { name: onnxName, version: onnxVersion, options: onnxOptions, train: refuseToTrain }
+
 /** The engines by the names that users write; `engine-names.ts` says what they are. Existing clients ask for `lightwood`. */
 export const engines: ReadonlyMap<string, Engine> = new Map([
   ['auto', auto],
   ['boosted_trees', learnsFromTables('boosted_trees', 'trees')],
   ['linear', learnsFromTables('linear', 'linear')],
   ['forecast', forecast],
+  [onnx.name, onnx],
   ['constant', learnsFromTables('constant', 'none', constantOptions)],
   ['lightwood', auto],
 ])

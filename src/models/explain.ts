@@ -1,6 +1,7 @@
 import { wrong } from '../errors.js'
 import { limits } from '../limits.js'
 import { outputs, type Predictor } from './predictor.js'
+import { isRemote, type AnyPredictor } from './remote.js'
 
 /** How a prediction comes about: `base` + all `inputs` + `rest` = `sum`, on the scale that is named. */
 export type Explanation = {
@@ -29,9 +30,11 @@ const centredLog = (probabilities: readonly number[], at: number): number => {
 }
 
 /** @throws Problem for a way that there is not, a model that cannot explain itself, or more rows than are explained at once */
-export const checkExplain = (asked: unknown, predictor: Predictor, rows: number): void => {
+export const checkExplain = (asked: unknown, predictor: AnyPredictor, rows: number): void => {
   if (asked !== 'contributions')
     throw wrong(`params.explain: there is no ${JSON.stringify(asked)}`, 'Send "explain": "contributions", or leave it out.')
+  if (isRemote(predictor))
+    throw wrong('params.explain: an imported model cannot say what each input contributed', 'Leave it out: the file has outputs only.')
   if (!predictor.contributions) throw wrong('params.explain: the engine of this model cannot say what each input contributed')
   if (rows > limits.explainMaxRows)
     throw wrong(`${rows} rows; at most ${limits.explainMaxRows} are explained at once`, 'Send them in several requests.')

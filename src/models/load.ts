@@ -2,25 +2,30 @@ import { Problem } from '../errors.js'
 import { boostMagic } from './artefact.js'
 import { forecastMagic } from './forecast/artefact.js'
 import { loadForecast } from './forecast/predictor.js'
-import { loadPredictor, type Predictor } from './predictor.js'
+import { onnxMagic } from './onnx/artefact.js'
+import { loadOnnx } from './onnx/predictor.js'
+import { loadPredictor } from './predictor.js'
+import type { AnyPredictor } from './remote.js'
 
 /** What reads an artefact, by the text that it begins with. */
-const formats: ReadonlyMap<string, (artefact: Uint8Array) => Predictor> = new Map([
+const formats = new Map<string, (artefact: Uint8Array, file: string) => AnyPredictor>([
   [boostMagic, loadPredictor],
   [forecastMagic, loadForecast],
+  [onnxMagic, loadOnnx],
 ])
 
 const longestMagic = Math.max(...[...formats.keys()].map((magic) => magic.length))
 
 /**
- * Makes a model ready to predict, whichever engine trained it. Bytes that are no artefact are an `internal` problem.
+ * Makes a model ready to predict, whichever engine trained it. `file` is where the artefact stands, for processes that read it
+ * for themselves. Bytes that are no artefact are an `internal` problem.
  *
- * @example loadModel(await blobs.read(version.result.artefact)).target.name // 'rental_price'
+ * @example loadModel(await blobs.read(artefact), blobs.path(artefact)).target.name // 'rental_price'
  */
-export const loadModel = (artefact: Uint8Array): Predictor => {
+export const loadModel = (artefact: Uint8Array, file = ''): AnyPredictor => {
   const beginning = Buffer.from(artefact.subarray(0, longestMagic)).toString('latin1')
   const format = [...formats].find(([magic]) => beginning.startsWith(magic))
-  if (format) return format[1](artefact)
+  if (format) return format[1](artefact, file)
   throw new Problem(
     'internal',
     'Unreadable model artefact',

@@ -3,7 +3,7 @@ import { Problem } from '../errors.js'
 import type { Blobs } from '../files/blobs.js'
 import { limits } from '../limits.js'
 import { loadModel } from './load.js'
-import type { Predictor } from './predictor.js'
+import type { AnyPredictor } from './remote.js'
 
 /**
  * Trained models in memory, by the hash of their artefact: each is read once and serves until others push it out.
@@ -11,13 +11,13 @@ import type { Predictor } from './predictor.js'
  * @example const predictor = await store.predictor(version.result.artefact)
  */
 export class ModelStore {
-  readonly #loaded = new LRUCache<string, Predictor>({ max: limits.loadedModelsMax })
-  readonly #loading = new Map<string, Promise<Predictor>>()
+  readonly #loaded = new LRUCache<string, AnyPredictor>({ max: limits.loadedModelsMax })
+  readonly #loading = new Map<string, Promise<AnyPredictor>>()
 
   constructor(private readonly blobs: Blobs) {}
 
   /** @throws Problem when the artefact is gone */
-  async predictor(artefact: string): Promise<Predictor> {
+  async predictor(artefact: string): Promise<AnyPredictor> {
     const loaded = this.#loaded.get(artefact)
     if (loaded) return loaded
     const loading = this.#loading.get(artefact) ?? this.#load(artefact)
@@ -29,12 +29,12 @@ export class ModelStore {
     }
   }
 
-  async #load(artefact: string): Promise<Predictor> {
+  async #load(artefact: string): Promise<AnyPredictor> {
     if (!(await this.blobs.has(artefact)))
       throw new Problem('not_ready', 'Model is not ready', `the artefact ${artefact} of this model is not in the data directory`, {
         hint: 'Restore the blob from a backup, or RETRAIN the model.',
       })
-    const predictor = loadModel(await this.blobs.read(artefact))
+    const predictor = loadModel(await this.blobs.read(artefact), this.blobs.path(artefact))
     this.#loaded.set(artefact, predictor)
     return predictor
   }

@@ -34,6 +34,8 @@ export type Predictor = {
   outputWidth: number
   /** The level of the intervals unless another one is asked for; classes have none and ignore it. */
   confidence: number
+  /** True where numbers may be NaN because the model does not know them: bounds that it has not, rows without an answer. */
+  partial?: true
   /** For a model that has no answer to some rows: why, by the number behind the others, which are NaN then (see `outputWidth`). */
   reasons?: readonly string[]
   /** For a model of series: the rows that it can say. */

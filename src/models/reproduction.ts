@@ -10,7 +10,10 @@ import { engineNamed } from './engine.js'
 import { optionsOf } from './fine-tuning.js'
 import type { Progress } from './fit.js'
 import { keptRows, type RowsGone } from './kept-rows.js'
+import { importsFile } from './onnx/about.js'
+import { readOnnxOptions } from './onnx/options.js'
 import { runtimeHere } from './runtime.js'
+import type { TrainJob } from './train-process.js'
 import type { Trainer } from './trainer.js'
 
 /** Why a version could not be trained again, or why its other bytes prove nothing. */
@@ -63,6 +66,13 @@ const optionsAgain = ({ version: { using, target, seed }, result: { report } }: 
   return { ...options, ...(options['time_limit'] !== undefined && { stopped }), target, seed }
 }
 
+/** What a training is told besides its files; an imported file is imported again. */
+const jobAgain = (trained: Trained, blobs: Parts['blobs']): Pick<TrainJob, 'imported' | 'options'> => {
+  const { version, result } = trained
+  if (!importsFile(version.engine)) return { options: optionsAgain(trained) }
+  return { imported: { file: blobs.path(result.matrix), options: readOnnxOptions(version.using) }, options: { target: version.target } }
+}
+
 /** Why there is no use in training again, before it is tried. */
 const obstacle = async (
   { version, result }: Trained,
@@ -110,7 +120,7 @@ export const reproduce = async (trained: Trained, parts: Parts): Promise<Reprodu
   const began = performance.now()
   const took = () => Math.round(performance.now() - began) / 1000
   const artefactFile = join(parts.work, `artefact-${version.version}`)
-  const job = { engine: name, matrixFile: parts.blobs.path(result.matrix), artefactFile, options: optionsAgain(trained) }
+  const job = { engine: name, matrixFile: parts.blobs.path(result.matrix), artefactFile, ...jobAgain(trained, parts.blobs) }
   try {
     const { artefactSha256: retrained } = await parts.trainer.train(job, parts.onProgress).result
     return { ...about, ...judged(retrained, result), retrained, seconds: took() }

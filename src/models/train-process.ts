@@ -5,15 +5,26 @@ import { isProblem } from '../errors.js'
 import { findEngine } from './engine.js'
 import type { Base } from './fine-tuning.js'
 import type { Progress } from './fit.js'
+import { importOnnx, type ImportReport } from './onnx/import.js'
+import type { OnnxOptions } from './onnx/options.js'
 import { decodeMatrix, encodeMatrix } from './matrix-format.js'
 import { readRows, type ReadRows, type RowsFile } from './read-rows.js'
 import type { TrainOptions, TrainReport } from './train.js'
 
 /**
  * What the process is told, once. With `rows` the matrix is made of them, behind those of a `base`, and written to the matrix
- * file; without, that file holds `encodeMatrix` bytes. The artefact file is written and synced.
+ * file; without, that file holds `encodeMatrix` bytes. An `imported` file becomes the model instead. The artefact file is written
+ * and synced.
  */
-export type TrainJob = { engine?: string; rows?: RowsFile; base?: Base; matrixFile: string; artefactFile: string; options: TrainOptions }
+export type TrainJob = {
+  engine?: string
+  imported?: { file: string; options: OnnxOptions }
+  rows?: RowsFile
+  base?: Base
+  matrixFile: string
+  artefactFile: string
+  options: TrainOptions
+}
 
 /** The same without a training: rows become a matrix in its file, and nothing more. */
 export type MatrixJob = Pick<TrainJob, 'base' | 'matrixFile'> & { rows: RowsFile; seed: number }
@@ -24,7 +35,7 @@ export type MadeMatrix = { rows: number; sha256: string }
 /** What the process says: progress while it trains, then one of the others. */
 export type TrainMessage =
   | { progress: Progress }
-  | { done: TrainReport; artefactSha256: string }
+  | { done: TrainReport | ImportReport; artefactSha256: string }
   | { made: MadeMatrix }
   | { failed: { code: string; title: string; detail: string; hint?: string; cause?: string } }
 
@@ -76,7 +87,18 @@ const makeMatrix = async ({ rows, base, matrixFile, seed }: MatrixJob): Promise<
   return { made: { rows: matrix.rows, sha256: hashOf(bytes) } }
 }
 
+const runImport = async (
+  { artefactFile, options: { target } }: TrainJob,
+  { file, options }: NonNullable<TrainJob['imported']>,
+  send: (message: TrainMessage) => void,
+): Promise<TrainMessage> => {
+  const { artefact, report } = await importOnnx({ file, work: `${artefactFile}.onnx`, target, options }, throttled(send))
+  writeSynced(artefactFile, artefact)
+  return { done: report, artefactSha256: hashOf(artefact) }
+}
+
 const run = async (job: TrainJob, send: (message: TrainMessage) => void): Promise<TrainMessage> => {
+  if (job.imported) return runImport(job, job.imported, send)
   const { matrix, excluded, fineTuned } = await matrixOf(job)
   const engine = findEngine(job.engine)
   const { artefact, report } = await engine.train(matrix, job.options, throttled(send))

@@ -3,10 +3,11 @@ import { fileURLToPath } from 'node:url'
 import { isProblemCode, Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import type { Progress } from './fit.js'
+import type { ImportReport } from './onnx/import.js'
 import type { TrainReport } from './train.js'
 import type { MadeMatrix, MatrixJob, TrainJob, TrainMessage } from './train-process.js'
 
-export type TrainResult = { report: TrainReport; artefactSha256: string }
+export type TrainResult = { report: TrainReport | ImportReport; artefactSha256: string }
 
 /** What runs in a process of its own. Cancelling kills the process; the result is then refused. */
 type Running<T> = { result: Promise<T>; cancel: () => void }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { foldName, type JsonObject, type StreamId } from '../../events/common.js'
-import type { ModelVersion } from '../../events/model.js'
+import type { ModelVersion, TrainingResult } from '../../events/model.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import { isProblem } from '../errors.js'
@@ -16,10 +16,12 @@ import { isOwnEngine, unknownEngine } from './engine.js'
 import { baseVersionKey, optionsOf, type Base } from './fine-tuning.js'
 import type { Progress } from './fit.js'
 import { goneProblem, keptRows } from './kept-rows.js'
+import { importsFile, refuseToTrain } from './onnx/about.js'
+import { uploadedModel } from './onnx/uploaded.js'
 import { writeRows, type RowsQuery, type Select } from './rows-file.js'
 import { runtimeHere } from './runtime.js'
-import type { TrainReport } from './train.js'
-import type { Trainer, Training } from './trainer.js'
+import type { TrainJob } from './train-process.js'
+import type { Trainer, Training, TrainResult } from './trainer.js'
 import { trainingRequest } from './training-request.js'
 import { unrepeatable, type Chance } from './unrepeatable.js'
 
@@ -156,32 +158,31 @@ export class TrainingService {
   }
 
   async #train(running: Running, request: ModelVersion): Promise<void> {
-    const { version, engine, query, database, target, seed, using, keep_training_data: keep = true } = request
+    const { version, engine, target, seed, using, keep_training_data: keep = true } = request
     const { ledger, blobs, trainer, temporary } = this.options
     const began = performance.now()
     await mkdir(temporary, { recursive: true })
     const work = await mkdtemp(join(temporary, 'training-'))
     try {
-      const base = await this.#baseOf(running, using)
       const { position: readAt } = await ledger.log.head()
-      const user = (await trainingRequest(ledger.log, running.model, version))?.actor
-      const asked = { sql: query, db: database, upTo: readAt, ...(user !== undefined && { user }) }
-      const { signal } = running.abort
-      const rows = await writeRows(this.options.select, asked, join(work, 'rows'), signal)
-      const chances = await this.options.chances(asked, signal)
+      // A name that somebody gave to the engine says what it is only here.
+      if (importsFile(engine) && request.query !== '') refuseToTrain()
+      const uploaded = importsFile(engine) ? await uploadedModel(ledger.log.resources, blobs, using) : undefined
+      const learned = uploaded ? undefined : await this.#rowsOf(running, request, readAt, join(work, 'rows'))
+      const source = uploaded ? { imported: uploaded } : learned?.source
       const matrixFile = join(work, 'matrix')
       const artefactFile = join(work, 'artefact')
-      const options = { ...optionsOf(using), target, seed }
-      running.training = trainer.train({ engine, rows, ...(base && { base }), matrixFile, artefactFile, options }, (progress) =>
+      const options = uploaded ? { target } : { ...optionsOf(using), target, seed }
+      running.training = trainer.train({ engine, ...source, matrixFile, artefactFile, options }, (progress) =>
         this.#progress.set(`${running.model} ${version}`, progress),
       )
       if (running.abort.signal.aborted) running.training.cancel()
       const trained = await running.training.result
-      const report = { ...trained.report, warnings: [...trained.report.warnings, ...unrepeatable(chances)] }
+      const report = { ...trained.report, warnings: [...trained.report.warnings, ...unrepeatable(learned?.chances ?? [])] }
       const result = {
         version,
         artefact: await blobs.put(artefactFile),
-        ...(keep ? { matrix: await blobs.put(matrixFile) } : { matrix: await hashFile(matrixFile), matrix_kept: false as const }),
+        ...(await this.#keptMatrix(uploaded?.content, matrixFile, keep)),
         read_at: readAt,
         rows: report.rows,
         accuracy: accuracyOf(report),
@@ -195,6 +196,28 @@ export class TrainingService {
       running.abort.abort()
       await rm(work, { recursive: true, force: true })
     }
+  }
+
+  /** The rows that a version learns from, read at a position into a file, and those of the version that it goes on from. */
+  async #rowsOf(
+    running: Running,
+    { version, query, database, using }: ModelVersion,
+    readAt: number,
+    file: string,
+  ): Promise<{ source: Pick<TrainJob, 'rows' | 'base'>; chances: readonly Chance[] }> {
+    const { select, chances, ledger } = this.options
+    const { signal } = running.abort
+    const base = await this.#baseOf(running, using)
+    const user = (await trainingRequest(ledger.log, running.model, version))?.actor
+    const asked = { sql: query, db: database, upTo: readAt, ...(user !== undefined && { user }) }
+    const rows = await writeRows(select, asked, file, signal)
+    return { source: { rows, ...(base && { base }) }, chances: await chances(asked, signal) }
+  }
+
+  /** What an artefact was made of: an uploaded file, or a matrix that is kept with it unless that is not wanted. */
+  async #keptMatrix(uploaded: string | undefined, file: string, keep: boolean): Promise<Pick<TrainingResult, 'matrix' | 'matrix_kept'>> {
+    if (uploaded !== undefined) return { matrix: uploaded }
+    return keep ? { matrix: await this.options.blobs.put(file) } : { matrix: await hashFile(file), matrix_kept: false }
   }
 
   /** A request with what its names stand for now. @throws Problem when the name of its engine was taken back */
@@ -260,7 +283,7 @@ const reasonOf = (error: unknown): string => {
 const short = (number: number): number => Number(Number(number.toPrecision(12)).toFixed(10))
 
 /** The one number that lists show: R² of a regression, accuracy of a classifier, both out of fold. The report has all digits. */
-const accuracyOf = ({ metrics }: TrainReport): number | null => {
+const accuracyOf = ({ metrics }: Pick<TrainResult['report'], 'metrics'>): number | null => {
   const accuracy = metrics['r2'] ?? metrics['accuracy']
   return accuracy === undefined ? null : short(accuracy)
 }

@@ -7,7 +7,7 @@ import { at } from './relations/relation.js'
 export type ProjectEntry = { name: string; stream: string }
 export type ViewEntry = { name: string; stream: string; query: string; database: string }
 export type DatabaseEntry = { name: string; engine: string }
-export type FileEntry = { name: string; content: string }
+export type FileEntry = { name: string; content: string; isTable: boolean }
 export type ModelEntry = { name: string; stream: string; active: number | null }
 export type ModelVersionEntry = { version: number; status: string; error: string | null; artefact: string | null; target: string }
 
@@ -87,8 +87,8 @@ export class Directory {
   }
 
   async files(position: number): Promise<FileEntry[]> {
-    const rows = await this.rows(`SELECT name, content FROM ${at('files')} AS f ORDER BY id`, { position })
-    return rows.map(([name, content]) => ({ name: text(name), content: text(content) }))
+    const rows = await this.rows(`SELECT name, content, json_array_length(columns) > 0 FROM ${at('files')} AS f ORDER BY id`, { position })
+    return rows.map(([name, content, isTable]) => ({ name: text(name), content: text(content), isTable: isTable === true }))
   }
 
   async databases(position: number): Promise<DatabaseEntry[]> {

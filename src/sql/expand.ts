@@ -50,7 +50,11 @@ const now = (session: Session): AstNode => {
   return textConstant(projectionRows(session.tables))
 }
 
-const expandFile = async ({ name, content }: FileEntry, { blobsDirectory, directory }: Session): Promise<AstNode> => {
+const expandFile = async ({ name, content, isTable }: FileEntry, { blobsDirectory, directory }: Session): Promise<AstNode> => {
+  if (!isTable)
+    throw new Problem('bad_statement', 'Not a table', `files.${name} is a model, not a table`, {
+      hint: `Import it: CREATE MODEL ${name} PREDICT what USING engine = 'onnx', file = '${name}'.`,
+    })
   const path = `${blobsDirectory}/${content}`
   if (!existsSync(path)) {
     const erasure = await directory.erasure(content)

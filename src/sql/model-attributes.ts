@@ -80,6 +80,10 @@ const classes = (report: JsonObject): Described => {
 
 const data = (report: JsonObject, { query, database, result }: ModelVersion): Described => {
   const fact = (name: string, value: Json, detail: string | null) => ({ fact: name, value: asText(value), detail })
+  const warnings = objects(report['warnings']).map((each) => fact('warning', read(each, 'kind'), asText(read(each, 'detail'))))
+  const { onnx } = report
+  // Nothing was learned from rows here: there is what the uploaded file says.
+  if (isObject(onnx)) return [...Object.entries(onnx).map(([name, value]) => fact(name, value, null)), ...warnings]
   return [
     fact('rows', read(report, 'rows'), 'Rows that it learned from.'),
     fact('query', query, database === '' ? 'In the project of the model.' : `In ${database}.`),
@@ -92,7 +96,7 @@ const data = (report: JsonObject, { query, database, result }: ModelVersion): De
     ...Object.entries(object(report['fine_tuned'])).map(([name, value]) => fact(name, value, 'Of the version that it goes on from.')),
     ...objects(report['by_class']).map((each) => fact('class', read(each, 'class'), `${asText(read(each, 'rows')) ?? 'No'} rows.`)),
     ...objects(report['excluded']).map((each) => fact('excluded', read(each, 'name'), asText(read(each, 'reason')))),
-    ...objects(report['warnings']).map((each) => fact('warning', read(each, 'kind'), asText(read(each, 'detail')))),
+    ...warnings,
   ]
 }
 

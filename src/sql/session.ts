@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Chance } from '../models/unrepeatable.js'
 import type { Directory } from './directory.js'
 import type { ModelFunctions, Run } from './models/functions.js'
-import type { BoundModel, ScoringModel } from './models/scoring-model.js'
+import type { AnyModel, BoundModel } from './models/scoring-model.js'
 import type { AstNode } from './ast/json.js'
 import type { TablesStatus } from './relations/projections.js'
 import type { Sources, Text } from './sources.js'
@@ -11,7 +11,7 @@ import type { Sources, Text } from './sources.js'
 export type Served = {
   model: string
   version: number
-  rows: { input: Record<string, unknown>; output: { value: unknown; confidence: number; min: number | null; max: number | null } }[]
+  rows: { input: Record<string, unknown>; output: { value: unknown; confidence: number | null; min: number | null; max: number | null } }[]
 }
 
 /** How models in FROM run: inside the query, or before it, chunk by chunk, when there are many rows. */
@@ -43,7 +43,7 @@ export type Session = {
   mode: ScoringMode
   functions: ModelFunctions
   run: Run
-  load: (artefact: string) => Promise<ScoringModel>
+  load: (artefact: string) => Promise<AnyModel>
   /** The tables that names were replaced by, each with the query that took its place. */
   reads: Read[]
   /** What CTEs are called in the rewritten text, and what they were called by who wrote them. */

@@ -8,6 +8,7 @@ import type { Execution, Ledger } from '../commands/ledger.js'
 import { erasureOfBlob } from '../erasure/find.js'
 import { erased, isProblem, notFound, Problem, wrong } from '../errors.js'
 import type { Blobs } from '../files/blobs.js'
+import { isTable } from '../files/formats.js'
 import { limits } from '../limits.js'
 import type { Found, Origin } from '../log/log.js'
 import { badStatement } from './lexer.js'
@@ -109,6 +110,7 @@ export class TableWriter {
 
   async #append(file: string, { columns: into, rows }: StatementOf<'insert'>, writing: Writing): Promise<Written> {
     const { state } = await this.#found(file)
+    if (!isTable(state)) throw new Problem('wrong_arguments', 'Not a table', `files.${file} is a model, which takes no rows`)
     await this.#requireContent(file, state.content)
     const after = { content: state.content, columns: state.columns, into }
     const { content, positions } = await this.#make({ sql: writing.query, within: rows }, writing, after)

@@ -215,7 +215,7 @@ describe('writing statements become the commands of REST', () => {
     ['UPDATE files.t SET a = 1', 'CREATE OR REPLACE TABLE files.t'],
     ['EXPLAIN CREATE TABLE files.t (SELECT 1)', 'explain its query'],
     ['DROP TABLE other.t', 'DROP TABLE files.name'],
-    ['CREATE ML_ENGINE e FROM openai', 'auto, boosted_trees, linear, forecast, constant, lightwood'],
+    ['CREATE ML_ENGINE e FROM openai', 'auto, boosted_trees, linear, forecast, onnx, constant, lightwood'],
     ['EVALUATE nope FROM (SELECT 1)', 'r2_score'],
   ])('%s says what to use instead', async (sql, instead) => expect(await refusal(sql)).toContain(instead))
 

@@ -159,6 +159,7 @@ export const loadForecast = (artefact: Uint8Array): Predictor => {
     width,
     outputWidth,
     confidence,
+    partial: true,
     reasons,
     future: new FutureRows(model),
     nameOf,

@@ -11,15 +11,16 @@ import {
   type DuckDBInstance,
   type DuckDBVector,
 } from '@duckdb/node-api'
-import { isProblem } from '../../errors.js'
 import { limits } from '../../limits.js'
+import { isRemote } from '../../models/remote.js'
 import { perInstance } from '../per-instance.js'
-import { always, doubles, rawItems, validityOf } from '../vectors.js'
+import { doubles, rawItems } from '../vectors.js'
+import { inChunk, inputColumns } from './input-columns.js'
 import { RowMemo } from './row-memo.js'
-import { fieldsOf, type ArgumentKind, type BoundModel, type Extent, type InputVector, type ScoringModel } from './scoring-model.js'
+import { fieldsOf, type AnyModel, type ArgumentKind, type BoundModel, type Extent, type ScoringModel } from './scoring-model.js'
 
 /** A model as one query uses it. The registered function holds none, so that models can leave memory. */
-type Use = { number: number; name: string; bound: BoundModel; scorer: ChunkScorer; memo: RowMemo; calls: number }
+type Use = { number: number; name: string; bound: BoundModel; scorer: ChunkScorer | undefined; memo: RowMemo; calls: number }
 
 /**
  * One query's use of models: how many rows of each it may score inside their functions, and which it scored.
@@ -28,18 +29,6 @@ type Use = { number: number; name: string; bound: BoundModel; scorer: ChunkScore
 export type Run = { limit: number; uses: Map<string, Use>; gaveUp: boolean; seen: number }
 
 const gaveUp = 'too many rows to score inside the query'
-
-/** A column of a chunk as the engine reads it. */
-const inputVector = (vector: DuckDBVector, rows: number): InputVector => {
-  if (vector instanceof DuckDBDoubleVector) {
-    const values = new Float64Array(doubles(vector))
-    const valid = validityOf(vector)
-    // A missing number is NaN to the engine; the slot of a NULL may hold anything.
-    if (valid !== always) for (let row = 0; row < rows; row++) if (!valid(row)) values[row] = NaN
-    return { values }
-  }
-  return { values: vector.toArray() }
-}
 
 /** How long a scoring may keep others waiting, and the rows it scores at least. */
 const turnMs = 3
@@ -54,7 +43,7 @@ export class ChunkScorer {
   private readonly predict: ScoringModel['predictPoints']
 
   constructor(
-    private readonly bound: BoundModel,
+    private readonly bound: BoundModel & { model: ScoringModel },
     extent: Extent,
   ) {
     const { model, level } = bound
@@ -98,12 +87,10 @@ export class ChunkScorer {
       this.features = new Float64Array(rows * model.width)
       this.out = new Float64Array(rows * model.outputWidth)
     }
-    const columns = model.inputs.map((_, index) => inputVector(chunk.getColumnVector(first + index), rows))
     try {
-      model.encodeColumns(columns, rows, this.features)
+      model.encodeColumns(inputColumns(chunk, first, model.inputs.length), rows, this.features)
     } catch (error) {
-      // The row's number within a chunk says nothing to the caller.
-      throw isProblem(error) ? new Error(`${this.bound.label}: ${error.detail.replace(/^Row \d+, /, '')}`) : error
+      throw inChunk(this.bound.label, error)
     }
   }
 }
@@ -160,8 +147,10 @@ export class ModelFunctions {
     const key = [bound.artefact, bound.stream, bound.version, ...kinds, extent, bound.level].join(' ')
     const known = run.uses.get(key)
     if (known) return known
-    const scorer = new ChunkScorer(bound, extent)
-    const memo = new RowMemo(bound.model.width, bound.model.outputWidth)
+    const { model } = bound
+    // What has to be waited for gives up at the first row: the query then runs again with its rows scored beforehand.
+    const scorer = isRemote(model) ? undefined : new ChunkScorer({ ...bound, model }, extent)
+    const memo = new RowMemo(isRemote(model) ? 1 : model.width, model.outputWidth)
     const use = { number: ++this.lastUse, name, bound, scorer, memo, calls: 0 }
     run.uses.set(key, use)
     this.uses.set(use.number, { run, use })
@@ -187,7 +176,7 @@ export class ModelFunctions {
     if (!found) throw new Error('the query has ended')
     const { run, use } = found
     use.calls += input.rowCount
-    const places = use.calls > limits.modelInsideMaxCalls ? undefined : use.scorer.placesIn(use.memo, input, 1, run.limit)
+    const places = use.calls > limits.modelInsideMaxCalls ? undefined : use.scorer?.placesIn(use.memo, input, 1, run.limit)
     if (places) return { ...use, places }
     run.gaveUp = true
     throw new Error(gaveUp)
@@ -200,7 +189,7 @@ export type FunctionShape = { kinds: readonly ArgumentKind[]; extent: Extent }
 const writeScores = (
   scores: Float64Array,
   places: Int32Array,
-  { outputWidth, reasons }: ScoringModel,
+  { outputWidth, partial }: AnyModel,
   fields: number,
   output: DuckDBVector,
 ): void => {
@@ -209,13 +198,13 @@ const writeScores = (
     const vector = output.entryVectorAt(field)
     const items = doubles(vector)
     for (let row = 0; row < places.length; row++) items[row] = scores[(places[row] ?? 0) * outputWidth + field] ?? NaN
-    if (reasons) hideMissing(vector, items, places.length)
+    if (partial) hideUnknown(vector, items, places.length)
   }
   output.flush()
 }
 
-/** A row that a model has no answer to is NULL: in SQL NaN is a number, the largest one. */
-export const hideMissing = (vector: DuckDBVector, items: Float64Array, rows: number): void => {
+/** What a model does not know is NULL: in SQL NaN is a number, the largest one. */
+export const hideUnknown = (vector: DuckDBVector, items: Float64Array, rows: number): void => {
   if (!(vector instanceof DuckDBDoubleVector)) return
   for (let row = 0; row < rows; row++) if (Number.isNaN(items[row])) vector.setItem(row, null)
 }

@@ -5,16 +5,17 @@ import { LRUCache } from 'lru-cache'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
 import { perInstance } from '../per-instance.js'
-import type { ScoringModel } from './scoring-model.js'
+import type { AnyModel } from './scoring-model.js'
 
-/** Makes an artefact's bytes ready to score. */
-export type LoadModel = (artefact: Uint8Array) => ScoringModel
+/** Makes an artefact's bytes, which stand in a file, ready to score. */
+export type LoadModel = (artefact: Uint8Array, file: string) => AnyModel
 
-const cacheOf = perInstance(() => new LRUCache<string, Promise<ScoringModel>>({ max: limits.loadedModelsMax }))
+const cacheOf = perInstance(() => new LRUCache<string, Promise<AnyModel>>({ max: limits.loadedModelsMax }))
 
-const readModel = async (blobsDirectory: string, artefact: string, load: LoadModel): Promise<ScoringModel> => {
+const readModel = async (blobsDirectory: string, artefact: string, load: LoadModel): Promise<AnyModel> => {
   try {
-    return load(await readFile(join(blobsDirectory, artefact)))
+    const file = join(blobsDirectory, artefact)
+    return load(await readFile(file), file)
   } catch {
     throw new Problem('query_failed', 'The model cannot be read', 'The stored model cannot be read; retrain it')
   }
@@ -25,7 +26,7 @@ export const modelLoader = (
   instance: DuckDBInstance,
   blobsDirectory: string,
   load: LoadModel,
-): ((artefact: string) => Promise<ScoringModel>) => {
+): ((artefact: string) => Promise<AnyModel>) => {
   const cache = cacheOf(instance)
   return (artefact) => {
     const known = cache.get(artefact)

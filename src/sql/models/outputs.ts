@@ -39,15 +39,23 @@ const valueSql = ({ model }: BoundModel): string => {
 const anomaly = `CASE WHEN TRY_CAST($original AS DOUBLE) IS NULL THEN NULL ELSE TRY_CAST($original AS DOUBLE) < ${field('min')} OR TRY_CAST($original AS DOUBLE) > ${field('max')} END`
 const truth = `coalesce(CAST(to_json($original) AS VARCHAR), 'null')`
 
+const bounds = `', "confidence_lower_bound": ', ${asJsonNumber(field('min'))}, ', "confidence_upper_bound": ', ${asJsonNumber(field('max'))}`
+
 /** Why there is no answer, as the rest of a JSON object. */
 const reasonSql = (reasons: readonly string[]): string =>
   `concat(', "reason": "', list_extract([${reasons.map(quoteText).join(', ')}], CAST(${field('reason')} AS INTEGER) + 1), '"')`
 
-const regressionExplain = ({
-  model: { reasons },
-}: BoundModel): string => `concat('{"predicted_value": ', ${asJsonNumber(field('value'))}, ', "confidence": ', ${asJsonNumber(field('confidence'))},
-  ', "anomaly": ', coalesce(CAST((${anomaly}) AS VARCHAR), 'null'), ', "truth": ', ${truth},
-  ', "confidence_lower_bound": ', ${asJsonNumber(field('min'))}, ', "confidence_upper_bound": ', ${asJsonNumber(field('max'))}, ${reasons ? `CASE WHEN ${field('reason')} IS NULL THEN '' ELSE ${reasonSql(reasons)} END, ` : ''}'}')`
+/** The bounds and the reason, where there are any. */
+const restSql = ({ model: { partial, reasons } }: BoundModel): string => {
+  if (!partial) return bounds
+  const known = `CASE WHEN ${field('min')} IS NULL THEN '' ELSE concat(${bounds}) END`
+  return reasons ? `${known}, CASE WHEN ${field('reason')} IS NULL THEN '' ELSE ${reasonSql(reasons)} END` : known
+}
+
+const regressionExplain = (
+  bound: BoundModel,
+) => `concat('{"predicted_value": ', ${asJsonNumber(field('value'))}, ', "confidence": ', ${asJsonNumber(field('confidence'))},
+  ', "anomaly": ', coalesce(CAST((${anomaly}) AS VARCHAR), 'null'), ', "truth": ', ${truth}, ${restSql(bound)}, '}')`
 
 const classExplain = (bound: BoundModel): string => {
   const classes = bound.model.target.classes ?? []

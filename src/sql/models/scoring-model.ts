@@ -12,21 +12,27 @@ export type FutureRows = {
   each: () => Iterable<{ cell: number; keys: readonly (string | number | null)[] }>
 }
 
+/** What SQL needs to know of any model. */
+type Described = {
+  inputs: readonly ScoringInput[]
+  target: { name: string; classes?: readonly (string | number | boolean)[] }
+  outputWidth: number
+  /** True where numbers may be NaN because the model does not know them: SQL shows NULL. */
+  partial?: true
+  /** For a model that has no answer to some rows: why, by a number behind the bounds; the other numbers are NaN then. */
+  reasons?: readonly string[]
+  /** For a model of series: the column that orders rows, those that tell series apart, and the rows that it answers for. */
+  future?: FutureRows
+}
+
 /**
  * What SQL needs of a model in memory: its inputs, and numbers for rows of features.
  * `predictBatch` gives `outputWidth` numbers a row: the value (or the index of the class), the confidence, the lower and
  * the upper bound (NaN for classes), and for classes one probability each.
  */
-export type ScoringModel = {
-  inputs: readonly ScoringInput[]
-  /** For a model that has no answer to some rows: why, by a number behind the bounds; the other numbers are NaN then. */
-  reasons?: readonly string[]
-  /** For a model of series: the column that orders rows, those that tell series apart, and the rows that it answers for. */
-  future?: FutureRows
-  target: { name: string; classes?: readonly (string | number | boolean)[] }
+export type ScoringModel = Described & {
   /** Features a row. */
   width: number
-  outputWidth: number
   encodeColumns: (columns: readonly (InputVector | undefined)[], rows: number, into: Float64Array) => void
   encodeRow: (row: Readonly<Record<string, unknown>>, rowIndex: number, into: Float64Array, offset: number) => void
   predictBatch: (features: Float64Array, rows: number, out: Float64Array, level?: number) => void
@@ -34,14 +40,25 @@ export type ScoringModel = {
   predictPoints: (features: Float64Array, rows: number, out: Float64Array) => void
 }
 
+/**
+ * A model that runs in a process of its own: its numbers come later. A function of DuckDB cannot wait for it, so that
+ * its rows are always scored before the query.
+ */
+export type RemoteModel = Described & {
+  predictRows: (rows: readonly Readonly<Record<string, unknown>>[]) => Promise<Float64Array>
+  predictColumns: (columns: readonly (InputVector | undefined)[], rows: number) => Promise<Float64Array>
+}
+
+export type AnyModel = ScoringModel | RemoteModel
+
 /** A model's version as a query uses it; `artefact` is the hash of its bytes, `level` that of the intervals if not its own. */
-export type BoundModel = { model: ScoringModel; artefact: string; stream: string; version: number; label: string; level?: number }
+export type BoundModel = { model: AnyModel; artefact: string; stream: string; version: number; label: string; level?: number }
 
 /** How much a query shows of a model: `points` are values with their confidence, `all` has the bounds and the probabilities of all classes too. */
 export type Extent = 'points' | 'all'
 
 /** The fields of the reserved column, in the order of a model's numbers and as many as the query shows of them. */
-export const fieldsOf = (model: ScoringModel, extent: Extent): string[] =>
+export const fieldsOf = (model: AnyModel, extent: Extent): string[] =>
   extent === 'points'
     ? ['value', 'confidence']
     : [

@@ -11,6 +11,7 @@ import { detach, leavesOf, steadyLeaves } from './detach.js'
 import { answerQueries, readGivenRows, readsOuter, tableOfRows } from './given-rows.js'
 import { futureAlone, replaceByFuture, takeLatest } from './latest.js'
 import { argumentOf, checkRead, mapInputs, type Mapping } from './mapping.js'
+import { isRemote } from '../../models/remote.js'
 import { isScored, modelColumns, outputExpression, showsAll } from './outputs.js'
 import { referencesIn, referencesInJoins, replaceReference, type ModelUse, type Reference } from './references.js'
 import type { Extent } from './scoring-model.js'
@@ -135,6 +136,15 @@ const keepingRefused = (): Problem =>
     },
   )
 
+/** A model in a process of its own has to be waited for, which a query that asks it row by row cannot. */
+const cannotWait = ({ bound: { label, model } }: ModelUse): Problem =>
+  new Problem(
+    'refused_statement',
+    'An imported model is asked row by row',
+    `The inputs of the imported model ${label} come from the query around it`,
+    { hint: `JOIN it instead: FROM files.your_table AS t JOIN ${label} AS m, and read m.${model.target.name}.` },
+  )
+
 /**
  * Rewrites a SELECT whose FROM names models. The other tables have been rewritten already. A model gives one row for each
  * row it is joined to: it is taken out of the FROM, and its columns become expressions around one reserved column of scores.
@@ -161,6 +171,8 @@ export const rewriteModels = async (session: Session, select: AstNode, uses: rea
   if (latest) await replaceByFuture(session, select, latest, mappings, leaves)
   checkRead(select, mappings, leaves)
   if (keeping.some((condition) => mappings.every(({ mapping }) => mapping.on.includes(condition)))) throw keepingRefused()
+  const remote = correlated && uses.find(({ bound }) => isRemote(bound.model))
+  if (remote) throw cannotWait(remote)
   // Rows that depend on a query around this one cannot be scored before it.
   const mode = correlated ? 'inside' : session.mode
   await rewriteColumns({ ...session, mode }, select, { uses, leaves, table, order, mappings, conditions, correlated }, scope)

@@ -5,6 +5,7 @@ import type { Scope } from '../scope.js'
 import type { Served, Session } from '../session.js'
 import { running } from '../sources.js'
 import { standalone } from './describe.js'
+import { isRemote } from '../../models/remote.js'
 import type { BoundModel } from './scoring-model.js'
 
 const finite = (number: number | undefined): number | null => (number === undefined || !Number.isFinite(number) ? null : number)
@@ -12,6 +13,18 @@ const finite = (number: number | undefined): number | null => (number === undefi
 const plain = (value: unknown): unknown => {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
   return value instanceof Date ? value.toISOString() : value
+}
+
+/** The numbers of rows of plain values, row by row. */
+const numbersOf = async ({ model, level }: BoundModel, inputs: readonly Readonly<Record<string, unknown>>[]): Promise<Float64Array> => {
+  if (isRemote(model)) return model.predictRows(inputs)
+  const features = new Float64Array(model.width)
+  const out = new Float64Array(inputs.length * model.outputWidth)
+  inputs.forEach((input, index) => {
+    model.encodeRow(input, index, features, 0)
+    model.predictBatch(features, 1, out.subarray(index * model.outputWidth), level)
+  })
+  return out
 }
 
 /**
@@ -31,16 +44,15 @@ export const serve = async (
   const tree = standalone(items, ref, null, scope)
   const text = await printSelect(connection, tree)
   const result = await running(text, tree, () => connection.run(text))
-  const { model } = bound
-  const features = new Float64Array(model.width)
-  const out = new Float64Array(model.outputWidth)
-  const given = await result.getRowsJS()
-  const rows = given.map((values, index) => {
-    const input = Object.fromEntries(inputs.flatMap((name, i) => (values[i] === null ? [] : [[name, plain(values[i])]])))
-    model.encodeRow(input, index, features, 0)
-    model.predictBatch(features, 1, out, bound.level)
-    const value = model.target.classes ? model.target.classes[out[0] ?? 0] : finite(out[0])
-    return { input, output: { value, confidence: out[1] ?? 0, min: finite(out[2]), max: finite(out[3]) } }
+  const { target, outputWidth } = bound.model
+  const given = (await result.getRowsJS()).map((values): Record<string, unknown> =>
+    Object.fromEntries(inputs.flatMap((name, i) => (values[i] === null ? [] : [[name, plain(values[i])]]))),
+  )
+  const numbers = await numbersOf(bound, given)
+  const rows = given.map((input, index) => {
+    const [first, confidence, min, max] = numbers.subarray(index * outputWidth)
+    const value = target.classes ? target.classes[first ?? 0] : finite(first)
+    return { input, output: { value, confidence: finite(confidence), min: finite(min), max: finite(max) } }
   })
   return { model: bound.stream, version: bound.version, rows }
 }

@@ -8,8 +8,10 @@ import type { Scope } from '../scope.js'
 import type { Session } from '../session.js'
 import { running } from '../sources.js'
 import { standalone } from './describe.js'
-import { ChunkScorer, hideMissing } from './functions.js'
-import { fieldsOf, type BoundModel, type Extent, type ScoringModel } from './scoring-model.js'
+import { isRemote } from '../../models/remote.js'
+import { ChunkScorer, hideUnknown } from './functions.js'
+import { RemoteScorer } from './remote-scorer.js'
+import { fieldsOf, type AnyModel, type BoundModel, type Extent } from './scoring-model.js'
 
 /** A model and the expressions of its inputs over the table that is staged. */
 export type StagedUse = { bound: BoundModel; parameters: AstNode[]; column: string; extent: Extent }
@@ -24,7 +26,7 @@ const appendScores = (
   appender: DuckDBAppender,
   out: Float64Array,
   rows: number,
-  { outputWidth, reasons }: ScoringModel,
+  { outputWidth, partial }: AnyModel,
   fields: number,
 ): void => {
   const chunk = DuckDBDataChunk.create(
@@ -35,7 +37,7 @@ const appendScores = (
     const vector = chunk.getColumnVector(field)
     const items = doubles(vector)
     for (let row = 0; row < rows; row++) items[row] = out[row * outputWidth + field] ?? NaN
-    if (reasons) hideMissing(vector, items, rows)
+    if (partial) hideUnknown(vector, items, rows)
     vector.flush()
   }
   appender.appendDataChunk(chunk)
@@ -53,20 +55,35 @@ const measure = async (connection: DuckDBConnection, table: string): Promise<Sta
   return { table, rows: Number(rows), firstRow: typeof firstRow === 'bigint' ? firstRow : 0n }
 }
 
+/** How the chunks of a stage get their numbers. */
+const scoring = ({ bound, extent }: StagedUse, signal: AbortSignal): ((chunk: DuckDBDataChunk) => Promise<Float64Array>) => {
+  const { model } = bound
+  if (isRemote(model)) {
+    const scorer = new RemoteScorer({ ...bound, model }, signal)
+    return async (chunk) => {
+      const scores = await scorer.score(chunk, 0)
+      checkAborted(signal)
+      return scores
+    }
+  }
+  const scorer = new ChunkScorer({ ...bound, model }, extent)
+  return (chunk) => scorer.scoreInTurns(chunk, 0)
+}
+
 const scoreTable = async (session: Session, { table, rows, firstRow }: Staged, index: number, use: StagedUse): Promise<string> => {
   const { connection, signal } = session
   const fields = fieldsOf(use.bound.model, use.extent)
   const scores = `${table}_${index}`
   await connection.run(`CREATE TEMP TABLE ${scores} (${fields.map((field) => `${field} DOUBLE`).join(', ')})`)
   const appender = await connection.createAppender(scores, 'main', 'temp')
-  const scorer = new ChunkScorer(use.bound, use.extent)
+  const score = scoring(use, signal)
   const columns = parameterNames(index, use.parameters.length).join(', ')
   let scored = 0
   for (let from = firstRow; from < firstRow + BigInt(rows); from += batchRows) {
     checkAborted(signal)
     const result = await connection.run(`SELECT ${columns} FROM temp.${table} WHERE rowid >= ${from} AND rowid < ${from + batchRows}`)
     for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
-      appendScores(appender, await scorer.scoreInTurns(chunk, 0), chunk.rowCount, use.bound.model, fields.length)
+      appendScores(appender, await score(chunk), chunk.rowCount, use.bound.model, fields.length)
       scored += chunk.rowCount
     }
   }

@@ -164,7 +164,7 @@ const tables = (fixed: Fixed): Relation => {
       UNION ALL SELECT 4, a.id, 0, p.name, a.name, 'AGENT', 'An agent; it is described here and not asked.', NULL, a.created_at, a.changed_at
         FROM ${at('agents')} AS a JOIN projects AS p ON p.stream = a.project
       UNION ALL SELECT 5, f.id, 0, 'files', f.name, 'BASE TABLE', coalesce('Uploaded as ' || f.original_name || '.', 'An uploaded file.'),
-        f.row_count, f.created_at, f.changed_at FROM ${at('files')} AS f
+        f.row_count, f.created_at, f.changed_at FROM ${at('files')} AS f WHERE json_array_length(f.columns) > 0
     )
     SELECT ${itemsOf(tableColumns, {
       TABLE_CATALOG: "'def'",

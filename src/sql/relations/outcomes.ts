@@ -95,8 +95,12 @@ const measures: readonly { column: Column; sql: string }[] = [
     sql: ofClasses('avg(CAST(o.hit AS INTEGER))'),
   },
   {
-    column: column('log_loss', 'DOUBLE', 'Mean negative logarithm of the probability that the true class was given; of classes.'),
-    sql: ofClasses(`avg(-ln(greatest(o.probability, ${leastProbability})))`),
+    column: column(
+      'log_loss',
+      'DOUBLE',
+      'Mean negative logarithm of the probability that the true class was given, where that is known; of classes.',
+    ),
+    sql: ofClasses(`avg(-ln(greatest(o.probability, ${leastProbability}))) FILTER (o.probability IS NOT NULL)`),
   },
   {
     column: column('confidence', 'DOUBLE', 'Level of the intervals; the mean where rows were answered at several: log.coverage has each.'),

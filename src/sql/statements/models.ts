@@ -2,6 +2,7 @@ import { takeFromQuery, takeQuery } from './clauses.js'
 import type { Cursor } from './cursor.js'
 import { takeIfExists, takeIfNotExists, takeModel, takeName, takeNames, takePart, nameFollows } from './names.js'
 import type { OrderItem, StatementOf, Training } from './statement.js'
+import { importsFile } from '../../models/onnx/about.js'
 import { takeSettings, takeWhole } from './values.js'
 
 const takeOrder = (cursor: Cursor): OrderItem[] => {
@@ -46,7 +47,8 @@ export const takeCreateModel = (cursor: Cursor, replace: boolean): StatementOf<'
   const ifNotExists = takeIfNotExists(cursor)
   const target = takeName(cursor, 'a model')
   const training = takeTraining(cursor)
-  if (training.predict.length === 0) {
+  // What a file predicts has a usual name.
+  if (training.predict.length === 0 && !importsFile(training.using['engine'])) {
     cursor.expect('PREDICT')
     cursor.fail()
   }

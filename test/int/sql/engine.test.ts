@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { loadModel } from '../../../src/models/load.js'
 import { MatrixBuilder } from '../../../src/models/matrix.js'
+import { inMemory } from '../../../src/models/remote.js'
 import { loadPredictor } from '../../../src/models/predictor.js'
 import { train } from '../../../src/models/train.js'
 import type { ColumnType } from '../../../src/models/values.js'
-import { loadEngineModel } from '../../../src/sql/models/adapter.js'
 import type { LoadModel } from '../../../src/sql/models/load.js'
 import type { ScoringModel } from '../../../src/sql/models/scoring-model.js'
 import { TestLedger } from '../../support/ledger.js'
@@ -27,7 +28,7 @@ const counted = { predictPoints: 0, predictBatch: 0 }
 /** The features of the rows that were asked for last. */
 let asked = new Float64Array()
 const counting: LoadModel = (artefact) => {
-  const model = loadEngineModel(artefact)
+  const model = inMemory(loadModel(artefact))
   const counts = (way: keyof typeof counted): ScoringModel['predictPoints'] => {
     return (features, rows, out) => {
       counted[way] += rows

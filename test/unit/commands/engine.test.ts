@@ -28,8 +28,8 @@ describe('engines', () => {
   })
 
   test('an unknown handler is refused with the known ones', () => {
-    given().when(create('mine', 'openai')).refuses('not_found', 'auto, boosted_trees, linear, forecast, constant, lightwood')
-    given().when(create('lightwood', 'files')).refuses('not_found', 'auto, boosted_trees, linear, forecast, constant, lightwood')
+    given().when(create('mine', 'openai')).refuses('not_found', 'auto, boosted_trees, linear, forecast, onnx, constant, lightwood')
+    given().when(create('lightwood', 'files')).refuses('not_found', 'auto, boosted_trees, linear, forecast, onnx, constant, lightwood')
   })
 
   test('what is there is dropped, once', () => {

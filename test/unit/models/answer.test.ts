@@ -132,13 +132,13 @@ describe('engines', () => {
   })
 
   it('go by several names', () => {
-    expect([...engines.keys()]).toEqual(['auto', 'boosted_trees', 'linear', 'forecast', 'constant', 'lightwood'])
+    expect([...engines.keys()]).toEqual(['auto', 'boosted_trees', 'linear', 'forecast', 'onnx', 'constant', 'lightwood'])
     expect(new Set(['Lightwood', 'auto', undefined].map((name) => findEngine(name).name))).toEqual(new Set(['auto']))
   })
 
   it('are listed when one is unknown', () => {
     expect(() => findEngine('openai')).toThrow(
-      'There is no engine "openai"; the engines are auto, boosted_trees, linear, forecast, constant, lightwood',
+      'There is no engine "openai"; the engines are auto, boosted_trees, linear, forecast, onnx, constant, lightwood',
     )
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { findEngine } from '../../../src/models/engine.js'
 import { loadModel } from '../../../src/models/load.js'
+import { inMemory } from '../../../src/models/remote.js'
 import type { Said } from '../../../src/models/options.js'
 import { outputs } from '../../../src/models/predictor.js'
 import { friedman, matrixOf, mixture, penguins, type Table } from './tables.js'
@@ -9,7 +10,7 @@ const trained = async (engine: string, table: Table, target: string, options: Sa
   findEngine(engine).train(matrixOf(table, 3), { target, seed: 3, ...options }, () => undefined)
 
 const firstOf = (artefact: Uint8Array, row: Record<string, unknown>): Float64Array => {
-  const model = loadModel(artefact)
+  const model = inMemory(loadModel(artefact))
   const features = new Float64Array(model.width)
   const out = new Float64Array(model.outputWidth)
   model.encodeRow(row, 0, features, 0)

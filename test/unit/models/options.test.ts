@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { dealerOf } from '../../../src/models/deal.js'
 import { loadModel } from '../../../src/models/load.js'
+import { inMemory } from '../../../src/models/remote.js'
 import type { Said } from '../../../src/models/options.js'
 import { outputs } from '../../../src/models/predictor.js'
 import { Random } from '../../../src/models/random.js'
@@ -11,7 +12,7 @@ import { friedman, matrixOf, mixture, penguins, type Table } from './tables.js'
 const trained = (table: Table, target: string, options: Said = {}) => train(matrixOf(table, 3), { ...options, target, seed: 3 })
 
 const predicted = (artefact: Uint8Array, row: Record<string, unknown>): Float64Array => {
-  const model = loadModel(artefact)
+  const model = inMemory(loadModel(artefact))
   const features = new Float64Array(model.width)
   const out = new Float64Array(model.outputWidth)
   model.encodeRow(row, 0, features, 0)

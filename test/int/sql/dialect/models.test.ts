@@ -141,7 +141,7 @@ const engines: Case[] = [
   ['SHOW ML_ENGINES', engineColumns, own],
   [
     "CREATE ML_ENGINE openai FROM openai USING api_key = 'hidden'",
-    /no handler "openai".*; there are auto, boosted_trees, linear, forecast, constant, lightwood/,
+    /no handler "openai".*; there are auto, boosted_trees, linear, forecast, onnx, constant, lightwood/,
   ],
   ['CREATE ML_ENGINE lightwood FROM openai', /no handler "openai"/],
   [`CREATE MODEL shop.own ${training} 'mine'`, /There is no engine "mine"/],

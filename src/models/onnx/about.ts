@@ -1,0 +1,18 @@
+import { wrong } from '../../errors.js'
+
+export const onnxName = 'onnx'
+/** Raised whenever the same file and options would give another artefact, or other numbers. */
+export const onnxVersion = '1.0.0'
+
+/** What a model predicts is called so where the statement names no column. */
+export const usualTarget = 'prediction'
+
+const example = "CREATE MODEL rent PREDICT price USING engine = 'onnx', file = 'rent'"
+
+/** @throws Problem always: there is nothing that this engine learns from */
+export const refuseToTrain = (): never => {
+  throw wrong('engine onnx imports a file; it does not learn from rows', `Leave out FROM: ${example}`)
+}
+
+/** Whether an engine's name (compared without case) is the one that imports files. */
+export const importsFile = (engine: unknown): boolean => typeof engine === 'string' && engine.toLowerCase() === onnxName

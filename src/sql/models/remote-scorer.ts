@@ -1,0 +1,34 @@
+import { once } from 'node:events'
+import type { DuckDBDataChunk } from '@duckdb/node-api'
+import { inChunk, inputColumns } from './input-columns.js'
+import type { BoundModel, RemoteModel } from './scoring-model.js'
+
+/** Scores chunks by a model that runs in a process of its own. */
+export class RemoteScorer {
+  constructor(
+    private readonly bound: BoundModel & { model: RemoteModel },
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /**
+   * The numbers of a chunk's rows, row by row; `first` is the first input's column. A query that was stopped does not wait for
+   * the model: it is given zeros, which it must not use.
+   */
+  async score(chunk: DuckDBDataChunk, first: number): Promise<Float64Array> {
+    const { model, label } = this.bound
+    const done = new AbortController()
+    const stopped = once(this.signal, 'abort', { signal: done.signal })
+    stopped.catch(() => undefined)
+    const scores = model.predictColumns(inputColumns(chunk, first, model.inputs.length), chunk.rowCount)
+    // Nobody waits for it when the query was stopped.
+    scores.catch(() => undefined)
+    try {
+      await Promise.race([scores, stopped])
+      return this.signal.aborted ? new Float64Array(chunk.rowCount * model.outputWidth) : await scores
+    } catch (error) {
+      throw inChunk(label, error)
+    } finally {
+      done.abort()
+    }
+  }
+}
