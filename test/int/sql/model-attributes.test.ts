@@ -117,7 +117,9 @@ test('what an engine does not take is refused with the statement, and nothing is
   expect(await refused('depth = 3')).toMatch(/"depth" is not an option of the engine auto\n.*Its options: confidence, preset, /s)
   expect(await refused("engine = 'constant', exclude = 'age'")).toContain('"exclude" is not an option of the engine constant')
   expect(await refused('confidence = 90')).toContain('"confidence" is 90, expected a number between 0.001 and 0.999')
-  expect(await refused("engine = 'prophet'")).toMatch(/no engine "prophet"; the engines are auto, boosted_trees, linear, forecast, onnx, constant, lightwood/)
+  expect(await refused("engine = 'prophet'")).toMatch(
+    /no engine "prophet"; the engines are auto, boosted_trees, linear, forecast, onnx, constant, lightwood/,
+  )
   expect((await sql(at.url, "SELECT name FROM models WHERE name = 'no'")).data).toEqual([])
 })
 
