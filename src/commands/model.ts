@@ -156,6 +156,7 @@ const create = ({ model: name, request: asked, recording, unlessExists, orReplac
   if (model) throw conflict('model', name)
   if (view) throw new Problem('already_exists', 'Name conflict', `${name} is the name of a view in this project`)
   refuseTableName(name)
+  checkSource(request)
   if (!project) return []
   return [
     { type: 'ModelCreated', data: { project: project.stream, name } },
@@ -196,8 +197,10 @@ const retrain = (
 }
 
 /** An imported model has a file and no query, every other one a query. */
-const checkSource = ({ engine, query }: Pick<Request, 'engine' | 'query'>): void => {
+const checkSource = ({ engine, query, keep_training_data: keep }: Pick<Request, 'engine' | 'query' | 'keep_training_data'>): void => {
   if (importsFile(engine) && query !== '') refuseToTrain()
+  if (importsFile(engine) && keep === false)
+    throw wrong('keep_training_data speaks of rows, and an import has none', 'Leave it out; DROP the file, or erase it, when it shall go.')
   if (!importsFile(engine) && query === '')
     throw wrong(`engine ${engine} does not import files`, 'Say what to learn from: RETRAIN model FROM database (SELECT …).')
 }

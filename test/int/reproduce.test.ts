@@ -3,6 +3,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { limits } from '../../src/limits.js'
 import { mindledger, freePort } from '../support/cli.js'
+import { onnxBytes } from '../support/onnx-models.js'
 import { settled, uploadRentals } from '../support/rentals.js'
 import { restartable, send, sql } from '../support/service.js'
 
@@ -91,6 +92,18 @@ test('versions of all engines are trained again to the same bytes, beside the se
   expect([alone.code, alone.told.map(({ artefact }) => artefact)]).toEqual([0, beside.told.map(({ artefact }) => artefact)])
   url = await at.start(environment)
 }, 300_000)
+
+test('an imported file is imported again to the same bytes, and its data is the file of that name', async () => {
+  const form = new FormData()
+  form.set('file', new Blob([onnxBytes('rent')]), 'rent.onnx')
+  expect((await send(url, 'PUT', '/api/files/onnx_file', form)).status).toBe(200)
+  await train('imported', "PREDICT price USING engine = 'onnx', file = 'onnx_file'")
+  expect(await one('imported')).toMatchObject({ code: 0, result: 'reproduced', data: 'same' })
+  const kept = await sql(url, "CREATE MODEL mindsdb.forgetful USING engine = 'onnx', file = 'onnx_file', keep_training_data = false")
+  expect(kept.error_message).toContain('keep_training_data')
+  expect((await send(url, 'POST', '/api/log/erasures', { file: { name: 'onnx_file' }, shared: true })).status).toBe(200)
+  expect(await one('imported')).toMatchObject({ code: 2, result: 'impossible', reason: 'matrix_erased', data: 'unavailable' })
+}, 60_000)
 
 test('a training that its time limit cut off is cut off at the same round again', async () => {
   const rows =

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { lastPosition, openForReading } from '../sqlite/schema.js'
 import { checkMeaning, type Meaning } from './meaning.js'
@@ -17,17 +16,21 @@ export const startMeaningThread = async (
   onProgress: (position: number) => void,
 ): Promise<MeaningThread> => {
   const worker = new Worker(new URL(import.meta.url), { workerData: { verify: logFile, masterKeys } satisfies Given })
+  // The first of its messages says where it ends; the last one may come right behind it.
+  let begin: (until: number) => void = () => undefined
+  const begun = new Promise<number>((resolve) => (begin = resolve))
   const done = new Promise<Meaning>((resolve, reject) => {
     worker.on('message', (message: Message) => {
-      if ('at' in message) onProgress(message.at)
-      else if ('done' in message) resolve(message.done)
+      if ('begun' in message) begin(message.begun)
+      else if ('at' in message) onProgress(message.at)
+      else resolve(message.done)
     })
     worker.once('error', reject)
     worker.once('exit', (code) => reject(new Error(`the thread that checks the events ended with ${code}`)))
   })
   done.catch(() => undefined) // Who awaits it hears of it; until then it is no unhandled rejection.
-  const [first] = (await Promise.race([once(worker, 'message'), done])) as [Message]
-  return { until: 'begun' in first ? first.begun : 0, done, stop: () => worker.terminate() }
+  const failed = done.then(() => begun)
+  return { until: await Promise.race([begun, failed]), done, stop: () => worker.terminate() }
 }
 
 const work = async ({ verify: logFile, masterKeys }: Given): Promise<void> => {
