@@ -95,7 +95,8 @@ export class DataChecks {
   async #imported({ version: { using }, result: { matrix, read_at } }: Asked): Promise<DataCheck> {
     const { file } = readOnnxOptions(using)
     const found = await this.options.resourcesAt(read_at).one('file', file)
-    if (!found || !(await this.options.blobs.has(found.state.content))) throw new Unavailable(`The content of files.${file} is no longer kept.`)
+    if (!found || !(await this.options.blobs.has(found.state.content)))
+      throw new Unavailable(`The content of files.${file} is no longer kept.`)
     const isSame = found.state.content === matrix
     const detail = isSame ? `It is the content of files.${file}.` : `files.${file} had another content at position ${read_at}.`
     return { data: isSame ? 'same' : 'changed', detail, read_at, rows: 0, matrix: found.state.content }
