@@ -54,13 +54,17 @@ export class HashWalk {
   }
 
   #step(until: number): boolean {
+    const before = this.position
     const [events, first, last, texts, text, chains] = this.#readRun(until)
     if (events === 0) return false
     const whole = first === this.position + 1 && last === this.position + events && texts === events
     const begins = whole ? beginsOf(text, events) : undefined
     if (begins) this.#hash(text, begins, chains)
     else for (const row of this.#rows.all(this.position, until, runEvents)) this.#row(row)
-    return true
+    if (this.position > before) return true
+    // Asked for what follows, a damaged page gave what was there already, and would for ever.
+    this.findings.add(before + 1, `cannot be read: behind it the file goes back to position ${this.position}`)
+    return false
   }
 
   #readRun(until: number): Run {
@@ -98,7 +102,7 @@ export class HashWalk {
     try {
       for (;;) {
         const [row] = this.#rows.all(this.position, this.position + 1, 1)
-        if (!row) break
+        if (!row || row.position <= this.position) break
         this.#row(row)
       }
     } catch {

@@ -56,17 +56,20 @@ export class MeaningWalk {
   }
 
   #step(): boolean {
+    const before = this.position
     const [events, first, last, joined] = this.#run.get(this.position, runEvents) ?? [0, 0, 0, '']
     if (events === 0) return false
     const texts = last - first + 1 === events ? joined.split('\n') : []
     if (texts.length === events) texts.forEach((text, i) => this.#event(first + i, text))
     else for (const { position, text } of this.#rows.all(this.position, runEvents)) this.#event(position, text)
-    return true
+    // A damaged page may give for ever what was there already.
+    return this.position > before
   }
 
   #oneByOne(): void {
     try {
-      for (let [row] = this.#rows.all(this.position, 1); row; [row] = this.#rows.all(this.position, 1)) this.#event(row.position, row.text)
+      for (let [row] = this.#rows.all(this.position, 1); row && row.position > this.position; [row] = this.#rows.all(this.position, 1))
+        this.#event(row.position, row.text)
     } catch {
       // No further than this.
     }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import Database from 'better-sqlite3'
-import { closeSync, copyFileSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, copyFileSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { genesis, nextChain, sha256Hex } from '../../../events/chain.js'
 import { parseEnvelope } from '../../../events/envelope.js'
@@ -13,7 +13,7 @@ import { readLogId } from '../../../src/log/sqlite/schema.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { verifyLog, type VerifyOptions } from '../../../src/log/verify.js'
 import { Vault } from '../../../src/vault/vault.js'
-import { origin, stream, tamperWith, temporaryDirectory, testKey, writes } from '../../support/log.js'
+import { origin, projectCreated, stream, tamperWith, temporaryDirectory, testKey, writes } from '../../support/log.js'
 
 const { path: directory, remove } = temporaryDirectory()
 const honest = join(directory, 'honest.sqlite')
@@ -373,3 +373,25 @@ describe('what somebody did to the log', () => {
     ).toEqual(expect.arrayContaining([at(2, 'unknown event type'), at(6, 'newer release')]))
   })
 })
+
+/** The same log, its last row changed on its page to have the position 5, at which no query for what follows position 5 ends. */
+const goBack = (file: string, last: number): void => {
+  const bytes = readFileSync(file)
+  const text = bytes.lastIndexOf(`{"position":${last},`)
+  const rowid = bytes.lastIndexOf(Buffer.from([0x80 | (last >> 7), last & 0x7f]), text)
+  expect(text - rowid).toBeLessThan(16)
+  bytes.set([0x80, 5], rowid)
+  writeFileSync(file, bytes)
+}
+
+test('a damaged page that leads back to earlier events is told of, and does not keep the walks for ever', async () => {
+  const file = join(directory, 'back.sqlite')
+  const log = new SqliteLog({ file, vault: new Vault(testKey) })
+  await log.submit(writes(...Array.from({ length: 300 }, (_, n) => projectCreated(n))))
+  await log.close()
+  goBack(file, 300)
+  const said = async (threadFrom: number) => (await verifyLog({ logFile: file, threadFrom })).findings
+  expect(await said(Infinity)).toContainEqual(at(257, 'goes back to position 5'))
+  // Two walks go up to the last position that the file names, which is 5 here.
+  expect(await said(0)).toContainEqual(at(null, 'the file is damaged'))
+}, 20_000)
