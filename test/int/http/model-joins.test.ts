@@ -103,11 +103,11 @@ test.each([
   expect(await sql(at.url, query)).toMatchObject({ type: 'error', error_message: expect.stringMatching(why) })
 })
 
-test('texts are read as a request reads them', async () => {
+test('texts are read as what they say', async () => {
   const texts = await objects(
     `SELECT m.rent FROM (SELECT '61.5' AS size, '2' AS rooms, '2024-03-12' AS day, 'true' AS new) AS t JOIN rents AS m`,
   )
-  const [answer = {}] = await predicted('rents', [{ size: '61.5', rooms: '2', day: '2024-03-12', new: 'true' }])
+  const [answer = {}] = await predicted('rents', [{ size: '61.5', rooms: '2', day: '2024-03-12', new: true }])
   expect(texts).toEqual([{ rent: answer['rent'] }])
 })
 
