@@ -10,7 +10,7 @@ export const predictParams = z.strictObject({
   version: z.int().positive().nullish().describe('The version that answers; the active one unless it is said here or in the path'),
   confidence: z.number().nullish().describe('The level of the intervals, from .001 to .999; the model’s own unless it is said'),
   explain: z.literal('contributions').nullish().describe('Adds to _explain what each input contributed'),
-  partition_size: z.unknown().describe('Taken for its clients; rows are scored in parts of a fitting size'),
+  partition_size: z.unknown().optional().describe('Taken for its clients; rows are scored in parts of a fitting size'),
 })
 
 const known = Object.keys(predictParams.shape)
