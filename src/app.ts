@@ -9,6 +9,7 @@ import { isLoopback, type Config } from './config.js'
 import type { Erasures } from './erasure/erasures.js'
 import type { Blobs } from './files/blobs.js'
 import { Ingester } from './files/ingest.js'
+import { Intake } from './files/intake.js'
 import { agentRoutes } from './http/agents.js'
 import { createApp } from './http/app.js'
 import { authRoutes } from './http/auth.js'
@@ -110,13 +111,14 @@ export const appOf = (parts: Parts): Express => {
     isTraining: () => trainings.isTraining,
   }
   const store = new ModelStore(blobs)
+  const intake = new Intake({ blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') })
   const checkView: CheckView = (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })
   const routes = [
     ...projectRoutes(ledger, reading, config.defaultProject),
     ...skillRoutes(ledger, records, reading),
     ...agentRoutes(ledger, records, reading),
     ...chatbotRoutes(ledger, records, reading),
-    ...modelRoutes({ ledger, records, sql, reading }),
+    ...modelRoutes({ ledger, records, sql, reading, intake }),
     ...trainingRoutes(ledger, records, parts.dataChecks),
     ...outcomeRoutes(ledger, new OutcomeReporter({ log, vault: ledger.vault, store, beside: (work) => parts.erasures.beside(work) })),
     ...predictRoutes({
@@ -127,7 +129,7 @@ export const appOf = (parts: Parts): Express => {
     ...rollbackRoutes({ ledger, records, blobs, checkView }),
     ...jobRoutes(ledger, records, reading, histories),
     ...fileRoutes(ledger, reading, {
-      ...{ blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') },
+      ...{ blobs, intake },
       onUploaded: (bytes) => metrics.uploaded(bytes),
     }),
     ...databaseRoutes(ledger, records, reading, config.defaultProject),

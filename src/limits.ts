@@ -78,6 +78,7 @@ export const limits = {
   fileWarningsMax: 100,
   // Models
   predictMaxRows: 10_000,
+  trainingBodyMaxRows: 100_000,
   trainingMinRows: 10,
   explainMaxRows: 1_000,
   outcomesMaxRows: 10_000,

@@ -1,5 +1,3 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { z } from 'zod'
 import { resourceName } from '../../events/common.js'
 import type { FileContent } from '../../events/file.js'
@@ -8,7 +6,7 @@ import type { Ledger } from '../commands/ledger.js'
 import { erasureOfBlob } from '../erasure/find.js'
 import { notFound, Problem, wrong } from '../errors.js'
 import type { Blobs } from '../files/blobs.js'
-import type { Ingester } from '../files/ingest.js'
+import type { Intake } from '../files/intake.js'
 import type { Ingested } from '../files/ingest-messages.js'
 import { isOnnx, type FileFormat } from '../files/formats.js'
 import { rawTypes, receiveUpload, type Upload } from '../files/upload.js'
@@ -62,50 +60,17 @@ const nameOf = ({ fields, originalName }: Upload): string => fields.get('origina
 
 type Services = {
   blobs: Blobs
-  ingester: Ingester
-  temporary: string
+  intake: Intake
   /** Hears how many bytes were received. */
   onUploaded?: (bytes: number) => void
 }
 
-export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, ingester, temporary, onUploaded }: Services): Route[] => {
-  // Each may fill the disk up to its limit while it is received, waits or is read.
-  let underWay = 0
-  /** Runs with a directory that is gone afterwards. */
-  const inWorkDirectory = async (run: (directory: string) => Promise<void>): Promise<void> => {
-    if (underWay >= limits.fileUploadsMax)
-      throw new Problem('busy', 'Busy', `${limits.fileUploadsMax} files are being uploaded already`, { retryAfterSeconds: 5 })
-    underWay += 1
-    try {
-      await mkdir(temporary, { recursive: true })
-      const directory = await mkdtemp(join(temporary, 'upload-'))
-      try {
-        await run(directory)
-      } finally {
-        await rm(directory, { recursive: true, force: true })
-      }
-    } finally {
-      underWay -= 1
-    }
-  }
-  const ingest = async (upload: Upload, format: FileFormat | undefined, work: string, skip: boolean): Promise<Ingested> => {
-    const workDirectory = join(work, 'converted')
-    await mkdir(workDirectory)
-    return ingester.ingest({
-      source: upload.file,
-      originalName: nameOf(upload),
-      workDirectory,
-      onBadRows: skip ? 'skip' : 'refuse',
-      ...(format && { format }),
-    })
-  }
-  const contentOf = async (table: Ingested, upload: Upload): Promise<FileContent> => ({
-    content: await blobs.put(table.parquetFile),
-    bytes: table.bytes,
-    row_count: table.rowCount,
-    columns: table.columns,
-    original_name: nameOf(upload) === '' ? null : nameOf(upload),
-  })
+export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, intake, onUploaded }: Services): Route[] => {
+  const read = (upload: Upload, format: FileFormat | undefined, directory: string, skip: boolean): Promise<Ingested> =>
+    intake.read(
+      { source: upload.file, originalName: nameOf(upload), onBadRows: skip ? 'skip' : 'refuse', ...(format && { format }) },
+      directory,
+    )
   /** A model is kept as it is; what it holds is looked at when it is imported. */
   const storeModel = async (upload: Upload): Promise<FileContent> => {
     if (upload.bytes > limits.onnxMaxBytes)
@@ -151,7 +116,7 @@ export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, ingester, 
       answers: { 200: z.union([z.literal(''), skippedRows]) },
       async handle(req, res) {
         const skip = skips(queryValue(req, 'on_bad_rows'))
-        await inWorkDirectory(async (work) => {
+        await intake.inDirectory(async (work) => {
           const upload = await receiveUpload(req, work)
           onUploaded?.(upload.bytes)
           const name = fileName(param(req, 'file'))
@@ -163,10 +128,10 @@ export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, ingester, 
           // Of a repeated upload only the rows that were left out are not on record, and the same bytes tell them again.
           const said = upload.format
           const isModel = said === 'onnx' || isOnnx(nameOf(upload), said)
-          const table = isModel || (repeated && !skip) ? undefined : await ingest(upload, said, work, skip)
+          const table = isModel || (repeated && !skip) ? undefined : await read(upload, said, work, skip)
           if (repeated) note(res, repeated)
           else {
-            const content = table ? await contentOf(table, upload) : await storeModel(upload)
+            const content = table ? await intake.keep(table, nameOf(upload) || null) : await storeModel(upload)
             note(res, await ledger.execute({ type: 'CreateFile', data: { file: name, content } }, origin, execution))
           }
           res.json(table && skip ? { rows: table.rowCount, skipped: table.skipped.count, first: table.skipped.first } : '')

@@ -1,9 +1,14 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Request } from 'express'
 import { z } from 'zod'
 import { jsonObject } from '../../events/common.js'
 import { recordings } from '../../events/model.js'
 import type { Ledger } from '../commands/ledger.js'
-import { isProblem, Problem } from '../errors.js'
+import { isProblem, Problem, wrong } from '../errors.js'
+import type { Intake } from '../files/intake.js'
+import { limits } from '../limits.js'
+import { importsFile, refuseToTrain } from '../models/onnx/about.js'
 import type { SqlEngine } from '../sql/execute.js'
 import { parseStatement } from '../sql/statements/parse.js'
 import type { Statement } from '../sql/statements/statement.js'
@@ -11,9 +16,11 @@ import { carryOut, deletion } from './carry-out.js'
 import { executionOf, note, originOf } from './origin.js'
 import { modelNamed, versionIn } from './predict.js'
 import { tag } from './etag.js'
+import { fileName } from './files.js'
 import type { Reading } from './reading.js'
 import type { Records } from './records.js'
-import { commandHeaders, param, parse, queryValue, type Route, unwrap } from './route.js'
+import { commandHeaders, jsonBody, param, parse, queryValue, type Route, unwrap } from './route.js'
+import { dataSchema, rowsIn } from './rows-in-body.js'
 import { projectNamed, resultOf } from './scope.js'
 
 const requested = z
@@ -53,11 +60,14 @@ export const modelRecord = z
 const recordingBody = z.object({ recording: z.enum(recordings) })
 
 const path = '/projects/:project/models'
-const body = z.object({ query: z.string() })
+const body = z.object({
+  query: z.string(),
+  data: dataSchema.optional().describe('Rows to learn from, in the place of the FROM of the statement; kept as the file <model>_rows'),
+})
 
 /** The CREATE MODEL statement of a body. Titles are the public service's. */
 const creation = (req: Request): Extract<Statement, { kind: 'create_model' }> => {
-  const parsed = body.safeParse(req.body)
+  const parsed = body.pick({ query: true }).safeParse(req.body)
   if (!parsed.success) throw new Problem('missing_field', 'Query required', 'Missing "query" SQL statement')
   const statement = parsedStatement(parsed.data.query)
   if (statement.kind !== 'create_model')
@@ -65,6 +75,25 @@ const creation = (req: Request): Extract<Statement, { kind: 'create_model' }> =>
       hint: 'CREATE MODEL project.name FROM database (SELECT …) PREDICT column',
     })
   return statement
+}
+
+const rowLimit = { rows: limits.trainingBodyMaxRows, instead: 'Upload them as a file, and name it in FROM.' }
+
+/** Stores the rows of a body as the file that a model is to learn from. */
+const keptRows = async (intake: Intake, data: unknown, { target, training, ifNotExists }: ReturnType<typeof creation>) => {
+  if (training.source) throw wrong('the statement has FROM, and the body has data', 'Leave one of them out.')
+  if (importsFile(training.using['engine'])) refuseToTrain()
+  if (ifNotExists)
+    throw wrong('IF NOT EXISTS is not for a statement that comes with data', 'Leave it out: a model that is there is not touched.')
+  const rows = rowsIn(data, rowLimit)
+  if (rows.length === 0) throw wrong('data: holds no row to learn from', 'Send [{"column": value, …}], with the column to predict.')
+  const file = fileName(`${target.name}_rows`)
+  return intake.inDirectory(async (directory) => {
+    const source = join(directory, 'rows.json')
+    await writeFile(source, JSON.stringify(rows))
+    const table = await intake.read({ source, originalName: 'rows.json', format: 'json' }, directory)
+    return { file, content: await intake.keep(table, null) }
+  })
 }
 
 const parsedStatement = (query: string): Statement => {
@@ -76,9 +105,9 @@ const parsedStatement = (query: string): Statement => {
   }
 }
 
-type Services = { ledger: Ledger; records: Records; sql: SqlEngine; reading: Reading }
+type Services = { ledger: Ledger; records: Records; sql: SqlEngine; reading: Reading; intake: Intake }
 
-export const modelRoutes = ({ ledger, records, sql, reading }: Services): Route[] => [
+export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services): Route[] => [
   reading({
     path,
     summary: 'List the models of a project, every version of each',
@@ -93,7 +122,7 @@ export const modelRoutes = ({ ledger, records, sql, reading }: Services): Route[
   {
     method: 'post',
     path,
-    summary: 'Create a model by its CREATE MODEL statement',
+    summary: 'Create a model by its CREATE MODEL statement, from the rows that it selects or that come with it',
     commandHeaders,
     body,
     answers: { 201: requested },
@@ -101,7 +130,10 @@ export const modelRoutes = ({ ledger, records, sql, reading }: Services): Route[
       const [origin, execution] = [originOf(req, res), executionOf(req)]
       const create = async () => {
         const project = await projectNamed(ledger.log, param(req, 'project'))
-        return sql.writer.createModel(creation(req), project.state.name, origin, execution)
+        const statement = creation(req)
+        const { data } = jsonBody(req)
+        const rows = data === undefined ? undefined : await keptRows(intake, data, statement)
+        return sql.writer.createModel(statement, { project: project.state.name, rows }, origin, execution)
       }
       const outcome = note(res, (await ledger.repeated(origin, execution)) ?? (await create()))
       const { state } = resultOf('model', outcome.resource)

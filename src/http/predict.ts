@@ -1,6 +1,6 @@
 import type { Response } from 'express'
 import { z } from 'zod'
-import { isObject, unfitJson } from '../../events/common.js'
+import { isObject } from '../../events/common.js'
 import type { ModelVersion } from '../../events/model.js'
 import { versionOf } from '../commands/model.js'
 import { notFound, Problem, wrong } from '../errors.js'
@@ -16,43 +16,10 @@ import { predictParams, readParams, versionAsked, type PredictParams } from './p
 import { sendUnkept } from './hold-back.js'
 import { executionOf, originOf } from './origin.js'
 import { param, type Route } from './route.js'
+import { dataSchema, rowsIn, rowsSchema } from './rows-in-body.js'
 import { projectNamed } from './scope.js'
 
-const refuseTooMany = (rows: number): void => {
-  if (rows > limits.predictMaxRows)
-    throw wrong(
-      `${rows} rows; a request takes at most ${limits.predictMaxRows}`,
-      'Send them in several requests, or JOIN the model in SQL.',
-    )
-}
-
-const fromColumns = (columns: Record<string, unknown>): unknown[] => {
-  const entries = Object.entries(columns).map(([name, values]) => {
-    if (!Array.isArray(values)) throw wrong(`data.${name}: must be an array, as data is an object of columns`)
-    return [name, values as unknown[]] as const
-  })
-  const length = entries[0]?.[1].length ?? 0
-  // Before a row is made of them: numbers in columns are far smaller than rows.
-  refuseTooMany(length)
-  const ragged = entries.find(([, values]) => values.length !== length)
-  if (ragged) throw wrong(`data.${ragged[0]}: has ${ragged[1].length} values, the first column has ${length}`)
-  return Array.from({ length }, (_, row) => Object.fromEntries(entries.map(([name, values]) => [name, values[row]])))
-}
-
-const parseText = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw wrong('data: is text, but not well-formed JSON')
-  }
-}
-
-const rowsIn = (data: unknown): unknown[] => {
-  if (typeof data === 'string') return rowsIn(parseText(data))
-  if (Array.isArray(data)) return data
-  if (isObject(data)) return fromColumns(data)
-  throw wrong('data: must be an array of rows, an object of columns, or either as JSON text')
-}
+const rowLimit = { rows: limits.predictMaxRows, instead: 'Send them in several requests, or JOIN the model in SQL.' }
 
 /** The rows of a predict request: the documented bare array, or `{"data": …, "params": {…}}` as clients send. */
 export const readPredictBody = (body: unknown): { rows: InputRow[]; params: PredictParams } => {
@@ -60,29 +27,14 @@ export const readPredictBody = (body: unknown): { rows: InputRow[]; params: Pred
     throw new Problem('missing_parameter', 'Missing parameter', 'Must provide an array of rows, or {"data": [rows]}', {
       hint: 'Send [{"column": value, …}].',
     })
-  const rows = Array.isArray(body) ? (body as unknown[]) : rowsIn(body['data'])
   const params = Array.isArray(body) ? {} : (body['params'] ?? {})
   if (!isObject(params)) throw wrong('params: must be an object')
-  refuseTooMany(rows.length)
-  rows.forEach((row, i) => {
-    if (!isObject(row)) throw wrong(`row ${i}: must be an object of columns`)
-    const unfit = unfitJson(row)
-    if (unfit) throw wrong(`row ${i}: ${unfit[0]} ${unfit[1]}`)
-  })
-  return { rows: rows as InputRow[], params: readParams(params) }
+  const rows = rowsIn(Array.isArray(body) ? body : body['data'], rowLimit)
+  return { rows, params: readParams(params) }
 }
 
-const rowsSchema = z.array(z.looseObject({})).describe('An object of columns for each row')
-const columnsSchema = z
-  .record(z.string(), z.array(z.unknown()))
-  .describe('An array of values, one for each row, under the name of each column')
-const textSchema = z.string().describe('The rows or the columns as JSON text')
-
 /** The forms that `readPredictBody` reads. */
-export const predictBody = z.union([
-  rowsSchema,
-  z.object({ data: z.union([rowsSchema, columnsSchema, textSchema]), params: predictParams.nullish() }),
-])
+export const predictBody = z.union([rowsSchema, z.object({ data: dataSchema, params: predictParams.nullish() })])
 
 /** What a path may say of a model: `rent`, or one of its versions, `rent.2`. Whether a model has the whole text as its name is not known here. */
 export const versionIn = (ref: string): { model: string; version: number | undefined } => {

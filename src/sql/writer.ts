@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { StreamId } from '../../events/common.js'
+import type { FileContent } from '../../events/file.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import type { Execution, Ledger } from '../commands/ledger.js'
 import { notFound, Problem } from '../errors.js'
@@ -18,6 +19,7 @@ import type { StatementSession } from './request.js'
 import { parseStatement } from './statements/parse.js'
 import type { Parameters, Span, Statement, StatementOf } from './statements/statement.js'
 import type { RunToFile, TableWriter } from './table-writer.js'
+import { quoteName } from './strings.js'
 import { refuseUnavailable } from './unavailable.js'
 
 export type WriterOptions = {
@@ -31,6 +33,12 @@ export type WriterOptions = {
   defaultProject: string
   version: string
 }
+
+/** A statement that has no FROM, with a file's rows to learn from. */
+const learningFrom = (statement: StatementOf<'create_model'>, file: string): StatementOf<'create_model'> => ({
+  ...statement,
+  training: { ...statement.training, source: { database: 'files', query: `SELECT * FROM ${quoteName(file)}` } },
+})
 
 /** 2³²: seeds are what fits an unsigned integer of 32 bits. */
 const seeds = 2 ** 32
@@ -79,9 +87,19 @@ export class Writer {
     return rowsAnswer([modelRow(project?.state.name ?? context.db, resource, version, this.options.version)], context, positions)
   }
 
-  /** Runs a CREATE MODEL statement in a project, and has the version trained. */
-  createModel(statement: StatementOf<'create_model'>, project: string, origin: Origin, execution: Execution = {}): Promise<Outcome> {
-    return this.#train(toModelCommand(statement, this.#scope(project)), origin, execution)
+  /**
+   * Runs a CREATE MODEL statement in a project, and has the version trained. Rows that came with it become the file that it learns
+   * from: both are created, or neither.
+   */
+  createModel(
+    statement: StatementOf<'create_model'>,
+    { project, rows }: { project: string; rows?: { file: string; content: FileContent } | undefined },
+    origin: Origin,
+    execution: Execution = {},
+  ): Promise<Outcome> {
+    const command = toModelCommand(rows ? learningFrom(statement, rows.file) : statement, this.#scope(project))
+    const first = rows && ({ type: statement.replace ? 'ReplaceFile' : 'CreateFile', data: rows } as const)
+    return this.#train(command, origin, execution, first)
   }
 
   /** The commands that a statement would be. Nothing of them is carried out, and no secret of them is shown. */
@@ -130,9 +148,10 @@ export class Writer {
     return { db, defaultProject: this.options.defaultProject, resources: this.#resources, seed: () => randomInt(seeds), now: Date.now }
   }
 
-  async #train(command: LedgerCommand, origin: Origin, execution: Execution = {}): Promise<Outcome> {
+  /** The outcome is the model's, which stands last. */
+  async #train(command: LedgerCommand, origin: Origin, execution: Execution = {}, first?: LedgerCommand): Promise<Outcome> {
     if (command.type === 'FinetuneModel') await this.#requireRows(command.data)
-    const outcome = await this.options.ledger.execute(command, origin, execution)
+    const outcome = await this.options.ledger.executeAll([...(first ? [first] : []), command], origin, execution)
     const { resource, positions, repeated } = outcome
     const version = resource?.kind === 'model' ? resource.state.versions.at(-1) : undefined
     if (resource && version && positions.length > 0 && !repeated) this.options.trainings.enqueue(resource.stream, version.version)

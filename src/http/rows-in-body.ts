@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { isObject, unfitJson } from '../../events/common.js'
+import { wrong } from '../errors.js'
+import type { InputRow } from '../models/answer.js'
+
+/** The most rows that a body may hold, and what to do with more. */
+export type RowLimit = { rows: number; instead: string }
+
+const refuseTooMany = (rows: number, limit: RowLimit): void => {
+  if (rows > limit.rows) throw wrong(`${rows} rows; a request takes at most ${limit.rows}`, limit.instead)
+}
+
+const fromColumns = (columns: Record<string, unknown>, limit: RowLimit): unknown[] => {
+  const entries = Object.entries(columns).map(([name, values]) => {
+    if (!Array.isArray(values)) throw wrong(`data.${name}: must be an array, as data is an object of columns`)
+    return [name, values as unknown[]] as const
+  })
+  const length = entries[0]?.[1].length ?? 0
+  // Before a row is made of them: numbers in columns are far smaller than rows.
+  refuseTooMany(length, limit)
+  const ragged = entries.find(([, values]) => values.length !== length)
+  if (ragged) throw wrong(`data.${ragged[0]}: has ${ragged[1].length} values, the first column has ${length}`)
+  return Array.from({ length }, (_, row) => Object.fromEntries(entries.map(([name, values]) => [name, values[row]])))
+}
+
+const parseText = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw wrong('data: is text, but not well-formed JSON')
+  }
+}
+
+const listed = (data: unknown, limit: RowLimit): unknown[] => {
+  if (typeof data === 'string') return listed(parseText(data), limit)
+  if (Array.isArray(data)) return data
+  if (isObject(data)) return fromColumns(data, limit)
+  throw wrong('data: must be an array of rows, an object of columns, or either as JSON text')
+}
+
+/**
+ * The rows that a body holds: listed, as columns, or either as JSON text.
+ *
+ * @example rowsIn({ sqft: [900, 1200] }, limit) // [{ sqft: 900 }, { sqft: 1200 }]
+ * @throws Problem 400 that names the row or the column, or says that there are too many
+ */
+export const rowsIn = (data: unknown, limit: RowLimit): InputRow[] => {
+  const rows = listed(data, limit)
+  refuseTooMany(rows.length, limit)
+  rows.forEach((row, i) => {
+    if (!isObject(row)) throw wrong(`row ${i}: must be an object of columns`)
+    const unfit = unfitJson(row)
+    if (unfit) throw wrong(`row ${i}: ${unfit[0]} ${unfit[1]}`)
+  })
+  return rows as InputRow[]
+}
+
+export const rowsSchema = z.array(z.looseObject({})).describe('An object of columns for each row')
+const columnsSchema = z
+  .record(z.string(), z.array(z.unknown()))
+  .describe('An array of values, one for each row, under the name of each column')
+const textSchema = z.string().describe('The rows or the columns as JSON text')
+
+/** The forms that `rowsIn` reads. */
+export const dataSchema = z.union([rowsSchema, columnsSchema, textSchema])
