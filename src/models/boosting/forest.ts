@@ -58,10 +58,9 @@ const complete = (stored: Omit<Forest, 'subsetOf' | 'thresholds'>, edges: Edges)
   return { ...stored, subsetOf, thresholds }
 }
 
-const subsetOf = (left: Uint8Array): Uint8Array => {
+const bitsOf = (subset: Uint8Array): Uint8Array => {
   const bits = new Uint8Array(subsetBytes)
-  // The last bin is missing, which the node's kind tells.
-  left.subarray(0, -1).forEach((goesLeft, bin) => (bits[bin >> 3] = bits[bin >> 3]! | (goesLeft << (bin & 7))))
+  subset.forEach((goesLeft, bin) => (bits[bin >> 3] = bits[bin >> 3]! | (goesLeft << (bin & 7))))
   return bits
 }
 
@@ -81,9 +80,9 @@ export const flatten = (start: Float64Array, trees: readonly Tree[], features: r
     firstNode += tree.nodes.length
     firstLeaf += tree.leaves.length
   })
-  const categories = nodes.filter((node) => features[node.feature]!.category)
-  const subsets = new Uint8Array(categories.length * subsetBytes)
-  categories.forEach((node, index) => subsets.set(subsetOf(node.left), index * subsetBytes))
+  const found = nodes.flatMap(({ subset }) => (subset ? [subset] : []))
+  const subsets = new Uint8Array(found.length * subsetBytes)
+  found.forEach((subset, index) => subsets.set(bitsOf(subset), index * subsetBytes))
   const stored = {
     start,
     roots,

@@ -1,6 +1,6 @@
 import type { BinnedTable } from './bins.js'
-import { addRows, subtractHistogram, type Histogram } from './histogram.js'
-import { bestSplit, type LeafSums, type Split, type SplitRules } from './split.js'
+import { addRows, subtractHistogram, type Histogram, type RowRange } from './histogram.js'
+import { bestSplit, writeSides, type LeafSums, type Split, type SplitRules } from './split.js'
 import type { Tree, TreeNode } from './tree.js'
 
 export type GrowthRules = SplitRules & { leaves: number; learningRate: number }
@@ -61,6 +61,8 @@ export class Grower {
   private readonly gradients: Float64Array
   private readonly hessians: Float64Array
   private readonly pool: Histogram[] = []
+  /** By bin of the feature that a leaf is divided by, whether its rows go left. */
+  private readonly sides = new Uint8Array(257)
 
   constructor(
     private readonly table: BinnedTable,
@@ -97,7 +99,9 @@ export class Grower {
 
   private leaf(part: Part, histogram: Histogram | undefined, { features }: Ground, parent: number, side: Side): Leaf {
     const split = histogram && this.splittable(part) ? bestSplit(histogram, this.table, features, part.sums, this.rules) : undefined
-    return { ...part, histogram, split, parent, side }
+    const { sampled, others, sums } = part
+    // Field by field: a spread here took a third of the time of a small training.
+    return { sampled, others, sums, histogram, split, parent, side }
   }
 
   private splittable({ sums }: Part): boolean {
@@ -105,8 +109,11 @@ export class Grower {
   }
 
   private divide(leaf: Leaf, split: Split, ground: Ground, nodes: TreeNode[], isLast: boolean): [Leaf, Leaf] {
-    const { feature, threshold, missingLeft, gain, left } = split
-    const node = nodes.push({ feature, threshold, missingLeft, left, gain, leftChild: 0, rightChild: 0 }) - 1
+    const { feature, order, missingLeft, gain } = split
+    const { count } = this.table.features[feature]!
+    writeSides(split, count, this.sides)
+    const [threshold, subset] = order ? [-1, this.sides.slice(0, count)] : [split.threshold, undefined]
+    const node = nodes.push({ feature, threshold, missingLeft, subset, gain, leftChild: 0, rightChild: 0 }) - 1
     if (leaf.parent >= 0) nodes[leaf.parent]![leaf.side] = node
     const [leftPart, rightPart] = this.cut(leaf, split, ground)
     const leftIsSmaller = leftPart.sums.rows <= rightPart.sums.rows
@@ -118,11 +125,11 @@ export class Grower {
     ]
   }
 
-  /** Sorts the rows of a leaf to the two sides of its split. */
+  /** Sorts the rows of a leaf to the two sides of its split, which `sides` holds. */
   private cut({ sampled, others, sums }: Part, split: Split, ground: Ground): [Part, Part] {
     const { bins } = this.table.features[split.feature]!
-    const middle = partition(ground.sampled, sampled, bins, split.left, this.scratch)
-    const otherMiddle = partition(ground.others, others, bins, split.left, this.scratch)
+    const middle = partition(ground.sampled, sampled, bins, this.sides, this.scratch)
+    const otherMiddle = partition(ground.others, others, bins, this.sides, this.scratch)
     const { gradient, hessian } = split
     return [
       {
@@ -152,7 +159,7 @@ export class Grower {
     if (!leaf.histogram || !this.splittable(large)) return this.drop(leaf)
     if (!this.splittable(small)) {
       this.gather(ground, small.sampled, -1)
-      addRows(leaf.histogram, this.table, ground.features, { ...this.gathered(ground), ...small.sampled })
+      addRows(leaf.histogram, this.table, ground.features, this.range(ground, small.sampled))
       return [undefined, leaf.histogram]
     }
     const counted = this.count(ground, small.sampled)
@@ -164,12 +171,12 @@ export class Grower {
     const histogram = this.pool.pop() ?? new Float64Array(2 * this.table.totalBins)
     histogram.fill(0)
     this.gather(ground, span, 1)
-    addRows(histogram, this.table, ground.features, { ...this.gathered(ground), ...span })
+    addRows(histogram, this.table, ground.features, this.range(ground, span))
     return histogram
   }
 
-  private gathered({ sampled }: Ground) {
-    return { rows: sampled, gradients: this.gradients, hessians: this.hessians }
+  private range({ sampled }: Ground, { start, end }: Span): RowRange {
+    return { rows: sampled, start, end, gradients: this.gradients, hessians: this.hessians }
   }
 
   /** Puts the derivatives of a span's rows side by side, so that every pass over its features reads them in order. */
@@ -186,8 +193,8 @@ export class Grower {
     const values = Float32Array.from(leaves, ({ sums }) => (-this.rules.learningRate * sums.gradient) / (sums.hessian + this.rules.l2))
     leaves.forEach((leaf, index) => {
       const value = values[index]!
-      onLeaf({ value, rows: sampled, ...leaf.sampled })
-      onLeaf({ value, rows: others, ...leaf.others })
+      onLeaf({ value, rows: sampled, start: leaf.sampled.start, end: leaf.sampled.end })
+      onLeaf({ value, rows: others, start: leaf.others.start, end: leaf.others.end })
       if (leaf.parent >= 0) nodes[leaf.parent]![leaf.side] = ~index
       if (leaf.histogram) this.pool.push(leaf.histogram)
     })

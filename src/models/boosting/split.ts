@@ -14,15 +14,20 @@ export type SplitRules = {
 /** Sums over the rows of a leaf; `rows` is exact. */
 export type LeafSums = { gradient: number; hessian: number; rows: number }
 
-/** `left[bin]` is 1 where rows of this bin go left; the bin `count` stands for missing. */
+/**
+ * A way to divide a leaf. `threshold` is the last bin that goes left, or for a category, the last of `order` (the bins that the leaf
+ * has, sorted) that does. The sums are those of the left side.
+ */
 export type Split = {
   feature: number
   gain: number
-  left: Uint8Array
   gradient: number
   hessian: number
   threshold: number
+  order: readonly number[] | undefined
   missingLeft: boolean
+  /** Whether rows whose bin the leaf has not seen go left. */
+  unseenLeft: boolean
 }
 
 /** Sums below this are what rounding leaves of nothing. */
@@ -87,17 +92,20 @@ const setCut = (cut: Cut, gain: number, after: number, missingLeft: boolean, gra
   cut.hessian = hessian
 }
 
+/** A category has at most as many bins as a byte tells apart, and the one of missing. */
+const means = new Float64Array(257)
+const byMean = (one: number, other: number): number => means[one]! - means[other]! || one - other
+
 /** The bins present in the leaf (missing is one of them), ordered by their smoothed mean gradient. */
 const orderCategories = (histogram: Histogram, offset: number, count: number, smoothing: number): number[] => {
   const present: number[] = []
-  const means = new Float64Array(count + 1)
   for (let bin = 0; bin <= count; bin++) {
     const hessian = histogram[2 * (offset + bin) + 1]!
     if (hessian <= leastHessian) continue
     present.push(bin)
     means[bin] = histogram[2 * (offset + bin)]! / (hessian + smoothing)
   }
-  return present.sort((one, other) => means[one]! - means[other]! || one - other)
+  return present.sort(byMean)
 }
 
 /** Tries each prefix of the ordered categories as the left side: the best subset is one of them (Fisher 1958). */
@@ -124,18 +132,18 @@ const scanCategories = (
   }
 }
 
-const numericSides = (count: number, cut: Cut): Uint8Array => {
-  const left = new Uint8Array(count + 1).fill(1, 0, cut.after + 1)
-  left[count] = cut.missingLeft ? 1 : 0
-  return left
-}
-
-/** Categories that the leaf has not seen go with the larger side. */
-const categorySides = (count: number, order: readonly number[], cut: Cut, hessian: number): Uint8Array => {
-  const leftIsLarger = cut.hessian * 2 >= hessian
-  const left = new Uint8Array(count + 1).fill(leftIsLarger ? 1 : 0)
-  order.forEach((bin, index) => (left[bin] = index <= cut.after ? 1 : 0))
-  return left
+/**
+ * Writes for each bin of the split's feature whether its rows go left; the bin `count` stands for missing. Only splits that are
+ * carried out get here: most that are found are not.
+ */
+export const writeSides = ({ order, threshold, missingLeft, unseenLeft }: Split, count: number, left: Uint8Array): void => {
+  if (order) {
+    left.fill(unseenLeft ? 1 : 0, 0, count + 1)
+    for (let index = 0; index < order.length; index++) left[order[index]!] = index <= threshold ? 1 : 0
+    return
+  }
+  left.fill(1, 0, threshold + 1).fill(0, threshold + 1, count)
+  left[count] = missingLeft ? 1 : 0
 }
 
 /** The split of a leaf that gains most, or `undefined` when none gains anything within the rules. */
@@ -149,13 +157,13 @@ export const bestSplit = (
   const floor = score(sums.gradient, sums.hessian, rules.l2)
   const cut: Cut = { gain: floor + leastGain, after: -1, missingLeft: false, gradient: 0, hessian: 0 }
   let found = -1
-  let foundOrder: readonly number[] = []
+  let foundOrder: readonly number[] | undefined
   for (const feature of features) {
     const { count, category } = table.features[feature]!
     const offset = table.offsets[feature]!
     const before = cut.gain
-    const order = category ? orderCategories(histogram, offset, count, rules.categorySmoothing) : []
-    if (category) scanCategories(histogram, offset, order, sums, rules, cut)
+    const order = category ? orderCategories(histogram, offset, count, rules.categorySmoothing) : undefined
+    if (order) scanCategories(histogram, offset, order, sums, rules, cut)
     else scanNumeric(histogram, offset, count, sums, rules, cut)
     if (cut.gain > before) {
       found = feature
@@ -163,26 +171,11 @@ export const bestSplit = (
     }
   }
   if (found < 0) return undefined
-  return describeSplit(table, found, foundOrder, histogram, cut, sums, cut.gain - floor)
-}
-
-const describeSplit = (
-  table: BinnedTable,
-  feature: number,
-  order: readonly number[],
-  histogram: Histogram,
-  cut: Cut,
-  sums: LeafSums,
-  gain: number,
-): Split => {
-  const { count, category } = table.features[feature]!
-  const { gradient, hessian } = cut
-  if (!category) {
-    const noneMissing = histogram[2 * (table.offsets[feature]! + count) + 1]! <= leastHessian
-    // Nothing was learned about missing here: it goes with the larger side.
-    if (noneMissing) cut.missingLeft = hessian * 2 >= sums.hessian
-    return { feature, gain, gradient, hessian, threshold: cut.after, missingLeft: cut.missingLeft, left: numericSides(count, cut) }
-  }
-  const left = categorySides(count, order, cut, sums.hessian)
-  return { feature, gain, gradient, hessian, threshold: -1, missingLeft: left[count] === 1, left }
+  const { gradient, hessian, after } = cut
+  const { count } = table.features[found]!
+  const unseenLeft = hessian * 2 >= sums.hessian
+  const someMissing = histogram[2 * (table.offsets[found]! + count) + 1]! > leastHessian
+  const seenLeft = foundOrder ? foundOrder.indexOf(count) <= after : cut.missingLeft
+  const missingLeft = someMissing ? seenLeft : unseenLeft
+  return { feature: found, gain: cut.gain - floor, gradient, hessian, threshold: after, order: foundOrder, missingLeft, unseenLeft }
 }

@@ -1,12 +1,12 @@
 /**
- * A grown tree. A child below 0 is the leaf ~child, otherwise a node's index. `left` says for each bin of the feature
- * (the last one is missing) whether its rows go left; `threshold` is the last bin that does, -1 for categories.
+ * A grown tree. A child below 0 is the leaf ~child, otherwise a node's index. `threshold` is the last bin
+ * whose rows go left; for categories it is -1, and `subset` says it for each bin.
  */
 export type TreeNode = {
   feature: number
   threshold: number
   missingLeft: boolean
-  left: Uint8Array
+  subset: Uint8Array | undefined
   gain: number
   leftChild: number
   rightChild: number
