@@ -163,6 +163,16 @@ describe('class_weights', () => {
     }
   })
 
+  it('weigh classes whose names every object has as a property', () => {
+    const { columns, rows } = fewBad()
+    const named = rows.map(([x, z, state]) => [x, z, state === 'bad' ? 'constructor' : 'toString'])
+    const { report } = trained({ columns, rows: named }, 'state', { class_weights: { constructor: 5 } })
+    expect(report.class_weights).toEqual([
+      { class: 'constructor', weight: 5 },
+      { class: 'toString', weight: 1 },
+    ])
+  })
+
   it('are given by the names of classes; what is not named weighs 1', () => {
     const { report } = trained(mixture(200, 4), 'garden', { class_weights: { true: 3 } })
     expect(report.class_weights?.map(({ weight }) => weight)).toEqual([1, 3])
