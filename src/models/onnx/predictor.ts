@@ -15,7 +15,8 @@ const rowsPerCall = 256
 /** All processes of imported models that this process has started. */
 const processes = new OnnxProcesses()
 
-const outputNames = ({ outputs: { value, probabilities } }: OnnxHeader): string[] => [value, probabilities].filter((name) => name !== null)
+const outputNames = ({ outputs: { value, probabilities, scores } }: OnnxHeader): string[] =>
+  [value, probabilities, scores].filter((name) => typeof name === 'string')
 
 /** A row with the model's own names. */
 const named = (row: Readonly<Record<string, unknown>>, rowIndex: number, encoder: Encoder): Map<string, unknown> => {
