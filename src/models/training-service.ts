@@ -165,7 +165,7 @@ export class TrainingService {
     const work = await mkdtemp(join(temporary, 'training-'))
     try {
       const { position: readAt } = await ledger.log.head()
-      // A name that somebody gave to the engine says what it is only here.
+      // A name that somebody gave to an engine may stand for another one than when the training was asked for.
       if (importsFile(engine) && request.query !== '') refuseToTrain()
       const uploaded = importsFile(engine) ? await uploadedModel(ledger.log.resources, blobs, using) : undefined
       const learned = uploaded ? undefined : await this.#rowsOf(running, request, readAt, join(work, 'rows'))

@@ -5,7 +5,7 @@ import { Problem, wrong } from '../errors.js'
 import { defaultEngine } from '../models/engine-names.js'
 import { baseVersionKey } from '../models/fine-tuning.js'
 import { forecastName } from '../models/forecast/options.js'
-import { importsFile, refuseToTrain, usualTarget } from '../models/onnx/about.js'
+import { importsFile, mayImport, refuseToTrain, usualTarget } from '../models/onnx/about.js'
 import { readOnnxOptions } from '../models/onnx/options.js'
 import type { CommandScope } from './command-scope.js'
 import { otherSettings, switchSetting, textSetting } from './settings.js'
@@ -108,22 +108,20 @@ const saidOf = (training: Training, db: string) => {
   }
 }
 
+/** Whether a statement imports a file; of a name that users gave to an engine the command says whether it does. */
+const isImport = ({ source, using }: Training): boolean => importsFile(using['engine']) || (source === null && mayImport(using['engine']))
+
 /** The parts of a request for a model that is imported: its file stands among the options. */
 const importOf = (training: Training, db: string) => {
   if (training.source) refuseToTrain()
   const said = saidOf(training, db)
-  readOnnxOptions(said.using ?? {})
+  if (importsFile(said.engine)) readOnnxOptions(said.using ?? {})
   return { target: usualTarget, ...said, query: '', database: 'files' }
 }
 
 const create = ({ target, training, ifNotExists, replace }: StatementOf<'create_model'>, scope: CommandScope): ModelCommand => {
   const project = target.project ?? scope.db
-  const {
-    query,
-    database,
-    target: column,
-    ...said
-  } = importsFile(training.using['engine']) ? importOf(training, scope.db) : saidOf(training, scope.db)
+  const { query, database, target: column, ...said } = isImport(training) ? importOf(training, scope.db) : saidOf(training, scope.db)
   if (query === undefined || database === undefined || column === undefined)
     throw new Problem('bad_statement', 'No training data', `CREATE MODEL ${target.name} does not say what to learn from`, {
       hint: 'CREATE MODEL name FROM database (SELECT …) PREDICT column',
@@ -148,11 +146,8 @@ const retrain = ({ verb, target, training }: StatementOf<'retrain_model'>, scope
   refuseRecording(training)
   if (verb === 'finetune') return finetune(target, training, scope)
   if (target.version !== null) throw wrong('RETRAIN makes a new version; it takes the name of the model without a version')
-  const isImport = importsFile(training.using['engine'])
-  if (isImport && training.source) refuseToTrain()
   const request = {
     ...saidOf(training, scope.db),
-    ...(isImport && { query: '', database: 'files' }),
     seed: seedOf(training, scope),
     activate: switchSetting(training.using, 'active') ?? true,
   }
