@@ -6,7 +6,7 @@ import { lossOf, type Loss } from './boosting/loss.js'
 import type { Tree } from './boosting/tree.js'
 import { chooseWeight, mixed } from './blend.js'
 import { defineFeatures, featureValues, type Feature } from './features.js'
-import { allRows, classSizes, dealFolds, type Folds } from './folds.js'
+import { allRows, classSizes, dealFolds, predictedRows, type Folds } from './folds.js'
 import { probabilitiesOf } from './links.js'
 import { coefficientsOf, makeDesign, type LinearTerm } from './linear/design.js'
 import { crossFitLogistic } from './linear/logistic.js'
@@ -52,7 +52,6 @@ export type Prepared = {
   limit: TimeLimit
 }
 
-/** Out-of-fold predictions of the blend: values for regression, otherwise the probabilities of all classes row by row. */
 export type Fitted = {
   /** Undefined where no trees take part. */
   boosting: Boosting | undefined
@@ -61,6 +60,10 @@ export type Fitted = {
   forest: Forest | undefined
   linear: { terms: readonly LinearTerm[]; weights: Float64Array } | undefined
   weight: number
+  /**
+   * What the blend predicts out of fold: values for regression, otherwise the probabilities of all classes row by row. They mean
+   * nothing for rows that no fold predicts (see `predictedRows`).
+   */
   predictions: Float64Array
 }
 
@@ -163,9 +166,9 @@ const predictionsOf = (scores: Float64Array, { labels, classes }: Task): Float64
   return predictions
 }
 
-const blendLoss = (predictions: Float64Array, { labels, classes }: Task): number => {
+const blendLoss = (predictions: Float64Array, { labels, classes }: Task, rows: Int32Array): number => {
   let loss = 0
-  for (let row = 0; row < labels.length; row++) {
+  for (const row of rows) {
     const label = labels[row]!
     if (classes.length === 0) loss += (predictions[row]! - label) * (predictions[row]! - label)
     else loss -= Math.log(Math.max(predictions[row * classes.length + label]!, 1e-15))
@@ -190,11 +193,13 @@ export const fitModel = (prepared: Prepared, onProgress: OnProgress): Fitted => 
   const ofTrees = predictionsOf(fit.scores, task)
   const ofLinear = linear && predictionsOf(linear.scores, task)
   const blended = (weight: number) => (ofLinear ? ofTrees.map((value, at) => mixed(value, ofLinear[at]!, weight)) : ofTrees)
-  const weight = ofLinear ? chooseWeight((each) => blendLoss(blended(each), task)) : 0
+  const predicted = predictedRows(prepared.folds)
+  const weight = ofLinear ? chooseWeight((each) => blendLoss(blended(each), task, predicted)) : 0
   const rounds = Math.max(1, Math.round(fit.best * refitFactor))
   const { members } = prepared.plan
   const total = rounds * members
-  const { start, trees } = refit(boostingData(prepared), boosting, rounds, (done) => onProgress({ phase: 'refit', done, total }), members)
+  const onRound = (done: number) => onProgress({ phase: 'refit', done, total })
+  const { start, trees } = refit(boostingData(prepared), boosting, { rounds, members, onRound })
   return {
     boosting,
     rounds,

@@ -4,7 +4,7 @@ import { squaredLoss } from './boosting/loss.js'
 import type { Tree } from './boosting/tree.js'
 import type { BinnedTable } from './boosting/bins.js'
 import { wrong } from '../errors.js'
-import type { Folds } from './folds.js'
+import { predictedRows, type Folds } from './folds.js'
 import { refitFactor, type Boosting } from './plan.js'
 
 /** Quantiles are kept for the levels .001, .002 … .999. */
@@ -84,9 +84,9 @@ const candidate = (residuals: Float64Array, spreads: Float64Array, exponent: num
 export const intervalRounds = ({ mostRounds }: Boosting): number => mostRounds + Math.round(mostRounds * refitFactor)
 
 /**
- * Learns how wide intervals must be from out-of-fold absolute residuals (one a row). The spread model is fitted to them in
- * the same folds, so that each row's spread comes from a model that has not seen its residual: fitted in-sample it
- * would look sharper than it is and the intervals would cover too little.
+ * Learns how wide intervals must be from out-of-fold absolute residuals (one a row; those of rows that no fold predicts are not
+ * looked at). The spread model is fitted to them in the same folds, each by all others, so that each row's spread comes from a
+ * model that has not seen its residual: fitted in-sample it would look sharper than it is and the intervals would cover too little.
  */
 export const fitInterval = (
   table: BinnedTable,
@@ -103,13 +103,17 @@ export const fitInterval = (
 ): Interval => {
   const data: BoostingData = { table, labels: residuals, loss: squaredLoss, seed: (seed ^ 0x5ca1e) >>> 0 }
   const limits = { most: rules.mostRounds, patience: rules.patience, ...(goesOn && { goesOn }), ...(crew && { crew }) }
-  const spread = crossFit(data, folds, rules, limits, onRound)
-  const floor = residuals.reduce((sum, residual) => sum + residual, 0) / residuals.length / 10
-  const spreads = spread.scores.map((score) => Math.max(score, floor))
-  const exponents = spread.best === 0 || floor === 0 ? [0] : [0, 1, 2, 3, 4]
-  const candidates = exponents.map((exponent) => candidate(residuals, spreads, exponent, level))
+  const learned = predictedRows(folds)
+  const known = Float64Array.from(learned, (row) => residuals[row]!)
+  // A single fold has no other one that could tell its spread.
+  const spread = folds.count < 2 ? undefined : crossFit(data, { count: folds.count, of: folds.of }, rules, limits, onRound)
+  const floor = known.reduce((sum, residual) => sum + residual, 0) / known.length / 10
+  const spreads = Float64Array.from(learned, (row) => Math.max(spread?.scores[row] ?? 0, floor))
+  const exponents = !spread || spread.best === 0 || floor === 0 ? [0] : [0, 1, 2, 3, 4]
+  const candidates = exponents.map((exponent) => candidate(known, spreads, exponent, level))
   const best = candidates.reduce((one, other) => (other.score < one.score ? other : one))
-  const rounds = Math.max(1, Math.round(spread.best * refitFactor))
-  const scale = best.exponent === 0 ? undefined : refit(data, rules, rounds, (done) => onRound(rules.mostRounds + done))
+  const rounds = Math.max(1, Math.round((spread?.best ?? 0) * refitFactor))
+  const again = { rounds, learned, onRound: (done: number) => onRound(rules.mostRounds + done) }
+  const scale = best.exponent === 0 ? undefined : refit(data, rules, again)
   return { exponent: best.exponent, floor, quantiles: best.quantiles, scale }
 }

@@ -56,7 +56,10 @@ describe('folds in threads', () => {
     const { table, target } = binned(friedman(300, 3))
     const data = { table, labels: target, loss: lossOf(0), seed: 7 }
     const done: number[] = []
-    const [one, three] = [refit(data, rules, 4, () => undefined), refit(data, rules, 4, (round) => done.push(round), 3)]
+    const [one, three] = [
+      refit(data, rules, { rounds: 4, onRound: () => undefined }),
+      refit(data, rules, { rounds: 4, members: 3, onRound: (round) => done.push(round) }),
+    ]
     expect(three.start).toEqual(one.start)
     expect(three.trees).toHaveLength(12)
     expect(done).toEqual(Array.from({ length: 12 }, (_, round) => round + 1))
