@@ -1,7 +1,6 @@
-import { wrong } from '../errors.js'
 import type { ModelInput } from './artefact.js'
 import { categoryNumber, partOf, placesOf, type Feature } from './features.js'
-import { nearest } from './nearest.js'
+import { cellOf, sentTwice, unknownColumn, unusable } from './row-problems.js'
 import { readCell, readText } from './values.js'
 
 /**
@@ -77,10 +76,10 @@ export class Encoder {
     const folded = this.folded.get(sent.toLowerCase())
     if (folded !== undefined) return folded
     if (sent.toLowerCase() === this.target.toLowerCase()) return this.target
-    const known = this.inputs.map(({ name }) => name)
-    throw wrong(
-      `Row ${rowIndex}: the model has no column "${sent}"`,
-      `Did you mean "${nearest(sent, known)}"? It has ${known.map((name) => `"${name}"`).join(', ')}`,
+    throw unknownColumn(
+      rowIndex,
+      sent,
+      this.inputs.map(({ name }) => name),
     )
   }
 
@@ -93,11 +92,11 @@ export class Encoder {
     const seen = new Set<string>()
     for (const sent of Object.keys(row)) {
       const name = this.nameOf(sent, rowIndex)
-      if (seen.has(name)) throw wrong(`Row ${rowIndex}: the column "${name}" is there twice, names are compared without case`)
+      if (seen.has(name)) throw sentTwice(rowIndex, name)
       seen.add(name)
       const encoded = this.byName.get(name)
       if (encoded && !encoded.writer.write(row[sent], into, offset + encoded.writer.at))
-        throw wrong(`Row ${rowIndex}, column "${name}": ${shown(row[sent])} is not usable as ${encoded.input.type}`)
+        throw unusable(cellOf(rowIndex, name), row[sent], encoded.input.type)
     }
   }
 
@@ -114,16 +113,8 @@ export class Encoder {
       const { values, valid } = vector
       for (let row = 0; row < rows; row++) {
         if (valid && !valid[row]) continue
-        if (!writer.write(values[row], into, row * width + writer.at))
-          throw wrong(`Row ${row}, column "${input.name}": ${shown(values[row])} is not usable as ${input.type}`)
+        if (!writer.write(values[row], into, row * width + writer.at)) throw unusable(cellOf(row, input.name), values[row], input.type)
       }
     }
   }
-}
-
-const longestShown = 60
-
-const shown = (value: unknown): string => {
-  const text = typeof value === 'bigint' ? String(value) : JSON.stringify(value)
-  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
 }

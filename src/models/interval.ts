@@ -6,9 +6,7 @@ import type { BinnedTable } from './boosting/bins.js'
 import { wrong } from '../errors.js'
 import { predictedRows, type Folds } from './folds.js'
 import { refitFactor, type Boosting } from './plan.js'
-
-/** Quantiles are kept for the levels .001, .002 … .999. */
-const levels = 999
+import { quantileAt, quantilesOf } from './quantiles.js'
 
 /**
  * How wide intervals are: half of one is quantile(level) × spread^(exponent / 4), where the spread is what the scale trees
@@ -36,23 +34,10 @@ export const quarterPower = (spread: number, quarters: number): number => {
   return quarters === 1 ? quarter : half * quarter
 }
 
-/** The stored quantile of a level; between two levels the higher one, so that an interval never promises too much. */
-export const quantileAt = (quantiles: Float64Array, level: number): number =>
-  quantiles[Math.min(Math.ceil(level * 1000 - 1e-9), levels) - 1]!
-
 /** A level a user may ask for, or a `wrong_arguments` problem. */
 export const checkLevel = (level: unknown): number => {
   if (typeof level === 'number' && level >= 0.001 && level <= 0.999) return level
   throw wrong(`"confidence" is ${JSON.stringify(level)}, expected a number between 0.001 and 0.999`)
-}
-
-/** With the usual correction for a finite number of residuals: the ⌈(n + 1) × level⌉-th smallest. */
-const quantilesOf = (normalised: Float64Array): Float64Array => {
-  const sorted = Float64Array.from(normalised).sort()
-  return Float64Array.from({ length: levels }, (_, index) => {
-    const rank = Math.ceil(((sorted.length + 1) * (index + 1)) / 1000 - 1e-9)
-    return sorted[Math.min(rank, sorted.length) - 1]!
-  })
 }
 
 /** The mean interval score (Gneiting and Raftery 2007): the width, plus a fine for each miss by how far it misses. */
@@ -67,7 +52,10 @@ type Candidate = { exponent: number; quantiles: Float64Array; score: number }
 
 const candidate = (residuals: Float64Array, spreads: Float64Array, exponent: number, level: number): Candidate => {
   const powers = spreads.map((spread) => quarterPower(spread, exponent))
-  const quantiles = quantilesOf(residuals.map((residual, row) => residual / powers[row]!))
+  const quantiles = quantilesOf(
+    residuals.map((residual, row) => residual / powers[row]!),
+    residuals.length + 1,
+  )
   const factor = quantileAt(quantiles, level)
   return {
     exponent,

@@ -3,11 +3,13 @@ import type { Json, JsonObject } from '../../events/common.js'
 import { wrong } from '../errors.js'
 import { limits } from '../limits.js'
 import { nearest } from './nearest.js'
+import { shown } from './row-problems.js'
 
 /** What USING may say to an engine: by each option's name its values, whose description says what is expected. */
 export type OptionsSchema = z.ZodObject<Record<string, z.ZodType>>
 
-const option = <Schema extends z.ZodType>(schema: Schema, expected: string) => schema.optional().describe(expected)
+/** An option that may be left out; `expected` says in refusals what it takes. */
+export const option = <Schema extends z.ZodType>(schema: Schema, expected: string) => schema.optional().describe(expected)
 
 /** What a user says: values by the options' names. */
 export type Said = Readonly<Record<string, Json | undefined>>
@@ -45,11 +47,6 @@ export type TableOptions = z.output<typeof tableOptions>
 
 /** The options of the engine that looks at no column. */
 export const constantOptions = tableOptions.pick({ confidence: true, task: true, max_rows: true }).strict()
-
-const shown = (value: Json): string => {
-  const text = JSON.stringify(value)
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text
-}
 
 const namesOf = (schema: OptionsSchema): string[] => Object.keys(schema.shape)
 

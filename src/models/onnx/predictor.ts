@@ -1,7 +1,7 @@
 import { Encoder, type ColumnVector } from '../encode.js'
 import { outputs } from '../predictor.js'
 import type { RemotePredictor } from '../remote.js'
-import { wrong } from '../../errors.js'
+import { sentTwice } from '../row-problems.js'
 import { decodeOnnx, type OnnxHeader } from './artefact.js'
 import { readColumns, typesOf, valuesIn } from './columns.js'
 import { decodeOutputs } from './decode.js'
@@ -23,7 +23,7 @@ const named = (row: Readonly<Record<string, unknown>>, rowIndex: number, encoder
   const found = new Map<string, unknown>()
   for (const [sent, value] of Object.entries(row)) {
     const name = encoder.nameOf(sent, rowIndex)
-    if (found.has(name)) throw wrong(`Row ${rowIndex}: the column "${name}" is there twice, names are compared without case`)
+    if (found.has(name)) throw sentTwice(rowIndex, name)
     found.set(name, value)
   }
   return found

@@ -147,7 +147,7 @@ describe('RetrainModel', () => {
         .refuses('wrong_arguments', 'it does not learn from rows')
     })
     test('a model of rows is made an imported one, and goes on without their query', () =>
-      void given(shopCreated, named('onnx'), ...churnHad(requested(1), activated(1), trained(1)))
+      given(shopCreated, named('onnx'), ...churnHad(requested(1), activated(1), trained(1)))
         .when(retrain({ engine: 'mine', using: { file: 'rent' } }))
         .then(requested(2, { engine: 'Mine', query: '', using: { file: 'rent' }, seed: 8 })))
   })
