@@ -15,7 +15,7 @@ import { selectRows } from './matrix.js'
 import { makePlan, refitFactor, type Boosting, type Plan, type Preset } from './plan.js'
 import { Random } from './random.js'
 import type { Task } from './task.js'
-import { TimeLimit } from './time-limit.js'
+import { foldsShare, TimeLimit } from './time-limit.js'
 
 /** What a training says while it runs: `done` of `total` steps of a phase. A phase may end before its total. */
 export type Progress = { phase: 'prepare' | 'series' | 'folds' | 'linear' | 'interval' | 'refit'; done: number; total: number }
@@ -127,11 +127,12 @@ const boostingData = ({ table, task, loss, seed }: Prepared): BoostingData => ({
  */
 const boostFolds = (prepared: Prepared, onProgress: OnProgress): { boosting: Boosting; fit: CrossFit } => {
   const { crew, limit, plan, folds } = prepared
+  const share = foldsShare({ folds: folds.count, members: plan.members, threads: crew.threads })
   let found: { boosting: Boosting; fit: CrossFit } | undefined
   let before = 0
   for (const boosting of plan.boosting) {
     const [earlier, total] = [before, boosting.mostRounds]
-    const goesOn = (done: number) => limit.goesOn('folds', earlier + done)
+    const goesOn = (done: number) => limit.goesOn('folds', earlier + done, share)
     const progress = (done: number) => onProgress({ phase: 'folds', done, total })
     const fit = crossFit(boostingData(prepared), folds, boosting, { most: total, patience: boosting.patience, goesOn, crew }, progress)
     const isStopped = limit.stopped.folds !== undefined

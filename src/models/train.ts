@@ -13,7 +13,7 @@ import type { Matrix } from './matrix.js'
 import { readOptions, tableOptions, type OptionsSchema } from './options.js'
 import { reportOf, type TrainReport } from './report.js'
 import { defineTask, type Task } from './task.js'
-import { TimeLimit, type Stopped } from './time-limit.js'
+import { intervalShare, TimeLimit, type Stopped } from './time-limit.js'
 
 export type { EffectivePlan, TrainReport } from './report.js'
 
@@ -62,7 +62,8 @@ const fitResiduals = (prepared: Prepared, fitted: Fitted, level: number, onProgr
   if (task.kind !== 'regression') return undefined
   const residuals = fitted.predictions.map((predicted, row) => Math.abs(predicted - task.labels[row]!))
   const onRound = (done: number) => onProgress({ phase: 'interval', done, total: intervalRounds(plan.scale) })
-  return fitInterval(table, residuals, folds, plan.scale, { seed, level, crew, goesOn: (done) => limit.goesOn('interval', done), onRound })
+  const goesOn = (done: number) => limit.goesOn('interval', done, intervalShare)
+  return fitInterval(table, residuals, folds, plan.scale, { seed, level, crew, goesOn, onRound })
 }
 
 type Parts = {
