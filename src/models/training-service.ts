@@ -21,7 +21,8 @@ import { uploadedModel } from './onnx/uploaded.js'
 import { writeRows, type RowsQuery, type Select } from './rows-file.js'
 import { runtimeHere } from './runtime.js'
 import type { TrainJob } from './train-process.js'
-import type { Trainer, Training, TrainResult } from './trainer.js'
+import type { Trainer, Training } from './trainer.js'
+import { accuracyOf, reasonOf } from './training-ending.js'
 import { trainingRequest } from './training-request.js'
 import { unrepeatable, type Chance } from './unrepeatable.js'
 
@@ -38,7 +39,6 @@ type Options = {
 }
 
 const asTrainer = { actor: 'trainer', source: 'system' } as const
-const reasonMaxChars = 10_000
 
 /**
  * Carries out the trainings that the log asks for, one after the other. Each ends in the log, as trained or as failed,
@@ -269,21 +269,4 @@ const handlerOf = async (resources: Pick<Resources, 'one'>, engine: string): Pro
   // A name in digits may be found as the id of another.
   if (!named || foldName(named.state.name) !== foldName(engine)) throw unknownEngine(engine)
   return named.state.handler
-}
-
-/** Why a training failed, as a text that the log takes: a message that was cut off may end in half a character. */
-const reasonOf = (error: unknown): string => {
-  if (!isProblem(error)) return 'a fault of this service; its log says more'
-  const { hint } = error.extras
-  const reason = hint === undefined ? error.detail : `${error.detail} ${hint}`
-  return reason.slice(0, reasonMaxChars).replaceAll('\0', '').toWellFormed()
-}
-
-/** Clients read a number of more than 15 characters, with its sign and its point, as a text. */
-const short = (number: number): number => Number(Number(number.toPrecision(12)).toFixed(10))
-
-/** The one number that lists show: R² of a regression, accuracy of a classifier, both out of fold. The report has all digits. */
-const accuracyOf = ({ metrics }: Pick<TrainResult['report'], 'metrics'>): number | null => {
-  const accuracy = metrics['r2'] ?? metrics['accuracy']
-  return accuracy === undefined ? null : short(accuracy)
 }
