@@ -12,7 +12,8 @@ import { following } from '../log/following.js'
 import { insist } from '../log/insist.js'
 import type { Resources } from '../log/log.js'
 import { databaseOf } from './data-source.js'
-import { isOwnEngine, unknownEngine } from './engine.js'
+import { isEngineName } from './engine-names.js'
+import { unknownEngine } from './engine.js'
 import { baseVersionKey, optionsOf, type Base } from './fine-tuning.js'
 import type { Progress } from './fit.js'
 import { goneProblem, keptRows } from './kept-rows.js'
@@ -264,7 +265,7 @@ export class TrainingService {
 
 /** What stands behind the name of an engine. */
 const handlerOf = async (resources: Pick<Resources, 'one'>, engine: string): Promise<string> => {
-  if (isOwnEngine(engine)) return engine
+  if (isEngineName(engine)) return engine
   const named = await resources.one('engine', engine)
   // A name in digits may be found as the id of another.
   if (!named || foldName(named.state.name) !== foldName(engine)) throw unknownEngine(engine)

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../events/common.js'
 import { recordings, type Recording } from '../../events/model.js'
 import type { ModelCommand } from '../commands/model.js'
 import { Problem, wrong } from '../errors.js'
-import { defaultEngine } from '../models/engine-names.js'
+import { defaultEngine, isEngineName } from '../models/engine-names.js'
 import { baseVersionKey } from '../models/fine-tuning.js'
 import { forecastName } from '../models/forecast/options.js'
 import { importsFile, mayImport, refuseToTrain, usualTarget } from '../models/onnx/about.js'
@@ -40,6 +40,12 @@ const engineOf = ({ using, orderBy }: Training): string | undefined => {
   return forecastName
 }
 
+/** Whether a statement may be of series though it has no ORDER BY: by a name of the users' own, or as another version of one. */
+const mayBeSeries = (training: Training): boolean => {
+  const engine = engineOf(training)?.toLowerCase()
+  return engine === undefined ? training.predict.length === 0 : engine === forecastName || !isEngineName(engine)
+}
+
 /** What USING says to the engine, with what the clauses say. */
 const optionsOf = (training: Training): JsonObject => {
   const said = otherSettings(training.using, ownSettings)
@@ -48,8 +54,11 @@ const optionsOf = (training: Training): JsonObject => {
   if (twice !== undefined) throw wrong(`${twice} is said twice: in USING, and as ${twice.toUpperCase().replace('_', ' ')}`)
   const options = { ...said, ...clauses }
   const stray = Object.keys(clauses)[0]
-  if (stray !== undefined && engineOf(training) === undefined && !Object.hasOwn(options, 'order_by') && training.predict.length > 0)
-    throw wrong(`${stray.toUpperCase().replace('_', ' ')} is of series, and there is no ORDER BY`, 'PREDICT y ORDER BY date HORIZON 12')
+  if (stray !== undefined && !Object.hasOwn(options, 'order_by') && !mayBeSeries(training))
+    throw wrong(
+      `${stray.toUpperCase().replace('_', ' ')} is of series, and there is no ORDER BY`,
+      "PREDICT y ORDER BY date HORIZON 12 makes series; USING group_by = 'k' keeps rows that belong together in one fold.",
+    )
   return options
 }
 

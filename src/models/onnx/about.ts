@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../../events/common.js'
 import { wrong } from '../../errors.js'
-import { engineNames } from '../engine-names.js'
+import { isEngineName } from '../engine-names.js'
 
 export const onnxName = 'onnx'
 /** Raised whenever the same file and options would give another artefact, or other numbers. */
@@ -20,8 +20,7 @@ export const refuseToTrain = (): never => {
 export const importsFile = (engine: unknown): boolean => typeof engine === 'string' && engine.toLowerCase() === onnxName
 
 /** Whether a name may stand for that engine: it does, or it is one that users gave, which only the log can tell. */
-export const mayImport = (engine: Json | undefined): boolean =>
-  typeof engine === 'string' && (importsFile(engine) || engineNames.every(({ name }) => name !== engine.toLowerCase()))
+export const mayImport = (engine: Json | undefined): boolean => typeof engine === 'string' && (importsFile(engine) || !isEngineName(engine))
 
 /** Whether a version came of a file, by whatever name its engine was asked for. */
 export const wasImported = ({ report: { engine } }: { report: JsonObject }): boolean => isObject(engine) && importsFile(engine['name'])
