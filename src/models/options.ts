@@ -43,7 +43,6 @@ export const tableOptions = z.strictObject({
     `a whole number from ${limits.trainingMinRows} to ${limits.trainingMaxRows}`,
   ),
 })
-export type TableOptions = z.output<typeof tableOptions>
 
 /** The options of the engine that looks at no column. */
 export const constantOptions = tableOptions.pick({ confidence: true, task: true, max_rows: true }).strict()

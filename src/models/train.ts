@@ -4,7 +4,6 @@ import { encodeArtefact, type Model, type ModelInput } from './artefact.js'
 import { flatten } from './boosting/forest.js'
 import { dealerOf } from './deal.js'
 import { classWeights } from './decision.js'
-import { defaultEngine } from './engine-names.js'
 import { fitInterval, intervalRounds, type Interval } from './interval.js'
 import { fitModel, prepare, type Fitted, type Learners, type OnProgress, type Prepared } from './fit.js'
 import type { Feature } from './features.js'
@@ -151,13 +150,3 @@ export const trainTable = (
     prepared.crew.close()
   }
 }
-
-/**
- * Trains with the default engine.
- *
- * @example
- * const { artefact, report } = train(matrix, { target: 'rental_price', seed: 7 }, ({ phase, done, total }) => show(phase, done / total))
- * report.metrics // { r2: .99, rmse: 32, mae: 21 }
- */
-export const train = (matrix: Matrix, options: TrainOptions, onProgress: OnProgress = () => undefined, threads?: number): Trained =>
-  trainTable({ engine: defaultEngine, learners: 'both', options: tableOptions }, matrix, options, onProgress, threads)

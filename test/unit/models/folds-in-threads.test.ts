@@ -9,7 +9,7 @@ import { defineFeatures, featureValues } from '../../../src/models/features.js'
 import { dealFolds } from '../../../src/models/folds.js'
 import type { MatrixColumn } from '../../../src/models/matrix.js'
 import { Random } from '../../../src/models/random.js'
-import { train } from '../../../src/models/train.js'
+import { train } from '../../support/train.js'
 import { friedman, matrixOf, mixture, type Table } from './tables.js'
 
 const rules = { leaves: 15, learningRate: 0.1, minRows: 10, l2: 0, categorySmoothing: 20, categoryL2: 10 }

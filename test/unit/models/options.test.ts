@@ -8,7 +8,8 @@ import type { Said } from '../../../src/models/options.js'
 import { outputs } from '../../../src/models/predictor.js'
 import { Random } from '../../../src/models/random.js'
 import { defineTask } from '../../../src/models/task.js'
-import { train, type Trained } from '../../../src/models/train.js'
+import type { Trained } from '../../../src/models/train.js'
+import { train } from '../../support/train.js'
 import { friedman, matrixOf, mixture, penguins, type Table } from './tables.js'
 
 const trained = (table: Table, target: string, options: Said = {}) => train(matrixOf(table, 3), { ...options, target, seed: 3 })
