@@ -7,7 +7,8 @@ const reasonMaxChars = 10_000
 export const reasonOf = (error: unknown): string => {
   if (!isProblem(error)) return 'a fault of this service; its log says more'
   const { hint } = error.extras
-  const reason = hint === undefined ? error.detail : `${error.detail} ${hint}`
+  const detail = /[.!?]$/.test(error.detail) ? error.detail : `${error.detail}.`
+  const reason = hint === undefined ? error.detail : `${detail} ${hint}`
   return reason.slice(0, reasonMaxChars).replaceAll('\0', '').toWellFormed()
 }
 
