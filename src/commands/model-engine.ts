@@ -35,11 +35,12 @@ export const engineBehind = (name: string, facts: EngineFacts): Engine => {
  * The options of a training: those that are said, whole (but for what the model is, unless it is made anew), or else what the
  * engine takes of those that the model had.
  *
- * @throws Problem for an option that the engine does not have, or a value that it cannot use
+ * @throws Problem for an option that the engine does not have, a value that it cannot use, or one that it needs
  */
 export const optionsFor = (engine: Engine, said: JsonObject | undefined, before: JsonObject, anew = false): JsonObject => {
-  if (!said) return optionsTakenOver(engine, before)
-  const options = { ...(!anew && lastingOptions(engine, before)), ...replacedParams(before, said) }
+  const options = said
+    ? { ...(!anew && lastingOptions(engine, before)), ...replacedParams(before, said) }
+    : optionsTakenOver(engine, before)
   checkOptions(engine, options)
   return options
 }

@@ -6,7 +6,7 @@ import type { Matrix, MatrixColumn, NumberColumn } from './matrix.js'
 import { Random, shuffle } from './random.js'
 import type { Task } from './task.js'
 
-/** How a user wants the rows dealt into folds: whole groups, or by time. */
+/** How a user wants the rows dealt into folds: whole groups, or by time; one of the two. */
 export type DealOptions = { group_by?: readonly string[] | undefined; time_column?: string | undefined }
 
 /** A part of the rows by time; the fold that predicts it, or `unpredicted`. */
@@ -133,13 +133,11 @@ const byTime = (name: string): Dealer => ({
 
 /**
  * How the rows of a training are dealt into folds by its options; undefined leaves it to chance. Problems (`wrong_arguments`):
- * both options, columns that are not there, a single group or moment.
+ * columns that are not there, a single group or moment.
  *
  * @example dealerOf({ group_by: ['customer'] }, seed)?.deal(task, 5).count // 5
  */
 export const dealerOf = ({ group_by, time_column }: DealOptions, seed: number): Dealer | undefined => {
-  if (group_by && time_column !== undefined)
-    throw wrong('group_by and time_column both say how rows are dealt into folds', 'Take one of them.')
   if (group_by) return byGroups(group_by, seed)
   return time_column === undefined ? undefined : byTime(time_column)
 }

@@ -82,6 +82,18 @@ describe('CreateModel', () => {
   })
 })
 
+test('what an engine needs is asked for with the statement, also where no option is said', () => {
+  given(shopCreated)
+    .when(creation({ request: { ...request, engine: 'forecast' } }))
+    .refuses('wrong_arguments', '"order_by" is missing')
+  had(...complete)
+    .when(retrain({ engine: 'forecast' }))
+    .refuses('wrong_arguments', '"order_by" is missing')
+  given(shopCreated)
+    .when(creation({ request: { ...request, using: { group_by: 'a', time_column: 'b' } } }))
+    .refuses('wrong_arguments', 'group_by and time_column both')
+})
+
 describe('CancelTraining', () => {
   const cancel = (version: number | null = null) => ({ type: 'CancelTraining' as const, data: { ...target, version } })
   const error = 'the training was cancelled; RETRAIN starts it again'
