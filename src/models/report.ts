@@ -55,11 +55,11 @@ export type DealtReport =
   | Exclude<Dealt, TimeBlocks>
   | (Omit<TimeBlocks, 'blocks'> & { blocks: readonly (Omit<TimeBlocks['blocks'][number], 'fold'> & { metrics: Metrics | null })[] })
 
-/** The plan as it was carried out; without trees, what is said of them is 0. */
+/** The plan as it was carried out; without trees, what is said of them is 0, and of series there is no preset. */
 export type EffectivePlan = {
   /** After how many rounds the time limit ended a phase; absent when it never did. */
   stopped?: Stopped
-  preset: Preset
+  preset: Preset | null
   folds: number
   rows: number
   learningRate: number

@@ -143,6 +143,11 @@ describe('a model of one series', () => {
     const { data, column_names } = await run('DESCRIBE air.series')
     expect(Object.fromEntries(column_names.map((name, i) => [name, data[0]?.[i]]))).toMatchObject({ frequency: 'month', horizon: 12 })
   })
+
+  test('its plan tells of times that it was judged from, and of no preset', async () => {
+    const plan = new Map((await rowsOf('DESCRIBE air.plan')).map(([name, value]) => [String(name), value]))
+    expect([plan.get('preset'), Number(plan.get('origins')) > 0]).toEqual([null, true])
+  })
 })
 
 describe('over REST', () => {
