@@ -46,9 +46,12 @@ describe('folds in threads', () => {
     expect(fits[2]).toEqual(fits[0])
   })
 
-  it('give a whole training the same artefact with 1, 2 and 3 of them', () => {
+  it.each([
+    ['by chance', {}],
+    ['by a rolling origin', { time_column: 'x4' }],
+  ])('give a whole training the same artefact with 1, 2 and 3 of them: folds %s', (_, options) => {
     const matrix = matrixOf(friedman(2500, 4, { deviation: 2, growing: true }))
-    const artefacts = [1, 2, 3].map((threads) => sha256(train(matrix, { target: 'y', seed: 5 }, undefined, threads).artefact))
+    const artefacts = [1, 2, 3].map((threads) => sha256(train(matrix, { target: 'y', seed: 5, ...options }, undefined, threads).artefact))
     expect(new Set(artefacts).size).toBe(1)
   })
 
