@@ -12,7 +12,8 @@ export type ColumnVector = { values: ArrayLike<unknown>; valid?: ArrayLike<numbe
 /** How the numbers of one input's features are written. */
 type Writer = { at: number; write: (value: unknown, into: Float64Array, at: number) => boolean }
 
-type Encoded = { input: ModelInput; writer: Writer }
+/** An input that the model uses, and its place among all. */
+type Encoded = { input: ModelInput; place: number; writer: Writer }
 
 const textWriter = (feature: Extract<Feature, { kind: 'category' }>, at: number): Writer => {
   const places = placesOf(feature.categories)
@@ -58,12 +59,12 @@ export class Encoder {
     private readonly target: string,
   ) {
     this.width = features.length
-    this.encoded = inputs.flatMap((input, index) => {
-      const at = features.findIndex((feature) => feature.input === index)
-      const own = features.filter((feature) => feature.input === index)
+    this.encoded = inputs.flatMap((input, place) => {
+      const at = features.findIndex((feature) => feature.input === place)
+      const own = features.filter((feature) => feature.input === place)
       const [first] = own
       if (!first) return []
-      return [{ input, writer: first.kind === 'category' ? textWriter(first, at) : numberWriter(input, own, at) }]
+      return [{ input, place, writer: first.kind === 'category' ? textWriter(first, at) : numberWriter(input, own, at) }]
     })
     for (const input of inputs) this.byName.set(input.name, undefined)
     for (const encoded of this.encoded) this.byName.set(encoded.input.name, encoded)
@@ -107,8 +108,8 @@ export class Encoder {
   encodeColumns(columns: readonly (ColumnVector | undefined)[], rows: number, into: Float64Array): void {
     const { width } = this
     into.fill(NaN, 0, rows * width)
-    for (const { input, writer } of this.encoded) {
-      const vector = columns[this.inputs.indexOf(input)]
+    for (const { input, place, writer } of this.encoded) {
+      const vector = columns[place]
       if (!vector) continue
       const { values, valid } = vector
       for (let row = 0; row < rows; row++) {
