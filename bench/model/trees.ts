@@ -50,7 +50,7 @@ const boost = (rows: number, trees: number, leaves: number): { forest: Forest; s
   )
   const rules = { leaves, learningRate: 0.1, minRows: 10, l2: 0, categorySmoothing: 20, categoryL2: 10 }
   const before = process.cpuUsage()
-  const { start, trees: grown } = refit({ table, labels, loss: squaredLoss, seed: 1 }, rules, trees, () => undefined)
+  const { start, trees: grown } = refit({ table, labels, loss: squaredLoss, seed: 1 }, rules, { rounds: trees, onRound: () => undefined })
   const { user, system } = process.cpuUsage(before)
   return { forest: flatten(start, grown, table.features), seconds: (user + system) / 1e6 }
 }

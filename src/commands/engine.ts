@@ -4,7 +4,7 @@ import type { EngineEvent } from '../../events/engine.js'
 import { conflict, notFound, Problem } from '../errors.js'
 import { trainingHandlers } from '../handlers.js'
 import { called, type FactsOf } from '../log/lookups.js'
-import { isOwnEngine } from '../models/engine.js'
+import { isEngineName } from '../models/engine-names.js'
 import { newParams } from './params.js'
 
 type Target = { engine: string }
@@ -21,12 +21,12 @@ export const decide = (command: EngineCommand, { engine }: FactsOf<ReturnType<ty
       const { handler, parameters, unlessExists } = command.data
       const known = knownHandler(handler)
       // Clients create `lightwood` before they use it, and here it is there from the beginning.
-      if (isOwnEngine(data.engine) || (engine && unlessExists)) return []
+      if (isEngineName(data.engine) || (engine && unlessExists)) return []
       if (engine) throw conflict('engine', data.engine)
       return [{ type: 'EngineCreated', data: { name: data.engine, handler: known, parameters: newParams(parameters) } }]
     }
     case 'DeleteEngine':
-      if (isOwnEngine(data.engine))
+      if (isEngineName(data.engine))
         throw new Problem('refused_statement', 'Engines stay', `${data.engine} is not an engine that can be dropped`, {
           hint: 'It is part of this service; names that CREATE ML_ENGINE gave can be dropped.',
         })

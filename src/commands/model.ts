@@ -3,12 +3,12 @@ import { unreachable, type JsonObject, type StreamId } from '../../events/common
 import type { Model, ModelEvent, ModelVersion, Recording, TrainingRequest, TrainingResult } from '../../events/model.js'
 import { conflict, notFound, Problem, wrong } from '../errors.js'
 import { recordedDatabase } from '../models/data-source.js'
-import { checkOptions, engineNamed, lastingOptions, optionsTakenOver, unknownEngine, type Engine } from '../models/engine.js'
+import type { Engine } from '../models/engine.js'
 import { baseVersionKey, optionsOf } from '../models/fine-tuning.js'
-import { importsFile, refuseToTrain } from '../models/onnx/about.js'
+import { importsFile, wasImported } from '../models/onnx/about.js'
 import { byName, byStream, called, type FactsOf, type Found } from '../log/lookups.js'
 import { limits } from '../limits.js'
-import { replacedParams } from './params.js'
+import { checkSource, engineBehind, enginesOf, keptEngine, optionsFor, type EngineFacts } from './model-engine.js'
 import { refuseTableName } from './table-names.js'
 
 type Target = { project: string; model: string }
@@ -45,7 +45,10 @@ export const reads = (command: ModelCommand) => {
   }
 }
 
-type Facts = FactsOf<ReturnType<typeof reads>>
+/** What the names of engines stand for under which the model's versions were asked for. */
+export const readsFurther = ({ model }: { model?: Found<'model'> }) => (model ? enginesOf(model.state) : {})
+
+type Facts = FactsOf<ReturnType<typeof reads>> & EngineFacts
 
 export const decide = (command: ModelCommand, facts: Facts): ModelEvent[] => {
   const { model } = facts
@@ -113,29 +116,6 @@ export const versionOf = (model: Model, wanted: number): ModelVersion => {
   return found
 }
 
-/** The name of an engine as it is kept. @throws Problem that lists the engines there are */
-const keptEngine = (name: string, { engine }: Facts): string => {
-  if (engineNamed(name)) return name.toLowerCase()
-  if (!engine) throw unknownEngine(name)
-  return engine.state.name
-}
-
-/** The engine behind a name, where this command has read what the name stands for. */
-const engineBehind = (name: string, { engine }: Facts): Engine | undefined => engineNamed(name) ?? engineNamed(engine?.state.handler ?? '')
-
-/**
- * The options of a training: those that are said, whole (but for what the model is, unless it is made anew), or else what the
- * engine takes of those that the model had. What a name
- * of the users' own stands for is not always read here; the training itself refuses what its engine does not take.
- */
-const optionsFor = (name: string, said: JsonObject | undefined, before: JsonObject, facts: Facts, anew = false): JsonObject => {
-  const engine = engineBehind(name, facts)
-  if (!said) return engine ? optionsTakenOver(engine, before) : before
-  const options = { ...(engine && !anew && lastingOptions(engine, before)), ...replacedParams(before, said) }
-  if (engine) checkOptions(engine, options)
-  return options
-}
-
 /** A request with its names as they are kept. */
 const asKept = <R extends { engine?: string; database?: string }>(request: R, facts: Facts): R => ({
   ...request,
@@ -156,11 +136,12 @@ const create = ({ model: name, request: asked, recording, unlessExists, orReplac
   if (model) throw conflict('model', name)
   if (view) throw new Problem('already_exists', 'Name conflict', `${name} is the name of a view in this project`)
   refuseTableName(name)
-  checkSource(request)
+  const engine = engineBehind(request.engine, facts)
+  checkSource(engine, request)
   if (!project) return []
   return [
     { type: 'ModelCreated', data: { project: project.stream, name } },
-    { type: 'ModelTrainingRequested', data: { ...request, using: optionsFor(request.engine, request.using, {}, facts), version: 1 } },
+    { type: 'ModelTrainingRequested', data: { ...request, using: optionsFor(engine, request.using, {}), version: 1 } },
     { type: 'ModelVersionActivated', data: { version: 1 } },
     ...recorded(recording),
   ]
@@ -172,6 +153,22 @@ const isFinetuned = ({ using }: ModelVersion): boolean => using[baseVersionKey] 
 const keeping = ({ keep_training_data: keep }: ModelVersion): { keep_training_data?: boolean } =>
   keep === undefined ? {} : { keep_training_data: keep }
 
+/** What a new version learns from: what is said, or what an earlier one had. An import has no query. */
+const sourceOf = (
+  model: Model,
+  engine: Engine,
+  said: Partial<Pick<Request, 'database' | 'query'>>,
+): Pick<Request, 'database' | 'query'> => {
+  // The query of a fine-tuned version gives its new rows only.
+  const whole = importsFile(engine.name) ? { database: 'files', query: '' } : model.versions.findLast((version) => !isFinetuned(version))
+  const { database = whole?.database, query = whole?.query } = said
+  if (database !== undefined && query !== undefined) return { database, query }
+  throw wrong(
+    `All versions of ${model.name} go on from rows of versions that are gone`,
+    'Say what to learn from: RETRAIN model FROM database (SELECT …).',
+  )
+}
+
 const retrain = (
   model: Model,
   changes: Partial<Request> & Pick<Request, 'seed' | 'activate'>,
@@ -180,29 +177,15 @@ const retrain = (
 ): ModelEvent[] => {
   const last = model.versions.at(-1)
   if (!last) throw notFound('model', model.name)
-  // The query of a fine-tuned version gives its new rows only.
-  const whole = model.versions.findLast((version) => !isFinetuned(version))
-  if (!whole && changes.query === undefined)
-    throw wrong(
-      `All versions of ${model.name} go on from rows of versions that are gone`,
-      'Say what to learn from: RETRAIN model FROM database (SELECT …).',
-    )
-  const { database, query } = whole ?? last
-  const { engine, target, tag } = last
+  const { target, tag } = last
+  const name = changes.engine ?? last.engine
+  const engine = engineBehind(name, facts)
+  const source = sourceOf(model, engine, changes)
   checkRoom(model)
-  const request = { engine, target, database, query, tag, ...(anew ? {} : keeping(last)), ...changes }
-  checkSource(request)
-  const using = optionsFor(request.engine, changes.using, optionsOf(last.using), facts, anew)
+  const request = { target, tag, ...(anew ? {} : keeping(last)), ...changes, ...source, engine: name }
+  checkSource(engine, request)
+  const using = optionsFor(engine, changes.using, optionsOf(last.using), anew)
   return [{ type: 'ModelTrainingRequested', data: { ...request, using, version: model.latest + 1 } }]
-}
-
-/** An imported model has a file and no query, every other one a query. */
-const checkSource = ({ engine, query, keep_training_data: keep }: Pick<Request, 'engine' | 'query' | 'keep_training_data'>): void => {
-  if (importsFile(engine) && query !== '') refuseToTrain()
-  if (importsFile(engine) && keep === false)
-    throw wrong('keep_training_data speaks of rows, and an import has none', 'Leave it out; DROP the file, or erase it, when it shall go.')
-  if (!importsFile(engine) && query === '')
-    throw wrong(`engine ${engine} does not import files`, 'Say what to learn from: RETRAIN model FROM database (SELECT …).')
 }
 
 const finetune = (model: Model, version: number | null, request: Refinement, facts: Facts): ModelEvent[] => {
@@ -217,11 +200,11 @@ const finetune = (model: Model, version: number | null, request: Refinement, fac
         hint: 'Wait until it is complete, or name another version: FINETUNE model.1 FROM ….',
       },
     )
-  if (importsFile(base.engine))
+  if (base.result && wasImported(base.result))
     throw wrong(`${model.name} was imported: there are no rows that it could go on from`, 'Train it elsewhere, and import the new file.')
   checkRoom(model)
   const { engine, target, tag } = base
-  const using = { ...optionsFor(engine, request.using, optionsOf(base.using), facts), [baseVersionKey]: base.version }
+  const using = { ...optionsFor(engineBehind(engine, facts), request.using, optionsOf(base.using)), [baseVersionKey]: base.version }
   return [{ type: 'ModelTrainingRequested', data: { engine, target, tag, ...keeping(base), ...request, using, version: model.latest + 1 } }]
 }
 

@@ -7,11 +7,11 @@ const quoted = (columns: readonly { name: string }[]): string => columns.map(({ 
 export const columnNamed = <Column extends { name: string }>(columns: readonly Column[], name: string): Column | undefined =>
   columns.find((column) => column.name === name) ?? columns.find((column) => column.name.toLowerCase() === name.toLowerCase())
 
-/** The column to predict. @throws Problem that lists the ones there are */
-export const targetNamed = <Column extends { name: string }>(columns: readonly Column[], name: string): Column => {
+/** The column that something is done with, `to predict`. @throws Problem that lists the ones there are */
+export const neededColumn = <Column extends { name: string }>(columns: readonly Column[], name: string, what: string): Column => {
   const found = columnNamed(columns, name)
   if (found) return found
-  throw wrong(`The training data has no column "${name}" to predict; its columns are ${quoted(columns)}`)
+  throw wrong(`The training data has no column "${name}" ${what}; its columns are ${quoted(columns)}`)
 }
 
 /** The columns that an option names, without the target. @throws Problem for a name that is the target's, or nobody's */

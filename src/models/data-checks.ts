@@ -8,7 +8,7 @@ import type { Found, Log, Resources } from '../log/log.js'
 import { databaseOf } from './data-source.js'
 import { baseVersionKey, type Base } from './fine-tuning.js'
 import { keptRows } from './kept-rows.js'
-import { importsFile } from './onnx/about.js'
+import { wasImported } from './onnx/about.js'
 import { readOnnxOptions } from './onnx/options.js'
 import { writeRows, type RowsQuery, type Select } from './rows-file.js'
 import type { Trainer } from './trainer.js'
@@ -77,7 +77,7 @@ export class DataChecks {
     signal.throwIfAborted()
     const { read_at } = asked.result
     try {
-      if (importsFile(asked.version.engine)) return await this.#imported(asked)
+      if (wasImported(asked.result)) return await this.#imported(asked)
       const { rows, sha256: matrix } = await this.#matrix(asked, signal)
       const isSame = matrix === asked.result.matrix
       const detail = isSame

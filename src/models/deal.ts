@@ -1,19 +1,22 @@
 import { wrong } from '../errors.js'
 import { columnNamed, optionColumns } from './columns.js'
 import { dayMs } from './dates.js'
-import { allRows, type Folds } from './folds.js'
+import { allRows, unpredicted, type Folds } from './folds.js'
 import type { Matrix, MatrixColumn, NumberColumn } from './matrix.js'
 import { Random, shuffle } from './random.js'
 import type { Task } from './task.js'
 
-/** How a user wants the rows dealt into folds: whole groups, or blocks of time. */
+/** How a user wants the rows dealt into folds: whole groups, or by time; one of the two. */
 export type DealOptions = { group_by?: readonly string[] | undefined; time_column?: string | undefined }
+
+/** A part of the rows by time; the fold that predicts it, or `unpredicted`. */
+type TimeBlock = { fold: number; from: string | number | null; to: string | number | null; rows: number }
 
 /** How the rows were dealt. Times are ISO 8601, or the numbers of a numeric column. */
 export type Dealt =
   | { by: 'chance' }
   | { by: 'group_by'; columns: readonly string[]; groups: number }
-  | { by: 'time_column'; column: string; blocks: readonly { from: string | number | null; to: string | number | null; rows: number }[] }
+  | { by: 'time_column'; column: string; blocks: readonly TimeBlock[] }
 
 /** Deals the rows of a task, and tells of it. */
 export type Dealer = { deal: (task: Task, folds: number) => Folds; told: (task: Task, folds: Folds) => Dealt }
@@ -49,13 +52,13 @@ const byGroups = (names: readonly string[], seed: number): Dealer => ({
     shuffle(order, new Random(seed, 1))
     order.sort((one, other) => sizes[other]! - sizes[one]!)
     const filled = new Int32Array(folds)
-    const foldOf = new Uint8Array(count)
+    const foldOf = new Int8Array(count)
     for (const group of order) {
       const fold = filled.indexOf(Math.min(...filled))
       foldOf[group] = fold
       filled[fold] = filled[fold]! + sizes[group]!
     }
-    return { count: folds, of: Uint8Array.from(groups, (group) => foldOf[group]!) }
+    return { count: folds, of: Int8Array.from(groups, (group) => foldOf[group]!) }
   },
   told({ matrix }) {
     const columns = columnsIn(matrix, names)
@@ -85,32 +88,44 @@ const inOrder = ({ numbers }: NumberColumn): Int32Array => {
   return allRows(times.length).sort((one, other) => (times[one]! < times[other]! ? -1 : times[one]! > times[other]! ? 1 : one - other))
 }
 
-/** Blocks of time, equally large but for moments that several rows share: those stay together. */
+/** The places of an order at which another moment begins than the one before. */
+const beginnings = ({ numbers }: NumberColumn, order: Int32Array): number[] =>
+  Array.from(order.keys()).filter((place) => place > 0 && !Object.is(numbers[order[place - 1]!], numbers[order[place]!]))
+
+/**
+ * A rolling origin: the older half of the rows is learned from, and the newer half cut into blocks, each predicted from all that
+ * is before it. The blocks are equally large but for moments that several rows share: those stay together.
+ */
 const byTime = (name: string): Dealer => ({
   deal(task, folds) {
     const column = timesIn(task, name)
     const order = inOrder(column)
-    const of = new Uint8Array(order.length)
-    let [fold, begun] = [0, 0]
-    order.forEach((row, place) => {
-      const before = place === 0 ? row : order[place - 1]!
-      const isNew = !Object.is(column.numbers[before], column.numbers[row])
-      if (isNew && fold < folds - 1 && place - begun >= (order.length - begun) / (folds - fold)) {
+    const begins = beginnings(column, order)
+    const half = order.length / 2
+    const newer = begins.reduce((one, other) => (Math.abs(other - half) < Math.abs(one - half) ? other : one), 0)
+    if (newer === 0) throw wrong(`time_column "${column.name}" has one moment`, 'Leave time_column out.')
+    const of = new Int8Array(order.length).fill(unpredicted)
+    const mayBegin = new Set(begins)
+    let [fold, begun] = [0, newer]
+    for (let place = newer; place < order.length; place++) {
+      if (fold < folds - 1 && mayBegin.has(place) && place - begun >= (order.length - begun) / (folds - fold)) {
         fold++
         begun = place
       }
-      of[row] = fold
-    })
-    if (fold === 0) throw wrong(`time_column "${column.name}" has one moment, or nearly all rows have the same`, 'Leave time_column out.')
-    return { count: fold + 1, of }
+      of[order[place]!] = fold
+    }
+    return { count: fold + 1, of, rolling: true }
   },
-  told(task, { count, of }) {
+  told(task, folds) {
     const column = timesIn(task, name)
     const order = inOrder(column)
-    const blocks = Array.from({ length: count }, (_, fold) => {
-      const rows = order.filter((row) => of[row] === fold)
+    const moments = (rows: readonly number[]) => {
       const at = (row = -1) => moment(column, column.numbers[row] ?? NaN)
       return { from: at(rows[0]), to: at(rows.at(-1)), rows: rows.length }
+    }
+    const blocks = Array.from({ length: folds.count + 1 }, (_, block) => {
+      const fold = block + unpredicted
+      return { fold, ...moments(Array.from(order).filter((row) => folds.of[row] === fold)) }
     })
     return { by: 'time_column', column: column.name, blocks }
   },
@@ -118,13 +133,11 @@ const byTime = (name: string): Dealer => ({
 
 /**
  * How the rows of a training are dealt into folds by its options; undefined leaves it to chance. Problems (`wrong_arguments`):
- * both options, columns that are not there, a single group or moment.
+ * columns that are not there, a single group or moment.
  *
  * @example dealerOf({ group_by: ['customer'] }, seed)?.deal(task, 5).count // 5
  */
 export const dealerOf = ({ group_by, time_column }: DealOptions, seed: number): Dealer | undefined => {
-  if (group_by && time_column !== undefined)
-    throw wrong('group_by and time_column both say how rows are dealt into folds', 'Take one of them.')
   if (group_by) return byGroups(group_by, seed)
   return time_column === undefined ? undefined : byTime(time_column)
 }

@@ -13,7 +13,7 @@ const weightsByName = ({ target, classes }: Target, given: Readonly<Record<strin
       `class_weights names "${unknown}", which is no class of "${target.name}"`,
       `Its classes: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ' …' : ''}.`,
     )
-  return Float64Array.from(names, (name) => given[name] ?? 1)
+  return Float64Array.from(names, (name) => (Object.hasOwn(given, name) ? given[name]! : 1))
 }
 
 /**

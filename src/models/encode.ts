@@ -1,7 +1,6 @@
-import { wrong } from '../errors.js'
 import type { ModelInput } from './artefact.js'
 import { categoryNumber, partOf, placesOf, type Feature } from './features.js'
-import { nearest } from './nearest.js'
+import { cellOf, sentTwice, unknownColumn, unusable } from './row-problems.js'
 import { readCell, readText } from './values.js'
 
 /**
@@ -13,7 +12,8 @@ export type ColumnVector = { values: ArrayLike<unknown>; valid?: ArrayLike<numbe
 /** How the numbers of one input's features are written. */
 type Writer = { at: number; write: (value: unknown, into: Float64Array, at: number) => boolean }
 
-type Encoded = { input: ModelInput; writer: Writer }
+/** An input that the model uses, and its place among all. */
+type Encoded = { input: ModelInput; place: number; writer: Writer }
 
 const textWriter = (feature: Extract<Feature, { kind: 'category' }>, at: number): Writer => {
   const places = placesOf(feature.categories)
@@ -59,12 +59,12 @@ export class Encoder {
     private readonly target: string,
   ) {
     this.width = features.length
-    this.encoded = inputs.flatMap((input, index) => {
-      const at = features.findIndex((feature) => feature.input === index)
-      const own = features.filter((feature) => feature.input === index)
+    this.encoded = inputs.flatMap((input, place) => {
+      const at = features.findIndex((feature) => feature.input === place)
+      const own = features.filter((feature) => feature.input === place)
       const [first] = own
       if (!first) return []
-      return [{ input, writer: first.kind === 'category' ? textWriter(first, at) : numberWriter(input, own, at) }]
+      return [{ input, place, writer: first.kind === 'category' ? textWriter(first, at) : numberWriter(input, own, at) }]
     })
     for (const input of inputs) this.byName.set(input.name, undefined)
     for (const encoded of this.encoded) this.byName.set(encoded.input.name, encoded)
@@ -77,10 +77,10 @@ export class Encoder {
     const folded = this.folded.get(sent.toLowerCase())
     if (folded !== undefined) return folded
     if (sent.toLowerCase() === this.target.toLowerCase()) return this.target
-    const known = this.inputs.map(({ name }) => name)
-    throw wrong(
-      `Row ${rowIndex}: the model has no column "${sent}"`,
-      `Did you mean "${nearest(sent, known)}"? It has ${known.map((name) => `"${name}"`).join(', ')}`,
+    throw unknownColumn(
+      rowIndex,
+      sent,
+      this.inputs.map(({ name }) => name),
     )
   }
 
@@ -93,11 +93,11 @@ export class Encoder {
     const seen = new Set<string>()
     for (const sent of Object.keys(row)) {
       const name = this.nameOf(sent, rowIndex)
-      if (seen.has(name)) throw wrong(`Row ${rowIndex}: the column "${name}" is there twice, names are compared without case`)
+      if (seen.has(name)) throw sentTwice(rowIndex, name)
       seen.add(name)
       const encoded = this.byName.get(name)
       if (encoded && !encoded.writer.write(row[sent], into, offset + encoded.writer.at))
-        throw wrong(`Row ${rowIndex}, column "${name}": ${shown(row[sent])} is not usable as ${encoded.input.type}`)
+        throw unusable(cellOf(rowIndex, name), row[sent], encoded.input.type)
     }
   }
 
@@ -108,22 +108,14 @@ export class Encoder {
   encodeColumns(columns: readonly (ColumnVector | undefined)[], rows: number, into: Float64Array): void {
     const { width } = this
     into.fill(NaN, 0, rows * width)
-    for (const { input, writer } of this.encoded) {
-      const vector = columns[this.inputs.indexOf(input)]
+    for (const { input, place, writer } of this.encoded) {
+      const vector = columns[place]
       if (!vector) continue
       const { values, valid } = vector
       for (let row = 0; row < rows; row++) {
         if (valid && !valid[row]) continue
-        if (!writer.write(values[row], into, row * width + writer.at))
-          throw wrong(`Row ${row}, column "${input.name}": ${shown(values[row])} is not usable as ${input.type}`)
+        if (!writer.write(values[row], into, row * width + writer.at)) throw unusable(cellOf(row, input.name), values[row], input.type)
       }
     }
   }
-}
-
-const longestShown = 60
-
-const shown = (value: unknown): string => {
-  const text = typeof value === 'bigint' ? String(value) : JSON.stringify(value)
-  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
 }

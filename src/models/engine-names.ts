@@ -36,3 +36,6 @@ export const engineNames: readonly EngineName[] = [
     about: 'Stands for auto: the name that existing statements use. Its models are those of auto.',
   },
 ]
+
+/** Whether a name (compared without case) is one that an engine has by itself. */
+export const isEngineName = (name: string): boolean => engineNames.some((known) => known.name === name.toLowerCase())

@@ -57,9 +57,6 @@ export const engines: ReadonlyMap<string, Engine> = new Map([
 /** The engine that has a name (compared without case) by itself. */
 export const engineNamed = (name: string): Engine | undefined => engines.get(name.toLowerCase())
 
-/** Whether a name (compared without case) is one that an engine has by itself. */
-export const isOwnEngine = (name: string): boolean => engineNamed(name) !== undefined
-
 /** The refusal of a name that no engine has. */
 export const unknownEngine = (name: string): Problem =>
   new Problem('not_found', 'ML engine not found', `There is no engine "${name}"; the engines are ${[...engines.keys()].join(', ')}`, {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../events/common.js'
 import { wrong } from '../errors.js'
+import { columnNamed } from './columns.js'
 import type { Matrix } from './matrix.js'
 import type { ColumnDescriptor, ColumnType } from './values.js'
 
@@ -14,9 +15,6 @@ export const baseVersionKey = 'base_version'
 
 /** The options that somebody gave, without what we note among them. */
 export const optionsOf = ({ [baseVersionKey]: _, ...options }: JsonObject): JsonObject => options
-
-const named = <C extends ColumnDescriptor>(columns: readonly C[], name: string): C | undefined =>
-  columns.find((column) => column.name === name) ?? columns.find((column) => column.name.toLowerCase() === name.toLowerCase())
 
 const isWhole = (type: ColumnType) => type === 'number' || type === 'integer'
 
@@ -36,9 +34,9 @@ const typeOf = ({ name, type }: ColumnDescriptor, other: ColumnType): ColumnType
  * @example joinedColumns(matrix, [{ name: 'Size', type: 'integer' }], 2) // [{ name: 'size', type: 'number', index: 0 }]
  */
 export const joinedColumns = (kept: Matrix, found: readonly (ColumnDescriptor & { index: number })[], version: number) => {
-  const sources = kept.columns.map((column) => ({ column, source: named(found, column.name) }))
+  const sources = kept.columns.map((column) => ({ column, source: columnNamed(found, column.name) }))
   const missing = sources.filter(({ source }) => !source).map(({ column }) => column.name)
-  const added = found.filter(({ name }) => !named(kept.columns, name)).map(({ name }) => name)
+  const added = found.filter(({ name }) => !columnNamed(kept.columns, name)).map(({ name }) => name)
   if (missing.length + added.length > 0) {
     const differences = [
       ...(missing.length > 0 ? [`${missing.join(', ')} missing`] : []),

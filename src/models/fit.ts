@@ -6,7 +6,7 @@ import { lossOf, type Loss } from './boosting/loss.js'
 import type { Tree } from './boosting/tree.js'
 import { chooseWeight, mixed } from './blend.js'
 import { defineFeatures, featureValues, type Feature } from './features.js'
-import { allRows, classSizes, dealFolds, type Folds } from './folds.js'
+import { allRows, classSizes, dealFolds, predictedRows, type Folds } from './folds.js'
 import { probabilitiesOf } from './links.js'
 import { coefficientsOf, makeDesign, type LinearTerm } from './linear/design.js'
 import { crossFitLogistic } from './linear/logistic.js'
@@ -15,7 +15,7 @@ import { selectRows } from './matrix.js'
 import { makePlan, refitFactor, type Boosting, type Plan, type Preset } from './plan.js'
 import { Random } from './random.js'
 import type { Task } from './task.js'
-import { TimeLimit } from './time-limit.js'
+import { foldsShare, TimeLimit } from './time-limit.js'
 
 /** What a training says while it runs: `done` of `total` steps of a phase. A phase may end before its total. */
 export type Progress = { phase: 'prepare' | 'series' | 'folds' | 'linear' | 'interval' | 'refit'; done: number; total: number }
@@ -52,7 +52,6 @@ export type Prepared = {
   limit: TimeLimit
 }
 
-/** Out-of-fold predictions of the blend: values for regression, otherwise the probabilities of all classes row by row. */
 export type Fitted = {
   /** Undefined where no trees take part. */
   boosting: Boosting | undefined
@@ -61,6 +60,10 @@ export type Fitted = {
   forest: Forest | undefined
   linear: { terms: readonly LinearTerm[]; weights: Float64Array } | undefined
   weight: number
+  /**
+   * What the blend predicts out of fold: values for regression, otherwise the probabilities of all classes row by row. They mean
+   * nothing for rows that no fold predicts (see `predictedRows`).
+   */
   predictions: Float64Array
 }
 
@@ -124,11 +127,12 @@ const boostingData = ({ table, task, loss, seed }: Prepared): BoostingData => ({
  */
 const boostFolds = (prepared: Prepared, onProgress: OnProgress): { boosting: Boosting; fit: CrossFit } => {
   const { crew, limit, plan, folds } = prepared
+  const share = foldsShare({ folds: folds.count, members: plan.members, threads: crew.threads })
   let found: { boosting: Boosting; fit: CrossFit } | undefined
   let before = 0
   for (const boosting of plan.boosting) {
     const [earlier, total] = [before, boosting.mostRounds]
-    const goesOn = (done: number) => limit.goesOn('folds', earlier + done)
+    const goesOn = (done: number) => limit.goesOn('folds', earlier + done, share)
     const progress = (done: number) => onProgress({ phase: 'folds', done, total })
     const fit = crossFit(boostingData(prepared), folds, boosting, { most: total, patience: boosting.patience, goesOn, crew }, progress)
     const isStopped = limit.stopped.folds !== undefined
@@ -163,9 +167,9 @@ const predictionsOf = (scores: Float64Array, { labels, classes }: Task): Float64
   return predictions
 }
 
-const blendLoss = (predictions: Float64Array, { labels, classes }: Task): number => {
+const blendLoss = (predictions: Float64Array, { labels, classes }: Task, rows: Int32Array): number => {
   let loss = 0
-  for (let row = 0; row < labels.length; row++) {
+  for (const row of rows) {
     const label = labels[row]!
     if (classes.length === 0) loss += (predictions[row]! - label) * (predictions[row]! - label)
     else loss -= Math.log(Math.max(predictions[row * classes.length + label]!, 1e-15))
@@ -190,11 +194,13 @@ export const fitModel = (prepared: Prepared, onProgress: OnProgress): Fitted => 
   const ofTrees = predictionsOf(fit.scores, task)
   const ofLinear = linear && predictionsOf(linear.scores, task)
   const blended = (weight: number) => (ofLinear ? ofTrees.map((value, at) => mixed(value, ofLinear[at]!, weight)) : ofTrees)
-  const weight = ofLinear ? chooseWeight((each) => blendLoss(blended(each), task)) : 0
+  const predicted = predictedRows(prepared.folds)
+  const weight = ofLinear ? chooseWeight((each) => blendLoss(blended(each), task, predicted)) : 0
   const rounds = Math.max(1, Math.round(fit.best * refitFactor))
   const { members } = prepared.plan
   const total = rounds * members
-  const { start, trees } = refit(boostingData(prepared), boosting, rounds, (done) => onProgress({ phase: 'refit', done, total }), members)
+  const onRound = (done: number) => onProgress({ phase: 'refit', done, total })
+  const { start, trees } = refit(boostingData(prepared), boosting, { rounds, members, onRound })
   return {
     boosting,
     rounds,

@@ -1,8 +1,14 @@
 import type { Random } from './random.js'
 import { shuffle } from './random.js'
 
-/** The fold (0…count-1) of every row. */
-export type Folds = { count: number; of: Uint8Array }
+/**
+ * The fold (0…count-1) of every row: that fold's model predicts it, and learns from the rows of all others. Where folds are
+ * `rolling` it learns from earlier ones alone, and the first rows, which no earlier ones predict, have the fold -1.
+ */
+export type Folds = { count: number; of: Int8Array; rolling?: true }
+
+/** The fold of rows that are learned from and never predicted. */
+export const unpredicted = -1
 
 /**
  * Deals the rows into folds by the seed. With classes, each class is dealt in turn, so that every fold has its share
@@ -12,16 +18,24 @@ export const dealFolds = (labels: Float64Array, classes: number, count: number, 
   const order = Int32Array.from({ length: labels.length }, (_, row) => row)
   shuffle(order, random)
   if (classes > 0) order.sort((one, other) => labels[one]! - labels[other]!)
-  const of = new Uint8Array(labels.length)
+  const of = new Int8Array(labels.length)
   order.forEach((row, place) => (of[row] = place % count))
   return { count, of }
 }
 
-/** The rows that a fold's model learns from, ascending. */
-export const rowsOutside = ({ of }: Folds, fold: number): Int32Array => allRows(of.length).filter((row) => of[row] !== fold)
+/** Whether a fold's model learns from the rows of another one. */
+export const learnsFrom = ({ rolling }: Folds, fold: number, other: number): boolean =>
+  rolling ? other < fold : other !== fold && other !== unpredicted
 
-/** The rows that a fold's model does not learn from, ascending. */
+/** The rows that a fold's model learns from, ascending. */
+export const rowsOutside = (folds: Folds, fold: number): Int32Array =>
+  allRows(folds.of.length).filter((row) => learnsFrom(folds, fold, folds.of[row]!))
+
+/** The rows that a fold's model predicts, ascending. */
 export const rowsInside = ({ of }: Folds, fold: number): Int32Array => allRows(of.length).filter((row) => of[row] === fold)
+
+/** The rows that are predicted out of fold, ascending: all of them, unless folds are rolling. */
+export const predictedRows = ({ of }: Folds): Int32Array => allRows(of.length).filter((row) => of[row] !== unpredicted)
 
 /** 0…rows-1. */
 export const allRows = (rows: number): Int32Array => Int32Array.from({ length: rows }, (_, row) => row)

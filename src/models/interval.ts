@@ -4,11 +4,9 @@ import { squaredLoss } from './boosting/loss.js'
 import type { Tree } from './boosting/tree.js'
 import type { BinnedTable } from './boosting/bins.js'
 import { wrong } from '../errors.js'
-import type { Folds } from './folds.js'
+import { predictedRows, type Folds } from './folds.js'
 import { refitFactor, type Boosting } from './plan.js'
-
-/** Quantiles are kept for the levels .001, .002 … .999. */
-const levels = 999
+import { quantileAt, quantilesOf } from './quantiles.js'
 
 /**
  * How wide intervals are: half of one is quantile(level) × spread^(exponent / 4), where the spread is what the scale trees
@@ -36,23 +34,10 @@ export const quarterPower = (spread: number, quarters: number): number => {
   return quarters === 1 ? quarter : half * quarter
 }
 
-/** The stored quantile of a level; between two levels the higher one, so that an interval never promises too much. */
-export const quantileAt = (quantiles: Float64Array, level: number): number =>
-  quantiles[Math.min(Math.ceil(level * 1000 - 1e-9), levels) - 1]!
-
 /** A level a user may ask for, or a `wrong_arguments` problem. */
 export const checkLevel = (level: unknown): number => {
   if (typeof level === 'number' && level >= 0.001 && level <= 0.999) return level
   throw wrong(`"confidence" is ${JSON.stringify(level)}, expected a number between 0.001 and 0.999`)
-}
-
-/** With the usual correction for a finite number of residuals: the ⌈(n + 1) × level⌉-th smallest. */
-const quantilesOf = (normalised: Float64Array): Float64Array => {
-  const sorted = Float64Array.from(normalised).sort()
-  return Float64Array.from({ length: levels }, (_, index) => {
-    const rank = Math.ceil(((sorted.length + 1) * (index + 1)) / 1000 - 1e-9)
-    return sorted[Math.min(rank, sorted.length) - 1]!
-  })
 }
 
 /** The mean interval score (Gneiting and Raftery 2007): the width, plus a fine for each miss by how far it misses. */
@@ -67,7 +52,10 @@ type Candidate = { exponent: number; quantiles: Float64Array; score: number }
 
 const candidate = (residuals: Float64Array, spreads: Float64Array, exponent: number, level: number): Candidate => {
   const powers = spreads.map((spread) => quarterPower(spread, exponent))
-  const quantiles = quantilesOf(residuals.map((residual, row) => residual / powers[row]!))
+  const quantiles = quantilesOf(
+    residuals.map((residual, row) => residual / powers[row]!),
+    residuals.length + 1,
+  )
   const factor = quantileAt(quantiles, level)
   return {
     exponent,
@@ -84,9 +72,9 @@ const candidate = (residuals: Float64Array, spreads: Float64Array, exponent: num
 export const intervalRounds = ({ mostRounds }: Boosting): number => mostRounds + Math.round(mostRounds * refitFactor)
 
 /**
- * Learns how wide intervals must be from out-of-fold absolute residuals (one a row). The spread model is fitted to them in
- * the same folds, so that each row's spread comes from a model that has not seen its residual: fitted in-sample it
- * would look sharper than it is and the intervals would cover too little.
+ * Learns how wide intervals must be from out-of-fold absolute residuals (one a row; those of rows that no fold predicts are not
+ * looked at). The spread model is fitted to them in the same folds, each by all others, so that each row's spread comes from a
+ * model that has not seen its residual: fitted in-sample it would look sharper than it is and the intervals would cover too little.
  */
 export const fitInterval = (
   table: BinnedTable,
@@ -103,13 +91,17 @@ export const fitInterval = (
 ): Interval => {
   const data: BoostingData = { table, labels: residuals, loss: squaredLoss, seed: (seed ^ 0x5ca1e) >>> 0 }
   const limits = { most: rules.mostRounds, patience: rules.patience, ...(goesOn && { goesOn }), ...(crew && { crew }) }
-  const spread = crossFit(data, folds, rules, limits, onRound)
-  const floor = residuals.reduce((sum, residual) => sum + residual, 0) / residuals.length / 10
-  const spreads = spread.scores.map((score) => Math.max(score, floor))
-  const exponents = spread.best === 0 || floor === 0 ? [0] : [0, 1, 2, 3, 4]
-  const candidates = exponents.map((exponent) => candidate(residuals, spreads, exponent, level))
+  const learned = predictedRows(folds)
+  const known = Float64Array.from(learned, (row) => residuals[row]!)
+  // A single fold has no other one that could tell its spread.
+  const spread = folds.count < 2 ? undefined : crossFit(data, { count: folds.count, of: folds.of }, rules, limits, onRound)
+  const floor = known.reduce((sum, residual) => sum + residual, 0) / known.length / 10
+  const spreads = Float64Array.from(learned, (row) => Math.max(spread?.scores[row] ?? 0, floor))
+  const exponents = !spread || spread.best === 0 || floor === 0 ? [0] : [0, 1, 2, 3, 4]
+  const candidates = exponents.map((exponent) => candidate(known, spreads, exponent, level))
   const best = candidates.reduce((one, other) => (other.score < one.score ? other : one))
-  const rounds = Math.max(1, Math.round(spread.best * refitFactor))
-  const scale = best.exponent === 0 ? undefined : refit(data, rules, rounds, (done) => onRound(rules.mostRounds + done))
+  const rounds = Math.max(1, Math.round((spread?.best ?? 0) * refitFactor))
+  const again = { rounds, learned, onRound: (done: number) => onRound(rules.mostRounds + done) }
+  const scale = best.exponent === 0 ? undefined : refit(data, rules, again)
   return { exponent: best.exponent, floor, quantiles: best.quantiles, scale }
 }

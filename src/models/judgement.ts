@@ -95,11 +95,11 @@ export const judge = (task: Target, predicted: Predicted): Judgement => {
   return { metrics, confusion: confusion.slice(0, limits.confusionMaxPairs), by_class: ofClasses, calibration }
 }
 
-/** The metrics of some of the rows. */
-export const metricsOfRows = (task: Target, { predictions, weights }: Predicted, rows: Int32Array): Metrics => {
+/** Judges the predictions of some of the rows. */
+export const judgeRows = (task: Target, { predictions, weights }: Predicted, rows: Int32Array): Judgement => {
   const width = Math.max(1, task.classes.length)
   const some = new Float64Array(rows.length * width)
   rows.forEach((row, place) => some.set(predictions.subarray(row * width, (row + 1) * width), place * width))
   const labels = Float64Array.from(rows, (row) => task.labels[row]!)
-  return judge({ ...task, labels }, { predictions: some, weights }).metrics
+  return judge({ ...task, labels }, { predictions: some, weights })
 }

@@ -3,11 +3,13 @@ import type { Json, JsonObject } from '../../events/common.js'
 import { wrong } from '../errors.js'
 import { limits } from '../limits.js'
 import { nearest } from './nearest.js'
+import { shown } from './row-problems.js'
 
 /** What USING may say to an engine: by each option's name its values, whose description says what is expected. */
 export type OptionsSchema = z.ZodObject<Record<string, z.ZodType>>
 
-const option = <Schema extends z.ZodType>(schema: Schema, expected: string) => schema.optional().describe(expected)
+/** An option that may be left out; `expected` says in refusals what it takes. */
+export const option = <Schema extends z.ZodType>(schema: Schema, expected: string) => schema.optional().describe(expected)
 
 /** What a user says: values by the options' names. */
 export type Said = Readonly<Record<string, Json | undefined>>
@@ -22,8 +24,7 @@ const columns = z.union([
 
 const mostSeconds = limits.trainingTimeoutMs / 1000
 
-/** The options of engines that learn from tables. */
-export const tableOptions = z.strictObject({
+const ofTables = z.strictObject({
   confidence: option(z.number().min(0.001).max(0.999), 'a number between 0.001 and 0.999'),
   preset: option(z.enum(['fast', 'balanced', 'best']), "'fast', 'balanced' or 'best'"),
   time_limit: option(z.number().min(1).max(mostSeconds), `seconds, from 1 to ${mostSeconds}`),
@@ -41,15 +42,14 @@ export const tableOptions = z.strictObject({
     `a whole number from ${limits.trainingMinRows} to ${limits.trainingMaxRows}`,
   ),
 })
-export type TableOptions = z.output<typeof tableOptions>
+
+/** The options of engines that learn from tables. */
+export const tableOptions = ofTables.refine(({ group_by, time_column }) => group_by === undefined || time_column === undefined, {
+  message: 'group_by and time_column both say how rows are dealt into folds: take one of them',
+})
 
 /** The options of the engine that looks at no column. */
-export const constantOptions = tableOptions.pick({ confidence: true, task: true, max_rows: true }).strict()
-
-const shown = (value: Json): string => {
-  const text = JSON.stringify(value)
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text
-}
+export const constantOptions = ofTables.pick({ confidence: true, task: true, max_rows: true }).strict()
 
 const namesOf = (schema: OptionsSchema): string[] => Object.keys(schema.shape)
 
@@ -71,7 +71,9 @@ export const readOptions = <Schema extends OptionsSchema>(engine: string, schema
     )
   const read = schema.safeParse(given)
   if (read.success) return read.data
-  const name = String(read.error.issues[0]?.path[0])
+  const [issue] = read.error.issues
+  if (issue?.code === 'custom') throw wrong(issue.message)
+  const name = String(issue?.path[0])
   const found = Object.hasOwn(given, name) ? shown(given[name] ?? null) : 'missing'
   throw wrong(`"${name}" is ${found}, expected ${schema.shape[name]?.description ?? 'another value'}`)
 }

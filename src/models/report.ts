@@ -1,12 +1,12 @@
 import type { Dealer, Dealt } from './deal.js'
 import type { FineTuned } from './fine-tuning.js'
 import type { Fitted, Prepared } from './fit.js'
-import { rowsInside } from './folds.js'
+import { predictedRows, rowsInside, unpredicted } from './folds.js'
 import type { SeriesReport } from './forecast/series-report.js'
 import { importancesOf, type Importances } from './importances.js'
 import { intervalMethod } from './interval.js'
 import type { Model } from './artefact.js'
-import { judge, metricsOfRows, type CalibrationBin, type Confused, type OfClass } from './judgement.js'
+import { judgeRows, type CalibrationBin, type Confused, type OfClass } from './judgement.js'
 import type { Metrics } from './metrics.js'
 import type { Preset } from './plan.js'
 import type { ClassLabel, Exclusion, Task } from './task.js'
@@ -34,7 +34,7 @@ export type TrainReport = {
   calibration?: readonly CalibrationBin[]
   /** What each class weighs where one is chosen, when weights were asked for. */
   class_weights?: readonly { class: ClassLabel; weight: number }[]
-  /** How rows were dealt into folds; blocks of time with their own metrics, the last of which learned from the past alone. */
+  /** How rows were dealt into folds; blocks of time with their own metrics, null for the first, which is only learned from. */
   dealt: DealtReport
   /** What each input counts for, one an input, largest first; they add up to 1 (see `importancesOf`). */
   importances: Importances
@@ -53,13 +53,13 @@ export type DealtReport =
   // Of series: each is forecast from times in its own past.
   | { by: 'rolling_origin' }
   | Exclude<Dealt, TimeBlocks>
-  | (Omit<TimeBlocks, 'blocks'> & { blocks: readonly (TimeBlocks['blocks'][number] & { metrics: Metrics })[] })
+  | (Omit<TimeBlocks, 'blocks'> & { blocks: readonly (Omit<TimeBlocks['blocks'][number], 'fold'> & { metrics: Metrics | null })[] })
 
-/** The plan as it was carried out; without trees, what is said of them is 0. */
+/** The plan as it was carried out; without trees, what is said of them is 0, and of series there is no preset. */
 export type EffectivePlan = {
   /** After how many rounds the time limit ended a phase; absent when it never did. */
   stopped?: Stopped
-  preset: Preset
+  preset: Preset | null
   folds: number
   rows: number
   learningRate: number
@@ -67,7 +67,7 @@ export type EffectivePlan = {
   minRows: number
   rounds: number
   trees: number
-  /** How often all rows were learned from in the end: what is predicted is the mean. */
+  /** How often all rows were learned from in the end: what is predicted is the mean. Metrics and intervals are those of one fit. */
   members: number
   /** The weight of the linear model in the blend with the trees. */
   linearWeight: number
@@ -92,9 +92,9 @@ export type TrainingDone = {
 const dealtReport = ({ prepared: { task, folds }, fitted: { predictions }, weights, dealer }: TrainingDone): DealtReport => {
   const dealt = dealer?.told(task, folds) ?? { by: 'chance' }
   if (dealt.by !== 'time_column') return dealt
-  const blocks = dealt.blocks.map((block, fold) => ({
+  const blocks = dealt.blocks.map(({ fold, ...block }) => ({
     ...block,
-    metrics: metricsOfRows(task, { predictions, weights }, rowsInside(folds, fold)),
+    metrics: fold === unpredicted ? null : judgeRows(task, { predictions, weights }, rowsInside(folds, fold)).metrics,
   }))
   return { ...dealt, blocks }
 }
@@ -135,7 +135,7 @@ export const reportOf = (trained: TrainingDone): TrainReport => {
       linearWeight: weight,
     },
     seed,
-    ...judge(task, { predictions, weights }),
+    ...judgeRows(task, { predictions, weights }, predictedRows(folds)),
     ...(weights && { class_weights: task.classes.map((label, index) => ({ class: label, weight: weights[index]! })) }),
     dealt: dealtReport(trained),
     importances: importancesOf(fitted, prepared),

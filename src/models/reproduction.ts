@@ -10,7 +10,7 @@ import { engineNamed } from './engine.js'
 import { optionsOf } from './fine-tuning.js'
 import type { Progress } from './fit.js'
 import { keptRows, type RowsGone } from './kept-rows.js'
-import { importsFile } from './onnx/about.js'
+import { wasImported } from './onnx/about.js'
 import { readOnnxOptions } from './onnx/options.js'
 import { runtimeHere } from './runtime.js'
 import type { TrainJob } from './train-process.js'
@@ -69,7 +69,7 @@ const optionsAgain = ({ version: { using, target, seed }, result: { report } }: 
 /** What a training is told besides its files; an imported file is imported again. */
 const jobAgain = (trained: Trained, blobs: Parts['blobs']): Pick<TrainJob, 'imported' | 'options'> => {
   const { version, result } = trained
-  if (!importsFile(version.engine)) return { options: optionsAgain(trained) }
+  if (!wasImported(result)) return { options: optionsAgain(trained) }
   return { imported: { file: blobs.path(result.matrix), options: readOnnxOptions(version.using) }, options: { target: version.target } }
 }
 

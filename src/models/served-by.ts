@@ -1,9 +1,9 @@
 import type { StreamId } from '../../events/common.js'
 import type { TrainingResult } from '../../events/model.js'
-import { parseEnvelope } from '../../events/envelope.js'
 import { currentEvent } from '../log/current-event.js'
 import type { Log } from '../log/log.js'
 import { eventsOf } from '../log/walk.js'
+import { servedAt } from './outcomes/served-events.js'
 
 /**
  * The artefact that a recorded prediction was made with, though its model may be gone.
@@ -11,9 +11,8 @@ import { eventsOf } from '../log/walk.js'
  * @example await servedBy(log, 120) // 'c0ffee…', the hash of the version's artefact
  */
 export const servedBy = async (log: Pick<Log, 'readAll' | 'readStream'>, position: number): Promise<string | undefined> => {
-  const [stored] = await log.readAll(position - 1, 1)
-  const served = stored && currentEvent(parseEnvelope(stored.text))
-  return served?.type === 'PredictionsServed' ? (await trainedAs(log, served.data.model, served.data.version))?.artefact : undefined
+  const served = await servedAt(log, position)
+  return served && (await trainedAs(log, served.model, served.version))?.artefact
 }
 
 /** What came of the training of a version, though it may be gone by now. */

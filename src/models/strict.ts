@@ -1,5 +1,4 @@
-import { wrong } from '../errors.js'
-import type { Problem } from '../errors.js'
+import { cellOf, unusable } from './row-problems.js'
 import type { ClassLabel, TargetType } from './task.js'
 import { readCell, type ColumnType } from './values.js'
 
@@ -30,14 +29,6 @@ const fits = (type: ColumnType, value: unknown): boolean => {
   }
 }
 
-const longestShown = 60
-
-const unusable = (place: string, value: unknown, type: ColumnType, hint = ''): Problem => {
-  const text = JSON.stringify(value)
-  const shown = text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
-  return wrong(`${place}: ${shown} is not usable as ${type}`, `Expected ${expectations[type]}${hint}.`)
-}
-
 /**
  * Refuses a value of a request's row that its column does not take. Numbers may come as text; nothing else is converted.
  *
@@ -46,7 +37,7 @@ const unusable = (place: string, value: unknown, type: ColumnType, hint = ''): P
  */
 export const checkValue = ({ name, type }: { name: string; type: ColumnType }, value: unknown, rowIndex: number): void => {
   if (value === null || fits(type, value)) return
-  throw unusable(`Row ${rowIndex}, column "${name}"`, value, type, ', or null where it is not known')
+  throw unusable(cellOf(rowIndex, name), value, type, `Expected ${expectations[type]}, or null where it is not known.`)
 }
 
 /**
@@ -56,7 +47,7 @@ export const checkValue = ({ name, type }: { name: string; type: ColumnType }, v
  * @example readTruth('integer', '2900', 'Outcome 0') // 2900
  */
 export const readTruth = (type: TargetType, value: unknown, place: string): ClassLabel => {
-  if (!fits(type, value)) throw unusable(place, value, type)
+  if (!fits(type, value)) throw unusable(place, value, type, `Expected ${expectations[type]}.`)
   if (type === 'text') return String(value)
   const number = readCell(type, value) ?? NaN
   return type === 'boolean' ? number === 1 : number

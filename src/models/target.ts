@@ -20,7 +20,7 @@ export type AskedTask = 'regression' | 'classification'
 
 const classesOfIntegers = 10
 /** Trees hold their values in single precision, and losses are sums of squares: far beyond this neither stays finite. */
-const largestNumber = 1e30
+export const largestNumber = 1e30
 
 const classification = (target: Target['target'], classes: readonly ClassLabel[], labels: Float64Array): Target => {
   if (classes.length < 2)

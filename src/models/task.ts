@@ -1,6 +1,6 @@
 import { wrong } from '../errors.js'
 import { limits } from '../limits.js'
-import { targetNamed } from './columns.js'
+import { neededColumn } from './columns.js'
 import { allRows } from './folds.js'
 import { chooseInputs, noInputs, type Exclusion, type InputOptions } from './inputs.js'
 import { selectRows, type Matrix, type MatrixColumn } from './matrix.js'
@@ -50,10 +50,10 @@ const fewer = (rows: number, known: number): Warning[] =>
  * @example defineTask(matrix, 'rental_price').kind // 'regression'
  */
 export const defineTask = (matrix: Matrix, targetName: string, options: TaskOptions = {}): Task => {
-  const whole = targetNamed(matrix.columns, targetName)
+  const whole = neededColumn(matrix.columns, targetName, 'to predict')
   const taking = takingPart(whole, matrix.rows, options.max_rows)
   const usable = taking.rows.length === matrix.rows ? matrix : selectRows(matrix, taking.rows)
-  const column = targetNamed(usable.columns, whole.name)
+  const column = neededColumn(usable.columns, whole.name, 'to predict')
   const target = defineTarget(column, options.task)
   const { inputs, excluded } = options.withoutInputs ? noInputs(usable, column) : chooseInputs(usable, column, options)
   if (inputs.length === 0 && !options.withoutInputs) throw wrong(`Nothing to predict "${column.name}" from: ${describe(excluded)}`)

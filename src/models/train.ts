@@ -4,7 +4,6 @@ import { encodeArtefact, type Model, type ModelInput } from './artefact.js'
 import { flatten } from './boosting/forest.js'
 import { dealerOf } from './deal.js'
 import { classWeights } from './decision.js'
-import { defaultEngine } from './engine-names.js'
 import { fitInterval, intervalRounds, type Interval } from './interval.js'
 import { fitModel, prepare, type Fitted, type Learners, type OnProgress, type Prepared } from './fit.js'
 import type { Feature } from './features.js'
@@ -13,7 +12,7 @@ import type { Matrix } from './matrix.js'
 import { readOptions, tableOptions, type OptionsSchema } from './options.js'
 import { reportOf, type TrainReport } from './report.js'
 import { defineTask, type Task } from './task.js'
-import { TimeLimit, type Stopped } from './time-limit.js'
+import { intervalShare, TimeLimit, type Stopped } from './time-limit.js'
 
 export type { EffectivePlan, TrainReport } from './report.js'
 
@@ -62,7 +61,8 @@ const fitResiduals = (prepared: Prepared, fitted: Fitted, level: number, onProgr
   if (task.kind !== 'regression') return undefined
   const residuals = fitted.predictions.map((predicted, row) => Math.abs(predicted - task.labels[row]!))
   const onRound = (done: number) => onProgress({ phase: 'interval', done, total: intervalRounds(plan.scale) })
-  return fitInterval(table, residuals, folds, plan.scale, { seed, level, crew, goesOn: (done) => limit.goesOn('interval', done), onRound })
+  const goesOn = (done: number) => limit.goesOn('interval', done, intervalShare)
+  return fitInterval(table, residuals, folds, plan.scale, { seed, level, crew, goesOn, onRound })
 }
 
 type Parts = {
@@ -150,13 +150,3 @@ export const trainTable = (
     prepared.crew.close()
   }
 }
-
-/**
- * Trains with the default engine.
- *
- * @example
- * const { artefact, report } = train(matrix, { target: 'rental_price', seed: 7 }, ({ phase, done, total }) => show(phase, done / total))
- * report.metrics // { r2: .99, rmse: 32, mae: 21 }
- */
-export const train = (matrix: Matrix, options: TrainOptions, onProgress: OnProgress = () => undefined, threads?: number): Trained =>
-  trainTable({ engine: defaultEngine, learners: 'both', options: tableOptions }, matrix, options, onProgress, threads)

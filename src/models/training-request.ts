@@ -1,7 +1,7 @@
 import type { StreamId } from '../../events/common.js'
-import { parseEnvelope, type Envelope } from '../../events/envelope.js'
-import { limits } from '../limits.js'
+import type { Envelope } from '../../events/envelope.js'
 import type { Log } from '../log/log.js'
+import { eventsOf } from '../log/walk.js'
 
 /**
  * The event by which a version of a model was asked for; undefined when the log has no such version.
@@ -9,12 +9,7 @@ import type { Log } from '../log/log.js'
  * @example (await trainingRequest(log, model.stream, 2))?.actor // 'ada'
  */
 export const trainingRequest = async (log: Pick<Log, 'readStream'>, model: StreamId, version: number): Promise<Envelope | undefined> => {
-  for (let after = 0; ; after += limits.followerBatchEvents) {
-    const page = await log.readStream(model, after, limits.followerBatchEvents)
-    for (const { text } of page) {
-      const envelope = parseEnvelope(text)
-      if (envelope.type === 'ModelTrainingRequested' && envelope.data['version'] === version) return envelope
-    }
-    if (page.length < limits.followerBatchEvents) return undefined
-  }
+  for await (const envelope of eventsOf(log, model))
+    if (envelope.type === 'ModelTrainingRequested' && envelope.data['version'] === version) return envelope
+  return undefined
 }

@@ -12,7 +12,8 @@ import { following } from '../log/following.js'
 import { insist } from '../log/insist.js'
 import type { Resources } from '../log/log.js'
 import { databaseOf } from './data-source.js'
-import { isOwnEngine, unknownEngine } from './engine.js'
+import { isEngineName } from './engine-names.js'
+import { unknownEngine } from './engine.js'
 import { baseVersionKey, optionsOf, type Base } from './fine-tuning.js'
 import type { Progress } from './fit.js'
 import { goneProblem, keptRows } from './kept-rows.js'
@@ -21,7 +22,8 @@ import { uploadedModel } from './onnx/uploaded.js'
 import { writeRows, type RowsQuery, type Select } from './rows-file.js'
 import { runtimeHere } from './runtime.js'
 import type { TrainJob } from './train-process.js'
-import type { Trainer, Training, TrainResult } from './trainer.js'
+import type { Trainer, Training } from './trainer.js'
+import { accuracyOf, reasonOf } from './training-ending.js'
 import { trainingRequest } from './training-request.js'
 import { unrepeatable, type Chance } from './unrepeatable.js'
 
@@ -38,7 +40,6 @@ type Options = {
 }
 
 const asTrainer = { actor: 'trainer', source: 'system' } as const
-const reasonMaxChars = 10_000
 
 /**
  * Carries out the trainings that the log asks for, one after the other. Each ends in the log, as trained or as failed,
@@ -165,7 +166,7 @@ export class TrainingService {
     const work = await mkdtemp(join(temporary, 'training-'))
     try {
       const { position: readAt } = await ledger.log.head()
-      // A name that somebody gave to the engine says what it is only here.
+      // A name that somebody gave to an engine may stand for another one than when the training was asked for.
       if (importsFile(engine) && request.query !== '') refuseToTrain()
       const uploaded = importsFile(engine) ? await uploadedModel(ledger.log.resources, blobs, using) : undefined
       const learned = uploaded ? undefined : await this.#rowsOf(running, request, readAt, join(work, 'rows'))
@@ -264,26 +265,9 @@ export class TrainingService {
 
 /** What stands behind the name of an engine. */
 const handlerOf = async (resources: Pick<Resources, 'one'>, engine: string): Promise<string> => {
-  if (isOwnEngine(engine)) return engine
+  if (isEngineName(engine)) return engine
   const named = await resources.one('engine', engine)
   // A name in digits may be found as the id of another.
   if (!named || foldName(named.state.name) !== foldName(engine)) throw unknownEngine(engine)
   return named.state.handler
-}
-
-/** Why a training failed, as a text that the log takes: a message that was cut off may end in half a character. */
-const reasonOf = (error: unknown): string => {
-  if (!isProblem(error)) return 'a fault of this service; its log says more'
-  const { hint } = error.extras
-  const reason = hint === undefined ? error.detail : `${error.detail} ${hint}`
-  return reason.slice(0, reasonMaxChars).replaceAll('\0', '').toWellFormed()
-}
-
-/** Clients read a number of more than 15 characters, with its sign and its point, as a text. */
-const short = (number: number): number => Number(Number(number.toPrecision(12)).toFixed(10))
-
-/** The one number that lists show: R² of a regression, accuracy of a classifier, both out of fold. The report has all digits. */
-const accuracyOf = ({ metrics }: Pick<TrainResult['report'], 'metrics'>): number | null => {
-  const accuracy = metrics['r2'] ?? metrics['accuracy']
-  return accuracy === undefined ? null : short(accuracy)
 }

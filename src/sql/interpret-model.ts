@@ -2,10 +2,10 @@ import type { JsonObject } from '../../events/common.js'
 import { recordings, type Recording } from '../../events/model.js'
 import type { ModelCommand } from '../commands/model.js'
 import { Problem, wrong } from '../errors.js'
-import { defaultEngine } from '../models/engine-names.js'
+import { defaultEngine, isEngineName } from '../models/engine-names.js'
 import { baseVersionKey } from '../models/fine-tuning.js'
 import { forecastName } from '../models/forecast/options.js'
-import { importsFile, refuseToTrain, usualTarget } from '../models/onnx/about.js'
+import { importsFile, mayImport, refuseToTrain, usualTarget } from '../models/onnx/about.js'
 import { readOnnxOptions } from '../models/onnx/options.js'
 import type { CommandScope } from './command-scope.js'
 import { otherSettings, switchSetting, textSetting } from './settings.js'
@@ -40,6 +40,12 @@ const engineOf = ({ using, orderBy }: Training): string | undefined => {
   return forecastName
 }
 
+/** Whether a statement may be of series though it has no ORDER BY: by a name of the users' own, or as another version of one. */
+const mayBeSeries = (training: Training): boolean => {
+  const engine = engineOf(training)?.toLowerCase()
+  return engine === undefined ? training.predict.length === 0 : engine === forecastName || !isEngineName(engine)
+}
+
 /** What USING says to the engine, with what the clauses say. */
 const optionsOf = (training: Training): JsonObject => {
   const said = otherSettings(training.using, ownSettings)
@@ -48,8 +54,11 @@ const optionsOf = (training: Training): JsonObject => {
   if (twice !== undefined) throw wrong(`${twice} is said twice: in USING, and as ${twice.toUpperCase().replace('_', ' ')}`)
   const options = { ...said, ...clauses }
   const stray = Object.keys(clauses)[0]
-  if (stray !== undefined && engineOf(training) === undefined && !Object.hasOwn(options, 'order_by') && training.predict.length > 0)
-    throw wrong(`${stray.toUpperCase().replace('_', ' ')} is of series, and there is no ORDER BY`, 'PREDICT y ORDER BY date HORIZON 12')
+  if (stray !== undefined && !Object.hasOwn(options, 'order_by') && !mayBeSeries(training))
+    throw wrong(
+      `${stray.toUpperCase().replace('_', ' ')} is of series, and there is no ORDER BY`,
+      "PREDICT y ORDER BY date HORIZON 12 makes series; USING group_by = 'k' keeps rows that belong together in one fold.",
+    )
   return options
 }
 
@@ -108,22 +117,20 @@ const saidOf = (training: Training, db: string) => {
   }
 }
 
+/** Whether a statement imports a file; of a name that users gave to an engine the command says whether it does. */
+const isImport = ({ source, using }: Training): boolean => importsFile(using['engine']) || (source === null && mayImport(using['engine']))
+
 /** The parts of a request for a model that is imported: its file stands among the options. */
 const importOf = (training: Training, db: string) => {
   if (training.source) refuseToTrain()
   const said = saidOf(training, db)
-  readOnnxOptions(said.using ?? {})
+  if (importsFile(said.engine)) readOnnxOptions(said.using ?? {})
   return { target: usualTarget, ...said, query: '', database: 'files' }
 }
 
 const create = ({ target, training, ifNotExists, replace }: StatementOf<'create_model'>, scope: CommandScope): ModelCommand => {
   const project = target.project ?? scope.db
-  const {
-    query,
-    database,
-    target: column,
-    ...said
-  } = importsFile(training.using['engine']) ? importOf(training, scope.db) : saidOf(training, scope.db)
+  const { query, database, target: column, ...said } = isImport(training) ? importOf(training, scope.db) : saidOf(training, scope.db)
   if (query === undefined || database === undefined || column === undefined)
     throw new Problem('bad_statement', 'No training data', `CREATE MODEL ${target.name} does not say what to learn from`, {
       hint: 'CREATE MODEL name FROM database (SELECT …) PREDICT column',
@@ -148,11 +155,8 @@ const retrain = ({ verb, target, training }: StatementOf<'retrain_model'>, scope
   refuseRecording(training)
   if (verb === 'finetune') return finetune(target, training, scope)
   if (target.version !== null) throw wrong('RETRAIN makes a new version; it takes the name of the model without a version')
-  const isImport = importsFile(training.using['engine'])
-  if (isImport && training.source) refuseToTrain()
   const request = {
     ...saidOf(training, scope.db),
-    ...(isImport && { query: '', database: 'files' }),
     seed: seedOf(training, scope),
     activate: switchSetting(training.using, 'active') ?? true,
   }

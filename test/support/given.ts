@@ -3,6 +3,7 @@ import type { LedgerEvent } from '../../events/catalogue.js'
 import { handlers, type LedgerCommand } from '../../src/commands/dispatch.js'
 import { isProblem, type Problem, type ProblemCode } from '../../src/errors.js'
 import type { NewEvent } from '../../src/log/log.js'
+import type { Lookup } from '../../src/log/lookups.js'
 import { ResourceTable } from '../../src/log/sqlite/resource-table.js'
 import { openForWriting } from '../../src/log/sqlite/schema.js'
 
@@ -13,9 +14,13 @@ const outcomeOf = (past: readonly NewEvent[], command: LedgerCommand): LedgerEve
   try {
     const table = new ResourceTable(db)
     past.forEach(({ stream, event }, i) => table.apply(stream, i + 1, i + 1, '2026-01-01T00:00:00.000000Z', event))
-    const { reads, decide } = handlers[command.type]
-    const facts = Object.fromEntries(Object.entries(reads(command)).map(([name, lookup]) => [name, table.lookUp(lookup)]))
-    return decide(command, facts).map((decided) => ('event' in decided ? decided.event : decided))
+    const { reads, readsFurther, decide } = handlers[command.type]
+    const found = (lookups: Record<string, Lookup>) =>
+      Object.fromEntries(Object.entries(lookups).map(([name, lookup]) => [name, table.lookUp(lookup)]))
+    const facts = found(reads(command))
+    return decide(command, { ...facts, ...found(readsFurther?.(facts) ?? {}) }).map((decided) =>
+      'event' in decided ? decided.event : decided,
+    )
   } finally {
     db.close()
   }

@@ -1,4 +1,3 @@
-import { allRows } from '../folds.js'
 import { draw, Random } from '../random.js'
 import { sharedDoubles, sharedIntegers } from '../shared.js'
 import type { BinnedTable } from './bins.js'
@@ -11,15 +10,9 @@ const sampledShare = 0.8
 
 /**
  * All that a boosting run remembers from one round to the next, in shared memory: whichever thread is free can go on with it.
- * `scores` has those of all rows of the table, output by output (see `Loss`), also of those held out.
+ * `scores` has a place for each row of the table, output by output (see `Loss`), also for those held out.
  */
 export type RunState = { scores: Float64Array; random: Int32Array }
-
-const without = (rows: number, taken: Int32Array): Int32Array => {
-  const marks = new Uint8Array(rows)
-  for (const row of taken) marks[row] = 1
-  return allRows(rows).filter((row) => marks[row] === 0)
-}
 
 /** A run before its first round: all rows have the constant scores that the rows it learns from suggest. */
 export const beginRun = (labels: Float64Array, loss: Loss, learned: Int32Array, seed: number, stream: number) => {
@@ -31,12 +24,16 @@ export const beginRun = (labels: Float64Array, loss: Loss, learned: Int32Array, 
   return { start, state }
 }
 
+/** The rows that a run learns from, and those that it predicts without having seen them. */
+export type RunRows = { learned: Int32Array; heldOut: Int32Array }
+
 /**
- * One boosting run: learns from `learned` rows and keeps the scores of all rows of the table, so that a fold's loss on
+ * One boosting run: learns from `learned` rows and keeps the scores of these and of the ones held out, so that a fold's loss on
  * unseen rows is known after every round. What it holds besides the state is scratch memory.
  */
 export class Booster {
   readonly heldOut: Int32Array
+  private readonly learned: Int32Array
   private readonly random = new Random(0)
   private readonly gradients: Float64Array
   private readonly hessians: Float64Array
@@ -52,17 +49,18 @@ export class Booster {
     private readonly grower: Grower,
     private readonly loss: Loss,
     private readonly labels: Float64Array,
-    private readonly learned: Int32Array,
+    { learned, heldOut }: RunRows,
     private readonly state: RunState,
   ) {
     const { rows, features } = table
-    this.heldOut = without(rows, learned)
+    this.learned = learned
+    this.heldOut = heldOut
     this.gradients = new Float64Array(rows)
     this.hessians = new Float64Array(rows)
     this.picked = new Int32Array(Math.ceil(learned.length * sampledShare))
     this.left = new Int32Array(learned.length - this.picked.length)
     this.sampled = new Int32Array(this.picked.length)
-    this.others = new Int32Array(rows - this.picked.length)
+    this.others = new Int32Array(this.left.length + heldOut.length)
     this.features = new Int32Array(Math.ceil(features.length * sampledShare))
     this.unused = new Int32Array(features.length - this.features.length)
   }

@@ -23,7 +23,7 @@ export class Crew {
   private helpers: Worker[] | undefined
 
   /** `threads` counts the one that calls: with 1 there is no other. */
-  constructor(private readonly threads: number = usualThreads()) {}
+  constructor(readonly threads: number = usualThreads()) {}
 
   /** Lets the helpers take part. They share the memory of the runs and copy the rest. */
   join(runs: FoldRuns): void {

@@ -24,7 +24,7 @@ export type CrossFit = {
   best: number
   /** Whether the loss still fell when the cap was reached. */
   capped: boolean
-  /** The scores of every row at that round, by the run that did not learn from it; output by output. */
+  /** The scores of every row at that round, by the run that predicts it; output by output, 0 for rows that none does. */
   scores: Float64Array
 }
 
@@ -95,11 +95,12 @@ export const crossFit = (
 /** The stream of the last run's draws; further members of a mean have the ones below. */
 const refitStream = 99
 
-const boostAll = (data: BoostingData, rules: GrowthRules, member: number, rounds: number, onRound: (done: number) => void) => {
+type Refit = { rounds: number; learned: Int32Array; onRound: (done: number) => void }
+
+const boostAll = (data: BoostingData, rules: GrowthRules, member: number, { rounds, learned, onRound }: Refit) => {
   const { table, labels, loss, seed } = data
-  const learned = allRows(table.rows)
   const { start, state } = beginRun(labels, loss, learned, seed, refitStream - member)
-  const booster = new Booster(table, new Grower(table, rules), loss, labels, learned, state)
+  const booster = new Booster(table, new Grower(table, rules), loss, labels, { learned, heldOut: new Int32Array() }, state)
   const trees = Array.from({ length: rounds }, (_, round) => {
     const grown = booster.round()
     onRound(round + 1)
@@ -109,12 +110,16 @@ const boostAll = (data: BoostingData, rules: GrowthRules, member: number, rounds
 }
 
 /**
- * Boosts on all rows for a fixed number of rounds; the trees come round by round, within a round output by output. With
- * several members each is boosted by itself, from other draws, and the trees add up to their mean.
+ * Boosts on all rows, or on those given, for a fixed number of rounds; the trees come round by round, within a round output by
+ * output. With several members each is boosted by itself, from other draws, and the trees add up to their mean.
  */
-export const refit = (data: BoostingData, rules: GrowthRules, rounds: number, onRound: (done: number) => void, members = 1) => {
+export const refit = (
+  data: BoostingData,
+  rules: GrowthRules,
+  { rounds, onRound, members = 1, learned = allRows(data.table.rows) }: Omit<Refit, 'learned'> & { members?: number; learned?: Int32Array },
+) => {
   const runs = Array.from({ length: members }, (_, member) =>
-    boostAll(data, rules, member, rounds, (done) => onRound(member * rounds + done)),
+    boostAll(data, rules, member, { rounds, learned, onRound: (done) => onRound(member * rounds + done) }),
   )
   const shared = (tree: Tree): Tree => (members === 1 ? tree : { ...tree, leaves: tree.leaves.map((value) => value / members) })
   return { start: runs[0]!.start, trees: runs.flatMap(({ trees }) => trees.map(shared)) }

@@ -1,4 +1,4 @@
-import { rowsOutside } from '../folds.js'
+import { rowsInside, rowsOutside } from '../folds.js'
 import { Booster } from './booster.js'
 import { areOver, changesOf, giveFold, takeFold, waitForChange, type FoldRuns } from './fold-runs.js'
 import { Grower } from './grower.js'
@@ -35,7 +35,8 @@ export class FoldWorker {
     const known = this.boosters.get(fold)
     if (known) return known
     const { table, labels, classes, folds, states } = this.runs
-    const booster = new Booster(table, this.grower, lossOf(classes), labels, rowsOutside(folds, fold), states[fold]!)
+    const rows = { learned: rowsOutside(folds, fold), heldOut: rowsInside(folds, fold) }
+    const booster = new Booster(table, this.grower, lossOf(classes), labels, rows, states[fold]!)
     this.boosters.set(fold, booster)
     return booster
   }

@@ -1,4 +1,5 @@
 import { ByteReader, ByteWriter } from '../bytes.js'
+import { quantileLevels } from '../quantiles.js'
 import type { Grid } from './grid.js'
 import type { Key, Panel } from './panel.js'
 
@@ -71,7 +72,7 @@ export const decodeForecast = (bytes: Uint8Array): ForecastModel => {
     least: reader.array(Float64Array, series),
     forecasts: reader.array(Float64Array, series * header.horizon),
     spreads: reader.array(Float64Array, series * header.horizon),
-    quantiles: reader.array(Float64Array, 999),
+    quantiles: reader.array(Float64Array, quantileLevels),
   }
   reader.end()
   return model

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { limits } from '../../limits.js'
+import { option } from '../options.js'
 
 export const forecastName = 'forecast'
 
-const option = <Schema extends z.ZodType>(schema: Schema, expected: string) => schema.optional().describe(expected)
 const whole = (least: number, most: number) => z.int().min(least).max(most)
 
 /** The options of the engine for series. The clauses ORDER BY, GROUP BY, WINDOW and HORIZON of a statement are the first four. */

@@ -1,6 +1,8 @@
 import { Problem, wrong } from '../../errors.js'
 import { limits } from '../../limits.js'
+import { neededColumn } from '../columns.js'
 import type { Matrix, MatrixColumn, NumberColumn } from '../matrix.js'
+import { largestNumber } from '../target.js'
 import type { ColumnType } from '../values.js'
 import { timeOfCell, timeText, type OrderType } from './times.js'
 
@@ -26,16 +28,6 @@ export type Panel = {
 }
 
 export type PanelColumns = { target: string; orderBy: string; groupBy: readonly string[] }
-
-const largestNumber = 1e30
-
-const columnNamed = ({ columns }: Matrix, name: string, what: string): MatrixColumn => {
-  const found = columns.find((each) => each.name === name) ?? columns.find((each) => each.name.toLowerCase() === name.toLowerCase())
-  if (found) return found
-  throw wrong(
-    `The training data has no column "${name}" ${what}; its columns are ${columns.map((column) => `"${column.name}"`).join(', ')}`,
-  )
-}
 
 const orderOf = (column: MatrixColumn): { numbers: Float64Array; type: OrderType } => {
   const { name, type } = column
@@ -90,9 +82,9 @@ const tooMany = (found: number): Problem =>
  * @example readPanel(matrix, { target: 'passengers', orderBy: 'month', groupBy: [] }).series[0]?.times
  */
 export const readPanel = (matrix: Matrix, { target: targetName, orderBy, groupBy }: PanelColumns): Panel => {
-  const target = targetOf(columnNamed(matrix, targetName, 'to predict'))
-  const ordering = columnNamed(matrix, orderBy, 'to order the rows by')
-  const grouping = groupBy.map((name) => columnNamed(matrix, name, 'to tell series apart by'))
+  const target = targetOf(neededColumn(matrix.columns, targetName, 'to predict'))
+  const ordering = neededColumn(matrix.columns, orderBy, 'to order the rows by')
+  const grouping = groupBy.map((name) => neededColumn(matrix.columns, name, 'to tell series apart by'))
   const used = [target.name, ordering.name, ...grouping.map(({ name }) => name)]
   const twice = used.find((name, i) => used.indexOf(name) !== i)
   if (twice !== undefined) throw wrong(`"${twice}" is named twice: what is predicted, what orders and what groups are different columns`)

@@ -1,8 +1,8 @@
 import { wrong } from '../../errors.js'
 import type { ColumnVector } from '../encode.js'
-import { quantileAt } from '../interval.js'
-import { nearest } from '../nearest.js'
 import { outputs, type Predictor, type PredictorInput } from '../predictor.js'
+import { quantileAt } from '../quantiles.js'
+import { sentTwice, shown, unknownColumn, unusable } from '../row-problems.js'
 import { readCell, readText, type ColumnType } from '../values.js'
 import { decodeForecast, type ForecastModel } from './artefact.js'
 import { FutureRows } from './future.js'
@@ -28,11 +28,6 @@ const outputWidth = reasonOutput + 1
 
 /** A series and the step after its last time, from 0; or why there is none. */
 type Place = { series: number; step: number } | { reason: number; series?: number }
-
-const shown = (value: unknown): string => {
-  const text = typeof value === 'bigint' ? String(value) : JSON.stringify(value)
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text
-}
 
 /** Reads the values of one key as their places; -1 is null, undefined a value that no series has, NaN one that does not fit. */
 const keyReader = ({ type, values }: Key): ((value: unknown) => number | undefined) => {
@@ -75,7 +70,7 @@ class Lookup {
   }
 
   #unfit({ name, type }: { name: string; type: ColumnType }, value: unknown, where: string) {
-    return wrong(`${where}column "${name}": ${shown(value)} is not usable as ${type}`)
+    return unusable(`${where}column "${name}"`, value, type)
   }
 }
 
@@ -146,10 +141,10 @@ export const loadForecast = (artefact: Uint8Array): Predictor => {
   const nameOf = (sent: string, rowIndex: number): string => {
     const found = names.find((name) => name === sent) ?? names.find((name) => name.toLowerCase() === sent.toLowerCase())
     if (found !== undefined) return found
-    const known = inputs.map(({ name }) => name)
-    throw wrong(
-      `Row ${rowIndex}: the model has no column "${sent}"`,
-      `Did you mean "${nearest(sent, known)}"? It has ${known.map((name) => `"${name}"`).join(', ')}`,
+    throw unknownColumn(
+      rowIndex,
+      sent,
+      inputs.map(({ name }) => name),
     )
   }
   return {
@@ -167,7 +162,7 @@ export const loadForecast = (artefact: Uint8Array): Predictor => {
       const values = new Map<string, unknown>()
       for (const sent of Object.keys(row)) {
         const name = nameOf(sent, rowIndex)
-        if (values.has(name)) throw wrong(`Row ${rowIndex}: the column "${name}" is there twice, names are compared without case`)
+        if (values.has(name)) throw sentTwice(rowIndex, name)
         values.set(name, row[sent])
       }
       const where = `Row ${rowIndex}, `

@@ -110,7 +110,7 @@ export const reportOf = (learned: Learned, matrix: Matrix, version: string): Tra
     excluded: panel.others.map(({ name, type }) => ({ name, type, reason: 'a series is forecast from its own past alone' })),
     warnings: warningsOf(learned, gaps, measured),
     plan: {
-      preset: 'balanced',
+      preset: null,
       folds: 0,
       rows: matrix.rows,
       learningRate: 0,

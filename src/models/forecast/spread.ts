@@ -1,3 +1,4 @@
+import { quantilesOf } from '../quantiles.js'
 import { errorsByStep, missOf, type Misses } from './rolling.js'
 
 /** The least non-decreasing curve through means by their weights (pool adjacent violators): what is farther is no surer. */
@@ -40,18 +41,9 @@ export const spreadOf = (misses: Misses, horizon: number, relative: boolean): Fl
 export const normalisedMisses = ({ step, actual, forecast }: Misses, spread: Float64Array, relative: boolean): number[] =>
   step.flatMap((h, i) => (spread[h]! > 0 ? [missOf(actual[i]!, forecast[i]!, relative) / spread[h]!] : []))
 
-/** Quantiles are kept for the levels .001, .002 … .999. */
-const levels = 999
-
 /**
  * The quantiles of normalised errors. Forecasts whose steps overlap miss together: `independent` says how many errors stand by
  * themselves, and each level is raised by the usual correction for so many, so that a few do not promise too much.
  */
-export const quantilesOf = (normalised: readonly number[], independent: number): Float64Array => {
-  const sorted = Float64Array.from(normalised).sort()
-  const raised = 1 + 1 / Math.max(independent, 1)
-  return Float64Array.from({ length: levels }, (_, index) => {
-    const rank = Math.ceil((sorted.length * (index + 1) * raised) / 1000 - 1e-9)
-    return sorted[Math.min(rank, sorted.length) - 1] ?? 0
-  })
-}
+export const errorQuantiles = (normalised: readonly number[], independent: number): Float64Array =>
+  quantilesOf(normalised, normalised.length * (1 + 1 / Math.max(independent, 1)))

@@ -12,7 +12,7 @@ import { forecastName, forecastOptions, type SeriesRequest } from './options.js'
 import { readPanel, type Panel, type Series } from './panel.js'
 import { reportOf, type Learned } from './report.js'
 import { modelSeries, type SeriesModel, type SeriesRules } from './series-model.js'
-import { quantilesOf } from './spread.js'
+import { errorQuantiles } from './spread.js'
 
 /** Raised whenever the same data would give another artefact. */
 export const forecastVersion = '1.0.0'
@@ -99,7 +99,7 @@ const artefactOf = ({ panel, kept, frequency, request, models }: Learned, least:
     least: Float64Array.from(least),
     forecasts,
     spreads,
-    quantiles: quantilesOf(
+    quantiles: errorQuantiles(
       models.flatMap(({ normalised }) => normalised),
       independent,
     ),

@@ -1,4 +1,5 @@
 import type { Feature } from '../features.js'
+import { rowsInside, rowsOutside, type Folds } from '../folds.js'
 
 /**
  * How a feature enters a linear model. Each row gives exactly one pair (coefficient, value) a feature: a number its
@@ -65,6 +66,40 @@ export const makeDesign = (features: readonly Feature[], columns: readonly Float
     }
   })
   return { rows, features: features.length, coefficients, indexes, values, terms }
+}
+
+/** The smallest and the largest value that a number has among some rows; nothing is below or above where it is missing in all. */
+const rangeOf = ({ features, indexes, values }: Design, feature: number, at: number, rows: Int32Array): [low: number, high: number] => {
+  let [low, high] = [Infinity, -Infinity]
+  for (const row of rows) {
+    const pair = row * features + feature
+    if (indexes[pair] !== at) continue
+    low = Math.min(low, values[pair]!)
+    high = Math.max(high, values[pair]!)
+  }
+  return low > high ? [-Infinity, Infinity] : [low, high]
+}
+
+/**
+ * The design by which the fits of folds predict. A fit stays at the edge of what it learned from (see `valueOf`); of rolling
+ * folds that is the past of each, and a trend would otherwise be followed here as the model that answers never does.
+ */
+export const outOfFold = (design: Design, folds: Folds): Design => {
+  if (!folds.rolling) return design
+  const { features, indexes, terms } = design
+  const values = design.values.slice()
+  for (let fold = 0; fold < folds.count; fold++) {
+    const [learned, predicted] = [rowsOutside(folds, fold), rowsInside(folds, fold)]
+    terms.forEach((term, feature) => {
+      if (term.kind === 'category') return
+      const [low, high] = rangeOf(design, feature, term.at, learned)
+      for (const row of predicted) {
+        const pair = row * features + feature
+        if (indexes[pair] === term.at) values[pair] = Math.min(Math.max(values[pair]!, low), high)
+      }
+    })
+  }
+  return { ...design, values }
 }
 
 /** The weighted sum of one training row. */

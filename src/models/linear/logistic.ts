@@ -1,5 +1,5 @@
-import { rowsOutside, allRows, type Folds } from '../folds.js'
-import { dot, type Design } from './design.js'
+import { allRows, predictedRows, rowsOutside, type Folds } from '../folds.js'
+import { dot, outOfFold, type Design } from './design.js'
 import { minimise } from './minimise.js'
 
 /** Half the squared weights are added to the summed loss with this factor. */
@@ -63,8 +63,8 @@ const fit = (design: Design, labels: Float64Array, rows: Int32Array, outputs: nu
 }
 
 /**
- * Logistic regression (softmax above two classes) in the given folds. `scores` holds every row's scores by the fit that
- * has not seen it, output by output; `weights` is the fit on all rows, per output its coefficients and then its intercept.
+ * Logistic regression (softmax above two classes) in the given folds. `scores` holds every row's scores by its fold's
+ * fit, output by output, 0 where no fold predicts it; `weights` is the fit on all rows, per output its coefficients and then its intercept.
  * `onFit` is told how many fits are done, with every step of the next one.
  */
 export const crossFitLogistic = (
@@ -81,8 +81,9 @@ export const crossFitLogistic = (
   })
   const scores = new Float64Array(design.rows * outputs)
   const own = new Float64Array(outputs)
-  for (let row = 0; row < design.rows; row++) {
-    scoreRow(design, row, fitted[folds.of[row]!]!, outputs, own)
+  const heldOut = outOfFold(design, folds)
+  for (const row of predictedRows(folds)) {
+    scoreRow(heldOut, row, fitted[folds.of[row]!]!, outputs, own)
     own.forEach((score, output) => (scores[output * design.rows + row] = score))
   }
   const weights = fit(design, labels, allRows(design.rows), outputs, () => onFit(folds.count))

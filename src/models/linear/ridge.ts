@@ -1,5 +1,5 @@
-import type { Folds } from '../folds.js'
-import { dot, type Design } from './design.js'
+import { learnsFrom, predictedRows, unpredicted, type Folds } from '../folds.js'
+import { dot, outOfFold, type Design } from './design.js'
 
 /** Sums of products over some rows: of the coefficients with each other and with the target; the intercept comes last. */
 type Products = { gram: Float64Array; target: Float64Array }
@@ -60,8 +60,8 @@ const solve = ({ gram, target }: Products, penalty: number): Float64Array => {
 }
 
 /**
- * Ridge regression in the given folds. `scores` holds every row's prediction by the fit that has not seen it, with the
- * penalty that does best on them; `weights` is the fit on all rows, the intercept last. `onFit` is told how many fits are done.
+ * Ridge regression in the given folds. `scores` holds every row's prediction by its fold's fit (0 where no fold predicts it), with
+ * the penalty that does best on them; `weights` is the fit on all rows, the intercept last. `onFit` is told how many fits are done.
  */
 export const crossFitRidge = (
   design: Design,
@@ -71,14 +71,16 @@ export const crossFitRidge = (
 ): { scores: Float64Array; weights: Float64Array } => {
   const size = design.coefficients + 1
   const center = labels.reduce((sum, label) => sum + label, 0) / design.rows
-  const parts = Array.from({ length: folds.count }, () => emptyProducts(size))
-  for (let row = 0; row < design.rows; row++) addRow(parts[folds.of[row]!]!, design, row, labels[row]! - center)
-  const learned = parts.map((_, fold) =>
+  // The first part is that of rows without a fold.
+  const parts = Array.from({ length: folds.count + 1 }, () => emptyProducts(size))
+  for (let row = 0; row < design.rows; row++) addRow(parts[folds.of[row]! - unpredicted]!, design, row, labels[row]! - center)
+  const learned = Array.from({ length: folds.count }, (_, fold) =>
     sumProducts(
-      parts.filter((_part, other) => other !== fold),
+      parts.filter((_part, part) => learnsFrom(folds, fold, part + unpredicted)),
       size,
     ),
   )
+  const [predicted, heldOut] = [predictedRows(folds), outOfFold(design, folds)]
   const fits = penalties.map((penalty) => {
     const weights = learned.map((products, fold) => {
       const solved = solve(products, penalty)
@@ -86,11 +88,12 @@ export const crossFitRidge = (
       onFit(penalty === penalties.at(-1) ? fold + 1 : 0)
       return solved
     })
-    const scores = Float64Array.from(labels, (_, row) => {
+    const scores = new Float64Array(design.rows)
+    for (const row of predicted) {
       const own = weights[folds.of[row]!]!
-      return center + own[design.coefficients]! + dot(design, row, own)
-    })
-    return { penalty, scores, loss: scores.reduce((sum, score, row) => sum + (score - labels[row]!) * (score - labels[row]!), 0) }
+      scores[row] = center + own[design.coefficients]! + dot(heldOut, row, own)
+    }
+    return { penalty, scores, loss: predicted.reduce((sum, row) => sum + (scores[row]! - labels[row]!) * (scores[row]! - labels[row]!), 0) }
   })
   const best = fits.reduce((one, other) => (other.loss < one.loss ? other : one))
   const weights = solve(sumProducts(parts, size), best.penalty)

@@ -1,4 +1,6 @@
+import { isObject, type Json, type JsonObject } from '../../../events/common.js'
 import { wrong } from '../../errors.js'
+import { isEngineName } from '../engine-names.js'
 
 export const onnxName = 'onnx'
 /** Raised whenever the same file and options would give another artefact, or other numbers. */
@@ -16,3 +18,9 @@ export const refuseToTrain = (): never => {
 
 /** Whether an engine's name (compared without case) is the one that imports files. */
 export const importsFile = (engine: unknown): boolean => typeof engine === 'string' && engine.toLowerCase() === onnxName
+
+/** Whether a name may stand for that engine: it does, or it is one that users gave, which only the log can tell. */
+export const mayImport = (engine: Json | undefined): boolean => typeof engine === 'string' && (importsFile(engine) || !isEngineName(engine))
+
+/** Whether a version came of a file, by whatever name its engine was asked for. */
+export const wasImported = ({ report: { engine } }: { report: JsonObject }): boolean => isObject(engine) && importsFile(engine['name'])

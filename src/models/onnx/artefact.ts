@@ -19,8 +19,11 @@ export type OnnxHeader = {
   tensors: readonly InputTensor[]
   /** The columns of the tensors, one behind the other. */
   inputs: readonly ModelInput[]
-  /** Names of the outputs with the value (or the label) and with the probabilities. */
-  outputs: { value: string | null; probabilities: string | null }
+  /**
+   * Names of the outputs with the value (or the label) and with the probabilities; of the scores of classes, where these alone
+   * say which one it is.
+   */
+  outputs: { value: string | null; probabilities: string | null; scores?: string }
   /** How many rows the model is given at a time. */
   batch: number
 }

@@ -1,5 +1,6 @@
 import { wrong } from '../../errors.js'
 import type { ColumnVector } from '../encode.js'
+import { cellOf, unusable } from '../row-problems.js'
 import { readCell, readText } from '../values.js'
 import type { ModelInput } from '../artefact.js'
 import type { Column, InputTensor } from './messages.js'
@@ -21,19 +22,9 @@ const ranges: Readonly<Partial<Record<TensorType, readonly [least: number, most:
 export const typesOf = (tensors: readonly InputTensor[]): TensorType[] =>
   tensors.flatMap(({ type, columns }) => Array.from({ length: columns }, () => type))
 
-const longestShown = 60
-
-const shown = (value: unknown): string => {
-  const text = typeof value === 'bigint' ? String(value) : JSON.stringify(value)
-  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
-}
-
-const unusable = (row: number, { name, type }: ModelInput, value: unknown): Error =>
-  wrong(`Row ${row}, column "${name}": ${shown(value)} is not usable as ${type}`)
-
 const missing = (row: number, { name, type }: ModelInput): Error =>
   wrong(
-    `Row ${row}, column "${name}": there is no value, and the imported model takes no missing ${type === 'text' ? 'text' : `${type} value`}`,
+    `${cellOf(row, name)}: there is no value, and the imported model takes no missing ${type === 'text' ? 'text' : `${type} value`}`,
     `Send one; in SQL coalesce("${name}", …) puts one in the place of NULL.`,
   )
 
@@ -42,7 +33,7 @@ type ValueOf = (row: number) => unknown
 const readTexts = (input: ModelInput, rows: number, valueOf: ValueOf): string[] =>
   Array.from({ length: rows }, (_, row) => {
     const text = readText(valueOf(row))
-    if (text === undefined) throw unusable(row, input, valueOf(row))
+    if (text === undefined) throw unusable(cellOf(row, input.name), valueOf(row), input.type)
     if (text === null) throw missing(row, input)
     return text
   })
@@ -58,9 +49,10 @@ const readNumbers = (
   return Float64Array.from({ length: rows }, (_, row) => {
     const value = valueOf(row)
     const number = readCell(input.type, value)
-    if (number === undefined) throw unusable(row, input, value)
+    if (number === undefined) throw unusable(cellOf(row, input.name), value, input.type)
     if (Number.isNaN(number) && !isFloat) throw missing(row, input)
-    if (range && (!Number.isInteger(number) || number < range[0] || number > range[1])) throw unusable(row, input, value)
+    if (range && (!Number.isInteger(number) || number < range[0] || number > range[1]))
+      throw unusable(cellOf(row, input.name), value, input.type)
     return number
   })
 }

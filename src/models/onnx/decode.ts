@@ -27,9 +27,10 @@ export const plainLabel = (label: unknown): string | number => (typeof label ===
 
 const decodeClasses = ({ classes, labels, outputs }: OnnxHeader, ran: readonly Output[], rows: number, out: Float64Array): void => {
   const width = places.probabilities + classes.length
-  const { value, probabilities } = outputs
+  const { value, probabilities, scores } = outputs
+  const decisive = scores ?? probabilities
   const given = value !== null && labels !== null ? dataOf(ran, value, rows, 1) : undefined
-  const shares = probabilities === null ? undefined : dataOf(ran, probabilities, rows, classes.length)
+  const shares = decisive === null ? undefined : dataOf(ran, decisive, rows, classes.length)
   const indexes = new Map(labels?.map((label, index) => [label, index]))
   for (let row = 0; row < rows; row++) {
     const at = row * width
@@ -38,6 +39,7 @@ const decodeClasses = ({ classes, labels, outputs }: OnnxHeader, ran: readonly O
     const own = out.subarray(at + places.probabilities, at + width)
     const index = given ? indexes.get(plainLabel(given[row])) : decidedClass(own, 0, classes.length, undefined)
     if (index === undefined) throw unknownLabel(plainLabel(given?.[row]), labels ?? classes)
+    if (scores !== undefined) own.fill(NaN)
     out[at + places.value] = index
     out[at + places.confidence] = own[index] ?? NaN
     out[at + places.min] = out[at + places.max] = NaN

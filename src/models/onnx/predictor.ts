@@ -1,7 +1,7 @@
 import { Encoder, type ColumnVector } from '../encode.js'
 import { outputs } from '../predictor.js'
 import type { RemotePredictor } from '../remote.js'
-import { wrong } from '../../errors.js'
+import { sentTwice } from '../row-problems.js'
 import { decodeOnnx, type OnnxHeader } from './artefact.js'
 import { readColumns, typesOf, valuesIn } from './columns.js'
 import { decodeOutputs } from './decode.js'
@@ -15,14 +15,15 @@ const rowsPerCall = 256
 /** All processes of imported models that this process has started. */
 const processes = new OnnxProcesses()
 
-const outputNames = ({ outputs: { value, probabilities } }: OnnxHeader): string[] => [value, probabilities].filter((name) => name !== null)
+const outputNames = ({ outputs: { value, probabilities, scores } }: OnnxHeader): string[] =>
+  [value, probabilities, scores].filter((name) => typeof name === 'string')
 
 /** A row with the model's own names. */
 const named = (row: Readonly<Record<string, unknown>>, rowIndex: number, encoder: Encoder): Map<string, unknown> => {
   const found = new Map<string, unknown>()
   for (const [sent, value] of Object.entries(row)) {
     const name = encoder.nameOf(sent, rowIndex)
-    if (found.has(name)) throw wrong(`Row ${rowIndex}: the column "${name}" is there twice, names are compared without case`)
+    if (found.has(name)) throw sentTwice(rowIndex, name)
     found.set(name, value)
   }
   return found

@@ -76,14 +76,14 @@ const classification = (label: Role | undefined, shares: Role | undefined, known
     )
   const isProbability = shares !== undefined && valuesIn(shares.output).every(isShare)
   const type = typeOf(classes)
+  const [probabilities, scores] = isProbability ? [shares.name, undefined] : [null, labels ? undefined : shares?.name]
   return {
     kind: classes.length === 2 ? 'binary' : 'multiclass',
     type,
     classes: type === 'text' ? classes.map(String) : classes,
     labels,
-    outputs: { value: labels ? (label?.name ?? null) : null, probabilities: shares && (isProbability || !labels) ? shares.name : null },
-    warnings:
-      shares && !isProbability ? [`"${shares.name}" gives scores, not probabilities${labels ? ': there is no confidence' : ''}`] : [],
+    outputs: { value: labels ? (label?.name ?? null) : null, probabilities, ...(scores !== undefined && { scores }) },
+    warnings: shares && !isProbability ? [`"${shares.name}" gives scores, not probabilities: there is no confidence`] : [],
   }
 }
 

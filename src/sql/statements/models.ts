@@ -2,7 +2,7 @@ import { takeFromQuery, takeQuery } from './clauses.js'
 import type { Cursor } from './cursor.js'
 import { takeIfExists, takeIfNotExists, takeModel, takeName, takeNames, takePart, nameFollows } from './names.js'
 import type { OrderItem, StatementOf, Training } from './statement.js'
-import { importsFile } from '../../models/onnx/about.js'
+import { importsFile, mayImport } from '../../models/onnx/about.js'
 import { takeSettings, takeWhole } from './values.js'
 
 const takeOrder = (cursor: Cursor): OrderItem[] => {
@@ -48,7 +48,8 @@ export const takeCreateModel = (cursor: Cursor, replace: boolean): StatementOf<'
   const target = takeName(cursor, 'a model')
   const training = takeTraining(cursor)
   // What a file predicts has a usual name.
-  if (training.predict.length === 0 && !importsFile(training.using['engine'])) {
+  const { engine } = training.using
+  if (training.predict.length === 0 && !(training.source === null ? mayImport(engine) : importsFile(engine))) {
     cursor.expect('PREDICT')
     cursor.fail()
   }

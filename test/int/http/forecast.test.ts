@@ -143,6 +143,11 @@ describe('a model of one series', () => {
     const { data, column_names } = await run('DESCRIBE air.series')
     expect(Object.fromEntries(column_names.map((name, i) => [name, data[0]?.[i]]))).toMatchObject({ frequency: 'month', horizon: 12 })
   })
+
+  test('its plan tells of times that it was judged from, and of no preset', async () => {
+    const plan = new Map((await rowsOf('DESCRIBE air.plan')).map(([name, value]) => [String(name), value]))
+    expect([plan.get('preset'), Number(plan.get('origins')) > 0]).toEqual([null, true])
+  })
 })
 
 describe('over REST', () => {
@@ -342,6 +347,7 @@ describe('what is said of the data', () => {
     ['PREDICT passengers ORDER BY month', /"horizon" is missing, expected a whole number of rows ahead, 1 to 1000/],
     ['PREDICT passengers ORDER BY month HORIZON 1001', /"horizon" is 1001, expected/],
     ['PREDICT passengers HORIZON 3', /HORIZON is of series, and there is no ORDER BY/],
+    ["PREDICT passengers GROUP BY month USING engine = 'linear'", /GROUP BY is of series, and there is no ORDER BY/],
     ['PREDICT passengers ORDER BY month, note HORIZON 3', /ordered by one column/],
     ['PREDICT passengers ORDER BY month DESC HORIZON 3', /from the past on/],
     ["PREDICT passengers ORDER BY month HORIZON 3 USING engine = 'boosted_trees'", /not an option of the engine boosted_trees/],

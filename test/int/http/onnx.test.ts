@@ -240,6 +240,19 @@ describe('an imported model', () => {
     expect((await predict('swapped.1', [rows[0]].map(bare))).body[0]?.['rent']).toBe(before?.['rent'])
   })
 
+  test('is made under a name of one’s own for the engine, too', async () => {
+    expect((await sql(at.url, 'CREATE ML_ENGINE importer FROM onnx')).type).toBe('ok')
+    expect(await create("CREATE MODEL fetched USING engine = 'importer', file = 'rent'")).toBe('complete')
+    expect((await predict('fetched', rows.slice(0, 1))).body[0]?.['prediction']).toBe(
+      (await predict('rent', rows.slice(0, 1))).body[0]?.['rent'],
+    )
+    expect((await sql(at.url, "RETRAIN fetched USING file = 'forest', columns = ['sqft', 'age']")).type).toBe('table')
+    expect(await settled(at.url, 'fetched.2')).toBe('complete')
+    expect(await errorOf("CREATE MODEL no USING engine = 'importer'")).toContain('"file" is missing')
+    expect(await errorOf("CREATE MODEL no USING engine = 'imported', file = 'rent'")).toContain('There is no engine "imported"')
+    expect(await errorOf('FINETUNE fetched FROM files (SELECT * FROM homes)')).toContain('fetched was imported')
+  })
+
   test('that never comes back is stopped, over REST and in SQL, and the service answers others meanwhile', async () => {
     expect(await create("CREATE MODEL trap USING engine = 'onnx', file = 'trap', columns = ['a', 'b']")).toBe('complete')
     expect((await predict('trap', [{ a: 80, b: 1 }])).body[0]).toMatchObject({ prediction: 81 })

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { encodeMatrix } from '../../../src/models/matrix-format.js'
-import { train } from '../../../src/models/train.js'
 import { Trainer } from '../../../src/models/trainer.js'
 import { friedman, matrixOf } from '../../unit/models/tables.js'
+import { train } from '../../support/train.js'
 
 const ignore = () => undefined
 

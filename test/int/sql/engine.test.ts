@@ -3,11 +3,11 @@ import { loadModel } from '../../../src/models/load.js'
 import { MatrixBuilder } from '../../../src/models/matrix.js'
 import { inMemory } from '../../../src/models/remote.js'
 import { loadPredictor } from '../../../src/models/predictor.js'
-import { train } from '../../../src/models/train.js'
 import type { ColumnType } from '../../../src/models/values.js'
 import type { LoadModel } from '../../../src/sql/models/load.js'
 import type { ScoringModel } from '../../../src/sql/models/scoring-model.js'
 import { TestLedger } from '../../support/ledger.js'
+import { train } from '../../support/train.js'
 
 const descriptors: { name: string; type: ColumnType }[] = [
   { name: 'size', type: 'number' },

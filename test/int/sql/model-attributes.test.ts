@@ -90,8 +90,9 @@ describe('a model of one learner', () => {
     await created('pays', 'paid', "engine = 'linear', include = ['age', 'day'], time_column = 'day'")
     expect((await rowsOf('DESCRIBE pays.importances'))[0]?.['column']).toBe('age')
     const plan = new Map((await rowsOf('DESCRIBE pays.plan')).map(({ name, value }) => [name, value]))
-    const dealt = JSON.parse(String(plan.get('dealt'))) as { blocks: { from: string; rows: number; metrics: object }[] }
-    expect(dealt.blocks[0]).toMatchObject({ from: '2025-01-03', metrics: { r2: expect.any(Number) } })
+    const dealt = JSON.parse(String(plan.get('dealt'))) as { blocks: { from: string; rows: number; metrics: object | null }[] }
+    expect(dealt.blocks[0]).toEqual({ from: '2025-01-03', to: '2025-06-03', rows: 60, metrics: null })
+    expect(dealt.blocks.at(-1)).toMatchObject({ to: '2025-12-03', metrics: { mae: expect.any(Number) } })
     await created('mean', 'paid', "engine = 'constant'")
     expect((await sql(at.url, 'DESCRIBE mean.importances')).error_message).toContain('has no importances')
     const paid = 'SELECT m.paid, m.paid_min < m.paid AS below FROM files.visits AS v JOIN mean AS m'

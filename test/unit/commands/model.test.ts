@@ -1,8 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
+import type { LedgerEvent } from '../../../events/catalogue.js'
+import type { StreamId } from '../../../events/common.js'
 import type { ModelVersion } from '../../../events/model.js'
 import { decide } from '../../../src/commands/model.js'
 import { limits } from '../../../src/limits.js'
+import type { NewEvent } from '../../../src/log/log.js'
 import { given } from '../../support/given.js'
+import { stream } from '../../support/log.js'
 import {
   activated,
   churn,
@@ -19,6 +23,8 @@ import {
   trained,
 } from './samples.js'
 
+const mine = stream(11)
+const at = (where: StreamId, event: LedgerEvent): NewEvent => ({ stream: where, event })
 const target = { project: 'shop', model: 'CHURN' }
 const creation = (more = {}) => ({ type: 'CreateModel' as const, data: { ...target, request, ...more } })
 const retrain = (changes = {}) => ({ type: 'RetrainModel' as const, data: { ...target, request: { seed: 8, activate: true, ...changes } } })
@@ -76,6 +82,18 @@ describe('CreateModel', () => {
   })
 })
 
+test('what an engine needs is asked for with the statement, also where no option is said', () => {
+  given(shopCreated)
+    .when(creation({ request: { ...request, engine: 'forecast' } }))
+    .refuses('wrong_arguments', '"order_by" is missing')
+  had(...complete)
+    .when(retrain({ engine: 'forecast' }))
+    .refuses('wrong_arguments', '"order_by" is missing')
+  given(shopCreated)
+    .when(creation({ request: { ...request, using: { group_by: 'a', time_column: 'b' } } }))
+    .refuses('wrong_arguments', 'group_by and time_column both')
+})
+
 describe('CancelTraining', () => {
   const cancel = (version: number | null = null) => ({ type: 'CancelTraining' as const, data: { ...target, version } })
   const error = 'the training was cancelled; RETRAIN starts it again'
@@ -110,6 +128,41 @@ describe('RetrainModel', () => {
     had(requested(1, { using: { k: 1, confidence: 0.8, constructor: 1 } }), activated(1), trained(1))
       .when(retrain({ engine: 'CONSTANT' }))
       .then(requested(2, { engine: 'constant', using: { confidence: 0.8 }, seed: 8 })))
+  describe('under a name of the users’ own for an engine', () => {
+    const named = (handler: string) => at(mine, { type: 'EngineCreated', data: { name: 'Mine', handler, parameters: {} } })
+    const dropped = at(mine, { type: 'EngineDeleted', data: {} })
+    const past = (...events: Parameters<typeof churnHad>) => churnHad(requested(1, { engine: 'Mine' }), activated(1), trained(1), ...events)
+    test('looks at options though the statement does not name the engine', () => {
+      given(shopCreated, named('constant'), ...past())
+        .when(retrain({ using: { exclude: 'a' } }))
+        .refuses('wrong_arguments', '"exclude" is not an option of the engine constant')
+      given(shopCreated, named('constant'), ...past())
+        .when(retrain({ using: { confidence: 0.8 } }))
+        .then(requested(2, { engine: 'Mine', using: { confidence: 0.8 }, seed: 8 }))
+    })
+    test('is refused once the name was taken back', () =>
+      void given(shopCreated, named('constant'), ...past(), dropped)
+        .when(retrain())
+        .refuses('not_found', 'no engine "Mine"'))
+    test('imports a file where that is what the name stands for, and refuses one where it is not', () => {
+      const importing = creation({ request: { ...request, engine: 'mine', query: '', using: { file: 'rent' } } })
+      given(shopCreated, named('onnx'))
+        .when(importing)
+        .then(
+          { type: 'ModelCreated', data: { project: shop, name: 'CHURN' } },
+          { type: 'ModelTrainingRequested', data: { ...importing.data.request, engine: 'Mine', version: 1 } },
+          { type: 'ModelVersionActivated', data: { version: 1 } },
+        )
+      given(shopCreated, named('linear')).when(importing).refuses('wrong_arguments', 'engine Mine does not import files')
+      given(shopCreated, named('onnx'))
+        .when(creation({ request: { ...request, engine: 'mine', using: { file: 'rent' } } }))
+        .refuses('wrong_arguments', 'it does not learn from rows')
+    })
+    test('a model of rows is made an imported one, and goes on without their query', () =>
+      given(shopCreated, named('onnx'), ...churnHad(requested(1), activated(1), trained(1)))
+        .when(retrain({ engine: 'mine', using: { file: 'rent' } }))
+        .then(requested(2, { engine: 'Mine', query: '', using: { file: 'rent' }, seed: 8 })))
+  })
   test('who said that rows are not to be kept says it for the versions after, until somebody says otherwise', () => {
     const events = [requested(1, { keep_training_data: false }), activated(1), trained(1)]
     had(...events)
@@ -135,10 +188,12 @@ describe('RetrainModel', () => {
       .when(creation({ request: { ...request, engine: 'forecast', using: { order_by: 'day', horizon: 3 } }, orReplace: true }))
       .then(requested(2, { engine: 'forecast', using: { order_by: 'day', horizon: 3 } }))
   })
-  test('a mask sent back in USING keeps the secret', () =>
-    had(requested(1, { engine: 'mine', using: { api_key: secret, k: 1 } }), activated(1), trained(1))
-      .when(retrain({ using: { api_key: '******' } }))
-      .then(requested(2, { engine: 'mine', using: { api_key: secret }, seed: 8 })))
+  test('a mask sent back in USING keeps the secret', () => {
+    const using = (token: unknown) => ({ file: 'rent', example: { token, age: 3 } })
+    had(requested(1, { engine: 'onnx', query: '', using: using(secret) }), activated(1), trained(1))
+      .when(retrain({ using: using('******') }))
+      .then(requested(2, { engine: 'onnx', query: '', using: using(secret), seed: 8 }))
+  })
   test('is refused while a version is generating or training, not after one failed', () => {
     had(requested(1), activated(1)).when(retrain()).refuses('not_ready', 'generating')
     had(requested(1), activated(1), started(1)).when(retrain()).refuses('not_ready', 'training')

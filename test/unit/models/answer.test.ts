@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { answerRows } from '../../../src/models/answer.js'
 import { engines, findEngine } from '../../../src/models/engine.js'
 import { loadPredictor, type Predictor } from '../../../src/models/predictor.js'
-import { train } from '../../../src/models/train.js'
 import { matrixOf, mixture, penguins } from './tables.js'
 import { engineNames } from '../../../src/models/engine-names.js'
+import { train } from '../../support/train.js'
 
 const explained = (text: unknown): Record<string, unknown> => JSON.parse(String(text)) as Record<string, unknown>
 

@@ -5,7 +5,7 @@ import type { Explanation } from '../../../src/models/explain.js'
 import { limits } from '../../../src/limits.js'
 import { coefficientsOf, type LinearTerm } from '../../../src/models/linear/design.js'
 import { loadPredictor, type Predictor } from '../../../src/models/predictor.js'
-import { train } from '../../../src/models/train.js'
+import { train } from '../../support/train.js'
 import { asObjects, friedman, matrixOf, mixture, type Table } from './tables.js'
 
 const trained = (table: Table, target: string): Model => decodeArtefact(train(matrixOf(table), { target }).artefact)

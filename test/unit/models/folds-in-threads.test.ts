@@ -9,7 +9,7 @@ import { defineFeatures, featureValues } from '../../../src/models/features.js'
 import { dealFolds } from '../../../src/models/folds.js'
 import type { MatrixColumn } from '../../../src/models/matrix.js'
 import { Random } from '../../../src/models/random.js'
-import { train } from '../../../src/models/train.js'
+import { train } from '../../support/train.js'
 import { friedman, matrixOf, mixture, type Table } from './tables.js'
 
 const rules = { leaves: 15, learningRate: 0.1, minRows: 10, l2: 0, categorySmoothing: 20, categoryL2: 10 }
@@ -46,9 +46,12 @@ describe('folds in threads', () => {
     expect(fits[2]).toEqual(fits[0])
   })
 
-  it('give a whole training the same artefact with 1, 2 and 3 of them', () => {
+  it.each([
+    ['by chance', {}],
+    ['by a rolling origin', { time_column: 'x4' }],
+  ])('give a whole training the same artefact with 1, 2 and 3 of them: folds %s', (_, options) => {
     const matrix = matrixOf(friedman(2500, 4, { deviation: 2, growing: true }))
-    const artefacts = [1, 2, 3].map((threads) => sha256(train(matrix, { target: 'y', seed: 5 }, undefined, threads).artefact))
+    const artefacts = [1, 2, 3].map((threads) => sha256(train(matrix, { target: 'y', seed: 5, ...options }, undefined, threads).artefact))
     expect(new Set(artefacts).size).toBe(1)
   })
 
@@ -56,7 +59,10 @@ describe('folds in threads', () => {
     const { table, target } = binned(friedman(300, 3))
     const data = { table, labels: target, loss: lossOf(0), seed: 7 }
     const done: number[] = []
-    const [one, three] = [refit(data, rules, 4, () => undefined), refit(data, rules, 4, (round) => done.push(round), 3)]
+    const [one, three] = [
+      refit(data, rules, { rounds: 4, onRound: () => undefined }),
+      refit(data, rules, { rounds: 4, members: 3, onRound: (round) => done.push(round) }),
+    ]
     expect(three.start).toEqual(one.start)
     expect(three.trees).toHaveLength(12)
     expect(done).toEqual(Array.from({ length: 12 }, (_, round) => round + 1))

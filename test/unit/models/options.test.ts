@@ -1,12 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
 import { dealerOf } from '../../../src/models/deal.js'
+import { engineNamed } from '../../../src/models/engine.js'
+import { unpredicted } from '../../../src/models/folds.js'
 import { loadModel } from '../../../src/models/load.js'
 import { inMemory } from '../../../src/models/remote.js'
 import type { Said } from '../../../src/models/options.js'
 import { outputs } from '../../../src/models/predictor.js'
 import { Random } from '../../../src/models/random.js'
 import { defineTask } from '../../../src/models/task.js'
-import { train } from '../../../src/models/train.js'
+import type { Trained } from '../../../src/models/train.js'
+import { train } from '../../support/train.js'
 import { friedman, matrixOf, mixture, penguins, type Table } from './tables.js'
 
 const trained = (table: Table, target: string, options: Said = {}) => train(matrixOf(table, 3), { ...options, target, seed: 3 })
@@ -111,21 +114,58 @@ describe('group_by', () => {
 })
 
 describe('time_column', () => {
-  it('deals blocks of time, and tells how each was predicted from the others', () => {
+  it('predicts each block of time from all that is before it, and tells how', () => {
     const [chance, timed] = [trained(growing(), 'y'), trained(growing(), 'y', { time_column: 'day', exclude: 'day' })]
     const { dealt } = timed.report
     if (dealt.by !== 'time_column') throw new Error('not dealt by time')
     expect(dealt.blocks.map(({ from, to, rows }) => [from, to, rows])).toEqual([
-      ['2024-01-01', '2024-02-09', 80],
-      ['2024-02-10', '2024-03-20', 80],
-      ['2024-03-21', '2024-04-29', 80],
-      ['2024-04-30', '2024-06-08', 80],
-      ['2024-06-09', '2024-07-18', 80],
+      ['2024-01-01', '2024-04-09', 200],
+      ['2024-04-10', '2024-04-29', 40],
+      ['2024-04-30', '2024-05-19', 40],
+      ['2024-05-20', '2024-06-08', 40],
+      ['2024-06-09', '2024-06-28', 40],
+      ['2024-06-29', '2024-07-18', 40],
     ])
+    expect(dealt.blocks[0]!.metrics).toBeNull()
     expect(chance.report.metrics['r2']).toBeGreaterThan(0.99)
     expect(timed.report.metrics['r2']).toBeLessThan(0)
-    const [middle, last] = [dealt.blocks[2]!.metrics['mae']!, dealt.blocks[4]!.metrics['mae']!]
-    expect(last).toBeGreaterThan(2 * middle)
+    // The past of each block lies around the middle of its days, and days are worth half a point.
+    const misses = dealt.blocks.slice(1).map(({ metrics }) => metrics!['mae']!)
+    misses.forEach((miss, block) => expect(Math.abs(miss - (30 + 5 * block))).toBeLessThan(3))
+    expect(timed.report.metrics['mae']).toBeCloseTo(misses.reduce((sum, miss) => sum + miss, 0) / 5, 10)
+  })
+
+  it.each(['linear', 'boosted_trees'])('measures what comes of rows that are later than all that was learned from: %s', (name) => {
+    const options = { target: 'y', seed: 3, time_column: 'day' }
+    const { artefact, report } = engineNamed(name)!.train(matrixOf(growing(), 3), options, () => undefined) as Trained
+    // The twenty days after the last one; a block has as many.
+    const later = Array.from({ length: 40 }, (_, index) => {
+      const day = new Date(Date.UTC(2024, 6, 19 + Math.floor(index / 2))).toISOString().slice(0, 10)
+      return Math.abs(predicted(artefact, { day, x: 0.5 })[outputs.value]! - (100.5 + index / 4))
+    })
+    const missed = later.reduce((sum, miss) => sum + miss, 0) / later.length
+    expect(missed).toBeGreaterThan(4)
+    expect(Math.abs(report.metrics['mae']! - missed)).toBeLessThan(0.25 * missed)
+  })
+
+  it('takes the widths of intervals from the blocks that were predicted', () => {
+    const { artefact, report } = trained(growing(), 'y', { time_column: 'day' })
+    const first = predicted(artefact, { day: '2024-07-19', x: 0.5 })
+    expect(first[outputs.max]! - first[outputs.min]!).toBeGreaterThan(report.metrics['mae']!)
+  })
+
+  it('takes two moments: the model of the older one predicts the newer', () => {
+    const rows = Array.from({ length: 40 }, (_, row) => [row < 25 ? 1 : 2, row % 9, row * 1.5])
+    const columns = ['t', 'x', 'y'].map((name) => ({ name, type: 'number' as const }))
+    const { report } = trained({ columns, rows }, 'y', { time_column: 't' })
+    const { dealt } = report
+    if (dealt.by !== 'time_column') throw new Error('not dealt by time')
+    expect(dealt.blocks.map(({ rows: size, metrics }) => [size, metrics === null])).toEqual([
+      [25, true],
+      [15, false],
+    ])
+    expect(report.interval).toMatchObject({ exponent: 0 })
+    expect(report.metrics['mae']).toBeGreaterThan(10)
   })
 
   it('keeps rows of one moment together', () => {
@@ -135,8 +175,8 @@ describe('time_column', () => {
     const folds = dealerOf({ time_column: 't' }, 1)!.deal(task, 5)
     const t = task.matrix.columns[0]!
     const moments = t.type === 'text' ? [] : [...t.numbers]
-    expect(new Set(moments.flatMap((moment, row) => (moment === 1 ? [folds.of[row]] : [])))).toEqual(new Set([0]))
-    expect(folds.count).toBeGreaterThan(1)
+    expect(new Set(moments.flatMap((moment, row) => (moment === 1 ? [folds.of[row]] : [])))).toEqual(new Set([unpredicted]))
+    expect([folds.count, folds.of.filter((fold) => fold !== unpredicted).length]).toEqual([5, 10])
   })
 })
 
@@ -161,6 +201,16 @@ describe('class_weights', () => {
       expect(other[outputs.value]).toBe(bad * 5 >= good * (1000 / 1800) ? 0 : 1)
       expect(other[outputs.confidence]).toBe(other[outputs.value] === 0 ? bad : good)
     }
+  })
+
+  it('weigh classes whose names every object has as a property', () => {
+    const { columns, rows } = fewBad()
+    const named = rows.map(([x, z, state]) => [x, z, state === 'bad' ? 'constructor' : 'toString'])
+    const { report } = trained({ columns, rows: named }, 'state', { class_weights: { constructor: 5 } })
+    expect(report.class_weights).toEqual([
+      { class: 'constructor', weight: 5 },
+      { class: 'toString', weight: 1 },
+    ])
   })
 
   it('are given by the names of classes; what is not named weighs 1', () => {

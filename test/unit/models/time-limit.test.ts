@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { TimeLimit } from '../../../src/models/time-limit.js'
-import { train, type TrainOptions } from '../../../src/models/train.js'
+import { foldsShare, TimeLimit } from '../../../src/models/time-limit.js'
+import type { TrainOptions } from '../../../src/models/train.js'
+import { train } from '../../support/train.js'
 import { friedman, matrixOf } from './tables.js'
 
 const bytes = (artefact: Uint8Array) => Buffer.from(artefact).toString('base64')
@@ -9,14 +10,23 @@ const trained = (options: Partial<TrainOptions>) => train(matrixOf(friedman(3000
 describe('a time limit', () => {
   it('lets a phase go on until its share of the time has passed, but does one round', () => {
     const limit = new TimeLimit(10, undefined, performance.now() - 6_000)
-    expect([limit.goesOn('folds', 0), limit.goesOn('interval', 50)]).toEqual([true, true])
+    expect([limit.goesOn('folds', 0, 0.5), limit.goesOn('interval', 50, 0.8)]).toEqual([true, true])
     expect(limit.stopped).toEqual({})
-    expect(limit.goesOn('folds', 7)).toBe(false)
+    expect(limit.goesOn('folds', 7, 0.5)).toBe(false)
     expect(limit.stopped).toEqual({ folds: 7 })
   })
 
   it('without one nothing is stopped', () => {
-    expect(new TimeLimit(undefined, undefined, performance.now() - 1e9).goesOn('folds', 1_000_000)).toBe(true)
+    expect(new TimeLimit(undefined, undefined, performance.now() - 1e9).goesOn('folds', 1_000_000, 0.5)).toBe(true)
+  })
+
+  it('leaves time to learn from all rows: more where that is done often, and where many threads share the folds', () => {
+    const share = (members: number, threads: number) => foldsShare({ folds: 5, members, threads })
+    expect(share(1, 2)).toBeCloseTo(0.51, 2)
+    expect(share(3, 2)).toBeLessThan(share(1, 2))
+    expect(share(1, 5)).toBeLessThan(share(1, 2))
+    const { stopped } = trained({ preset: 'best', time_limit: 2 }).report.plan
+    expect(stopped?.interval ?? Infinity).toBeGreaterThan(1)
   })
 
   it('that was not reached changes no byte', () => {

@@ -6,6 +6,7 @@ import { isProblem } from '../../../../src/errors.js'
 import { limits } from '../../../../src/limits.js'
 import { importOnnx } from '../../../../src/models/onnx/import.js'
 import type { OnnxOptions } from '../../../../src/models/onnx/options.js'
+import { field, fieldsIn } from '../../../../src/models/onnx/wire.js'
 import { loadModel } from '../../../../src/models/load.js'
 import { isRemote } from '../../../../src/models/remote.js'
 import { onnxBytes, onnxPath, onnxTruth, type HomeRow } from '../../../support/onnx-models.js'
@@ -78,7 +79,37 @@ describe('an imported model predicts what scikit-learn predicts', () => {
     expect(found.map(([index]) => model.target.classes?.[index ?? -1])).toEqual(truth['scores']?.value)
     expect(found.every(([, confidence]) => Number.isNaN(confidence))).toBe(true)
   })
+
+  test('scores without labels name the class of the largest one, and are no confidence either', async () => {
+    writeFileSync(join(directory, 'bare.onnx'), scoresAlone())
+    const bare = await importOnnx({
+      file: join(directory, 'bare.onnx'),
+      work: join(directory, 'work.onnx'),
+      target: 'rent',
+      options: { file: 'bare', columns },
+    })
+    expect(bare.report.warnings).toEqual([{ kind: 'onnx', detail: expect.stringContaining('there is no confidence') }])
+    const file = join(directory, 'bare')
+    writeFileSync(file, bare.artefact)
+    const model = loadModel(bare.artefact, file)
+    if (!isRemote(model)) throw new TypeError('an imported model runs elsewhere')
+    const out = await model.predictRows(rows.map(numbersOf))
+    const found = rows.map((_, row) => [...out.subarray(row * model.outputWidth, (row + 1) * model.outputWidth)])
+    expect(found.map(([index]) => model.target.classes?.[index ?? -1])).toEqual(truth['scores']?.value)
+    expect(found.flatMap(([, ...others]) => others).every(Number.isNaN)).toBe(true)
+  })
 })
+
+/** The file of scores without its labels: the graph's outputs (field 12) but the first. */
+const scoresAlone = (): Buffer => {
+  const parts = [...fieldsIn(onnxBytes('scores'))].map(({ number, bytes, start, end }) => {
+    if (number !== 7) return onnxBytes('scores').subarray(start, end)
+    const fields = [...fieldsIn(bytes)]
+    const first = fields.find((each) => each.number === 12)
+    return field(7, Buffer.concat(fields.flatMap((each) => (each === first ? [] : [bytes.subarray(each.start, each.end)]))))
+  })
+  return Buffer.concat(parts)
+}
 
 describe('an import', () => {
   test('gives the same bytes for the same file, and says what it found', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { methods } from '../../../../src/models/forecast/methods.js'
 import { bestMethod, planRolling, type Misses } from '../../../../src/models/forecast/rolling.js'
 import { modelSeries, type SeriesRules } from '../../../../src/models/forecast/series-model.js'
-import { quantilesOf, spreadOf } from '../../../../src/models/forecast/spread.js'
+import { errorQuantiles, spreadOf } from '../../../../src/models/forecast/spread.js'
 import { noise, series } from './series.js'
 
 const rules: SeriesRules = { horizon: 14, seasons: [7], least: 0, work: 100_000, refits: 4 }
@@ -74,9 +74,9 @@ describe('how wide intervals are', () => {
 
   test('few independent errors raise a level', () => {
     const errors = Array.from({ length: 100 }, (_, i) => i + 1)
-    expect(quantilesOf(errors, 1_000)[899]).toBe(91)
-    expect(quantilesOf(errors, 10)[899]).toBe(99)
-    expect(quantilesOf([], 0)[899]).toBe(0)
+    expect(errorQuantiles(errors, 1_000)[899]).toBe(91)
+    expect(errorQuantiles(errors, 10)[899]).toBe(99)
+    expect(errorQuantiles([], 0)[899]).toBe(0)
   })
 
   test('nine of ten later values are inside nine times of ten, at every length', () => {
@@ -93,7 +93,7 @@ describe('how wide intervals are', () => {
         for (let run = 0; run < 8; run++) {
           const values = series(length + 7, make)
           const { forecasts, spreads, normalised } = modelSeries(values.subarray(0, length), { ...rules, horizon: 7 })
-          const factor = quantilesOf(normalised, normalised.length / 7)[899]!
+          const factor = errorQuantiles(normalised, normalised.length / 7)[899]!
           forecasts.forEach((value, h) => {
             count++
             if (Math.abs(values[length + h]! - value) <= factor * spreads[h]!) inside++

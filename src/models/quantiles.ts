@@ -1,0 +1,18 @@
+/** Quantiles are kept for the levels .001, .002 … .999. */
+export const quantileLevels = 999
+
+/**
+ * The quantiles of some numbers. `size` is how many they count as: more than there are raises each level, which is the usual
+ * correction for a finite number of them; size n + 1 of n gives the ⌈(n + 1) × level⌉-th smallest.
+ */
+export const quantilesOf = (numbers: ArrayLike<number>, size: number): Float64Array => {
+  const sorted = Float64Array.from(numbers).sort()
+  return Float64Array.from({ length: quantileLevels }, (_, index) => {
+    const rank = Math.ceil((size * (index + 1)) / 1000 - 1e-9)
+    return sorted[Math.min(rank, sorted.length) - 1] ?? 0
+  })
+}
+
+/** The stored quantile of a level; between two levels the higher one, so that an interval never promises too much. */
+export const quantileAt = (quantiles: Float64Array, level: number): number =>
+  quantiles[Math.min(Math.ceil(level * 1000 - 1e-9), quantileLevels) - 1]!

@@ -1,0 +1,29 @@
+import { wrong, type Problem } from '../errors.js'
+import { nearest } from './nearest.js'
+import type { ColumnType } from './values.js'
+
+const longestShown = 60
+
+/** A value as a refusal shows it: as JSON, cut where it is long. */
+export const shown = (value: unknown): string => {
+  const text = typeof value === 'bigint' ? String(value) : JSON.stringify(value)
+  return text.length > longestShown ? `${text.slice(0, longestShown).toWellFormed()}…` : text
+}
+
+/** Where a value stands, as refusals say it. */
+export const cellOf = (row: number, column: string): string => `Row ${row}, column "${column}"`
+
+/** The refusal of a value that its column does not take. */
+export const unusable = (place: string, value: unknown, type: ColumnType, hint?: string): Problem =>
+  wrong(`${place}: ${shown(value)} is not usable as ${type}`, hint)
+
+/** The refusal of a column that a model does not have; `known` are those that it has. */
+export const unknownColumn = (row: number, sent: string, known: readonly string[]): Problem =>
+  wrong(
+    `Row ${row}: the model has no column "${sent}"`,
+    `Did you mean "${nearest(sent, known)}"? It has ${known.map((name) => `"${name}"`).join(', ')}`,
+  )
+
+/** The refusal of a row that names a column twice. */
+export const sentTwice = (row: number, column: string): Problem =>
+  wrong(`Row ${row}: the column "${column}" is there twice, names are compared without case`)
