@@ -163,7 +163,10 @@ export class OnnxProcess {
         return
       }
       const { pid } = child
+      let isSettled = false
       const stop = (problem: Problem) => {
+        // A sample of the memory may come when the answer is there already, and the process has another call to work on.
+        if (isSettled) return
         settle(() => reject(problem))
         this.end()
       }
@@ -181,6 +184,7 @@ export class OnnxProcess {
         })
       const onExit = (code: number | null, signal: string | null) => stop(crashed(signal ?? `code ${code}`))
       const settle = (tell: () => void) => {
+        isSettled = true
         clearTimeout(deadline)
         clearInterval(sampler)
         child.off('message', onMessage).off('exit', onExit)
