@@ -9,7 +9,7 @@ import { filesUnder, tracesInFiles } from '../support/traces.js'
 
 /** How many secrets, and as many rows of predictions and of files, are planted: `PLANTED=1000` for the big run. */
 const planted = Number(process.env['PLANTED'] ?? 30)
-const kills = Number(process.env['KILLS'] ?? 2)
+const kills = Number(process.env['KILLS'] ?? 1)
 
 type Running = Awaited<ReturnType<typeof spawnService>>
 let running: Running | undefined
