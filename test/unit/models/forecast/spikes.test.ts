@@ -1,0 +1,41 @@
+import { describe, expect, it } from '@jest/globals'
+import { modelSeries } from '../../../../src/models/forecast/series-model.js'
+import { withoutSpikes } from '../../../../src/models/forecast/spikes.js'
+import { Random } from '../../../../src/models/random.js'
+
+const random = new Random(5)
+/** Noise from -1 to 1 around what follows from the place. */
+const series = (length: number, at: (t: number) => number): Float64Array =>
+  Float64Array.from({ length }, (_, t) => at(t) + (random.next() / 2 ** 32) * 2 - 1)
+const spikesIn = (values: Float64Array, seasons: number[] = []): number[] =>
+  [...withoutSpikes(values, seasons).keys()].filter((t) => Number.isNaN(withoutSpikes(values, seasons)[t]))
+const forecasts = (values: Float64Array) =>
+  modelSeries(withoutSpikes(values, [7]), { horizon: 14, seasons: [7], least: 0, work: 100_000, refits: 4 })
+
+describe('a value that stands alone', () => {
+  it.each([0, 1, 30, 58, 59])('is taken as unknown at place %d, high or low', (place) => {
+    for (const height of [900, -900]) expect(spikesIn(series(60, (t) => (t === place ? height : 100)))).toEqual([place])
+  })
+
+  it.each<[string, (t: number) => number]>([
+    ['a level', () => 100],
+    ['a trend', (t) => 100 + 3 * t],
+    ['a season', (t) => 100 + 20 * [0, 1, 2, 1, 0, 2, -4][t % 7]!],
+  ])('at the end does not bend what follows: %s', (_, at) => {
+    const alone = forecasts(series(90, (t) => (t === 89 ? 100_000 : at(t))))
+    alone.forecasts.forEach((value, h) => expect(Math.abs(value - at(90 + h))).toBeLessThan(8))
+    alone.spreads.forEach((spread) => expect(spread).toBeLessThan(5))
+  })
+
+  it.each<[string, number[], (t: number) => number]>([
+    ['noise', [], () => 100],
+    ['growth', [], (t) => 100 * 1.1 ** t],
+    ['a level that stays changed', [], (t) => (t < 58 ? 100 : 300)],
+    ['a level that changed long ago', [], (t) => (t < 30 ? 100 : 300)],
+    ['peaks that come back', [], (t) => (t % 13 === 5 ? 900 : 100)],
+    ['a season of peaks', [20], (t) => (t % 20 === 5 ? 900 : 100)],
+    ['sales now and then', [], (t) => (t % 9 === 5 ? 40 : 0)],
+  ])('is not found in %s', (_, seasons, at) => {
+    expect(spikesIn(series(60, at), seasons)).toEqual([])
+  })
+})
