@@ -39,3 +39,12 @@ describe('a value that stands alone', () => {
     expect(spikesIn(series(60, at), seasons)).toEqual([])
   })
 })
+
+describe('a level that has just changed', () => {
+  it.each([2, 3])('is not taken for growth without end: %d steps ago', (back) => {
+    for (let run = 0; run < 12; run++) {
+      const { forecasts: found } = forecasts(series(60, (t) => (t < 60 - back ? 100 : 10_000)))
+      for (const value of found) expect(value).toBeLessThan(12_500)
+    }
+  })
+})
