@@ -32,7 +32,7 @@ const ambiguous = (roles: readonly Role[]): Problem =>
 const unnamed = (count: number | undefined): Problem =>
   wrong(
     `The model does not name its ${count === undefined ? '' : `${count} `}classes`,
-    "Name them in the order of its probabilities: USING classes = ['a', 'b']. In scikit-learn that is the model's classes_.",
+    "Name them in the order of its probabilities: USING classes = ['a', 'b']. In scikit-learn that is the model's classes_. A model that predicts several numbers at once is imported in parts, one for each.",
   )
 
 /** Of probabilities the largest one says the class; scores may be distances, of which the least one does. */
