@@ -51,8 +51,10 @@ export const withoutSpikes = (values: Values, seasons: readonly number[]): Value
   const whole = filled(values)
   const least = spikeFactor * usualStep(whole)
   if (least === 0) return values
+  // A season of one step is none: it would compare a value with itself.
+  const lags = seasons.filter((season) => season > 1)
   const usual = values.map((value, t) => {
-    return common(comparedWith(whole, t, seasons).map((other) => whole[t]! - other)) > least ? NaN : value
+    return common(comparedWith(whole, t, lags).map((other) => whole[t]! - other)) > least ? NaN : value
   })
   const spikes = usual.filter((value, t) => Number.isNaN(value) && !Number.isNaN(values[t])).length
   return spikes > Math.max(mostSpikes, mostShare * values.length) ? values : usual

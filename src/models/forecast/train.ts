@@ -141,7 +141,8 @@ export const trainForecast = (matrix: Matrix, options: TrainOptions, onProgress:
   const models: SeriesModel[] = []
   const grids = kept.map((series) => onGrid(series, frequency))
   const least = kept.map(({ values }) => leastOf(values))
-  const usual = grids.map((values) => withoutSpikes(values, frequency.seasons))
+  const seasons = request.season === null ? frequency.seasons : [request.season]
+  const usual = grids.map((values) => withoutSpikes(values, seasons))
   for (const [i, values] of usual.entries()) {
     let done = i * fitsOfOne
     onProgress({ phase: 'series', done, total })

@@ -1,7 +1,10 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it, test } from '@jest/globals'
 import { modelSeries } from '../../../../src/models/forecast/series-model.js'
 import { withoutSpikes } from '../../../../src/models/forecast/spikes.js'
+import { trainForecast } from '../../../../src/models/forecast/train.js'
+import type { Said } from '../../../../src/models/options.js'
 import { Random } from '../../../../src/models/random.js'
+import { matrixOf } from '../tables.js'
 
 const random = new Random(5)
 /** Noise from -1 to 1 around what follows from the place. */
@@ -38,6 +41,24 @@ describe('a value that stands alone', () => {
   ])('is not found in %s', (_, seasons, at) => {
     expect(spikesIn(series(60, at), seasons)).toEqual([])
   })
+})
+
+test('a peak that comes back with the season that a user names is none', () => {
+  const columns = [
+    { name: 'day', type: 'date' as const },
+    { name: 'sold', type: 'number' as const },
+  ]
+  const sold = series(75, (t) => (t % 30 === 10 ? 900 : 100))
+  const rows = [...sold].map((value, t) => [new Date(Date.UTC(2024, 0, 1 + t)).toISOString().slice(0, 10), value])
+  const kindsWith = (said: Said) =>
+    trainForecast(
+      matrixOf({ columns, rows: rows.slice(0, 65) }),
+      { target: 'sold', order_by: 'day', horizon: 20, ...said },
+      () => undefined,
+    ).report.warnings.map(({ kind }) => kind)
+  expect(kindsWith({})).toContain('spikes')
+  expect(kindsWith({ season: 1 })).toContain('spikes')
+  expect(kindsWith({ season: 30 })).not.toContain('spikes')
 })
 
 describe('a level that has just changed', () => {
