@@ -70,11 +70,13 @@ const joined = (name: Name): string =>
 const answered = async (name: Name): Promise<unknown[][]> => {
   const { target, asked } = models[name]
   const { column_names, data } = await sql(url, `SELECT * FROM files.${asked} ORDER BY id`)
-  const rows = data.map((cells) =>
-    Object.fromEntries(cells.flatMap((cell, i) => (column_names[i] === 'id' ? [] : [[column_names[i], cell]]))),
-  )
   // What is predicted would be taken for the truth.
-  const inputs = rows.map(({ [target]: _, ...row }) => row)
+  const isInput = (column: string) => !['id', target].includes(column)
+  const inputs = data.map((cells) => {
+    const row: Record<string, unknown> = {}
+    for (const [i, column] of column_names.entries()) if (isInput(column)) row[column] = cells[i]
+    return row
+  })
   const { status, body } = await send(url, 'POST', `/api/projects/mindsdb/models/${name}/predict`, inputs)
   expect([status, Array.isArray(body)]).toEqual([200, true])
   return (body as Record<string, unknown>[]).map((answer, i) => {
