@@ -30,7 +30,7 @@ export type Measured = {
 }
 
 /** Reads a table; its files are in `folder`. */
-export const readTable = async ({ query, target }: Table, folder: string): Promise<Data> => {
+export const readTable = async ({ query, target }: Pick<Table, 'query' | 'target'>, folder: string): Promise<Data> => {
   const connection = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect()
   const result = await connection.runAndReadAll(query.replaceAll('@', folder))
   connection.closeSync()

@@ -9,7 +9,7 @@ const cut = (text: string) => (text.length > maxCellChars ? `${text.slice(0, max
 /** A table as text: `| a | b |` under its names. */
 export const tableText = (columns: readonly string[], rows: readonly (readonly unknown[])[]): string[] => {
   const cells = [columns, ...rows.map((row) => row.map(cell))].map((row) => row.map(cut))
-  const widths = columns.map((_, i) => Math.max(...cells.map((row) => (row[i] ?? '').length)))
+  const widths = columns.map((_, i) => cells.reduce((most, row) => Math.max(most, (row[i] ?? '').length), 0))
   const line = (row: readonly string[]) =>
     row
       .map((text, i) => text.padEnd(widths[i] ?? 0))

@@ -1,3 +1,4 @@
+import { foldName } from '../../events/common.js'
 import { Problem, wrong } from '../errors.js'
 import { limits } from '../limits.js'
 import { Random, shuffle } from './random.js'
@@ -22,11 +23,15 @@ type Collector = {
 const unusable = ({ name, type }: ColumnDescriptor, row: number, value: unknown) =>
   wrong(`Row ${row}, column "${name}": ${JSON.stringify(String(value))} is not usable as ${type}`)
 
+/** Dates and times have an infinity in SQL, which is missing like that of numbers. */
+const isEndless = (value: unknown): boolean => value === 'infinity' || value === '-infinity'
+
 const collectNumbers = (descriptor: ColumnDescriptor, type: NumberColumn['type']): Collector => {
   let numbers = new Float64Array(1024)
+  const isTime = type === 'date' || type === 'timestamp'
   return {
     append(value, row) {
-      const number = readCell(type, value)
+      const number = isTime && isEndless(value) ? NaN : readCell(type, value)
       if (number === undefined) throw unusable(descriptor, row, value)
       if (row === numbers.length) numbers = grown(numbers, new Float64Array(row * 2))
       numbers[row] = number
@@ -99,9 +104,10 @@ export class MatrixBuilder {
 
   constructor(private readonly descriptors: readonly ColumnDescriptor[]) {
     if (descriptors.length > limits.trainingMaxColumns) throw tooMuch('columns', descriptors.length, limits.trainingMaxColumns)
-    const names = descriptors.map(({ name }) => name)
-    const twice = names.find((name, index) => names.indexOf(name) !== index)
-    if (twice !== undefined) throw wrong(`The training query has two columns named "${twice}"`, 'Give one of them another name with AS')
+    const names = descriptors.map(({ name }) => foldName(name))
+    const twice = descriptors.find(({ name }, index) => names.indexOf(foldName(name)) !== index)?.name
+    if (twice !== undefined)
+      throw wrong(`The training query has two columns named "${twice}" (compared without case)`, 'Give one of them another name with AS.')
     this.collectors = descriptors.map((descriptor) =>
       descriptor.type === 'text' ? collectText(descriptor) : collectNumbers(descriptor, descriptor.type),
     )

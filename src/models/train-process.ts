@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { isProblem } from '../errors.js'
+import { refuseAnswerNames } from './answer-columns.js'
 import { findEngine } from './engine.js'
 import type { Base } from './fine-tuning.js'
 import type { Progress } from './fit.js'
@@ -74,6 +75,10 @@ const writeSynced = (file: string, bytes: Uint8Array): void => {
 const matrixOf = async ({ rows, base, matrixFile, options }: TrainJob): Promise<ReadRows> => {
   if (!rows) return { matrix: decodeMatrix(readFileSync(matrixFile)), excluded: [] }
   const read = await readRows(rows, options.seed ?? 0, base)
+  refuseAnswerNames(
+    read.matrix.columns.map(({ name }) => name),
+    options.target,
+  )
   writeSynced(matrixFile, encodeMatrix(read.matrix))
   return read
 }

@@ -17,7 +17,7 @@ import { intervalShare, TimeLimit, type Stopped } from './time-limit.js'
 export type { EffectivePlan, TrainReport } from './report.js'
 
 /** Raised whenever the same data and seed would give another artefact. */
-export const engineVersion = '1.1.0'
+export const engineVersion = '1.1.1'
 
 /** What an engine is told. All but the target and the seed is what USING said, and the engine's to read. */
 export type TrainOptions = {

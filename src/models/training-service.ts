@@ -140,6 +140,8 @@ export class TrainingService {
     const { logger } = this.options
     const running: Running = { ...wanted, abort: new AbortController() }
     this.#running = running
+    // Until its rows have been read nobody else can say how far it is.
+    this.#progress.set(`${wanted.model} ${wanted.version}`, { phase: 'prepare', done: 0, total: 1 })
     try {
       const request = await this.#resolved(wanted, found.request)
       await this.#settle({ type: 'StartTraining', data: { stream: wanted.model, version: wanted.version } })

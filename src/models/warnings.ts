@@ -15,6 +15,7 @@ export type Warning = {
     | 'short_series'
     | 'long_series'
     | 'gaps'
+    | 'spikes'
     | 'unmeasured_steps'
   detail: string
 }

@@ -1,4 +1,5 @@
 import { bestEts, type FittedEts, type Forecaster, type SeasonKind } from './ets.js'
+import { Reach } from './reach.js'
 import type { Values } from './season.js'
 import { fitTheta } from './theta.js'
 
@@ -42,6 +43,7 @@ export class Fits {
   readonly relative: boolean
   readonly #fitted: readonly Forecaster[]
   readonly #least: number
+  readonly #reach: Reach
 
   constructor(values: Values, { season, mayLog, least }: FitRules) {
     const positive = isPositive(values)
@@ -54,13 +56,16 @@ export class Fits {
     this.logged = isLogged
     this.relative = isLogged || damped.form.season === 'multiplicative'
     this.#least = least
-    this.#fitted = [damped.forecaster, straight.forecaster, fitTheta(isLogged && logs ? logs : values, season, !isLogged)]
+    const scaled = isLogged && logs ? logs : values
+    this.#fitted = [damped.forecaster, straight.forecaster, fitTheta(scaled, season, !isLogged)]
+    this.#reach = new Reach(scaled)
   }
 
   /** Goes on by one value, with the weights that were fitted. */
   update(value: number): void {
     const scaled = this.logged ? Math.log(value) : value
     for (const each of this.#fitted) each.update(scaled)
+    this.#reach.update(scaled)
   }
 
   /** The forecasts of the next `steps` steps by each method, in the order of `methods`. */
@@ -68,7 +73,10 @@ export class Fits {
     const each = this.#fitted.map((forecaster) => {
       const into = new Float64Array(steps)
       forecaster.forecast(into)
-      return into.map((value) => Math.max(this.logged ? Math.exp(value) : value, this.#least))
+      return into.map((value, h) => {
+        const bounded = this.#reach.bounded(value, h)
+        return Math.max(this.logged ? Math.exp(bounded) : bounded, this.#least)
+      })
     })
     const [one, two, three] = each as [Float64Array, Float64Array, Float64Array]
     return [...each, one.map((value, h) => middle(value, two[h]!, three[h]!))]

@@ -10,7 +10,10 @@ import type { SeriesModel } from './series-model.js'
 import type { SeriesReport } from './series-report.js'
 import { timeText } from './times.js'
 
-/** What was learned of series, and from what: `grids` has their values at every time of the grid, NaN where there is none. */
+/**
+ * What was learned of series, and from what: `grids` has their values at every time of the grid, NaN where there is none;
+ * `usual` the same without spikes.
+ */
 export type Learned = {
   panel: Panel
   kept: readonly Series[]
@@ -18,6 +21,7 @@ export type Learned = {
   request: SeriesRequest
   models: readonly SeriesModel[]
   grids: readonly Float64Array[]
+  usual: readonly Float64Array[]
   refits: number
 }
 
@@ -34,8 +38,10 @@ const counted = (names: readonly string[]): Record<string, number> => {
 
 const isMissing = (value: number): boolean => Number.isNaN(value)
 
+const missingIn = (series: readonly Float64Array[]): number => series.reduce((sum, values) => sum + values.filter(isMissing).length, 0)
+
 /** Times between the first and the last used one that have no row. */
-const gapsOf = ({ grids }: Learned): number => grids.reduce((sum, values) => sum + values.filter(isMissing).length, 0)
+const gapsOf = ({ grids }: Learned): number => missingIn(grids)
 
 /** Series of which only the last rows were used. */
 const cutOf = ({ kept, grids }: Learned): number =>
@@ -48,11 +54,13 @@ const warningsOf = (learned: Learned, gaps: number, measured: number): Warning[]
   const { panel, kept, request } = learned
   const short = panel.series.length - kept.length
   const cut = cutOf(learned)
+  const spikes = missingIn(learned.usual) - gaps
   const said: [boolean, Warning['kind'], string][] = [
     [panel.withoutTarget > 0, 'missing_target', `${panel.withoutTarget} rows have no value of "${panel.target.name}" and were left out`],
     [panel.withoutTime > 0, 'missing_time', `${panel.withoutTime} rows have no "${panel.order.name}" and were left out`],
     [short > 0, 'short_series', `${short} of ${panel.series.length} series have too few rows and are not forecast`],
     [gaps > 0, 'gaps', `${gaps} times between the first and the last of their series have no row; the smoothing goes on over them`],
+    [spikes > 0, 'spikes', `${spikes} values stand alone, far from those before and after them, and were taken as unknown`],
     [cut > 0, 'long_series', `${cut} series are longer than what is learned from: only their last rows were used`],
     [
       measured < request.horizon,

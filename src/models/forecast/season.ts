@@ -1,16 +1,18 @@
 /** Values of a series in the order of its grid; NaN where there is none. */
 export type Values = Float64Array
 
-/** Gaps filled on the straight line between their neighbours. A series begins and ends with a value. */
+/** Gaps filled on the straight line between their neighbours; at the ends, with the one that there is. */
 export const filled = (values: Values): Values => {
   const out = values.slice()
-  let last = 0
-  for (let t = 1; t < out.length; t++) {
+  const first = values.findIndex((value) => !Number.isNaN(value))
+  let last = Math.max(first, 0)
+  out.fill(values[last]!, 0, last)
+  for (let t = last + 1; t < out.length; t++) {
     if (Number.isNaN(values[t])) continue
     for (let gap = last + 1; gap < t; gap++) out[gap] = values[last]! + ((values[t]! - values[last]!) * (gap - last)) / (t - last)
     last = t
   }
-  return out
+  return out.fill(values[last]!, last)
 }
 
 /** The mean over one season around each time (a season of even length counts its two ends half); NaN at the ends. */

@@ -12,10 +12,11 @@ import { forecastName, forecastOptions, type SeriesRequest } from './options.js'
 import { readPanel, type Panel, type Series } from './panel.js'
 import { reportOf, type Learned } from './report.js'
 import { modelSeries, type SeriesModel, type SeriesRules } from './series-model.js'
+import { withoutSpikes } from './spikes.js'
 import { errorQuantiles } from './spread.js'
 
 /** Raised whenever the same data would give another artefact. */
-export const forecastVersion = '1.0.0'
+export const forecastVersion = '1.1.0'
 
 /** Fewer values than this say nothing of what follows. */
 const leastRows = 10
@@ -140,12 +141,14 @@ export const trainForecast = (matrix: Matrix, options: TrainOptions, onProgress:
   const models: SeriesModel[] = []
   const grids = kept.map((series) => onGrid(series, frequency))
   const least = kept.map(({ values }) => leastOf(values))
-  for (const [i, values] of grids.entries()) {
+  const seasons = request.season === null ? frequency.seasons : [request.season]
+  const usual = grids.map((values) => withoutSpikes(values, seasons))
+  for (const [i, values] of usual.entries()) {
     let done = i * fitsOfOne
     onProgress({ phase: 'series', done, total })
     models.push(modelSeries(values, { ...rules, least: least[i]! }, () => onProgress({ phase: 'series', done: ++done, total })))
   }
   onProgress({ phase: 'series', done: total, total })
-  const learned = { panel, kept, frequency, request, models, grids, refits: rules.refits }
+  const learned = { panel, kept, frequency, request, models, grids, usual, refits: rules.refits }
   return { artefact: encodeForecast(artefactOf(learned, least)), report: reportOf(learned, matrix, forecastVersion) }
 }

@@ -23,7 +23,11 @@ export type Design = {
 export const coefficientsOf = (feature: Feature): number =>
   feature.kind === 'number' ? 2 : feature.categories.length + (feature.rest ? 1 : 0) + 1
 
-const numberTerm = (values: Float64Array, at: number): LinearTerm => {
+/** The squares of larger numbers, summed over all rows, would not stay finite: beyond, all count as this one. */
+const largest = 1e100
+
+const numberTerm = (column: Float64Array, at: number): LinearTerm => {
+  const values = column.map((value) => Math.min(Math.max(value, -largest), largest))
   let [sum, count, low, high] = [0, 0, Infinity, -Infinity]
   for (const value of values) {
     if (Number.isNaN(value)) continue

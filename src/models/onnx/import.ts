@@ -82,6 +82,7 @@ const reportOf = ({ header, facts, bytes, trial, warnings, runtime }: Found): Im
 })
 
 const outputsOf = (signature: readonly { name: string; isTensor: boolean }[]): string[] => {
+  if (signature.length === 0) throw new Problem('bad_file', 'ONNX model refused', 'The model has no outputs')
   const other = signature.find(({ isTensor }) => !isTensor)
   if (other)
     throw new Problem('bad_file', 'ONNX model refused', `The output "${other.name}" of the model is no tensor`, {

@@ -1,7 +1,7 @@
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
 import type { ClassLabel } from '../task.js'
-import { broken, fieldsIn, textOf } from './wire.js'
+import { broken, endless, fieldsIn, nameIn, textOf } from './wire.js'
 
 /** What is to be known of a file before the runtime gets to see it. */
 export type OnnxFacts = {
@@ -42,37 +42,48 @@ const externalData = () =>
     'Save it as one file: onnx.save(model, path, save_as_external_data=False), or to_onnx(…, external_data=False) in PyTorch.',
   )
 
+const tooManyClasses = () =>
+  new Problem(
+    'query_limit',
+    'Too many classes',
+    `The model has more than ${limits.trainingMaxClasses} classes, the most that are predicted`,
+  )
+
 type Labels = readonly ClassLabel[]
 
 /** What is gathered on the way. */
 type Walk = { facts: OnnxFacts; used: Set<string>; defined: Set<string>; labels: Labels[]; graphs: number }
 
-const integersIn = (bytes: Uint8Array): number[] => {
-  const found: number[] = []
+/** Integers as they stand one behind the other, of 64 bits at most. */
+function* integersIn(bytes: Uint8Array): Generator<number> {
   let [value, weight] = [0n, 0n]
   for (const byte of bytes) {
+    if (weight > 63n) throw endless()
     value |= BigInt(byte & 0x7f) << weight
     weight += 7n
     if (byte >= 0x80) continue
-    found.push(Number(BigInt.asIntN(64, value)))
+    yield Number(BigInt.asIntN(64, value))
     ;[value, weight] = [0n, 0n]
   }
-  return found
 }
 
 const labelNames = /^classlabels_(strings|ints|int64s)$/
 
+function* eachLabel(attribute: Uint8Array): Generator<ClassLabel> {
+  for (const { number, bytes, start, end } of fieldsIn(attribute)) {
+    if (number === 9) yield textOf(bytes)
+    // One behind the other, or each as a field of its own behind one byte that says so.
+    else if (number === 8) yield* integersIn(bytes.length > 0 ? bytes : attribute.subarray(start + 1, end))
+  }
+}
+
 /** The class labels that an attribute of a classifier holds; their places are those of its probabilities. */
 export const labelsIn = (attribute: Uint8Array): Labels | undefined => {
-  let name = ''
+  // Other attributes may hold millions of numbers: those of trees do.
+  if (!labelNames.test(nameIn(attribute))) return undefined
   const labels: ClassLabel[] = []
-  for (const { number, bytes, start, end } of fieldsIn(attribute)) {
-    if (number === 1) name = textOf(bytes)
-    else if (number === 9) labels.push(textOf(bytes))
-    // One behind the other, or each as a field of its own behind one byte that says so.
-    else if (number === 8) labels.push(...integersIn(bytes.length > 0 ? bytes : attribute.subarray(start + 1, end)))
-  }
-  return labelNames.test(name) && labels.length > 0 ? labels : undefined
+  for (const label of eachLabel(attribute)) if (labels.push(label) > limits.trainingMaxClasses) throw tooManyClasses()
+  return labels.length > 0 ? labels : undefined
 }
 
 const note = (kind: Kind, { number, value, bytes }: { number: number; value: number; bytes: Uint8Array }, walk: Walk): void => {

@@ -1,5 +1,6 @@
 import { Problem, wrong } from '../../errors.js'
 import { limits } from '../../limits.js'
+import { refuseAnswerNames } from '../answer-columns.js'
 import type { ModelInput } from '../artefact.js'
 import type { ColumnType } from '../values.js'
 import type { InputTensor } from './messages.js'
@@ -59,6 +60,7 @@ const checkNames = (names: readonly string[], target: string): void => {
     throw wrong(`Two columns of the model are called "${twice}"`, "Give each a name of its own: USING columns = ['a', 'b'].")
   if (folded.includes(target.toLowerCase()))
     throw wrong(`"${target}" is a column of the model and what it predicts`, 'PREDICT names the answer; choose a name that is no column.')
+  refuseAnswerNames(names, target)
 }
 
 /** The number of rows that the inputs fix, when one does. */

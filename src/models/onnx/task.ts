@@ -32,7 +32,14 @@ const ambiguous = (roles: readonly Role[]): Problem =>
 const unnamed = (count: number | undefined): Problem =>
   wrong(
     `The model does not name its ${count === undefined ? '' : `${count} `}classes`,
-    "Name them in the order of its probabilities: USING classes = ['a', 'b']. In scikit-learn that is the model's classes_.",
+    "Name them in the order of its probabilities: USING classes = ['a', 'b']. In scikit-learn that is the model's classes_. A model that predicts several numbers at once is imported in parts, one for each.",
+  )
+
+/** Of probabilities the largest one says the class; scores may be distances, of which the least one does. */
+const otherLabels = ({ name, output }: Role, classes: readonly ClassLabel[]): Problem =>
+  wrong(
+    `"${name}" answers ${[...new Set(valuesIn(output))].slice(0, 5).join(', ')}, which is not among the classes ${classes.join(', ')}, and the model gives scores, not probabilities`,
+    'Name the classes as the model answers them.',
   )
 
 const typeOf = (classes: readonly ClassLabel[]): TargetType => {
@@ -75,6 +82,7 @@ const classification = (label: Role | undefined, shares: Role | undefined, known
       `The model has ${classes.length} classes, at most ${limits.trainingMaxClasses} can be predicted`,
     )
   const isProbability = shares !== undefined && valuesIn(shares.output).every(isShare)
+  if (label && !labels && !isProbability) throw otherLabels(label, classes)
   const type = typeOf(classes)
   const [probabilities, scores] = isProbability ? [shares.name, undefined] : [null, labels ? undefined : shares?.name]
   return {

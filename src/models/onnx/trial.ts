@@ -48,6 +48,12 @@ const byRow = (outputs: readonly Output[], rows: number): string[] =>
       .join(';'),
   )
 
+/** What nobody can check, nor get once more. */
+const changing = (): Problem =>
+  new Problem('bad_file', 'ONNX model refused', 'The model gives other numbers for the same rows each time', {
+    hint: 'Export it without operators that draw random numbers.',
+  })
+
 /** The same rows in other places and half of them with other neighbours. */
 const moved = (columns: readonly Column[], rows: number): { columns: Column[]; from: number[] } => {
   const from = Array.from({ length: rows }, (_, place) => (place % 2 === 0 ? (place + rotation) % rows : 0))
@@ -83,10 +89,15 @@ export const tryModel = async (
   const rows = inputs.batch ?? usualBatch
   const made = rowsOf(inputs, example, rows)
   const tried = (values: readonly Column[], batch: number) => run({ tensors, columns: values, rows, batch, outputs })
-  const alone = async (warnings: string[]): Promise<Trial> => ({ batch: 1, rows, outputs: await tried(made, 1), warnings })
+  const twice = async (batch: number): Promise<readonly Output[]> => {
+    const [one, other] = [await tried(made, batch), await tried(made, batch)]
+    if (byRow(one, 1)[0] !== byRow(other, 1)[0]) throw changing()
+    return one
+  }
+  const alone = async (warnings: string[]): Promise<Trial> => ({ batch: 1, rows, outputs: await twice(1), warnings })
   try {
-    if (inputs.batch !== undefined) return { batch: rows, rows, outputs: await tried(made, rows), warnings: [] }
-    const together = await tried(made, rows).catch((error: unknown) => {
+    if (inputs.batch !== undefined) return { batch: rows, rows, outputs: await twice(rows), warnings: [] }
+    const together = await twice(rows).catch((error: unknown) => {
       if (isProblem(error) && error.code === 'query_failed') return undefined
       throw error
     })

@@ -15,6 +15,9 @@ export const broken = (reason: string): Problem =>
     hint: 'Export the model again and upload the whole file.',
   })
 
+/** The refusal of a number that is longer than 64 bits. */
+export const endless = (): Problem => broken('it holds a number that never ends')
+
 /** Where a varint ends, and its low 32 bits: lengths and numbers of fields have no more, and other values are compared only. */
 const readVarint = (bytes: Uint8Array, at: number): { value: number; end: number } => {
   let value = 0
@@ -24,7 +27,7 @@ const readVarint = (bytes: Uint8Array, at: number): { value: number; end: number
     if (i < 5) value = (value | ((byte & 0x7f) << (7 * i))) >>> 0
     if (byte < 0x80) return { value, end: at + i + 1 }
   }
-  throw broken('it holds a number that never ends')
+  throw endless()
 }
 
 const skip = (bytes: Uint8Array, at: number, size: number): number => {
@@ -68,6 +71,12 @@ export const textOf = (bytes: Uint8Array): string => {
   } catch {
     throw broken('a name in it is not UTF-8')
   }
+}
+
+/** What a message calls itself: most have their name in the first field. */
+export const nameIn = (message: Uint8Array): string => {
+  for (const { number, bytes } of fieldsIn(message)) if (number === 1) return textOf(bytes)
+  return ''
 }
 
 const varint = (value: number): number[] => (value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...varint(value >>> 7)])

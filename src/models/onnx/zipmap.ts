@@ -1,6 +1,6 @@
 import { labelsIn } from './inspect.js'
 import type { ClassLabel } from '../task.js'
-import { field, fieldsIn, numberField, textOf, type Field } from './wire.js'
+import { field, fieldsIn, nameIn, numberField, textOf, type Field } from './wire.js'
 
 /** A model whose class probabilities come as a table of numbers, and the classes when it named them. */
 export type Unzipped = { bytes: Uint8Array; classes: readonly ClassLabel[] | undefined }
@@ -21,11 +21,6 @@ const zipMapIn = (place: Field): ZipMap | undefined => {
     if (number === 5) found.classes = labelsIn(bytes) ?? found.classes
   }
   return operator === 'ZipMap' ? found : undefined
-}
-
-const nameOf = (value: Uint8Array): string => {
-  for (const { number, bytes } of fieldsIn(value)) if (number === 1) return textOf(bytes)
-  return ''
 }
 
 /** The description of an output that is a tensor of floats (element type 1), of a shape that is left to the runtime. */
@@ -51,9 +46,9 @@ export const unzipped = (bytes: Uint8Array): Unzipped => {
   const replaced = new Map<number, Uint8Array>()
   let classes: Unzipped['classes']
   for (const zipMap of zipMaps) {
-    const output = outputs.find((value) => nameOf(value.bytes) === zipMap.output)
+    const output = outputs.find((value) => nameIn(value.bytes) === zipMap.output)
     if (!output) continue
-    const isThere = outputs.some((value) => nameOf(value.bytes) === zipMap.input)
+    const isThere = outputs.some((value) => nameIn(value.bytes) === zipMap.input)
     replaced.set(zipMap.place.start, new Uint8Array(0))
     replaced.set(output.start, isThere ? new Uint8Array(0) : tensorOutput(zipMap.input))
     classes ??= zipMap.classes

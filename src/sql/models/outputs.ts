@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { foldName } from '../../../events/common.js'
+import { answerSuffixes } from '../../models/answer-columns.js'
 import { expressionTemplate } from '../ast/templates.js'
 import type { AstNode } from '../ast/json.js'
 import { nullConstant } from '../ast/nodes.js'
@@ -9,7 +10,7 @@ import type { BoundModel } from './scoring-model.js'
 /** The columns of a model in FROM, in the order in which `*` shows them. */
 export const modelColumns = ({ model }: BoundModel): string[] => {
   const target = model.target.name
-  const outputs = ['_original', '_confidence', '_explain', '_anomaly', '_min', '_max'].map((suffix) => target + suffix)
+  const outputs = answerSuffixes.map((suffix) => target + suffix)
   return [...model.inputs.map(({ name }) => name), target, 'select_data_query', 'when_data', ...outputs]
 }
 

@@ -73,6 +73,11 @@ const trained = `ledger_own_trained AS (
 const ofNumbers = (expression: string) => `CASE WHEN NOT any_value(o.classified) THEN ${expression} END`
 const ofClasses = (expression: string) => `CASE WHEN any_value(o.classified) THEN ${expression} END`
 const squaredError = '(o.y - o.predicted) * (o.y - o.predicted)'
+/** SQL ends a query whose averages are not finite, so that one absurd truth would take those of all models with it. */
+const isTame = 'abs(o.y) < 1e150 AND abs(o.predicted) < 1e150'
+const ofTame = (expression: string) => ofNumbers(`CASE WHEN coalesce(bool_and(${isTame}), true) THEN ${expression} END`)
+const averaged = (expression: string) => `avg(${expression}) FILTER (${isTame})`
+const variance = `var_pop(o.y) FILTER (${isTame})`
 /** A probability of 0 would cost infinitely much; the usual bound. */
 const leastProbability = '1e-15'
 
@@ -86,10 +91,10 @@ const measures: readonly { column: Column; sql: string }[] = [
   },
   {
     column: column('r2', 'DOUBLE', 'R² over these rows; of numbers, when their truths differ.'),
-    sql: ofNumbers(`CASE WHEN var_pop(o.y) > 0 THEN 1 - avg(${squaredError}) / var_pop(o.y) END`),
+    sql: ofTame(`CASE WHEN ${variance} > 0 THEN 1 - ${averaged(squaredError)} / ${variance} END`),
   },
-  { column: column('rmse', 'DOUBLE', 'Root of the mean squared error; of numbers.'), sql: ofNumbers(`sqrt(avg(${squaredError}))`) },
-  { column: column('mae', 'DOUBLE', 'Mean absolute error; of numbers.'), sql: ofNumbers('avg(abs(o.y - o.predicted))') },
+  { column: column('rmse', 'DOUBLE', 'Root of the mean squared error; of numbers.'), sql: ofTame(`sqrt(${averaged(squaredError)})`) },
+  { column: column('mae', 'DOUBLE', 'Mean absolute error; of numbers.'), sql: ofTame(averaged('abs(o.y - o.predicted)')) },
   {
     column: column('accuracy', 'DOUBLE', 'Share of rows whose class was predicted; of classes.'),
     sql: ofClasses('avg(CAST(o.hit AS INTEGER))'),

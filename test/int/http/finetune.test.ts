@@ -106,7 +106,7 @@ test('rows that are gone are missed by name', async () => {
   await rm(join(at.directory, 'blobs', matrix))
   const { status, version } = await finetuned('lost', 'FINETUNE lost FROM files (SELECT * FROM rentals)', 2)
   expect(status).toBe('error')
-  expect(version.error).toMatch(/matrix of version 1 is no longer kept.*RETRAIN/)
+  expect(version.error).toMatch(/matrix of version 1 is no longer kept.*RETRAIN/s)
 })
 
 test.each([

@@ -326,7 +326,7 @@ describe('what is said of the data', () => {
     [
       'texts',
       '(SELECT month::VARCHAR AS month, passengers FROM passengers) PREDICT passengers ORDER BY month HORIZON 3',
-      /"month" is text: rows are ordered by a date.*CAST\(month AS DATE\)/,
+      /"month" is text: rows are ordered by a date.*CAST\(month AS DATE\)/s,
     ],
     ['words', '(SELECT month, note FROM passengers) PREDICT note ORDER BY month HORIZON 3', /"note" is text: a series has numbers/],
     ['unknown', '(SELECT * FROM passengers) PREDICT passengers ORDER BY year HORIZON 3', /no column "year" to order the rows by/],

@@ -200,6 +200,24 @@ describe('what became true of numbers', () => {
     })
     expect(await report([{ position, request, truth: 1 }])).toMatchObject({ status: 200 })
   })
+
+  test('as large as no number is leaves the accuracy of that version unknown, and that of others as it is', async () => {
+    await sql(at.url, "CREATE MODEL mindsdb.mean FROM files (SELECT * FROM rentals) PREDICT rental_price USING engine = 'constant'")
+    expect(await settled(at.url, 'mean')).toBe('complete')
+    const { position } = await predict('n-vast', [home(500), home(600), home(700)], 'mean')
+    expect(
+      await report(
+        [1e300, 1.7e308, 2000].map((truth, row) => ({ position, row, truth })),
+        { model: 'mean' },
+      ),
+    ).toMatchObject({ rows: 3 })
+    const others = await rowsOf("SELECT * EXCLUDE (first_outcome, last_outcome) FROM log.accuracy WHERE model <> 'mean'")
+    const all = await rowsOf('SELECT * EXCLUDE (first_outcome, last_outcome) FROM log.accuracy')
+    expect(all).toEqual(expect.arrayContaining(others))
+    expect(await rowsOf("SELECT outcomes, r2, rmse, mae, coverage FROM log.accuracy WHERE model = 'mean'")).toEqual([
+      [3, null, null, null, expect.closeTo(1 / 3, 9)],
+    ])
+  })
 })
 
 describe('what became true of classes', () => {

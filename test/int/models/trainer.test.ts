@@ -47,6 +47,19 @@ describe('training in a process of its own', () => {
     })
   })
 
+  it.each(['y_min', 'Y_Explain', 'when_data'])('refuses rows with a column %s, which the answers have', async (name) => {
+    writeFileSync(file('rows'), Array.from({ length: 20 }, (_, row) => `[${row},${row * 2}]`).join('\n'))
+    const columns = [
+      { name, type: 'INTEGER' },
+      { name: 'y', type: 'INTEGER' },
+    ]
+    const rows = { file: file('rows'), columns }
+    await expect(new Trainer().train({ ...job('made', 'none'), rows }, ignore).result).rejects.toMatchObject({
+      code: 'wrong_arguments',
+      detail: `"${name}" is also a column of the answers of a model that predicts "y"`,
+    })
+  })
+
   it('refuses a broken matrix as a fault of its own', async () => {
     await expect(new Trainer().train(job('broken', 'none'), ignore).result).rejects.toMatchObject({ code: 'internal' })
   })

@@ -111,6 +111,24 @@ test('a commit while a training runs, and a log that cannot be read just then, e
     await trainings.stop()
   }))
 
+test('how far a training is can be told from its beginning on, while its rows are read', () =>
+  withLog(async (open) => {
+    let found: () => void = () => undefined
+    const isReading = new Promise<void>((resolve) => (found = resolve))
+    const select: Select = (_query, signal) => {
+      found()
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(crash)))
+    }
+    const trainings = serviceOver(open, { select })
+    const { stream } = await createModel(open, 'm')
+    expect(trainings.progressOf(stream, 1)).toBeUndefined()
+    trainings.enqueue(stream, 1)
+    await isReading
+    expect(trainings.progressOf(stream, 1)).toEqual({ phase: 'prepare', done: 0, total: 1 })
+    await trainings.stop()
+    expect(trainings.progressOf(stream, 1)).toBeUndefined()
+  }))
+
 test('rows of a query that were not read to their end are given up with the training', () =>
   withLog(async (open) => {
     let signal: AbortSignal | undefined

@@ -128,5 +128,5 @@ test('what does not fit the rows ends the training with the reason', async () =>
   await created('lost', 'came', "exclude = 'agee'")
   const [row] = await rowsOf('DESCRIBE lost.jobs')
   expect(row?.['status']).toBe('error')
-  expect(row?.['error']).toMatch(/exclude names "agee".* Did you mean "age"\?/)
+  expect(row?.['error']).toMatch(/exclude names "agee".*Did you mean "age"\?/s)
 })

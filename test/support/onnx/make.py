@@ -4,6 +4,7 @@ import numpy as np, onnx
 from onnx import helper as h, TensorProto as T, numpy_helper
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier
+from sklearn.cluster import KMeans
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.compose import ColumnTransformer
@@ -56,6 +57,9 @@ ireg = LinearRegression().fit(Xi, rent)
 save('whole', to_onnx(ireg, initial_types=[('X', Int64TensorType([None, 2]))], target_opset=opset)); truth['whole'] = dict(value=num(ireg.predict(Xi[:40])))
 svc = LinearSVC(random_state=0).fit(X, grade)
 save('scores', to_onnx(svc, X[:1], target_opset=opset))
+clusters = KMeans(3, n_init=2, random_state=0).fit(X)
+save('clusters', to_onnx(clusters, X[:1], target_opset=opset))
+truth['clusters'] = dict(value=[int(v) for v in clusters.predict(X[:40])])
 truth['scores'] = dict(classes=list(map(str, svc.classes_)), value=list(map(str, svc.predict(X[:40]))))
 
 # What has to be refused.
@@ -86,5 +90,6 @@ shape = numpy_helper.from_array(np.array([40_000_000_000], np.int64), 'shape')
 save('hungry', model([h.make_node('ConstantOfShape', ['shape'], ['big']), h.make_node('ReduceSum', ['big'], ['s'], keepdims=0), h.make_node('Add', ['X', 's'], ['Y'])], [vi('X', T.FLOAT, [None, 1])], [vi('Y', T.FLOAT, [None, 1])], [shape]))
 # Every row less the mean of those that come with it: a row's number depends on its neighbours.
 save('mean', model([h.make_node('ReduceMean', ['X'], ['mu'], axes=[0], keepdims=1), h.make_node('Sub', ['X', 'mu'], ['d']), h.make_node('ReduceSum', ['d', 'axis'], ['Y'], keepdims=1)], [vi('X', T.FLOAT, [None, 2])], [vi('Y', T.FLOAT, [None, 1])], [inits[-1]]))
+save('random', model([h.make_node('RandomUniformLike', ['X'], ['Y'])], [vi('X', T.FLOAT, [None, 1])], [vi('Y', T.FLOAT, [None, 1])]))
 save('image', model([h.make_node('GlobalAveragePool', ['X'], ['Y'])], [vi('X', T.FLOAT, [None, 3, 8, 8])], [vi('Y', T.FLOAT, [None, 3, 1, 1])]))
 json.dump(dict(rows=rows, truth=truth), open(f'{out}/truth.json', 'w'))

@@ -45,6 +45,22 @@ describe('an engine of one learner', () => {
     expect(firstOf(linear.artefact, row)).toEqual(firstOf(auto.artefact, row))
   })
 
+  it.each([
+    ['y', (row: number) => row * 1.5],
+    ['kind', (row: number) => (row % 2 === 0 ? 'even' : 'odd')],
+  ])('linear gives finite numbers for numbers as large as there are: %s', async (target, valueOf) => {
+    const columns = [
+      { name: 'huge', type: 'number' as const },
+      { name: 'small', type: 'integer' as const },
+      { name: target, type: target === 'y' ? ('number' as const) : ('text' as const) },
+    ]
+    const rows = Array.from({ length: 60 }, (_, row) => [(row % 3 === 0 ? -1.7e308 : 1e308) * (1 - row / 99), row, valueOf(row)])
+    const { artefact, report } = await trained('linear', { columns, rows }, target)
+    expect(Object.values(report.metrics).every(Number.isFinite)).toBe(true)
+    for (const huge of [1.7e308, -1.7e308, 3])
+      expect([...firstOf(artefact, { huge, small: 7 })].slice(0, 2).every(Number.isFinite)).toBe(true)
+  })
+
   it('linear refuses a table of more coefficients than it can solve, and says what helps', async () => {
     const texts = Array.from({ length: 900 }, (_, row) => [`a${row % 240}`, `b${row % 239}`, `c${row % 241}`, row])
     const columns = [...['a', 'b', 'c'].map((name) => ({ name, type: 'text' as const })), { name: 'y', type: 'number' as const }]

@@ -78,6 +78,11 @@ describe('the training matrix', () => {
     expect(identity(single('number', [-0, NaN]))).toBe(identity(single('number', [null, 0])))
   })
 
+  it('takes the infinity of dates for missing, as that of numbers', () => {
+    for (const type of ['date', 'timestamp'] as const)
+      expect(identity(single(type, ['2024-02-29', 'infinity', '-infinity']))).toBe(identity(single(type, ['2024-02-29', null, null])))
+  })
+
   it('refuses a value that does not fit, by row and column', () => {
     expect(() => single('number', [1, 'x'])).toThrow('Row 1, column "a": "x" is not usable as number')
   })
@@ -92,9 +97,9 @@ describe('the training matrix', () => {
       () =>
         new MatrixBuilder([
           { name: 'a', type: 'text' },
-          { name: 'a', type: 'text' },
+          { name: 'A', type: 'text' },
         ]),
-    ).toThrow('two columns named "a"')
+    ).toThrow('two columns named "A"')
   })
 
   it('refuses more rows than the limit', () => {

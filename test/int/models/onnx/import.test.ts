@@ -136,6 +136,16 @@ describe('an import', () => {
     })
   })
 
+  test('answers the labels that the model gives where it has scores for them, not probabilities', async () => {
+    const { value } = truth['clusters'] ?? {}
+    const { model, rows: found } = await predicted('clusters', rows.map(numbersOf), { columns, classes: [0, 1, 2] })
+    expect(found.map(([index]) => model.target.classes?.[index ?? -1])).toEqual(value)
+    await expect(imported('clusters', { columns, classes: ['a', 'b', 'c'] })).rejects.toMatchObject({
+      code: 'wrong_arguments',
+      detail: expect.stringContaining('not among the classes a, b, c'),
+    })
+  })
+
   test('renames classes in the order of the probabilities', async () => {
     const { model, rows: found } = await predicted('forest', rows.map(numbersOf), { columns, classes: ['cheap', 'dear'] })
     expect(model.target.classes).toEqual(['cheap', 'dear'])
@@ -145,6 +155,8 @@ describe('an import', () => {
   test.each<[string, Partial<OnnxOptions>, string, RegExp]>([
     ['custom', {}, 'bad_file', /"com.acme"/],
     ['external', {}, 'bad_file', /external data/],
+    ['random', {}, 'bad_file', /other numbers for the same rows each time/],
+    ['linear', { columns: ['a', 'rent_max'] }, 'wrong_arguments', /"rent_max" is also a column of the answers/],
     ['image', {}, 'bad_file', /"X" \[\?, 3, 8, 8\] is no table/],
     ['hungry', {}, 'bad_file', /160000000000/],
     ['neighbours', {}, 'wrong_arguments', /does not name its 3 classes/],

@@ -68,6 +68,18 @@ describe('an ONNX file before it is loaded', () => {
     expect(refusalOf(Buffer.alloc(30, 0xff))).toContain('never ends')
   })
 
+  test('may hold any number of numbers, but labels of no more classes than can be predicted', () => {
+    const attribute = (name: string, packed: Buffer) =>
+      model(node('Classifier', 'ai.onnx.ml', field(5, Buffer.concat([field(1, text(name)), field(8, packed)]))))
+    const many = Buffer.alloc(500_000, 1)
+    expect(refusalOf(attribute('nodes_featureids', many))).toBeUndefined()
+    expect(inspectOnnx(attribute('classlabels_ints', Buffer.from([0, 7, 0x80, 2]))).classes).toEqual([0, 7, 256])
+    expect(refusalOf(attribute('classlabels_ints', many))).toBe(
+      'query_limit: The model has more than 256 classes, the most that are predicted',
+    )
+    expect(refusalOf(attribute('classlabels_ints', Buffer.alloc(500_000, 0xff)))).toContain('never ends')
+  })
+
   test('that is cut off anywhere is refused, and nothing breaks', () => {
     for (const name of ['grade_zipmap', 'forest', 'endless']) {
       const bytes = onnxBytes(name)
