@@ -132,10 +132,12 @@ test('a backup under write load is the log at one position, and can be served', 
   expect(await ended).toEqual([0, null])
 }, 900_000)
 
-const killedAfter = async (args: readonly string[], directory: string, milliseconds: number): Promise<number | null> => {
+/** Runs a command and kills it soon after the first file of its work is there. */
+const killedAtWork = async (args: readonly string[], directory: string, work: string): Promise<number | null> => {
   const child = spawn(process.execPath, [cliFile, ...args], { env: { ...process.env, ...at(directory) }, stdio: 'ignore' })
   const ended = once(child, 'exit') as Promise<[number | null]>
-  await sleep(milliseconds)
+  while (child.exitCode === null && !existsSync(work)) await sleep(1)
+  await sleep(Math.random() * 30)
   child.kill('SIGKILL')
   return (await ended)[0]
 }
@@ -151,7 +153,7 @@ test('what a killed backup or restore leaves passes for no whole one, and neithe
   const [backup, restored] = [join(place.path, 'backup'), join(place.path, 'restored')]
   let cut = { backups: 0, restores: 0 }
   for (let round = 0; round < rounds * 2; round++) {
-    const code = await killedAfter(['backup', '--into', backup], data, 150 + Math.random() * 400)
+    const code = await killedAtWork(['backup', '--into', backup], data, `${backup}.part`)
     if (code !== 0) cut = { ...cut, backups: cut.backups + 1 }
     expect(existsSync(backup)).toBe(existsSync(join(backup, 'manifest.json')))
     if (!existsSync(backup))
@@ -170,7 +172,7 @@ test('what a killed backup or restore leaves passes for no whole one, and neithe
 
   copyKeys(restored)
   for (let round = 0; round < rounds * 2; round++) {
-    const code = await killedAfter(['restore', backup, '--into', restored], data, 150 + Math.random() * 700)
+    const code = await killedAtWork(['restore', backup, '--into', restored], data, join(restored, 'restore.part'))
     const isWhole = existsSync(join(restored, 'FORMAT')) && !existsSync(join(restored, 'restore.part'))
     if (code !== 0 && !isWhole) cut = { ...cut, restores: cut.restores + 1 }
     const verified = await mindledger(['verify'], at(restored))

@@ -106,6 +106,12 @@ const recordedAt = async (position: number): Promise<string> => {
   return parseEnvelope(event!.text).recorded_at
 }
 
+/** An answer without what the log does not know: how far a training is while it runs. */
+const lasting = <A extends object>(answer: A): A =>
+  JSON.parse(
+    JSON.stringify(answer, (key, value: unknown) => (key === 'progress' ? undefined : key === 'current_phase' ? null : value)),
+  ) as A
+
 /** What every address answers, and at which position; undefined when something happened meanwhile. */
 const look = async () => {
   const before = await head()
@@ -113,7 +119,7 @@ const look = async () => {
     await Promise.all(
       addresses.map(async (path) => {
         const { at: _, ...answer } = await get(path)
-        return [path, answer] as const
+        return [path, lasting(answer)] as const
       }),
     ),
   )

@@ -17,7 +17,7 @@ WITH RECURSIVE a AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM a WHERE n < 10000
 SELECT list_reduce(range(100000000), lambda a, b: (a * 31 + b) % 1000003)
 SELECT list_sum(list_transform(range(20000), lambda x: list_sum(list_transform(range(20000), lambda y: x * y))))
 SELECT levenshtein(repeat('ab', 200000), repeat('ba', 200000))
-SELECT count(*) FROM range(100000) WHERE regexp_matches(repeat('a', 100000) || range, '(a|aa)*(a|aaa)*b$')
+SELECT count(*) FROM range(100000000) WHERE regexp_matches(repeat('a', 100000) || range, '(a|aa)*(a|aaa)*b$')
 SELECT count(*) FROM range(10000000) WHERE md5(sha256(range::VARCHAR)) LIKE '%000000000%'
 SELECT quantile_cont(a.range, 0.5) OVER (ORDER BY a.range ROWS BETWEEN 1000000 PRECEDING AND 1000000 FOLLOWING) FROM range(3000000) a
 SELECT mode(range % 1000) OVER (ORDER BY range ROWS BETWEEN 500000 PRECEDING AND CURRENT ROW EXCLUDE TIES) FROM range(2000000)
