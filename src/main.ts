@@ -27,7 +27,7 @@ import { Trainer } from './models/trainer.js'
 import { TrainingService } from './models/training-service.js'
 import { Metrics } from './observe/metrics.js'
 import { ObservedLedger, observedAnalytics } from './observe/observed.js'
-import { chancesIn } from './sql/ask-chances.js'
+import { askChances } from './sql/ask-chances.js'
 import { SqlEngine } from './sql/execute.js'
 import { TableWriter } from './sql/table-writer.js'
 import { undoAll } from './undo.js'
@@ -116,7 +116,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
     temporary: join(paths.temporary, 'trainings'),
     logger,
     select,
-    chances: chancesIn(analytics, config.defaultProject),
+    chances: askChances(analytics, config.defaultProject),
   })
   undo.push(() => trainings.stop())
   const recorder = new PredictionRecorder(log, vault)

@@ -56,7 +56,7 @@ const everything: Leaves = () => true
 
 type Taken = Pick<Plan, 'payloads' | 'already'>
 
-/** Plans the rows of an event that go, if it has any. Says whether it ever had. */
+/** Plans which rows of an event go. Says whether it ever had some. */
 const take = async (log: Reading, event: Envelope, leaves: Leaves, into: Taken): Promise<boolean> => {
   if (!keepsRows(event.type) || (leaves !== everything && !keptBy(event).places.some(leaves))) return false
   const hashes = payloadsOf(event.type, event.data)

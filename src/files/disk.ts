@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 
 const readBytes = 1024 * 1024
 
@@ -18,5 +19,20 @@ export const sync = async (path: string): Promise<void> => {
     await file.sync()
   } finally {
     await file.close()
+  }
+}
+
+/**
+ * Runs with a directory of its own below another one, which is made when it is not there. It is gone afterwards.
+ *
+ * @example await inOwnDirectory('data/tmp/uploads', 'upload-', (directory) => receive(join(directory, 'file')))
+ */
+export const inOwnDirectory = async <T>(parent: string, prefix: string, run: (directory: string) => Promise<T>): Promise<T> => {
+  await mkdir(parent, { recursive: true })
+  const directory = await mkdtemp(join(parent, prefix))
+  try {
+    return await run(directory)
+  } finally {
+    await rm(directory, { recursive: true, force: true })
   }
 }

@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FileContent } from '../../events/file.js'
 import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import type { Blobs } from './blobs.js'
+import { inOwnDirectory } from './disk.js'
 import type { Ingester, IngestRequest } from './ingest.js'
 import type { Ingested } from './ingest-messages.js'
 
@@ -34,14 +35,7 @@ export class Intake {
       throw new Problem('busy', 'Busy', `${limits.fileUploadsMax} files are being uploaded already`, { retryAfterSeconds: 5 })
     this.#underWay += 1
     try {
-      const { temporary } = this.#services
-      await mkdir(temporary, { recursive: true })
-      const directory = await mkdtemp(join(temporary, 'upload-'))
-      try {
-        return await run(directory)
-      } finally {
-        await rm(directory, { recursive: true, force: true })
-      }
+      return await inOwnDirectory(this.#services.temporary, 'upload-', run)
     } finally {
       this.#underWay -= 1
     }

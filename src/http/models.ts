@@ -14,7 +14,7 @@ import { parseStatement } from '../sql/statements/parse.js'
 import type { Statement } from '../sql/statements/statement.js'
 import { carryOut, deletion } from './carry-out.js'
 import { executionOf, note, originOf } from './origin.js'
-import { modelNamed, versionIn } from './predict.js'
+import { modelInPath, modelNamed } from './model-names.js'
 import { tag } from './etag.js'
 import { fileName } from './files.js'
 import type { Reading } from './reading.js'
@@ -80,7 +80,7 @@ const creation = (req: Request): Extract<Statement, { kind: 'create_model' }> =>
 const rowLimit = { rows: limits.trainingBodyMaxRows, instead: 'Upload them as a file, and name it in FROM.' }
 
 /** Stores the rows of a body as the file that a model is to learn from. */
-const keptRows = async (intake: Intake, data: unknown, { target, training, ifNotExists }: ReturnType<typeof creation>) => {
+const storedRows = async (intake: Intake, data: unknown, { target, training, ifNotExists }: ReturnType<typeof creation>) => {
   if (training.source) throw wrong('the statement has FROM, and the body has data', 'Leave one of them out.')
   if (importsFile(training.using['engine'])) refuseToTrain()
   if (ifNotExists)
@@ -132,7 +132,7 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services)
         const project = await projectNamed(ledger.log, param(req, 'project'))
         const statement = creation(req)
         const { data } = jsonBody(req)
-        const rows = data === undefined ? undefined : await keptRows(intake, data, statement)
+        const rows = data === undefined ? undefined : await storedRows(intake, data, statement)
         return sql.writer.createModel(statement, { project: project.state.name, rows }, origin, execution)
       }
       const outcome = note(res, (await ledger.repeated(origin, execution)) ?? (await create()))
@@ -177,11 +177,9 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services)
     answers: { 204: null },
     handle: deletion(ledger, async (req) => {
       const project = await projectNamed(ledger.log, param(req, 'project'))
-      const ref = param(req, 'model')
-      const isWhole = (await ledger.log.resources.one('model', ref, project)) !== undefined
+      const { model, version } = await modelInPath(ledger.log, project, param(req, 'model'))
       // What is not there is the command's to refuse.
-      const { model, version } = versionIn(ref)
-      if (isWhole || version === undefined) return { type: 'DeleteModel', data: { project: project.state.name, model: ref } }
+      if (version === undefined) return { type: 'DeleteModel', data: { project: project.state.name, model } }
       return { type: 'DeleteModelVersion', data: { project: project.state.name, model, version } }
     }),
   },

@@ -5,7 +5,7 @@ import type { Ledger } from '../commands/ledger.js'
 import { wrong } from '../errors.js'
 import type { OutcomeReporter } from '../models/outcomes/report.js'
 import { executionOf, note, originOf } from './origin.js'
-import { modelNamed } from './predict.js'
+import { modelNamed } from './model-names.js'
 import { jsonBody, param, parse, type Route } from './route.js'
 import { projectNamed } from './scope.js'
 

@@ -2,11 +2,10 @@ import type { Response } from 'express'
 import { z } from 'zod'
 import { isObject } from '../../events/common.js'
 import type { ModelVersion } from '../../events/model.js'
-import { versionOf } from '../commands/model.js'
-import { notFound, Problem, wrong } from '../errors.js'
+import { Problem, wrong } from '../errors.js'
 import { limits } from '../limits.js'
 import type { Ledger } from '../commands/ledger.js'
-import type { Found, Log, Outcome } from '../log/log.js'
+import type { Outcome } from '../log/log.js'
 import { answerAnyRows, type InputRow } from '../models/answer.js'
 import type { ModelStore } from '../models/model-store.js'
 import type { ProgressOf } from '../models/progress.js'
@@ -14,6 +13,7 @@ import type { PredictionRecorder } from '../models/recorder.js'
 import { servedBy } from '../models/served-by.js'
 import { predictParams, readParams, versionAsked, type PredictParams } from './predict-params.js'
 import { sendUnkept } from './hold-back.js'
+import { modelNamed } from './model-names.js'
 import { executionOf, originOf } from './origin.js'
 import { param, type Route } from './route.js'
 import { dataSchema, rowsIn, rowsSchema } from './rows-in-body.js'
@@ -35,30 +35,6 @@ export const readPredictBody = (body: unknown): { rows: InputRow[]; params: Pred
 
 /** The forms that `readPredictBody` reads. */
 export const predictBody = z.union([rowsSchema, z.object({ data: dataSchema, params: predictParams.nullish() })])
-
-/** What a path may say of a model: `rent`, or one of its versions, `rent.2`. Whether a model has the whole text as its name is not known here. */
-export const versionIn = (ref: string): { model: string; version: number | undefined } => {
-  const [, model = ref, digits] = /^(.+)\.(\d{1,9})$/.exec(ref) ?? []
-  return { model, version: digits === undefined ? undefined : Number(digits) }
-}
-
-/**
- * A model and the version that a path names: `rent`, `rent.2`; a whole name wins over a version. `named` is the version's number
- * where the path has one.
- */
-export const modelNamed = async (
-  { resources }: Pick<Log, 'resources'>,
-  project: Found<'project'>,
-  ref: string,
-): Promise<{ model: Found<'model'>; version: ModelVersion; named: number | undefined }> => {
-  const whole = await resources.one('model', ref, project)
-  const inPath = versionIn(ref)
-  const model = whole ?? (inPath.version === undefined ? undefined : await resources.one('model', inPath.model, project))
-  if (!model) throw notFound('model', ref)
-  const named = whole ? undefined : inPath.version
-  const { active, latest } = model.state
-  return { model, version: versionOf(model.state, named ?? active ?? latest), named }
-}
 
 const notReady = (name: string, { version, status, error }: ModelVersion, progress: ReturnType<ProgressOf>): Problem =>
   new Problem(

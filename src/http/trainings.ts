@@ -3,7 +3,7 @@ import type { Ledger } from '../commands/ledger.js'
 import type { DataChecks } from '../models/data-checks.js'
 import { carryOut } from './carry-out.js'
 import { modelRecord } from './models.js'
-import { modelNamed, versionIn } from './predict.js'
+import { modelInPath, modelNamed } from './model-names.js'
 import type { Records } from './records.js'
 import { commandHeaders, param, type Route } from './route.js'
 import { projectNamed, resultOf } from './scope.js'
@@ -32,9 +32,7 @@ export const trainingRoutes = (ledger: Ledger, records: Records, checks: DataChe
     async handle(req, res) {
       const { log } = ledger
       const project = await projectNamed(log, param(req, 'project'))
-      const ref = param(req, 'model')
-      const isWhole = (await log.resources.one('model', ref, project)) !== undefined
-      const { model, version = null } = isWhole ? { model: ref } : versionIn(ref)
+      const { model, version = null } = await modelInPath(log, project, param(req, 'model'))
       const command = { type: 'CancelTraining' as const, data: { project: project.state.name, model, version } }
       const { resource } = await carryOut(ledger, command, req, res)
       const found = resultOf('model', resource)

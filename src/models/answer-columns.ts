@@ -4,7 +4,10 @@ import { wrong } from '../errors.js'
 /** What stands behind the target's name in the columns of an answer that tell of it. */
 export const answerSuffixes = ['_original', '_confidence', '_explain', '_anomaly', '_min', '_max'] as const
 
-const otherColumns = ['select_data_query', 'when_data', '__service_row_id'] as const
+/** Columns of an answer that clients of the public service know, always empty. */
+export const emptyColumns = ['select_data_query', 'when_data'] as const
+
+const otherColumns = [...emptyColumns, '__service_row_id'] as const
 
 /**
  * Refuses a column to learn from that has the name of a column of the answers: of the two only one could be shown.

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ModelVersion, TrainingResult } from '../../events/model.js'
 import { isProblem, Problem, type ProblemCode } from '../errors.js'
 import type { Blobs } from '../files/blobs.js'
+import { inOwnDirectory } from '../files/disk.js'
 import { limits } from '../limits.js'
 import type { Found, Log, Resources } from '../log/log.js'
 import { databaseOf } from './data-source.js'
@@ -78,7 +78,8 @@ export class DataChecks {
     const { read_at } = asked.result
     try {
       if (wasImported(asked.result)) return await this.#imported(asked)
-      const { rows, sha256: matrix } = await this.#matrix(asked, signal)
+      const made = inOwnDirectory(this.options.temporary, 'check-', (work) => this.#matrix(asked, signal, work))
+      const { rows, sha256: matrix } = await made
       const isSame = matrix === asked.result.matrix
       const detail = isSame
         ? 'The query gives the rows that it learned from.'
@@ -102,10 +103,8 @@ export class DataChecks {
     return { data: isSame ? 'same' : 'changed', detail, read_at, rows: 0, matrix: found.state.content }
   }
 
-  async #matrix(asked: Asked, signal: AbortSignal) {
-    const { select, trainer, temporary } = this.options
-    await mkdir(temporary, { recursive: true })
-    const work = await mkdtemp(join(temporary, 'check-'))
+  async #matrix(asked: Asked, signal: AbortSignal, work: string) {
+    const { select, trainer } = this.options
     const reading = new AbortController()
     try {
       const base = await this.#baseOf(asked)
@@ -117,7 +116,6 @@ export class DataChecks {
     } finally {
       // Rows that were not read to their end hold a place among the queries.
       reading.abort()
-      await rm(work, { recursive: true, force: true })
     }
   }
 
@@ -136,9 +134,8 @@ export class DataChecks {
   async #baseOf({ model, version: { using } }: Asked): Promise<Base | undefined> {
     const number = using[baseVersionKey]
     if (typeof number !== 'number') return undefined
-    const { log, blobs } = this.options
     const base = model.state.versions.find(({ version }) => version === number)
-    const { file, gone } = await keptRows({ blobs, ledger: { log } }, number, base?.result)
+    const { file, gone } = await keptRows(this.options, number, base?.result)
     if (gone) throw new Unavailable(`${gone.detail}, and this version goes on from it.`)
     return { version: number, matrixFile: file }
   }

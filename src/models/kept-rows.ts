@@ -12,15 +12,15 @@ export type RowsGone = {
   what: string
 }
 
-type Where = { blobs: Pick<Blobs, 'has' | 'path'>; ledger: { log: Pick<Log, 'readStream'> } }
+type Where = { blobs: Pick<Blobs, 'has' | 'path'>; log: Pick<Log, 'readStream'> }
 
 /**
  * The file of the matrix that a version learned from, or why there is none; without a result the version was deleted.
  *
- * @example const { file, gone } = await keptRows({ blobs, ledger }, 1, version.result)
+ * @example const { file, gone } = await keptRows({ blobs, log }, 1, version.result)
  */
 export const keptRows = async (
-  { blobs, ledger }: Where,
+  { blobs, log }: Where,
   version: number,
   result: Pick<TrainingResult, 'matrix' | 'matrix_kept'> | null | undefined,
 ): Promise<{ file: string; gone: RowsGone | undefined }> => {
@@ -31,7 +31,7 @@ export const keptRows = async (
   if (!keepsRows(result))
     return { file, gone: { why: 'matrix_not_kept', what, detail: `${what} was not kept: it was trained with keep_training_data = false` } }
   if (await blobs.has(result.matrix)) return { file, gone: undefined }
-  const erasure = await erasureOfBlob(ledger.log, result.matrix)
+  const erasure = await erasureOfBlob(log, result.matrix)
   if (!erasure) return { file, gone: missing }
   return { file, gone: { why: 'matrix_erased', what, detail: erased(what, erasure, '').detail, erasure } }
 }

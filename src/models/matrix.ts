@@ -2,6 +2,7 @@ import { foldName } from '../../events/common.js'
 import { Problem, wrong } from '../errors.js'
 import { limits } from '../limits.js'
 import { Random, shuffle } from './random.js'
+import { cellOf, unusable } from './row-problems.js'
 import { readCell, readText, type ColumnDescriptor, type ColumnType } from './values.js'
 
 /** Text as codes into a sorted dictionary; -1 is missing. */
@@ -20,9 +21,6 @@ type Collector = {
   finish(rows: number): MatrixColumn
 }
 
-const unusable = ({ name, type }: ColumnDescriptor, row: number, value: unknown) =>
-  wrong(`Row ${row}, column "${name}": ${JSON.stringify(String(value))} is not usable as ${type}`)
-
 /** Dates and times have an infinity in SQL, which is missing like that of numbers. */
 const isEndless = (value: unknown): boolean => value === 'infinity' || value === '-infinity'
 
@@ -32,7 +30,7 @@ const collectNumbers = (descriptor: ColumnDescriptor, type: NumberColumn['type']
   return {
     append(value, row) {
       const number = isTime && isEndless(value) ? NaN : readCell(type, value)
-      if (number === undefined) throw unusable(descriptor, row, value)
+      if (number === undefined) throw unusable(cellOf(row, descriptor.name), String(value), descriptor.type)
       if (row === numbers.length) numbers = grown(numbers, new Float64Array(row * 2))
       numbers[row] = number
     },
@@ -56,7 +54,7 @@ const collectText = (descriptor: ColumnDescriptor): Collector => {
   return {
     append(value, row) {
       const text = readText(value)
-      if (text === undefined) throw unusable(descriptor, row, value)
+      if (text === undefined) throw unusable(cellOf(row, descriptor.name), String(value), descriptor.type)
       if (row === codes.length) codes = grown(codes, new Int32Array(row * 2))
       codes[row] = text === null ? -1 : codeOf(text)
     },

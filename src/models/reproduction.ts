@@ -74,17 +74,14 @@ const jobAgain = (trained: Trained, blobs: Parts['blobs']): Pick<TrainJob, 'impo
 }
 
 /** Why there is no use in training again, before it is tried. */
-const obstacle = async (
-  { version, result }: Trained,
-  { blobs, log }: Parts,
-): Promise<{ reason: NotReproduced; detail: string } | undefined> => {
+const obstacle = async ({ version, result }: Trained, parts: Parts): Promise<{ reason: NotReproduced; detail: string } | undefined> => {
   const { name, version: release } = engineOf(result)
   const own = engineNamed(name)?.version
   if (own !== release) {
     const here = own === undefined ? 'there is none of that name here' : `here it is ${own}`
     return { reason: 'engine_version', detail: `It was trained by ${name} ${release}, and ${here}` }
   }
-  const { file, gone } = await keptRows({ blobs, ledger: { log } }, version.version, result)
+  const { file, gone } = await keptRows(parts, version.version, result)
   if (gone) return { reason: gone.why, detail: gone.detail }
   if ((await hashFile(file)) !== result.matrix)
     return { reason: 'matrix_damaged', detail: `The blob ${result.matrix} does not hold the bytes that it is named by` }

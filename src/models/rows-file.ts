@@ -20,7 +20,7 @@ async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 /**
  * Writes the rows of a query to a file, from which `readRows` makes a matrix.
  *
- * @example const rows = await writeRows(select, { sql: 'SELECT * FROM homes', db: 'files', upTo: 40 }, '/tmp/rows', signal)
+ * @example const rows = await writeRows(select, { sql: 'SELECT * FROM homes', db: 'files', upTo: 40 }, 'rows.ndjson', signal)
  */
 export const writeRows = async (select: Select, query: RowsQuery, file: string, signal: AbortSignal): Promise<RowsFile> => {
   const { columns, chunks } = await select(query, signal)

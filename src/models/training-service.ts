@@ -1,4 +1,3 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { foldName, type JsonObject, type StreamId } from '../../events/common.js'
@@ -7,7 +6,7 @@ import type { Ledger } from '../commands/ledger.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import { isProblem } from '../errors.js'
 import type { Blobs } from '../files/blobs.js'
-import { hashFile } from '../files/disk.js'
+import { hashFile, inOwnDirectory } from '../files/disk.js'
 import { following } from '../log/following.js'
 import { insist } from '../log/insist.js'
 import type { Resources } from '../log/log.js'
@@ -28,7 +27,7 @@ import { trainingRequest } from './training-request.js'
 import { unrepeatable, type Chance } from './unrepeatable.js'
 
 type Wanted = { model: StreamId; version: number }
-type Running = Wanted & { abort: AbortController; training?: Training }
+type Running = Wanted & { abort: AbortController; progress: Progress; training?: Training }
 type Options = {
   ledger: Ledger
   blobs: Blobs
@@ -49,7 +48,6 @@ const asTrainer = { actor: 'trainer', source: 'system' } as const
  */
 export class TrainingService {
   readonly #queue: Wanted[] = []
-  readonly #progress = new Map<string, Progress>()
   #running: Running | undefined
   #idle: Promise<void> = Promise.resolve()
   readonly #stopping = new AbortController()
@@ -95,7 +93,8 @@ export class TrainingService {
 
   /** How far a training is; undefined when it waits or is over. */
   progressOf(model: string, version: number): Progress | undefined {
-    return this.#progress.get(`${model} ${version}`)
+    const running = this.#running
+    return running?.model === model && running.version === version ? running.progress : undefined
   }
 
   /** Ends what runs, says so in the log, and leaves the rest for the next start. */
@@ -138,16 +137,15 @@ export class TrainingService {
     const found = await this.#insist(() => this.#wanted(wanted))
     if (found?.request.status !== 'generating') return
     const { logger } = this.options
-    const running: Running = { ...wanted, abort: new AbortController() }
-    this.#running = running
     // Until its rows have been read nobody else can say how far it is.
-    this.#progress.set(`${wanted.model} ${wanted.version}`, { phase: 'prepare', done: 0, total: 1 })
+    const running: Running = { ...wanted, abort: new AbortController(), progress: { phase: 'prepare', done: 0, total: 1 } }
+    this.#running = running
     try {
       const request = await this.#resolved(wanted, found.request)
       await this.#settle({ type: 'StartTraining', data: { stream: wanted.model, version: wanted.version } })
       // It may have been cancelled before anybody could have been told.
       if (!(await this.#insist(() => this.#isWanted(running)))) return
-      await this.#train(running, request)
+      await inOwnDirectory(this.options.temporary, 'training-', (work) => this.#train(running, request, work))
       logger.info({ model: found.name, version: wanted.version }, 'trained')
     } catch (error) {
       const reason = this.#isStopping() ? 'the service stopped while it trained; RETRAIN starts it again' : reasonOf(error)
@@ -156,16 +154,13 @@ export class TrainingService {
       await this.#settle({ type: 'FailTraining', data: { stream: wanted.model, version: wanted.version, error: reason } })
     } finally {
       this.#running = undefined
-      this.#progress.delete(`${wanted.model} ${wanted.version}`)
     }
   }
 
-  async #train(running: Running, request: ModelVersion): Promise<void> {
+  async #train(running: Running, request: ModelVersion, work: string): Promise<void> {
     const { version, engine, target, seed, using, keep_training_data: keep = true } = request
-    const { ledger, blobs, trainer, temporary } = this.options
+    const { ledger, blobs, trainer } = this.options
     const began = performance.now()
-    await mkdir(temporary, { recursive: true })
-    const work = await mkdtemp(join(temporary, 'training-'))
     try {
       const { position: readAt } = await ledger.log.head()
       // A name that somebody gave to an engine may stand for another one than when the training was asked for.
@@ -176,9 +171,9 @@ export class TrainingService {
       const matrixFile = join(work, 'matrix')
       const artefactFile = join(work, 'artefact')
       const options = uploaded ? { target } : { ...optionsOf(using), target, seed }
-      running.training = trainer.train({ engine, ...source, matrixFile, artefactFile, options }, (progress) =>
-        this.#progress.set(`${running.model} ${version}`, progress),
-      )
+      running.training = trainer.train({ engine, ...source, matrixFile, artefactFile, options }, (progress) => {
+        running.progress = progress
+      })
       if (running.abort.signal.aborted) running.training.cancel()
       const trained = await running.training.result
       const report = { ...trained.report, warnings: [...trained.report.warnings, ...unrepeatable(learned?.chances ?? [])] }
@@ -197,7 +192,6 @@ export class TrainingService {
     } finally {
       // Rows that were not read to their end hold a place among the queries.
       running.abort.abort()
-      await rm(work, { recursive: true, force: true })
     }
   }
 
@@ -236,8 +230,9 @@ export class TrainingService {
 
   /** @throws Problem when the rows that a version learned from were erased: nothing can go on from it */
   async requireRows(model: StreamId, version: number): Promise<void> {
+    const { blobs, ledger } = this.options
     const found = await this.#wanted({ model, version })
-    const { gone } = await keptRows(this.options, version, found?.request.result)
+    const { gone } = await keptRows({ blobs, log: ledger.log }, version, found?.request.result)
     // What is missing for another reason is told by the training that misses it.
     if (gone && gone.why !== 'matrix_missing') throw goneProblem(gone)
   }
@@ -246,8 +241,9 @@ export class TrainingService {
   async #baseOf({ model }: Wanted, using: JsonObject): Promise<Base | undefined> {
     const version = using[baseVersionKey]
     if (typeof version !== 'number') return undefined
+    const { blobs, ledger } = this.options
     const found = await this.#wanted({ model, version })
-    const { file, gone } = await keptRows(this.options, version, found?.request.result)
+    const { file, gone } = await keptRows({ blobs, log: ledger.log }, version, found?.request.result)
     if (gone) throw goneProblem(gone)
     return { version, matrixFile: file }
   }

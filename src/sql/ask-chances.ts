@@ -9,9 +9,9 @@ const chancesSchema = z.array(z.tuple([z.string(), z.string().nullable()]).trans
 /**
  * What keeps a query, and the views that it reads, from giving the same rows again. It is planned, not run.
  *
- * @example await chancesIn(analytics, 'mindsdb')({ sql: 'SELECT * FROM homes LIMIT 5', db: 'files', upTo: 40 }, signal)
+ * @example await askChances(analytics, 'mindsdb')({ sql: 'SELECT * FROM homes LIMIT 5', db: 'files', upTo: 40 }, signal)
  */
-export const chancesIn =
+export const askChances =
   (analytics: Analytics, defaultProject: string) =>
   async (query: RowsQuery, signal: AbortSignal): Promise<Chance[]> => {
     const { rows } = await analytics.query({ ...query, defaultProject, wanted: { kind: 'chances' } }, { signal })

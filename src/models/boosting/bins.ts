@@ -1,5 +1,5 @@
 import { maxBins, type Feature } from '../features.js'
-import { sharedBytes } from '../shared.js'
+import { sharedBytes } from '../thread-memory.js'
 
 /**
  * A feature cut into bins for training. Row r falls into `bins[r]`; the bin `count` means missing. A number falls into
@@ -15,6 +15,9 @@ export type BinnedTable = {
   offsets: Int32Array
   totalBins: number
 }
+
+/** What a byte can say of a row's bin: more than any feature has bins, missing included. */
+export const binCodes = 256
 
 /** Enough rows to place 253 edges; the rows are shuffled already, so the first ones are a fair sample. */
 const rowsForEdges = 200_000

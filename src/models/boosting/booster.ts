@@ -1,5 +1,5 @@
 import { draw, Random } from '../random.js'
-import { sharedDoubles, sharedIntegers } from '../shared.js'
+import { sharedDoubles, sharedIntegers } from '../thread-memory.js'
 import type { BinnedTable } from './bins.js'
 import type { Grower } from './grower.js'
 import type { Loss } from './loss.js'

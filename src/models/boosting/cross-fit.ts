@@ -1,5 +1,5 @@
 import { allRows, rowsInside, type Folds } from '../folds.js'
-import { shareDoubles } from '../shared.js'
+import { shareDoubles } from '../thread-memory.js'
 import type { BinnedTable } from './bins.js'
 import { beginRun, Booster } from './booster.js'
 import type { Crew } from './crew.js'

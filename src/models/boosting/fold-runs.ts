@@ -1,5 +1,5 @@
 import { rowsInside, rowsOutside, type Folds } from '../folds.js'
-import { sharedDoubles, sharedIntegers } from '../shared.js'
+import { sharedDoubles, sharedIntegers } from '../thread-memory.js'
 import type { BinnedTable } from './bins.js'
 import { beginRun, type RunState } from './booster.js'
 import type { GrowthRules } from './grower.js'

@@ -1,4 +1,4 @@
-import type { BinnedTable } from './bins.js'
+import { binCodes, type BinnedTable } from './bins.js'
 import { addRows, subtractHistogram, type Histogram, type RowRange } from './histogram.js'
 import { bestSplit, writeSides, type LeafSums, type Split, type SplitRules } from './split.js'
 import type { Tree, TreeNode } from './tree.js'
@@ -62,7 +62,7 @@ export class Grower {
   private readonly hessians: Float64Array
   private readonly pool: Histogram[] = []
   /** By bin of the feature that a leaf is divided by, whether its rows go left. */
-  private readonly sides = new Uint8Array(257)
+  private readonly sides = new Uint8Array(binCodes)
 
   constructor(
     private readonly table: BinnedTable,

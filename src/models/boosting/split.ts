@@ -1,4 +1,4 @@
-import type { BinnedTable } from './bins.js'
+import { binCodes, type BinnedTable } from './bins.js'
 import type { Histogram } from './histogram.js'
 
 export type SplitRules = {
@@ -92,8 +92,8 @@ const setCut = (cut: Cut, gain: number, after: number, missingLeft: boolean, gra
   cut.hessian = hessian
 }
 
-/** A category has at most as many bins as a byte tells apart, and the one of missing. */
-const means = new Float64Array(257)
+/** By bin, of the categories that are being ordered. */
+const means = new Float64Array(binCodes)
 const byMean = (one: number, other: number): number => means[one]! - means[other]! || one - other
 
 /** The bins present in the leaf (missing is one of them), ordered by their smoothed mean gradient. */

@@ -1,4 +1,5 @@
 import { wrong } from '../../errors.js'
+import { columnNamed } from '../columns.js'
 import type { ColumnVector } from '../encode.js'
 import { outputs, type Predictor, type PredictorInput } from '../predictor.js'
 import { quantileAt } from '../quantiles.js'
@@ -137,10 +138,10 @@ export const loadForecast = (artefact: Uint8Array): Predictor => {
     { name: order.name, type: order.type, used: true },
     ...keys.map(({ name, type, values }) => ({ name, type, used: true, ...(type === 'text' && { categories: values.map(String) }) })),
   ]
-  const names = [...inputs.map(({ name }) => name), target.name]
+  const columns = [...inputs, target]
   const nameOf = (sent: string, rowIndex: number): string => {
-    const found = names.find((name) => name === sent) ?? names.find((name) => name.toLowerCase() === sent.toLowerCase())
-    if (found !== undefined) return found
+    const found = columnNamed(columns, sent)
+    if (found) return found.name
     throw unknownColumn(
       rowIndex,
       sent,

@@ -1,6 +1,5 @@
-import { filled, type Values } from './season.js'
+import { filled, usualSize, type Values } from './season.js'
 
-const usualShare = 0.9
 const slack = 2
 
 /**
@@ -16,8 +15,7 @@ export class Reach {
   constructor(values: Values) {
     const whole = filled(values)
     this.#lag = Math.max(1, whole.length >> 2)
-    const changes = Float64Array.from({ length: whole.length - this.#lag }, (_, t) => Math.abs(whole[t + this.#lag]! - whole[t]!)).sort()
-    this.#usual = changes[Math.floor(usualShare * (changes.length - 1))] ?? 0
+    this.#usual = usualSize(Float64Array.from({ length: whole.length - this.#lag }, (_, t) => Math.abs(whole[t + this.#lag]! - whole[t]!)))
     this.#high = whole.reduce((most, value) => Math.max(most, value), -Infinity)
     this.#low = whole.reduce((least, value) => Math.min(least, value), Infinity)
   }

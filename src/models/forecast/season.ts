@@ -15,6 +15,9 @@ export const filled = (values: Values): Values => {
   return out.fill(values[last]!, last)
 }
 
+/** What nine in ten of several sizes do not exceed; 0 of none. Sorts them. */
+export const usualSize = (sizes: Float64Array): number => sizes.sort()[Math.floor(0.9 * (sizes.length - 1))] ?? 0
+
 /** The mean over one season around each time (a season of even length counts its two ends half); NaN at the ends. */
 const movingMean = (values: Values, season: number): Values => {
   const out = new Float64Array(values.length).fill(NaN)

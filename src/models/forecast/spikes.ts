@@ -1,9 +1,8 @@
-import { filled, type Values } from './season.js'
+import { filled, usualSize, type Values } from './season.js'
 
 /** How many values before and after one say what is usual there. */
 const neighbours = 7
-/** Nine in ten steps of a series are no larger than its usual one; a spike is so many times as high. */
-const usualShare = 0.9
+/** A spike is so many times as high as the usual step. */
 const spikeFactor = 8
 /** More of them are no accidents. */
 const mostSpikes = 2
@@ -35,10 +34,7 @@ const comparedWith = (values: Values, t: number, seasons: readonly number[]): nu
   ...seasons.flatMap((season) => [-1, 1].flatMap((way) => [-1, 0, 1].flatMap((shift) => values[t + way * season + shift] ?? []))),
 ]
 
-const usualStep = (values: Values): number => {
-  const steps = Float64Array.from({ length: values.length - 1 }, (_, i) => stepTo(values, i + 1)).sort()
-  return steps[Math.floor(usualShare * (steps.length - 1))] ?? 0
-}
+const usualStep = (values: Values): number => usualSize(Float64Array.from({ length: values.length - 1 }, (_, i) => stepTo(values, i + 1)))
 
 /**
  * A series with NaN where a value stands alone, many times as far from those before it, behind it and a season away as

@@ -31,6 +31,7 @@ const failure = (error: unknown): FromProcess => {
   return { problem: { code, title, detail, ...(extras.hint !== undefined && { hint: extras.hint }) } }
 }
 
+// A model under way would keep the process alive for nobody.
 process.on('disconnect', () => process.exit(0))
 // While a model runs this thread hears nothing, also not that its parent is gone.
 new Worker(new URL('./watchdog.js', import.meta.url), { workerData: process.ppid }).unref()

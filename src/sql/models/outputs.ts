@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { foldName } from '../../../events/common.js'
-import { answerSuffixes } from '../../models/answer-columns.js'
+import { answerSuffixes, emptyColumns } from '../../models/answer-columns.js'
 import { expressionTemplate } from '../ast/templates.js'
 import type { AstNode } from '../ast/json.js'
 import { nullConstant } from '../ast/nodes.js'
@@ -11,7 +11,7 @@ import type { BoundModel } from './scoring-model.js'
 export const modelColumns = ({ model }: BoundModel): string[] => {
   const target = model.target.name
   const outputs = answerSuffixes.map((suffix) => target + suffix)
-  return [...model.inputs.map(({ name }) => name), target, 'select_data_query', 'when_data', ...outputs]
+  return [...model.inputs.map(({ name }) => name), target, ...emptyColumns, ...outputs]
 }
 
 /** What a model's columns are made of in one query: the scores, and the columns that it was joined to. */
@@ -97,8 +97,7 @@ export const modelColumn = (bound: BoundModel, name: string): string | undefined
 
 /** Whether a column needs the model to run. */
 export const isScored = (bound: BoundModel, column: string): boolean =>
-  !bound.model.inputs.some(({ name }) => name === column) &&
-  !['select_data_query', 'when_data', `${bound.model.target.name}_original`].includes(column)
+  !bound.model.inputs.some(({ name }) => name === column) && ![...emptyColumns, `${bound.model.target.name}_original`].includes(column)
 
 /** Whether a column shows more than the value and its confidence: the bounds, or the probabilities of all classes. */
 export const showsAll = ({ model }: BoundModel, column: string): boolean => {
