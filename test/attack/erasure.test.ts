@@ -8,8 +8,8 @@ import { send, spawnService, sql, temporaryDirectory } from '../support/service.
 import { filesUnder, tracesInFiles } from '../support/traces.js'
 
 /** How many secrets, and as many rows of predictions and of files, are planted: `PLANTED=1000` for the big run. */
-const planted = Number(process.env['PLANTED'] ?? 30)
-const kills = Number(process.env['KILLS'] ?? 1)
+const planted = Number(process.env['PLANTED'] ?? 60)
+const kills = Number(process.env['KILLS'] ?? 2)
 
 type Running = Awaited<ReturnType<typeof spawnService>>
 let running: Running | undefined

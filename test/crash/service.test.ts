@@ -9,7 +9,7 @@ import { verifyLog } from '../../src/log/verify.js'
 import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
 
 // A long run: MINDLEDGER_CRASH_ROUNDS=50 npm test -- test/crash/service
-const rounds = Number(process.env['MINDLEDGER_CRASH_ROUNDS'] ?? 3)
+const rounds = Number(process.env['MINDLEDGER_CRASH_ROUNDS'] ?? 6)
 const writers = 16
 const directory = temporaryDirectory()
 afterEach(() => directory.remove())

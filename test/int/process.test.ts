@@ -16,7 +16,7 @@ import { childrenRunning, isRunning, memoryOf, processTree } from '../support/pr
 import { send, spawnService, sql, temporaryDirectory, type SqlReply } from '../support/service.js'
 
 // MINDLEDGER_START_EVENTS=100000 measures a start on a long log; a shorter one shows the same rule.
-const startEvents = Number(process.env['MINDLEDGER_START_EVENTS'] ?? 10_000)
+const startEvents = Number(process.env['MINDLEDGER_START_EVENTS'] ?? 20_000)
 const report = (text: string) => {
   if (process.env['MINDLEDGER_START_EVENTS'] !== undefined) console.log(text)
 }
