@@ -152,6 +152,9 @@ export const appOf = (parts: Parts): Express => {
   ]
   // Only without a login is the address itself what keeps others out.
   const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
-  const { openMetrics } = config
-  return createApp({ ledger, routes, about, sessions, openMetrics, hosts, logger, onRequest: (request) => metrics.request(request) })
+  const { openMetrics, trustedProxies } = config
+  return createApp({
+    ...{ ledger, routes, about, sessions, openMetrics, hosts, trustedProxies, logger },
+    onRequest: (request) => metrics.request(request),
+  })
 }

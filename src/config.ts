@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { resourceName } from '../events/common.js'
@@ -17,6 +18,23 @@ export class ConfigError extends Error {}
 const portRule = 'must be a whole number from 0 to 65535'
 
 const hostEntry = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
+
+/** Whose `X-Forwarded-…` headers are believed: nobody's, those of so many proxies in a row, or of these addresses and networks. */
+export type TrustedProxies = false | number | readonly string[]
+
+/** Names that the proxy's address may have in the place of digits. */
+const networkNames: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal'])
+
+const isNetwork = (entry: string): boolean => {
+  const [address = '', bits, ...more] = entry.split('/')
+  const version = isIP(address)
+  if (networkNames.has(entry)) return true
+  if (version === 0 || more.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (version === 4 ? 32 : 128))
+}
+
+const proxiesOf = (text: string): number | readonly string[] =>
+  /^[1-9]$/.test(text) ? Number(text) : text.split(',').map((entry) => entry.trim())
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const keyHex = z.string().regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits (openssl rand -hex 32)')
@@ -55,6 +73,17 @@ const settings = z.object({
     )
     .optional()
     .describe('more host names that requests may be addressed to, and that web pages which write may come from; comma separated'),
+  TRUST_PROXY: z
+    .string()
+    .transform(proxiesOf)
+    .refine(
+      (proxies) => typeof proxies === 'number' || proxies.every(isNetwork),
+      'must be addresses or networks, comma separated (loopback, 10.0.0.0/8), or the number of proxies in a row, 1 to 9',
+    )
+    .optional()
+    .describe(
+      'proxies whose X-Forwarded-For, -Proto and -Host are believed: addresses and networks, comma separated (loopback, 10.0.0.0/8), or how many stand in a row. Without it nobody’s are',
+    ),
   DEFAULT_PROJECT: resourceName.default('mindsdb').describe('the project of statements that name none; existing clients assume mindsdb'),
   PREDICTION_RETENTION: z
     .string()
@@ -86,6 +115,7 @@ export type Config = {
   headFile: { path: string; intervalMs: number } | undefined
   /** In lower case: `app.example`, or with a port `app.example:8080`. */
   allowedHosts: readonly string[]
+  trustedProxies: TrustedProxies
   defaultProject: string
   predictionRetentionMs: number | undefined
   openMetrics: boolean
@@ -125,6 +155,7 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     headKey: s.HEAD_KEY === undefined ? undefined : Buffer.from(s.HEAD_KEY, 'hex'),
     headFile: s.HEAD_FILE === undefined ? undefined : { path: resolve(s.HEAD_FILE), intervalMs: durationMs(s.HEAD_INTERVAL) },
     allowedHosts: s.ALLOWED_HOSTS ?? [],
+    trustedProxies: s.TRUST_PROXY ?? false,
     defaultProject: s.DEFAULT_PROJECT,
     predictionRetentionMs: s.PREDICTION_RETENTION,
     openMetrics: s.METRICS === 'open',

@@ -4,7 +4,9 @@ import type { Ledger } from '../commands/ledger.js'
 import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import type { RequestDone } from '../observe/metrics.js'
+import type { TrustedProxies } from '../config.js'
 import { requireSession } from './auth.js'
+import { trustProxies } from './client-address.js'
 import { refuseNotBuilt } from './not-built.js'
 import { handlerOf } from './handle.js'
 import { openApiDocument } from './openapi.js'
@@ -25,6 +27,8 @@ export type AppOptions = {
   /** Whether metrics want no login. */
   openMetrics?: boolean
   hosts: Hosts
+  /** Whose word about the client is taken; nobody's by default. */
+  trustedProxies?: TrustedProxies
   logger: Logger
   /** Hears of each request when it is over. */
   onRequest?: (request: RequestDone) => void
@@ -80,8 +84,10 @@ const unknownPath: RequestHandler = (req) => {
 }
 
 /** The HTTP face of the service: routes behind identification, logging, authentication and one way to show errors. */
-export const createApp = ({ ledger, routes, about, sessions, openMetrics = false, hosts, logger, onRequest }: AppOptions): Express => {
+export const createApp = (options: AppOptions): Express => {
+  const { ledger, routes, about, sessions, openMetrics = false, hosts, trustedProxies = false, logger, onRequest } = options
   const app = express()
+  trustProxies(app, trustedProxies)
   app.disable('x-powered-by')
   app.disable('etag')
   app.use(logged(logger, onRequest), refuseForeignHosts(hosts), withoutPrefix)

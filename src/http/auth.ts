@@ -2,6 +2,7 @@ import type { Request, RequestHandler } from 'express'
 import { z } from 'zod'
 import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
+import { clientAddress } from './client-address.js'
 import { parse, type Route } from './route.js'
 import type { Sessions } from './sessions.js'
 
@@ -54,7 +55,7 @@ export const authRoutes = (sessions: Sessions | undefined): Route[] => [
         res.json({ token: '' })
         return
       }
-      const token = sessions.login(username ?? email ?? '', password, req.socket.remoteAddress ?? '')
+      const token = sessions.login(username ?? email ?? '', password, clientAddress(req))
       res.cookie('session', token, { httpOnly: true, sameSite: 'lax', path: '/', maxAge: limits.sessionMaxAgeMs, secure: req.secure })
       res.json({ token })
     },

@@ -43,13 +43,16 @@ export const refuseForeignHosts = ({ guarded, own, allowed }: Hosts): RequestHan
     const name = url.hostname.replace(/\.$/, '')
     return isLocalName(name) || isAddress(name) || name === own.toLowerCase() || isAllowed(url)
   }
-  const mayWrite = (page: URL | undefined, host: string | undefined) =>
-    page !== undefined && (page.host === hostUrl(host, page.protocol)?.host || isAllowed(page))
-  return ({ method, headers: { host, origin } }, _res, next) => {
-    const url = hostUrl(host)
-    // HTTP/1.0 has no such header, and browsers do not speak it.
-    if (guarded && host !== undefined && !(url && isKnown(url))) refuseHost()
-    if (origin !== undefined && !safeMethods.has(method) && !mayWrite(urlOf(origin), host)) refuseOrigin()
+  const mayWrite = (page: URL | undefined, hosts: readonly string[]) =>
+    page !== undefined && (hosts.some((host) => page.host === hostUrl(host, page.protocol)?.host) || isAllowed(page))
+  return (req, _res, next) => {
+    const { method, headers } = req
+    // Behind a trusted proxy there are two: a page that rebinds its name can say any X-Forwarded-Host, so both are checked.
+    // HTTP/1.0 has neither, and browsers do not speak it.
+    const hosts = [...new Set([headers.host, req.host])].filter((host) => host !== undefined)
+    if (guarded && !hosts.map((host) => hostUrl(host)).every((url) => url && isKnown(url))) refuseHost()
+    const { origin } = headers
+    if (origin !== undefined && !safeMethods.has(method) && !mayWrite(urlOf(origin), hosts)) refuseOrigin()
     next()
   }
 }
