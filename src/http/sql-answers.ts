@@ -11,14 +11,21 @@ export type Format = (typeof formats)[number] | 'json'
 type Piece = string | Buffer
 type Table = Extract<SqlAnswer, { type: 'table' }>
 
+/** An answer without rows: it names its columns, too, as every answer does, and there are none. */
+const withoutRows = (answer: object): string => JSON.stringify({ ...answer, column_names: [] })
+
+type ErrorBody = { type: 'error'; error_code: 0; error_message: string; context: object }
+
 /** How a table is written: what stands before its rows, around each chunk of them, and behind. */
 type Shape = {
   type: string
-  head: (columns: readonly Column[]) => string
+  head: (columns: readonly Column[], context: object) => string
   rows: (chunk: Buffer, first: boolean) => Piece[]
   end: (context: object) => string
   /** How an answer ends whose rows cannot go on; undefined where nothing can say so, and the connection is cut instead. */
-  failed: ((error: string) => string) | undefined
+  failed: ((error: ErrorBody) => string) | undefined
+  /** An answer that is one JSON text. */
+  whole: (text: string) => string
 }
 
 const headOf = (columns: readonly Column[]) => ({
@@ -31,10 +38,11 @@ const lines = (type: string, before: string, after: string): Shape => {
   const line = (text: string) => `${before}${text}${after}`
   return {
     type,
-    head: (columns) => line(JSON.stringify(headOf(columns))),
+    head: (columns, context) => line(JSON.stringify({ ...headOf(columns), context })),
     rows: (chunk) => [`${before}[`, chunk, `]${after}`],
     end: () => '',
-    failed: line,
+    failed: (error) => line(withoutRows(error)),
+    whole: line,
   }
 }
 
@@ -44,8 +52,9 @@ const shapes: Record<Format, Shape> = {
     head: (columns) => `${JSON.stringify(headOf(columns)).slice(0, -1)},"data":[`,
     rows: (chunk, first) => (first ? [chunk] : [',', chunk]),
     end: (context) => `],"context":${JSON.stringify(context)}}`,
-    // The head is gone. Of two members with one name readers take the last, so this says "error" to all of them.
-    failed: (error) => `],${error.slice(1)}`,
+    // The head with its columns is gone. Of two members with one name readers take the last, so this says "error" to all of them.
+    failed: (error) => `],${JSON.stringify(error).slice(1)}`,
+    whole: (text) => text,
   },
   jsonlines: lines('application/jsonlines', '', '\n'),
   sse: lines('text/event-stream', 'data: ', '\n\n'),
@@ -55,14 +64,19 @@ const shapes: Record<Format, Shape> = {
     rows: (chunk) => [chunk],
     end: () => '',
     failed: undefined,
+    whole: (text) => text,
   },
 }
 
 /** The media types that an answer may have in the place of JSON. */
 export const otherTypes: readonly string[] = formats.map((format) => shapes[format].type.replace(/;.*/, ''))
 
-const errorBody = (problem: Problem, context: unknown): string =>
-  JSON.stringify({ type: 'error', error_code: 0, error_message: errorMessage(problem), context })
+const errorBody = (problem: Problem, context: object): ErrorBody => ({
+  type: 'error',
+  error_code: 0,
+  error_message: errorMessage(problem),
+  context,
+})
 
 /** So many bytes are sent at once; fewer wait for what follows in the same turn. */
 const gatherBytes = 16_384
@@ -121,7 +135,7 @@ const sendTable = async (res: Response, answer: Table, format: Format, signal: A
   const shape = shapes[format]
   res.status(200).type(shape.type)
   const pieces = new Pieces(res, signal)
-  let head: Piece[] = [shape.head(answer.columns)]
+  let head: Piece[] = [shape.head(answer.columns, answer.context)]
   try {
     let first = true
     for await (const chunk of rowsFor(answer, format)) {
@@ -152,11 +166,9 @@ export const sendAnswer = async (res: Response, answer: SqlAnswer, format: Forma
     return
   }
   if (answer.type === 'error' && format === 'csv') throw answer.problem
-  const text =
-    answer.type === 'error'
-      ? errorBody(answer.problem, answer.context)
-      : JSON.stringify({ type: 'ok', affected_rows: answer.affected_rows, context: answer.context })
+  const { type, context } = answer
+  const text = withoutRows(type === 'error' ? errorBody(answer.problem, context) : { type, affected_rows: answer.affected_rows, context })
   const shape = shapes[format === 'csv' ? 'json' : format]
   res.status(200).type(shape.type)
-  res.send(format === 'json' || format === 'csv' ? text : shape.failed?.(text))
+  res.send(shape.whole(text))
 }

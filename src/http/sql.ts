@@ -26,6 +26,7 @@ const body = z.looseObject({
   response_format: z.enum(formats).nullish(),
 })
 const context = z.looseObject({ db: z.string(), show_secrets: z.boolean(), as_of: asOf.optional() })
+const noColumns = z.array(z.string()).max(0).describe('Empty: only a table has columns')
 const answers = z.union([
   z.object({
     type: z.literal('table'),
@@ -34,8 +35,8 @@ const answers = z.union([
     data: z.array(z.array(json)),
     context,
   }),
-  z.object({ type: z.literal('ok'), affected_rows: z.int().nullable(), context }),
-  z.object({ type: z.literal('error'), error_code: z.literal(0), error_message: z.string(), context }),
+  z.object({ type: z.literal('ok'), column_names: noColumns, affected_rows: z.int().nullable(), context }),
+  z.object({ type: z.literal('error'), column_names: noColumns, error_code: z.literal(0), error_message: z.string(), context }),
 ])
 
 const refuse = (detail: string): Problem => new Problem('wrong_arguments', 'Wrong arguments', detail)

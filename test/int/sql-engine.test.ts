@@ -299,9 +299,20 @@ describe('POST /sql/query', () => {
       ],
       context,
     })
-    expect((await post({ query: 'BEGIN', context: { db: 'shop' } }).expect(200)).body).toEqual({ type: 'ok', affected_rows: null, context })
+    expect((await post({ query: 'BEGIN', context: { db: 'shop' } }).expect(200)).body).toEqual({
+      type: 'ok',
+      column_names: [],
+      affected_rows: null,
+      context,
+    })
     const error = await post({ query: 'SELEC 1', context: { db: 'shop' } }).expect(200)
-    expect(error.body).toMatchObject({ type: 'error', error_code: 0, error_message: expect.stringContaining('>SELEC 1\n-^'), context })
+    expect(error.body).toEqual({
+      type: 'error',
+      column_names: [],
+      error_code: 0,
+      error_message: expect.stringContaining('>SELEC 1\n-^'),
+      context,
+    })
   })
 
   test('an empty table', async () => {
@@ -337,9 +348,9 @@ describe('POST /sql/query', () => {
         res.on('end', () => done(null, text))
       })
     expect(lines.body).toBe(
-      '{"type":"table","column_names":["a","b"],"column_types":["INTEGER","VARCHAR"]}\n[[1,"a"],[2,"b"]]\n[[3,"c"]]\n',
+      '{"type":"table","column_names":["a","b"],"column_types":["INTEGER","VARCHAR"],"context":{"db":"mindsdb","show_secrets":false}}\n[[1,"a"],[2,"b"]]\n[[3,"c"]]\n',
     )
     const events = await post({ query: 'USE shop', response_format: 'sse' })
-    expect(events.text).toBe('data: {"type":"ok","affected_rows":null,"context":{"db":"shop","show_secrets":false}}\n\n')
+    expect(events.text).toBe('data: {"type":"ok","affected_rows":null,"context":{"db":"shop","show_secrets":false},"column_names":[]}\n\n')
   })
 })

@@ -40,7 +40,7 @@ test('a result without rows is one in every form', async () => {
   const none = 'SELECT 1 AS a, 2 AS b WHERE false'
   expect(await (await post(none)).json()).toMatchObject({ column_names: ['a', 'b'], data: [] })
   expect(await (await post(none, { response_format: 'jsonlines' })).text()).toBe(
-    '{"type":"table","column_names":["a","b"],"column_types":["INTEGER","INTEGER"]}\n',
+    '{"type":"table","column_names":["a","b"],"column_types":["INTEGER","INTEGER"],"context":{"db":"mindsdb","show_secrets":false}}\n',
   )
   expect(await (await post(none, {}, csv)).text()).toBe('a,b\r\n')
 })
@@ -48,10 +48,14 @@ test('a result without rows is one in every form', async () => {
 test('lines and events carry the same', async () => {
   const lines = await post('SELECT 1 AS a', { response_format: 'jsonlines' })
   expect(lines.headers.get('content-type')).toMatch(/^application\/jsonlines/)
-  expect(await lines.text()).toBe('{"type":"table","column_names":["a"],"column_types":["INTEGER"]}\n[[1]]\n')
+  expect(await lines.text()).toBe(
+    '{"type":"table","column_names":["a"],"column_types":["INTEGER"],"context":{"db":"mindsdb","show_secrets":false}}\n[[1]]\n',
+  )
   const events = await post('SELECT 1 AS a', { response_format: 'sse' })
   expect(events.headers.get('content-type')).toMatch(/^text\/event-stream/)
-  expect(await events.text()).toBe('data: {"type":"table","column_names":["a"],"column_types":["INTEGER"]}\n\ndata: [[1]]\n\n')
+  expect(await events.text()).toBe(
+    'data: {"type":"table","column_names":["a"],"column_types":["INTEGER"],"context":{"db":"mindsdb","show_secrets":false}}\n\ndata: [[1]]\n\n',
+  )
 })
 
 test('CSV comes to a client that prefers it, or names it', async () => {
