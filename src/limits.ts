@@ -11,6 +11,7 @@ export const limits = {
   requestTimeoutMs: 15 * 60_000,
   keepAliveTimeoutMs: 5_000,
   stopTimeoutMs: 20_000,
+  logLinesMaxChars: 1024 * 1024,
   sessionsMax: 10_000,
   loginMaxFailuresPerMinute: 10,
   // The log

@@ -122,7 +122,7 @@ export const serveAnalytics = (options: ServeOptions): void => {
   }
   process.on('disconnect', () => leave(settings, running))
   // A terminal or service manager signals the whole group; the parent drains first and needs this process for it.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
   process.on('message', (message) => {
     if (isPing(message)) tell({ kind: 'alive' })
     const keys = parseKeys(message)
