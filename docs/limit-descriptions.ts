@@ -12,7 +12,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   requestTimeoutMs: 'Receiving a whole request, an upload too. Beyond: 408, and the connection is closed.',
   keepAliveTimeoutMs: 'An idle connection. Beyond: it is closed; a client opens another one.',
   stopTimeoutMs: 'How long a stop waits for answers under way. Beyond: their connections are closed.',
-  logLinesMaxChars: 'Lines of the service’s own log that wait to be written, while its disk or reader is slow. Beyond: they are dropped and counted.',
+  logLinesMaxChars:
+    'Lines of the service’s own log that wait to be written, while its disk or reader is slow. Beyond: they are dropped and counted.',
   sessionsMax: 'Logins that are remembered at once. Beyond: the one used longest ago ends.',
   loginMaxFailuresPerMinute: 'Failed logins from one address. Beyond: 429 `too_many_attempts` with Retry-After.',
   eventMaxBytes: 'The stored text of one event. Beyond: 413 `too_large`; nothing of the command is recorded.',

@@ -37,14 +37,18 @@ const skill = async (url: string, name: string) =>
 const full = '/dev/full'
 const onFull = existsSync(full) ? test : test.skip
 
-onFull('a service whose own log is on a full disk goes on without it, and stops in order', async () => {
-  const fd = openSync(full, 'w')
-  const { url, ended } = await serveInto(fd, fd)
-  closeSync(fd)
-  for (let n = 0; n < 20; n++) expect(await skill(url, `s${n}`)).toBe(201)
-  child?.kill('SIGTERM')
-  expect(await ended).toEqual([0, null])
-}, 60_000)
+onFull(
+  'a service whose own log is on a full disk goes on without it, and stops in order',
+  async () => {
+    const fd = openSync(full, 'w')
+    const { url, ended } = await serveInto(fd, fd)
+    closeSync(fd)
+    for (let n = 0; n < 20; n++) expect(await skill(url, `s${n}`)).toBe(201)
+    child?.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+  },
+  60_000,
+)
 
 /** What can be read of a pipe now. */
 const readNow = (fd: number): string => {
@@ -99,13 +103,17 @@ test('SIGHUP does not end a service without a terminal, and its log says so', as
 const script = '/usr/bin/script'
 const onTerminal = existsSync(script) ? test : test.skip
 
-onTerminal('a service whose terminal is closed stops in order', async () => {
-  const typescript = join(place.path, 'typescript')
-  const env = { ...process.env, DATA_DIR: join(place.path, 'data'), PORT: '0' }
-  const command = `${process.execPath} ${cliFile} serve & echo pid $!; wait $!; echo ended $?`
-  child = spawn(script, ['-qefc', command, typescript], { env, stdio: ['pipe', 'ignore', 'ignore'] })
-  const said = () => (existsSync(typescript) ? readFileSync(typescript, 'utf8') : '')
-  await until(() => said().includes('Mindledger at'))
-  process.kill(Number(/pid (\d+)/.exec(said())?.[1]), 'SIGHUP')
-  await until(() => said().includes('ended 0'))
-}, 60_000)
+onTerminal(
+  'a service whose terminal is closed stops in order',
+  async () => {
+    const typescript = join(place.path, 'typescript')
+    const env = { ...process.env, DATA_DIR: join(place.path, 'data'), PORT: '0' }
+    const command = `${process.execPath} ${cliFile} serve & echo pid $!; wait $!; echo ended $?`
+    child = spawn(script, ['-qefc', command, typescript], { env, stdio: ['pipe', 'ignore', 'ignore'] })
+    const said = () => (existsSync(typescript) ? readFileSync(typescript, 'utf8') : '')
+    await until(() => said().includes('Mindledger at'))
+    process.kill(Number(/pid (\d+)/.exec(said())?.[1]), 'SIGHUP')
+    await until(() => said().includes('ended 0'))
+  },
+  60_000,
+)
