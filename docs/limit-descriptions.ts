@@ -14,6 +14,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   stopTimeoutMs: 'How long a stop waits for answers under way. Beyond: their connections are closed.',
   logLinesMaxChars:
     'Lines of the service’s own log that wait to be written, while its disk or reader is slow. Beyond: they are dropped and counted.',
+  serverAddressWaitMs:
+    'How long a command waits for a server that has the data directory to say where it answers. Beyond: the command ends with status 2.',
   sessionsMax: 'Logins that are remembered at once. Beyond: the one used longest ago ends.',
   loginMaxFailuresPerMinute: 'Failed logins from one address. Beyond: 429 `too_many_attempts` with Retry-After.',
   eventMaxBytes: 'The stored text of one event. Beyond: 413 `too_large`; nothing of the command is recorded.',

@@ -80,6 +80,8 @@ export type Parts = {
   rotation: KeyRotation
   heads: Heads
   headFile: HeadFile | undefined
+  /** The name of this run of the service. */
+  instance: string
 }
 
 /** Every address with what answers it. */
@@ -147,7 +149,7 @@ export const appOf = (parts: Parts): Express => {
     ...sqlRoutes(sql),
     ...sqlUtilityRoutes(reading, config.defaultProject),
     ...statusRoutes(about),
-    ...observeRoutes({ version, readiness: () => readiness({ log, analytics }), metrics, disk }),
+    ...observeRoutes({ version, instance: parts.instance, readiness: () => readiness({ log, analytics }), metrics, disk }),
     ...authRoutes(sessions),
   ]
   // Only without a login is the address itself what keeps others out.

@@ -12,6 +12,7 @@ export const limits = {
   keepAliveTimeoutMs: 5_000,
   stopTimeoutMs: 20_000,
   logLinesMaxChars: 1024 * 1024,
+  serverAddressWaitMs: 10_000,
   sessionsMax: 10_000,
   loginMaxFailuresPerMinute: 10,
   // The log

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { Aside } from './analytics/aside.js'
@@ -12,13 +13,14 @@ import { Blobs } from './files/blobs.js'
 import { removeUnnamedBlobs, watchNamedBlobs } from './files/unnamed-blobs.js'
 import { appOf } from './app.js'
 import { EventStreams } from './http/event-stream.js'
-import { addressOf, createHttpServer, listen, stopListening } from './http/server.js'
+import { addressOf, createHttpServer, listen, localAddressOf, stopListening } from './http/server.js'
 import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
 import { lockDataDirectory, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
 import { EventFeed } from './log/event-feed.js'
 import { systemOrigin } from './log/following.js'
 import type { Head, Log } from './log/log.js'
+import { noteServerAddress } from './log/server-address.js'
 import { SqliteLog } from './log/sqlite/sqlite-log.js'
 import { DataChecks } from './models/data-checks.js'
 import { PredictionRecorder } from './models/recorder.js'
@@ -147,6 +149,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   undo.push(() => feed.close())
   const streams = new EventStreams(feed)
 
+  const instance = randomUUID()
   const server = createHttpServer(
     appOf({
       config,
@@ -167,6 +170,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
       heads,
       headFile,
       rotation,
+      instance,
     }),
   )
   const address = await listen(server, config, logger)
@@ -176,6 +180,11 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
     streams.stop()
     return Promise.all([stopListening(server), jobs.stop(), erasures.stop()])
   })
+  try {
+    undo.push(noteServerAddress(paths, { url: localAddressOf(address), instance }))
+  } catch (err) {
+    logger.warn({ err }, 'the address could not be written into the data directory: commands need --url to find this server')
+  }
   await rotation.resume()
   await trainings.resume()
   await jobs.start()

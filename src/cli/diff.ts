@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { ProjectionError } from '../../projections/problem.js'
 import type { TableDifference } from '../audit/compare-tables.js'
 import { diffTables, ForeignTablesError, type Diff } from '../audit/diff.js'
-import { ConfigError, type Config } from '../config.js'
+import { ConfigError } from '../config.js'
 import { checkDataDirectory, lockDataDirectory, type DataPaths } from '../log/data-directory.js'
 import { openLogReader } from '../log/reader.js'
 import type { Output } from './output.js'
 import { ownMasterKeys } from './own-keys.js'
-import { runningServer, type Server } from './server.js'
+import { runningServer, type Reach, type Server } from './server.js'
 
 const rowMaxChars = 1_000
 const cut = (row: string): string => (row.length > rowMaxChars ? `${row.slice(0, rowMaxChars - 1)}…` : row)
@@ -37,7 +37,7 @@ const show = ({ position, head, comparison, stopped }: Diff, out: Output): numbe
 }
 
 /** Runs with the live tables at rest: a copy that the server makes, or the file itself, which is nobody else's meanwhile. */
-const withTables = async <T>(config: Config, paths: DataPaths, run: (live: string, temporary: string) => Promise<T>): Promise<T> => {
+const withTables = async <T>(config: Reach, paths: DataPaths, run: (live: string, temporary: string) => Promise<T>): Promise<T> => {
   const server = await runningServer(config)
   const unlock = server ? () => undefined : lockDataDirectory(paths)
   mkdirSync(paths.temporary, { recursive: true, mode: 0o700 })
@@ -60,7 +60,7 @@ const copyOf = async (server: Server, temporary: string): Promise<string> => {
  * `mindledger diff [--rows n]`: whether the live tables are what a replay of the log gives. Exit status 0 when they are
  * equal, 1 when they differ, 2 when they could not be compared, or not to the log's head.
  */
-export const diff = async (config: Config, { rows }: { rows: number }, out: Output): Promise<number> => {
+export const diff = async (config: Reach, { rows }: { rows: number }, out: Output): Promise<number> => {
   const paths = checkDataDirectory(config.dataDirectory)
   if (ownMasterKeys(config, paths).length === 0)
     throw new ConfigError('recorded rows cannot be compared without the master key: set VAULT_KEY, or put vault.key back.')

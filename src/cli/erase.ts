@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { ConfigError, type Config } from '../config.js'
+import { ConfigError } from '../config.js'
 import type { Output } from './output.js'
-import { refusalText, withServer } from './server.js'
+import { refusalText, withServer, type Reach } from './server.js'
 
 type EraseOptions = {
   /** What is erased, and which: `['request', '0198…']`. */
@@ -74,7 +74,7 @@ const show = (body: unknown, { dryRun }: EraseOptions, out: Output): void => {
  * `mindledger erase …`: erases on the running server; where none holds the data directory, on a service of its own. Returns
  * when no byte is left.
  */
-export const erase = async (config: Config, options: EraseOptions, out: Output): Promise<number> => {
+export const erase = async (config: Reach, options: EraseOptions, out: Output): Promise<number> => {
   const { subject, contentVersion, reason, shared, dryRun } = options
   const body = { ...erasureSubject(subject, contentVersion), reason: reason ?? null, shared, dry_run: dryRun }
   return withServer(config, async (server) => {

@@ -10,6 +10,7 @@ const usage = `mindledger ${readVersion()}
   mindledger serve                        start the service
   mindledger sql [--db name] <statement>  run a statement, on the running server or on the data directory
                  [--as-of when]           ... which reads as things were at a position or a time (UTC)
+                 [--create]               ... in a data directory that is made when there is none
   mindledger log [--from n] [--follow]    print the events, one JSON text a line
   mindledger head [--into file]           print the signed head of the log, or append it; keep it elsewhere
                   [--key|--json|--new-key] ... the public key; the head with the chain, unsigned; begin a new key
@@ -34,7 +35,9 @@ const usage = `mindledger ${readVersion()}
   mindledger erase <what> <which>         erase a prediction, request, file, matrix, secrets, or all before a time
                  [--dry-run]              ... says what would go [--reason text] [--shared] [--content-version n]
   mindledger rebuild                      build the resources table and the tree anew from the log (server stopped)
-  --quiet keeps verify, replay, diff and reproduce from telling how far they are.
+  --quiet keeps sql, verify, replay, diff and reproduce from telling how far they are.
+  --url   names the server that sql, status, diff, reproduce, erase and rotate-key speak with. Without it they find the
+          one that holds the data directory.
 
 Settings, from the environment:
 ${settingDescriptions.map(({ name, about, default: value }) => `  ${name.padEnd(16)} ${about}${value === undefined ? '' : ` (${String(value)})`}`).join('\n')}
@@ -55,6 +58,8 @@ const options = {
   from: { type: 'string' },
   follow: { type: 'boolean', short: 'f' },
   db: { type: 'string' },
+  url: { type: 'string' },
+  create: { type: 'boolean' },
   project: { type: 'string' },
   'as-of': { type: 'string' },
   rows: { type: 'string' },
@@ -79,6 +84,13 @@ const required = (name: string, value: string | undefined): string => {
   return value
 }
 
+/** The address of a server as its paths are put behind it. */
+const urlOf = (text: string | undefined): string | undefined => {
+  if (text === undefined) return undefined
+  if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) throw new UsageError('--url takes an address: http://127.0.0.1:47334')
+  return text.replace(/(?:\/api)?\/*$/, '')
+}
+
 const parse = (args: string[]) => {
   try {
     return parseArgs({ args, options, allowPositionals: true })
@@ -90,19 +102,19 @@ const parse = (args: string[]) => {
 /** What each command takes beside its name. */
 const taken: Record<string, readonly (keyof typeof options)[]> = {
   serve: [],
-  sql: ['db', 'as-of'],
+  sql: ['db', 'as-of', 'url', 'create', 'quiet'],
   log: ['from', 'follow'],
   head: ['into', 'key', 'json', 'new-key'],
   verify: ['head', 'vkey', 'quiet'],
   export: ['project', 'until', 'head'],
   verifier: [],
   replay: ['into', 'until', 'quiet'],
-  diff: ['rows', 'quiet'],
-  reproduce: ['all', 'json', 'quiet'],
-  erase: ['dry-run', 'shared', 'reason', 'content-version'],
-  status: [],
+  diff: ['rows', 'quiet', 'url'],
+  reproduce: ['all', 'json', 'quiet', 'url'],
+  erase: ['dry-run', 'shared', 'reason', 'content-version', 'url'],
+  status: ['url'],
   rebuild: [],
-  'rotate-key': [],
+  'rotate-key': ['url'],
   backup: ['into', 'like', 'quiet'],
   restore: ['into', 'head', 'vkey', 'erasures', 'quiet'],
 }
@@ -126,12 +138,16 @@ const run = async (args: string[]): Promise<number> => {
   if (values.version || values.help) return 0
   if (command === undefined) return 2
   checkTaken(command, values, rest)
-  const config = readConfig(process.env)
+  const config = { ...readConfig(process.env), serverUrl: urlOf(values.url) }
   switch (command) {
     case 'serve':
       return (await import('./serve.js')).serve(config)
     case 'sql':
-      return (await import('./sql.js')).sql(config, { statement: rest.join(' '), db: values.db, asOf: values['as-of'] }, out)
+      return (await import('./sql.js')).sql(
+        config,
+        { statement: rest.join(' '), db: values.db, asOf: values['as-of'], create: values.create ?? false },
+        out,
+      )
     case 'log':
       return (await import('./log.js')).printLog(config, { from: positive('from', values.from, 1), follow: values.follow ?? false })
     case 'head':

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { ConfigError, type Config } from '../config.js'
+import { ConfigError } from '../config.js'
 import { Blobs } from '../files/blobs.js'
 import { dataPaths } from '../log/data-directory.js'
 import { openModels, type ModelsAtRest, type NamedVersion } from '../log/models-at-rest.js'
@@ -9,7 +9,7 @@ import type { Progress } from '../models/fit.js'
 import { reproduce, type Reproduction } from '../models/reproduction.js'
 import { Trainer } from '../models/trainer.js'
 import type { Output } from './output.js'
-import { refusalText, withServer, type Server } from './server.js'
+import { refusalText, withServer, type Reach, type Server } from './server.js'
 
 export type ReproduceOptions = {
   /** `[project.]model[.version]`; undefined for all trained versions. */
@@ -54,7 +54,7 @@ const chosen = (models: ModelsAtRest, { name }: ReproduceOptions, defaultProject
   return all
 }
 
-const run = async (config: Config, options: ReproduceOptions, server: Server, out: Output): Promise<number> => {
+const run = async (config: Reach, options: ReproduceOptions, server: Server, out: Output): Promise<number> => {
   const paths = dataPaths(config.dataDirectory)
   const models = openModels(paths)
   mkdirSync(paths.temporary, { recursive: true, mode: 0o700 })
@@ -85,5 +85,5 @@ const run = async (config: Config, options: ReproduceOptions, server: Server, ou
  * bytes. Exit status 0 when all are the same, 1 when any differ, 2 when any could not be trained again, or compared. Whether
  * the query still gives those rows is told apart, and does not count.
  */
-export const reproduceModels = (config: Config, options: ReproduceOptions, out: Output): Promise<number> =>
+export const reproduceModels = (config: Reach, options: ReproduceOptions, out: Output): Promise<number> =>
   withServer(config, (server) => run(config, options, server, out))

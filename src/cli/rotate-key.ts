@@ -9,7 +9,7 @@ import { masterKeys } from '../vault/key-files.js'
 import { KeyRotation } from '../vault/rotation.js'
 import { Vault } from '../vault/vault.js'
 import type { Output } from './output.js'
-import { refusalText, runningServer, type Server } from './server.js'
+import { refusalText, runningServer, type Reach, type Server } from './server.js'
 
 const path = '/api/log/rotations'
 const pollMs = 100
@@ -53,7 +53,7 @@ const carryOut = async (config: Config): Promise<Status> => {
  * `mindledger rotate-key`: replaces the master key, by the running server or, without one, in the data directory. With
  * `VAULT_KEY` set, `NEW_VAULT_KEY` is the one that follows. One that was cut off is ended instead.
  */
-export const rotateKey = async (config: Config, out: Output): Promise<number> => {
+export const rotateKey = async (config: Reach, out: Output): Promise<number> => {
   const server = await runningServer(config)
   const { from, to, payloads, position } = server ? await ask(server, config, out) : await carryOut(config)
   out.line(`The master key ${from} was replaced by ${to}: ${payloads} payloads, position ${position}`)

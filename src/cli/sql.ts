@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { ConfigError, type Config } from '../config.js'
+import { ConfigError } from '../config.js'
 import { parseStatement } from '../sql/statements/parse.js'
 import { quoteText } from '../sql/strings.js'
 import type { Output } from './output.js'
-import { refusalText, withServer, type Server } from './server.js'
+import { refusalText, withServer, type Reach, type Server } from './server.js'
 import { tableText } from './table-text.js'
 
 const answerSchema = z.union([
@@ -68,17 +68,17 @@ const run = async (server: Server, statement: string, context: Context, out: Out
 }
 
 /**
- * `mindledger sql <statement>`, with `--as-of` as things were at a position or time: sent to the running server; where none holds the data directory, a service of its own
- * answers on a free port of the loopback and ends. A statement that trains a model returns when the training has ended.
+ * `mindledger sql <statement>`, with `--as-of` as things were at a position or time: sent to the running server; where none holds
+ * the data directory, a service of its own answers on a free port of the loopback and ends. A statement that trains a model returns when the training has ended.
  */
 export const sql = async (
-  config: Config,
-  { statement, db, asOf }: { statement: string; db: string | undefined; asOf: string | undefined },
+  config: Reach,
+  { statement, db, asOf, create }: { statement: string; db: string | undefined; asOf: string | undefined; create: boolean },
   out: Output,
 ): Promise<number> => {
   if (statement.trim() === '') throw new ConfigError('sql takes a statement: mindledger sql "SHOW TABLES"')
   const context = { db: db ?? config.defaultProject, ...(asOf !== undefined && { as_of: asOf }) }
-  return withServer(config, (server) => run(server, statement, context, out))
+  return withServer(config, (server) => run(server, statement, context, out), { create })
 }
 
 const show = (body: unknown, out: Output): number => {

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { readRebuilds } from '../analytics/rebuilds.js'
 import { readStanding } from '../analytics/standing.js'
-import { ConfigError, type Config } from '../config.js'
-import { checkDataDirectory, type DataPaths } from '../log/data-directory.js'
+import { ConfigError } from '../config.js'
+import { checkDataDirectory, dataPaths, type DataPaths } from '../log/data-directory.js'
 import { openForReading } from '../log/sqlite/schema.js'
 import { readTail } from '../log/sqlite/tail.js'
 import { diskKinds, diskUse } from '../observe/disk-use.js'
 import type { Output } from './output.js'
-import { runningServer, type Server } from './server.js'
+import { runningServer, type Reach, type Server } from './server.js'
 
 type Lines = [name: string, text: string][]
 type Found = { lines: Lines; bytes: Record<string, number>; free: number; ok: boolean }
@@ -43,7 +43,7 @@ const ask = async (server: Server): Promise<Found> => {
   const [row] = parsed(rowsSchema, (await server.post('/api/sql/query', query)).body).data
   const [state = 'unknown', rebuilds = 0, reason = null, error = null] = row ?? []
   const lines: Lines = [
-    ['server', 'running'],
+    ['server', `running at ${server.address}`],
     ['log', `position ${log.position ?? 'unknown'}, ${unless(log.writable, log.reason, 'writable')}`],
     ['REST', unless(rest.ready, rest.reason)],
     ['SQL', `position ${sql.position}, ${behind(sql.lag)}, ${unless(sql.ready, sql.reason)}`],
@@ -91,15 +91,16 @@ const readable = (bytes: number): string => {
  *
  * @throws ConfigError when a server holds the directory and does not answer
  */
-export const status = async (config: Config, out: Output): Promise<number> => {
-  const paths = checkDataDirectory(config.dataDirectory)
+export const status = async (config: Reach, out: Output): Promise<number> => {
+  const paths = config.serverUrl === undefined ? checkDataDirectory(config.dataDirectory) : undefined
   const server = await runningServer(config)
-  const { lines, bytes, free, ok } = server ? await ask(server) : await look(paths)
+  const { lines, bytes, free, ok } = server ? await ask(server) : await look(dataPaths(config.dataDirectory))
   const total = Object.values(bytes).reduce((sum, one) => sum + one, 0)
   const disk: Lines = [
     ['disk', `${readable(total)}, ${readable(free)} free`],
     ...Object.keys(diskKinds).map((kind): Lines[number] => [`  ${kind}`, readable(bytes[kind] ?? 0)]),
   ]
-  for (const [name, text] of [['data', paths.root], ...lines, ...disk]) out.line(`${(name ?? '').padEnd(14)}${text}`)
+  const place: Lines = paths ? [['data', paths.root]] : []
+  for (const [name, text] of [...place, ...lines, ...disk]) out.line(`${name.padEnd(14)}${text}`)
   return ok ? 0 : 1
 }

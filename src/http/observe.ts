@@ -7,6 +7,7 @@ import { queryValue, type Route } from './route.js'
 
 type Services = {
   version: string
+  instance: string
   readiness: () => Promise<Readiness>
   metrics: Pick<Metrics, 'text' | 'contentType'>
   disk: () => Promise<DiskUse>
@@ -19,7 +20,7 @@ const readinessSchema = z.object({
   log: z.object({ position: z.int().nullable(), writable: z.boolean(), reason: z.string().optional() }),
 })
 const parts = ['rest', 'sql'] as const
-const healthSchema = z.object({ status: z.literal('ok'), service: z.literal('mindledger'), version: z.string() })
+const healthSchema = z.object({ status: z.literal('ok'), service: z.literal('mindledger'), version: z.string(), instance: z.string() })
 const storageSchema = z.object({
   bytes: z.object(Object.fromEntries(Object.keys(diskKinds).map((kind) => [kind, z.int()])) as Record<DiskKind, z.ZodInt>),
   total: z.int(),
@@ -32,14 +33,14 @@ const isReady = ({ rest, sql }: Readiness, wanted: string | undefined): boolean 
 }
 
 /** What operators and their machines ask: whether the service lives, whether it can do its work, what it counts and what room it takes. */
-export const observeRoutes = ({ version, readiness, metrics, disk }: Services): Route[] => [
+export const observeRoutes = ({ version, instance, readiness, metrics, disk }: Services): Route[] => [
   {
     method: 'get',
     path: '/health',
     summary: 'That the process answers: 200 as long as it does',
     answers: { 200: healthSchema },
     async handle(_req, res) {
-      res.json({ status: 'ok', service: 'mindledger', version })
+      res.json({ status: 'ok', service: 'mindledger', version, instance })
     },
   },
   {

@@ -54,6 +54,10 @@ export const listen = (
 export const addressOf = ({ address, port, family }: AddressInfo): string =>
   `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 
+/** The address at which programs of this machine reach a server that listens: one that listens everywhere is reached on the loopback. */
+export const localAddressOf = ({ address, ...rest }: AddressInfo): string =>
+  addressOf({ ...rest, address: address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address })
+
 /** Takes no more requests, and waits for those under way as long as a stop may take. */
 export const stopListening = async (server: Server): Promise<void> => {
   const closed = new Promise((resolve) => server.close(resolve))

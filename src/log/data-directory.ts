@@ -12,6 +12,8 @@ export type DataPaths = {
   root: string
   format: string
   lock: string
+  /** Where the running server answers. */
+  server: string
   log: string
   vaultKey: string
   /** The key that becomes `vaultKey` when every payload's key is wrapped under it. */
@@ -34,6 +36,7 @@ export const dataPaths = (root: string): DataPaths => ({
   root,
   format: join(root, 'FORMAT'),
   lock: join(root, 'lock.sqlite'),
+  server: join(root, 'server.json'),
   log: join(root, 'log.sqlite'),
   vaultKey: join(root, 'vault.key'),
   nextVaultKey: join(root, 'vault.key.next'),
@@ -66,8 +69,10 @@ const refuseHalf = ({ root, restoring }: DataPaths): void => {
 export const checkDataDirectory = (root: string): DataPaths => {
   const paths = dataPaths(root)
   refuseHalf(paths)
-  if (!existsSync(paths.format))
-    throw new ConfigError(`${root} is not a data directory (it has no FORMAT file). Set DATA_DIR to the one you mean.`)
+  if (!existsSync(paths.format)) {
+    const what = existsSync(root) ? 'it has no FORMAT file' : 'it does not exist'
+    throw new ConfigError(`${root} is not a data directory: ${what}. Set DATA_DIR to the one you mean; "mindledger serve" makes one.`)
+  }
   readFormat(paths)
   if (!existsSync(paths.log)) throw new ConfigError(`${root} holds no log. "mindledger serve" begins one; a backup brings one back.`)
   return paths
@@ -106,6 +111,7 @@ export const lockDataDirectory = (paths: DataPaths): (() => void) => {
     // What an earlier server left half-done belongs to nobody now.
     rmSync(paths.temporary, { recursive: true, force: true })
     mkdirSync(paths.temporary, { recursive: true, mode: 0o700 })
+    rmSync(paths.server, { force: true })
   } catch (error) {
     lock?.close()
     if (sqliteCode(error)?.startsWith('SQLITE_BUSY'))
@@ -114,6 +120,22 @@ export const lockDataDirectory = (paths: DataPaths): (() => void) => {
   }
   const held = lock
   return () => held.close()
+}
+
+/** Whether a process has the directory for itself. Changes nothing, so that a directory which cannot be written can be asked about. */
+export const isDataDirectoryHeld = (paths: DataPaths): boolean => {
+  if (!existsSync(paths.lock)) return false
+  let lock: Database.Database | undefined
+  try {
+    lock = new Database(paths.lock, { readonly: true, timeout: 0 })
+    lock.prepare('SELECT count(*) FROM sqlite_schema').get()
+    return false
+  } catch (error) {
+    if (sqliteCode(error)?.startsWith('SQLITE_BUSY')) return true
+    throw unusable(paths.root, error)
+  } finally {
+    lock?.close()
+  }
 }
 
 const unusable = (root: string, error: unknown) =>

@@ -50,8 +50,11 @@ afterAll(async () => {
 const shell = (text: string): Promise<Ended> =>
   runProgram('sh', ['-ec', text.replaceAll('localhost:47334', `localhost:${port}`)], {
     cwd: home,
-    env: { PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}`, PORT: String(port), DATA_DIR: join(home, 'data') },
+    env: { PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}`, PORT: '', DATA_DIR: '' },
   })
+
+/** What stands on stderr beside how far a training is, which a slow machine shows. */
+const complaints = ({ err }: Ended): string => err.replace(/^(?:\w+\.)*\w+(?:\.\d+)?: \w+(?: \d+ %)?\n/gm, '')
 
 test('every shell block of the README is run here', () => {
   const run = ['npm ci && npm run demo', 'npm ci && npm test', 'npm start']
@@ -82,16 +85,18 @@ test('npm start serves the folder ./data, on the port and address that the READM
 
 // In this order: each block goes on where the one before ended.
 test('the answers over REST are what the README promises', async () => {
-  const { code, out, err } = await shell(block('REST'))
-  expect({ code, err }).toEqual({ code: 0, err: '' })
+  const ended = await shell(block('REST'))
+  const { code, out } = ended
+  expect({ code, err: complaints(ended) }).toEqual({ code: 0, err: '' })
   expect(out).toContain('"name":"sales"')
   expect(out).toContain('"openai_api_key":"******"')
   expect(out).not.toContain('sk-1')
 })
 
 test('the answers in SQL are what the README promises', async () => {
-  const { code, out, err } = await shell(block('SQL'))
-  expect({ code, err }).toEqual({ code: 0, err: '' })
+  const ended = await shell(block('SQL'))
+  const { code, out } = ended
+  expect({ code, err: complaints(ended) }).toEqual({ code: 0, err: '' })
   expect(out).toMatch(/mpg +\| mindsdb +\| 1 +\| complete/)
   expect(out).toMatch(/^mpg +\| complete \| 0\.\d+$/m)
   expect(out).toMatch(/^MILES_PER_GALLON +\| MILES_PER_GALLON_MIN +\| MILES_PER_GALLON_MAX$/im)
@@ -99,8 +104,9 @@ test('the answers in SQL are what the README promises', async () => {
 }, 60_000)
 
 test('the audit gives what the README promises', async () => {
-  const { code, out, err } = await shell(block('Audit'))
-  expect({ code, err }).toEqual({ code: 0, err: '' })
+  const ended = await shell(block('Audit'))
+  const { code, out } = ended
+  expect({ code, err: complaints(ended) }).toEqual({ code: 0, err: '' })
   expect(out).toMatch(/anonymous +\| AgentCreated/)
   for (const type of ['SkillCreated', 'FileCreated', 'ModelTrained', 'PredictionsServed']) expect(out).toContain(type)
   expect(out).toContain('The log holds')

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -47,20 +47,47 @@ describe('beside a running server', () => {
     expect(refused.out).toContain('nothing_of_this_name')
   })
 
-  test('sql that cannot reach the server says which settings to look at', async () => {
-    const ended = await mindledger(['sql', 'SELECT 1'], { ...environment, PORT: String(await freePort()) })
-    expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
-    expect(ended.err).toMatch(/^mindledger: a server holds .*data, but none answers at http:\/\/127\.0\.0\.1:\d+\. Set HOST and PORT/)
+  test('commands find the server that holds the directory, whatever PORT says', async () => {
+    const elsewhere = { ...environment, PORT: String(await freePort()) }
+    expect(await mindledger(['sql', 'SELECT 1 AS n'], elsewhere)).toMatchObject({ code: 0, out: 'n\n-\n1\n', err: '' })
+    const status = await mindledger(['status'], elsewhere)
+    expect(status).toMatchObject({ code: 0, err: '' })
+    expect(status.out).toContain(`running at ${server.url}`)
   })
 
-  test('sql that reaches another program says so', async () => {
+  test('--url names the server, wherever its directory is', async () => {
+    const nowhere = { DATA_DIR: join(place.path, 'nowhere'), PORT: '1' }
+    for (const url of [server.url, `${server.url}/`, `${server.url}/api`])
+      expect(await mindledger(['sql', '--url', url, 'SELECT 1 AS n'], nowhere)).toMatchObject({ code: 0, out: 'n\n-\n1\n' })
+    expect(await mindledger(['status', '--url', server.url], nowhere)).toMatchObject({ code: 0 })
+    const silent = await mindledger(['sql', '--url', `http://127.0.0.1:${await freePort()}`, 'SELECT 1'], environment)
+    expect(fails(silent)).toMatchObject({ code: 2, lines: 1, out: '' })
+    expect(silent.err).toMatch(/^mindledger: no server answers at http:\/\/127\.0\.0\.1:\d+/)
+    expect(existsSync(nowhere.DATA_DIR)).toBe(false)
+  })
+
+  test('an address that is another program’s, or another run’s of the service, is not spoken with', async () => {
     const other = createServer((_req, res) => res.end('<html>'))
     await once(other.listen(0, '127.0.0.1'), 'listening')
-    const { port } = other.address() as AddressInfo
-    const ended = await mindledger(['sql', 'SELECT 1'], { ...environment, PORT: String(port) })
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+    const program = await mindledger(['sql', '--url', url, 'SELECT 1'], environment)
+    expect(fails(program)).toMatchObject({ code: 2, lines: 1, out: '' })
+    expect(program.err).toContain(`what answers at ${url} is not this service`)
     other.close()
-    expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
-    expect(ended.err).toMatch(/^mindledger: what answers at http:\/\/127\.0\.0\.1:\d+ is not this service\. Set HOST and PORT/)
+    const file = join(data, 'server.json')
+    const address = readFileSync(file, 'utf8')
+    const foreign = await startTestService()
+    writeFileSync(file, JSON.stringify({ ...(JSON.parse(address) as object), url: foreign.url }))
+    const run = await cli('sql', 'CREATE PROJECT astray')
+    writeFileSync(file, address)
+    expect(fails(run)).toMatchObject({ code: 2, lines: 1, out: '' })
+    expect(run.err).toContain(`the server that answers at ${foreign.url} is not the one that holds ${data}`)
+    expect((await send(foreign.url, 'GET', '/api/projects')).body).toEqual([{ name: 'mindsdb' }])
+    await foreign.stop()
+  })
+
+  test('the address is for its owner alone', () => {
+    expect(statSync(join(data, 'server.json')).mode & 0o777).toBe(0o600)
   })
 
   test('log prints each event as it is stored, from a position on', async () => {
@@ -185,6 +212,14 @@ describe('with the server stopped', () => {
   beforeAll(async () => {
     server.child.kill('SIGTERM')
     expect(await server.ended).toEqual([0, null])
+    expect(existsSync(join(data, 'server.json'))).toBe(false)
+  })
+
+  test('an address that a killed server left behind is nobody’s', async () => {
+    writeFileSync(join(data, 'server.json'), JSON.stringify({ url: `http://127.0.0.1:${await freePort()}`, instance: 'killed' }))
+    expect((await cli('status')).out).toMatch(/^server +none$/m)
+    expect(await cli('sql', 'SELECT 1 AS n')).toMatchObject({ code: 0, out: 'n\n-\n1\n', err: '' })
+    expect(existsSync(join(data, 'server.json'))).toBe(false)
   })
 
   test('sql answers by itself, and gives the directory back', async () => {
@@ -195,11 +230,11 @@ describe('with the server stopped', () => {
 
   test('sql that trains a model returns when the model is there', async () => {
     await cli('sql', 'CREATE VIEW numbers AS (SELECT range AS x, range * 2 + range % 3 AS y FROM range(60))')
-    const made = await cli('sql', 'CREATE MODEL twice FROM mindsdb (SELECT * FROM numbers) PREDICT y')
+    const made = await cli('sql', '--quiet', 'CREATE MODEL twice FROM mindsdb (SELECT * FROM numbers) PREDICT y')
     expect(made).toMatchObject({ code: 0, err: '' })
     expect(made.out).toMatch(/twice +\| mindsdb +\| 1 +\| complete/)
     expect(await cli('sql', 'SELECT y IS NOT NULL AS known FROM twice WHERE x = 5')).toMatchObject({ code: 0, out: 'known\n-----\ntrue\n' })
-    const failed = await cli('sql', 'CREATE MODEL never FROM mindsdb (SELECT * FROM numbers) PREDICT z')
+    const failed = await cli('sql', '--quiet', 'CREATE MODEL never FROM mindsdb (SELECT * FROM numbers) PREDICT z')
     expect(failed).toMatchObject({ code: 1, err: '' })
     expect(failed.out).toMatch(/never +\| mindsdb +\| 1 +\| error/)
   }, 60_000)
@@ -274,6 +309,24 @@ describe('what cannot be done is one line and status 2', () => {
     expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
     expect(ended.err).toMatch(message)
     expect(ended.err).toMatch(/^mindledger: /)
+  })
+
+  test.each(['sql "SELECT 1"', ...['status', 'log', 'head', 'verify', 'export', 'diff', 'rebuild', 'rotate-key', 'reproduce --all']])(
+    '%s where there is no data directory makes none, and says where it looked',
+    async (command) => {
+      const empty = mkdtempSync(join(place.path, 'empty-'))
+      const ended = await mindledger(command.split(' '), { DATA_DIR: '' }, empty)
+      expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
+      expect(ended.err).toContain(`${join(empty, 'data')} is not a data directory: it does not exist. Set DATA_DIR`)
+      expect(readdirSync(empty)).toEqual([])
+    },
+  )
+
+  test('sql --create makes the data directory that is not there', async () => {
+    const empty = mkdtempSync(join(place.path, 'empty-'))
+    const settings = { DATA_DIR: join(empty, 'data') }
+    expect(await mindledger(['sql', '--create', 'CREATE PROJECT shop'], settings)).toMatchObject({ code: 0, out: 'ok\n', err: '' })
+    expect((await mindledger(['sql', "SELECT name FROM information_schema.databases WHERE name = 'shop'"], settings)).code).toBe(0)
   })
 
   test.each(['head', 'verify', 'log', 'rebuild', 'replay --into x.duckdb'])(
