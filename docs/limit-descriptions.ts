@@ -68,13 +68,18 @@ export const limitDescriptions: Record<LimitName, string> = {
   followerBatchEvents: 'Events that are projected, or read, at a time. Beyond: the next batch takes them.',
   fileMaxBytes: 'An uploaded file. Beyond: 413 `too_large`.',
   fileUploadsMax: 'Uploads under way: received, waiting or read. Beyond: 503 `busy` with Retry-After.',
-  fileMaxColumns: 'Columns of an uploaded table. Beyond: 413 `too_large`, or the row counts as bad.',
+  fileMaxColumns: 'Columns of a table. Beyond: 413 `too_large` for an upload, or the row counts as bad; 400 `query_limit` for a statement.',
   fileIngestTimeoutMs: 'Reading of an uploaded file. Beyond: it is ended with an error.',
   fileIngestMemoryMaxBytes: 'Memory of the process that reads an uploaded file. Beyond: it is ended with an error.',
   fileIngestConcurrentMax: 'Uploaded files that are read at once. Beyond: they wait.',
-  fileIngestDiskMaxBytes: 'An uploaded table while it is converted. Beyond: 413 `too_large`.',
-  tableMaxRows: 'Rows of a table that a statement writes. Beyond: 400 `query_limit`; the table stays as it was.',
-  tableMaxBytes: 'A table that a statement writes, as Parquet. Beyond: 400 `query_limit`; the table stays as it was.',
+  fileIngestDiskMaxBytes: 'Disk that DuckDB may use while it converts an uploaded file. Beyond: 413 `too_large`.',
+  tableMaxRows:
+    'Rows of a table, uploaded or written by a statement. Beyond: 413 `too_large` for an upload, 400 `query_limit` for a statement; the table stays as it was.',
+  tableMaxCells:
+    'Cells of a table; each element of a list is one. Beyond: 413 `too_large` for an upload, 400 `query_limit` for a statement; the table stays as it was.',
+  tableMaxTextBytes:
+    'All texts of a table together, not compressed. Beyond: 413 `too_large` for an upload, 400 `query_limit` for a statement; the table stays as it was.',
+  tableMaxBytes: 'A table as Parquet. Beyond: 413 `too_large` for an upload, 400 `query_limit` for a statement; the table stays as it was.',
   insertRetriesMax: 'How often rows are added anew because others were added meanwhile. Beyond: 412 `version_mismatch`.',
   formFieldsMax: 'Fields of an upload form. Beyond: 400 `wrong_arguments`.',
   formFieldMaxBytes: 'One field of an upload form. Beyond: 413 `too_large`.',

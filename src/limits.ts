@@ -71,6 +71,8 @@ export const limits = {
   fileIngestConcurrentMax: 2,
   fileIngestDiskMaxBytes: 8 * 1024 * 1024 * 1024,
   tableMaxRows: 10_000_000,
+  tableMaxCells: 1_000_000_000,
+  tableMaxTextBytes: 8 * 1024 * 1024 * 1024,
   tableMaxBytes: 1024 * 1024 * 1024,
   insertRetriesMax: 10,
   formFieldsMax: 32,

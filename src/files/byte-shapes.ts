@@ -1,4 +1,6 @@
-import { isCalendarDay, longestTyped, shapes, textShape } from './value-shapes.js'
+import { isCalendarDay } from './date-shapes.js'
+import { shapes } from './shapes.js'
+import { longestTyped, textShape } from './value-shapes.js'
 
 const dash = 0x2d
 const dot = 0x2e
@@ -7,8 +9,8 @@ const colon = 0x3a
 
 const isDigit = (byte: number | undefined) => byte !== undefined && byte >= zero && byte <= 0x39
 const startsWord = (byte: number) => (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a) || byte >= 0x80
-/** The first letters of true, false and the missing markers, in both cases. */
-const startsKnownWord: ReadonlySet<number> = new Set(Buffer.from('tTfFnN'))
+/** The first letters of true, false, the missing markers and the months, in both cases. */
+const startsKnownWord: ReadonlySet<number> = new Set(Buffer.from('tTfFnNjJmMaAsSoOdD'))
 
 /** The number that `count` digits write, or -1. */
 const digits = (bytes: Buffer, at: number, count: number): number => {

@@ -1,4 +1,6 @@
-import { missingMarkers, shapes } from './value-shapes.js'
+import { dateFinding } from './date-types.js'
+import { shapes } from './shapes.js'
+import { missingMarkers } from './value-shapes.js'
 
 export type ColumnType = 'BIGINT' | 'DOUBLE' | 'BOOLEAN' | 'DATE' | 'TIMESTAMP' | 'VARCHAR'
 
@@ -7,7 +9,7 @@ export type TypedColumn = { type: ColumnType; sql: (text: string) => string; war
 
 type Finding = { type: ColumnType; convert?: (text: string) => string; warning?: string }
 
-const noValue = shapes.empty | shapes.blank | shapes.missing | shapes.padded
+const noValue = shapes.empty | shapes.blank | shapes.missing | shapes.padded | shapes.timed
 const dotNumbers = shapes.integer | shapes.decimal | shapes.dotThree
 const commaNumbers = shapes.commaThree | shapes.commaDecimal | shapes.commaGroups | shapes.dotGroupsComma
 
@@ -48,15 +50,7 @@ const finding = (seen: number, separator: number): Finding => {
   }
   if (only(dotNumbers | commaNumbers)) return commaFinding(values, separator)
   if (only(shapes.boolean)) return { type: 'BOOLEAN' }
-  if (only(shapes.date)) return { type: 'DATE' }
-  if (only(shapes.slashDate)) return { type: 'DATE', convert: (text) => `CAST(replace(${text}, '/', '-') AS DATE)` }
-  if (only(shapes.dotDate)) return { type: 'DATE', convert: (text) => `CAST(strptime(${text}, '%d.%m.%Y') AS DATE)` }
-  if (only(shapes.date | shapes.timestamp)) return { type: 'TIMESTAMP' }
-  if (only(shapes.zonedTimestamp)) {
-    const inUtc = (text: string) => `CAST(${text} AS TIMESTAMPTZ) AT TIME ZONE 'UTC'`
-    return { type: 'TIMESTAMP', convert: inUtc, warning: 'has times with a zone; they are stored in UTC' }
-  }
-  return { type: 'VARCHAR' }
+  return dateFinding(values, (seen & shapes.timed) !== 0) ?? { type: 'VARCHAR' }
 }
 
 const markerList = missingMarkers.map((marker) => `'${marker}'`).join(', ')
@@ -67,15 +61,25 @@ const cleaned = (text: string, seen: number): string => {
   return (seen & shapes.missing) === 0 ? trimmed : `CASE WHEN ${trimmed} IN (${markerList}) THEN NULL ELSE ${trimmed} END`
 }
 
+/** Where a value of a column stands, and what it is. */
+export type Place = { line: number; text: string }
+
+const withPlace = (warning: string, noDay: Place | undefined): string =>
+  noDay === undefined ? warning : `${warning}: ${JSON.stringify(noDay.text)} in line ${noDay.line}`
+
 /**
  * Decides a column's type from the shapes that all of its values have, losing nothing: a column with one value that
  * doesn't fit stays text. Markers such as NA are NULL in a column of any other type, and stay what they are in text.
  *
+ * @param noDay the first value that looks like a day and that no calendar has
  * @example columnType(shapes.integer | shapes.commaDecimal, 0x2c).type // 'DOUBLE'
  */
-export const columnType = (seen: number, separator: number): TypedColumn => {
+export const columnType = (seen: number, separator: number, noDay?: Place): TypedColumn => {
   const { type, convert = (text: string) => `CAST(${text} AS ${type})`, warning } = finding(seen, separator)
-  if (type === 'VARCHAR') return { type, sql: (text) => text, ...(warning !== undefined && { warning: `${warning}; it stays text` }) }
+  if (type === 'VARCHAR') {
+    const told = warning === undefined ? {} : { warning: `${withPlace(warning, noDay)}; it stays text` }
+    return { type, sql: (text) => text, ...told }
+  }
   const notes = [warning, (seen & shapes.missing) === 0 ? undefined : 'has markers such as NA, which are read as NULL'].filter(
     (note) => note !== undefined,
   )

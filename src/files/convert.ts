@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { badFile, BadRows, tooLarge } from './bad-rows.js'
+import { badFile, BadRows } from './bad-rows.js'
 import { columnNames } from './column-names.js'
 import { stageCsv } from './csv.js'
 import { detectFormat } from './formats.js'
@@ -9,6 +9,7 @@ import { stageJson } from './json.js'
 import { limits } from '../limits.js'
 import { describe, fileProblem, openSandbox, writeParquet } from './parquet-writer.js'
 import { selectStaged, sqlName, sqlString, type StagedTable } from './staged-table.js'
+import { footerSize, refuseLarge, textSize } from './table-size.js'
 
 /** The paths that a conversion uses in its work directory. */
 const workFiles = (workDirectory: string) => ({
@@ -47,15 +48,14 @@ const convertParquet = async (job: IngestJob): Promise<Ingested> => {
   const connection = await openSandbox([job.source, target], spill, job.memoryBytes)
   try {
     const source = `read_parquet(${sqlString(job.source)})`
-    const given = (await describe(connection, `SELECT * FROM ${source}`)).map(({ name }) => name)
-    if (given.length > limits.fileMaxColumns) throw tooLarge(`The file has ${given.length} columns, the limit is ${limits.fileMaxColumns}.`)
-    const { names, renamed } = columnNames(given)
-    const written = await writeParquet(
-      connection,
-      `SELECT * FROM ${source} AS source(${names.map(sqlName).join(', ')})`,
-      { columnCount: names.length },
-      target,
-    )
+    const given = await describe(connection, `SELECT * FROM ${source}`)
+    refuseLarge({ columns: given.length, ...(await footerSize(connection, job.source)) })
+    refuseLarge(await textSize(connection, job.source, given))
+    const { names, renamed } = columnNames(given.map(({ name }) => name))
+    const select = `SELECT * FROM ${source} AS source(${names.map(sqlName).join(', ')}) LIMIT ${limits.tableMaxRows + 1}`
+    const written = await writeParquet(connection, select, { columnCount: names.length }, target)
+    // The footer was the sender's word; this one is ours.
+    refuseLarge(await footerSize(connection, target))
     return { ...written, skipped: { count: 0, first: [] }, warnings: [], renamed }
   } finally {
     connection.closeSync()

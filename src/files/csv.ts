@@ -2,14 +2,16 @@ import type { BadRows } from './bad-rows.js'
 import { badFile, tooLarge } from './bad-rows.js'
 import { bytesShape } from './byte-shapes.js'
 import { columnNames } from './column-names.js'
-import { columnType } from './column-types.js'
+import { columnType, type Place } from './column-types.js'
 import { detectDialect } from './csv-dialect.js'
 import { CsvTokenizer, type Dialect } from './csv-tokenizer.js'
 import { chunkBytes, detectEncoding, readUtf8 } from './encoding.js'
 import { limits } from '../limits.js'
 import type { StagedTable } from './staged-table.js'
 import { StagingFile } from './staging-file.js'
-import { shapes, textShape } from './value-shapes.js'
+import { refuseLarge } from './table-size.js'
+import { shapes } from './shapes.js'
+import { textShape } from './value-shapes.js'
 
 const shownChars = 400
 const noun = (count: number) => (count === 1 ? '1 field' : `${count} fields`)
@@ -29,7 +31,7 @@ class CsvReader {
   private named = true
   private columnCount = 0
   private seen = new Int32Array(0)
-  private rowCount = 0
+  private readonly noDays = new Map<number, Place>()
 
   constructor(
     private readonly dialect: Dialect,
@@ -87,7 +89,6 @@ class CsvReader {
     }
     this.note(bytes)
     this.stage(bytes, at)
-    this.rowCount += 1
   }
 
   private note(bytes: Buffer): void {
@@ -95,7 +96,11 @@ class CsvReader {
     const { starts, ends } = this.rows
     for (let column = 0; column < columnCount; column++) {
       const before = seen[column] ?? 0
-      if ((before & shapes.text) === 0) seen[column] = before | bytesShape(bytes, starts[column] ?? 0, ends[column] ?? 0)
+      if ((before & shapes.text) !== 0) continue
+      const shape = bytesShape(bytes, starts[column] ?? 0, ends[column] ?? 0)
+      seen[column] = before | shape
+      if ((shape & ~before & shapes.noDay) !== 0)
+        this.noDays.set(column, { line: this.rows.line + this.firstLine, text: this.rows.text(bytes, column) })
     }
   }
 
@@ -113,21 +118,25 @@ class CsvReader {
 
   table(): StagedTable {
     if (this.header === undefined) throw badFile('The file has no rows.')
-    this.badRows.refuseIfNothingIsLeft(this.rowCount)
+    this.badRows.refuseIfNothingIsLeft(this.staging.rowCount)
+    refuseLarge({ cells: this.staging.rowCount * this.columnCount })
     const { names, renamed } = columnNames(this.named ? this.header : this.header.map(() => ''))
-    const columns = names.map((name, index) => ({ name, ...columnType(this.seen[index] ?? 0, this.dialect.separator) }))
+    const columns = names.map((name, index) => ({
+      name,
+      ...columnType(this.seen[index] ?? 0, this.dialect.separator, this.noDays.get(index)),
+    }))
     const warnings = [
       ...(this.named ? [] : ['The first row holds only numbers, so it was read as data; the columns are named column_1, column_2 …']),
-      ...(this.rowCount === 0 ? ['The file has column names and no rows.'] : []),
+      ...(this.staging.rowCount === 0 ? ['The file has column names and no rows.'] : []),
     ]
     return {
       path: this.staging.path,
       separator: String.fromCharCode(this.dialect.separator),
       longestRowBytes: this.staging.longestRowBytes,
-      meanRowBytes: this.staging.totalBytes / Math.max(this.rowCount, 1),
+      meanRowBytes: this.staging.totalBytes / Math.max(this.staging.rowCount, 1),
       form: 'csv',
       columns,
-      rowCount: this.rowCount,
+      rowCount: this.staging.rowCount,
       warnings,
       renamed: this.named ? renamed : [],
     }

@@ -1,21 +1,27 @@
 import { StringDecoder } from 'node:string_decoder'
 import { badFile, tooLarge, type BadRows } from './bad-rows.js'
 import { columnNames } from './column-names.js'
-import { columnType } from './column-types.js'
+import { columnType, type Place } from './column-types.js'
+import { dateShape } from './date-shapes.js'
+import { dateShapes } from './date-types.js'
 import { detectEncoding, readUtf8 } from './encoding.js'
 import { compact, scanObject, skipSpace, stringValue, type Member } from './json-scanner.js'
 import { limits } from '../limits.js'
 import type { StagedTable } from './staged-table.js'
 import { StagingFile } from './staging-file.js'
-import { shapes, textShape, timeShape } from './value-shapes.js'
+import { refuseLarge } from './table-size.js'
+import { shapes } from './shapes.js'
+import { textShape } from './value-shapes.js'
 
 const comma = 0x2c
-const times = shapes.date | shapes.timestamp | shapes.zonedTimestamp
 
-/** A string is text even where it looks like a number; only a day or a moment, which JSON cannot write otherwise, is one. */
+/** Texts of days are within these lengths, in characters. */
+const [shortestDate, longestDate] = [6, 40]
+
+/** A string is text even where it looks like a number; only a day, month or moment, which JSON cannot write otherwise, is one. */
 const stringShape = (text: string): number => {
-  const shape = text.length >= 10 && text.length <= 40 ? timeShape(text) : shapes.text
-  return (shape & times) === 0 ? shapes.text : shape
+  const shape = text.length >= shortestDate && text.length <= longestDate ? dateShape(text) : shapes.text
+  return (shape & dateShapes) === 0 ? shapes.text : shape
 }
 
 const lineBreaks = (text: string, from: number, to: number): number => {
@@ -48,7 +54,7 @@ const cell = ({ kind, source }: Member): Cell | undefined => {
 class JsonReader {
   private readonly keys = new Map<string, number>()
   private readonly seen: number[] = []
-  private rowCount = 0
+  private readonly noDays = new Map<number, Place>()
   private line = 1
   private form: 'array' | 'lines' | undefined
   private state: 'first' | 'value' | 'next' | 'end' = 'first'
@@ -142,7 +148,7 @@ class JsonReader {
   private column(key: string): number {
     const known = this.keys.get(key)
     if (known !== undefined) return known
-    if (this.keys.size === limits.fileMaxColumns) throw tooLarge(`The file has more than ${limits.fileMaxColumns} columns.`)
+    refuseLarge({ columns: this.keys.size + 1 })
     this.keys.set(key, this.keys.size)
     return this.keys.size - 1
   }
@@ -157,27 +163,29 @@ class JsonReader {
       if (value === undefined) continue
       line += `${','.repeat(commas)}"${value.text.includes('"') ? value.text.replaceAll('"', '""') : value.text}"`
       commas = 0
-      this.seen[column] = (this.seen[column] ?? 0) | value.shape
+      const before = this.seen[column] ?? 0
+      this.seen[column] = before | value.shape
+      if ((value.shape & ~before & shapes.noDay) !== 0) this.noDays.set(column, { line: this.line, text: value.text })
     }
     this.staging.text(line)
     this.staging.endRow()
-    this.rowCount += 1
   }
 
   table(): StagedTable {
     if (this.form === 'array' && this.state !== 'end') throw this.broken('the array is not closed', '')
-    this.badRows.refuseIfNothingIsLeft(this.rowCount)
+    this.badRows.refuseIfNothingIsLeft(this.staging.rowCount)
     if (this.keys.size === 0) throw badFile('The file has no objects with members: no columns.')
+    refuseLarge({ cells: this.staging.rowCount * this.keys.size })
     const { names, renamed } = columnNames([...this.keys.keys()])
-    const columns = names.map((name, index) => ({ name, ...columnType(this.seen[index] ?? 0, comma) }))
+    const columns = names.map((name, index) => ({ name, ...columnType(this.seen[index] ?? 0, comma, this.noDays.get(index)) }))
     return {
       path: this.staging.path,
       separator: ',',
       longestRowBytes: this.staging.longestRowBytes,
-      meanRowBytes: this.staging.totalBytes / Math.max(this.rowCount, 1),
+      meanRowBytes: this.staging.totalBytes / Math.max(this.staging.rowCount, 1),
       form: 'json',
       columns,
-      rowCount: this.rowCount,
+      rowCount: this.staging.rowCount,
       warnings: [],
       renamed,
     }

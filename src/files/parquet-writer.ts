@@ -2,9 +2,10 @@ import { stat } from 'node:fs/promises'
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import { badFile, tooLarge } from './bad-rows.js'
 import { hashFile, sync } from './disk.js'
-import { isProblem } from '../errors.js'
+import { isProblem, Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import { sqlString } from './staged-table.js'
+import { refuseLarge, SizeWatch, TableTooLarge } from './table-size.js'
 
 export type Column = { name: string; type: string }
 export type ParquetFile = { parquetFile: string; sha256: string; bytes: number; rowCount: number; columns: Column[] }
@@ -30,9 +31,13 @@ export const openSandbox = async (paths: readonly string[], temporaryDirectory: 
   return connection
 }
 
+const tableTooLarge = ({ message, limit }: TableTooLarge): Problem =>
+  new Problem('too_large', 'File too large', message, { hint: 'Leave out rows or columns, or upload the table in several files.', limit })
+
 /** What DuckDB says about a file, without the paths of this machine. */
 export const fileProblem = (error: unknown, paths: readonly string[]): Error => {
   if (isProblem(error)) return error
+  if (error instanceof TableTooLarge) return tableTooLarge(error)
   const message = error instanceof Error ? error.message : String(error)
   if (/^(?:Out of Memory|.*failed to allocate)/i.test(message)) return tooLarge('The file needs more memory to be read than its limit.')
   const detail = paths.reduce((text, path) => text.replaceAll(path, 'the file'), message).split('\n', 1)[0] ?? ''
@@ -61,9 +66,22 @@ const groupOptions = ({ columnCount, rowBytes = 0 }: TableShape): string => {
   return `ROW_GROUP_SIZE ${size}${columnCount > usualColumns ? ', STRING_DICTIONARY_PAGE_SIZE_LIMIT 65536' : ''}`
 }
 
+const copyTo = async (connection: DuckDBConnection, copy: string, target: string): Promise<number> => {
+  const watch = new SizeWatch(connection, target)
+  try {
+    return Number((await connection.runAndReadAll(copy)).getRows()[0]?.[0])
+  } catch (error) {
+    throw watch.reason(error)
+  } finally {
+    watch.end()
+  }
+}
+
 /**
  * Writes a SELECT's rows to a new Parquet file, always as the same bytes: rows in their order, in groups whose size
  * follows from the table alone.
+ *
+ * @throws TableTooLarge when the file becomes too large
  *
  * @example await writeParquet(connection, 'SELECT 1 AS x', { columnCount: 1 }, '/data/ingest/out.parquet')
  */
@@ -74,9 +92,10 @@ export const writeParquet = async (
   target: string,
 ): Promise<ParquetFile> => {
   const options = `FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ${groupOptions(shape)}`
-  const copied = await connection.runAndReadAll(`COPY (${select}) TO ${sqlString(target)} (${options})`)
-  const rowCount = Number(copied.getRows()[0]?.[0])
+  const rowCount = await copyTo(connection, `COPY (${select}) TO ${sqlString(target)} (${options})`, target)
   const columns = await describe(connection, `SELECT * FROM read_parquet(${sqlString(target)})`)
   await sync(target)
-  return { parquetFile: target, sha256: await hashFile(target), bytes: (await stat(target)).size, rowCount, columns }
+  const { size: bytes } = await stat(target)
+  refuseLarge({ bytes })
+  return { parquetFile: target, sha256: await hashFile(target), bytes, rowCount, columns }
 }

@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
-import { tooLarge } from './bad-rows.js'
 import { limits } from '../limits.js'
+import { refuseLarge } from './table-size.js'
 
 const bufferBytes = 1024 * 1024
 const quote = 0x22
@@ -16,6 +16,7 @@ export class StagingFile {
   /** The longest row so far, which the reader has to make room for. */
   longestRowBytes = 0
   totalBytes = 0
+  rowCount = 0
   private rowBytes = 0
 
   constructor(readonly path: string) {
@@ -72,8 +73,10 @@ export class StagingFile {
     this.longestRowBytes = Math.max(this.longestRowBytes, this.rowBytes)
     this.totalBytes += this.rowBytes
     this.rowBytes = 0
+    this.rowCount += 1
     // A small file may stand for a large table: a few rows with thousands of columns, then many rows with one of them each.
-    if (this.totalBytes > limits.fileIngestDiskMaxBytes) throw tooLarge(`The table is larger than ${limits.fileIngestDiskMaxBytes} bytes.`)
+    if (this.rowCount > limits.tableMaxRows || this.totalBytes > limits.tableMaxTextBytes)
+      refuseLarge({ rows: this.rowCount, textBytes: this.totalBytes })
   }
 
   close(): void {

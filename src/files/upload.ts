@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { finished, type Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
 import { badFile, tooLarge } from './bad-rows.js'
-import type { UploadFormat } from './formats.js'
+import { isOnnx, type UploadFormat } from './formats.js'
 import { Problem, wrong } from '../errors.js'
 import { limits } from '../limits.js'
 
@@ -47,6 +47,10 @@ const departure = (req: IncomingMessage, gone: (problem: Problem) => void): void
     if (error) gone(wrong('The connection ended before the file did.'))
   })
 }
+
+/** The most bytes that a file may have: a model fewer than a table, so that it is refused while it comes. */
+const allowed = (target: Target, name: string, said?: UploadFormat): Target =>
+  said === 'onnx' || isOnnx(name, said) ? { ...target, maxBytes: Math.min(target.maxBytes, limits.onnxMaxBytes) } : target
 
 const save = async (chunks: AsyncIterable<unknown>, { handle, maxBytes }: Target): Promise<Saved> => {
   const hash = createHash('sha256')
@@ -108,7 +112,7 @@ const receiveForm = (req: IncomingMessage, target: Target): Promise<Form> => {
     parser.on('file', (_, stream, filename) => {
       part = stream
       originalName = filename
-      saving = save(stream, target)
+      saving = save(stream, allowed(target, filename))
       saving.catch((error: unknown) => (error instanceof Problem ? fail(error) : malformed(error)))
     })
     parser.on('finish', () => {
@@ -142,7 +146,7 @@ const receive = async (req: IncomingMessage, target: Target): Promise<Form & { f
   if (type === 'multipart/form-data') return receiveForm(req, target)
   const format = rawBodies.get(type)
   if (format === undefined) throw new Problem('wrong_media_type', 'Wrong media type', `A file is sent as one of ${acceptedTypes}.`)
-  return { ...(await receiveRaw(req, target)), format }
+  return { ...(await receiveRaw(req, allowed(target, '', format))), format }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { Problem, wrong } from '../../errors.js'
+import { dateHint } from '../../files/date-hint.js'
 import { limits } from '../../limits.js'
 import { neededColumn } from '../columns.js'
 import type { Matrix, MatrixColumn, NumberColumn } from '../matrix.js'
@@ -36,7 +37,7 @@ const orderOf = (column: MatrixColumn): { numbers: Float64Array; type: OrderType
     return { numbers: column.numbers, type: 'integer' }
   throw wrong(
     `"${name}" is ${type}: rows are ordered by a date, a timestamp or a whole number`,
-    type === 'text' ? `CAST(${name} AS DATE) AS ${name} in the SELECT, or strptime(${name}, '%d.%m.%Y').` : 'ORDER BY another column.',
+    type === 'text' ? dateHint(name, column.dictionary) : 'ORDER BY another column.',
   )
 }
 

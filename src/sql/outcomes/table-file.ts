@@ -1,8 +1,9 @@
-import { rm, stat } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { DuckDBTypeId, type DuckDBConnection, type DuckDBPreparedStatement } from '@duckdb/node-api'
-import { isProblem, Problem } from '../../errors.js'
+import { Problem } from '../../errors.js'
 import { sqlName, sqlString } from '../../files/staged-table.js'
 import { writeParquet, type ParquetFile } from '../../files/parquet-writer.js'
+import { footerSize, refuseLarge, TableTooLarge, textSize } from '../../files/table-size.js'
 import { limits } from '../../limits.js'
 import type { AstNode } from '../ast/json.js'
 import { columnHint, named } from '../names.js'
@@ -26,11 +27,15 @@ type NamedColumn = { name: string; type: string }
 
 const wrongTable = (detail: string, hint: string): Problem => new Problem('query_failed', 'The table cannot be written', detail, { hint })
 
-const tooLarge = (limit: 'tableMaxRows' | 'tableMaxBytes' | 'fileMaxColumns', unit: string): Problem =>
-  new Problem('query_limit', 'The table is too large', `The table would have more than ${limits[limit]} ${unit} (${limit})`, {
+/** Throws what went wrong; that the table is too large is a problem of the statement. */
+const fail = (error: unknown): never => {
+  if (!(error instanceof TableTooLarge)) throw error
+  const { limit, unit } = error
+  throw new Problem('query_limit', 'The table is too large', `The table would have more than ${limits[limit]} ${unit} (${limit})`, {
     hint: 'Keep fewer rows or columns, or keep the query instead: CREATE VIEW name AS (SELECT …).',
     limit,
   })
+}
 
 /** Types whose values Parquet would change. */
 const lossy = new Set([DuckDBTypeId.INTERVAL, DuckDBTypeId.TIME_TZ, DuckDBTypeId.UNION])
@@ -86,40 +91,21 @@ const longerTable = (text: string, given: number, before: TableBefore, blobs: st
   return `SELECT * FROM read_parquet(${sqlString(`${blobs}/${before.content}`)}) UNION ALL SELECT ${items.join(', ')} FROM (${text}) AS given(${names})`
 }
 
-/** Stops the writing when the file has become too large; a row limit alone does not bound it. */
-const watchSize = (connection: DuckDBConnection, path: string) => {
-  let tooMany = false
-  const timer = setInterval(() => {
-    void stat(path).then(
-      ({ size }) => {
-        if (size <= limits.tableMaxBytes) return
-        tooMany = true
-        connection.interrupt()
-      },
-      () => undefined,
-    )
-  }, 100)
-  return { isTooLarge: () => tooMany, end: () => clearInterval(timer) }
-}
-
 /** Writes a query's rows to a Parquet file, whole and on the disk when this resolves; nothing is left of one that fails. */
 export const writeTable = async ({ connection, prepared, text, tree, path, after }: Job, blobs: string): Promise<ParquetFile> => {
-  const columns = keptColumns(prepared)
-  if (columns.length > limits.fileMaxColumns) throw tooLarge('fileMaxColumns', 'columns')
-  const select = after ? longerTable(text, columns.length, after, blobs) : newTable(text, columns)
-  const size = watchSize(connection, path)
   try {
+    const columns = keptColumns(prepared)
+    refuseLarge({ columns: columns.length })
+    const select = after ? longerTable(text, columns.length, after, blobs) : newTable(text, columns)
     const limited = `SELECT * FROM (${select}) AS all_rows LIMIT ${limits.tableMaxRows + 1}`
     const shape = { columnCount: after?.columns.length ?? columns.length }
     const before = Buffer.byteLength(`COPY (${limited.slice(0, limited.indexOf(text))}`)
-    const written = await running(text, tree, () => writeParquet(connection, limited, shape, path), before)
-    if (written.rowCount > limits.tableMaxRows) throw tooLarge('tableMaxRows', 'rows')
-    if (written.bytes > limits.tableMaxBytes) throw tooLarge('tableMaxBytes', 'bytes')
+    const written = await running(text, tree, () => writeParquet(connection, limited, shape, path).catch(fail), before)
+    refuseLarge(await footerSize(connection, path))
+    refuseLarge(await textSize(connection, path, written.columns))
     return written
   } catch (error) {
     await rm(path, { force: true })
-    throw size.isTooLarge() && !isProblem(error) ? tooLarge('tableMaxBytes', 'bytes') : error
-  } finally {
-    size.end()
+    return fail(error)
   }
 }

@@ -29,9 +29,9 @@ const writeBomb = async (file: string) => {
   instance.closeSync()
 }
 
-/** Waits up to ten seconds for something to be there. */
+/** Waits up to fifty seconds for something to be there. */
 const eventually = async <T>(look: () => T | undefined): Promise<T> => {
-  for (let wait = 0; wait < 500; wait++) {
+  for (let wait = 0; wait < 2_500; wait++) {
     const found = look()
     if (found !== undefined) return found
     await delay(20)

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { DuckDBInstance } from '@duckdb/node-api'
+import { StagingFile } from '../../../src/files/staging-file.js'
 import { limits } from '../../../src/limits.js'
 import { inDirectory, load, problemOf, types } from './tables.js'
 
@@ -46,6 +47,32 @@ describe('Parquet', () => {
     expect(problem.code).toBe('bad_file')
     expect(problem.detail).not.toContain('/')
   })
+})
+
+describe('a table that a small file stands for', () => {
+  test.each([
+    ['rows', 'tableMaxRows', 'SELECT 1 AS a FROM range(20000000)'],
+    ['text', 'tableMaxTextBytes', `SELECT repeat('x', 4000000) AS a FROM range(2200)`],
+  ])('is refused for its %s', async (_, limit, select) => {
+    const bytes = await parquet(select, ', COMPRESSION zstd, ROW_GROUP_SIZE 2048')
+    expect(bytes.length).toBeLessThan(8_000_000)
+    expect(await problemOf(load(bytes, 'a.parquet'))).toMatchObject({ code: 'too_large', extras: { limit, hint: expect.any(String) } })
+  })
+
+  test('is refused by its cells where only a few rows have more than one value', async () => {
+    const wide = Object.fromEntries(Array.from({ length: limits.fileMaxColumns }, (_, i) => [`c${i}`, 1]))
+    const text = `${JSON.stringify(wide)}\n${'{"c0":1}\n'.repeat(limits.tableMaxCells / limits.fileMaxColumns)}`
+    expect(await problemOf(load(text, 'a.json'))).toMatchObject({ code: 'too_large', extras: { limit: 'tableMaxCells' } })
+  })
+
+  test('is refused at the first row beyond the limit while it is read', () =>
+    inDirectory((directory) => {
+      const staging = new StagingFile(join(directory, 'rows'))
+      for (let row = 0; row < limits.tableMaxRows; row++) staging.endRow()
+      expect(() => staging.endRow()).toThrow(`more than ${limits.tableMaxRows} rows`)
+      staging.close()
+      return Promise.resolve()
+    }))
 })
 
 describe('formats', () => {

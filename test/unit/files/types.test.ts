@@ -19,7 +19,35 @@ describe('a column has the type of all its values', () => {
     ['true and false', ['true', 'FALSE', ''], 'BOOLEAN', [true, false, null]],
     ['days', ['2024-02-29', '1970-01-01'], 'DATE', ['2024-02-29', '1970-01-01']],
     ['days with slashes, year first', ['2024/02/29'], 'DATE', ['2024-02-29']],
-    ['days with dots, day first', ['29.02.2024', '01.12.1999'], 'DATE', ['2024-02-29', '1999-12-01']],
+    ['days with dots, day first', ['29.02.2024', '01.12.1999', '1.2.2000'], 'DATE', ['2024-02-29', '1999-12-01', '2000-02-01']],
+    ['days of which one has its day first', ['30/09/2007', '01/02/2008', '5/5/2008'], 'DATE', ['2007-09-30', '2008-02-01', '2008-05-05']],
+    ['days of which one has its month first', ['12/31/2020', '01/02/2021', ''], 'DATE', ['2020-12-31', '2021-01-02', null]],
+    ['days that are the same either way', ['01/01/2020', '1-1-2021'], 'DATE', ['2020-01-01', '2021-01-01']],
+    ['days with dashes, day first', ['31-12-2020', '1-2-2020'], 'DATE', ['2020-12-31', '2020-02-01']],
+    ['days with the year first in any form', ['2020/12/31', '2020-1-5', '2020-02-03'], 'DATE', ['2020-12-31', '2020-01-05', '2020-02-03']],
+    ['months', ['1749-01', '1981-4', '2020-12'], 'DATE', ['1749-01-01', '1981-04-01', '2020-12-01']],
+    ['months with the year last', ['01/1749', '4/1981'], 'DATE', ['1749-01-01', '1981-04-01']],
+    [
+      'days with the names of months',
+      ['30 Sep 2007', 'Sept 1, 2008', '3-december-2008', 'MAY 4 2009'],
+      'DATE',
+      ['2007-09-30', '2008-09-01', '2008-12-03', '2009-05-04'],
+    ],
+    ['months by name', ['Jan 2000', 'December, 2001', 'may-2002'], 'DATE', ['2000-01-01', '2001-12-01', '2002-05-01']],
+    [
+      'days and times of day',
+      ['30/09/2007 14:30', '1/2/2008 9:05:07', '2/2/2008', '3/2/2008 1:05 PM', '3/2/2008 12:00:01 am', '4/2/2008 23:59:59.25'],
+      'TIMESTAMP',
+      [
+        '2007-09-30 14:30:00',
+        '2008-02-01 09:05:07',
+        '2008-02-02 00:00:00',
+        '2008-02-03 13:05:00',
+        '2008-02-03 00:00:01',
+        '2008-02-04 23:59:59.25',
+      ],
+    ],
+    ['names of months and times of day', ['Sep 30, 2007 2:30 PM'], 'TIMESTAMP', ['2007-09-30 14:30:00']],
     [
       'moments and days',
       ['2024-01-02 03:04', '2024-01-02T03:04:05.123456', '2024-01-02'],
@@ -50,10 +78,64 @@ describe('a column has the type of all its values', () => {
     ['days that no calendar has', ['2023-02-29', '2024-01-01']],
     ['days and moments with a zone mixed', ['2024-01-02', '2024-01-02T03:04:05Z']],
     ['moments finer than microseconds', ['2024-01-02 03:04:05.1234567']],
-    ['slashes with the year last', ['01/02/2024']],
     ['booleans and numbers mixed', ['true', '1']],
   ])('%s stay text, as they were', async (_, given) => {
     expect(await column(given)).toMatchObject({ type: 'VARCHAR', values: given })
+  })
+
+  test.each([
+    ['days that may have either first', ['01/02/2024', '03/04/2024'], 'whether the day or the month is first'],
+    ['days that contradict each other', ['30/09/2007', '09/30/2007'], 'days like 30/09/2007 and days like 09/30/2007'],
+    ['pairs of years', ['2005-06', '2006-07'], 'pairs of years'],
+    ['days in several forms', ['30/09/2007', '2007-10-01'], 'more than one form'],
+    ['a day that no calendar has', ['30/01/2007', '31/02/2007', '30/02/2007'], 'has a day that no calendar has: "31/02/2007" in line 3'],
+    ['an ISO day that no calendar has', ['2007-01-30', '2007-02-29'], '"2007-02-29" in line 3'],
+  ])('%s stay text, and the warning says why', async (_, given, why) => {
+    const csv = await column(given)
+    expect(csv).toMatchObject({ type: 'VARCHAR', values: given })
+    expect(csv.warnings).toEqual([expect.stringContaining(why)])
+    const json = await load(['{"v":null}', ...given.map((v) => JSON.stringify({ v }))].join('\n'), 'a.json')
+    expect(types(json)).toEqual(['v VARCHAR'])
+    expect(json.warnings).toEqual(csv.warnings)
+  })
+
+  test.each([
+    ['numbers of parts', ['1234-5', '2001-12']],
+    ['fractions', ['1/2', '3/4']],
+    ['words that begin like a month', ['mayor', 'March of 2001', 'Junk 5 2001']],
+    ['moments with a wrong time', ['30/09/2007 24:30']],
+  ])('%s are no days', async (_, given) => {
+    expect(await column(given)).toMatchObject({ type: 'VARCHAR', values: given, warnings: [] })
+  })
+
+  test('JSON has the same days as CSV', async () => {
+    for (const given of [
+      ['30/09/2007', '01/02/2008'],
+      ['1749-01', '1981-4'],
+      ['Jan 1 2000', 'Feb 1 2000'],
+      ['12/31/2020 11:59 PM', '1/2/2021'],
+    ]) {
+      const [csv, json] = [await column(given), await load(JSON.stringify(given.map((v) => ({ v }))), 'a.json')]
+      expect(json.rows.map(([value]) => value)).toEqual(csv.values)
+      expect([json.columns[0]?.type, json.warnings]).toEqual([csv.type, csv.warnings])
+      expect(csv.type).toMatch(/DATE|TIMESTAMP/)
+    }
+  })
+
+  test('every day is read as itself, whichever way it is written', async () => {
+    const days = Array.from({ length: 400 }, (_, i) => new Date(Date.UTC(1999, 0, 1) + i * 9 * 86_400_000))
+    const two = (part: number) => String(part).padStart(2, '0')
+    const month = (day: Date) => day.toLocaleString('en', { month: 'long', timeZone: 'UTC' })
+    const forms: ((day: Date) => string)[] = [
+      (day) => `${two(day.getUTCDate())}/${two(day.getUTCMonth() + 1)}/${day.getUTCFullYear()}`,
+      (day) => `${day.getUTCMonth() + 1}-${day.getUTCDate()}-${day.getUTCFullYear()}`,
+      (day) => `${day.getUTCDate()}.${day.getUTCMonth() + 1}.${day.getUTCFullYear()}`,
+      (day) => `${day.getUTCFullYear()}/${day.getUTCMonth() + 1}/${day.getUTCDate()}`,
+      (day) => `${day.getUTCDate()} ${month(day).slice(0, 3)} ${day.getUTCFullYear()}`,
+      (day) => `${month(day)} ${day.getUTCDate()}, ${day.getUTCFullYear()}`,
+    ]
+    for (const form of forms)
+      expect(await column(days.map(form))).toMatchObject({ type: 'DATE', values: days.map((day) => day.toISOString().slice(0, 10)) })
   })
 
   test('the last of many rows decides too', async () => {
@@ -102,6 +184,12 @@ test('bytes have the shape of their text', () => {
       '2024-02-30',
       '2024-01-02 03:04:05',
       '2024-01-02T24:00:00',
+      '30/09/2007',
+      '31/02/2007 9:05',
+      '1749-01',
+      'Sep 1, 2007',
+      'may 2007',
+      '1.2.2003',
       '0000-01-01',
       '1900-02-29',
       'NA',
