@@ -14,9 +14,9 @@ export type FileCommand =
 // A file is known by its name alone, which is often a year.
 export const reads = ({ data }: FileCommand) => ({ file: called('file', data.file) })
 
-export const fileExists = (name: string): Problem =>
+const fileExists = (name: string): Problem =>
   new Problem('wrong_arguments', 'File already exists', `File with name '${name}' already exists`, {
-    hint: 'Delete it first, or choose another name.',
+    hint: 'Delete it first, or choose another name. PUT /api/files/<name> gives it other rows.',
   })
 
 /** Whether rows were to be added to a content that is no longer the file's. */

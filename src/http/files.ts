@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { resourceName } from '../../events/common.js'
 import type { FileContent } from '../../events/file.js'
-import { fileExists } from '../commands/file.js'
 import type { Ledger } from '../commands/ledger.js'
 import { erasureOfBlob } from '../erasure/find.js'
 import { notFound, Problem, wrong } from '../errors.js'
@@ -11,6 +10,8 @@ import type { Ingested } from '../files/ingest-messages.js'
 import { isOnnx, type FileFormat } from '../files/formats.js'
 import { rawTypes, receiveUpload, type Upload } from '../files/upload.js'
 import { limits } from '../limits.js'
+import { checkExpects } from '../log/expects.js'
+import { Turns } from '../turns.js'
 import { carryOut } from './carry-out.js'
 import { executionOf, note, originOf } from './origin.js'
 import { tag } from './etag.js'
@@ -34,11 +35,17 @@ const detail = z
       .describe('Its rows were erased, by the event at this position'),
   })
   .meta({ id: 'FileDetail' })
-const skippedRows = z.object({
-  rows: z.int(),
-  skipped: z.int(),
-  first: z.array(z.object({ line: z.int(), text: z.string(), reason: z.string() })),
-})
+const uploaded = z
+  .object({
+    name: z.string(),
+    rows: z.int(),
+    columns: z.array(z.object({ name: z.string(), type: z.string() })).describe('none where the file is a model'),
+    warnings: z.array(z.string()).describe('what was read otherwise than one may expect, and what stayed text'),
+    renamed: z.array(z.object({ from: z.string(), to: z.string() })),
+    skipped: z.int().describe('rows that did not fit and were left out'),
+    first: z.array(z.object({ line: z.int(), text: z.string(), reason: z.string() })).describe('the first of them'),
+  })
+  .meta({ id: 'UploadedFile' })
 
 const form = z.looseObject({ file: z.file(), original_file_name: z.string().optional().describe('its extension says the format') })
 const path = '/files'
@@ -65,7 +72,23 @@ type Services = {
   onUploaded?: (bytes: number) => void
 }
 
+/** What an upload came to. */
+const told = (name: string, table: Ingested | undefined): z.infer<typeof uploaded> =>
+  table
+    ? {
+        name,
+        rows: table.rowCount,
+        columns: table.columns,
+        warnings: table.warnings,
+        renamed: table.renamed,
+        skipped: table.skipped.count,
+        first: table.skipped.first,
+      }
+    : { name, rows: 0, columns: [], warnings: [], renamed: [], skipped: 0, first: [] }
+
 export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, intake, onUploaded }: Services): Route[] => {
+  // Of uploads of one name that come at once, the one received last is the last to count.
+  const turns = new Turns()
   const read = (upload: Upload, format: FileFormat | undefined, directory: string, skip: boolean): Promise<Ingested> =>
     intake.read(
       { source: upload.file, originalName: nameOf(upload), onBadRows: skip ? 'skip' : 'refuse', ...(format && { format }) },
@@ -107,13 +130,14 @@ export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, intake, on
     {
       method: 'put',
       path: `${path}/:file`,
-      summary: 'Upload a table (CSV, JSON, JSON lines or Parquet) or an ONNX model, in a form; or all but JSON as the body itself',
+      summary:
+        'Upload a table (CSV, JSON, JSON lines or Parquet) or an ONNX model, in a form, or all but JSON as the body itself; a file of that name gets a new content',
       commandHeaders: withoutDryRun,
       takes: { 'multipart/form-data': form, ...Object.fromEntries(rawTypes.map((type) => [type, null])) },
       query: z.object({
         on_bad_rows: z.enum(['refuse', 'skip']).optional().describe('skip: rows that do not fit are left out and counted'),
       }),
-      answers: { 200: z.union([z.literal(''), skippedRows]) },
+      answers: { 200: uploaded },
       async handle(req, res) {
         const skip = skips(queryValue(req, 'on_bad_rows'))
         await intake.inDirectory(async (work) => {
@@ -123,18 +147,21 @@ export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, intake, on
           const origin = originOf(req, res)
           const { sha256, fields, originalName, format = null } = upload
           const execution = executionOf(req, { sha256, fields: [...fields], originalName, format, skip })
-          const repeated = await ledger.repeated(origin, execution)
-          if (!repeated && (await ledger.log.resources.one('file', name))) throw fileExists(name)
-          // Of a repeated upload only the rows that were left out are not on record, and the same bytes tell them again.
-          const said = upload.format
-          const isModel = said === 'onnx' || isOnnx(nameOf(upload), said)
-          const table = isModel || (repeated && !skip) ? undefined : await read(upload, said, work, skip)
-          if (repeated) note(res, repeated)
-          else {
-            const content = table ? await intake.keep(table, nameOf(upload) || null) : await storeModel(upload)
-            note(res, await ledger.execute({ type: 'CreateFile', data: { file: name, content } }, origin, execution))
-          }
-          res.json(table && skip ? { rows: table.rowCount, skipped: table.skipped.count, first: table.skipped.first } : '')
+          await turns.take(name, async () => {
+            const repeated = await ledger.repeated(origin, execution)
+            // The command is held against the headers again; here they spare the work.
+            if (!repeated && execution.expects) checkExpects(execution.expects, (await ledger.log.resources.one('file', name))?.version)
+            // What is told of a repeated upload is nowhere on record, and the same bytes tell it again.
+            const said = upload.format
+            const isModel = said === 'onnx' || isOnnx(nameOf(upload), said)
+            const table = isModel ? undefined : await read(upload, said, work, skip)
+            if (repeated) note(res, repeated)
+            else {
+              const content = table ? await intake.keep(table, nameOf(upload) || null) : await storeModel(upload)
+              note(res, await ledger.execute({ type: 'ReplaceFile', data: { file: name, content } }, origin, execution))
+            }
+            res.json(told(name, table))
+          })
         })
       },
     },

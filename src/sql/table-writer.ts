@@ -11,6 +11,7 @@ import type { Blobs } from '../files/blobs.js'
 import { isTable } from '../files/formats.js'
 import { limits } from '../limits.js'
 import type { Found, Origin } from '../log/log.js'
+import { Turns } from '../turns.js'
 import { badStatement } from './lexer.js'
 import { nearest } from './names.js'
 import type { TableBefore, Wanted } from './outcomes/wanted.js'
@@ -65,7 +66,7 @@ const isColumns = (value: unknown): value is FileContent['columns'] => Array.isA
  */
 export class TableWriter {
   /** Who adds rows to a file waits for those who came before; without it the later ones would do their work in vain. */
-  readonly #lines = new Map<string, Promise<unknown>>()
+  readonly #turns = new Turns()
 
   constructor(private readonly options: { ledger: Ledger; blobs: Blobs; directory: string }) {}
 
@@ -96,7 +97,7 @@ export class TableWriter {
   /** Adds rows: the file gets a new content, and the one before stays readable by time travel. */
   async insert(statement: StatementOf<'insert'>, writing: Writing): Promise<Written> {
     const file = fileName(statement.target, writing.db)
-    return this.#inLine(file, async () => {
+    return this.#turns.take(file, async () => {
       const repeated = await this.options.ledger.repeated(writing.origin, writing.execution ?? {})
       if (repeated) return { rows: null, positions: repeated.positions }
       for (let attempt = 1; ; attempt++)
@@ -154,20 +155,6 @@ export class TableWriter {
       }
     } finally {
       await rm(path, { force: true })
-    }
-  }
-
-  async #inLine<T>(file: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#lines.get(file)
-    const mine = (async () => {
-      await before?.catch(() => undefined)
-      return work()
-    })()
-    this.#lines.set(file, mine)
-    try {
-      return await mine
-    } finally {
-      if (this.#lines.get(file) === mine) this.#lines.delete(file)
     }
   }
 }

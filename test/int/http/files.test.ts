@@ -47,7 +47,7 @@ const putChunked = (name: string, text: string): Promise<number | undefined> =>
 test('a file is uploaded in the shape of either client, listed, described, queried and deleted', async () => {
   expect(
     await put('Rentals', rentalsCsv, 'rentals.csv', { original_file_name: 'rentals.csv', name: 'rentals', source_type: 'file' }),
-  ).toMatchObject({ status: 200, body: '' })
+  ).toMatchObject({ status: 200, body: { name: 'rentals', rows: 240, warnings: [], skipped: 0, first: [] } })
   expect(await putChunked('chunked', rentalsCsv)).toBe(200)
   const columns = ['sqft', 'location', 'rooms', 'rental_price']
   for (const path of ['/api/files', '/api/files/'])
@@ -69,7 +69,6 @@ test('a file is uploaded in the shape of either client, listed, described, queri
   })
   for (const name of ['files.rentals', 'files.chunked', 'files.Rentals'])
     expect(await sql(at.url, `SELECT count(*) AS n, min(sqft) AS low FROM ${name}`)).toMatchObject({ data: [[240, 300]] })
-  expect(await put('RENTALS', rentalsCsv)).toMatchObject({ status: 400, body: { title: 'File already exists' } })
   expect(await put('bad.csv', rentalsCsv)).toMatchObject({
     status: 400,
     body: { title: 'Error', detail: 'File name cannot contain extension.' },
@@ -133,17 +132,75 @@ test('an upload that is no table is refused, and nothing of it stays', async () 
   expect(left).toEqual([])
 })
 
-test('every upload of one name at once but one is refused', async () => {
-  const replies = await Promise.all(Array.from({ length: 6 }, () => put('race', 'a\n1\n')))
-  expect(replies.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400, 400])
-  expect(readdirSync(join(at.directory)).length).toBeGreaterThan(0)
+test('an upload tells what was made of the file', async () => {
+  const text = 'a,A,d,n\n1,x,01/02/2024,1\n2,y,03/04/2024,NA\n'
+  expect(await put('told', text)).toMatchObject({
+    status: 200,
+    body: {
+      name: 'told',
+      rows: 2,
+      columns: [
+        { name: 'a', type: 'BIGINT' },
+        { name: 'A_1', type: 'VARCHAR' },
+        { name: 'd', type: 'VARCHAR' },
+        { name: 'n', type: 'BIGINT' },
+      ],
+      renamed: [{ from: 'A', to: 'A_1' }],
+      warnings: expect.arrayContaining([expect.stringContaining('"d"'), expect.stringContaining('"n" has markers such as NA')]),
+    },
+  })
+})
+
+test('a file that is uploaded again has a new content, and the ones before stay readable', async () => {
+  const first = await put('again', 'a\n1\n')
+  const { position } = await at.service.head()
+  const second = await put('AGAIN', 'b,c\n2,x\n3,y\n')
+  expect([first.headers.get('etag'), second.headers.get('etag')]).toEqual(['"1"', '"2"'])
+  expect(second).toMatchObject({ status: 200, body: { name: 'again', rows: 2 } })
+  expect(await sql(at.url, 'SELECT * FROM files.again')).toMatchObject({
+    column_names: ['b', 'c'],
+    data: [
+      [2, 'x'],
+      [3, 'y'],
+    ],
+  })
+  expect(await sql(at.url, `SELECT * FROM files.again AT (VERSION => ${position})`)).toMatchObject({ column_names: ['a'], data: [[1]] })
+  const { body } = await send(at.url, 'GET', '/api/files/again/history')
+  expect(JSON.stringify(body)).toMatch(/FileCreated.*FileReplaced|FileReplaced.*FileCreated/)
+  expect((await send(at.url, 'GET', '/api/files/again')).body).toMatchObject({ row_count: 2 })
+})
+
+test('an upload that fails leaves the content that was there', async () => {
+  await put('kept_as_it_is', 'a\n1\n')
+  const { position } = await at.service.head()
+  expect((await put('kept_as_it_is', 'a,b\n1,2\n3\n')).status).toBe(400)
+  expect((await put('kept_as_it_is', 'a\n2\n', 'x.csv', {}, '', { 'if-match': '"7"' })).status).toBe(412)
+  expect((await put('kept_as_it_is', 'a\n2\n', 'x.csv', {}, '', { 'if-none-match': '*' })).status).toBe(412)
+  expect((await at.service.head()).position).toBe(position)
+  expect(await sql(at.url, 'SELECT * FROM files.kept_as_it_is')).toMatchObject({ data: [[1]] })
+  const replaced = await put('kept_as_it_is', 'a\n2\n', 'x.csv', {}, '', { 'if-match': '"1"' })
+  expect([replaced.status, replaced.headers.get('etag')]).toEqual([200, '"2"'])
+})
+
+test('of uploads of one name at once each is a version, and the last of them is the content', async () => {
+  const { position } = await at.service.head()
+  const replies = await Promise.all(Array.from({ length: 6 }, (_, i) => put('race', `a\n${i}\n`)))
+  expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200])
+  const versions = replies.map(({ headers }) => headers.get('etag'))
+  expect(versions.toSorted()).toEqual(['"1"', '"2"', '"3"', '"4"', '"5"', '"6"'])
+  for (const [i, version] of versions.entries())
+    expect(await sql(at.url, `SELECT a FROM files.race AT (VERSION => ${position + Number(JSON.parse(version ?? '0'))})`)).toMatchObject({
+      data: [[i]],
+    })
+  expect(await sql(at.url, 'SELECT a FROM files.race')).toMatchObject({ data: [[versions.indexOf('"6"')]] })
 })
 
 test('an upload that is sent again with its key has its answer; other bytes, fields or wishes under that key are refused', async () => {
   const keyed = (text: string, query = '', fields = {}) => put('kept', text, 'kept.csv', fields, query, { 'idempotency-key': 'upload' })
-  expect(await keyed('a\n1\n')).toMatchObject({ status: 200, body: '' })
+  const first = await keyed('a\n1\n')
+  expect(first).toMatchObject({ status: 200, body: { name: 'kept', rows: 1 } })
   const { position } = await at.service.head()
-  expect(await keyed('a\n1\n')).toMatchObject({ status: 200, body: '' })
+  expect(await keyed('a\n1\n')).toMatchObject({ status: 200, body: first.body })
   for (const other of [
     keyed('a\n2\n'),
     keyed('a\n1,2\n'),
@@ -151,10 +208,9 @@ test('an upload that is sent again with its key has its answer; other bytes, fie
     keyed('a\n1\n', '', { original_file_name: 'b' }),
   ])
     expect(await other).toMatchObject({ status: 422, body: { code: 'idempotency_mismatch' } })
-  expect(await put('kept', 'a\n1\n')).toMatchObject({ status: 400, body: { title: 'File already exists' } })
   expect((await at.service.head()).position).toBe(position)
   await send(at.url, 'DELETE', '/api/files/kept')
-  expect(await keyed('a\n1\n')).toMatchObject({ status: 200, body: '' })
+  expect(await keyed('a\n1\n')).toMatchObject({ status: 200, body: first.body })
   expect(await send(at.url, 'GET', '/api/files/kept')).toMatchObject({ status: 404 })
 })
 

@@ -48,7 +48,10 @@ describe('an ONNX file', () => {
 
   test('comes as the body itself, too', async () => {
     const headers = { 'content-type': 'application/x-onnx' }
-    expect(await send(at.url, 'PUT', '/api/files/bare', onnxBytes('linear'), headers)).toMatchObject({ status: 200, body: '' })
+    expect(await send(at.url, 'PUT', '/api/files/bare', onnxBytes('linear'), headers)).toMatchObject({
+      status: 200,
+      body: { name: 'bare', columns: [] },
+    })
     expect((await send(at.url, 'GET', '/api/files/bare')).body).toMatchObject({ columns: [], bytes: onnxBytes('linear').length })
   })
 
