@@ -95,7 +95,9 @@ export const limitDescriptions: Record<LimitName, string> = {
   trainingMaxColumns: 'Columns of a training query. Beyond: the training ends with status error.',
   trainingMaxCells: 'Rows times columns of a training query. Beyond: the training ends with status error.',
   trainingMaxClasses: 'Different values of a target that is a category. Beyond: the training ends with status error.',
-  trainingTimeoutMs: 'A training. Beyond: it ends with status error.',
+  trainingTimeoutMs: 'The process of a training, without the reading of its rows. Beyond: the training ends with status error.',
+  trainingReadTimeoutMs:
+    'Reading the rows of a training, with every wait for the SQL process; `sqlTimeoutMs` and `sqlAnswerMaxAgeMs` do not count there. Beyond: the training ends with status error.',
   confusionMaxPairs: 'Pairs of a class and the one answered for it that the report of a training keeps. Beyond: the rarest are left out.',
   dataChecksMax:
     'Checks of training data (`GET …/models/m/data_check`) that run or wait at once; they run one after the other. Beyond: 503 `busy`.',

@@ -91,6 +91,7 @@ export const limits = {
   trainingMaxCells: 100_000_000,
   trainingMaxClasses: 256,
   trainingTimeoutMs: 3_600_000,
+  trainingReadTimeoutMs: 1_800_000,
   confusionMaxPairs: 1_000,
   forecastMaxGroups: 10_000,
   forecastMaxKeys: 16,

@@ -24,12 +24,12 @@ import { noteServerAddress } from './log/server-address.js'
 import { SqliteLog } from './log/sqlite/sqlite-log.js'
 import { DataChecks } from './models/data-checks.js'
 import { PredictionRecorder } from './models/recorder.js'
-import type { Select } from './models/rows-file.js'
 import { Trainer } from './models/trainer.js'
 import { TrainingService } from './models/training-service.js'
 import { Metrics } from './observe/metrics.js'
 import { ObservedLedger, observedAnalytics } from './observe/observed.js'
 import { askChances } from './sql/ask-chances.js'
+import { askRows } from './sql/ask-rows.js'
 import { SqlEngine } from './sql/execute.js'
 import { TableWriter } from './sql/table-writer.js'
 import { undoAll } from './undo.js'
@@ -106,10 +106,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
     onFailed: (err) => logger.error({ err }, 'the master key could not be replaced; the next start goes on with it'),
   })
   undo.push(() => rotation.stop())
-  const select: Select = async (query, signal) => {
-    const { columns, rows } = await analytics.query({ ...query, defaultProject: config.defaultProject }, { signal })
-    return { columns, chunks: rows }
-  }
+  const select = askRows(analytics, config.defaultProject)
   const trainer = new Trainer()
   const trainings = new TrainingService({
     ledger,

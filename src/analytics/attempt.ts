@@ -83,13 +83,14 @@ export class Attempt {
       const begun = await this.#next()
       if (begun.kind !== 'begun') throw new TypeError('an answer does not begin with the execution')
       this.#begun = true
-      this.#timeoutMs = Math.min(request.timeoutMs ?? this.#timeoutMs, this.#timeoutMs)
+      this.#timeoutMs = request.timeoutMs ?? this.#timeoutMs
       this.#remainingMs = this.#timeoutMs
       const columns = await this.#next()
       if (columns.kind !== 'columns') throw new TypeError('an answer does not begin with its columns')
       const first = await this.#next()
       this.ticket.streams()
-      this.#age = setTimeout(() => this.#abandon(tooOld(this.limits)), this.limits.answerMaxAgeMs)
+      const maxAgeMs = Math.max(this.limits.answerMaxAgeMs, this.#timeoutMs)
+      this.#age = setTimeout(() => this.#abandon(tooOld(maxAgeMs)), maxAgeMs)
       let ended: QueryEnd | undefined
       const rows = this.#rows(first, (end) => (ended = end))
       // A generator that has not begun would not hear that its reader leaves, and the query would hold its place.
@@ -220,5 +221,5 @@ export class Attempt {
   }
 }
 
-const tooOld = ({ answerMaxAgeMs }: AnalyticsLimits): Problem =>
-  limitProblem('sqlAnswerMaxAgeMs', 'Answer read too slowly', `The answer was not read within ${answerMaxAgeMs} ms`)
+const tooOld = (maxAgeMs: number): Problem =>
+  limitProblem('sqlAnswerMaxAgeMs', 'Answer read too slowly', `The answer was not read within ${maxAgeMs} ms`)

@@ -10,6 +10,7 @@ import { baseVersionKey, type Base } from './fine-tuning.js'
 import { keptRows } from './kept-rows.js'
 import { wasImported } from './onnx/about.js'
 import { readOnnxOptions } from './onnx/options.js'
+import { inReadTime } from './patience.js'
 import { writeRows, type RowsQuery, type Select } from './rows-file.js'
 import type { Trainer } from './trainer.js'
 import { trainingRequest } from './training-request.js'
@@ -108,7 +109,10 @@ export class DataChecks {
     const reading = new AbortController()
     try {
       const base = await this.#baseOf(asked)
-      const rows = await writeRows(select, await this.#queryOf(asked), join(work, 'rows'), AbortSignal.any([signal, reading.signal]))
+      const query = await this.#queryOf(asked)
+      const rows = await inReadTime(limits.trainingReadTimeoutMs, AbortSignal.any([signal, reading.signal]), (inTime) =>
+        writeRows(select, query, join(work, 'rows'), inTime),
+      )
       const { result, cancel } = trainer.matrix({ rows, ...(base && { base }), matrixFile: join(work, 'matrix'), seed: asked.version.seed })
       signal.addEventListener('abort', cancel)
       if (signal.aborted) cancel()

@@ -1,5 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
+import { limits } from '../limits.js'
+import { isPassing, patiently } from './patience.js'
 import type { RowsFile } from './read-rows.js'
 
 /** The rows of a training's query: its columns, and chunks of comma-joined JSON arrays. */
@@ -18,12 +20,21 @@ async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 /**
- * Writes the rows of a query to a file, from which `readRows` makes a matrix.
+ * Writes the rows of a query to a file, from which `readRows` makes a matrix. It waits for a SQL process that is not there, and
+ * reads anew when one is lost in the middle of the rows, a bounded number of times: the rows themselves may be what ends it.
  *
  * @example const rows = await writeRows(select, { sql: 'SELECT * FROM homes', db: 'files', upTo: 40 }, 'rows.ndjson', signal)
+ * @throws Problem of the query; the signal's reason
  */
 export const writeRows = async (select: Select, query: RowsQuery, file: string, signal: AbortSignal): Promise<RowsFile> => {
-  const { columns, chunks } = await select(query, signal)
-  await pipeline(lines(chunks), createWriteStream(file), { signal })
-  return { file, columns }
+  for (let losses = 0; ; losses++) {
+    const { columns, chunks } = await patiently(() => select(query, signal), signal)
+    try {
+      await pipeline(lines(chunks), createWriteStream(file), { signal })
+      return { file, columns }
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!isPassing(error) || losses >= limits.sqlRetriesMax) throw error
+    }
+  }
 }

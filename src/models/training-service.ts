@@ -7,6 +7,7 @@ import type { LedgerCommand } from '../commands/dispatch.js'
 import { isProblem } from '../errors.js'
 import type { Blobs } from '../files/blobs.js'
 import { hashFile, inOwnDirectory } from '../files/disk.js'
+import { limits } from '../limits.js'
 import { following } from '../log/following.js'
 import { insist } from '../log/insist.js'
 import type { Resources } from '../log/log.js'
@@ -18,6 +19,7 @@ import type { Progress } from './fit.js'
 import { goneProblem, keptRows } from './kept-rows.js'
 import { importsFile, refuseToTrain } from './onnx/about.js'
 import { uploadedModel } from './onnx/uploaded.js'
+import { inReadTime, patiently } from './patience.js'
 import { writeRows, type RowsQuery, type Select } from './rows-file.js'
 import { runtimeHere } from './runtime.js'
 import type { TrainJob } from './train-process.js'
@@ -36,6 +38,8 @@ type Options = {
   chances: (query: RowsQuery, signal: AbortSignal) => Promise<Chance[]>
   temporary: string
   logger: Logger
+  /** Within which the rows of a training must have been read; `trainingReadTimeoutMs` unless given. */
+  readTimeoutMs?: number
 }
 
 const asTrainer = { actor: 'trainer', source: 'system' } as const
@@ -202,13 +206,14 @@ export class TrainingService {
     readAt: number,
     file: string,
   ): Promise<{ source: Pick<TrainJob, 'rows' | 'base'>; chances: readonly Chance[] }> {
-    const { select, chances, ledger } = this.options
-    const { signal } = running.abort
+    const { select, chances, ledger, readTimeoutMs = limits.trainingReadTimeoutMs } = this.options
     const base = await this.#baseOf(running, using)
     const user = (await trainingRequest(ledger.log, running.model, version))?.actor
     const asked = { sql: query, db: database, upTo: readAt, ...(user !== undefined && { user }) }
-    const rows = await writeRows(select, asked, file, signal)
-    return { source: { rows, ...(base && { base }) }, chances: await chances(asked, signal) }
+    return inReadTime(readTimeoutMs, running.abort.signal, async (signal) => ({
+      source: { rows: await writeRows(select, asked, file, signal), ...(base && { base }) },
+      chances: await patiently(() => chances(asked, signal), signal),
+    }))
   }
 
   /** What an artefact was made of: an uploaded file, or a matrix that is kept with it unless that is not wanted. */

@@ -17,6 +17,8 @@ export type AnalyticsRequest = {
   /** An earlier position that all of it reads at. */
   asOf?: AsOf
   params?: Parameters
+  /** The time it may take, where that is not `sqlTimeoutMs`. */
+  timeoutMs?: number
   /** Who asks. */
   user?: string
   /** The part of `sql` that is the query, when it stands in another statement. */

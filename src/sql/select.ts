@@ -15,6 +15,7 @@ export type SelectRequest = {
   upTo: number
   asOf?: number | string
   params?: Record<string, unknown>
+  /** The time it may take, where that is not `sqlTimeoutMs`. */
   timeoutMs?: number
   /** Who asks. */
   user?: string

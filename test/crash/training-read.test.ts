@@ -1,0 +1,128 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { pino } from 'pino'
+import { Analytics } from '../../src/analytics/supervisor.js'
+import type { AnalyticsLimits } from '../../src/analytics/options.js'
+import { Ledger } from '../../src/commands/ledger.js'
+import { Blobs } from '../../src/files/blobs.js'
+import { prepareDataDirectory } from '../../src/log/data-directory.js'
+import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
+import { Trainer } from '../../src/models/trainer.js'
+import { TrainingService } from '../../src/models/training-service.js'
+import { askChances } from '../../src/sql/ask-chances.js'
+import { askRows } from '../../src/sql/ask-rows.js'
+import { Vault } from '../../src/vault/vault.js'
+import { until } from '../support/analytics.js'
+import { origin, temporaryDirectory, testKey } from '../support/log.js'
+
+type Open = { directory: string; log: SqliteLog; ledger: Ledger; analytics: Analytics; trainings: TrainingService }
+
+/** Trainings with the real processes: the one that answers SQL, and those that learn. */
+const withTrainings = async (limits: Partial<AnalyticsLimits>, readTimeoutMs: number, run: (open: Open) => Promise<void>) => {
+  const { path: directory, remove } = temporaryDirectory()
+  const paths = prepareDataDirectory(directory)
+  const vault = new Vault(testKey)
+  const log = new SqliteLog({ file: paths.log, vault })
+  const ledger = new Ledger(log, vault)
+  await ledger.execute({ type: 'CreateProject', data: { project: 'shop' } }, origin)
+  const analytics = await Analytics.start({ dataDirectory: directory, masterKeys: () => [testKey], limits })
+  const trainings = new TrainingService({
+    ...{ ledger, trainer: new Trainer(), blobs: new Blobs(paths.blobs), temporary: join(directory, 'trainings') },
+    select: askRows(analytics, 'shop'),
+    chances: askChances(analytics, 'shop'),
+    logger: pino({ level: 'silent' }),
+    readTimeoutMs,
+  })
+  try {
+    await run({ directory, log, ledger, analytics, trainings })
+  } finally {
+    await trainings.stop()
+    await analytics.stop()
+    await log.close()
+    remove()
+  }
+}
+
+/** Begins to learn from the rows of a query, and gives what tells how the version is. */
+const begin = async ({ ledger, log, trainings }: Open, query: string) => {
+  const request = { engine: 'constant', target: 'a', database: 'shop', query, using: {}, seed: 1, activate: true, tag: null }
+  const { resource } = await ledger.execute({ type: 'CreateModel', data: { project: 'shop', model: 'm', request } }, origin)
+  if (resource?.kind !== 'model') throw new Error('no model was made')
+  const { stream } = resource
+  trainings.enqueue(stream, 1)
+  const version = async () => (await log.resources.byStream('model', stream))?.state.versions[0]
+  return async () => {
+    await until(async () => ['complete', 'error'].includes((await version())?.status ?? ''), 120_000)
+    return version()
+  }
+}
+
+/** The bytes of the rows that the running training has read. */
+const bytesRead = ({ directory }: Open): number => {
+  try {
+    const trainings = join(directory, 'trainings')
+    return readdirSync(trainings).reduce((sum, work) => sum + statSync(join(trainings, work, 'rows')).size, 0)
+  } catch {
+    // It has not begun to read.
+    return 0
+  }
+}
+
+/** Rows that take some seconds in all. They are wide, so that DuckDB gives the first ones long before it has the last. */
+const rows = 20_000
+const slow = `SELECT n AS a, repeat('x', 1000) AS b FROM range(${rows}) AS t(n) WHERE md5(repeat(n::VARCHAR, 5000)) > ''`
+
+test(
+  'a training whose SQL process is killed in the middle of its rows reads them again, and ends complete',
+  () =>
+    withTrainings({}, 120_000, async (open) => {
+      const ended = await begin(open, slow)
+      await until(() => bytesRead(open) > 0, 60_000)
+      expect(bytesRead(open)).toBeLessThan((1000 * rows) / 2)
+      process.kill(open.analytics.pid ?? 0, 'SIGKILL')
+      const version = await ended()
+      expect(version).toMatchObject({ status: 'complete', error: null, result: { rows } })
+      expect(open.analytics.status()).toMatchObject({ restarts: 1 })
+    }),
+  200_000,
+)
+
+test(
+  'a training that asks while there is no SQL process waits for the next one',
+  () =>
+    withTrainings({ startWaitMs: 1 }, 120_000, async (open) => {
+      process.kill(open.analytics.pid ?? 0, 'SIGKILL')
+      await until(() => !open.analytics.status().ready)
+      const ended = await begin(open, 'SELECT n AS a FROM range(100) AS t(n)')
+      expect(await ended()).toMatchObject({ status: 'complete' })
+    }),
+  200_000,
+)
+
+test(
+  'a training reads for longer than a query of a client may take',
+  () =>
+    withTrainings({ timeoutMs: 500, answerMaxAgeMs: 500 }, 120_000, async (open) => {
+      const { position: upTo } = await open.log.head()
+      const asked = async () => {
+        const { rows } = await open.analytics.query({ sql: slow, db: 'shop', defaultProject: 'shop', upTo })
+        for await (const _ of rows);
+      }
+      await expect(asked()).rejects.toMatchObject({ code: 'query_limit' })
+      const ended = await begin(open, slow)
+      expect(await ended()).toMatchObject({ status: 'complete', result: { rows } })
+    }),
+  200_000,
+)
+
+test(
+  'a training whose rows are not read within their own limit says so by its name',
+  () =>
+    withTrainings({}, 500, async (open) => {
+      const ended = await begin(open, 'SELECT count(*) AS a FROM range(1e12::BIGINT) AS t(n) GROUP BY n % 7')
+      expect(await ended()).toMatchObject({ status: 'error', error: expect.stringContaining('were not read within 500 ms') })
+      await until(() => open.analytics.status().running === 0)
+    }),
+  200_000,
+)
