@@ -39,6 +39,9 @@ export const limitDescriptions: Record<LimitName, string> = {
   erasurePurgeWaitMs: 'How long an erasure waits for answers under way. Beyond: they are cut off, and queries without an answer run again.',
   retentionIntervalMs: 'Time between two looks for what is older than `PREDICTION_RETENTION`.',
   statementMaxChars: 'An SQL statement. Beyond: 400, before it is read.',
+  statementMaxTokens: 'Words, numbers, texts and signs of an SQL statement. Beyond: 400 `bad_statement`; upload long lists as a file.',
+  statementParamsMaxChars:
+    'The values of `params` as a statement names them, counted each time they are named. Beyond: 400 `bad_statement`.',
   asOfMaxChars: 'The time in `as_of` of a context. Beyond: 400 `wrong_arguments`.',
   sqlTimeoutMs: 'A query, from the start of its execution. Beyond: it is ended with 400 `query_limit`.',
   sqlMemoryMaxBytes:

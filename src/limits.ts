@@ -38,6 +38,8 @@ export const limits = {
   retentionIntervalMs: 3_600_000,
   // SQL
   statementMaxChars: 1_000_000,
+  statementMaxTokens: 250_000,
+  statementParamsMaxChars: 10 * 1024 * 1024,
   asOfMaxChars: 64,
   sqlTimeoutMs: 60_000,
   sqlMemoryMaxBytes: 2 * 1024 * 1024 * 1024,

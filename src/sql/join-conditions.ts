@@ -36,7 +36,7 @@ const behindTable = (tokens: Token[], start: number): number => {
   const lateral = upperWord(tokens[start]) === 'LATERAL' ? start + 1 : start
   const named = tokens[lateral]?.text === '(' ? behindBrackets(tokens, lateral) : behindName(tokens, lateral)
   const i = behindAlias(tokens, named)
-  if (upperWord(tokens[i]) !== 'AT') return i
+  if (upperWord(tokens[i]) !== 'AT' || tokens[i + 1]?.text !== '(') return i
   return behindAlias(tokens, behindBrackets(tokens, i + 1))
 }
 

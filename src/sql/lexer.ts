@@ -27,8 +27,16 @@ const operators =
 /** The text that a sticky expression matches at a place, or an empty one. */
 const matchAt = (expression: RegExp, sql: string, at: number): string => {
   expression.lastIndex = at
-  return expression.exec(sql)?.[0] ?? ''
+  return expression.test(sql) ? sql.slice(at, expression.lastIndex) : ''
 }
+
+const tooManyTokens = () =>
+  new Problem(
+    'bad_statement',
+    'The SQL statement is too long',
+    `The SQL statement has more than ${limits.statementMaxTokens} words, numbers, texts and signs (statementMaxTokens)`,
+    { hint: 'Upload long lists of values as a file (PUT /api/files/<name>), and name it in the statement.' },
+  )
 
 const endsValue = (token: Token | undefined): boolean =>
   token !== undefined && (token.kind !== 'symbol' || token.text === ')' || token.text === ']')
@@ -41,9 +49,12 @@ class Scanner {
   constructor(readonly sql: string) {}
 
   add(kind: TokenKind, end: number, value?: string): void {
+    if (this.tokens.length >= limits.statementMaxTokens) throw tooManyTokens()
     const text = this.sql.slice(this.at, end)
     const token = { kind, text, value: value ?? text, start: this.at, end }
-    if (value !== undefined && illFormed(value) !== undefined) throw badStatement(this.sql, this.at, `the text ${illFormed(value)}`)
+    // Only an escape can bring in what the whole text does not have.
+    const reason = value !== undefined && text.includes('\\') ? illFormed(value) : undefined
+    if (reason !== undefined) throw badStatement(this.sql, this.at, `the text ${reason}`)
     this.tokens.push(token)
     this.at = end
   }
@@ -69,6 +80,8 @@ class Scanner {
   /** Skips white space and comments; block comments nest. */
   skip(): void {
     for (;;) {
+      const here = this.sql.charCodeAt(this.at)
+      if (here > 0x2f && here < 0x80) return
       this.at += matchAt(spaceAt, this.sql, this.at).length
       if (this.sql.startsWith('--', this.at)) {
         const end = this.sql.indexOf('\n', this.at)

@@ -1,5 +1,6 @@
 import { isProblem, Problem } from '../errors.js'
 import { lex, positionOf, type Token } from './lexer.js'
+import { offsetOf } from './position.js'
 import { maskSecrets } from './statements/secrets.js'
 
 const shownPlace = / \(line \d+, column \d+\)\n>[^\n]*\n-*\^/
@@ -12,20 +13,6 @@ const tokensOf = (sql: string): Token[] => {
   }
 }
 
-/** The offset of a place that is given as people count. */
-const offsetAt = (sql: string, line: number, column: number): number => {
-  const start = sql
-    .split('\n')
-    .slice(0, line - 1)
-    .reduce((sum, text) => sum + text.length + 1, 0)
-  return (
-    start +
-    Array.from(sql.slice(start))
-      .slice(0, column - 1)
-      .join('').length
-  )
-}
-
 /**
  * An error about a SELECT that a statement was made into (`SHOW AGENTS WHERE …`), in the statement's own text: at the word that
  * the error is about where the statement has it, and without a place where it has not.
@@ -34,7 +21,7 @@ export const inStatement = (error: unknown, made: string, query: string): unknow
   if (!isProblem(error) || error.extras['view'] !== undefined) return error
   const { line, column, ...extras } = error.extras
   if (typeof line !== 'number' || typeof column !== 'number') return error
-  const offset = offsetAt(made, line, column)
+  const offset = offsetOf(made, line, column)
   const wrong = tokensOf(made).find(({ start, end }) => start <= offset && offset < end)
   // What a statement takes over into its SELECT stands behind its own words.
   const own = wrong && tokensOf(query).findLast(({ text }) => text === wrong.text)

@@ -36,9 +36,11 @@ const isSigned = (tokens: readonly Token[], i: number): boolean =>
   (isSymbol(tokens[i - 2], '(', ',', '=', '<', '>', '<=', '>=', '<>', '!=') ||
     isWord(tokens[i - 2], 'SELECT', 'THEN', 'ELSE', 'AND', 'BETWEEN'))
 
+const mayBeConstant = (token: Token): boolean => token.kind === 'number' || token.kind === 'string' || isWord(token, 'TRUE', 'FALSE')
+
 const constantAt = (tokens: readonly Token[], i: number): Place | undefined => {
   const token = tokens[i]
-  if (!token) return undefined
+  if (!token || !mayBeConstant(token)) return undefined
   const start = token.kind === 'number' && isSigned(tokens, i) ? i - 1 : i
   if (isFixed(tokens, start)) return undefined
   const found: Constant | undefined =

@@ -31,18 +31,29 @@ import { closingBracket, isSymbol, isWord, upperWord } from './tokens.js'
 const words = (text: string) => new Set(text.split(' '))
 const ends = words('GROUP ORDER LIMIT OFFSET UNION INTERSECT EXCEPT')
 const pivotWords = words('PIVOT PIVOT_WIDER')
-const opens = (token: Token) => token.kind === 'symbol' && '([{'.includes(token.text)
-const closes = (token: Token) => token.kind === 'symbol' && ')]}'.includes(token.text)
+const isClosing = (token: Token) => token.kind === 'symbol' && ')]}'.includes(token.text)
+const isOpening = (token: Token) => token.kind === 'symbol' && '([{'.includes(token.text)
 
-/** The tokens of one level from a place on, with their indexes: what brackets hold is left out, and their closing ends it. */
-const levelFrom = (tokens: Token[], start: number): { index: number; word: string; text: string }[] => {
-  const found = []
+type Placed = { index: number; word: string; text: string }
+
+/**
+ * The tokens of one level from a place on: what brackets hold is left out. The level ends where its bracket closes, where one
+ * never closes, and where the next PIVOT begins, so that many of them are read in one walk.
+ */
+const levelFrom = (tokens: Token[], start: number): Placed[] => {
+  const found: Placed[] = []
   let depth = 0
   for (let index = start; index < tokens.length; index++) {
     const token = tokens[index]
-    if (!token || (closes(token) && --depth < 0)) break
-    if (depth === 0) found.push({ index, word: upperWord(token), text: token.text })
-    if (opens(token)) depth++
+    if (!token || (isClosing(token) && --depth < 0)) break
+    const word = upperWord(token)
+    if (pivotWords.has(word)) break
+    if (depth === 0) found.push({ index, word, text: token.text })
+    if (isOpening(token)) depth++
+    if (!isSymbol(token, '(')) continue
+    const close = closingBracket(tokens, index)
+    if (close === undefined) break
+    index = close - 1
   }
   return found
 }
@@ -54,9 +65,8 @@ const isStandardForm = (tokens: Token[], pivot: number): boolean =>
 /** The items behind ON, each as the indexes of its tokens. */
 const itemsOf = (tokens: Token[], pivot: number): { index: number; word: string }[][] => {
   const level = levelFrom(tokens, pivot + 1)
-  const end = level.findIndex(
-    ({ word }, i) => ends.has(word) || (word === 'USING' && level.slice(0, i).some((before) => before.word === 'ON')),
-  )
+  const firstOn = level.findIndex(({ word }) => word === 'ON')
+  const end = level.findIndex(({ word }, i) => ends.has(word) || (word === 'USING' && firstOn !== -1 && firstOn < i))
   const clause = end === -1 ? level : level.slice(0, end)
   const on = clause.findLastIndex(({ word }) => word === 'ON')
   const items: { index: number; word: string }[][] = [[]]
@@ -107,7 +117,14 @@ export const valueQueries = (tokens: Token[]): { open: number; close: number }[]
       return isSymbol(tokens[open], '(') && close !== undefined ? [{ open, close }] : []
     }),
   )
-  return found.filter(({ open, close }) => !found.some((other) => other.open < open && close < other.close))
+  let end = -1
+  return found
+    .sort((a, b) => a.open - b.open)
+    .filter(({ close }) => {
+      const isOuter = close > end
+      end = Math.max(end, close)
+      return isOuter
+    })
 }
 
 const tooMany = () =>

@@ -5,6 +5,39 @@ export type Position = { line: number; column: number; caret: string }
 
 const caretWindowChars = 100
 
+const isPair = (text: string, at: number): boolean => (text.codePointAt(at) ?? 0) > 0xffff
+
+/** How many characters (code points) a part of a text has. */
+const charactersIn = (text: string, from: number, to: number): number => {
+  let count = 0
+  for (let at = from; at < to; at += isPair(text, at) ? 2 : 1) count++
+  return count
+}
+
+/** The offset that is so many characters behind another one; the end of a text that has fewer. */
+export const offsetOfCharacters = (text: string, from: number, characters: number): number => {
+  let at = from
+  for (let count = 0; count < characters && at < text.length; count++) at += isPair(text, at) ? 2 : 1
+  return at
+}
+
+/** The offset of a place that is given as people count: `offsetOf('SELECT\n  nope', 2, 3) // 9` */
+export const offsetOf = (sql: string, line: number, column: number): number => {
+  let start = 0
+  for (let passed = 1; passed < line; passed++) {
+    const end = sql.indexOf('\n', start)
+    if (end === -1) return sql.length
+    start = end + 1
+  }
+  return offsetOfCharacters(sql, start, column - 1)
+}
+
+const linesBefore = (sql: string, at: number): number => {
+  let count = 0
+  for (let end = sql.indexOf('\n'); end !== -1 && end < at; end = sql.indexOf('\n', end + 1)) count++
+  return count
+}
+
 /**
  * The line and column of an offset, and two lines that show it.
  *
@@ -12,19 +45,18 @@ const caretWindowChars = 100
  */
 export const positionOf = (sql: string, offset: number): Position => {
   const at = Math.max(0, Math.min(offset, sql.length))
-  const before = sql.slice(0, at)
-  const lineStart = before.lastIndexOf('\n') + 1
+  const lineStart = at === 0 ? 0 : sql.lastIndexOf('\n', at - 1) + 1
   const lineBreak = sql.indexOf('\n', at)
   const lineEnd = lineBreak === -1 ? sql.length : lineBreak
-  const line = before.split('\n').length
-  const column = Array.from(sql.slice(lineStart, at)).length + 1
+  const line = linesBefore(sql, at) + 1
+  const column = charactersIn(sql, lineStart, at) + 1
   // A statement of one very long line is shown around the place only.
   const from = at - lineStart > caretWindowChars ? at - caretWindowChars : lineStart
   const shown = sql
     .slice(from, Math.min(lineEnd, at + caretWindowChars))
     .trimEnd()
     .toWellFormed()
-  const indent = Array.from(sql.slice(from, at)).length
+  const indent = charactersIn(sql, from, at)
   return { line, column, caret: `>${shown.replaceAll('\t', ' ')}\n${'-'.repeat(indent + 1)}^` }
 }
 

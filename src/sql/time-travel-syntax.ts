@@ -1,10 +1,11 @@
 import { behindAlias, behindBrackets } from './join-conditions.js'
 import { badStatement, type Token } from './lexer.js'
+import { upperWord } from './tokens.js'
 
 /** The index behind `AT (VERSION => …)` that begins at a token, or undefined when none does. */
 const behindAt = (tokens: Token[], at: number): number | undefined => {
-  const [word, open, unit, arrow] = tokens.slice(at, at + 4)
-  if (word?.kind !== 'word' || word.text.toUpperCase() !== 'AT' || open?.text !== '(') return undefined
+  if (upperWord(tokens[at]) !== 'AT' || tokens[at + 1]?.text !== '(') return undefined
+  const [unit, arrow] = [tokens[at + 2], tokens[at + 3]]
   return unit?.kind === 'word' && arrow?.text === '=>' ? behindBrackets(tokens, at + 1) : undefined
 }
 
@@ -15,11 +16,15 @@ const behindAt = (tokens: Token[], at: number): number | undefined => {
  */
 export const aliasesBehindAt = (tokens: Token[]): Map<number, { from: number; to: number }> => {
   const moved = new Map<number, { from: number; to: number }>()
-  tokens.forEach((_, index) => {
-    const from = behindAt(tokens, index)
+  // What moves is moved as it stands: an AT inside of it has no alias of its own, so that no token is written twice.
+  const moves = new Uint8Array(tokens.length)
+  for (let index = 0; index < tokens.length; index++) {
+    const from = moves[index] === 1 ? undefined : behindAt(tokens, index)
     const to = from === undefined ? undefined : behindAlias(tokens, from)
-    if (from !== undefined && to !== undefined && to > from) moved.set(index, { from, to })
-  })
+    if (from === undefined || to === undefined || to <= from) continue
+    moved.set(index, { from, to })
+    moves.fill(1, from, to)
+  }
   return moved
 }
 

@@ -1,5 +1,6 @@
 import { Problem } from '../errors.js'
 import { badStatement, tokenToDuckDB, type Token } from './lexer.js'
+import { offsetOfCharacters } from './position.js'
 import { serverVariable } from './server-variables.js'
 import { quoteName, quoteText } from './strings.js'
 import { aliasesBehindAt } from './time-travel-syntax.js'
@@ -79,7 +80,7 @@ export class Translation {
 
   /** The same for the number of characters (code points) before a place. */
   userOffsetOfCharacter(characters: number): number {
-    return this.offsetOf(Array.from(this.text).slice(0, characters).join('').length)
+    return this.offsetOf(offsetOfCharacters(this.text, 0, characters))
   }
 
   private offsetOf(at: number): number {

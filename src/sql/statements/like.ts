@@ -1,26 +1,31 @@
+const any = Symbol('any')
+const many = Symbol('many')
+type Piece = string | typeof any | typeof many
+
 /** Reads a pattern into what each place takes: a character, any one, or any number of them. */
-const piecesOf = (pattern: string): (string | typeof any | typeof many)[] => {
-  const pieces: (string | typeof any | typeof many)[] = []
+const piecesOf = (pattern: string): Piece[] => {
+  const pieces: Piece[] = []
   const characters = Array.from(pattern.toLowerCase())
   for (let i = 0; i < characters.length; i++) {
     const here = characters[i] ?? ''
     if (here === '\\' && i + 1 < characters.length) pieces.push(characters[++i] ?? '')
-    else pieces.push(here === '%' ? many : here === '_' ? any : here)
+    else if (here !== '%' || pieces.at(-1) !== many) pieces.push(here === '%' ? many : here === '_' ? any : here)
   }
   return pieces
 }
-const any = Symbol('any')
-const many = Symbol('many')
 
 /**
- * MySQL's LIKE on one text, without regard to case: `%` is any text, `_` any character, a backslash takes the next one as it is.
- * Walks back only to the last `%`, so no pattern takes more than length times length steps.
+ * MySQL's LIKE without regard to case: `%` is any text, `_` any character, a backslash takes the next one as it is. The pattern is
+ * read once for all texts. A text walks back only to the last `%`, so no pattern takes more than length times length steps.
  *
- * @example isLike('version_comment', 'version%') // true
+ * @example likePattern('version%')('version_comment') // true
  */
-export const isLike = (text: string, pattern: string): boolean => {
+export const likePattern = (pattern: string): ((text: string) => boolean) => {
   const pieces = piecesOf(pattern)
-  const characters = Array.from(text.toLowerCase())
+  return (text) => matches(Array.from(text.toLowerCase()), pieces)
+}
+
+const matches = (characters: readonly string[], pieces: readonly Piece[]): boolean => {
   let piece = 0
   let at = 0
   let afterMany = -1

@@ -1,3 +1,4 @@
+import { limits } from '../../limits.js'
 import type { Token } from '../lexer.js'
 import type { Cursor } from './cursor.js'
 import type { ModelName, Name, TableName } from './statement.js'
@@ -73,8 +74,9 @@ export const takeKeyPath = (cursor: Cursor): string[] => {
   cursor.next()
   const path = [token.value]
   while (cursor.isSymbol('.')) {
-    cursor.next()
+    const dot = cursor.next()
     path.push(takePartAfterDot(cursor))
+    if (path.length > limits.jsonMaxDepth) cursor.refuse(dot, `a key has at most ${limits.jsonMaxDepth} parts`)
   }
   return path
 }

@@ -1,6 +1,8 @@
 import { isProblem, Problem } from '../../errors.js'
+import { limits } from '../../limits.js'
 import { insteadOf } from './absent-statements.js'
 import { lex, positionOf, splitSingle, type Token } from '../lexer.js'
+import { offsetOf } from '../position.js'
 import { spanOf, splitTokens } from './clauses.js'
 import { Cursor } from './cursor.js'
 import { takeAlterDatabase, takeCreateDatabase, takeDropDatabase } from './databases.js'
@@ -192,16 +194,10 @@ const withoutSecrets = (problem: Problem, sql: string): Problem => {
   const { line, column } = problem.extras
   const masked = maskSecrets(sql)
   if (masked === sql || typeof line !== 'number' || typeof column !== 'number') return problem
-  const lineStart = sql.split('\n', line - 1).join('\n').length + (line > 1 ? 1 : 0)
-  const offset =
-    lineStart +
-    Array.from(sql.slice(lineStart))
-      .slice(0, column - 1)
-      .join('').length
   return new Problem(
     problem.code,
     problem.title,
-    `${problem.detail.split('\n')[0] ?? ''}\n${positionOf(masked, offset).caret}`,
+    `${problem.detail.split('\n')[0] ?? ''}\n${positionOf(masked, offsetOf(sql, line, column)).caret}`,
     problem.extras,
   )
 }
@@ -223,6 +219,25 @@ const hidingSecrets = <T>(sql: string, read: () => T): T => {
 export const splitStatements = (sql: string): string[] =>
   hidingSecrets(sql, () => splitTokens(lex(sql)).map((tokens) => sql.slice(tokens[0]?.start, tokens.at(-1)?.end)))
 
+/** A statement that names a large value many times would be far larger than anything that was sent. */
+const refuseLargeParameters = (tokens: readonly Token[], parameters: Parameters): void => {
+  const sizes = new Map<string, number>()
+  const sizeOf = (name: string): number => {
+    const size = sizes.get(name) ?? (Object.hasOwn(parameters, name) ? JSON.stringify(parameters[name]).length : 0)
+    sizes.set(name, size)
+    return size
+  }
+  let chars = 0
+  for (const { kind, value } of tokens) if (kind === 'parameter' && value !== '') chars += sizeOf(value)
+  if (chars <= limits.statementParamsMaxChars) return
+  throw new Problem(
+    'bad_statement',
+    'The parameters are too large',
+    `The statement names parameters of ${chars} characters in all; at most ${limits.statementParamsMaxChars} are taken (statementParamsMaxChars)`,
+    { hint: 'Name a large value once.' },
+  )
+}
+
 /**
  * Reads one SQL statement into plain data; decides nothing about what exists. `parameters` are the values for `:name`.
  * Throws a `bad_statement` Problem with line, column, caret, what was expected and the nearest statement there is.
@@ -231,6 +246,7 @@ export const splitStatements = (sql: string): string[] =>
  */
 export const parseStatement = (sql: string, parameters: Parameters = {}): Statement => {
   const tokens = hidingSecrets(sql, () => oneStatement(lex(sql), sql))
+  refuseLargeParameters(tokens, parameters)
   const cursor = new Cursor(sql, tokens, parameters)
   const statement = takeStatement(cursor)
   cursor.needEnd()

@@ -16,12 +16,59 @@ export const endsWithSecretKey = (text: string): boolean => {
   return words.some((_, i) => isSecretKey(words.slice(i).join('_')))
 }
 
+const wordMaxChars = 80
+
+/** The last words of a text as it is walked; whether they are a secret key is asked once for the same words. */
+class LastWords {
+  private words: string[] = []
+  private beforeComment: string[] | undefined
+  private readonly known = new Map<string, boolean>()
+
+  add(word: string): void {
+    this.words = [...this.words.slice(-2), word.slice(-wordMaxChars)]
+  }
+
+  openComment(): void {
+    this.beforeComment = this.words
+  }
+
+  /** A comment between a key and its value is no part of the key. */
+  closeComment(): void {
+    this.words = this.beforeComment ?? this.words
+    this.beforeComment = undefined
+  }
+
+  get areKey(): boolean {
+    const said = this.words.join(' ')
+    const known = this.known.get(said) ?? this.words.some((_, i) => isSecretKey(this.words.slice(i).join('_')))
+    this.known.set(said, known)
+    return known
+  }
+}
+
+const wordOrMark = /[\p{L}\p{N}_]+|\/\*|\*\/|[=:]/gu
+
 /** Where the value of the first secret key in a text begins: after its `=` or `:`, or after "Bearer". */
 export const secretInText = (text: string): number | undefined => {
-  for (const mark of text.matchAll(/[=:]|\bbearer\s/gi)) {
-    const end = mark.index + mark[0].length
-    if (/^bearer/i.test(mark[0]) || endsWithSecretKey(text.slice(Math.max(0, mark.index - 80), mark.index)))
-      return end + (/^[>=\s]*/.exec(text.slice(end))?.[0].length ?? 0)
+  const last = new LastWords()
+  for (const { 0: piece, index } of text.matchAll(wordOrMark)) {
+    const end = index + piece.length
+    const valueAt = (from: number) => from + (/^[>=\s]*/.exec(text.slice(from))?.[0].length ?? 0)
+    switch (piece) {
+      case '/*':
+        last.openComment()
+        break
+      case '*/':
+        last.closeComment()
+        break
+      case '=':
+      case ':':
+        if (last.areKey) return valueAt(end)
+        break
+      default:
+        if (/^bearer$/i.test(piece) && /\s/.test(text.charAt(end))) return valueAt(end + 1)
+        last.add(piece)
+    }
   }
   return undefined
 }

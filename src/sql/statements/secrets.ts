@@ -2,6 +2,7 @@ import { isSecretKey } from '../../vault/secret-keys.js'
 import { lex, type Token } from '../lexer.js'
 import { isSymbol, isWord } from '../tokens.js'
 import { endsWithSecretKey, rawCuts, secretInText, urlCuts, type Cut } from './secret-text.js'
+import { textHider } from './text-hider.js'
 
 const operators = new Set(['=', ':', ':=', '==', '=>', '!=', '<>', '~', '->', '->>', '<', '>', '<=', '>='])
 const operatorWords = new Set(['LIKE', 'ILIKE', 'IN', 'IS', 'NOT'])
@@ -19,6 +20,9 @@ const isOperator = (token: Token | undefined): boolean =>
 class Finder {
   readonly cuts: Cut[] = []
   private covered = 0
+  private readonly known = new Map<string, boolean>()
+  /** The dotted name that was walked last: its places share one end. */
+  private dotted = { from: 0, end: 0 }
 
   constructor(
     private readonly sql: string,
@@ -26,12 +30,12 @@ class Finder {
   ) {}
 
   find(): Cut[] {
-    let brackets: string[] = []
+    const brackets: string[] = []
     for (let i = 0; i < this.tokens.length; i++) {
       const token = this.tokens[i]
       if (!token) break
       if (token.kind === 'symbol' && token.text in closers) brackets.push(token.text)
-      else if (token.kind === 'symbol' && /^[)\]}]$/.test(token.text)) brackets = brackets.slice(0, -1)
+      else if (token.kind === 'symbol' && /^[)\]}]$/.test(token.text)) brackets.pop()
       // What stands inside a value that is cut already needs no second look.
       if (token.start < this.covered) continue
       if (this.isKey(i)) this.cutAfterKey(i, brackets.at(-1) === '(')
@@ -46,17 +50,23 @@ class Finder {
   private isKey(i: number): boolean {
     const token = this.tokens[i]
     if (!token || !isKeyKind(token)) return false
-    if (isSecretKey(token.value) || isSecretKey(token.text)) return true
+    if (this.isSecret(token.value) || (token.kind !== 'word' && this.isSecret(token.text))) return true
     if (token.kind !== 'word') return false
     const before = this.tokens[i - 1]
     const first = isSymbol(before, '-') ? this.tokens[i - 2] : before
     if (first?.kind !== 'word') return false
-    return isSecretKey(`${first.text}_${token.text}`) || (isWord(first, 'IDENTIFIED') && isWord(token, 'BY'))
+    return this.isSecret(`${first.text}_${token.text}`) || (isWord(first, 'IDENTIFIED') && isWord(token, 'BY'))
+  }
+
+  /** Statements repeat their words. */
+  private isSecret(key: string): boolean {
+    const known = this.known.get(key) ?? isSecretKey(key)
+    this.known.set(key, known)
+    return known
   }
 
   private cutAfterKey(key: number, inCall: boolean): void {
-    let at = key + 1
-    while (isSymbol(this.tokens[at], '.') && this.tokens[at + 1]) at += 2
+    let at = this.behindDots(key + 1)
     const operator = at
     while (isOperator(this.tokens[at])) at += 1
     const value = this.tokens[at]
@@ -86,6 +96,15 @@ class Finder {
       return
     }
     if (isSymbol(value, ',') && inCall && this.tokens[key]?.kind === 'string' && this.tokens[at + 1]) this.cutValue(at + 1)
+  }
+
+  /** The place behind `.name.name`, which begins here. */
+  private behindDots(from: number): number {
+    if (from <= this.dotted.end && (from - this.dotted.from) % 2 === 0 && from >= this.dotted.from) return this.dotted.end
+    let end = from
+    while (isSymbol(this.tokens[end], '.') && this.tokens[end + 1]) end += 2
+    this.dotted = { from, end }
+    return end
   }
 
   private cutValue(at: number): void {
@@ -239,13 +258,12 @@ const shortestPart = 4
 
 /**
  * A function that takes the secrets of these statements out of a text that may repeat them, such as an error: each as a whole,
- * and every longer word in it.
+ * and every longer word in it. It takes time that grows with the text and not with the number of secrets.
  *
  * @example hiderOf(["SET token = 'sk-123'"])("no such key: sk-123") // no such key: ******
  */
 export const hiderOf = (statements: readonly string[]): ((text: string) => string) => {
   const secrets = statements.flatMap((sql) => cutsIn(sql).map(({ start, end }) => sql.slice(start, end).replace(/^['"`]|['"`]$/g, '')))
   const parts = secrets.flatMap((secret) => secret.split(/[\s'"`,;(){}[\]:=]+/).filter((part) => part.length >= shortestPart))
-  const hidden = [...new Set([...secrets, ...parts])].filter((text) => text !== '').sort((a, b) => b.length - a.length)
-  return (text) => hidden.reduce((shown, secret) => shown.replaceAll(secret, mask), text)
+  return textHider([...secrets, ...parts], mask)
 }

@@ -76,7 +76,12 @@ const takeLike = (cursor: Cursor): string => {
 }
 
 /** `FROM t FROM d` means d.t, so the second one comes first. */
-const takeFrom = (cursor: Cursor, before: string[] | null): string[] => [...takeParts(cursor, 3), ...(before ?? [])]
+const takeFrom = (cursor: Cursor, before: string[] | null): string[] => {
+  const start = cursor.peek()
+  const parts = [...takeParts(cursor, 3), ...(before ?? [])]
+  if (parts.length > 3) cursor.refuse(start, 'a name has at most 3 parts here')
+  return parts
+}
 
 /** SHOW with FROM/IN, LIKE and WHERE in any order; the word SHOW already taken. */
 export const takeShow = (cursor: Cursor): Show => {

@@ -1,7 +1,7 @@
 import { characterSetRows, collationRows, engineRows } from '../relations/mysql.js'
 import { serverVariable, serverVariables, serverVersion } from '../server-variables.js'
 import { accountOf } from '../session-user.js'
-import { isLike } from './like.js'
+import { likePattern } from './like.js'
 import type { Show, Showable, StatementOf, SystemItem } from './statement.js'
 
 /** A table that is known without asking DuckDB. */
@@ -84,7 +84,8 @@ export const systemAnswer = (statement: Show | StatementOf<'system_select'>, con
       if (!table || (statement.where !== null && table.rows.length > 0)) return undefined
       const { like } = statement
       if (like === null) return table
-      return { columns: table.columns, rows: table.rows.filter(([first]) => typeof first === 'string' && isLike(first, like)) }
+      const isLike = likePattern(like)
+      return { columns: table.columns, rows: table.rows.filter(([first]) => typeof first === 'string' && isLike(first)) }
     }
   }
 }

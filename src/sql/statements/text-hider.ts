@@ -1,0 +1,45 @@
+/** Texts to look for, and which lengths they have by their first characters. */
+type Hidden = { texts: ReadonlySet<string>; lengths: ReadonlyMap<string, readonly number[]> }
+
+const headMaxChars = 4
+const headOf = (text: string): string => text.slice(0, headMaxChars)
+
+const hiddenOf = (texts: ReadonlySet<string>): Hidden => {
+  const lengths = new Map<string, Set<number>>()
+  for (const text of texts) {
+    const known = lengths.get(headOf(text)) ?? new Set()
+    lengths.set(headOf(text), known.add(text.length))
+  }
+  return { texts, lengths: new Map([...lengths].map(([head, known]) => [head, [...known].sort((a, b) => b - a)])) }
+}
+
+/** Where the longest hidden text ends that begins at a place; the place itself where none does. */
+const hiddenEnd = ({ texts, lengths }: Hidden, text: string, at: number): number => {
+  let end = at
+  for (let head = 1; head <= headMaxChars; head++) {
+    const longest = lengths.get(text.slice(at, at + head))?.find((length) => texts.has(text.slice(at, at + length)))
+    if (longest !== undefined) end = Math.max(end, at + longest)
+  }
+  return end
+}
+
+/**
+ * A function that puts a mask in the place of each of these texts, in any other text; where two overlap, one mask covers both. Its
+ * time grows with the text that it is given and not with the number of those it looks for.
+ *
+ * @example textHider(['sk-123', 'abc'], '***')('no such key: sk-123') // no such key: ***
+ */
+export const textHider = (texts: readonly string[], mask: string): ((text: string) => string) => {
+  const hidden = hiddenOf(new Set(texts.filter((text) => text !== '')))
+  return (text) => {
+    let shown = ''
+    let end = 0
+    for (let at = 0; at < text.length; at++) {
+      const hiddenTo = hiddenEnd(hidden, text, at)
+      if (hiddenTo > at && at >= end) shown += mask
+      end = Math.max(end, hiddenTo)
+      if (at >= end) shown += text.charAt(at)
+    }
+    return shown
+  }
+}

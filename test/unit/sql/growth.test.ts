@@ -1,0 +1,154 @@
+import { expect, test } from '@jest/globals'
+import { isProblem } from '../../../src/errors.js'
+import { missingConditions, splitUsing } from '../../../src/sql/join-conditions.js'
+import { lex } from '../../../src/sql/lexer.js'
+import { nativeQueries, nativeSpelling } from '../../../src/sql/native-queries.js'
+import { offsetLimits } from '../../../src/sql/offset-limits.js'
+import { parametrize } from '../../../src/sql/parametrize.js'
+import { missingValues, valueQueries } from '../../../src/sql/pivots.js'
+import { parseStatement, splitStatements } from '../../../src/sql/statements/parse.js'
+import { cutSecrets, hiderOf } from '../../../src/sql/statements/secrets.js'
+import { systemAnswer } from '../../../src/sql/statements/system.js'
+import { translate } from '../../../src/sql/translation.js'
+
+/** What reads a statement in this service. Each takes any text, and refuses what it does not understand. */
+const passes: Record<string, (sql: string) => unknown> = {
+  statement: (sql) => {
+    const statement = parseStatement(sql)
+    return statement.kind === 'show' ? systemAnswer(statement, { db: 'mindsdb' }) : splitStatements(sql)
+  },
+  secrets: (sql) => cutSecrets(sql),
+  'what errors hide': (sql) => hiderOf([sql])(`what ${sql.slice(0, 2_000)} says`),
+  constants: (sql) => parametrize(sql),
+  'query clauses': (sql) => {
+    const { query } = splitUsing(lex(sql))
+    return [missingConditions(query), missingValues(query), valueQueries(query), offsetLimits(query)]
+  },
+  spelling: (sql) => {
+    const tokens = lex(sql)
+    const { after, instead } = nativeSpelling(nativeQueries(tokens))
+    return translate(sql, tokens, {}, after, instead)
+  },
+}
+
+/** Makes a text of about a size out of a part that repeats. */
+const repeated =
+  (before: string, part: string, after = '') =>
+  (size: number): string =>
+    before + part.repeat(Math.floor(size / part.length)) + after
+const nested =
+  (before: string, open: string, inner: string, close: string, after = '') =>
+  (size: number): string => {
+    const depth = Math.floor(size / (open.length + close.length))
+    return before + open.repeat(depth) + inner + close.repeat(depth) + after
+  }
+const numbered =
+  (before: string, part: (n: number) => string) =>
+  (size: number): string => {
+    let text = before
+    for (let n = 0; text.length < size; n++) text += part(n)
+    return text
+  }
+
+const inputs: Record<string, (size: number) => string> = {
+  'brackets in a job': nested('CREATE JOB j (SELECT ', '(', '1', ')', ')'),
+  'brackets in a view': nested('CREATE VIEW v AS (SELECT ', '(', '1', ')', ')'),
+  'brackets that never close': repeated('SELECT ', '('),
+  'brackets that never open': repeated('SELECT ', ')'),
+  'braces around a secret': nested('SELECT ', '{', 'token: 1', '}'),
+  'lists in lists': nested("CREATE SKILL s USING type = 'x', a = ", '[', '', ']'),
+  'objects in objects': nested("CREATE DATABASE d WITH ENGINE = 'slack', PARAMETERS = ", '{"a":', '1', '}'),
+  settings: numbered("CREATE SKILL s USING type = 'x'", (n) => `, a${n} = 1`),
+  'a key of many parts': repeated('CREATE SKILL s USING a', '.a', ' = 1'),
+  'an array': repeated("CREATE SKILL s USING type = 'x', a = [", '1,', '1]'),
+  'statements in a job': repeated('CREATE JOB j (', 'SELECT 1;', 'SELECT 1)'),
+  semicolons: repeated('SELECT 1', ';'),
+  words: repeated('', 'a '),
+  signs: repeated('SELECT 1', '+1'),
+  numbers: repeated('SELECT ', '1,', '1'),
+  dots: repeated('SELECT * FROM ', 'a.', 'a'),
+  quotes: repeated('', "'"),
+  'double quotes': repeated('', '"'),
+  texts: repeated('SELECT ', "'a' ", '1'),
+  'comments in comments': repeated('', '/*'),
+  comments: repeated('SELECT 1 ', '/**/ '),
+  backslashes: repeated("SELECT '", '\\', "'"),
+  digits: repeated('SELECT ', '1_'),
+  dollars: numbered('SELECT ', (n) => `$a${n}$ `),
+  spaces: repeated('SELECT', ' ', '1'),
+  lines: repeated('SELECT ', '\n', ')'),
+  emoji: repeated("SELECT '", '😀', "' )"),
+  urls: repeated("SELECT '", 'a://b:c@ ', "'"),
+  'urls without an end': repeated("SELECT '", 'a://b:', "'"),
+  'urls outside of texts': repeated('', 'a://b:c@d '),
+  'many secrets': numbered('SELECT ', (n) => `token = 'abcd${n}', `),
+  'keys in brackets': repeated('', 'token ( '),
+  'keys with dots': repeated('', 'token.', 'a'),
+  'keys with operators': repeated('', 'token . = ; '),
+  'keys before keys': repeated('', 'token '),
+  'joined texts': repeated("token = 'a'", "||'a'"),
+  'signs in a text': repeated("SELECT '", '=', "'"),
+  'keys in a text': repeated("SELECT '", 'password ', "'"),
+  'settings in a text': numbered("SELECT '", (n) => `key${n}a = `),
+  'a comment of signs': repeated('SELECT 1 /* ', 'a=', ' */'),
+  joins: repeated('SELECT * FROM t', ' JOIN t'),
+  'joins of brackets': repeated('SELECT * FROM t', ' JOIN (a'),
+  'joins of functions': repeated('SELECT * FROM t', ' JOIN a('),
+  'joins with AT': repeated('SELECT * FROM t', ' JOIN a AT '),
+  pivots: repeated('SELECT * FROM t ', 'PIVOT '),
+  'pivots in brackets': repeated('', 'PIVOT ('),
+  'pivots with values': repeated('', 'PIVOT t ON x IN (SELECT '),
+  'many values of pivots': repeated('PIVOT t ON x ', 'IN (SELECT 1), ', 'y'),
+  'pivots with USING': repeated('PIVOT t ON x ', 'USING '),
+  'pasts in pasts': repeated('SELECT * FROM ', 't AT (VERSION => '),
+  'pasts behind names': nested('SELECT * FROM ', 't AT (VERSION => 1) a (', 't', ')'),
+  'queries for connections': repeated('SELECT * FROM ', 'files (SELECT '),
+  'SHOW of many places': repeated('SHOW TABLES ', 'FROM a '),
+  'a pattern': repeated("SHOW COLLATION LIKE '", '%_', "'"),
+  'rows of an INSERT': repeated('INSERT INTO files.t VALUES ', "(1,'a'),", '(1)'),
+  conditions: repeated('SELECT 1 WHERE a = 1', ' AND a = 1'),
+  'IN in IN': repeated('SELECT 1 WHERE a ', 'IN ('),
+  aliases: repeated('SELECT ', '(1 AS '),
+}
+
+const small = 10_000
+const larger = 4
+/** Less than this is the noise of a machine that does something else as well. */
+const floorMs = 10
+const attempts = 6
+
+const millisecondsOf = (work: () => unknown): number => {
+  const { user, system } = process.cpuUsage()
+  try {
+    work()
+  } catch (error) {
+    if (!isProblem(error)) throw error
+  }
+  const end = process.cpuUsage()
+  return (end.user - user + end.system - system) / 1_000
+}
+
+/** How many times as long the larger text takes, at best of a few attempts; four of what grows with the text, sixteen of a square. */
+const growth = (pass: (sql: string) => unknown, make: (size: number) => string): number => {
+  const [short, long] = [make(small), make(small * larger)]
+  let [least, ratio] = [Infinity, Infinity]
+  for (let attempt = 0; attempt < attempts && ratio > larger * 2; attempt++) {
+    least = Math.min(
+      least,
+      Math.max(
+        floorMs,
+        millisecondsOf(() => pass(short)),
+      ),
+    )
+    ratio = Math.min(ratio, millisecondsOf(() => pass(long)) / least)
+  }
+  return ratio
+}
+
+test.each(Object.entries(passes))('reading the %s takes time that grows with the text', (_, pass) => {
+  const tooSlow = Object.entries(inputs).flatMap(([name, make]) => {
+    const ratio = growth(pass, make)
+    return ratio > larger * 2 ? [`${name}: ${ratio.toFixed(1)} times as long for ${larger} times the text`] : []
+  })
+  expect(tooSlow).toEqual([])
+})
