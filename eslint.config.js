@@ -24,4 +24,23 @@ export default tseslint.config(
     files: ['src/models/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts'],
     rules: { '@typescript-eslint/no-non-null-assertion': 'off' },
   },
+  {
+    // run and its like take several statements at once: what holds anything of a user's is prepared, by src/sql/ast/duckdb.ts.
+    files: ['src/sql/**/*.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'CallExpression[callee.object.name=/onnection$/][callee.property.name=/^(run|stream)/][arguments.length=1]:not([arguments.0.type="Literal"])',
+          message: 'Prepare it: prepareChecked, readChecked or runOwn. DuckDB takes several statements here.',
+        },
+        {
+          selector:
+            'CallExpression[callee.object.property.name=/onnection$/][callee.property.name=/^(run|stream)/][arguments.length=1]:not([arguments.0.type="Literal"])',
+          message: 'Prepare it: prepareChecked, readChecked or runOwn. DuckDB takes several statements here.',
+        },
+      ],
+    },
+  },
 )

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
+import { DuckDBInstance, StatementType, type DuckDBConnection } from '@duckdb/node-api'
 import { badFile, tooLarge } from './bad-rows.js'
 import { hashFile, sync } from './disk.js'
 import { isProblem, Problem } from '../errors.js'
@@ -66,13 +66,17 @@ const groupOptions = ({ columnCount, rowBytes = 0 }: TableShape): string => {
   return `ROW_GROUP_SIZE ${size}${columnCount > usualColumns ? ', STRING_DICTIONARY_PAGE_SIZE_LIMIT 65536' : ''}`
 }
 
+/** Runs a COPY. It holds names of a user's: DuckDB prepares one statement only, and says of what kind it is. */
 const copyTo = async (connection: DuckDBConnection, copy: string, target: string): Promise<number> => {
+  const prepared = await connection.prepare(copy)
+  if (prepared.statementType !== StatementType.COPY) throw new TypeError('a table to be written became another statement')
   const watch = new SizeWatch(connection, target)
   try {
-    return Number((await connection.runAndReadAll(copy)).getRows()[0]?.[0])
+    return Number((await prepared.runAndReadAll()).getRows()[0]?.[0])
   } catch (error) {
     throw watch.reason(error)
   } finally {
+    prepared.destroySync()
     watch.end()
   }
 }

@@ -1,7 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
-import { ResultReturnType, type DuckDBDataChunk, type DuckDBPreparedStatement, type DuckDBResult, type DuckDBType } from '@duckdb/node-api'
+import {
+  ResultReturnType,
+  StatementType,
+  type DuckDBDataChunk,
+  type DuckDBPreparedStatement,
+  type DuckDBResult,
+  type DuckDBType,
+} from '@duckdb/node-api'
 import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
+import { readChecked, type CheckedText } from './ast/duckdb.js'
 import { rowsOf, type RowFormat } from './encode/chunks.js'
 import { checkAborted } from './models/staging.js'
 import type { Frame, Scored } from './select.js'
@@ -58,7 +66,7 @@ async function* chunksOf(result: DuckDBResult): AsyncGenerator<DuckDBDataChunk> 
 }
 
 /** The text that DuckDB runs, and the form of the rows. */
-type Printed = { text: string; format: RowFormat }
+type Printed = { text: CheckedText; format: RowFormat }
 
 /**
  * The rows of a query. An error in the middle of a stream ends it without a word: that it was one can only be seen of the
@@ -86,14 +94,14 @@ export async function* framesOf(session: Session, prepared: DuckDBPreparedStatem
 }
 
 /** What broke a query after its first rows: found by running it once more without them. */
-const explainBreak = async (session: Session, text: string): Promise<never> => {
+const explainBreak = async (session: Session, text: CheckedText): Promise<never> => {
   const { connection, signal, run } = session
   checkAborted(signal)
   if (run.gaveUp) throw session.mode === 'inside' ? new TooManyRowsInside() : tooManyAround()
   await session.refresh()
-  const explain = 'EXPLAIN ANALYZE '
+  const around = { before: 'EXPLAIN ANALYZE ', kind: StatementType.EXPLAIN }
   try {
-    if (session.staged.length === 0) await running(text, undefined, () => connection.run(`${explain}${text}`), explain.length)
+    if (session.staged.length === 0) await running(text, undefined, () => readChecked(connection, text, around), around.before.length)
   } finally {
     await rollback(connection)
   }

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { printSelects } from './ast/duckdb.js'
+import { showSelects } from './ast/duckdb.js'
 import { cloneAst, NumberText, type AstNode } from './ast/json.js'
 import { emptyRef, isColumnRef, isQuery, nodeOf, nodesOf, selectNode, textOf, walk } from './ast/nodes.js'
 
@@ -78,7 +78,7 @@ export const nameItems = async (connection: DuckDBConnection, tree: AstNode): Pr
     return true
   })
   if (unnamed.length === 0) return
-  const texts = await printSelects(
+  const texts = await showSelects(
     connection,
     unnamed.map(({ written }) => written),
   )

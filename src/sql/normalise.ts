@@ -1,6 +1,20 @@
 import type { AstNode } from './ast/json.js'
 import { NumberText } from './ast/json.js'
-import { become, call, cast, columnRef, isColumnRef, nodeOf, nodesOf, placeOf, textConstant, textOf, textsOf, walk } from './ast/nodes.js'
+import {
+  become,
+  call,
+  cast,
+  columnRef,
+  isColumnRef,
+  nodeOf,
+  nodesOf,
+  placeOf,
+  selectItems,
+  textConstant,
+  textOf,
+  textsOf,
+  walk,
+} from './ast/nodes.js'
 import { serverVersion } from './server-variables.js'
 
 /** What a statement's words stand for that no table knows. */
@@ -29,17 +43,17 @@ const asMethod = (node: AstNode): void => {
   become(node, { ...node, children: changed['children'] ?? [], schema: '', catalog: '' })
 }
 
-const asAnswer = (node: AstNode, db: string): void => {
+const asAnswer = (node: AstNode, db: string, isItem: boolean): void => {
   const answer = answers(db)[textOf(node, 'function_name').toLowerCase()]
   if (answer === undefined || nodesOf(node, 'children').length > 0) return
-  become(node, { ...textConstant(answer), ...placeOf(node), alias: textOf(node, 'alias') || textOf(node, 'function_name') })
+  become(node, { ...textConstant(answer), ...placeOf(node), alias: textOf(node, 'alias') || (isItem ? textOf(node, 'function_name') : '') })
 }
 
-const asString = (node: AstNode, { db, strings }: Words): void => {
+const asString = (node: AstNode, { db, strings }: Words, isItem: boolean): void => {
   const [name = '', second] = textsOf(node, 'column_names')
   if (second !== undefined) return
   const text = strings.has(name) ? name : /^current_(catalog|schema)$/i.test(name) ? db : undefined
-  if (text !== undefined) become(node, { ...textConstant(text), ...placeOf(node), alias: textOf(node, 'alias') || name })
+  if (text !== undefined) become(node, { ...textConstant(text), ...placeOf(node), alias: textOf(node, 'alias') || (isItem ? name : '') })
 }
 
 /** DuckDB prints the DOUBLE 1e3 as 1000.0, which it reads as a DECIMAL, and 1e400 as Infinity, which it does not read. */
@@ -56,11 +70,12 @@ const asDouble = (node: AstNode): void => {
  * names in double quotes that are no columns strings.
  */
 export const normalise = (tree: AstNode, words: Words): void => {
+  const items = selectItems(tree)
   walk(tree, (node) => {
     if (isOfValue(node)) {
       asMethod(node)
-      asAnswer(node, words.db)
-    } else if (isColumnRef(node)) asString(node, words)
+      asAnswer(node, words.db, items.has(node))
+    } else if (isColumnRef(node)) asString(node, words, items.has(node))
     else if (textOf(node, 'class') === 'CONSTANT') asDouble(node)
     return true
   })

@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { foldName } from '../../events/common.js'
 import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
-import { printSelect } from './ast/duckdb.js'
+import { printSelect, readChecked } from './ast/duckdb.js'
 import type { AstNode } from './ast/json.js'
 import {
   aliased,
@@ -149,8 +149,12 @@ const distinct = async (connection: DuckDBConnection, query: AstNode, order: key
   const max = limits.sqlPivotMaxValues
   const text = await printSelect(connection, query)
   const [before, after] = around[order]
-  const sql = `${before}${text}${after} LIMIT ${max + 1}`
-  const rows = (await running(text, query, () => connection.runAndReadAll(sql), before.length)).getRows()
+  const rows = await running(
+    text,
+    query,
+    () => readChecked(connection, text, { before, after: `${after} LIMIT ${max + 1}` }),
+    before.length,
+  )
   if (rows.length > max) throw tooMany()
   return rows.map(([value]) => String(value))
 }

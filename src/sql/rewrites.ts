@@ -1,6 +1,6 @@
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
-import { printSelect } from './ast/duckdb.js'
+import { printSelect, type CheckedText } from './ast/duckdb.js'
 import type { AstNode } from './ast/json.js'
 import { chancesIn } from './chances.js'
 import { checkRewritten } from './guard/guard.js'
@@ -16,14 +16,14 @@ import { positionOfRequest } from './time-travel.js'
 const keptChars = 4_000_000
 
 /** What a statement was rewritten to, and the names in double quotes that are texts in it. */
-type Kept = { text: string; quoted: ReadonlySet<string> }
+type Kept = { text: CheckedText; quoted: ReadonlySet<string> }
 
 const keptIn = perInstance(
   () => new LRUCache<string, Kept>({ maxSize: keptChars, sizeCalculation: ({ text }, key) => text.length + key.length }),
 )
 
 /** The only text that DuckDB runs for a request, and the tree that it is printed from; none when the text was known. */
-export type Rewritten = { text: string; tree?: AstNode }
+export type Rewritten = { text: CheckedText; tree?: AstNode }
 
 /** Reads a statement, and rewrites its names to what they stand for. */
 export const rewrite = async (session: Session, request: SelectRequest): Promise<Required<Rewritten>> => {

@@ -1,6 +1,7 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { isProblem, Problem } from '../errors.js'
 import { limits } from '../limits.js'
+import { prepareChecked } from './ast/duckdb.js'
 import { Directory } from './directory.js'
 import { explainError } from './explain-error.js'
 import { framesOf, heldBack, scoredBy, tooManyAround, TooManyRowsInside } from './frames.js'
@@ -79,7 +80,7 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
 /** Runs what a statement was rewritten to, and answers its rows, or what is wanted instead. */
 async function* answer({ connection, request }: Context, session: Session, rewritten: Rewritten): AsyncGenerator<Frame> {
   const { wanted, format = 'json' } = request
-  const prepared = await connection.prepare(rewritten.text)
+  const prepared = await prepareChecked(connection, rewritten.text)
   try {
     const frames = wanted
       ? answerTable(wanted, { session, prepared, ...rewritten, scored: () => scoredBy(session) })

@@ -1,6 +1,7 @@
+import { runOwn } from './ast/duckdb.js'
 import { readDuckDBError } from './ast/duckdb-error.js'
 import type { AstNode } from './ast/json.js'
-import { become, isColumnRef, nodesOf, placeOf, textConstant, textOf, textsOf, walk } from './ast/nodes.js'
+import { become, isColumnRef, nodesOf, placeOf, selectItems, textConstant, textOf, textsOf, walk } from './ast/nodes.js'
 import type { NameMeaning, Session } from './session.js'
 import { RunError } from './sources.js'
 import { quoteName, quoteText } from './strings.js'
@@ -47,17 +48,19 @@ const instead = (node: AstNode, value: string, name: string): void =>
  */
 export const answerUser = async (session: Session, tree: AstNode, isQuoted: (node: AstNode) => boolean): Promise<void> => {
   const names = new Map<string, NameMeaning>()
+  const items = selectItems(tree)
+  const shown = (node: AstNode, name: string) => (items.has(node) ? name : '')
   walk(tree, (node) => {
     const name = bareName(node)
     if (name !== undefined) {
       session.keep = false
-      if (session.strings.has(name)) instead(node, isQuoted(node) ? spelling(node) : session.account, spelling(node))
+      if (session.strings.has(name)) instead(node, isQuoted(node) ? spelling(node) : session.account, shown(node, spelling(node)))
       else names.set(name, meaningOf(names.get(name) ?? session.macros.get(name), node, isQuoted(node)))
       // DuckDB takes the name for the alias beside it, before it knows what that is.
       if (isColumnRef(node) && textOf(node, 'alias').toLowerCase() === name) node['alias'] = ''
     }
     if (!isCall(node)) return true
-    instead(node, session.account, textOf(node, 'function_name'))
+    instead(node, session.account, shown(node, textOf(node, 'function_name')))
     session.keep = false
     return false
   })
@@ -73,7 +76,7 @@ export const answerUser = async (session: Session, tree: AstNode, isQuoted: (nod
 export const defineMacros = async ({ connection, account, macros }: Pick<Session, 'connection' | 'account' | 'macros'>): Promise<void> => {
   for (const [name, meaning] of macros) {
     const body = meaning === 'either' ? '(nothing) AS nothing' : `() AS ${quoteText(meaning === 'text' ? name : account)}`
-    await connection.run(`CREATE OR REPLACE TEMP MACRO ${quoteName(name)}${body}`)
+    await runOwn(connection, `CREATE OR REPLACE TEMP MACRO ${quoteName(name)}${body}`)
   }
 }
 

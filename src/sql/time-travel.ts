@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { Problem } from '../errors.js'
-import { parseSelect, printSelect } from './ast/duckdb.js'
+import { parseSelect, printSelect, readChecked } from './ast/duckdb.js'
 import { emptyRef, isColumnRef, nodeOf, nodesOf, selectNode, textOf, walk } from './ast/nodes.js'
 import type { AstNode } from './ast/json.js'
 import type { Directory } from './directory.js'
@@ -52,10 +52,8 @@ type Computed = { type: string; shown: string; microseconds: bigint | undefined 
 /** The value of an expression; `microseconds` since 1970 when it is a time. A text or a time without a zone is taken for UTC. */
 const compute = async (connection: DuckDBConnection, expression: AstNode): Promise<Computed> => {
   const text = await printSelect(connection, selectNode([{ ...expression, alias: 'v' }], emptyRef()))
-  const reader = await connection.runAndReadAll(
-    `SELECT typeof(v), v::VARCHAR, epoch_us(TRY_CAST(v::VARCHAR AS TIMESTAMPTZ)) FROM (${text}) AS t`,
-  )
-  const [type, shown, microseconds] = reader.getRows()[0] ?? []
+  const before = 'SELECT typeof(v), v::VARCHAR, epoch_us(TRY_CAST(v::VARCHAR AS TIMESTAMPTZ)) FROM ('
+  const [[type, shown, microseconds] = []] = await readChecked(connection, text, { before, after: ') AS t' })
   if (typeof shown !== 'string') throw refused('AT needs a value', example)
   return { type: String(type), shown, microseconds: typeof microseconds === 'bigint' ? microseconds : undefined }
 }

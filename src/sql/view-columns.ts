@@ -1,7 +1,7 @@
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
 import { limits } from '../limits.js'
-import { printSelect } from './ast/duckdb.js'
+import { prepareChecked, printSelect } from './ast/duckdb.js'
 import type { ProjectEntry, ViewEntry } from './directory.js'
 import { checkAborted } from './models/staging.js'
 import { nameOfNoColumn } from './no-column.js'
@@ -39,7 +39,7 @@ const plan = async (session: Session, { name }: ViewEntry, project: ProjectEntry
   try {
     const { tree } = await read({ sql: `SELECT * FROM ${quoteName(name)}` }, project.name)
     await new Rewriter(session, read).query(tree, { db: project.name, position, ctes: new Map(), entries: [], views: [], options: {} })
-    const prepared = await session.connection.prepare(await printSelect(session.connection, tree))
+    const prepared = await prepareChecked(session.connection, await printSelect(session.connection, tree))
     try {
       return preparedColumns(prepared).map((column, i) => ({ schema: project.name, table: name, place: i + 1, ...column }))
     } finally {

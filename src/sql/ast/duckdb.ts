@@ -1,6 +1,16 @@
-import { listValue, type DuckDBConnection } from '@duckdb/node-api'
-import { parseAst, printAst, type AstNode } from './json.js'
+import {
+  listValue,
+  StatementType,
+  type DuckDBConnection,
+  type DuckDBMaterializedResult,
+  type DuckDBPreparedStatement,
+  type DuckDBValue,
+} from '@duckdb/node-api'
+import { Problem } from '../../errors.js'
+import { HiddenNames } from './hidden-names.js'
+import { parseAst, printAst, type AstNode, type Respell } from './json.js'
 import { isNode, nodeOf, nodesOf, textOf } from './nodes.js'
+import { sameTree } from './same-tree.js'
 
 /** What DuckDB's parser said against a text. Its position counts characters (code points), unlike all others, which are bytes. */
 export class ParseFailure extends Error {
@@ -39,15 +49,92 @@ export const parseSelect = async (connection: DuckDBConnection, sql: string): Pr
   return node
 }
 
-const statementOf = (node: AstNode): string => printAst({ error: false, statements: [{ node, named_param_map: [] }] })
+const statementOf = (node: AstNode, respell?: Respell): string =>
+  printAst({ error: false, statements: [{ node, named_param_map: [] }] }, respell)
 
-/** The SQL text of a tree, which is the only text that DuckDB runs. */
-export const printSelect = (connection: DuckDBConnection, node: AstNode): Promise<string> =>
-  oneText(connection, 'SELECT json_deserialize_sql($1::JSON)', statementOf(node))
+declare const checked: unique symbol
 
-/** The texts of several trees, in their order. */
-export const printSelects = async (connection: DuckDBConnection, nodes: readonly AstNode[]): Promise<string[]> => {
+/** The SQL text of a tree that says to DuckDB what the tree says, and nothing else. */
+export type CheckedText = string & { readonly [checked]: true }
+
+let reserved: Promise<ReadonlySet<string>> | undefined
+
+/** The words that are no names unless they stand in quotes. They are the same for every instance of DuckDB. */
+const keywordsOf = async (connection: DuckDBConnection): Promise<ReadonlySet<string>> => {
+  reserved ??= connection
+    .runAndReadAll("SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category <> 'unreserved'")
+    .then((reader) => new Set(reader.getRows().map(([name]) => String(name))))
+  return reserved
+}
+
+const unfaithful = (): Problem =>
+  new Problem('refused_statement', 'The SQL statement is not allowed', 'DuckDB would read this statement otherwise than it was checked', {
+    hint: 'Give tables and columns plain names with AS, and split the statement into simpler parts with WITH.',
+  })
+
+const sameAs = async (connection: DuckDBConnection, text: string, node: AstNode): Promise<boolean> => {
+  try {
+    return sameTree(await parseSelect(connection, text), node)
+  } catch (error) {
+    if (error instanceof ParseFailure) return false
+    throw error
+  }
+}
+
+/**
+ * The SQL text of a tree, which is the only text that DuckDB runs. It is printed without the names that users chose, which DuckDB
+ * does not put into quotes everywhere, and parsed again: the tree of the text must be the one that was checked.
+ *
+ * @throws Problem refused_statement when it is another one
+ * @example await printSelect(connection, await parseSelect(connection, 'SELECT "x y".* FROM t AS "x y"'))
+ */
+export const printSelect = async (connection: DuckDBConnection, node: AstNode): Promise<CheckedText> => {
+  const names = new HiddenNames()
+  const printed = await oneText(connection, 'SELECT json_deserialize_sql($1::JSON)', statementOf(node, names.hide))
+  const text = names.restore(printed, await keywordsOf(connection))
+  if (text === undefined || !(await sameAs(connection, text, node))) throw unfaithful()
+  return text as CheckedText
+}
+
+/** The texts of several trees as DuckDB would show them, in their order. They are names of columns: nothing runs them. */
+export const showSelects = async (connection: DuckDBConnection, nodes: readonly AstNode[]): Promise<string[]> => {
   const sql = 'SELECT json_deserialize_sql(tree) FROM (SELECT unnest($1::JSON[]) AS tree)'
-  const reader = await connection.runAndReadAll(sql, [listValue(nodes.map(statementOf))])
+  const reader = await connection.runAndReadAll(sql, [listValue(nodes.map((node) => statementOf(node)))])
   return reader.getRows().map(([text]) => (typeof text === 'string' ? text : ''))
+}
+
+/** Our own SQL before and after a query that has been checked, and the kind of statement that the whole is: a SELECT unless said otherwise. */
+export type Around = { before?: string; after?: string; kind?: StatementType }
+
+/**
+ * Prepares a checked query, with SQL of ours around it. DuckDB prepares one statement at a time, and says itself of what kind it is.
+ *
+ * @throws Error of DuckDB's when it cannot be planned; TypeError when it is of another kind
+ * @example await prepareChecked(connection, text, { before: 'EXPLAIN ', kind: StatementType.EXPLAIN })
+ */
+export const prepareChecked = async (
+  connection: DuckDBConnection,
+  text: CheckedText,
+  { before = '', after = '', kind = StatementType.SELECT }: Around = {},
+): Promise<DuckDBPreparedStatement> => {
+  const prepared = await connection.prepare(`${before}${text}${after}`)
+  if (prepared.statementType === kind) return prepared
+  prepared.destroySync()
+  throw new TypeError('a query became a statement of another kind')
+}
+
+/** Runs a statement of ours, in which stand numbers and names that we made ourselves. */
+export const runOwn = async (connection: DuckDBConnection, sql: string): Promise<DuckDBMaterializedResult> => {
+  const prepared = await connection.prepare(sql)
+  return prepared.run().finally(() => prepared.destroySync())
+}
+
+/** Runs a checked query to its end and gives its rows. */
+export const readChecked = async (connection: DuckDBConnection, text: CheckedText, around?: Around): Promise<DuckDBValue[][]> => {
+  const prepared = await prepareChecked(connection, text, around)
+  try {
+    return (await prepared.runAndReadAll()).getRows()
+  } finally {
+    prepared.destroySync()
+  }
 }

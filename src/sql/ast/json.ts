@@ -107,15 +107,20 @@ export const parseAst = (text: string): AstValue => new Reader(text).value(0)
 const needsEscape = /["\\\u0000-\u001f\ud800-\udfff]/
 const quoted = (text: string): string => (needsEscape.test(text) ? JSON.stringify(text) : `"${text}"`)
 
-/** Writes a tree for DuckDB; the inverse of `parseAst`. */
-export const printAst = (value: AstValue): string => {
-  if (typeof value === 'string') return quoted(value)
+/** What is written in the place of a text, which stands under a key of its holder. */
+export type Respell = (text: string, key: string, holder: AstNode) => string
+
+const asItIs: Respell = (text) => text
+
+/** Writes a tree for DuckDB, its texts respelled; without that it is the inverse of `parseAst`. */
+export const printAst = (value: AstValue, respell: Respell = asItIs, key = '', holder: AstNode = {}): string => {
+  if (typeof value === 'string') return quoted(respell(value, key, holder))
   if (value instanceof NumberText) return value.text
   if (value === null || typeof value !== 'object') return String(value)
-  if (Array.isArray(value)) return `[${value.map(printAst).join(',')}]`
+  if (Array.isArray(value)) return `[${value.map((item) => printAst(item, respell, key, holder)).join(',')}]`
   // Joined, and not one long concatenation, which would be kept as a million parts.
   const members: string[] = []
-  for (const key in value) members.push(`${quoted(key)}:${printAst(value[key] ?? null)}`)
+  for (const name in value) members.push(`${quoted(name)}:${printAst(value[name] ?? null, respell, name, value)}`)
   return `{${members.join(',')}}`
 }
 

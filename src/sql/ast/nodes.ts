@@ -67,7 +67,9 @@ const constant = (id: string, value: AstValue): AstNode =>
   })
 
 export const textConstant = (value: string): AstNode => constant('VARCHAR', value)
-export const integerConstant = (value: number): AstNode => constant('BIGINT', new NumberText(String(value)))
+/** Of the type that DuckDB's parser gives a number that is written like this. */
+export const integerConstant = (value: number): AstNode =>
+  constant(Math.abs(value) < 2 ** 31 ? 'INTEGER' : 'BIGINT', new NumberText(String(value)))
 export const nullConstant = (): AstNode => constant('NULL', null)
 
 /** `call('upper', columnRef('a'))` */
@@ -182,6 +184,16 @@ export const walk = (node: AstNode, enter: (node: AstNode) => boolean): void => 
 const walkIn = (value: AstValue | undefined, enter: (node: AstNode) => boolean): void => {
   if (Array.isArray(value)) for (const item of value) walkIn(item, enter)
   else if (isNode(value)) walk(value, enter)
+}
+
+/** The items of all SELECT lists of a tree: only there does an expression have a name that is printed. */
+export const selectItems = (tree: AstNode): ReadonlySet<AstNode> => {
+  const items = new Set<AstNode>()
+  walk(tree, (node) => {
+    for (const item of nodesOf(node, 'select_list')) items.add(item)
+    return true
+  })
+  return items
 }
 
 /** The parts of the name that a FROM names a table by. */

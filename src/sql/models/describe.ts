@@ -1,5 +1,5 @@
 import { DuckDBTypeId, type DuckDBConnection } from '@duckdb/node-api'
-import { printSelect } from '../ast/duckdb.js'
+import { prepareChecked, printSelect } from '../ast/duckdb.js'
 import { cloneAst, type AstNode } from '../ast/json.js'
 import { nodeOf, selectNode, star, textOf } from '../ast/nodes.js'
 import { integerTypes } from '../integer-types.js'
@@ -44,7 +44,7 @@ export const describe = async (
 ): Promise<LeafColumn[]> => {
   const tree = standalone(items, ref, null, scope)
   const text = await printSelect(connection, tree)
-  const prepared = await running(text, tree, () => connection.prepare(text))
+  const prepared = await running(text, tree, () => prepareChecked(connection, text))
   try {
     return Array.from({ length: prepared.columnCount }, (_, i) => ({
       name: prepared.columnName(i),

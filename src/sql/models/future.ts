@@ -1,4 +1,5 @@
 import { DuckDBDateValue, DuckDBTimestampValue, type DuckDBAppender } from '@duckdb/node-api'
+import { runOwn } from '../ast/duckdb.js'
 import type { Session } from '../session.js'
 import type { BoundModel, FutureRows, ScoringInput } from './scoring-model.js'
 import { checkAborted } from './staging.js'
@@ -45,7 +46,7 @@ const appendTime = (appender: DuckDBAppender, type: FutureRows['order']['type'],
 const fill = async ({ connection, signal }: Session, table: string, future: FutureRows): Promise<void> => {
   const { order, keys } = future
   const columns = keys.map(({ type }, i) => `${keyColumn(i)} ${type === 'text' ? 'VARCHAR' : 'DOUBLE'}`)
-  await connection.run(`CREATE TEMP TABLE ${table} (${[`${timeColumn} ${timeTypes[order.type]}`, ...columns].join(', ')})`)
+  await runOwn(connection, `CREATE TEMP TABLE ${table} (${[`${timeColumn} ${timeTypes[order.type]}`, ...columns].join(', ')})`)
   const appender = await connection.createAppender(table, 'main', 'temp')
   let rows = 0
   for (const { cell, keys: values } of future.each()) {

@@ -2,7 +2,7 @@ import { foldName } from '../../../events/common.js'
 import { Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
 import { conjuncts, equality, isConstant, isOfQueries, partsOfRow, readsOf } from '../ast/conditions.js'
-import { printSelect } from '../ast/duckdb.js'
+import { printSelect, readChecked } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
 import { expressionTemplate } from '../ast/templates.js'
 import {
@@ -170,7 +170,7 @@ export const answerQueries = async ({ connection }: Session, rows: readonly Give
     const plain = { ...value, alias: '' }
     const tree = standalone([aliased('value', cast(plain, 'VARCHAR')), aliased('type', call('typeof', plain))], emptyRef(), null, scope)
     const text = await printSelect(connection, tree)
-    const [[found, type] = []] = (await running(text, tree, () => connection.runAndReadAll(text))).getRows()
+    const [[found, type] = []] = await running(text, tree, () => readChecked(connection, text))
     const known = typeof found === 'string' ? textConstant(found) : nullConstant()
     become(value, { ...(await expressionTemplate(connection, `CAST($value AS ${String(type)})`, { value: known })), ...placeOf(value) })
   }

@@ -1,4 +1,4 @@
-import { printSelect } from '../ast/duckdb.js'
+import { prepareChecked, printSelect } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
 import { columnRef } from '../ast/nodes.js'
 import type { Scope } from '../scope.js'
@@ -43,7 +43,8 @@ export const serve = async (
   const items = inputs.map((name) => columnRef(alias, name))
   const tree = standalone(items, ref, null, scope)
   const text = await printSelect(connection, tree)
-  const result = await running(text, tree, () => connection.run(text))
+  const prepared = await running(text, tree, () => prepareChecked(connection, text))
+  const result = await running(text, tree, () => prepared.run()).finally(() => prepared.destroySync())
   const { target, outputWidth } = bound.model
   const given = (await result.getRowsJS()).map((values): Record<string, unknown> =>
     Object.fromEntries(inputs.flatMap((name, i) => (values[i] === null ? [] : [[name, plain(values[i])]]))),

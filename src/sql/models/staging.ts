@@ -1,6 +1,6 @@
-import { DuckDBDataChunk, DOUBLE, type DuckDBAppender, type DuckDBConnection } from '@duckdb/node-api'
+import { DuckDBDataChunk, DOUBLE, StatementType, type DuckDBAppender, type DuckDBConnection } from '@duckdb/node-api'
 import { Problem } from '../../errors.js'
-import { parseSelect, printSelect } from '../ast/duckdb.js'
+import { parseSelect, printSelect, readChecked, runOwn } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
 import { aliased, star } from '../ast/nodes.js'
 import { doubles } from '../vectors.js'
@@ -50,8 +50,8 @@ type Staged = { table: string; rows: number; firstRow: bigint }
 
 /** What a stage holds. The rows of a transaction that is still open are counted from a place of their own. */
 const measure = async (connection: DuckDBConnection, table: string): Promise<Staged> => {
-  const reader = await connection.runAndReadAll(`SELECT count(*), min(rowid) FROM temp.${table}`)
-  const [rows, firstRow] = reader.getRows()[0] ?? []
+  const counted = await runOwn(connection, `SELECT count(*), min(rowid) FROM temp.${table}`)
+  const [rows, firstRow] = (await counted.getRows())[0] ?? []
   return { table, rows: Number(rows), firstRow: typeof firstRow === 'bigint' ? firstRow : 0n }
 }
 
@@ -74,14 +74,14 @@ const scoreTable = async (session: Session, { table, rows, firstRow }: Staged, i
   const { connection, signal } = session
   const fields = fieldsOf(use.bound.model, use.extent)
   const scores = `${table}_${index}`
-  await connection.run(`CREATE TEMP TABLE ${scores} (${fields.map((field) => `${field} DOUBLE`).join(', ')})`)
+  await runOwn(connection, `CREATE TEMP TABLE ${scores} (${fields.map((field) => `${field} DOUBLE`).join(', ')})`)
   const appender = await connection.createAppender(scores, 'main', 'temp')
   const score = scoring(use, signal)
   const columns = parameterNames(index, use.parameters.length).join(', ')
   let scored = 0
   for (let from = firstRow; from < firstRow + BigInt(rows); from += batchRows) {
     checkAborted(signal)
-    const result = await connection.run(`SELECT ${columns} FROM temp.${table} WHERE rowid >= ${from} AND rowid < ${from + batchRows}`)
+    const result = await runOwn(connection, `SELECT ${columns} FROM temp.${table} WHERE rowid >= ${from} AND rowid < ${from + batchRows}`)
     for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
       appendScores(appender, await score(chunk), chunk.rowCount, use.bound.model, fields.length)
       scored += chunk.rowCount
@@ -106,8 +106,8 @@ const copy = async (session: Session, node: AstNode, select: string): Promise<St
   const table = nextTable(session)
   const text = await printSelect(connection, node)
   checkAborted(session.signal)
-  const create = `CREATE TEMP TABLE ${table} AS SELECT ${select} FROM (`
-  await running(text, node, () => connection.run(`${create}${text}) AS t`), create.length)
+  const before = `CREATE TEMP TABLE ${table} AS SELECT ${select} FROM (`
+  await running(text, node, () => readChecked(connection, text, { before, after: ') AS t', kind: StatementType.CREATE }), before.length)
   return measure(connection, table)
 }
 

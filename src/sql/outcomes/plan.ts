@@ -1,5 +1,6 @@
+import { StatementType } from '@duckdb/node-api'
 import { limits } from '../../limits.js'
-import { printSelect } from '../ast/duckdb.js'
+import { printSelect, readChecked } from '../ast/duckdb.js'
 import { cloneAst } from '../ast/json.js'
 import { running } from '../sources.js'
 import { planLines } from './plan-lines.js'
@@ -23,7 +24,7 @@ const readable = ({ session }: Ready, text: string): string => {
 /** The rewritten SQL, with the user's names of tables in the place of the queries that give their rows. */
 const readableSql = async (ready: Ready): Promise<string> => {
   const { connection, reads } = ready.session
-  let shown = ready.text
+  let shown: string = ready.text
   for (const { name, query, state } of reads)
     if (state !== 'a view, expanded') shown = shown.replaceAll(`(${await printSelect(connection, cloneAst(query))})`, name)
   return readable(ready, shown)
@@ -55,9 +56,10 @@ const modelLines = ({ session }: Ready): Line[] => {
 
 /** DuckDB's plan; one with measures is that of a query that was run, and whose rows were thrown away. */
 const planOf = async ({ session, text, tree }: Ready, analyze: boolean): Promise<string[]> => {
-  const verb = `EXPLAIN (${analyze ? 'ANALYZE, ' : ''}FORMAT json) `
-  const reader = await running(text, tree, () => session.connection.runAndReadAll(verb + text), verb.length)
-  return planLines(String(reader.getRows()[0]?.[1] ?? '[]'))
+  const before = `EXPLAIN (${analyze ? 'ANALYZE, ' : ''}FORMAT json) `
+  const around = { before, kind: StatementType.EXPLAIN }
+  const [[, plan] = []] = await running(text, tree, () => readChecked(session.connection, text, around), before.length)
+  return planLines(String(plan ?? '[]'))
 }
 
 /**

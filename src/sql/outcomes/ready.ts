@@ -1,4 +1,5 @@
 import type { DuckDBPreparedStatement } from '@duckdb/node-api'
+import type { CheckedText } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
 import type { Scored } from '../select.js'
 import type { Session } from '../session.js'
@@ -7,7 +8,7 @@ import type { Session } from '../session.js'
 export type Ready = {
   session: Session
   prepared: DuckDBPreparedStatement
-  text: string
+  text: CheckedText
   tree?: AstNode
   scored: () => Scored[]
 }

@@ -74,7 +74,7 @@ const ofNumbers = (expression: string) => `CASE WHEN NOT any_value(o.classified)
 const ofClasses = (expression: string) => `CASE WHEN any_value(o.classified) THEN ${expression} END`
 const squaredError = '(o.y - o.predicted) * (o.y - o.predicted)'
 /** SQL ends a query whose averages are not finite, so that one absurd truth would take those of all models with it. */
-const isTame = 'abs(o.y) < 1e150 AND abs(o.predicted) < 1e150'
+const isTame = `abs(o.y) < CAST('1e150' AS DOUBLE) AND abs(o.predicted) < CAST('1e150' AS DOUBLE)`
 const ofTame = (expression: string) => ofNumbers(`CASE WHEN coalesce(bool_and(${isTame}), true) THEN ${expression} END`)
 const averaged = (expression: string) => `avg(${expression}) FILTER (${isTame})`
 const variance = `var_pop(o.y) FILTER (${isTame})`

@@ -27,7 +27,7 @@ const run = (query: string): Promise<SqlReply> => sqlOf(service.url, query)
 describe('EXPLAIN of a query', () => {
   test('shows it with the names of tables, clause by clause, and the plan', async () => {
     const { sql, tables, plan } = await explained('SELECT location, count(*) FROM files.rentals WHERE sqft > 310 GROUP BY 1')
-    expect(sql).toEqual(['SELECT "location", count_star() AS count_0', 'FROM files.rentals AS rentals', 'WHERE (sqft > 310)', 'GROUP BY 1'])
+    expect(sql).toEqual(['SELECT location, count_star() AS count_0', 'FROM files.rentals AS rentals', 'WHERE (sqft > 310)', 'GROUP BY 1'])
     expect(tables).toEqual([expect.stringMatching(/^files\.rentals: content [0-9a-f]{64}$/)])
     expect(plan[0]).toMatch(/^HASH_GROUP_BY/)
     expect(plan.at(-1)).toMatch(/^ +READ_PARQUET.*filters: sqft>310.*about \d+ rows$/)

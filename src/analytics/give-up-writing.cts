@@ -1,0 +1,66 @@
+/**
+ * Takes from a process the right to change files, before anything else runs in it. Landlock, a part of Linux, lets a process narrow
+ * its own rights for good, with those of the threads and processes that it starts afterwards. It is loaded with `--require`: the
+ * loader of ES modules starts threads, and they would keep the rights of before.
+ *
+ * WRITABLE_PATHS holds the paths that stay writable, as a JSON array. CONFINEMENT tells the program what came of it: `landlock`, or
+ * why nothing was given up.
+ */
+import fs = require('node:fs')
+import module = require('node:module')
+
+type Call = (...values: unknown[]) => number
+type Koffi = { load: (file: null) => { func: (declaration: string) => Call }; errno: () => number }
+
+/** The numbers of the system calls are the same on every processor that Node runs on. */
+const [createRuleset, addRule, restrictSelf] = [444, 445, 446]
+const [versionFlag, ruleBeneathPath, setNoNewPrivileges, pathOnly] = [1, 1, 38, 0o10000000]
+
+/** Rights over the content of a file: writing, and, since version 3, truncating. */
+const contentRights = (version: number): bigint => (1n << 1n) | (version >= 3 ? 1n << 14n : 0n)
+
+/** These, and those over directories: removing, making, and, since version 2, linking from elsewhere. Reading and executing stay free. */
+const allRights = (version: number): bigint => contentRights(version) | (0x1ffn << 4n) | (version >= 2 ? 1n << 13n : 0n)
+
+/** Binding and connecting TCP, since version 4. */
+const networkRights = (version: number): bigint => (version >= 4 ? 3n : 0n)
+
+/** Abstract Unix sockets and signals to processes outside, since version 6. */
+const scopes = (version: number): bigint => (version >= 6 ? 3n : 0n)
+
+const give = (paths: readonly string[]): string => {
+  if (process.platform !== 'linux') return 'this system has no Landlock'
+  const koffi = module.createRequire(__filename)('koffi') as Koffi
+  const { func } = koffi.load(null)
+  const create = func('long syscall(long, void *, size_t, uint32_t)')
+  const checked = (what: string, result: number): number => {
+    if (result >= 0) return result
+    throw new Error(`${what} failed with error ${koffi.errno()}`)
+  }
+  const version = create(createRuleset, null, 0, versionFlag)
+  if (version < 1) return 'this kernel has no Landlock'
+  const handled = Buffer.alloc(24)
+  ;[allRights(version), networkRights(version), scopes(version)].forEach((rights, i) => handled.writeBigUInt64LE(rights, i * 8))
+  const rules = checked('creating the rules', create(createRuleset, handled, handled.length, 0))
+  const add = func('long syscall(long, int, int, void *, uint32_t)')
+  for (const path of paths) {
+    if (!fs.existsSync(path)) continue
+    const fd = fs.openSync(path, pathOnly)
+    const rule = Buffer.alloc(12)
+    rule.writeBigUInt64LE(fs.statSync(path).isDirectory() ? allRights(version) : contentRights(version))
+    rule.writeInt32LE(fd, 8)
+    checked(`allowing ${path}`, add(addRule, rules, ruleBeneathPath, rule, 0))
+    fs.closeSync(fd)
+  }
+  const prctl = func('int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)')
+  checked('keeping privileges away', prctl(setNoNewPrivileges, 1, 0, 0, 0))
+  checked('giving up rights', func('long syscall(long, int, uint32_t)')(restrictSelf, rules, 0))
+  fs.closeSync(rules)
+  return 'landlock'
+}
+
+try {
+  process.env['CONFINEMENT'] = give(JSON.parse(process.env['WRITABLE_PATHS'] ?? '[]') as string[])
+} catch (error) {
+  process.env['CONFINEMENT'] = error instanceof Error ? error.message : String(error)
+}
