@@ -216,6 +216,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(128 + constants.signals.SIGPIPE)
 })
 
+// What this and its child processes write is for nobody but the user who runs them, also in a directory that others may read.
+process.umask(0o077)
+
 try {
   process.exitCode = await run(process.argv.slice(2))
 } catch (error) {

@@ -4,7 +4,9 @@ import { wrong } from '../errors.js'
 import type { Expects } from '../log/expects.js'
 import type { Keyed, Log, NewEvent, Origin, Outcome, Reply } from '../log/log.js'
 import type { Lookup } from '../log/lookups.js'
-import { hasUrlPassword } from '../vault/secret-keys.js'
+import { lex } from '../sql/lexer.js'
+import { secretLiterals } from '../sql/statements/secret-literals.js'
+import { holdsSecret } from '../vault/secret-texts.js'
 import { sealSecrets } from '../vault/secrets.js'
 import type { SealedPayload, Vault } from '../vault/vault.js'
 import { handlers, type LedgerCommand } from './dispatch.js'
@@ -21,13 +23,32 @@ const hasOneSubject = (commands: readonly LedgerCommand[]): boolean => commands.
 /** Where secrets can stand in a command. */
 const secretFields = new Set(['params', 'parameters', 'using'])
 /** Free texts that the log keeps as they are. */
-const plainFields = new Set(['model_name', 'provider', 'type', 'query'])
+const plainFields = new Set(['model_name', 'provider', 'type'])
 
-const refuseUrlPassword = (key: string, member: Json): void => {
-  if (plainFields.has(key) && typeof member === 'string' && hasUrlPassword(member))
+/** What a query of a view or a training says that is a secret, as an error may tell it. */
+const secretIn = (query: string): string | undefined => {
+  let tokens
+  try {
+    tokens = lex(query)
+  } catch {
+    return holdsSecret(query) ? 'a secret' : undefined
+  }
+  const [found] = secretLiterals(tokens)
+  return found && (found.key === undefined ? 'a text that is a secret' : `a secret, the text for ${found.key}`)
+}
+
+const refusePlainSecret = (key: string, member: Json): void => {
+  if (typeof member !== 'string') return
+  if (plainFields.has(key) && holdsSecret(member))
     throw wrong(
-      `${key} holds a URL with a password, which everybody could read there`,
+      `${key} holds a secret, such as a URL with a password, which everybody could read there`,
       'Keep it where it is encrypted: in params, or in a connection (CREATE DATABASE).',
+    )
+  const found = key === 'query' ? secretIn(member) : undefined
+  if (found !== undefined)
+    throw wrong(
+      `the query holds ${found}; it is kept in the log as it is, and everybody may read it`,
+      'Leave the text out of the query. If it is no secret, give the column another name first: FROM (SELECT password AS word FROM …).',
     )
 }
 
@@ -36,7 +57,7 @@ const withoutSecrets = (vault: Vault, value: Json, payloads: SealedPayload[]): J
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => {
-      refuseUrlPassword(key, member)
+      refusePlainSecret(key, member)
       if (!secretFields.has(key)) return [key, withoutSecrets(vault, member, payloads)]
       const sealed = sealSecrets(vault, member)
       payloads.push(...sealed.payloads)

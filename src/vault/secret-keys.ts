@@ -1,41 +1,60 @@
+import { LRUCache } from 'lru-cache'
+
+/** A request says with it that a value is a secret: `{"pin": {"$seal": 1234}}`. */
+export const sealKey = '$seal'
+
 /** Words that say "secret" at the end of a key, also without a separator (`dbpassword`); in the plural and numbered, too. */
 const telling =
-  /((password|passwd|passphrase|pwd|secret|credential|(api|access|private|secret|auth|account|signing|encryption|master)_?key)s?|token|(access|auth|refresh|bearer|bot|session|api)_?tokens)[_\d]*$/
-/** Words that do so only when they stand alone: `pass` is one, `bypass` is not. */
-const alone = /(^|_)(pass(code)?|service_account(_json|_key)?|credentials_json|authorization|bearer|connection_string|dsn|cookie)[_\d]*$/
+  /((password|passwd|passphrase|passwort|kennwort|contrase[nñ]a|pwd|secret|credential|(api|access|private|secret|auth|account|signing|encryption|decryption|master)_?key)s?|token|(access|auth|refresh|bearer|bot|session|api)_?tokens)$/
+/** Words that do so only when they stand alone or after a separator. */
+const alone =
+  /^pin$|(^|_)(pw|passcode|pin_code|otp|totp|access_code|recovery_codes?|seed_phrase|senha|service_account(_json|_key)?|credentials_json|authorization|basic_auth|bearer|connection_string|dsn|cookie)$/
+/** Keys that open something. Many others only name something: `primary_key`, `cache_key`, `memory_key`. */
+const openingKeys =
+  /(^|_)(ssh|rsa|pgp|gpg|hmac|licen[cs]e|subscription|consumer|deploy|activation|service_role|sas|openai|anthropic|claude|azure|gemini|google|cohere|mistral|groq|huggingface|hf|replicate|deepseek|xai|perplexity|openrouter|voyage|nvidia|pinecone|qdrant|weaviate|supabase|stripe|sendgrid|mailgun|twilio|algolia|datadog)_?keys?$/
+/** `db_pass` and `dbpass` are passwords; `bypass` and `low_pass` are not. */
+const pass = /(^|_)(db|user|admin|root|smtp|imap|mail|ftp|sftp|ssh|ldap|vpn|proxy|http|pg|mysql|redis)?pass$/
+const filterPass = /(^|_)(low|high|band|all|first|second|single|multi|one|two)_pass$/
+/** What may follow such a word without changing what it means: `token_value`, `private_key_pem`, `password_2`. */
+const ending = /(?:_(?:value|pem|plain|plaintext|raw|b64|base64|hex|json|hash|encrypted|encoded|old|new|current|previous))?[_\d]*$/
+/** Keys that hold a secret as often as not: `auth` may be `none`. */
+const doubtful =
+  /^(\w+_)?(auth|jwt|webhook(_url)?|(app|application|client|server|service|session|storage|admin|shared|bot|webhook)_key)$|^tokens$/
 
-/** `apiKey`, `API-KEY` and ` openai_api_key ` are one kind of word. */
-const normalise = (key: string) =>
+const longestWord = 200
+
+/** `apiKey`, `API-KEY`, `ａｐｉ＿ｋｅｙ` and ` openai_api_key ` are one kind of word. Of a very long one only the end is looked at. */
+const normalise = (key: string): string =>
   key
+    .slice(-longestWord)
+    .normalize('NFKC')
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '_')
     .replace(/^_+|_+$/g, '')
 
+const saysSecret = (key: string): boolean => {
+  const whole = normalise(key)
+  const isTelling = (word: string) =>
+    telling.test(word) || alone.test(word) || openingKeys.test(word) || (pass.test(word) && !filterPass.test(word))
+  const withoutDigits = whole.replace(/[_\d]+$/, '')
+  return isTelling(withoutDigits) || isTelling(whole.replace(ending, ''))
+}
+
+const keptChars = 100
+/** Keys come again and again, and each takes a dozen expressions. */
+const known = new LRUCache<string, boolean>({ max: 5_000 })
+
 /** Whether a value under this key is a secret: `openai_api_key` is, `max_tokens` is not. */
 export const isSecretKey = (key: string): boolean => {
-  const word = normalise(key)
-  return telling.test(word) || alone.test(word)
+  if (key === sealKey) return true
+  if (key.length > keptChars) return saysSecret(key)
+  const before = known.get(key)
+  if (before !== undefined) return before
+  const now = saysSecret(key)
+  known.set(key, now)
+  return now
 }
 
-const authority = /[^\s/]*/y
-const parameters = /[?&;]([^=?&;\s]{1,100})=[^&;\s]/g
-
-const hasPassword = (found: string): boolean => {
-  const colon = found.indexOf(':')
-  return colon >= 0 && found.lastIndexOf('@') > colon + 1
-}
-
-/**
- * Whether a text holds a URL that carries a password: `postgres://u:p@host`, `https://host/?api_key=k`. In time that grows
- * with the text: one regular expression for the whole would take minutes for a megabyte that somebody chose badly.
- */
-export const hasUrlPassword = (text: string): boolean => {
-  const first = text.indexOf('://', 1)
-  for (let at = first; at >= 0; at = text.indexOf('://', at + 3)) {
-    authority.lastIndex = at + 3
-    const [found = ''] = authority.exec(text) ?? []
-    if (hasPassword(found) && /[a-z0-9+.-]/i.test(text.charAt(at - 1))) return true
-  }
-  return first >= 0 && [...text.matchAll(parameters)].some(([, name = '']) => isSecretKey(name))
-}
+/** Whether only the value says if it is a secret: `{"auth": "none"}` holds none, `{"auth": "hG7x-22kq"}` does. */
+export const isDoubtfulKey = (key: string): boolean => doubtful.test(normalise(key).replace(/[_\d]+$/, ''))

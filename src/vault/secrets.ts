@@ -1,7 +1,8 @@
-import { illFormed, isObject, type Json } from '../../events/common.js'
+import { illFormed, isObject, type Json, type JsonObject } from '../../events/common.js'
 import { isSecretReference, secretKey } from '../../events/references.js'
 import { wrong } from '../errors.js'
-import { hasUrlPassword, isSecretKey } from './secret-keys.js'
+import { isSecretKey, sealKey } from './secret-keys.js'
+import { holdsSecretOf } from './secret-texts.js'
 import type { SealedPayload, Vault } from './vault.js'
 
 /** What a read shows in the place of a secret; sent back at the same place it means "unchanged". */
@@ -13,28 +14,54 @@ export type Sealed<T extends Json> = { value: T; payloads: SealedPayload[] }
 const isSecret = (key: string, value: Json) =>
   value !== mask &&
   ((isSecretKey(key) && value !== null && value !== '' && typeof value !== 'boolean') ||
-    (typeof value === 'string' && hasUrlPassword(value)))
+    (typeof value === 'string' && holdsSecretOf(key, value)))
+
+/** What a request itself says is a secret: of `{"$seal": 1234}` the number. */
+const marked = (value: JsonObject): Json | undefined => {
+  if (!(sealKey in value)) return undefined
+  if (Object.keys(value).length > 1)
+    throw wrong(`"${sealKey}" must stand alone in its object`, `Send {"${sealKey}": <the secret>} in the place of the value.`)
+  return value[sealKey]
+}
+
+const valueNames: ReadonlySet<string> = new Set(['value', 'val'])
+
+/** The key that a member stands under: of `{"name": "Authorization", "value": "…"}` the value stands under Authorization. */
+const keyOf = (member: string, { name, key, header }: JsonObject): string => {
+  const named = name ?? key ?? header
+  return valueNames.has(member) && typeof named === 'string' && isSecretKey(named) ? named : member
+}
+
+/** A header as a pair: `["Authorization", "Bearer k"]`. Two names of columns are none. */
+const isSecretPair = (list: readonly Json[]): list is [string, string] => {
+  const [name, value] = list
+  return list.length === 2 && typeof name === 'string' && isSecretKey(name) && typeof value === 'string' && /[\s\d]/.test(value)
+}
 
 const walk = (value: Json, key: string, seal: (secret: Json) => Json): Json => {
+  const secret = isObject(value) ? marked(value) : undefined
+  if (secret !== undefined) return secret === null || secret === mask ? secret : seal(secret)
   if (isSecret(key, value)) return seal(value)
-  if (Array.isArray(value)) return value.map((item) => walk(item, key, seal))
+  if (Array.isArray(value))
+    return value.map((item) => (Array.isArray(item) && isSecretPair(item) ? [item[0], seal(item[1])] : walk(item, key, seal)))
   if (!isObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
       if (name === secretKey) throw wrong(`the key "${secretKey}" is reserved`, 'Choose another name for this parameter.')
-      return [name, walk(member, name, seal)]
+      return [name, walk(member, keyOf(name, value), seal)]
     }),
   )
 }
 
 /**
- * Takes the secrets out of params before they come near the log. Values under secret keys (whatever their type) and
- * URLs with a password become `{"$secret": hash}`.
+ * Takes the secrets out of params before they come near the log. Values under secret keys (whatever their type), texts that
+ * hold a secret and what is marked with `$seal` become `{"$secret": hash}`.
  *
  * @example sealSecrets(vault, { api_key: 'sk-1', k: 1 }).value // { api_key: { $secret: '…' }, k: 1 }
  */
 export const sealSecrets = <T extends Json>(vault: Vault, params: T): Sealed<T> => {
   const payloads: SealedPayload[] = []
+  if (isObject(params) && sealKey in params) throw wrong(`"${sealKey}" cannot seal all params at once`, 'Mark the values in them.')
   const value = walk(params, '', (secret) => {
     const text = JSON.stringify(secret)
     const reason = illFormed(text)

@@ -5,6 +5,22 @@ export type Cut = { start: number; end: number; text: string }
 
 const mask = '******'
 
+/** Cuts in the order in which they are made: of those that begin at one place the longest first. */
+export const inOrder = (cuts: readonly Cut[]): Cut[] => [...cuts].sort((a, b) => a.start - b.start || b.end - a.end)
+
+/** A text with its cuts, which are in order, replaced; those that overlap leave one mask. */
+export const replaced = (text: string, cuts: readonly Cut[], render: (cut: Cut) => string): string => {
+  let shown = ''
+  let at = 0
+  for (const cut of cuts) {
+    if (cut.end <= at) continue
+    if (cut.start >= at) shown += text.slice(at, cut.start) + render(cut)
+    else shown += render({ ...cut, start: at, text: '' })
+    at = cut.end
+  }
+  return shown + text.slice(at)
+}
+
 /** Whether a text ends with a secret key, perhaps in quotes: `{"api_key"`, `my api key`, `Pwd`. */
 export const endsWithSecretKey = (text: string): boolean => {
   const words = text

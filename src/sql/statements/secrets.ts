@@ -1,7 +1,9 @@
 import { isSecretKey } from '../../vault/secret-keys.js'
+import { holdsSecret } from '../../vault/secret-texts.js'
 import { lex, type Token } from '../lexer.js'
 import { isSymbol, isWord } from '../tokens.js'
-import { endsWithSecretKey, rawCuts, secretInText, urlCuts, type Cut } from './secret-text.js'
+import { secretLiterals } from './secret-literals.js'
+import { endsWithSecretKey, inOrder, rawCuts, replaced, secretInText, urlCuts, type Cut } from './secret-text.js'
 import { textHider } from './text-hider.js'
 
 const operators = new Set(['=', ':', ':=', '==', '=>', '!=', '<>', '~', '->', '->>', '<', '>', '<=', '>='])
@@ -111,7 +113,7 @@ class Finder {
     const first = this.tokens[at]
     if (!first || isSymbol(first, ',') || isSymbol(first, ';') || (first.kind === 'symbol' && /^[)\]}]$/.test(first.text))) return
     this.covered = this.endOfValue(at)
-    this.cuts.push({ start: first.start, end: this.covered, text: first.text.startsWith('"') ? `"${mask}"` : `'${mask}'` })
+    this.cuts.push({ start: first.start, end: this.covered, text: masked(first) })
   }
 
   private touches(i: number): boolean {
@@ -178,6 +180,7 @@ class Finder {
   /** Connection strings, JSON in a text, URLs. */
   private cutInside(token: Token, brokenAfter: boolean): void {
     if (!isText(token) && token.kind !== 'backquoted') return
+    const before = this.cuts.length
     const inner = token.text.slice(0, -1)
     const found = secretInText(inner)
     if (found !== undefined) {
@@ -186,6 +189,14 @@ class Finder {
       this.cuts.push({ start: token.start + found, end: broken ? this.sql.length : token.end - 1, text: mask })
     }
     for (const cut of urlCuts(inner, true)) this.cuts.push({ start: token.start + cut.start, end: token.start + cut.end, text: cut.text })
+    if (token.kind !== 'backquoted' && this.hasSecretLeft(token, this.cuts.slice(before)))
+      this.cuts.push({ start: token.start, end: token.end, text: masked(token) })
+  }
+
+  private hasSecretLeft({ value, text, start }: Token, cuts: readonly Cut[]): boolean {
+    if (cuts.length === 0) return holdsSecret(value)
+    const inside = cuts.map((cut) => ({ ...cut, start: cut.start - start, end: Math.min(cut.end - start, text.length) }))
+    return holdsSecret(replaced(text, inOrder(inside), (cut) => cut.text).slice(1, -1))
   }
 
   private cutComment(i: number): void {
@@ -216,6 +227,9 @@ class Finder {
   }
 }
 
+/** A text in quotes as it may be shown. */
+const masked = ({ text }: Token): string => (text.startsWith('"') ? `"${mask}"` : `'${mask}'`)
+
 const cutsIn = (sql: string): Cut[] => {
   let tokens: Token[]
   try {
@@ -224,20 +238,13 @@ const cutsIn = (sql: string): Cut[] => {
     return rawCuts(sql)
   }
   const inGaps = tokens.length === 0 ? rawCuts(sql) : []
-  return [...new Finder(sql, tokens).find(), ...urlCuts(sql, false), ...inGaps].sort((a, b) => a.start - b.start || b.end - a.end)
+  const underKeys = secretLiterals(tokens, true).flatMap(({ token, key }) =>
+    key === undefined ? [] : [{ start: token.start, end: token.end, text: masked(token) }],
+  )
+  return inOrder([...new Finder(sql, tokens).find(), ...underKeys, ...urlCuts(sql, false), ...inGaps])
 }
 
-const replaceCuts = (sql: string, render: (cut: Cut) => string): string => {
-  let text = ''
-  let at = 0
-  for (const cut of cutsIn(sql)) {
-    if (cut.end <= at) continue
-    if (cut.start >= at) text += sql.slice(at, cut.start) + render(cut)
-    else text += render({ ...cut, start: at, text: '' })
-    at = cut.end
-  }
-  return text + sql.slice(at)
-}
+const replaceCuts = (sql: string, render: (cut: Cut) => string): string => replaced(sql, cutsIn(sql), render)
 
 /**
  * The text of a statement as it may be stored and logged: values of secret keys and passwords in URLs are `******`.

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { openLogReader } from '../../../src/log/reader.js'
+import { until } from '../../support/analytics.js'
 import { formOf, rentalsCsv, settled } from '../../support/rentals.js'
 import { send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
 
@@ -145,6 +146,38 @@ test('a URL with a password is refused where it would stand in plain text', asyn
   expect(await run(`CREATE AGENT u USING model = '${url()}'`)).toMatchObject({ type: 'error' })
 })
 
+test('a query that holds a secret is refused before it is kept', async () => {
+  const refused = { body: { detail: expect.stringContaining('the query holds a secret'), hint: expect.any(String) } }
+  const query = () => `SELECT * FROM skills WHERE params->>'password' = '${secret()}'`
+  expect(await call('POST', `${project}/views`, { view: { name: 'q', query: query() } })).toMatchObject({ status: 400, ...refused })
+  for (const statement of [
+    `CREATE VIEW q AS (${query()})`,
+    `CREATE VIEW q AS (SELECT '${secret()}' AS api_key)`,
+    `CREATE MODEL q FROM files (SELECT * FROM rentals WHERE location <> '${url()}') PREDICT rental_price`,
+    `CREATE MODEL q FROM files (SELECT * FROM rentals WHERE password = '${secret()}') PREDICT rental_price`,
+    `RETRAIN m FROM files (SELECT * FROM rentals WHERE password = '${secret()}')`,
+  ])
+    expect({ statement, ...(await run(statement)) }).toMatchObject({ type: 'error' })
+  expect(await run(`CREATE VIEW words AS (SELECT name FROM skills WHERE name = 'token' AND (params->>'token') IS NULL)`)).toMatchObject({
+    type: 'ok',
+  })
+})
+
+test('what a request marks with $seal is sealed, over REST and SQL, in a job and in its run', async () => {
+  const sealed = { room: { $seal: secret() }, list: [{ floor: { $seal: 4321 } }] }
+  expect(await call('POST', `${project}/skills`, { skill: { name: 'marked', type: 'sql', params: sealed } })).toMatchObject({
+    status: 201,
+    body: { params: { room: '******', list: [{ floor: '******' }] } },
+  })
+  await run(`CREATE SKILL marked2 USING type = 'sql', room = {"$seal": "${secret()}"}, floor = 3`)
+  expect(await call('GET', `${project}/skills/marked2`)).toMatchObject({ body: { params: { room: '******', floor: 3 } } })
+  await run(`CREATE JOB marking (CREATE SKILL marked3 USING type = 'sql', room = {"$seal": "${secret()}"}, floor = 3) START now`)
+  await until(async () => (await send(at.url, 'GET', `${project}/skills/marked3`)).status === 200)
+  expect(await call('GET', `${project}/skills/marked3`)).toMatchObject({ body: { params: { room: '******', floor: 3 } } })
+  for (const params of [{ $seal: 'a' }, { a: { $seal: 'a', b: 1 } }])
+    expect(await call('POST', `${project}/skills`, { skill: { name: 'unmarked', type: 'sql', params } })).toMatchObject({ status: 400 })
+})
+
 test('a mask that is sent back keeps the secret, and one that stands for nothing is refused', async () => {
   const stored = () => {
     const reader = openLogReader(directory.path)
@@ -239,6 +272,11 @@ const filesOf = (path: string): string[] =>
   readdirSync(path, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
+
+test('nobody but the user who runs the service may read its files', () => {
+  const open = filesOf(directory.path).filter((file) => (statSync(file).mode & 0o077) !== 0)
+  expect(open).toEqual([])
+})
 
 test('no byte of the data directory and no log line holds a secret, while the service runs and after', async () => {
   const holding = () => filesOf(directory.path).filter((file) => readFileSync(file).includes('s3cr3t'))
