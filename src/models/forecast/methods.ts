@@ -14,6 +14,9 @@ export const aboutMethods: Readonly<Record<Method, string>> = {
   median: 'The median of the three others, step by step',
 }
 
+/** How far forecasts may leave the past, on the scale on which they were fitted and, for logarithms, on that of the values. */
+const slack = { fitted: 2, values: 1 }
+
 /** Growth on the logarithmic scale explodes where nothing checks it: `mayLog` says whether the horizon is one that was measured. */
 export type FitRules = { season: number; mayLog: boolean; least: number }
 
@@ -44,6 +47,8 @@ export class Fits {
   readonly #fitted: readonly Forecaster[]
   readonly #least: number
   readonly #reach: Reach
+  /** Logarithms that go on as they did are values that grow faster and faster: those are bounded as well. */
+  readonly #reachOfValues: Reach | undefined
 
   constructor(values: Values, { season, mayLog, least }: FitRules) {
     const positive = isPositive(values)
@@ -58,7 +63,8 @@ export class Fits {
     this.#least = least
     const scaled = isLogged && logs ? logs : values
     this.#fitted = [damped.forecaster, straight.forecaster, fitTheta(scaled, season, !isLogged)]
-    this.#reach = new Reach(scaled)
+    this.#reach = new Reach(scaled, slack.fitted)
+    this.#reachOfValues = isLogged ? new Reach(values, slack.values) : undefined
   }
 
   /** Goes on by one value, with the weights that were fitted. */
@@ -66,6 +72,7 @@ export class Fits {
     const scaled = this.logged ? Math.log(value) : value
     for (const each of this.#fitted) each.update(scaled)
     this.#reach.update(scaled)
+    this.#reachOfValues?.update(value)
   }
 
   /** The forecasts of the next `steps` steps by each method, in the order of `methods`. */
@@ -75,7 +82,7 @@ export class Fits {
       forecaster.forecast(into)
       return into.map((value, h) => {
         const bounded = this.#reach.bounded(value, h)
-        return Math.max(this.logged ? Math.exp(bounded) : bounded, this.#least)
+        return Math.max(this.#reachOfValues?.bounded(Math.exp(bounded), h) ?? bounded, this.#least)
       })
     })
     const [one, two, three] = each as [Float64Array, Float64Array, Float64Array]

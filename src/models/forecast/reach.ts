@@ -1,10 +1,8 @@
 import { filled, usualSize, type Values } from './season.js'
 
-const slack = 2
-
 /**
- * How far forecasts may leave the range of a series' past: as far, with slack, as nine in ten stretches of it went. A trend that
- * was fitted to a level that has just changed would leave it without end, above all on the scale of logarithms.
+ * How far forecasts may leave the range of a series' past: `slack` times as far as nine in ten stretches of it went. A trend that
+ * was fitted to a level that has just changed would leave it without end.
  */
 export class Reach {
   readonly #lag: number
@@ -12,7 +10,10 @@ export class Reach {
   #high: number
   #low: number
 
-  constructor(values: Values) {
+  constructor(
+    values: Values,
+    private readonly slack: number,
+  ) {
     const whole = filled(values)
     this.#lag = Math.max(1, whole.length >> 2)
     this.#usual = usualSize(Float64Array.from({ length: whole.length - this.#lag }, (_, t) => Math.abs(whole[t + this.#lag]! - whole[t]!)))
@@ -28,7 +29,7 @@ export class Reach {
 
   /** A forecast of the step `h`, from 0, or the farthest value that it may have. */
   bounded(value: number, h: number): number {
-    const far = slack * this.#usual * Math.max(1, (h + 1) / this.#lag)
+    const far = this.slack * this.#usual * Math.max(1, (h + 1) / this.#lag)
     return Math.min(Math.max(value, this.#low - far), this.#high + far)
   }
 }

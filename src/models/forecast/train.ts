@@ -16,7 +16,7 @@ import { withoutSpikes } from './spikes.js'
 import { errorQuantiles } from './spread.js'
 
 /** Raised whenever the same data would give another artefact. */
-export const forecastVersion = '1.1.0'
+export const forecastVersion = '1.2.0'
 
 /** Fewer values than this say nothing of what follows. */
 const leastRows = 10

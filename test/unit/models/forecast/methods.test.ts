@@ -3,6 +3,7 @@ import { bestEts, fitEts } from '../../../../src/models/forecast/ets.js'
 import { Fits, methods } from '../../../../src/models/forecast/methods.js'
 import { minimise } from '../../../../src/models/forecast/minimise.js'
 import { filled, findSeason, seasonShape } from '../../../../src/models/forecast/season.js'
+import { modelSeries } from '../../../../src/models/forecast/series-model.js'
 import { fitTheta } from '../../../../src/models/forecast/theta.js'
 import { noise, series } from './series.js'
 
@@ -150,5 +151,58 @@ describe('the methods together', () => {
     const falling = series(30, (t) => Math.max(0, 30 - t))
     for (const forecast of new Fits(falling, { season: 1, mayLog: false, least: 0 }).forecasts(20))
       for (const value of forecast) expect(value).toBeGreaterThanOrEqual(0)
+  })
+})
+
+/** The farthest that any method may go: as far again as the series ever moved, in as many stretches of a quarter of it. */
+const farthest = (values: Float64Array, h: number): { low: number; high: number } => {
+  const [low, high] = [Math.min(...values), Math.max(...values)]
+  const far = 2 * (high - low) * Math.max(1, (h + 1) / Math.max(1, values.length >> 2))
+  return { low: low - far, high: high + far }
+}
+
+const expectSane = (values: Float64Array, fits: Fits, horizon: number): void =>
+  fits.forecasts(horizon).forEach((forecast, method) =>
+    forecast.forEach((value, h) => {
+      const { low, high } = farthest(values, h)
+      expect({ method: methods[method], h, value, sane: value >= low && value <= high }).toMatchObject({ sane: true })
+    }),
+  )
+
+describe('forecasts stay within what the past can mean', () => {
+  test('where a series grew twentyfold on the scale of logarithms', () => {
+    const sales = [420, 424, 476, 577, 743, 882, 1345, 1371, 1552, 3146, 3112, 3573, 7151, 8288]
+    const values = Float64Array.from(sales)
+    const fits = new Fits(values, { season: 1, mayLog: true, least: 0 })
+    expect(fits.logged).toBe(true)
+    for (const forecast of fits.forecasts(6)) expect(Math.max(...forecast)).toBeLessThan(2.5 * 8288)
+    expect(Math.max(...modelSeries(values, { horizon: 6, seasons: [], least: 0, work: 100_000, refits: 4 }).forecasts)).toBeLessThan(
+      2.5 * 8288,
+    )
+  })
+
+  test('for random series that multiply, by every method and at every step', () => {
+    let logged = 0
+    for (let seed = 1; seed <= 120; seed++) {
+      const random = noise(seed)
+      const [length, growth, spread, season] = [
+        10 + (seed % 5) * 9,
+        0.3 * random(),
+        0.05 + 0.4 * Math.abs(random()),
+        seed % 3 === 0 ? 4 : 1,
+      ]
+      let level = Math.log(100)
+      const values = series(length, (t) => {
+        level += growth * (seed % 2 === 0 || t > length / 2 ? 1 : 0) + spread * random()
+        return Math.exp(level) * (season > 1 ? 1 + 0.5 * Math.sin((Math.PI * t) / 2) : 1)
+      })
+      const fits = new Fits(values, { season, mayLog: true, least: 0 })
+      if (fits.logged) logged += 1
+      expectSane(values, fits, 2 * length)
+      const next = values.at(-1)! * 1.5
+      fits.update(next)
+      expectSane(Float64Array.from([...values, next]), fits, length)
+    }
+    expect(logged).toBeGreaterThan(30)
   })
 })
