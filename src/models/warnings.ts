@@ -1,5 +1,6 @@
 import { classSizes } from './folds.js'
 import type { Matrix, MatrixColumn } from './matrix.js'
+import { shareExplained } from './single-input.js'
 
 export type Warning = {
   kind:
@@ -31,12 +32,6 @@ type Learned = {
 
 const duplicateShare = 0.05
 const suspiciousShare = 0.98
-const groupsOfNumbers = 32
-/** A group needs this many rows on average before what it says about the target can be called suspicious. */
-const rowsPerGroup = 10
-
-/** Enough to tell a share; the rows are shuffled, so the first ones are a fair sample. */
-const rowsForShares = 20_000
 
 const percent = (share: number) => `${Math.round(share * 1000) / 10} %`
 
@@ -59,42 +54,6 @@ const rowHashes = ({ columns, rows }: Matrix): Float64Array => {
   })
 }
 
-/** The group of each row by one input: its category, or its place among equally full ranges of numbers. */
-const groupsOf = (column: MatrixColumn): { group: ArrayLike<number>; count: number } => {
-  if (column.type === 'text')
-    return { group: column.codes.subarray(0, rowsForShares).map((code) => code + 1), count: column.dictionary.length + 1 }
-  const numbers = column.numbers.subarray(0, rowsForShares)
-  const sorted = numbers.filter((value) => !Number.isNaN(value)).sort()
-  const bounds = Array.from(
-    { length: groupsOfNumbers - 1 },
-    (_, index) => sorted[Math.floor(((index + 1) * sorted.length) / groupsOfNumbers)]!,
-  )
-  return { group: numbers.map((value) => 1 + bounds.filter((bound) => bound <= value).length), count: groupsOfNumbers + 1 }
-}
-
-/** The share of the target's variance (of the classes' Gini impurity) that the groups of one input explain. */
-const explainedShare = (column: MatrixColumn, all: Float64Array, classes: number): number => {
-  const labels = all.subarray(0, rowsForShares)
-  const { group, count } = groupsOf(column)
-  if (count * rowsPerGroup > labels.length) return 0
-  const outputs = Math.max(classes, 1)
-  const sums = new Float64Array(count * outputs)
-  const sizes = new Float64Array(count)
-  const totals = new Float64Array(outputs)
-  let squares = 0
-  for (let row = 0; row < labels.length; row++) {
-    const [output, value] = classes > 0 ? [labels[row]!, 1] : [0, labels[row]!]
-    const at = group[row]!
-    sums[at * outputs + output] = sums[at * outputs + output]! + value
-    sizes[at] = sizes[at]! + 1
-    totals[output] = totals[output]! + value
-    squares += value * value
-  }
-  const between = sums.reduce((total, sum, index) => total + (sum === 0 ? 0 : (sum * sum) / sizes[Math.floor(index / outputs)]!), 0)
-  const mean = totals.reduce((total, sum) => total + sum * sum, 0) / labels.length
-  return squares > mean ? (between - mean) / (squares - mean) : 0
-}
-
 const duplicates = (matrix: Matrix): Warning[] => {
   const share = 1 - new Set(rowHashes(matrix)).size / matrix.rows
   if (share < duplicateShare) return []
@@ -103,7 +62,7 @@ const duplicates = (matrix: Matrix): Warning[] => {
 
 const suspicious = ({ inputs, labels, classes, target }: Learned): Warning[] =>
   inputs.flatMap((column) => {
-    const share = explainedShare(column, labels, classes.length)
+    const share = shareExplained(column, labels, classes.length)
     if (share < suspiciousShare) return []
     const detail = `"${column.name}" alone explains ${percent(share)} of "${target.name}": make sure that it is known when a prediction is made`
     return [{ kind: 'suspicious_input' as const, detail }]

@@ -3,6 +3,7 @@ import { makePlan } from '../../../src/models/plan.js'
 import { defineTask, type Task } from '../../../src/models/task.js'
 import type { ColumnDescriptor } from '../../../src/models/values.js'
 import { matrixOf } from './tables.js'
+import { noise } from './forecast/series.js'
 
 type Columns = Record<string, [ColumnDescriptor['type'], (row: number) => unknown]>
 
@@ -53,6 +54,54 @@ describe('what is to be learned', () => {
     const task = taskOf(400, { x, leak: ['number', (row) => row * 2 + 1], y: ['number', (row) => row / 7] })
     expect(task.inputs.map(({ name }) => name)).toContain('leak')
     expect(task.warnings).toEqual([{ kind: 'suspicious_input', detail: expect.stringMatching(/^"leak" alone explains (99|100)/) }])
+  })
+
+  const random = noise(7)
+  const hidden = Array.from({ length: 2_000 }, random)
+  const shares = [0.05, 0.3, 0.485]
+
+  it.each(shares)('warns of a number from which a class of %p of the rows follows', (share) => {
+    const threshold = hidden.toSorted((a, b) => a - b)[Math.floor(2_000 * (1 - share))]!
+    const isYes = (row: number) => hidden[row]! > threshold
+    const task = taskOf(2_000, {
+      x: ['number', (row) => hidden[row]! + random()],
+      noisy: ['number', (row) => (isYes(row) ? 1 : 0) + random() * 0.05],
+      scaled: ['number', (row) => (isYes(row) ? -300 : 20) + random()],
+      paid: ['number', (row) => (isYes(row) ? 50 + 10 * random() : 0)],
+      when: ['number', (row) => (isYes(row) ? random() : null)],
+      y: ['text', (row) => (isYes(row) ? 'yes' : 'no')],
+    })
+    const told = task.warnings.map(({ kind, detail }) => [kind, /^"(\w+)"/.exec(detail)?.[1]])
+    expect(told).toEqual(['noisy', 'scaled', 'paid', 'when'].map((name) => ['suspicious_input', name]))
+  })
+
+  it.each([
+    ['a copy', (y: number) => y],
+    ['a scaled one', (y: number) => 3 - 0.2 * y],
+    ['a rounded one', (y: number) => Math.round(y)],
+    ['a noisy one', (y: number) => y * (1 + 0.05 * random())],
+  ])('warns of %s of a number, in small and large tables', (_, leak) => {
+    for (const rows of [40, 300, 2_000]) {
+      const y = (row: number) => 10 * Math.exp(hidden[row]!)
+      const task = taskOf(rows, {
+        x: ['number', (row) => hidden[row]! + random()],
+        leak: ['number', (row) => leak(y(row))],
+        y: ['number', y],
+      })
+      expect(task.warnings.map(({ detail }) => detail)).toEqual([expect.stringMatching(/^"leak" alone/)])
+    }
+  })
+
+  it.each([225, 2_000])('does not warn of marks that make grades, nor of strong inputs, in %p rows', (rows) => {
+    const task = taskOf(rows, {
+      mark: ['number', (row) => 50 + 15 * hidden[row]!],
+      skewed: ['number', (row) => Math.exp(hidden[row]!)],
+      strong: ['number', (row) => hidden[row]! + 0.15 * random()],
+      y: ['text', (row) => 'dcba'.charAt([-0.7, 0, 0.7].filter((bound) => hidden[row]! > bound).length)],
+    })
+    expect(task.warnings).toEqual([])
+    const number = taskOf(rows, { strong: ['number', (row) => hidden[row]! + 0.25 * random()], y: ['number', (row) => hidden[row]!] })
+    expect(number.warnings).toEqual([])
   })
 
   it('warns of repeated rows, rare classes and rows without a target', () => {
