@@ -31,6 +31,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   rotationBatchMaxPayloads: 'Payloads whose keys are wrapped anew in one step of a rotation. Beyond: the next step, after what waits.',
   rotationBatchMaxBytes: 'Ciphertext of the payloads of one step of a rotation. Beyond: the next step, after what waits.',
   noteMaxSignatures: 'Signatures under a signed head that is read. Beyond: it is not taken for a head.',
+  headFileReadMaxBytes:
+    'The end of HEAD_FILE, which the log is compared with at the start. Beyond: earlier heads are left to `mindledger verify --head`.',
   headIntervalMinMs: 'The shortest HEAD_INTERVAL. Below: the service does not start.',
   headIntervalMaxMs: 'The longest HEAD_INTERVAL. Beyond: the service does not start.',
   idempotencyMaxAgeMs: 'How long the answer to an Idempotency-Key is kept. Beyond: forgotten at the next start.',

@@ -3,15 +3,14 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { catalogue } from '../events/catalogue.js'
 import { leafHash } from '../events/chain.js'
 import { projections } from './all.js'
-import { StaleTablesError } from './problem.js'
 import { takeApart, type PreparedEvent } from './staging.js'
 
 /**
  * How far the tables have followed the log, and the hash of the event at that position: another log would have another one.
  * `begunAt` is the head of the log when the file was begun. What was erased up to then never came into the file; of what was
- * erased since, deleted rows may have left bytes in it.
+ * erased since, deleted rows may have left bytes in it. `isCurrent` says whether this release's code built the tables.
  */
-export type Checkpoint = { position: number; leaf: string | null; begunAt: number }
+export type Checkpoint = { position: number; leaf: string | null; begunAt: number; isCurrent: boolean }
 
 const table = `
   CREATE SCHEMA IF NOT EXISTS ledger;
@@ -45,13 +44,13 @@ const createTables = async (connection: DuckDBConnection, head: number): Promise
   await connection.run('COMMIT')
 }
 
-/** Where the tables stand; creates them when there are none, for a log with this head. Throws `StaleTablesError` when others built them. */
+/** Where the tables stand; creates them when there are none, for a log with this head. */
 export const readCheckpoint = async (connection: DuckDBConnection, head: number): Promise<Checkpoint> => {
   if (!(await isThere(connection))) await createTables(connection, head)
   const read = await connection.runAndReadAll('SELECT * FROM ledger.checkpoint')
   const { position, leaf, fingerprint: built, begun_at } = read.getRowObjectsJson()[0] ?? {}
-  if (built !== fingerprint()) throw new StaleTablesError('another release')
-  return { position: Number(position), leaf: typeof leaf === 'string' ? leaf : null, begunAt: Number(begun_at) }
+  const isCurrent = built === fingerprint()
+  return { position: Number(position), leaf: typeof leaf === 'string' ? leaf : null, begunAt: Number(begun_at), isCurrent }
 }
 
 /** Moves the checkpoint, in the transaction that applied the events up to it. */

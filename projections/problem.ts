@@ -10,10 +10,21 @@ export class ProjectionError extends Error {
   }
 }
 
-/** The tables were built by other projections, or from another log: they have to be built again. */
+/** The tables were built by other projections, or hold what was erased: they have to be built again. */
 export class StaleTablesError extends Error {
-  constructor(readonly reason: 'another release' | 'another log' | 'erasure') {
+  constructor(readonly reason: 'another release' | 'erasure') {
     super(`The tables have to be rebuilt: ${reason}.`)
     this.name = 'StaleTablesError'
+  }
+}
+
+/**
+ * The tables have followed events that the log does not have: it is an older copy, or another history. They are the evidence
+ * of what is missing, so that they are not built anew.
+ */
+export class ForeignTablesError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'ForeignTablesError'
   }
 }

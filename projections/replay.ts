@@ -1,7 +1,7 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { leafOf, moveCheckpoint, readCheckpoint, type Checkpoint } from './checkpoint.js'
 import { projections } from './all.js'
-import { ProjectionError, StaleTablesError } from './problem.js'
+import { ForeignTablesError, ProjectionError, StaleTablesError } from './problem.js'
 import { prepareEvent, stage, type PreparedEvent, type StagedPayload, type StoredEvent } from './staging.js'
 
 type Awaitable<T> = T | Promise<T>
@@ -61,12 +61,17 @@ export class Replay {
     this.#position = checkpoint.position
   }
 
-  /** Creates the tables or takes them up where they stand. Throws `StaleTablesError` when they are of another release or log. */
+  /**
+   * Creates the tables or takes them up where they stand. Throws `StaleTablesError` when another release built them, and
+   * `ForeignTablesError` when they followed another log than this.
+   */
   static async open(options: ReplayOptions, limits: ReplayLimits = replayLimits): Promise<Replay> {
     const connection = await options.database.connect()
     try {
       const checkpoint = await readCheckpoint(connection, await options.events.head())
+      // First: tables of any release are evidence of what the log once held.
       await assertSameLog(options.events, checkpoint)
+      if (!checkpoint.isCurrent) throw new StaleTablesError('another release')
       return new Replay(options, connection, limits, checkpoint)
     } catch (error) {
       connection.closeSync()
@@ -170,11 +175,17 @@ export class Replay {
   }
 }
 
-/** The event at the checkpoint must be the one that was projected: a log that was cut, restored or exchanged has another one there. */
-const assertSameLog = async (events: EventReader, { position, leaf }: Checkpoint): Promise<void> => {
+/**
+ * The event at the checkpoint must be the one that was projected: a log that was cut, exchanged or is an older copy has another
+ * one there, or none. Throws `ForeignTablesError` then.
+ */
+export const assertSameLog = async (events: EventReader, { position, leaf }: Pick<Checkpoint, 'position' | 'leaf'>): Promise<void> => {
   if (position === 0) return
+  const head = await events.head()
+  if (position > head) throw new ForeignTablesError(`the tables stand at position ${position}, and the log ends at ${head}`)
   const [event] = await events.read(position - 1, 1)
-  if (event?.position !== position || leafOf(event.text) !== leaf) throw new StaleTablesError('another log')
+  if (event?.position !== position || leafOf(event.text) !== leaf)
+    throw new ForeignTablesError(`the event at position ${position} is not the one that the tables were brought up to`)
 }
 
 /**

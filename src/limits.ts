@@ -28,6 +28,7 @@ export const limits = {
   rotationBatchMaxPayloads: 250,
   rotationBatchMaxBytes: 4 * 1024 * 1024,
   noteMaxSignatures: 100,
+  headFileReadMaxBytes: 64 * 1024,
   headIntervalMinMs: 1_000,
   headIntervalMaxMs: 20 * 24 * 3_600_000,
   idempotencyMaxAgeMs: 7 * 24 * 3_600_000,

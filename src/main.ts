@@ -16,7 +16,7 @@ import { EventStreams } from './http/event-stream.js'
 import { addressOf, createHttpServer, listen, localAddressOf, stopListening } from './http/server.js'
 import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
-import { lockDataDirectory, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
+import { lockDataDirectory, olderLog, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
 import { EventFeed } from './log/event-feed.js'
 import { systemOrigin } from './log/following.js'
 import type { Head, Log } from './log/log.js'
@@ -86,17 +86,25 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   const log = new SqliteLog({ file: paths.log, vault, onBatch: (batch) => metrics.batch(batch) })
   undo.push(() => log.close())
   const ledger = new ObservedLedger(log, vault, metrics)
-  await ledger.execute({ type: 'CreateProject', data: { project: config.defaultProject, unlessExists: true } }, systemOrigin)
   const heads = new Heads(log, await headSigner(paths, config.headKey, log))
   const headFile = config.headFile && new HeadFile({ ...config.headFile, log, heads, logger })
+  // Before anything is written: tables and kept heads may know events that an older copy of the log does not have.
+  await headFile?.compare()
+  const analytics = await Analytics.start({
+    dataDirectory: paths.root,
+    masterKeys: () => vault.keys(),
+    onForeign: (reason) =>
+      log.refuseWrites({ cause: `the log is an older copy, or another one: ${reason}`, hint: olderLog(reason, 'delete analytics.duckdb') }),
+    logger,
+  })
+  undo.push(() => analytics.stop())
+  await ledger.execute({ type: 'CreateProject', data: { project: config.defaultProject, unlessExists: true } }, systemOrigin)
   await headFile?.start()
   // After all that writes events.
   undo.push(() => headFile?.stop())
 
   const blobs = new Blobs(paths.blobs)
   undo.push(watchNamedBlobs(log, blobs))
-  const analytics = await Analytics.start({ dataDirectory: paths.root, masterKeys: () => vault.keys(), logger })
-  undo.push(() => analytics.stop())
   const rotation = new KeyRotation({
     log,
     vault,

@@ -24,6 +24,8 @@ type ChildState = {
   head: number
   stopped: string | undefined
   failed: string | undefined
+  /** Why its tables are not of this log, if so. */
+  foreign: string | undefined
   /** Known since the tables are open. */
   rebuilds: Rebuilds | undefined
   /** What last kept it from following. */
@@ -50,6 +52,7 @@ export class Child {
     head: 0,
     stopped: undefined,
     failed: undefined,
+    foreign: undefined,
     rebuilds: undefined,
     lastError: undefined,
   }
@@ -197,6 +200,7 @@ export class Child {
         break
       case 'failed':
         state.failed = state.lastError = message.reason
+        if (message.isForeign) state.foreign = message.reason
         break
       case 'keys':
         this.#learned.shift()?.()

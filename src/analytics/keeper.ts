@@ -177,6 +177,7 @@ export class Keeper {
     }
     const child = new Child(entry ?? fileURLToPath(new URL('process.js', import.meta.url)), settings, () => {
       this.#rebuilds.note(child.state.rebuilds)
+      if (child.state.foreign !== undefined) this.options.onForeign?.(child.state.foreign)
       this.#tellChange()
     })
     if (before) Object.assign(child.state, { position: before.position, head: before.head, lastError: before.lastError })

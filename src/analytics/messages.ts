@@ -39,7 +39,8 @@ export type ChildMessage =
   /** The tables stand in that file, too, as they were at a position; or why they do not. */
   | { kind: 'copied'; into: string; position: number }
   | { kind: 'not_copied'; into: string; reason: string }
-  | { kind: 'failed'; reason: string }
+  /** It could not start. `isForeign`: the tables have followed events that the log does not have. */
+  | { kind: 'failed'; reason: string; isForeign: boolean }
 
 const kinds: readonly string[] = [
   'starting',

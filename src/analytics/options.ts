@@ -41,6 +41,8 @@ export type AnalyticsOptions = {
   dataDirectory: string
   /** The master keys that are in use, when they are not those in the data directory's files. */
   masterKeys?: () => readonly Buffer[]
+  /** Hears that the tables have followed events that the log does not have, when that is found only after the start. */
+  onForeign?: (reason: string) => void
   logger?: { warn: (fields: object, message: string) => void } | undefined
   limits?: Partial<AnalyticsLimits>
   /** In memory the tables stay empty, and `dataDirectory` only lends room; in a file unless said otherwise. */

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
+import { ForeignTablesError } from '../../projections/problem.js'
 import { dataPaths } from '../log/data-directory.js'
 import { copyTables } from './copy.js'
 import { isPing, parseCopyRequest, parseKeys, parseSettings, type ChildMessage, type CopyRequest, type Settings } from './messages.js'
@@ -143,7 +144,7 @@ export const serveAnalytics = (options: ServeOptions): void => {
       },
       (error: unknown) => {
         // Whatever was open by then would keep it alive.
-        tell({ kind: 'failed', reason: reasonOf(error) }, () => process.exit(1))
+        tell({ kind: 'failed', reason: reasonOf(error), isForeign: error instanceof ForeignTablesError }, () => process.exit(1))
       },
     )
   })

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { StaleTablesError } from '../../projections/problem.js'
+import { ForeignTablesError, StaleTablesError } from '../../projections/problem.js'
 import { Replay, type EventReader, type PayloadReader } from '../../projections/replay.js'
 import type { DataPaths } from '../log/data-directory.js'
 import { quoteText } from '../sql/strings.js'
@@ -68,9 +68,13 @@ const openTables = async (paths: DataPaths, settings: Settings, log: TablesLog):
   }
 }
 
-/** Everything in the file follows from the log. Only what a new file would meet as well is no reason to build one. */
+/**
+ * Everything in the file follows from the log. What a new file would meet as well is no reason to build one; tables that know
+ * more than the log are the evidence that something is wrong with the log.
+ */
 const worthRebuilding = (error: unknown): boolean => {
   if (error instanceof StaleTablesError) return true
+  if (error instanceof ForeignTablesError) return false
   if (!(error instanceof Error) || 'code' in error) return false
   return !/could not set lock|permission denied|no space|read-only/i.test(error.message)
 }

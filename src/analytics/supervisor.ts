@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join, resolve as resolvePath } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ConfigError } from '../config.js'
 import { Problem } from '../errors.js'
-import { dataPaths, type DataPaths } from '../log/data-directory.js'
+import { dataPaths, olderLog, type DataPaths } from '../log/data-directory.js'
 import { Attempt, blamedFor, LostError } from './attempt.js'
 import { Gate } from './gate.js'
 import { Keeper, type ProcessStatus } from './keeper.js'
@@ -46,11 +47,17 @@ export class Analytics {
     this.#keeper = new Keeper(options, this.#limits, () => this.#gate.running > 0)
   }
 
-  /** Starts the process and waits until it answers, or is known to need longer: then `status()` tells why, and it goes on. */
+  /**
+   * Starts the process and waits until it answers, or is known to need longer: then `status()` tells why, and it goes on.
+   * @throws ConfigError when the tables have followed events that the log does not have
+   */
   static async start(options: AnalyticsOptions): Promise<Analytics> {
     const analytics = new Analytics(options)
     await analytics.#keeper.start()
-    return analytics
+    const foreign = analytics.#keeper.child?.state.foreign
+    if (foreign === undefined) return analytics
+    await analytics.stop()
+    throw new ConfigError(olderLog(foreign, `delete ${analytics.#paths.analytics}`))
   }
 
   get pid(): number | undefined {

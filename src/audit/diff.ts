@@ -1,8 +1,8 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { join } from 'node:path'
-import { fingerprint, leafOf } from '../../projections/checkpoint.js'
-import { ProjectionError } from '../../projections/problem.js'
-import { Replay, replaySettings, type EventReader, type PayloadReader } from '../../projections/replay.js'
+import { fingerprint } from '../../projections/checkpoint.js'
+import { ForeignTablesError, ProjectionError } from '../../projections/problem.js'
+import { assertSameLog, Replay, replaySettings, type EventReader, type PayloadReader } from '../../projections/replay.js'
 import { readStanding } from '../analytics/standing.js'
 import { ConfigError } from '../config.js'
 import type { LogReader } from '../log/reader.js'
@@ -19,9 +19,6 @@ export type Diff = {
   /** Why projections cannot follow the log beyond that position, if so. */
   stopped: string | undefined
 }
-
-/** The live tables do not stand where this log could have brought them. */
-export class ForeignTablesError extends Error {}
 
 export type DiffOptions = {
   /** The live tables, or a copy of them, that nothing writes to meanwhile. */
@@ -48,15 +45,6 @@ const readCheckpoint = async (live: string): Promise<Checkpoint> => {
   return { position: Number(position), leaf: typeof leaf === 'string' ? leaf : null }
 }
 
-/** The event at the checkpoint must be the one that the tables say they followed. */
-const checkStanding = async (log: EventReader, { position, leaf }: Checkpoint, head: number): Promise<void> => {
-  if (position === 0) return
-  if (position > head) throw new ForeignTablesError(`the tables stand at position ${position}, and the log ends at ${head}`)
-  const [event] = await log.read(position - 1, 1)
-  if (event?.position !== position || leafOf(event.text) !== leaf)
-    throw new ForeignTablesError(`the event at position ${position} is not the one that the tables were brought up to`)
-}
-
 /** An erasure takes rows away by an event of its own: tables that stand before it have what no replay of today can give. */
 const checkErasures = (log: Source, position: number): void => {
   const erasedAt = log.erasedAt()
@@ -77,7 +65,7 @@ export const diffTables = async ({ live, log, temporary, rowsShown, onProgress }
   const checkpoint = await readCheckpoint(live)
   const { position } = checkpoint
   const head = await log.head()
-  await checkStanding(log, checkpoint, head)
+  await assertSameLog(log, checkpoint)
   checkErasures(log, position)
   const replay = join(temporary, 'replay.duckdb')
   const build = async (until: number) => {

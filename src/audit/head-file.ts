@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { sync } from '../files/disk.js'
 import type { Log } from '../log/log.js'
 import type { Heads } from './heads.js'
+import { compareWithNewestHead } from './newest-head.js'
 
 /** What became of the last head: the position it was taken at, when it reached the disk, and why a later one did not. */
 export type HeadFileStatus = { file: string; position: number | null; written_at: string | null; error: string | null }
@@ -48,6 +49,11 @@ export class HeadFile {
 
   status(): HeadFileStatus {
     return { ...this.#status }
+  }
+
+  /** Whether the log still has what its newest head in the file says. @throws ConfigError when it does not */
+  compare(): Promise<void> {
+    return compareWithNewestHead(this.#options.log, this.#options.path)
   }
 
   async start(): Promise<void> {

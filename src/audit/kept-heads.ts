@@ -42,6 +42,17 @@ export const headsIn = (text: string): ReadHead[] | undefined => {
   return body === undefined && read.length > 0 && read.length === heads.length ? read : undefined
 }
 
+/** The heads in a piece of a file of heads, which may begin or end amid one. Whatever else is in it is passed over. */
+export const headsAmong = (text: string): ReadHead[] => {
+  const blocks = text
+    .replaceAll('\r\n', '\n')
+    .split(/\n{2,}/)
+    .map((block) => block.replace(/^\n+|\n+$/g, ''))
+  return blocks
+    .flatMap((block, i) => [...block.split('\n').map(older), signed(`${block}\n\n${blocks[i + 1] ?? ''}\n`)])
+    .filter((head) => head !== undefined)
+}
+
 /**
  * The heads that a file holds: what `mindledger head` prints, any number of times.
  * @throws ConfigError when there is no such file, or anything else is in it

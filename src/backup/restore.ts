@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { removeTables } from '../analytics/tables-file.js'
 import { ConfigError } from '../config.js'
 import { dataPaths, type DataPaths } from '../log/data-directory.js'
 import { copyDurably, syncAll } from './durable-files.js'
@@ -72,6 +73,8 @@ export const restoreBackup = async ({ backup, into, check, onProgress }: Restore
 
 const putInPlace = async (paths: DataPaths, staged: DataPaths): Promise<void> => {
   await rm(paths.blobs, { recursive: true, force: true })
+  // Those of a log that stood here before may know more than the backup.
+  removeTables(paths)
   await rename(staged.blobs, paths.blobs)
   await rename(staged.log, paths.log)
   await rename(staged.format, paths.format)

@@ -87,6 +87,8 @@ export const restore = async (config: Config, { backup, into, heads, vkey, erasu
     return 1
   }
   out.line(`${paths.root} holds the log of ${restored.taken_at}, up to position ${restored.position}`)
+  if (config.headFile)
+    out.line(`Start it with a new HEAD_FILE: ${config.headFile.path} may know more of the log than the backup, and shows what is missing.`)
   for (const line of [...keysNeeded(restored.master_keys, paths, keys), ...headKeyNeeded(paths, config.headKey)]) out.line(line)
   return 0
 }

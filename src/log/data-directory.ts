@@ -140,3 +140,12 @@ export const isDataDirectoryHeld = (paths: DataPaths): boolean => {
 
 const unusable = (root: string, error: unknown) =>
   new ConfigError(`${root} cannot be used as data directory: ${error instanceof Error ? error.message : String(error)}`)
+
+/**
+ * Something beside the log knows events that the log does not have. To write on would make two histories of one log.
+ *
+ * @param found what was found: `the tables stand at position 350, and the log ends at 300`
+ * @param accept what an operator does to go on with the log as it is
+ */
+export const olderLog = (found: string, accept: string): string =>
+  `the log is an older copy, or another one: ${found}. Put the newer log back. Only if it is lost: ${accept}, and start again (docs/operate.md, "An older copy of the log").`

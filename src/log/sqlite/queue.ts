@@ -5,11 +5,12 @@ import type { Vault } from '../../vault/vault.js'
 import type { Batch, Changed } from '../log.js'
 import { Drain } from './drain.js'
 import { payloadReader, payloadStates, type PayloadReader } from './payloads.js'
+import { OpenedFile, type Refusal } from './opened-file.js'
 import { tryToWrite } from './probe.js'
 import { EventReads } from './reads.js'
 import { ensureResources } from './rebuild.js'
 import { openForWriting, prepareErasedAt, type Connection } from './schema.js'
-import { causeOf, isStorageError, storageFailed } from './storage-error.js'
+import { causeOf, isStorageError, storageFailed, writesRefused } from './storage-error.js'
 
 export type QueueOptions = {
   file: string
@@ -51,8 +52,12 @@ export class Queue {
   /** Why the last attempt to write failed, and when that was. */
   #failure: { cause: string; at: number } | undefined
 
+  readonly #file: OpenedFile
+  #refusal: Refusal | undefined
+
   constructor(options: QueueOptions) {
     this.#options = options
+    this.#file = new OpenedFile(options.file)
   }
 
   /** Does something in the next transaction. @throws Problem when it is refused, too many wait, or the storage fails */
@@ -87,6 +92,13 @@ export class Queue {
     if (batch.length === 0) return // close() was quicker
     const answers: (() => void)[] = []
     const began = performance.now()
+    const refusal = this.#refusal ?? this.#file.displaced()
+    if (refusal) {
+      // What is open stays open: it is the only place where what was recorded can still be read.
+      for (const { reject } of batch) reject(writesRefused(refusal))
+      this.#tell({ commands: batch.length, began, failed: true, events: [] })
+      return
+    }
     try {
       const open = this.connect()
       open.drain.begin()
@@ -122,7 +134,7 @@ export class Queue {
     try {
       this.disconnect()
     } catch {
-      this.#open = undefined
+      // It is opened anew whatever became of it.
     }
     this.#failure = { cause: causeOf(error), at: performance.now() }
     const problem = storageFailed('written', error)
@@ -143,6 +155,11 @@ export class Queue {
       }
   }
 
+  /** From now on nothing is written any more. */
+  refuseWrites(refusal: Refusal): void {
+    this.#refusal = refusal
+  }
+
   onCommitted(listener: (position: number, changed: Changed) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -160,6 +177,8 @@ export class Queue {
 
   /** How many wait, and why the file cannot be written, if so: after a while that is tried again. */
   health(): { queued: number; unwritable: string | undefined } {
+    const refusal = this.#refusal ?? this.#file.displaced()
+    if (refusal) return { queued: this.#waiting.length, unwritable: refusal.cause }
     const failed = this.#failure
     if (failed && performance.now() - failed.at >= (this.#options.probeIntervalMs ?? limits.logProbeIntervalMs)) this.#probe()
     return { queued: this.#waiting.length, unwritable: this.#failure && `the log could not be written: ${this.#failure.cause}` }
@@ -179,6 +198,9 @@ export class Queue {
   connect(): Open {
     if (this.#open) return this.#open
     if (this.#closed) throw stopping()
+    // Where the file is gone, opening it would begin an empty one.
+    const refusal = this.#file.displaced()
+    if (refusal) throw writesRefused(refusal)
     const { file, vault, pragmas = [] } = this.#options
     const db = openForWriting(file, uuidv4)
     try {
@@ -192,6 +214,7 @@ export class Queue {
         payloadState: payloadStates(db),
         erasedAt: prepareErasedAt(db),
       }
+      this.#file.note()
       return this.#open
     } catch (error) {
       db.close()
@@ -200,8 +223,10 @@ export class Queue {
   }
 
   disconnect(): void {
-    this.#open?.db.close()
+    const open = this.#open
     this.#open = undefined
+    this.#file.forgetWal()
+    open?.db.close()
   }
 
   /** Carries out what waits, then closes the file; whatever is asked afterwards is refused. */

@@ -19,6 +19,7 @@ import type { Earlier, Found } from '../lookups.js'
 import { forgetOldAnswers } from './answers.js'
 import { erasedReply } from './erased-replies.js'
 import { beginRotation, openKeys, readRotation, rewrapSome } from './keys.js'
+import type { Refusal } from './opened-file.js'
 import { Queue, type QueueOptions } from './queue.js'
 import type { ResourceTable } from './resource-table.js'
 import { noteHeadKey, readHeadKeys, readLogId } from './schema.js'
@@ -169,6 +170,11 @@ export class SqliteLog implements KeyedLog {
 
   rewrapSome(after: number): Promise<number | undefined> {
     return this.#queue.inTurn(({ db }) => rewrapSome(db, this.#vault, after))
+  }
+
+  /** Until the next start nothing is written any more, because of something outside the log. */
+  refuseWrites(refusal: Refusal): void {
+    this.#queue.refuseWrites(refusal)
   }
 
   onCommitted(listener: (position: number, changed: Changed) => void): () => void {

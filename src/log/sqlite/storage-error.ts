@@ -1,4 +1,5 @@
 import { Problem } from '../../errors.js'
+import type { Refusal } from './opened-file.js'
 
 /** The code of an error of SQLite's, seen by its shape: a native module's errors may be of another realm's Error. */
 export const sqliteCode = (error: unknown): string | undefined =>
@@ -12,6 +13,10 @@ export const isStorageError = (error: unknown): boolean => sqliteCode(error) !==
 /** What went wrong, in SQLite's own words, which name no file. */
 export const causeOf = (error: unknown): string =>
   String(typeof error === 'object' && error !== null && 'message' in error ? error.message : error)
+
+/** Nothing may be written until an operator has looked, as it is told to who wants to write. */
+export const writesRefused = ({ cause, hint }: Refusal): Problem =>
+  new Problem('storage_failed', 'Writes refused', `${cause}; nothing of this request was recorded`, { hint, retryAfterSeconds: 60 })
 
 /** A failure of the storage as it is told to who asked. */
 export const storageFailed = (what: 'read' | 'written', cause: unknown): Problem =>

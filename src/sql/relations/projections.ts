@@ -35,7 +35,7 @@ const columns = [
   column('lag', 'BIGINT', 'Events between that and the head of the log.'),
   column('rebuilds', 'BIGINT', 'How often its tables were built anew.'),
   column('last_rebuilt_at', 'TIMESTAMP', 'When they last were (UTC).'),
-  column('last_rebuild_reason', 'VARCHAR', 'Why: another release, another log, damaged file, missing file or erasure.'),
+  column('last_rebuild_reason', 'VARCHAR', 'Why: another release, damaged file, missing file or erasure.'),
   column('last_error', 'VARCHAR', 'What last kept it from following, since the service started.'),
   column('state', 'VARCHAR', 'following, building or stopped.'),
 ]

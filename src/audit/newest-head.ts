@@ -1,0 +1,50 @@
+import { open } from 'node:fs/promises'
+import { ConfigError } from '../config.js'
+import { limits } from '../limits.js'
+import { olderLog } from '../log/data-directory.js'
+import type { Log } from '../log/log.js'
+import type { KeptHead } from '../log/verify.js'
+import { headsAmong } from './kept-heads.js'
+
+/** The end of a file, which may be long; undefined when there is none, or it cannot be read. */
+const endOf = async (path: string): Promise<string | undefined> => {
+  try {
+    const file = await open(path, 'r')
+    try {
+      const { size } = await file.stat()
+      const length = Math.min(size, limits.headFileReadMaxBytes)
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length)
+      return buffer.toString('utf8', 0, bytesRead)
+    } finally {
+      await file.close()
+    }
+  } catch {
+    return undefined
+  }
+}
+
+const differs = async (log: Pick<Log, 'head' | 'rootAt'>, head: KeptHead): Promise<string | undefined> => {
+  const { position } = await log.head()
+  if (head.position > position) return `it has a head of position ${head.position}, and the log ends at ${position}`
+  if (!('root' in head) || head.root.equals(await log.rootAt(head.position))) return undefined
+  return `its head of position ${head.position} is one of another history of this log`
+}
+
+/**
+ * Compares a log with the newest of its heads in a file of heads that were kept. Heads of other logs say nothing, and neither
+ * does a file that is not there.
+ *
+ * @example await compareWithNewestHead(log, '/mnt/elsewhere/heads.txt')
+ * @throws ConfigError when the log does not have what the head says that it has
+ */
+export const compareWithNewestHead = async (log: Pick<Log, 'id' | 'head' | 'rootAt'>, path: string): Promise<void> => {
+  const text = await endOf(path)
+  const own = headsAmong(text ?? '').flatMap(({ head }) => (head.logId === log.id ? [head] : []))
+  const [first, ...others] = own
+  if (!first) return
+  const newest = others.reduce((one, other) => (other.position > one.position ? other : one), first)
+  const found = await differs(log, newest)
+  if (found === undefined) return
+  const accept = 'keep that file, which shows what is missing, set HEAD_FILE to a new one'
+  throw new ConfigError(olderLog(`${path} was kept of it, and ${found}`, accept))
+}
