@@ -93,6 +93,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   fileWarningsMax: 'Warnings about an uploaded file. Beyond: they are left out.',
   predictMaxRows: 'Rows of one request for predictions. Beyond: 400 `wrong_arguments`; score larger tables in SQL.',
   trainingBodyMaxRows: 'Rows to learn from that come with a CREATE MODEL statement. Beyond: 400 `wrong_arguments`; upload them as a file.',
+  trainingCheckTimeoutMs:
+    'Finding the columns of a training’s query before it is accepted. Beyond: it is accepted unchecked, and the training says what is wrong.',
   trainingMinRows: 'The fewest rows with a value of the target that a model learns from. Below: the training ends with status error.',
   explainMaxRows: 'Rows of one request for predictions with contributions. Beyond: 400 `wrong_arguments`.',
   outcomesMaxRows: 'Truths of one report of outcomes. Beyond: 400 `wrong_arguments`.',

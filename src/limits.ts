@@ -86,6 +86,7 @@ export const limits = {
   // Models
   predictMaxRows: 10_000,
   trainingBodyMaxRows: 100_000,
+  trainingCheckTimeoutMs: 5_000,
   trainingMinRows: 10,
   explainMaxRows: 1_000,
   outcomesMaxRows: 10_000,

@@ -128,8 +128,19 @@ type Creation = Target & { request: Request; recording?: Recording; unlessExists
 const recorded = (recording: Recording | undefined, model?: Model): ModelEvent[] =>
   recording === undefined || recording === (model?.recording ?? 'all') ? [] : [{ type: 'ModelRecordingChanged', data: { recording } }]
 
+/** Whether no training of a model ever ended well, and none goes on: such a model does not keep its name from another one. */
+export const hasFailed = ({ versions }: Model): boolean => versions.length > 0 && versions.every(({ status }) => status === 'error')
+
+/** A model in the place of one that failed, whose versions stay as history. As of a new model, its first version is the one that answers. */
+const createAnew = (model: Model, request: Request, recording: Recording | undefined, facts: Facts): ModelEvent[] => [
+  ...retrain(model, request, facts, true),
+  { type: 'ModelVersionActivated', data: { version: model.latest + 1 } },
+  ...recorded(recording ?? 'all', model),
+]
+
 const create = ({ model: name, request: asked, recording, unlessExists, orReplace }: Creation, facts: Facts): ModelEvent[] => {
   const { project, model, view } = facts
+  if (model && hasFailed(model.state)) return createAnew(model.state, asKept(asked, facts), recording, facts)
   if (model && unlessExists) return []
   const request = asKept(asked, facts)
   if (model && orReplace) return [...retrain(model.state, request, facts, true), ...recorded(recording, model.state)]
@@ -147,7 +158,8 @@ const create = ({ model: name, request: asked, recording, unlessExists, orReplac
   ]
 }
 
-const isFinetuned = ({ using }: ModelVersion): boolean => using[baseVersionKey] !== undefined
+/** Whether a version goes on from the rows of another one: its own query gives the new ones only. */
+export const isFinetuned = ({ using }: ModelVersion): boolean => using[baseVersionKey] !== undefined
 
 /** What another version takes over of whether rows are kept: who once said no must not have to say it again. */
 const keeping = ({ keep_training_data: keep }: ModelVersion): { keep_training_data?: boolean } =>

@@ -3,11 +3,13 @@ import type { StreamId } from '../../events/common.js'
 import type { FileContent } from '../../events/file.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import type { Execution, Ledger } from '../commands/ledger.js'
+import type { ModelCommand } from '../commands/model.js'
 import { notFound, Problem } from '../errors.js'
 import type { Origin, Outcome } from '../log/log.js'
 import { hideSecrets } from '../vault/secrets.js'
 import type { Analytics } from './answer-query.js'
 import { allRows, tableOf, type SqlAnswer } from './answer.js'
+import { checkTraining } from './check-training.js'
 import type { CommandScope } from './command-scope.js'
 import { modelRow } from './describe-model.js'
 import { plannedAnswer } from './dry-run.js'
@@ -149,13 +151,22 @@ export class Writer {
   }
 
   /** The outcome is the model's, which stands last. */
-  async #train(command: LedgerCommand, origin: Origin, execution: Execution = {}, first?: LedgerCommand): Promise<Outcome> {
-    if (command.type === 'FinetuneModel') await this.#requireRows(command.data)
+  async #train(command: ModelCommand, origin: Origin, execution: Execution = {}, first?: LedgerCommand): Promise<Outcome> {
+    await this.#checkTraining(command, origin, execution, first)
     const outcome = await this.options.ledger.executeAll([...(first ? [first] : []), command], origin, execution)
     const { resource, positions, repeated } = outcome
     const version = resource?.kind === 'model' ? resource.state.versions.at(-1) : undefined
     if (resource && version && positions.length > 0 && !repeated) this.options.trainings.enqueue(resource.stream, version.version)
     return outcome
+  }
+
+  /** A request that is sent again gets its answer again, whatever has become of its data since. */
+  async #checkTraining(command: ModelCommand, origin: Origin, execution: Execution, first?: LedgerCommand): Promise<void> {
+    const { ledger, analytics, defaultProject } = this.options
+    if (await ledger.repeated(origin, execution)) return
+    if (command.type === 'FinetuneModel') await this.#requireRows(command.data)
+    const given = first?.type === 'CreateFile' || first?.type === 'ReplaceFile' ? first.data.content.columns : undefined
+    await checkTraining(command, origin.actor, { log: ledger.log, analytics, defaultProject }, given)
   }
 
   /** Refuses to go on from rows that were erased; what is not there is the command's to refuse. */

@@ -236,7 +236,11 @@ describe('with the server stopped', () => {
     expect(await cli('sql', 'SELECT y IS NOT NULL AS known FROM twice WHERE x = 5')).toMatchObject({ code: 0, out: 'known\n-----\ntrue\n' })
     const failed = await cli('sql', '--quiet', 'CREATE MODEL never FROM mindsdb (SELECT * FROM numbers) PREDICT z')
     expect(failed).toMatchObject({ code: 1, err: '' })
-    expect(failed.out).toMatch(/never +\| mindsdb +\| 1 +\| error/)
+    expect(failed.out).toContain('Did you mean "y"?')
+    await cli('sql', 'CREATE VIEW few AS (SELECT * FROM numbers LIMIT 3)')
+    const few = await cli('sql', '--quiet', 'CREATE MODEL never FROM mindsdb (SELECT * FROM few) PREDICT y')
+    expect(few).toMatchObject({ code: 1, err: '' })
+    expect(few.out).toMatch(/never +\| mindsdb +\| 1 +\| error/)
   }, 60_000)
 
   test('log, head, verify and replay read the directory', async () => {

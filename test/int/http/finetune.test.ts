@@ -91,12 +91,15 @@ test.each([
   ['SELECT sqft, location, rental_price FROM rentals', /rooms missing/],
   ['SELECT *, 1 AS floor FROM rentals', /floor too many/],
   ['SELECT * REPLACE (location AS sqft) FROM rentals', /"sqft" was integer.*as text/],
-  ['SELECT * FROM nothing', /nothing/],
 ])('new rows that do not fit end in a clear error: %s', async (query, reason) => {
   const before = (await sql(at.url, "SELECT max(version) FROM models WHERE name = 'again'")).data[0]?.[0]
   const { status, version } = await finetuned('again', `FINETUNE again FROM files (${query})`, Number(before) + 1)
   expect(status).toBe('error')
   expect(version.error).toMatch(reason)
+})
+
+test('a query of new rows that cannot be bound is refused with the statement', async () => {
+  expect((await sql(at.url, 'FINETUNE again FROM files (SELECT * FROM nothing)')).error_message).toMatch(/nothing/)
 })
 
 test('rows that are gone are missed by name', async () => {
@@ -121,7 +124,7 @@ test.each([
 })
 
 test('a model whose training failed has nothing to go on from', async () => {
-  await sql(at.url, 'CREATE MODEL bad FROM files (SELECT * FROM rentals) PREDICT nope')
+  await sql(at.url, 'CREATE MODEL bad FROM files (SELECT * FROM rentals LIMIT 3) PREDICT rental_price')
   await settled(at.url, 'bad')
   expect(await sql(at.url, 'FINETUNE bad FROM files (SELECT 1)')).toMatchObject({
     type: 'error',

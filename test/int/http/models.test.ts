@@ -228,14 +228,58 @@ test('a model is described with and without a body', async () => {
   expect((await getWith(`${models}/rent/describe`, '[]')).status).toBe(400)
 })
 
-test('a training that cannot succeed says why, and predict then answers 409', async () => {
-  expect(await sql(at.url, 'CREATE MODEL mindsdb.bad FROM files (SELECT * FROM rentals) PREDICT no_such_column')).toMatchObject({
-    type: expect.stringMatching(/table|error/),
-  })
-  if ((await send(at.url, 'GET', `${models}/bad`)).status === 404) return
-  expect(await settled(at.url, 'bad')).toBe('error')
-  expect(await send(at.url, 'GET', `${models}/bad`)).toMatchObject({ body: { error: expect.stringContaining('no_such_column') } })
-  expect(await predict([{ sqft: 1 }], 'bad')).toMatchObject({ status: 409, body: { code: 'not_ready' } })
+test.each([
+  ['FROM files (SELECT * FROM rentals) PREDICT rental_prize', /no column "rental_prize" to predict.*Did you mean "rental_price"\?/s],
+  ['FROM files (SELECT * FROM rentls) PREDICT rental_price', /rentls.*rentals/s],
+  ['FROM files (SELECT sqtf FROM rentals) PREDICT rental_price', /sqtf.*sqft/s],
+  ['FROM nowhere (SELECT * FROM rentals) PREDICT rental_price', /nowhere/],
+  ['FROM files (SELECT [sqft] AS sizes, rooms FROM rentals) PREDICT sizes', /"sizes" is of the type .*\[\], which cannot be predicted/],
+  ["FROM files (SELECT * FROM rentals) PREDICT rental_price USING exclude = 'rooom'", /exclude names "rooom".*Did you mean "rooms"\?/s],
+  ["FROM files (SELECT * FROM rentals) PREDICT rental_price USING group_by = ['sqft', 'x']", /group_by names "x"/],
+  ['FROM files (SELECT * FROM rentals) PREDICT rental_price ORDER BY day HORIZON 3', /order_by names "day"/],
+])('what can be known with the statement is refused with it, and no name is taken: %s', async (what, reason) => {
+  const query = `CREATE MODEL mindsdb.bad ${what}`
+  expect(await sql(at.url, query)).toMatchObject({ type: 'error', error_message: expect.stringMatching(reason) })
+  const { status, body } = await send(at.url, 'POST', models, { query })
+  expect({ is4xx: status >= 400 && status < 500, body }).toMatchObject({ is4xx: true })
+  const { detail, hint = '' } = body as { detail: string; hint?: string }
+  expect(`${detail}\n${hint}`).toMatch(reason)
+  expect((await send(at.url, 'GET', `${models}/bad`)).status).toBe(404)
+})
+
+test('rows that come with the statement are checked as well, and RETRAIN and FINETUNE are', async () => {
+  const body = { query: 'CREATE MODEL fees PREDICT fe', data: [{ size: 30, fee: 310 }] }
+  expect(await send(at.url, 'POST', models, body)).toMatchObject({ status: 400, body: { hint: 'Did you mean "fee"?' } })
+  expect((await send(at.url, 'GET', '/api/files')).body).not.toContainEqual(expect.objectContaining({ name: 'fees_rows' }))
+  for (const statement of [
+    'RETRAIN rent PREDICT rental_prize',
+    'RETRAIN rent FROM files (SELECT sqft FROM rentals)',
+    'FINETUNE rent FROM files (SELECT sqft FROM rentals)',
+    'FINETUNE rent FROM files (SELECT * FROM rentls)',
+  ])
+    expect({ statement, ...(await sql(at.url, statement)) }).toMatchObject({ statement, type: 'error' })
+  expect((await sql(at.url, "SELECT count(*) FROM models WHERE name = 'rent'")).data).toEqual([[1]])
+})
+
+test('a training that fails says why, predict then answers 409, and the same statement works when the reason is gone', async () => {
+  const fill = (rows: number) => sql(at.url, `CREATE OR REPLACE TABLE files.few (SELECT * FROM rentals LIMIT ${rows})`, 'files')
+  await fill(3)
+  const create = 'CREATE MODEL mindsdb.early FROM files (SELECT * FROM few) PREDICT rental_price USING recording = off'
+  expect(await sql(at.url, create)).toMatchObject({ type: 'table' })
+  expect(await settled(at.url, 'early')).toBe('error')
+  expect(await send(at.url, 'GET', `${models}/early`)).toMatchObject({ body: { error: expect.stringContaining('Only 3 rows') } })
+  expect(await predict([{ sqft: 1 }], 'early')).toMatchObject({ status: 409, body: { code: 'not_ready' } })
+  await fill(60)
+  const again = await send(at.url, 'POST', models, { query: create.replace(' USING recording = off', '') })
+  expect(again).toMatchObject({ status: 201, body: { version: 2, active: true } })
+  expect(await settled(at.url, 'early')).toBe('complete')
+  expect(await send(at.url, 'GET', `${models}/early`)).toMatchObject({ body: { version: 2, active: true, recording: 'all' } })
+  expect((await sql(at.url, "SELECT version, status FROM models WHERE name = 'early' ORDER BY version")).data).toEqual([
+    [1, 'error'],
+    [2, 'complete'],
+  ])
+  expect(await send(at.url, 'POST', models, { query: create })).toMatchObject({ status: 409 })
+  expect(await sql(at.url, create.replace('MODEL', 'MODEL IF NOT EXISTS'))).toMatchObject({ type: 'ok' })
 })
 
 test.each([

@@ -124,9 +124,13 @@ test('what an engine does not take is refused with the statement, and nothing is
   expect((await sql(at.url, "SELECT name FROM models WHERE name = 'no'")).data).toEqual([])
 })
 
+test('a column that an option names and the query does not give is refused with the statement', async () => {
+  expect(await refused("exclude = 'agee'")).toMatch(/exclude names "agee".*Did you mean "age"\?/s)
+})
+
 test('what does not fit the rows ends the training with the reason', async () => {
-  await created('lost', 'came', "exclude = 'agee'")
+  await created('lost', 'came', "include = ['age'], exclude = ['age']")
   const [row] = await rowsOf('DESCRIBE lost.jobs')
   expect(row?.['status']).toBe('error')
-  expect(row?.['error']).toMatch(/exclude names "agee".*Did you mean "age"\?/s)
+  expect(row?.['error']).toMatch(/"age" stands in include and in exclude/)
 })
