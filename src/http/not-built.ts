@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express'
 import { Problem } from '../errors.js'
+import { sendProblemAsEvents } from './problem.js'
 
 /** Paths of the public service that this one does not have, and what to use instead. `listed` is how README names them. */
 export const notBuilt: readonly { path: RegExp; listed: readonly string[]; what: string; instead: string }[] = [
@@ -59,8 +60,16 @@ export const notBuilt: readonly { path: RegExp; listed: readonly string[]; what:
   },
 ]
 
-export const refuseNotBuilt: RequestHandler = (req, _res, next) => {
+/** Paths whose clients read events, and look at nothing else. */
+const streams = /\/completions\/stream\/?$/
+
+export const refuseNotBuilt: RequestHandler = (req, res, next) => {
   const known = notBuilt.find(({ path }) => path.test(req.path))
-  if (known) throw new Problem('not_built', 'Not available', `this service does not have ${known.what}`, { hint: known.instead })
-  next()
+  if (!known) {
+    next()
+    return
+  }
+  const problem = new Problem('not_built', 'Not available', `this service does not have ${known.what}`, { hint: known.instead })
+  if (!streams.test(req.path) || !req.accepts('text/event-stream')) throw problem
+  sendProblemAsEvents(res, problem)
 }

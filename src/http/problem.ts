@@ -2,6 +2,7 @@ import type { ErrorRequestHandler, Request, Response } from 'express'
 import type { Logger } from 'pino'
 import { isProblem, Problem, type ProblemCode } from '../errors.js'
 import { limits } from '../limits.js'
+import { errorMessage } from '../sql/answer.js'
 import { requestId } from './origin.js'
 
 const fromBodyParser = (error: unknown): Problem | undefined => {
@@ -51,6 +52,19 @@ const problemBody = (problem: Problem, request: string) => {
     request,
     timestamp: new Date().toISOString().replace('T', ' ').replace('Z', '000'),
   }
+}
+
+/**
+ * Answers a client that reads server-sent events: the problem as an event, with its own status. Clients that look at no status
+ * would take a body without events for an empty answer; the last event is no JSON, so that those that pass over the first one stop there.
+ */
+export const sendProblemAsEvents = (res: Response, problem: Problem): void => {
+  const body = problemBody(problem, requestId(res))
+  const events = [JSON.stringify({ error: errorMessage(problem), ...body }), `${problem.title}: ${problem.detail}`]
+  res
+    .status(problem.status)
+    .type('text/event-stream')
+    .send(events.map((data) => `event: error\ndata: ${data}\n\n`).join(''))
 }
 
 export const sendProblem = (res: Response, problem: Problem): void => {

@@ -1,8 +1,10 @@
 import { extensionOf } from '../connections.js'
 import { Problem } from '../errors.js'
 import type { DatabaseEntry, Directory } from './directory.js'
-import { positionOf, type Token } from './lexer.js'
+import { lex, positionOf, type Token } from './lexer.js'
 import { named } from './names.js'
+import { nativeQueries } from './native-queries.js'
+import { isSymbol, isWord } from './tokens.js'
 
 const upload = 'Export the rows as CSV, JSON or Parquet and upload them (PUT /api/files/name); then SELECT … FROM files.name.'
 
@@ -25,6 +27,21 @@ export const connectionProblem = ({ name, engine }: Pick<DatabaseEntry, 'name' |
   return new Problem('refused_statement', 'Connections cannot be queried', `${name} is a connection to ${engine}: ${missing}`, {
     hint: upload,
   })
+}
+
+/** Whether a statement names a database itself: `FROM files.cars`, `FROM files (SELECT …)`. */
+const namesDatabase = (tokens: readonly Token[]): boolean =>
+  nativeQueries(tokens).length > 0 ||
+  tokens.some((token, i) => isName(token) && isWord(tokens[i - 1], 'FROM', 'JOIN') && isSymbol(tokens[i + 1], '.'))
+
+/**
+ * Refuses a SELECT that was sent to a connection and names no other database: it is the connection's own database that should
+ * answer it, and an answer of this service would be taken for its.
+ *
+ * @throws Problem that says why it cannot be asked
+ */
+export const refuseForeign = (connection: Pick<DatabaseEntry, 'name' | 'engine'>, sql: string): void => {
+  if (!namesDatabase(lex(sql))) throw connectionProblem(connection)
 }
 
 const isName = (token: Token | undefined): token is Token =>

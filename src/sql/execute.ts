@@ -47,7 +47,7 @@ export class SqlEngine {
     if (session.execution?.dryRun) refuseDryRun(statement)
     switch (statement.kind) {
       case 'select':
-        return reader.select({ sql: statement.sql }, session)
+        return reader.selectSent(statement.sql, session)
       case 'system_select':
         return reader.system(statement, session) ?? reader.select({ sql: statement.sql }, session)
       case 'show':

@@ -9,7 +9,7 @@ import { systemDatabaseOf } from '../system-databases.js'
 import { answerQuery, type Analytics, type AnalyticsRequest } from './answer-query.js'
 import { allRows, chunkOf, tableOf, unlessEmpty, type SqlAnswer, type SqlContext } from './answer.js'
 import { listResources, positionAsOf, type AsOf } from './as-of.js'
-import { connectionProblem } from './connections.js'
+import { connectionProblem, refuseForeign } from './connections.js'
 import { describeModelPlace, findModelPlace } from './describe-model.js'
 import { inStatement } from './made-statement.js'
 import type { Wanted } from './outcomes/wanted.js'
@@ -66,6 +66,17 @@ export class Reader {
   select(select: { sql: string; within?: Span; wanted?: Wanted }, session: StatementSession): Promise<SqlAnswer> {
     const { recorder, ledger, analytics, defaultProject } = this.options
     return answerQuery({ ...session, ...select, log: ledger.log, analytics, recorder, defaultProject })
+  }
+
+  /** Answers a SELECT as it was sent. @throws Problem when it was sent to a connection, which alone could answer it */
+  async selectSent(sql: string, session: StatementSession): Promise<SqlAnswer> {
+    const { db } = session.context
+    if (db !== this.options.defaultProject && systemDatabaseOf(db) === undefined) {
+      const resources = this.#resourcesOf(session)
+      const connection = (await resources.one('project', db)) ? undefined : await resources.one('database', db)
+      if (connection) refuseForeign(connection.state, sql)
+    }
+    return this.select({ sql }, session)
   }
 
   /** Answers a SELECT that the statement was made into; its errors speak of the statement. */

@@ -142,6 +142,35 @@ test('the JavaScript client of the repository makes projects, asks agents, uploa
   await lower('DROP PROJECT side')
 })
 
+test('the Python client raises what an agent’s stream and a connection’s query cannot do', async () => {
+  // One of its methods reads events and looks at no status, the other one raises by the status.
+  const path = '/api/projects/mindsdb/agents/nobody/completions/stream'
+  const stream = await send(at.url, 'POST', path, { messages: [{ question: 'How many flats?', answer: null }] })
+  expect(stream).toMatchObject({ status: 501, type: expect.stringContaining('text/event-stream') })
+  const [first = '', last = ''] = [...String(stream.body).matchAll(/^data: (.*)$/gm)].map(([, data]) => data)
+  expect(JSON.parse(first)).toMatchObject({
+    code: 'not_built',
+    error: expect.stringMatching(/does not have agent completions\n.*language model/),
+  })
+  expect(() => JSON.parse(last) as unknown).toThrow()
+  const problem = await send(at.url, 'POST', path, {}, { accept: 'application/json' })
+  expect(problem).toMatchObject({ status: 501, type: expect.stringContaining('application/problem+json'), body: { code: 'not_built' } })
+
+  await run(`CREATE DATABASE pg WITH ENGINE = 'postgres', PARAMETERS = {"host": "127.0.0.1", "database": "shop"}`)
+  await run('CREATE TABLE files.said (SELECT 1 AS one)')
+  const inPg = async (query: string) => (await send(at.url, 'POST', '/api/sql/query', { query, context: { db: 'pg' } })).body as Answer
+  for (const query of ['SELECT 1', 'SELECT now()', 'SELECT * FROM range(3)', 'WITH x AS (SELECT 1) SELECT * FROM x', 'SELECT * FROM flats'])
+    expect(await inPg(query)).toMatchObject({
+      type: 'error',
+      error_message: expect.stringMatching(/pg is a connection to postgres.*upload/s),
+    })
+  // What names another database is answered by that one.
+  expect(await inPg('SELECT one FROM files.said')).toMatchObject({ type: 'table', data: [[1]] })
+  expect(await inPg('SELECT one FROM files (SELECT * FROM said)')).toMatchObject({ type: 'table', data: [[1]] })
+  await run('DROP DATABASE pg')
+  await run('DROP TABLE files.said')
+})
+
 test('the Python client reads the tree, and sets and reads defaults', async () => {
   const databases = (await send(at.url, 'GET', '/api/tree/')).body as { name: string; class: string }[]
   expect(databases.filter((node) => node.class === 'db').map(({ name }) => name)).toEqual(

@@ -169,7 +169,6 @@ const absent = [
   'PUT /api/projects/mindsdb/knowledge_bases/k',
   'GET /api/projects/mindsdb/triggers',
   'POST /api/projects/mindsdb/agents/a/completions',
-  'POST /api/projects/mindsdb/agents/a/completions/stream',
   'POST /api/webhooks/chatbots/token',
   'GET /api/config/integrations',
   'GET /api/handlers/slack/icon',
