@@ -2,10 +2,19 @@ import type { LimitName } from '../src/limits.js'
 
 /** What each limit bounds, and what happens beyond it. A limit without its line does not compile. */
 export const limitDescriptions: Record<LimitName, string> = {
-  bodyMaxBytes: 'A request body other than an upload. Beyond: 413 `too_large`.',
+  bodyMaxBytes: 'A request body with rows or a statement: predictions, outcomes, models, SQL. Beyond: 413 `too_large`.',
+  bodyMaxValues: 'Values in such a body, those of inner lists and objects too. Beyond: 413 `too_large`, before it is parsed.',
+  resourceBodyMaxBytes: 'The body of a request that writes a resource. Beyond: 413 `too_large`.',
+  resourceBodyMaxValues: 'Values in such a body. Beyond: 413 `too_large`, before it is parsed.',
+  smallBodyMaxBytes: 'The body of any other request, such as a login. Beyond: 413 `too_large`.',
+  smallBodyMaxValues: 'Values in such a body. Beyond: 413 `too_large`, before it is parsed.',
+  bodyMaxDepth: 'Levels of a body as a whole. Beyond: 400 `wrong_arguments`, before it is parsed.',
+  objectMaxKeys: 'Keys of one object in a body. Beyond: 413 `too_large`, before it is parsed.',
   nameMaxChars: 'The name of a resource. Beyond: 400 `wrong_arguments`.',
   jsonMaxDepth: 'Levels of a JSON value in a body or in params. Beyond: 400 `wrong_arguments`.',
   agentMaxSkills: 'Skills of one agent, and skills that one request names. Beyond: 400 `wrong_arguments`.',
+  turnMaxMs: 'How long work of one request holds the others up at a time. Beyond: it goes on after theirs.',
+  secretsMaxPerCommand: 'Secrets that one request brings. Beyond: 400 `wrong_arguments`.',
   sessionMaxAgeMs: 'A login. Beyond: 401 `unauthorized`; log in again.',
   connectionsMax: 'Open connections. Beyond: a new one is closed without an answer.',
   requestHeadersTimeoutMs: 'Receiving the headers of a request. Beyond: 408, and the connection is closed.',
@@ -42,6 +51,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   retentionIntervalMs: 'Time between two looks for what is older than `PREDICTION_RETENTION`.',
   statementMaxChars: 'An SQL statement. Beyond: 400, before it is read.',
   statementMaxTokens: 'Words, numbers, texts and signs of an SQL statement. Beyond: 400 `bad_statement`; upload long lists as a file.',
+  statementMaxParams: 'Values of `params` of a statement. Beyond: 400 `wrong_arguments`.',
   statementParamsMaxChars:
     'The values of `params` as a statement names them, counted each time they are named. Beyond: 400 `bad_statement`.',
   asOfMaxChars: 'The time in `as_of` of a context. Beyond: 400 `wrong_arguments`.',

@@ -2,9 +2,18 @@
 export const limits = {
   // Requests
   bodyMaxBytes: 10 * 1024 * 1024,
+  bodyMaxValues: 1_000_000,
+  resourceBodyMaxBytes: 4 * 1024 * 1024,
+  resourceBodyMaxValues: 100_000,
+  smallBodyMaxBytes: 16 * 1024,
+  smallBodyMaxValues: 1_000,
+  bodyMaxDepth: 128,
+  objectMaxKeys: 10_000,
   nameMaxChars: 255,
   jsonMaxDepth: 64,
   agentMaxSkills: 256,
+  secretsMaxPerCommand: 1_000,
+  turnMaxMs: 20,
   sessionMaxAgeMs: 31 * 24 * 3_600_000,
   connectionsMax: 2_000,
   requestHeadersTimeoutMs: 60_000,
@@ -40,6 +49,7 @@ export const limits = {
   // SQL
   statementMaxChars: 1_000_000,
   statementMaxTokens: 250_000,
+  statementMaxParams: 10_000,
   statementParamsMaxChars: 10 * 1024 * 1024,
   asOfMaxChars: 64,
   sqlTimeoutMs: 60_000,

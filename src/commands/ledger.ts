@@ -72,6 +72,8 @@ const withoutSecrets = (vault: Vault, value: Json, payloads: SealedPayload[]): J
  * @example await ledger.execute({ type: 'CreateProject', data: { project: 'shop' } }, origin)
  */
 export class Ledger {
+  readonly #fingerprints = new WeakMap<object, string>()
+
   constructor(
     readonly log: Log,
     readonly vault: Vault,
@@ -163,7 +165,14 @@ export class Ledger {
   }
 
   #keyed({ idempotency }: Execution) {
-    return idempotency && { idempotency: { key: idempotency.key, fingerprint: this.vault.fingerprint(idempotency.request) } }
+    return idempotency && { idempotency: { key: idempotency.key, fingerprint: this.#fingerprint(idempotency) } }
+  }
+
+  /** A large request takes a while, and is asked for several times. */
+  #fingerprint(keyed: NonNullable<Execution['idempotency']>): string {
+    const known = this.#fingerprints.get(keyed) ?? this.vault.fingerprint(keyed.request)
+    this.#fingerprints.set(keyed, known)
+    return known
   }
 }
 

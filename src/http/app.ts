@@ -2,7 +2,6 @@ import express, { type Express, type Request, type RequestHandler } from 'expres
 import type { Logger } from 'pino'
 import type { Ledger } from '../commands/ledger.js'
 import { Problem } from '../errors.js'
-import { limits } from '../limits.js'
 import type { RequestDone } from '../observe/metrics.js'
 import type { TrustedProxies } from '../config.js'
 import { requireSession } from './auth.js'
@@ -11,6 +10,7 @@ import { refuseNotBuilt } from './not-built.js'
 import { handlerOf } from './handle.js'
 import { openApiDocument } from './openapi.js'
 import { refuseForeignHosts, type Hosts } from './hosts.js'
+import { readJsonBody } from './json-body.js'
 import { identify, requestId } from './origin.js'
 import { problemHandler } from './problem.js'
 import { refuseAsOf } from './reading.js'
@@ -92,7 +92,6 @@ export const createApp = (options: AppOptions): Express => {
   app.disable('etag')
   app.use(logged(logger, onRequest), refuseForeignHosts(hosts), withoutPrefix)
   if (sessions) app.use(requireSession(sessions, { openMetrics }))
-  app.use(express.json({ limit: limits.bodyMaxBytes, strict: false }))
 
   // Made when somebody asks: few do, and it takes a tenth of a start.
   let document: object | undefined
@@ -102,7 +101,8 @@ export const createApp = (options: AppOptions): Express => {
   })
   for (const route of routes) {
     const handle = handlerOf(route, ledger)
-    app[route.method](route.path, (req, res, next) => {
+    // The body is read where it is known what it may be, and after whoever must not come in was sent away.
+    app[route.method](route.path, ...(route.takes ? [] : readJsonBody(route)), (req, res, next) => {
       refuseAsOf(req, route)
       return handle(req, res, next)
     })

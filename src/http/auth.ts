@@ -47,6 +47,7 @@ export const authRoutes = (sessions: Sessions | undefined): Route[] => [
     path: '/login',
     summary: 'Log in: sets the cookie `session` and answers a token for `Authorization: Bearer`',
     body: credentials,
+    bodySize: 'small',
     answers: { 200: z.object({ token: z.string() }) },
     async handle(req, res) {
       const { username, email, password } = parse(credentials, req.body ?? {}, 'login')

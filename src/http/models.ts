@@ -7,6 +7,7 @@ import { recordings } from '../../events/model.js'
 import type { Ledger } from '../commands/ledger.js'
 import { isProblem, Problem, wrong } from '../errors.js'
 import type { Intake } from '../files/intake.js'
+import { jsonTextOf } from '../json-text.js'
 import { limits } from '../limits.js'
 import { importsFile, refuseToTrain } from '../models/onnx/about.js'
 import type { SqlEngine } from '../sql/execute.js'
@@ -85,12 +86,12 @@ const storedRows = async (intake: Intake, data: unknown, { target, training, ifN
   if (importsFile(training.using['engine'])) refuseToTrain()
   if (ifNotExists)
     throw wrong('IF NOT EXISTS is not for a statement that comes with data', 'Leave it out: a model that is there is not touched.')
-  const rows = rowsIn(data, rowLimit)
+  const rows = await rowsIn(data, rowLimit)
   if (rows.length === 0) throw wrong('data: holds no row to learn from', 'Send [{"column": value, …}], with the column to predict.')
   const file = fileName(`${target.name}_rows`)
   return intake.inDirectory(async (directory) => {
     const source = join(directory, 'rows.json')
-    await writeFile(source, JSON.stringify(rows))
+    await writeFile(source, await jsonTextOf(rows))
     const table = await intake.read({ source, originalName: 'rows.json', format: 'json' }, directory)
     return { file, content: await intake.keep(table, null) }
   })
@@ -125,6 +126,7 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services)
     summary: 'Create a model by its CREATE MODEL statement, from the rows that it selects or that come with it',
     commandHeaders,
     body,
+    bodySize: 'rows',
     answers: { 201: requested },
     async handle(req, res) {
       const [origin, execution] = [originOf(req, res), executionOf(req)]

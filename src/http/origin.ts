@@ -54,7 +54,17 @@ export const originOf = (req: Request, res: Response, source: Source = 'rest'): 
  * The request's `Idempotency-Key`, with what tells whether the same key comes with another request: the body as it was
  * parsed, or what stands for one that was not.
  */
-export const idempotencyOf = (req: Request, body: unknown = req.body ?? null): Execution => {
+export const idempotencyOf = (req: Request, body?: unknown): Execution => {
+  if (body !== undefined) return readIdempotency(req, body)
+  const known = ofBodies.get(req) ?? readIdempotency(req, req.body ?? null)
+  ofBodies.set(req, known)
+  return known
+}
+
+/** What was read of requests whose body is JSON: it takes a while when that is large, and is asked for several times. */
+const ofBodies = new WeakMap<Request, Execution>()
+
+const readIdempotency = (req: Request, body: unknown): Execution => {
   const key = header(req, 'idempotency-key')
   if (key === null) return {}
   // Also of what no schema asks for: a body nested deeply enough has no text.

@@ -1,9 +1,9 @@
 import type { Request } from 'express'
 import { z } from 'zod'
-import { text, unfitJson } from '../../events/common.js'
+import { isObject, text, unfitJson } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
 import { wrong } from '../errors.js'
-import type { OutcomeReporter } from '../models/outcomes/report.js'
+import { refuseTooManyOutcomes, type OutcomeReporter } from '../models/outcomes/report.js'
 import { executionOf, note, originOf } from './origin.js'
 import { modelNamed } from './model-names.js'
 import { jsonBody, param, parse, type Route } from './route.js'
@@ -31,6 +31,8 @@ export const outcomesBody = z.union([outcomes, wrapped])
 
 const readOutcomes = (req: Request): z.infer<typeof outcomes> => {
   const body: unknown = req.body
+  const listed = isObject(body) ? body['outcomes'] : body
+  if (Array.isArray(listed)) refuseTooManyOutcomes(listed.length)
   const unfit = unfitJson(body ?? null)
   if (unfit) throw wrong(`body: ${unfit[0]} ${unfit[1]}`)
   return Array.isArray(body) ? parse(outcomes, body, 'outcomes') : parse(wrapped, jsonBody(req), 'body').outcomes
@@ -50,6 +52,7 @@ export const outcomeRoutes = (ledger: Ledger, reporter: OutcomeReporter): Route[
     summary: 'Report what became true of predicted rows; a later report of a row replaces an earlier one',
     commandHeaders: ['Idempotency-Key', 'Prefer'],
     body: outcomesBody,
+    bodySize: 'rows',
     answers: { 200: answer },
     async handle(req, res) {
       const [origin, execution] = [originOf(req, res), executionOf(req)]

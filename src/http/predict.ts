@@ -16,20 +16,21 @@ import { sendUnkept } from './hold-back.js'
 import { modelNamed } from './model-names.js'
 import { executionOf, originOf } from './origin.js'
 import { param, type Route } from './route.js'
+import { sendArray } from './send-array.js'
 import { dataSchema, rowsIn, rowsSchema } from './rows-in-body.js'
 import { projectNamed } from './scope.js'
 
 const rowLimit = { rows: limits.predictMaxRows, instead: 'Send them in several requests, or JOIN the model in SQL.' }
 
 /** The rows of a predict request: the documented bare array, or `{"data": …, "params": {…}}` as clients send. */
-export const readPredictBody = (body: unknown): { rows: InputRow[]; params: PredictParams } => {
+export const readPredictBody = async (body: unknown): Promise<{ rows: InputRow[]; params: PredictParams }> => {
   if (!Array.isArray(body) && !(isObject(body) && 'data' in body))
     throw new Problem('missing_parameter', 'Missing parameter', 'Must provide an array of rows, or {"data": [rows]}', {
       hint: 'Send [{"column": value, …}].',
     })
   const params = Array.isArray(body) ? {} : (body['params'] ?? {})
   if (!isObject(params)) throw wrong('params: must be an object')
-  const rows = rowsIn(Array.isArray(body) ? body : body['data'], rowLimit)
+  const rows = await rowsIn(Array.isArray(body) ? body : body['data'], rowLimit)
   return { rows, params: readParams(params) }
 }
 
@@ -61,7 +62,7 @@ export const predictRoutes = ({ ledger, store, recorder, progressOf, onPredicted
   const { log } = ledger
   /** The answer to a request that was recorded before: made anew with the version of then, since answers are not kept in plain. */
   const answeredAgain = async ({ positions }: Outcome, body: unknown) => {
-    const { rows, params } = readPredictBody(body)
+    const { rows, params } = await readPredictBody(body)
     const artefact = await servedBy(log, positions[0] ?? 0)
     if (artefact === undefined) throw new TypeError(`position ${positions[0] ?? 0} is no prediction of a version`)
     return answerAnyRows(await store.predictor(artefact), rows, params)
@@ -73,6 +74,7 @@ export const predictRoutes = ({ ledger, store, recorder, progressOf, onPredicted
       summary: 'Predict: one answer for each row, recorded before it is given unless the model’s recording is off',
       commandHeaders: ['Idempotency-Key'],
       body: predictBody,
+      bodySize: 'rows',
       answers: { 200: z.array(z.looseObject({ __service_row_id: z.null() })) },
       async handle(req, res) {
         const [origin, execution] = [originOf(req, res), executionOf(req)]
@@ -80,14 +82,14 @@ export const predictRoutes = ({ ledger, store, recorder, progressOf, onPredicted
         if (repeated && repeated.positions.length > 0) {
           sendUnkept(res)
           res.setHeader(positionHeader, String(repeated.positions[0]))
-          res.json(await answeredAgain(repeated, req.body))
+          await sendArray(res, await answeredAgain(repeated, req.body))
           return
         }
         const project = await projectNamed(log, param(req, 'project'))
         const { position: readAt } = await log.head()
         const called = await modelNamed(log, project, param(req, 'model'))
         const { model } = called
-        const { rows, params } = readPredictBody(req.body)
+        const { rows, params } = await readPredictBody(req.body)
         const version = versionAsked(called, params.version)
         if (!version.result) throw notReady(model.state.name, version, progressOf(model.stream, version.version))
         const predictor = await store.predictor(version.result.artefact)
@@ -110,12 +112,12 @@ export const predictRoutes = ({ ledger, store, recorder, progressOf, onPredicted
             const outcome = await recorder.servedOnce(served, idempotency)
             sayPosition(res, outcome.positions)
             if (outcome.repeated) {
-              res.json(await answeredAgain(outcome, req.body))
+              await sendArray(res, await answeredAgain(outcome, req.body))
               return
             }
           } else sayPosition(res, [await recorder.served(served)])
         }
-        res.json(answers)
+        await sendArray(res, answers)
       },
     },
   ]

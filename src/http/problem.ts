@@ -8,13 +8,13 @@ import { requestId } from './origin.js'
 const fromBodyParser = (error: unknown): Problem | undefined => {
   if (!(error instanceof Error)) return undefined
   switch ('type' in error ? error.type : undefined) {
-    case 'entity.parse.failed':
-      // The parser's message quotes the body, which may hold a secret: only the place is told.
-      return new Problem('bad_json', 'Bad Request', `the body is not well-formed JSON${/ at position \d+/.exec(error.message)?.[0] ?? ''}`)
     case 'entity.too.large':
-      return new Problem('too_large', 'Too large', `the body has more than ${limits.bodyMaxBytes} bytes`)
+      return new Problem(
+        'too_large',
+        'Too large',
+        `the body has more than ${'limit' in error ? String(error.limit) : limits.bodyMaxBytes} bytes`,
+      )
     case 'encoding.unsupported':
-    case 'charset.unsupported':
       return new Problem('wrong_media_type', 'Unsupported media type', error.message, { hint: 'Send UTF-8 JSON.' })
     case 'request.aborted':
     case 'request.size.invalid':

@@ -9,6 +9,9 @@ export type CommandHeader = (typeof commandHeaders)[number]
 /** The same without `Prefer: dry-run`: for writes that do their work before there is a command. */
 export const withoutDryRun: readonly CommandHeader[] = commandHeaders.filter((header) => header !== 'Prefer')
 
+/** How large a JSON body may be: a few fields, what one event may hold, or rows. */
+export type BodySize = 'small' | 'resource' | 'rows'
+
 /** One address: what it does, what it takes and gives, and who does it. The router and the OpenAPI document are made of the same list. */
 export type Route = {
   method: 'get' | 'post' | 'put' | 'delete'
@@ -17,6 +20,8 @@ export type Route = {
   summary: string
   query?: z.ZodObject
   body?: z.ZodType
+  /** Without it, `resource` where there is a body and `small` where there is none. */
+  bodySize?: BodySize
   /** Media types that the body has in the place of JSON, with its form's fields; null where it is the content itself. */
   takes?: Readonly<Record<string, z.ZodType | null>>
   /** Media types that the answer may have in the place of JSON. */

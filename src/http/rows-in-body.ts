@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { isObject, unfitJson } from '../../events/common.js'
 import { wrong } from '../errors.js'
+import { LongWork } from '../long-work.js'
 import type { InputRow } from '../models/answer.js'
+import { parseRowsText } from './json-body.js'
 
 /** The most rows that a body may hold, and what to do with more. */
 export type RowLimit = { rows: number; instead: string }
@@ -23,16 +25,17 @@ const fromColumns = (columns: Record<string, unknown>, limit: RowLimit): unknown
   return Array.from({ length }, (_, row) => Object.fromEntries(entries.map(([name, values]) => [name, values[row]])))
 }
 
-const parseText = (text: string): unknown => {
+const parseText = async (text: string): Promise<unknown> => {
   try {
-    return JSON.parse(text)
-  } catch {
+    return await parseRowsText(text)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
     throw wrong('data: is text, but not well-formed JSON')
   }
 }
 
-const listed = (data: unknown, limit: RowLimit): unknown[] => {
-  if (typeof data === 'string') return listed(parseText(data), limit)
+const listed = async (data: unknown, limit: RowLimit): Promise<unknown[]> => {
+  if (typeof data === 'string') return listed(await parseText(data), limit)
   if (Array.isArray(data)) return data
   if (isObject(data)) return fromColumns(data, limit)
   throw wrong('data: must be an array of rows, an object of columns, or either as JSON text')
@@ -44,14 +47,16 @@ const listed = (data: unknown, limit: RowLimit): unknown[] => {
  * @example rowsIn({ sqft: [900, 1200] }, limit) // [{ sqft: 900 }, { sqft: 1200 }]
  * @throws Problem 400 that names the row or the column, or says that there are too many
  */
-export const rowsIn = (data: unknown, limit: RowLimit): InputRow[] => {
-  const rows = listed(data, limit)
+export const rowsIn = async (data: unknown, limit: RowLimit): Promise<InputRow[]> => {
+  const rows = await listed(data, limit)
   refuseTooMany(rows.length, limit)
-  rows.forEach((row, i) => {
+  const work = new LongWork()
+  for (const [i, row] of rows.entries()) {
     if (!isObject(row)) throw wrong(`row ${i}: must be an object of columns`)
     const unfit = unfitJson(row)
     if (unfit) throw wrong(`row ${i}: ${unfit[0]} ${unfit[1]}`)
-  })
+    await work.pause()
+  }
   return rows as InputRow[]
 }
 

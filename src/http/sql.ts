@@ -19,10 +19,15 @@ const asOf = z
 
 const dryRun = z.boolean().describe('Shows the events that a statement which writes would record, and writes nothing; not sent back')
 
+/** What was parsed as JSON holds nothing else, so that only the number of its values is to be looked at. */
+const positional = z
+  .custom<Json[]>((value) => Array.isArray(value) && value.length <= limits.statementMaxParams)
+  .meta({ type: 'array', items: {} })
+
 const body = z.looseObject({
   query: z.string(),
   context: z.looseObject({ db: z.string().nullish(), as_of: asOf.nullish(), dry_run: dryRun.nullish() }).nullish(),
-  params: z.union([jsonObject, z.array(json)]).nullish(),
+  params: z.union([jsonObject, positional]).nullish(),
   response_format: z.enum(formats).nullish(),
 })
 const context = z.looseObject({ db: z.string(), show_secrets: z.boolean(), as_of: asOf.optional() })
@@ -50,7 +55,8 @@ const readBody = (req: Request): z.infer<typeof body> => {
     throw refuse('"as_of" in "context" must be a log position, a whole number from 1 on, or a time such as "2026-01-31 12:00:00"')
   if (field === 'context' && member === 'dry_run') throw refuse('"dry_run" in "context" must be true or false')
   if (field === 'context') throw refuse('"context" must be an object, and its "db" a string')
-  if (field === 'params') throw refuse('"params" must be an object of JSON values, or a list of them for ?')
+  if (field === 'params')
+    throw refuse(`"params" must be an object of JSON values, or a list of them for ?, at most ${limits.statementMaxParams}`)
   if (field === 'response_format') throw invalidFormat()
   throw refuse('Please provide "query" with the request.')
 }
@@ -74,6 +80,7 @@ export const sqlRoutes = (sql: SqlEngine): Route[] => [
     summary: 'Run one SQL statement',
     commandHeaders,
     body,
+    bodySize: 'rows',
     answers: { 200: answers },
     gives: otherTypes,
     async handle(req, res) {

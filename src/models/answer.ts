@@ -1,5 +1,6 @@
 import { wrong } from '../errors.js'
 import { limits } from '../limits.js'
+import { LongWork } from '../long-work.js'
 import { checkExplain, explainRow, type Explanation } from './explain.js'
 import { checkLevel } from './interval.js'
 import { outputs, type Predictor } from './predictor.js'
@@ -136,6 +137,30 @@ const readParams = (predictor: AnyPredictor, rows: number, { confidence, explain
   return { level: isGiven(confidence) ? checkLevel(confidence) : undefined, explains: isGiven(way) }
 }
 
+/** So many values are answered at once; others wait for as long. */
+const valuesAtOnce = 20_000
+const explainedAtOnce = 20
+
+/** Some rows of a request, from one on. */
+const answerSome = (predictor: Predictor, all: readonly InputRow[], from: number, to: number, params: AnswerParams): AnswerRow[] => {
+  const { width, outputWidth } = predictor
+  const { level = predictor.confidence, explains } = readParams(predictor, all.length, params)
+  const rows = all.slice(from, to)
+  const features = new Float64Array(rows.length * width)
+  const out = new Float64Array(rows.length * outputWidth)
+  const read = rows.map((row, i) => {
+    const made = readRow(predictor, row, from + i)
+    predictor.encodeRow(row, from + i, features, i * width)
+    return made
+  })
+  predictor.predictBatch(features, rows.length, out, level)
+  return read.map((row, i) => {
+    const at = i * outputWidth
+    const explained = explains ? explainRow(predictor, features, i * width, out, at) : undefined
+    return answerRow(predictor, row, readPrediction(predictor, out, at), explained)
+  })
+}
+
 /**
  * Predicts rows of plain values and answers them as documented: every input column, the predicted value under the target's
  * name, and what is known about it. `params.confidence` asks for intervals of another level, `params.explain` for what each
@@ -144,22 +169,20 @@ const readParams = (predictor: AnyPredictor, rows: number, { confidence, explain
  *
  * @example answerRows(predictor, [{ sqft: 823, location: 'good' }])[0]?.['rental_price'] // 2847
  */
-export const answerRows = (predictor: Predictor, rows: readonly InputRow[], params: AnswerParams = {}): AnswerRow[] => {
-  const { width, outputWidth } = predictor
-  const { level = predictor.confidence, explains } = readParams(predictor, rows.length, params)
-  const features = new Float64Array(rows.length * width)
-  const out = new Float64Array(rows.length * outputWidth)
-  const read = rows.map((row, rowIndex) => {
-    const made = readRow(predictor, row, rowIndex)
-    predictor.encodeRow(row, rowIndex, features, rowIndex * width)
-    return made
-  })
-  predictor.predictBatch(features, rows.length, out, level)
-  return read.map((row, rowIndex) => {
-    const at = rowIndex * outputWidth
-    const explained = explains ? explainRow(predictor, features, rowIndex * width, out, at) : undefined
-    return answerRow(predictor, row, readPrediction(predictor, out, at), explained)
-  })
+export const answerRows = (predictor: Predictor, rows: readonly InputRow[], params: AnswerParams = {}): AnswerRow[] =>
+  answerSome(predictor, rows, 0, rows.length, params)
+
+/** The same, some rows in each turn of the event loop. */
+const answerInTurns = async (predictor: Predictor, rows: readonly InputRow[], params: AnswerParams): Promise<AnswerRow[]> => {
+  const { explains } = readParams(predictor, rows.length, params)
+  const atOnce = explains ? explainedAtOnce : Math.max(1, Math.floor(valuesAtOnce / Math.max(1, predictor.inputs.length)))
+  const answers: AnswerRow[] = []
+  const work = new LongWork()
+  for (let from = 0; from < rows.length; from += atOnce) {
+    for (const answer of answerSome(predictor, rows, from, from + atOnce, params)) answers.push(answer)
+    await work.pause()
+  }
+  return answers
 }
 
 /**
@@ -173,9 +196,19 @@ export const answerAnyRows = async (
   rows: readonly InputRow[],
   params: AnswerParams = {},
 ): Promise<AnswerRow[]> => {
-  if (!isRemote(predictor)) return answerRows(predictor, rows, params)
+  if (!isRemote(predictor)) return answerInTurns(predictor, rows, params)
   readParams(predictor, rows.length, params)
-  const read = rows.map((row, rowIndex) => readRow(predictor, row, rowIndex))
+  const work = new LongWork()
+  const read: Row[] = []
+  for (const [rowIndex, row] of rows.entries()) {
+    read.push(readRow(predictor, row, rowIndex))
+    await work.pause()
+  }
   const out = await predictor.predictRows(rows)
-  return read.map((row) => answerRow(predictor, row, readPrediction(predictor, out, row.rowIndex * predictor.outputWidth)))
+  const answers: AnswerRow[] = []
+  for (const row of read) {
+    answers.push(answerRow(predictor, row, readPrediction(predictor, out, row.rowIndex * predictor.outputWidth)))
+    await work.pause()
+  }
+  return answers
 }

@@ -2,6 +2,7 @@ import type { StreamId } from '../../events/common.js'
 import { predictionsStream, type PredictionRow } from '../../events/predictions.js'
 import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
+import { LongWork } from '../long-work.js'
 import { following } from '../log/following.js'
 import type { Key, Log, Origin, Outcome, Submission } from '../log/log.js'
 import type { Vault } from '../vault/vault.js'
@@ -22,10 +23,14 @@ export type Receipt = { model: StreamId; version: number; origin: Origin; rows: 
 const brackets = '[]'.length
 
 /** A request's rows as they stand in the payload: JSON objects joined by commas. @throws Problem too_large */
-const textOf = ({ origin, rows }: Served): { text: string; bytes: number } => {
-  const text = rows
-    .map(({ input, output }, row) => JSON.stringify({ request: origin.request ?? '', row, input, output } satisfies PredictionRow))
-    .join(',')
+const textOf = async ({ origin, rows }: Served): Promise<{ text: string; bytes: number }> => {
+  const work = new LongWork()
+  const texts: string[] = []
+  for (const [row, { input, output }] of rows.entries()) {
+    texts.push(JSON.stringify({ request: origin.request ?? '', row, input, output } satisfies PredictionRow))
+    await work.pause()
+  }
+  const text = texts.join(',')
   const bytes = Buffer.byteLength(text) + brackets
   if (bytes > limits.payloadMaxBytes) throw tooLarge()
   return { text, bytes }
@@ -67,7 +72,7 @@ export class PredictionRecorder {
 
   /** Resolves with the event's position when the rows are durable. @throws Problem too_large */
   async served(served: Served): Promise<number> {
-    const { text, bytes } = textOf(served)
+    const { text, bytes } = await textOf(served)
     const { origin, rows, readAt } = served
     const group = this.#groupFor(served, bytes)
     group.requests.push({ origin, rows: rows.length })
@@ -81,9 +86,10 @@ export class PredictionRecorder {
    * The same for a request with a key, which has an event of its own: the key stands for nothing else. What comes of the request
    * being sent again is the first outcome.
    */
-  servedOnce(first: Served, idempotency: Key): Promise<Outcome> {
+  async servedOnce(first: Served, idempotency: Key): Promise<Outcome> {
     const { origin, rows, readAt } = first
-    const group = { first, requests: [{ origin, rows: rows.length }], texts: [textOf(first).text], readAt }
+    const { text } = await textOf(first)
+    const group = { first, requests: [{ origin, rows: rows.length }], texts: [text], readAt }
     return this.log.submit({ ...this.#submissionOf(group), idempotency })
   }
 

@@ -1,6 +1,7 @@
 import { illFormed, isObject, type Json, type JsonObject } from '../../events/common.js'
 import { isSecretReference, secretKey } from '../../events/references.js'
 import { wrong } from '../errors.js'
+import { limits } from '../limits.js'
 import { isSecretKey, sealKey } from './secret-keys.js'
 import { holdsSecretOf } from './secret-texts.js'
 import type { SealedPayload, Vault } from './vault.js'
@@ -66,6 +67,11 @@ export const sealSecrets = <T extends Json>(vault: Vault, params: T): Sealed<T> 
     const text = JSON.stringify(secret)
     const reason = illFormed(text)
     if (reason !== undefined) throw wrong(`a secret ${reason}`)
+    if (payloads.length >= limits.secretsMaxPerCommand)
+      throw wrong(
+        `there are more than ${limits.secretsMaxPerCommand} secrets (secretsMaxPerCommand)`,
+        'Spread them over several resources.',
+      )
     const payload = vault.seal(Buffer.from(text))
     payloads.push(payload)
     return { [secretKey]: payload.hash }

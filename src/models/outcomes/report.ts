@@ -36,6 +36,12 @@ type Options = {
 
 const labelOf = (index: number) => `Outcome ${index}`
 
+/** @throws Problem when a report has more than it may */
+export const refuseTooManyOutcomes = (count: number): void => {
+  if (count > limits.outcomesMaxRows)
+    throw wrong(`${count} outcomes; a report takes at most ${limits.outcomesMaxRows}`, 'Send them in several requests.')
+}
+
 /**
  * Records what became true of rows that were predicted, all of a report or none. Each is checked against what was predicted;
  * a later report of a row replaces what an earlier one said.
@@ -49,8 +55,7 @@ export class OutcomeReporter {
   report(report: Report): Promise<Outcome> {
     const { length } = report.outcomes
     if (length === 0) throw wrong('outcomes: there are none', 'Send [{"position": …, "row": 0, "truth": …}].')
-    if (length > limits.outcomesMaxRows)
-      throw wrong(`${length} outcomes; a report takes at most ${limits.outcomesMaxRows}`, 'Send them in several requests.')
+    refuseTooManyOutcomes(length)
     // What is erased while the report is checked would leave its truth behind.
     return this.options.beside(async () => this.#record(report, await this.#checked(report)))
   }

@@ -2,20 +2,20 @@ import { expect, test } from '@jest/globals'
 import { limits } from '../../../src/limits.js'
 import { predictBody, readPredictBody } from '../../../src/http/predict.js'
 
-test('rows come bare, wrapped, as columns, or as text', () => {
+test('rows come bare, wrapped, as columns, or as text', async () => {
   const rows = [{ a: 1 }, { a: 2 }]
   for (const body of [rows, { data: rows }, { data: { a: [1, 2] } }, { data: JSON.stringify(rows) }, { data: '{"a": [1, 2]}' }])
-    expect(readPredictBody(body)).toEqual({ rows, params: {} })
+    expect(await readPredictBody(body)).toEqual({ rows, params: {} })
 })
 
-test('a column beyond the limit is refused before a row is made of it', () => {
+test('a column beyond the limit is refused before a row is made of it', async () => {
   const data = { a: new Array(3_000_000).fill(1) }
   const before = process.memoryUsage().heapUsed
-  expect(() => readPredictBody({ data })).toThrow(`a request takes at most ${limits.predictMaxRows}`)
+  await expect(readPredictBody({ data })).rejects.toThrow(`a request takes at most ${limits.predictMaxRows}`)
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000)
 })
 
-test('the document describes every form that is taken, and no other', () => {
+test('the document describes every form that is taken, and no other', async () => {
   const rows = [{ a: 1 }, { a: null }]
   const columns = { a: [1, null], b: ['x', 'y'] }
   const data = [rows, columns, JSON.stringify(rows), JSON.stringify(columns)]
@@ -25,11 +25,11 @@ test('the document describes every form that is taken, and no other', () => {
     { data: rows, params: null },
     { data: columns, params: { version: 1 } },
   ]) {
-    expect(readPredictBody(body).rows).toHaveLength(2)
+    expect((await readPredictBody(body)).rows).toHaveLength(2)
     expect(predictBody.safeParse(body)).toMatchObject({ success: true })
   }
   for (const body of [{}, { data: 1 }, { data: [1] }, { data: { a: 1 } }, { data: rows, params: 1 }]) {
-    expect(() => readPredictBody(body)).toThrow()
+    await expect(readPredictBody(body)).rejects.toThrow()
     expect(predictBody.safeParse(body)).toMatchObject({ success: false })
   }
 })

@@ -1,0 +1,22 @@
+import { limits } from './limits.js'
+import { Turns } from './log/turns.js'
+
+/** The event loop is one for the whole process, and so is the order in which long work gets it. */
+const turns = new Turns()
+
+/**
+ * Work that is too long for one turn of the event loop: whoever does it pauses where it may, and gives others their turn once it
+ * had its own for long enough. Of several that are under way, one works in each turn.
+ *
+ * @example const work = new LongWork(); for (const row of rows) { handle(row); await work.pause() }
+ */
+export class LongWork {
+  #began = performance.now()
+
+  /** Goes on at once while the turn is short, and in a later turn otherwise. */
+  async pause(): Promise<void> {
+    if (performance.now() - this.#began < limits.turnMaxMs) return
+    await turns.take()
+    this.#began = performance.now()
+  }
+}
