@@ -49,6 +49,11 @@ export const limitDescriptions: Record<LimitName, string> = {
   erasureReasonMaxChars: 'The reason of an erasure. Beyond: 400 `wrong_arguments`.',
   erasurePurgeWaitMs: 'How long an erasure waits for answers under way. Beyond: they are cut off, and queries without an answer run again.',
   retentionIntervalMs: 'Time between two looks for what is older than `PREDICTION_RETENTION`.',
+  clockLookMs: 'Time between two looks at the clock of the machine.',
+  clockJumpMinMs:
+    'How far the clock may be from how long the machine has been up. Beyond: it has jumped; see [A wrong clock](operate.md#a-wrong-clock).',
+  clockTrustMaxMs:
+    'A jump of the clock is believed for what cannot be undone once it has lasted as long as it is wide, or as long as this.',
   statementMaxChars: 'An SQL statement. Beyond: 400, before it is read.',
   statementMaxTokens: 'Words, numbers, texts and signs of an SQL statement. Beyond: 400 `bad_statement`; upload long lists as a file.',
   statementMaxParams: 'Values of `params` of a statement. Beyond: 400 `wrong_arguments`.',
@@ -82,6 +87,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   followerIntervalMs: 'Wait of the projector for new events, when no query asks for them.',
   followerBatchEvents: 'Events that are projected, or read, at a time. Beyond: the next batch takes them.',
   fileMaxBytes: 'An uploaded file. Beyond: 413 `too_large`.',
+  blobsLookMs: 'Time between two looks whether the contents that files and models name are there.',
   fileUploadsMax: 'Uploads under way: received, waiting or read. Beyond: 503 `busy` with Retry-After.',
   fileMaxColumns: 'Columns of a table. Beyond: 413 `too_large` for an upload, or the row counts as bad; 400 `query_limit` for a statement.',
   fileIngestTimeoutMs: 'Reading of an uploaded file. Beyond: it is ended with an error.',
@@ -142,6 +148,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   jobIntervalMinMs: 'Time between two runs of a job, at least. Below: 400 `wrong_arguments`.',
   jobIntervalMaxMs: 'Time between two runs of a job, at most. Beyond: 400 `wrong_arguments`.',
   jobsRunningMax: 'Jobs that run at once. Beyond: they wait, the one that is due longest first.',
+  jobClockHoldMs: 'How long a job waits whose time the clock skipped by a jump, so that it can be set right.',
   jobRunTimeoutMs: 'One run of a job. Beyond: it is stopped and ends with an error.',
   jobErrorMaxChars: "The error of a job's run. Beyond: it is cut.",
   jobHistoryMaxRuns: 'Runs that `GET …/jobs/<job>/history` answers, the newest. All are in `log.job_runs`.',

@@ -8,6 +8,7 @@ import type { Ledger } from './commands/ledger.js'
 import { isLoopback, type Config } from './config.js'
 import type { Erasures } from './erasure/erasures.js'
 import type { Blobs } from './files/blobs.js'
+import type { MissingBlobs } from './files/missing-blobs.js'
 import { Ingester } from './files/ingest.js'
 import { Intake } from './files/intake.js'
 import { agentRoutes } from './http/agents.js'
@@ -58,6 +59,7 @@ import { keptDiskUse } from './observe/disk-use.js'
 import type { Metrics } from './observe/metrics.js'
 import { readiness } from './observe/readiness.js'
 import type { SqlEngine } from './sql/execute.js'
+import type { TrustedClock } from './trusted-clock.js'
 import type { KeyRotation } from './vault/rotation.js'
 
 /** What requests are answered with. */
@@ -80,6 +82,8 @@ export type Parts = {
   rotation: KeyRotation
   heads: Heads
   headFile: HeadFile | undefined
+  clock: TrustedClock
+  missingBlobs: MissingBlobs
   /** The name of this run of the service. */
   instance: string
 }
@@ -112,6 +116,7 @@ export const appOf = (parts: Parts): Express => {
     sqlStopped: () => analytics.status().stopped,
     isTraining: () => trainings.isTraining,
   }
+  const warnings = () => [parts.clock.warning(), parts.missingBlobs.warning()].filter((text) => text !== undefined)
   const store = new ModelStore(blobs)
   const intake = new Intake({ blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') })
   const checkView: CheckView = (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })
@@ -149,7 +154,7 @@ export const appOf = (parts: Parts): Express => {
     ...sqlRoutes(sql),
     ...sqlUtilityRoutes(reading, config.defaultProject),
     ...statusRoutes(about),
-    ...observeRoutes({ version, instance: parts.instance, readiness: () => readiness({ log, analytics }), metrics, disk }),
+    ...observeRoutes({ version, instance: parts.instance, readiness: () => readiness({ log, warnings, analytics }), metrics, disk }),
     ...authRoutes(sessions),
   ]
   // Only without a login is the address itself what keeps others out.

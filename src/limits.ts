@@ -46,6 +46,10 @@ export const limits = {
   erasureReasonMaxChars: 1_000,
   erasurePurgeWaitMs: 10_000,
   retentionIntervalMs: 3_600_000,
+  // The clock
+  clockLookMs: 60_000,
+  clockJumpMinMs: 5 * 60_000,
+  clockTrustMaxMs: 7 * 24 * 3_600_000,
   // SQL
   statementMaxChars: 1_000_000,
   statementMaxTokens: 250_000,
@@ -77,6 +81,7 @@ export const limits = {
   followerBatchEvents: 1_000,
   // Files
   fileMaxBytes: 1024 * 1024 * 1024,
+  blobsLookMs: 600_000,
   fileUploadsMax: 32,
   fileMaxColumns: 4_096,
   fileIngestTimeoutMs: 300_000,
@@ -130,6 +135,7 @@ export const limits = {
   jobIntervalMinMs: 60_000,
   jobIntervalMaxMs: 36_525 * 24 * 3_600_000,
   jobsRunningMax: 4,
+  jobClockHoldMs: 10 * 60_000,
   jobRunTimeoutMs: 3_600_000,
   jobErrorMaxChars: 10_000,
   jobHistoryMaxRuns: 1_000,

@@ -10,6 +10,7 @@ import type { Config } from './config.js'
 import { Erasures } from './erasure/erasures.js'
 import { keepFor } from './erasure/retention.js'
 import { Blobs } from './files/blobs.js'
+import { MissingBlobs } from './files/missing-blobs.js'
 import { removeUnnamedBlobs, watchNamedBlobs } from './files/unnamed-blobs.js'
 import { appOf } from './app.js'
 import { EventStreams } from './http/event-stream.js'
@@ -32,6 +33,7 @@ import { askChances } from './sql/ask-chances.js'
 import { askRows } from './sql/ask-rows.js'
 import { SqlEngine } from './sql/execute.js'
 import { TableWriter } from './sql/table-writer.js'
+import { TrustedClock } from './trusted-clock.js'
 import { undoAll } from './undo.js'
 import { masterKeys } from './vault/key-files.js'
 import { KeyRotation } from './vault/rotation.js'
@@ -98,6 +100,10 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
     logger,
   })
   undo.push(() => analytics.stop())
+  const clock = new TrustedClock({ file: paths.clock, recordedAt: () => log.recordedAt() })
+  clock.start()
+  undo.push(() => clock.stop())
+  log.forgetOldAnswers(clock.now())
   await ledger.execute({ type: 'CreateProject', data: { project: config.defaultProject, unlessExists: true } }, systemOrigin)
   await headFile?.start()
   // After all that writes events.
@@ -105,6 +111,9 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
 
   const blobs = new Blobs(paths.blobs)
   undo.push(watchNamedBlobs(log, blobs))
+  const missingBlobs = new MissingBlobs({ log, blobs, logger })
+  missingBlobs.start()
+  undo.push(() => missingBlobs.stop())
   const rotation = new KeyRotation({
     log,
     vault,
@@ -174,6 +183,8 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
       streams,
       heads,
       headFile,
+      clock,
+      missingBlobs,
       rotation,
       instance,
     }),
@@ -195,7 +206,7 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   await jobs.start()
   undo.push(tidyBlobs(log, blobs, logger))
   void erasures.resume().catch((err: unknown) => logger.error({ err }, 'an erasure that was cut off could not be finished'))
-  if (config.predictionRetentionMs !== undefined) undo.push(keepFor(config.predictionRetentionMs, { erasures, logger }))
+  if (config.predictionRetentionMs !== undefined) undo.push(keepFor(config.predictionRetentionMs, { erasures, clock, logger }))
 
   let closing: Promise<void> | undefined
   return {

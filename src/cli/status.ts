@@ -18,6 +18,7 @@ const readySchema = z.looseObject({
   rest: part,
   sql: part.extend({ position: z.number(), lag: z.number() }),
   log: z.looseObject({ position: z.number().nullable(), writable: z.boolean(), reason: z.string().optional() }),
+  warnings: z.array(z.string()).default([]),
 })
 const storageSchema = z.looseObject({ bytes: z.record(z.string(), z.number()), free: z.number() })
 const rowsSchema = z.looseObject({ data: z.array(z.tuple([z.string(), z.number(), z.string().nullable(), z.string().nullable()])) })
@@ -38,7 +39,7 @@ const query = { query: 'SELECT state, rebuilds, last_rebuild_reason, last_error 
 
 /** What a running server says of itself. */
 const ask = async (server: Server): Promise<Found> => {
-  const { rest, sql, log } = parsed(readySchema, (await server.get('/api/ready')).body)
+  const { rest, sql, log, warnings } = parsed(readySchema, (await server.get('/api/ready')).body)
   const { bytes, free } = parsed(storageSchema, (await server.get('/api/log/storage')).body)
   const [row] = parsed(rowsSchema, (await server.post('/api/sql/query', query)).body).data
   const [state = 'unknown', rebuilds = 0, reason = null, error = null] = row ?? []
@@ -48,6 +49,7 @@ const ask = async (server: Server): Promise<Found> => {
     ['REST', unless(rest.ready, rest.reason)],
     ['SQL', `position ${sql.position}, ${behind(sql.lag)}, ${unless(sql.ready, sql.reason)}`],
     ['tables', `${state}, ${rebuilt(rebuilds, reason)}${error === null ? '' : `; last error: ${error}`}`],
+    ...warnings.map((text): Lines[number] => ['warning', text]),
   ]
   return { lines, bytes, free, ok: rest.ready && sql.ready }
 }

@@ -7,6 +7,7 @@ import { hashFile } from '../files/disk.js'
 import { checkDataDirectory, type DataPaths } from '../log/data-directory.js'
 import { openForReading, readHeadKeys } from '../log/sqlite/schema.js'
 import { verifyLog, type Verification } from '../log/verify.js'
+import { recordedAhead } from '../trusted-clock.js'
 import type { Output } from './output.js'
 import { ownMasterKeys } from './own-keys.js'
 
@@ -74,6 +75,8 @@ export const verify = async (
   const { readable, erased } = result.payloads
   out.line(`payloads: ${readable} readable, ${erased} erased`)
   for (const line of provenPart(result)) out.line(line)
+  const ahead = recordedAhead(Date.parse(result.recordedAt), Date.now())
+  if (ahead !== undefined) out.line(`Note: ${ahead}. See "A wrong clock" in docs/operate.md.`)
   const newest = Math.max(...newer.map(({ head: kept }) => kept.position))
   if (newer.length > 0) out.line(`Heads up to position ${newest} were kept, too: what came after position ${upTo} is not in this copy.`)
   return ok ? 0 : 1

@@ -3,7 +3,7 @@ import { unreachable, type JsonObject, type StreamId } from '../../events/common
 import type { JobEvent, JobOutcome, JobSchedule, JobStatementResult } from '../../events/job.js'
 import { isSecretReference, type SecretReference } from '../../events/references.js'
 import { conflict, notFound, Problem, wrong } from '../errors.js'
-import { nextRun } from '../jobs/schedule.js'
+import { nextRun, ranAhead } from '../jobs/schedule.js'
 import { limits } from '../limits.js'
 import { byName, byStream, called, countOf, type FactsOf, type Found } from '../log/lookups.js'
 
@@ -76,10 +76,11 @@ const sealedOf = ({ secret }: JsonObject): SecretReference | null => (isSecretRe
 /** A run begins when one is due and none is under way: decided here, so that no two can begin for one due time. */
 const start = ({ state }: Found<'job'>, { run, now }: Run & { now: string }): JobEvent[] => {
   const { running, next_run_at, end_at } = state
-  if (running || next_run_at === null || next_run_at > now) return []
+  const wasAhead = ranAhead(state, Date.parse(now))
+  if (running || (!wasAhead && (next_run_at === null || next_run_at > now))) return []
   if (end_at !== null && end_at < now) return [{ type: 'JobExpired', data: {} }]
   const next = nextRun(state, Date.parse(now))
-  return [{ type: 'JobRunStarted', data: { run, due_at: next_run_at, started_at: now, next_run_at: next } }]
+  return [{ type: 'JobRunStarted', data: { run, due_at: wasAhead ? now : (next_run_at ?? now), started_at: now, next_run_at: next } }]
 }
 
 /** What ends a job, and the run that is under way with it. */

@@ -1,21 +1,21 @@
 import { limits } from '../limits.js'
 import { systemOrigin } from '../log/following.js'
+import type { TrustedClock } from '../trusted-clock.js'
 import type { Erasures } from './erasures.js'
 
 type Logger = { info: (fields: object, message: string) => void; error: (fields: object, message: string) => void }
+
+type Options = { erasures: Erasures; clock: Pick<TrustedClock, 'now'>; logger: Logger; everyMs?: number }
 
 /**
  * Erases the rows of predictions that are older than a time, at once and from then on. Gives what ends it; what is
  * under way then, the erasures themselves end.
  *
- * @example const stop = keepFor(30 * 86_400_000, { erasures, logger }); stop()
+ * @example const stop = keepFor(30 * 86_400_000, { erasures, clock, logger }); stop()
  */
-export const keepFor = (
-  ms: number,
-  { erasures, logger, everyMs = limits.retentionIntervalMs }: { erasures: Erasures; logger: Logger; everyMs?: number },
-): (() => void) => {
+export const keepFor = (ms: number, { erasures, clock, logger, everyMs = limits.retentionIntervalMs }: Options): (() => void) => {
   const look = () =>
-    erasures.eraseOlderRows(new Date(Date.now() - ms), systemOrigin).then(
+    erasures.eraseOlderRows(new Date(clock.now() - ms), systemOrigin).then(
       ({ rows, positions }) =>
         positions.length > 0 && logger.info({ rows, positions }, 'erased rows of predictions that were kept long enough'),
       (err: unknown) => logger.error({ err }, 'rows of predictions that were kept long enough could not be erased; trying again later'),

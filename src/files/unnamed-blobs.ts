@@ -8,7 +8,7 @@ import type { Blobs } from './blobs.js'
 type Holder = Pick<Found<'file'>, 'kind' | 'state'> | Pick<Found<'model'>, 'kind' | 'state'>
 
 /** The blobs that a file or a model names now. */
-const hashesOf = ({ state }: Holder): string[] =>
+export const hashesOf = ({ state }: Holder): string[] =>
   'content' in state
     ? [state.content]
     : state.versions.flatMap(({ result }) => (result ? [result.artefact, ...(keepsRows(result) ? [result.matrix] : [])] : []))

@@ -18,6 +18,7 @@ const readinessSchema = z.object({
   rest: part,
   sql: part.extend({ position: z.int(), lag: z.int() }),
   log: z.object({ position: z.int().nullable(), writable: z.boolean(), reason: z.string().optional() }),
+  warnings: z.array(z.string()).optional().describe('what keeps nothing from being answered, but an operator has to know'),
 })
 const parts = ['rest', 'sql'] as const
 const healthSchema = z.object({ status: z.literal('ok'), service: z.literal('mindledger'), version: z.string(), instance: z.string() })

@@ -14,6 +14,7 @@ import type { Changed, Origin, Outcome } from '../log/log.js'
 import { errorMessage } from '../sql/answer.js'
 import { hiderOf } from '../sql/statements/secrets.js'
 import type { Clock } from './clock.js'
+import { dueAt } from './schedule.js'
 import { runStatements, type Engine, type JobWork } from './run.js'
 
 type Options = { ledger: Ledger; engine: Engine; clock: Clock; logger: Logger; runningMax?: number }
@@ -51,7 +52,11 @@ export class JobService {
   #unsubscribe: () => void = () => undefined
   #stopped: Promise<void> | undefined
 
+  /** How far the clock is from how long the machine has been up. */
+  #clockOffset: number
+
   constructor(private readonly options: Options) {
+    this.#clockOffset = options.clock.now() - options.clock.uptime()
     this.#runningMax = options.runningMax ?? limits.jobsRunningMax
   }
 
@@ -69,7 +74,7 @@ export class JobService {
           [],
         )
       }
-      this.#note(stream, state.next_run_at)
+      this.#note(stream, state)
     }
     this.#arm()
   }
@@ -107,11 +112,12 @@ export class JobService {
     const found = await insist(() => this.options.ledger.log.resources.byStream('job', stream), this.#isStopping)
     const active = this.#active.get(stream)
     if (!found && active) this.#cut(active, cancelled)
-    this.#note(stream, found?.state.next_run_at ?? null)
+    this.#note(stream, found?.state)
     this.#arm()
   }
 
-  #note(stream: StreamId, next: string | null): void {
+  #note(stream: StreamId, job: Job | undefined): void {
+    const next = job ? dueAt(job, this.options.clock.now()) : null
     if (next === null) this.#due.delete(stream)
     else this.#due.set(stream, Date.parse(next))
   }
@@ -121,6 +127,7 @@ export class JobService {
     this.#cancelTimer()
     if (this.#isStopping()) return
     const now = this.options.clock.now()
+    this.#noticeJump(now)
     const idle = [...this.#due].filter(([stream]) => !this.#active.has(stream)).sort(([, a], [, b]) => a - b)
     for (const [stream, due] of idle) {
       if (due > now || this.#active.size >= this.#runningMax) break
@@ -128,6 +135,21 @@ export class JobService {
     }
     const later = idle.find(([, due]) => due > now)
     if (later) this.#cancelTimer = this.options.clock.wait(Math.min(later[1] - now, lookAgainMs), () => this.#arm())
+  }
+
+  /**
+   * A clock that was set: jobs whose time it skipped wait a while, for the case that it is set right again; when it goes back,
+   * every job is due when its definition says so.
+   */
+  #noticeJump(now: number): void {
+    const offset = now - this.options.clock.uptime()
+    const jump = offset - this.#clockOffset
+    this.#clockOffset = offset
+    if (Math.abs(jump) <= limits.clockJumpMinMs) return
+    this.options.logger.warn({ seconds: Math.round(jump / 1_000) }, 'the clock was set')
+    if (jump > 0) {
+      for (const [stream, due] of this.#due) if (due > now - jump && due <= now) this.#due.set(stream, now + limits.jobClockHoldMs)
+    } else this.#follow(new Map([...this.#due.keys()].map((stream) => [stream, 'job'])))
   }
 
   #begin(stream: StreamId): void {

@@ -1,5 +1,5 @@
 import { instant } from '../../events/envelope.js'
-import { jobUnits, type JobSchedule, type JobUnit } from '../../events/job.js'
+import { jobUnits, type Job, type JobSchedule, type JobUnit } from '../../events/job.js'
 import { wrong } from '../errors.js'
 import { limits } from '../limits.js'
 
@@ -54,6 +54,16 @@ export const nextAfter = (start: number, schedule: JobSchedule, after: number): 
   while (runAt(start, schedule, n) <= after) n += 1
   return n === 0 ? start : runAt(start, schedule, n)
 }
+
+/**
+ * Whether the last run of a job began at a time that is still to come: the clock was ahead then, and the time after that one
+ * says nothing. A job without a schedule ran once, whenever that was.
+ */
+export const ranAhead = ({ schedule, last_started_at }: Pick<Job, 'schedule' | 'last_started_at'>, now: number): boolean =>
+  schedule !== null && last_started_at !== null && Date.parse(last_started_at) > now + limits.clockJumpMinMs
+
+/** When a job is due, seen from now: null when it has no further run. */
+export const dueAt = (job: Job, now: number): string | null => (ranAhead(job, now) ? nextRun(job, now) : job.next_run_at)
 
 /** `next_run_at` of a job whose run begins at `now`: null when that was the last one. */
 export const nextRun = (job: { start_at: string; end_at: string | null; schedule: JobSchedule | null }, now: number): string | null => {

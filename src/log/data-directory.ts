@@ -28,6 +28,8 @@ export type DataPaths = {
   /** How often the tables were built anew. */
   rebuilds: string
   temporary: string
+  /** What the service believes of the time. */
+  clock: string
   /** Where queries write tables, before they are blobs. */
   tables: string
 }
@@ -47,6 +49,7 @@ export const dataPaths = (root: string): DataPaths => ({
   analytics: join(root, 'analytics.duckdb'),
   rebuilds: join(root, 'analytics.json'),
   temporary: join(root, 'tmp'),
+  clock: join(root, 'clock.json'),
   tables: join(root, 'tmp', 'tables'),
 })
 

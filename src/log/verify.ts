@@ -19,6 +19,8 @@ export type Verification = {
   provenTo: number | null
   findings: Finding[]
   payloads: PayloadCounts
+  /** The time of the newest event; empty when there is none. */
+  recordedAt: string
 }
 
 export type VerifyOptions = {
@@ -63,7 +65,7 @@ export const verifyLog = async (options: VerifyOptions): Promise<Verification> =
     if (!thread) checkPages(db, following)
     if (blobHash) await checkBlobs(meaning, following, blobHash)
     const all = [...inOrder(walked.all, meaning.events), ...meaning.following, ...following.all].slice(0, maxFindings)
-    return { ok: all.length === 0, ...bytes, findings: all, payloads: meaning.payloads }
+    return { ok: all.length === 0, ...bytes, findings: all, payloads: meaning.payloads, recordedAt: meaning.recordedAt }
   } finally {
     db.close()
     await thread?.stop()

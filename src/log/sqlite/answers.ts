@@ -61,7 +61,7 @@ export class Answers {
   }
 }
 
-/** Answers are kept for clients that try again, which they do within days. */
-export const forgetOldAnswers = (db: Connection): void => {
-  db.prepare('DELETE FROM answers WHERE answered_at < ?').run(new Date(Date.now() - limits.idempotencyMaxAgeMs).toISOString())
+/** Answers are kept for clients that try again, which they do within days of `now`, in milliseconds since 1970. */
+export const forgetOldAnswers = (db: Connection, now: number): void => {
+  db.prepare('DELETE FROM answers WHERE answered_at < ?').run(new Date(now - limits.idempotencyMaxAgeMs).toISOString())
 }

@@ -46,7 +46,6 @@ export class SqliteLog implements KeyedLog {
     try {
       this.id = readLogId(db)
       openKeys(db, options.vault)
-      forgetOldAnswers(db)
       // What a crash kept from being wiped; a reader that is in the way now keeps nobody waiting.
       truncateWal(db)
     } catch (error) {
@@ -170,6 +169,17 @@ export class SqliteLog implements KeyedLog {
 
   rewrapSome(after: number): Promise<number | undefined> {
     return this.#queue.inTurn(({ db }) => rewrapSome(db, this.#vault, after))
+  }
+
+  /** The time of the newest event, in milliseconds since 1970; undefined when there is none. */
+  recordedAt(): number | undefined {
+    const { position, microseconds } = this.#queue.read(({ drain }) => drain.tail)
+    return position === 0 ? undefined : microseconds / 1_000
+  }
+
+  /** Forgets the answers that nobody will ask for again, seen from a time in milliseconds since 1970. */
+  forgetOldAnswers(now: number): void {
+    this.#queue.read(({ db }) => forgetOldAnswers(db, now))
   }
 
   /** Until the next start nothing is written any more, because of something outside the log. */

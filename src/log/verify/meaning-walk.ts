@@ -22,7 +22,8 @@ export class MeaningWalk {
   /** The blobs that have to be there: named by an event, and not erased since. */
   readonly blobs = new Map<string, number>()
   readonly #versions = new Map<string, number>()
-  #recordedAt = ''
+  /** The time of the newest event that could be read; empty when there is none. */
+  recordedAt = ''
   readonly #run
   readonly #rows
 
@@ -90,8 +91,8 @@ export class MeaningWalk {
     const next = (this.#versions.get(stream) ?? 0) + 1
     if (version !== next) this.findings.add(position, `version ${version} of its stream, where ${next} should be`)
     this.#versions.set(stream, version)
-    if (envelope.recorded_at < this.#recordedAt) this.findings.add(position, 'recorded before the event that precedes it')
-    this.#recordedAt = envelope.recorded_at
+    if (envelope.recorded_at < this.recordedAt) this.findings.add(position, 'recorded before the event that precedes it')
+    this.recordedAt = envelope.recorded_at
     if (keepsRows(type)) this.payloads.rows(position, payloadsOf(type, data))
     else if (type === 'DataErased') this.#erased(position, type, data)
     else if (mayNameSecrets(text)) this.payloads.secrets(position, payloadsOf(type, data))

@@ -9,7 +9,13 @@ import { PayloadCheck, type PayloadCounts } from './payload-check.js'
  * What the walk over the meaning of the events gave: what does not hold in the events themselves, and in what follows from
  * them. `blobs` are the ones that have to be there, with the event that names each.
  */
-export type Meaning = { events: Finding[]; following: Finding[]; payloads: PayloadCounts; blobs: [hash: string, position: number][] }
+export type Meaning = {
+  events: Finding[]
+  following: Finding[]
+  payloads: PayloadCounts
+  blobs: [hash: string, position: number][]
+  recordedAt: string
+}
 
 /** Checks what the events say, as this connection sees them, and everything that follows from it in the log's file. */
 export const checkMeaning = async (
@@ -29,5 +35,11 @@ export const checkMeaning = async (
   await walk.walk(onProgress)
   compareResources(db, walk.resources, following)
   payloads.finish()
-  return { events: events.all, following: [...following.all, ...inOrder(named.all)], payloads: payloads.counts, blobs: [...walk.blobs] }
+  return {
+    events: events.all,
+    following: [...following.all, ...inOrder(named.all)],
+    payloads: payloads.counts,
+    blobs: [...walk.blobs],
+    recordedAt: walk.recordedAt,
+  }
 }

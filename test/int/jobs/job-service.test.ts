@@ -33,7 +33,18 @@ class HandClock implements Clock {
   time = Date.parse('2026-01-01T00:00:00Z')
   #waiting: { at: number; callback: () => void }[] = []
 
+  #set = 0
+
   now = () => this.time
+
+  uptime = () => this.time - this.#set
+
+  /** Somebody sets the clock; what waits has to wait no longer and no shorter for it. */
+  set(milliseconds: number): void {
+    this.time += milliseconds
+    this.#set += milliseconds
+    for (const one of this.#waiting) one.at += milliseconds
+  }
 
   wait = (milliseconds: number, callback: () => void) => {
     const one = { at: this.time + milliseconds, callback }
@@ -433,3 +444,56 @@ test('a run that cannot be recorded is tried again after a while, not again and 
     await clock.forward(minute)
     expect(await runs(open)).toEqual([[1, 'complete']])
   }))
+
+describe('a clock that is set', () => {
+  const year = 365 * 24 * 60 * minute
+  const day = 24 * 60 * minute
+
+  test('far ahead and back again runs nothing early, and everything when it is due', () =>
+    withLog(async (open) => {
+      const jobs = serviceOver(open)
+      await jobs.start()
+      await create(open, 'daily', { start: '2026-01-01 10:00', every: 'every day' })
+      clock.set(year)
+      await clock.forward(5 * minute)
+      expect(engine.queries).toEqual([])
+      clock.set(-year)
+      await clock.forward(9 * 60 * minute)
+      expect(engine.queries).toEqual([])
+      await clock.forward(60 * minute)
+      expect(engine.queries).toEqual([`SELECT 'daily'`])
+      await jobs.stop()
+    }))
+
+  test('back after a job has run under it does not keep the job waiting for the time to come again', () =>
+    withLog(async (open) => {
+      const jobs = serviceOver(open)
+      await jobs.start()
+      await create(open, 'daily', { start: '2026-01-01 10:00', every: 'every day' })
+      clock.set(year)
+      // A clock that stays as it was set is the clock.
+      await clock.forward(limits.jobClockHoldMs + 2 * minute)
+      expect(engine.queries).toHaveLength(1)
+      clock.set(-year)
+      await clock.forward(3 * day)
+      expect(engine.queries).toHaveLength(4)
+      await jobs.stop()
+    }))
+
+  test('back while the service was down does not, either', () =>
+    withLog(async (open) => {
+      clock.set(year)
+      const before = serviceOver(open)
+      await before.start()
+      await create(open, 'daily', { start: '2026-01-01 10:00', every: 'every day' })
+      await clock.forward(minute)
+      expect(engine.queries).toHaveLength(1)
+      await before.stop()
+      clock.set(-year)
+      const after = serviceOver(open)
+      await after.start()
+      await clock.forward(2 * day)
+      expect(engine.queries).toHaveLength(3)
+      await after.stop()
+    }))
+})

@@ -1,0 +1,67 @@
+import type { Logger } from 'pino'
+import { logStream } from '../../events/log.js'
+import { erasedBlobsOf } from '../../events/references.js'
+import { limits } from '../limits.js'
+import type { Log } from '../log/log.js'
+import { streamEvents } from '../log/walk.js'
+import type { Blobs } from './blobs.js'
+import { hashesOf } from './unnamed-blobs.js'
+
+type Options = { log: Log; blobs: Blobs; logger: Pick<Logger, 'error'> }
+
+/**
+ * Looks now and then whether the contents that today's files and models name are there. Names alone are compared, which is
+ * cheap; `mindledger verify` reads the bytes, and those of the past, too.
+ *
+ * @example const missing = new MissingBlobs({ log, blobs, logger }); missing.start(); missing.warning()
+ */
+export class MissingBlobs {
+  readonly #options: Options
+  #missing = 0
+  #timer: NodeJS.Timeout | undefined
+  #looking: Promise<void> = Promise.resolve()
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#look(), limits.blobsLookMs)
+    this.#timer.unref()
+    this.#look()
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#looking
+  }
+
+  /** What is missing, in words; undefined when nothing is. */
+  warning(): string | undefined {
+    if (this.#missing === 0) return undefined
+    return `${this.#missing} contents of files or models are missing in the data directory; "mindledger verify" names them`
+  }
+
+  #look(): void {
+    const { logger } = this.#options
+    this.#looking = this.#looking.then(() =>
+      this.#count().then(
+        (missing) => {
+          if (missing > this.#missing) logger.error({ missing }, 'contents of files or models are missing in the data directory')
+          this.#missing = missing
+        },
+        (err: unknown) => logger.error({ err }, 'it could not be looked whether all contents are there'),
+      ),
+    )
+  }
+
+  async #count(): Promise<number> {
+    const { log, blobs } = this.#options
+    const holders = [...(await log.resources.list('file')), ...(await log.resources.list('model'))]
+    const missing = new Set(holders.flatMap(hashesOf))
+    for (const hash of await blobs.list()) missing.delete(hash)
+    if (missing.size === 0) return 0
+    for (const { type, data } of await streamEvents(log, logStream)) for (const hash of erasedBlobsOf(type, data)) missing.delete(hash)
+    return missing.size
+  }
+}

@@ -1,0 +1,129 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { uptime } from 'node:os'
+import { z } from 'zod'
+import { limits } from './limits.js'
+
+/** What is believed of the time: that it was `trusted` when the machine had been up for `uptime`, both in milliseconds. */
+const kept = z.object({
+  trusted: z.number(),
+  uptime: z.number().nonnegative(),
+  /** How far the clock is from what is believed, and for how long it has been. */
+  jump: z.number(),
+  waited: z.number().nonnegative(),
+})
+type Kept = z.infer<typeof kept>
+
+type Options = {
+  /** Where it is noted what was believed, for the next start. */
+  file: string
+  /** The time of the newest event, in milliseconds since 1970; undefined in an empty log. */
+  recordedAt: () => number | undefined
+  /** The clock of the machine, in milliseconds since 1970, and how long it has been up. Tests bring their own. */
+  now?: () => number
+  uptimeMs?: () => number
+}
+
+const readKept = (file: string): Kept | undefined => {
+  try {
+    return kept.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data
+  } catch {
+    return undefined
+  }
+}
+
+const units: [name: string, ms: number][] = [['days', 86_400_000], ['hours', 3_600_000], ['minutes', 60_000]] // prettier-ignore
+
+/** A length of time in words. `said(7_200_000)` → `2 hours` */
+const said = (ms: number): string => {
+  const [name, unit] = units.find(([, each]) => ms >= 2 * each) ?? ['seconds', 1_000]
+  return `${Math.round(ms / unit)} ${name}`
+}
+
+/**
+ * How far the newest event's time is ahead of the clock, in words; undefined when it is not, or hardly.
+ *
+ * @example recordedAhead(Date.now() + 86_400_000 * 3, Date.now()) // 'the newest recorded time is 3 days ahead of the clock'
+ */
+export const recordedAhead = (recordedAt: number, now: number): string | undefined =>
+  recordedAt - now <= limits.clockJumpMinMs ? undefined : `the newest recorded time is ${said(recordedAt - now)} ahead of the clock`
+
+/**
+ * The time for what cannot be undone, such as erasing by age. The clock of a machine may be set wrong; how long the machine has
+ * been up tells that it jumped. A clock that jumped is believed once the jump has lasted as long as it is wide, and at most a
+ * week; until then this time goes on from the one before. It is never later than the clock.
+ *
+ * @example const clock = new TrustedClock({ file: paths.clock, recordedAt }); erase(clock.now() - month); clock.stop()
+ */
+export class TrustedClock {
+  readonly #options: Required<Options>
+  #kept: Kept
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: Options) {
+    this.#options = { now: Date.now, uptimeMs: () => uptime() * 1_000, ...options }
+    const { file, recordedAt, now, uptimeMs } = this.#options
+    this.#kept = readKept(file) ?? { trusted: recordedAt() ?? now(), uptime: uptimeMs(), jump: 0, waited: 0 }
+    this.#lookAndKeep()
+  }
+
+  /** Looks at the clock now and then, so that a jump is seen when it happens and its time is counted. */
+  start(): void {
+    this.#timer = setInterval(() => this.#lookAndKeep(), limits.clockLookMs)
+    this.#timer.unref()
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+    this.#lookAndKeep()
+  }
+
+  /** Milliseconds since 1970. */
+  now(): number {
+    this.#look()
+    return Math.min(this.#kept.trusted, this.#options.now())
+  }
+
+  /** What is wrong with the times at the moment, in words; undefined when nothing is. */
+  warning(): string | undefined {
+    this.#look()
+    const { recordedAt, now } = this.#options
+    const { jump, waited } = this.#kept
+    const ahead = recordedAhead(recordedAt() ?? 0, now())
+    const jumped = `the clock went ${said(jump)} ahead; nothing is erased because of that for another ${said(trustAfter(jump) - waited)}`
+    const warnings = [ahead, jump > 0 ? jumped : undefined].filter((text) => text !== undefined)
+    return warnings.length === 0 ? undefined : warnings.join('; ')
+  }
+
+  #look(): void {
+    const { now, uptimeMs } = this.#options
+    const up = uptimeMs()
+    // A machine that was started anew has been up for less; how long it was down is not known.
+    const elapsed = Math.max(0, up - this.#kept.uptime)
+    this.#kept = believe({ ...this.#kept, uptime: up }, elapsed, now())
+  }
+
+  /** What is kept is a help and no truth: without it the next start goes by the newest event. */
+  #lookAndKeep(): void {
+    this.#look()
+    const { file } = this.#options
+    try {
+      writeFileSync(`${file}.part`, `${JSON.stringify(this.#kept)}\n`)
+      renameSync(`${file}.part`, file)
+    } catch {
+      // A full disk, or a directory that is gone: others tell of that.
+    }
+  }
+}
+
+/** How long a jump has to last until it is believed. */
+const trustAfter = (jump: number): number => Math.min(Math.abs(jump), limits.clockTrustMaxMs)
+
+const believe = (before: Kept, elapsed: number, now: number): Kept => {
+  const expected = before.trusted + elapsed
+  const jump = now - expected
+  if (Math.abs(jump) <= limits.clockJumpMinMs) return { ...before, trusted: now, jump: 0, waited: 0 }
+  const isSame = Math.abs(jump - before.jump) <= limits.clockJumpMinMs
+  const waited = isSame ? before.waited + elapsed : 0
+  if (waited >= trustAfter(jump)) return { ...before, trusted: now, jump: 0, waited: 0 }
+  return { ...before, trusted: expected, jump, waited }
+}

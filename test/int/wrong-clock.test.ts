@@ -1,0 +1,72 @@
+import { once } from 'node:events'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { until } from '../support/analytics.js'
+import { mindledger } from '../support/cli.js'
+import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
+
+type Running = Awaited<ReturnType<typeof spawnService>>
+type Ready = { warnings?: string[] }
+
+let place: ReturnType<typeof temporaryDirectory>
+let running: Running | undefined
+beforeEach(() => {
+  place = temporaryDirectory()
+})
+afterEach(async () => {
+  if (running?.child.exitCode === null && running.child.signalCode === null) {
+    running.child.kill('SIGKILL')
+    await once(running.child, 'exit')
+  }
+  place.remove()
+})
+
+const day = 86_400_000
+const preload = new URL('../support/shifted-date.js', import.meta.url).href
+
+/** The service under a clock that is so far ahead. */
+const start = async (shiftMs: number): Promise<string> => {
+  const shifted = shiftMs === 0 ? {} : { NODE_OPTIONS: `--import=${preload}`, SHIFT_MS: String(shiftMs) }
+  running = await spawnService(place.path, { PREDICTION_RETENTION: '30d', ...shifted })
+  return running.url
+}
+const stop = async (): Promise<void> => {
+  running?.child.kill('SIGTERM')
+  expect(await running?.ended).toEqual([0, null])
+}
+const readable = async (url: string) => (await sql(url, 'SELECT readable, count(*) FROM log.predictions GROUP BY ALL')).data
+const warningsOf = async (url: string) => ((await send(url, 'GET', '/ready')).body as Ready).warnings
+const predict = async (url: string) =>
+  (await send(url, 'POST', '/api/projects/mindsdb/models/m/predict', [{ x: 1 }], { 'idempotency-key': 'same' })).headers.get(
+    'mindledger-position',
+  )
+
+test('a clock once 400 days ahead erases nothing, forgets no request, and how far the times are ahead is told', async () => {
+  const url = await start(0)
+  const form = new FormData()
+  form.set('file', new Blob([['x,y', ...Array.from({ length: 20 }, (_, i) => `${i},${i * 2}`)].join('\n')]), 'rows.csv')
+  expect((await send(url, 'PUT', '/api/files/rows', form)).status).toBe(200)
+  await sql(url, `CREATE MODEL m FROM files (SELECT * FROM rows) PREDICT y USING engine = 'constant'`)
+  await until(async () => (await sql(url, 'SELECT status FROM models')).data[0]?.[0] === 'complete', 60_000)
+  const position = await predict(url)
+  expect(await readable(url)).toEqual([[true, 1]])
+  await stop()
+
+  for (const round of ['first', 'second']) {
+    const wrong = await start(400 * day)
+    expect(await warningsOf(wrong)).toEqual([
+      expect.stringMatching(/^the clock went 400 days ahead; nothing is erased because of that for another 7 days$/),
+    ])
+    expect(await predict(wrong)).toBe(position)
+    await sql(wrong, `CREATE VIEW ${round} AS (SELECT 1 AS x)`)
+    expect(await readable(wrong)).toEqual([[true, 1]])
+    await stop()
+  }
+
+  const right = await start(0)
+  expect(await readable(right)).toEqual([[true, 1]])
+  expect(await warningsOf(right)).toEqual([expect.stringMatching(/^the newest recorded time is (399|400) days ahead of the clock$/)])
+  expect((await sql(right, 'SELECT count(*) FROM log.erasures')).data).toEqual([[0]])
+  await stop()
+  const verified = await mindledger(['verify', '--quiet'], { DATA_DIR: place.path })
+  expect(verified).toMatchObject({ code: 0, out: expect.stringMatching(/the newest recorded time is (399|400) days ahead of the clock/) })
+}, 240_000)
