@@ -11,6 +11,7 @@ import { Blobs } from '../../src/files/blobs.js'
 import { dataPaths } from '../../src/log/data-directory.js'
 import { openLogReader, type LogReader } from '../../src/log/reader.js'
 import { trainRent } from '../support/rentals.js'
+import { until } from '../support/analytics.js'
 import { startLoad } from '../support/backup-load.js'
 import { cliFile, mindledger } from '../support/cli.js'
 import { send, spawnService, sql, temporaryDirectory, type SqlReply } from '../support/service.js'
@@ -93,14 +94,13 @@ test('a backup under write load is the log at one position, and can be served', 
   let erasures = 0
   for (let round = 0; round < rounds; round++) {
     const load = startLoad(url, `r${round}`)
-    await sleep(300)
+    await until(() => load.uploads() > 0)
     const before = load.writes()
     const backup = join(place.path, `backup-${round}`)
     const taken = await mindledger(['backup', '--into', backup, ...(last === undefined ? [] : ['--like', last])], at(data))
     expect(taken).toMatchObject({ code: 0, err: '' })
     expect(load.writes()).toBeGreaterThan(before)
     await load.stop()
-    expect(load.uploads()).toBeGreaterThan(0)
     erasures += load.erasures()
     for (const key of ['vault.key', 'head.key']) expect(standsIn(backup, readFileSync(join(data, key), 'utf8').trim())).toBe(false)
     expect(readdirSync(backup).sort()).toEqual(['FORMAT', 'blobs', 'head', 'log.sqlite', 'manifest.json'])
@@ -145,7 +145,7 @@ const killedAtWork = async (args: readonly string[], directory: string, work: st
 test('what a killed backup or restore leaves passes for no whole one, and neither is in the way of the next', async () => {
   const { child, url, ended } = await start(data)
   const load = startLoad(url, 'k')
-  await sleep(1_500)
+  await until(() => load.uploads() > 1)
   await load.stop()
   child.kill('SIGTERM')
   await ended
@@ -193,7 +193,7 @@ test('what a killed backup or restore leaves passes for no whole one, and neithe
 test('a backup that was changed is refused, whatever was changed in it', async () => {
   const { child, url, ended } = await start(data)
   const load = startLoad(url, 'm', 4)
-  while (load.uploads() === 0) await sleep(50)
+  await until(() => load.uploads() > 0)
   await load.stop()
   child.kill('SIGTERM')
   await ended

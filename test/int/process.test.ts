@@ -13,6 +13,7 @@ import { masterKeys } from '../../src/vault/key-files.js'
 import { Vault } from '../../src/vault/vault.js'
 import { cliFile, mindledger } from '../support/cli.js'
 import { childrenRunning, isRunning, memoryOf, processTree } from '../support/processes.js'
+import { until } from '../support/analytics.js'
 import { send, spawnService, sql, temporaryDirectory, type SqlReply } from '../support/service.js'
 
 // MINDLEDGER_START_EVENTS=100000 measures a start on a long log; a shorter one shows the same rule.
@@ -45,14 +46,6 @@ const start = async (directory = place.path, environment: Record<string, string>
   const service = await spawnService(directory, environment)
   children.push(service.child)
   return { ...service, pid: service.child.pid ?? 0 }
-}
-
-const until = async (holds: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> => {
-  const end = performance.now() + withinMs
-  while (!(await holds())) {
-    if (performance.now() > end) throw new Error(`not so after ${withinMs} ms: ${holds.toString()}`)
-    await sleep(25)
-  }
 }
 
 const stop = async ({ child, ended }: Awaited<ReturnType<typeof start>>): Promise<void> => {
@@ -163,10 +156,10 @@ describe('start', () => {
 describe('stop', () => {
   test('SIGTERM answers what is under way, and exits 0', async () => {
     const service = await start()
-    const running = sql(service.url, `SELECT count(*) AS n FROM range(3000000) WHERE md5(range::VARCHAR) > ''`)
-    await sleep(300)
+    const running = sql(service.url, `SELECT count(*) AS n FROM range(5000000) WHERE md5(range::VARCHAR) > ''`)
+    await until(async () => /^mindledger_sql_running_queries 1$/m.test(String((await send(service.url, 'GET', '/metrics')).body)))
     service.child.kill('SIGTERM')
-    expect((await running).data).toEqual([[3_000_000]])
+    expect((await running).data).toEqual([[5_000_000]])
     expect(await service.ended).toEqual([0, null])
   }, 60_000)
 

@@ -15,7 +15,15 @@ import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
 import { Vault } from '../../src/vault/vault.js'
 import { testKey } from './log.js'
 
-export type EventService = { url: string; log: SqliteLog; ledger: Ledger; feed: EventFeed; stop: () => Promise<void> }
+/** `clients` says how many follow the log. */
+export type EventService = {
+  url: string
+  log: SqliteLog
+  ledger: Ledger
+  feed: EventFeed
+  clients: () => number
+  stop: () => Promise<void>
+}
 
 type Options = Partial<StreamBounds> & { port?: number; user?: { username: string; password: string } }
 
@@ -54,5 +62,5 @@ export const startEventService = async (file: string, { port = 0, user, ...bound
     feed.close()
     await log.close()
   }
-  return { url, log, ledger, feed, stop }
+  return { url, log, ledger, feed, clients: () => streams.clients, stop }
 }

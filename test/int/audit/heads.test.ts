@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import Database from 'better-sqlite3'
 import { appendFileSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { leafHash } from '../../../events/chain.js'
 import { readHeads } from '../../../src/audit/kept-heads.js'
@@ -12,6 +11,7 @@ import { head, type HeadOptions } from '../../../src/cli/head.js'
 import { verify } from '../../../src/cli/verify.js'
 import { readConfig } from '../../../src/config.js'
 import { startService, type Service } from '../../../src/main.js'
+import { until } from '../../support/analytics.js'
 import { mth } from '../../support/rfc9162.js'
 import { send, temporaryDirectory } from '../../support/service.js'
 
@@ -220,8 +220,11 @@ describe('HEAD_FILE', () => {
     const service = await serve(path, { HEAD_FILE: file, HEAD_INTERVAL: '1s' })
     expect(positions(file)).toEqual([1])
     await grow(service, 'one')
-    while (positions(file).length < 2) await sleep(50)
-    expect((await send(service.url, 'GET', '/api/status')).body).toMatchObject({ heads: { file, position: 2, error: null } })
+    // The file has a head before the status says so.
+    const told = async () => ((await send(service.url, 'GET', '/api/status')).body as { heads: { position: number | null } }).heads
+    await until(async () => (await told()).position === 2)
+    expect(await told()).toMatchObject({ file, position: 2, error: null })
+    expect(positions(file)).toEqual([1, 2])
     await grow(service, 'two')
     await service.close()
     expect(positions(file)).toEqual([1, 2, 3])

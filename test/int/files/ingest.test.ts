@@ -2,10 +2,10 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { Ingester, type IngestLimits } from '../../../src/files/ingest.js'
+import { until } from '../../support/analytics.js'
 import { inDirectory, problemOf, readRows } from '../../unit/files/tables.js'
 
 const ingest = (ingester: Ingester, name: string, write: (file: string) => Promise<unknown>) =>
@@ -19,24 +19,14 @@ const ingest = (ingester: Ingester, name: string, write: (file: string) => Promi
 const limited = (limits: Partial<IngestLimits>) => new Ingester(limits)
 
 /** Some kilobytes that hold hundreds of megabytes of text. */
-const writeBomb = async (file: string) => {
+const writeBomb = async (file: string, rows = 80) => {
   const instance = await DuckDBInstance.create(':memory:', { memory_limit: '3GB' })
   const connection = await instance.connect()
   await connection.run(
-    `COPY (SELECT repeat(i::VARCHAR, 4000000) AS x FROM range(100, 180) t(i)) TO '${file}' (FORMAT parquet, COMPRESSION zstd)`,
+    `COPY (SELECT repeat(i::VARCHAR, 4000000) AS x FROM range(100, ${100 + rows}) t(i)) TO '${file}' (FORMAT parquet, COMPRESSION zstd)`,
   )
   connection.closeSync()
   instance.closeSync()
-}
-
-/** Waits up to fifty seconds for something to be there. */
-const eventually = async <T>(look: () => T | undefined): Promise<T> => {
-  for (let wait = 0; wait < 2_500; wait++) {
-    const found = look()
-    if (found !== undefined) return found
-    await delay(20)
-  }
-  throw new Error('It did not come.')
 }
 
 const childOf = (parent: number | undefined): number | undefined => {
@@ -98,18 +88,23 @@ describe('a file is read in a process of its own', () => {
     expect([problem.code, problem.detail]).toEqual(['too_large', 'The file took longer than 20 ms to read.'])
   })
 
-  test('which ends when the service does, whatever it is doing', () =>
-    inDirectory(async (workDirectory) => {
-      const source = join(workDirectory, 'bomb.parquet')
-      await writeBomb(source)
-      const ingest = new URL('../../../src/files/ingest.js', import.meta.url).href
-      const request = JSON.stringify({ source, originalName: 'bomb.parquet', workDirectory })
-      const service = spawn(process.execPath, ['-e', `import('${ingest}').then(({ Ingester }) => new Ingester().ingest(${request}))`])
-      const child = await eventually(() => childOf(service.pid))
-      await eventually(() => (existsSync(join(workDirectory, 'out.parquet')) ? true : undefined))
-      service.kill('SIGKILL')
-      await eventually(() => (isAlive(child) ? undefined : true))
-    }))
+  test(
+    'which ends when the service does, whatever it is doing',
+    () =>
+      inDirectory(async (workDirectory) => {
+        const source = join(workDirectory, 'bomb.parquet')
+        await writeBomb(source, 30)
+        const ingest = new URL('../../../src/files/ingest.js', import.meta.url).href
+        const request = JSON.stringify({ source, originalName: 'bomb.parquet', workDirectory })
+        const service = spawn(process.execPath, ['-e', `import('${ingest}').then(({ Ingester }) => new Ingester().ingest(${request}))`])
+        let child: number | undefined
+        await until(() => (child = childOf(service.pid)) !== undefined)
+        await until(() => existsSync(join(workDirectory, 'out.parquet')))
+        service.kill('SIGKILL')
+        await until(() => !isAlive(child ?? 0))
+      }),
+    120_000,
+  )
 
   test('of which only a few run at once, and all get their turn', async () => {
     const ingester = limited({ concurrentMax: 1 })

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import express, { type NextFunction, type Request, type Response } from 'express'
 import { z } from 'zod'
 import { isProblem } from '../../../src/errors.js'
 import { receiveUpload } from '../../../src/files/upload.js'
+import { until } from '../../support/analytics.js'
 import { inDirectory } from '../../unit/files/tables.js'
 
 type Server = { port: number; directory: string; problems: unknown[] }
@@ -187,10 +187,9 @@ describe('an upload is refused, and nothing stays', () => {
     withServer(async (server) => {
       const socket = connect(server.port, '127.0.0.1')
       socket.write(`PUT /files/x HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n${sent}`)
-      await delay(100)
-      expect(await readdir(server.directory)).toHaveLength(1)
+      await until(async () => (await readdir(server.directory)).length === 1)
       socket.destroy()
-      for (let wait = 0; wait < 40 && server.problems.length === 0; wait++) await delay(50)
+      await until(() => server.problems.length > 0)
       expect(server.problems).toMatchObject([{ code: 'wrong_arguments' }])
       expect(await readdir(server.directory)).toEqual([])
     }),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../../support/analytics.js'
 import { send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
 
 const directory = temporaryDirectory()
@@ -197,8 +198,12 @@ test('the condition decides; a run that it skipped is in log.job_runs alone', as
   await done('CREATE JOB shop.never (SELECT 1) IF (SELECT 1 WHERE 1 = 0)')
   await done('CREATE JOB shop.always (SELECT 1) IF (SELECT name FROM shop.jobs)')
   await ended('always')
+  // A run that has not begun yet is not there at all.
   const outcomes = "SELECT job, outcome FROM log.job_runs WHERE job IN ('never', 'always') ORDER BY job"
-  while ((await run(outcomes)).data.flat().includes('running')) await sleep(50)
+  await until(async () => {
+    const { data } = await run(outcomes)
+    return data.length === 2 && !data.flat().includes('running')
+  })
   expect((await run(outcomes)).data).toEqual([
     ['always', 'complete'],
     ['never', 'skipped'],

@@ -261,10 +261,12 @@ describe('an imported model', () => {
     expect((await predict('trap', [{ a: 80, b: 1 }])).body[0]).toMatchObject({ prediction: 81 })
     const hung = predict('trap', [{ a: 666, b: 0 }])
     const inSql = sql(at.url, 'SELECT m.prediction FROM (SELECT 666 AS a, 0 AS b) AS t JOIN mindsdb.trap AS m')
-    const began = performance.now()
-    expect((await predict('rent', [rows[0]])).status).toBe(200)
-    expect((await sql(at.url, 'SELECT 1 AS one')).data).toEqual([[1]])
-    expect(performance.now() - began).toBeLessThan(5_000)
+    const others = async () => {
+      expect((await predict('rent', [rows[0]])).status).toBe(200)
+      expect((await sql(at.url, 'SELECT 1 AS one')).data).toEqual([[1]])
+      return 'others'
+    }
+    expect(await Promise.race([hung.then(() => 'hung'), others()])).toBe('others')
     expect(await hung).toMatchObject({ status: 400, body: { title: 'The model took too long' } })
     expect((await inSql).error_message).toContain('took longer than')
     expect((await predict('trap', [{ a: 81, b: 1 }])).body[0]).toMatchObject({ prediction: 82 })

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isProblem } from '../../../../src/errors.js'
 import type { Run } from '../../../../src/models/onnx/messages.js'
 import { OnnxProcess, type OnnxLimits } from '../../../../src/models/onnx/process.js'
 import { OnnxProcesses } from '../../../../src/models/onnx/processes.js'
+import { isAlive, until } from '../../../support/analytics.js'
 import { onnxPath } from '../../../support/onnx-models.js'
 
 const started: OnnxProcess[] = []
@@ -56,11 +56,12 @@ describe('the process of an imported model', () => {
   test('that dies takes one call with it', async () => {
     const process = processOf('linear')
     await process.run(rows([80], 'variable'))
+    const before = childrenNamed('onnx-process')
     const trap = processOf('trap')
     const hung = trap.run(rows([666], 'Y'))
     const killed = expect(hung).rejects.toMatchObject({ code: 'query_failed', detail: expect.stringContaining('SIGKILL') })
-    await sleep(1_000)
-    const [pid] = childrenNamed('onnx-process').sort((one, other) => other - one)
+    let pid: number | undefined
+    await until(() => (pid = childrenNamed('onnx-process').find((child) => !before.includes(child))) !== undefined)
     globalThis.process.kill(pid ?? 0, 'SIGKILL')
     await killed
     expect((await trap.run(rows([5], 'Y')))[0]?.data[0]).toBe(5)
@@ -96,8 +97,7 @@ describe('the process of an imported model', () => {
     const idle = processOf('linear', { idleMaxMs: 50 })
     await idle.run(rows([80], 'variable'))
     expect(idle.isRunning).toBe(true)
-    await sleep(200)
-    expect(idle.isRunning).toBe(false)
+    await until(() => !idle.isRunning)
     const processes = new OnnxProcesses(2)
     const used = [processOf('linear'), processOf('boosted'), processOf('trap')]
     for (const [index, process] of used.entries()) {
@@ -120,8 +120,7 @@ describe('the process of an imported model', () => {
     expect(child).toBeGreaterThan(0)
     parent.kill('SIGKILL')
     await once(parent, 'exit')
-    for (let waited = 0; isAlive(child ?? 0) && waited < 5_000; waited += 50) await sleep(50)
-    expect(isAlive(child ?? 0)).toBe(false)
+    await until(() => !isAlive(child ?? 0))
   })
 })
 
@@ -137,12 +136,3 @@ const childrenOf = (parent: number): number[] => ps().flatMap((one) => (one.pare
 
 const childrenNamed = (name: string): number[] =>
   ps().flatMap((one) => (one.parent === process.pid && one.command.includes(name) ? [one.pid] : []))
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
