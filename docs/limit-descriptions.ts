@@ -65,6 +65,11 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Memory of the analytics process. Beyond: it is restarted; the query that needed it gets 400 `query_limit`, the others run again.',
   sqlQueueMaxQueries: 'Queries that wait to run. Beyond: 503 `busy`.',
   sqlConcurrentMaxQueries: 'Queries that work on their first rows at once. Beyond: they wait.',
+  sqlQuickMs:
+    'Time to the first rows of a quick query. Beyond: the query counts as a long one; where no place for those is free it is stopped, and begins anew when there is.',
+  sqlLongMaxQueries: 'Long queries that work on their first rows at once. Beyond: they wait; the other places are for quick ones.',
+  sqlClientMaxPercent:
+    'Of each of these kinds of places, and of those in the queue, what one client may have: a login, or an address where there is none. Beyond: its queries wait; beyond its share of the queue: 503 `busy`.',
   sqlStreamingMaxAnswers: 'Answers that are read at once. Beyond: the next query waits until one has been read.',
   sqlThreads: 'Threads that DuckDB shares among all queries.',
   sqlRetriesMax: 'Restarts of the analytics process that one query outlives. Beyond: 503 `analytics_unavailable`.',

@@ -6,9 +6,8 @@ import { isProblem, Problem } from '../errors.js'
 import { mayReadLive } from '../sql/aside.js'
 import type { AnalyticsOptions } from './options.js'
 import type { QueryStream, SelectRequest, TablesStatus } from './query.js'
-import { Analytics } from './supervisor.js'
+import { Analytics, type QueryOptions } from './supervisor.js'
 
-type QueryOptions = { signal?: AbortSignal | undefined }
 type Started = { analytics: Promise<Analytics>; directory: string }
 
 const isUnavailable = (error: unknown): boolean => isProblem(error) && error.code === 'analytics_unavailable'

@@ -20,6 +20,13 @@ export class LostError extends Error {
   }
 }
 
+/** The query was no quick one and gave its place to others: it begins anew when there is a place for a long one. */
+export class GaveWay extends Error {
+  constructor() {
+    super('the query gave its place to others')
+  }
+}
+
 /** `limitProblem('sqlTimeoutMs', 'Query took too long', '…')`: a limit that was met, by its name. */
 const limitProblem = (limit: string, title: string, detail: string): Problem =>
   new Problem('query_limit', title, `${detail} (${limit}).`, { limit })
@@ -83,6 +90,8 @@ export class Attempt {
       const begun = await this.#next()
       if (begun.kind !== 'begun') throw new TypeError('an answer does not begin with the execution')
       this.#begun = true
+      // What came of its answer is dropped, and whatever it holds in the process is given up.
+      this.ticket.begins(() => this.#answer?.stop(new GaveWay()))
       this.#timeoutMs = request.timeoutMs ?? this.#timeoutMs
       this.#remainingMs = this.#timeoutMs
       const columns = await this.#next()
@@ -163,8 +172,13 @@ export class Attempt {
 
   /** What an error means to the caller: its own reason to stop, the loss of the process, or itself. */
   async #settle(error: unknown): Promise<unknown> {
+    if (error instanceof GaveWay) await this.#untilEnded()
     if (this.#stopped) return this.#isExpired && !(await this.#ending) ? this.#lost() : this.#stopped.reason
     if (this.#over) return error
+    if (error instanceof GaveWay && !this.child.isOver) {
+      this.#finish()
+      return error
+    }
     if (this.signal?.aborted) {
       this.#finish()
       return error
@@ -174,6 +188,13 @@ export class Attempt {
     if (!this.child.isOver) this.#abandon(error)
     this.#finish()
     return this.child.isOver ? this.#lost() : error
+  }
+
+  /** Waits until the query has stopped: by itself, or because its time is over or its client gone. */
+  async #untilEnded(): Promise<void> {
+    const timer = setTimeout(() => this.#expire(), this.#remainingMs)
+    await this.#ended
+    clearTimeout(timer)
   }
 
   #lost(): LostError {

@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
 import { unreachable } from '../../events/common.js'
+import { limits } from '../limits.js'
 import { Line, type Answer, type LineEvents } from './line.js'
 import { parseChildMessage, type CopyRequest, type Settings } from './messages.js'
 import type { Rebuilds } from './rebuilds.js'
@@ -38,8 +39,9 @@ const environment = (): NodeJS.ProcessEnv => {
     const value = process.env[name]
     return value === undefined ? [] : [[name, value] as const]
   })
-  // Each running query holds a thread of libuv's pool, and so does each step of the projector.
-  return { ...Object.fromEntries(kept), UV_THREADPOOL_SIZE: '32' }
+  // Each query that executes or streams may hold a thread of libuv's pool, and so does each step of the projector.
+  const threads = limits.sqlConcurrentMaxQueries + limits.sqlStreamingMaxAnswers + 8
+  return { ...Object.fromEntries(kept), UV_THREADPOOL_SIZE: String(threads) }
 }
 
 /** One analytics process, from its start to its end. */

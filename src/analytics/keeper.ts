@@ -197,7 +197,8 @@ export class Keeper {
     )
     const lived = performance.now() - child.startedAt
     this.#unready = child.state.ready || child.state.failed ? 0 : this.#unready + 1
-    if (child.loss !== 'died' || lived > healthyAfterMs) this.#failures = 0
+    // What ended under queries ended by one of them, and the next one is not to be kept from the others.
+    if (child.loss !== 'died' || lived > healthyAfterMs || child.runningAtLoss > 0) this.#failures = 0
     const delayMs = this.#failures === 0 ? 0 : Math.min(backoffMaxMs, 100 * 2 ** this.#failures)
     if (child.loss === 'died') this.#failures += 1
     if (delayMs > 0) await sleep(delayMs, undefined, { ref: false })

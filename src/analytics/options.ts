@@ -7,6 +7,9 @@ export type AnalyticsLimits = {
   memorySampleMs: number
   queueMaxQueries: number
   concurrentMaxQueries: number
+  longMaxQueries: number
+  quickMs: number
+  clientMaxPercent: number
   streamingMaxAnswers: number
   threads: number
   retriesMax: number
@@ -25,6 +28,9 @@ export const analyticsLimits: AnalyticsLimits = {
   memorySampleMs: limits.sqlMemorySampleMs,
   queueMaxQueries: limits.sqlQueueMaxQueries,
   concurrentMaxQueries: limits.sqlConcurrentMaxQueries,
+  longMaxQueries: limits.sqlLongMaxQueries,
+  quickMs: limits.sqlQuickMs,
+  clientMaxPercent: limits.sqlClientMaxPercent,
   streamingMaxAnswers: limits.sqlStreamingMaxAnswers,
   threads: limits.sqlThreads,
   retriesMax: limits.sqlRetriesMax,

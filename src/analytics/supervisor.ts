@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError } from '../config.js'
 import { Problem } from '../errors.js'
 import { dataPaths, olderLog, type DataPaths } from '../log/data-directory.js'
-import { Attempt, blamedFor, LostError } from './attempt.js'
+import { Attempt, blamedFor, GaveWay, LostError } from './attempt.js'
 import { Gate } from './gate.js'
 import { Keeper, type ProcessStatus } from './keeper.js'
 import { residentBytes } from './memory.js'
@@ -19,6 +19,9 @@ export type AnalyticsStatus = ProcessStatus & {
   running: number
   waiting: number
 }
+
+/** `client` is whose query it is; without one it is the service's own. */
+export type QueryOptions = { signal?: AbortSignal | undefined; client?: string | undefined }
 
 const idleLookMs = 10
 
@@ -43,7 +46,7 @@ export class Analytics {
   private constructor(private readonly options: AnalyticsOptions) {
     this.#limits = { ...analyticsLimits, ...options.limits }
     this.#paths = dataPaths(resolvePath(options.dataDirectory))
-    this.#gate = new Gate(this.#limits.concurrentMaxQueries, this.#limits.queueMaxQueries, this.#limits.streamingMaxAnswers)
+    this.#gate = new Gate(this.#limits)
     this.#keeper = new Keeper(options, this.#limits, () => this.#gate.running > 0)
   }
 
@@ -74,13 +77,16 @@ export class Analytics {
   }
 
   /**
-   * Runs a SELECT and resolves with its first rows.
+   * Runs a SELECT and resolves with its first rows. `client` is who asks: clients take turns, and each has its share of the places.
    * @throws Problem of the query itself; `query_limit` when it met a limit; `busy`, `analytics_unavailable`; the signal's reason
    */
-  async query(request: SelectRequest, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<QueryStream> {
+  async query(request: SelectRequest, { signal, client }: QueryOptions = {}): Promise<QueryStream> {
     let suspect = false
-    for (let attempt = 1; attempt <= this.#limits.retriesMax; attempt++) {
-      const ticket = await this.#gate.enter({ suspect, retried: attempt > 1, signal })
+    let long = false
+    let isNew = true
+    for (let losses = 0; losses < this.#limits.retriesMax;) {
+      const ticket = await this.#gate.enter({ client, suspect, long, retried: !isNew, signal })
+      isNew = false
       const child = await this.#keeper.readyChild().catch((error: unknown) => {
         ticket.release()
         throw error
@@ -88,7 +94,12 @@ export class Analytics {
       try {
         return await new Attempt(this.#queries++, child, ticket, this.#limits, signal).open(request)
       } catch (error) {
+        if (error instanceof GaveWay) {
+          long = true
+          continue
+        }
         if (!(error instanceof LostError)) throw error
+        losses += 1
         if (this.#keeper.isStopping) throw new Problem('busy', 'Service is stopping', 'The service is stopping.')
         this.#retries += 1
         if (error.loss === 'stuck' || !error.begun) continue

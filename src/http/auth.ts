@@ -4,7 +4,7 @@ import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import { clientAddress } from './client-address.js'
 import { parse, type Route } from './route.js'
-import type { Sessions } from './sessions.js'
+import { loginOf, type Sessions } from './sessions.js'
 
 /** What anyone may call: to log in, to see that the service is up, and clients' probes for other deployments. */
 const open = /^\/(login|logout|status|health|ready|util\/(ping|readiness)|openapi\.json|cloud\/.*)?\/?$/
@@ -23,8 +23,9 @@ export const requireSession =
   (req, res, next) => {
     const token = tokenOf(req)
     const actor = sessions.actorOf(token)
-    if (actor !== undefined) {
+    if (token !== undefined && actor !== undefined) {
       res.locals['actor'] = actor
+      res.locals['login'] = loginOf(token)
       // An answer that goes on for hours has to ask again.
       res.locals['stillIn'] = () => sessions.actorOf(token) !== undefined
     }

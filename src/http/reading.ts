@@ -9,6 +9,7 @@ import { logAt, logNow, type LogThen } from '../log/past.js'
 import { readEvent } from '../log/slices.js'
 import type { ProgressOf } from '../models/progress.js'
 import { readInstant } from '../times.js'
+import { clientOf } from './client.js'
 import { Records } from './records.js'
 import { queryValue, type Route } from './route.js'
 
@@ -24,7 +25,7 @@ export type Read = Omit<Route, 'method' | 'handle'> & { handle: (req: Request, r
 export type Reading = (read: Read) => Route
 
 /** Who knows the past. @throws Problem when the tables that list it are not at hand */
-type PastReader = { resourcesAt: (position: number) => Resources }
+type PastReader = { resourcesAt: (position: number, client: string) => Resources }
 
 const asOf = z.object({
   as_of: z
@@ -105,7 +106,7 @@ export const readingOf =
         try {
           const position = await positionOf(when, log)
           res.setHeader('X-As-Of', String(position))
-          await handle(req, res, momentOf(logAt(log, position, past.resourcesAt(position))))
+          await handle(req, res, momentOf(logAt(log, position, past.resourcesAt(position, clientOf(req, res)))))
         } catch (error) {
           unlessListed(error)
         }

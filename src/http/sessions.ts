@@ -5,6 +5,9 @@ import { limits } from '../limits.js'
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
+/** What tells a login from others, and is not its token. */
+export const loginOf = (token: string): string => digest(token).toString('hex')
+
 /**
  * Who is logged in. Tokens live in memory, hashed: a restart logs everybody out.
  *
@@ -36,15 +39,15 @@ export class Sessions {
       throw new Problem('unauthorized', 'Unauthorized', 'wrong username or password')
     }
     const token = `pat_${randomBytes(32).toString('base64url')}`
-    this.#tokens.set(digest(token).toString('hex'), username)
+    this.#tokens.set(loginOf(token), username)
     return token
   }
 
   actorOf(token: string | undefined): string | undefined {
-    return token === undefined ? undefined : this.#tokens.get(digest(token).toString('hex'))
+    return token === undefined ? undefined : this.#tokens.get(loginOf(token))
   }
 
   logout(token: string | undefined): void {
-    if (token !== undefined) this.#tokens.delete(digest(token).toString('hex'))
+    if (token !== undefined) this.#tokens.delete(loginOf(token))
   }
 }

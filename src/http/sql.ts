@@ -5,6 +5,7 @@ import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import type { SqlEngine } from '../sql/execute.js'
 import type { Parameters } from '../sql/statements/statement.js'
+import { clientOf } from './client.js'
 import { sendUnkept, showsRows } from './hold-back.js'
 import { executionOf, originOf } from './origin.js'
 import { dryRunApplied } from './prefer.js'
@@ -99,6 +100,7 @@ export const sqlRoutes = (sql: SqlEngine): Route[] => [
           params: paramsOf(params),
           format: format === 'csv' ? 'csv' : 'json',
           origin: originOf(req, res, 'sql'),
+          client: clientOf(req, res),
           execution,
           signal: gone.signal,
         })

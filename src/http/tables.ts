@@ -7,6 +7,7 @@ import type { Log } from '../log/log.js'
 import { lex, splitSingle } from '../sql/lexer.js'
 import type { SqlEngine } from '../sql/execute.js'
 import { carryOut } from './carry-out.js'
+import { clientOf } from './client.js'
 import { fileName } from './files.js'
 import { databaseNamed, entriesOf, type Database, type Entry } from './listing.js'
 import { executionOf, originOf } from './origin.js'
@@ -60,7 +61,7 @@ export const tableRoutes = (ledger: Ledger, reading: Reading, sql: Pick<SqlEngin
     const taken = await log.resources.one('file', file)
     if (taken && replace !== true && !(await ledger.repeated(origin, execution))) throw conflict('table', name)
     const query = `CREATE ${replace === true ? 'OR REPLACE ' : ''}TABLE files.${quoted(file)} (\n${queryText(select)}\n)`
-    const answer = await sql.execute({ query, origin, execution })
+    const answer = await sql.execute({ query, origin, client: clientOf(req, res), execution })
     if (answer.type === 'error') throw answer.problem
     res.locals['positions'] = answer.positions
     return file

@@ -29,7 +29,7 @@ const passing = new Set<ProblemCode>(['analytics_unavailable', 'busy'])
 
 const ask = async (engine: Engine, sql: string, { times, db, origin, signal, pause }: JobWork): Promise<SqlAnswer> => {
   for (;;) {
-    const answer = await engine.execute({ query: fillTimes(sql, times), db: await db(), origin, signal })
+    const answer = await engine.execute({ query: fillTimes(sql, times), db: await db(), origin, client: origin.actor, signal })
     if (answer.type !== 'error' || !passing.has(answer.problem.code) || signal.aborted) return answer
     await pause()
   }

@@ -43,7 +43,7 @@ export type AnalyticsStream = {
 
 /** Whatever answers SELECTs: the analytics process, or a stand-in for it. */
 export type Analytics = {
-  query: (request: AnalyticsRequest, options: { signal?: AbortSignal | undefined }) => Promise<AnalyticsStream>
+  query: (request: AnalyticsRequest, options: { signal?: AbortSignal | undefined; client?: string | undefined }) => Promise<AnalyticsStream>
 }
 
 type Query = {
@@ -58,6 +58,7 @@ type Query = {
   /** The position of the past to read at. */
   position?: number | undefined
   origin: Origin
+  client?: string | undefined
   signal?: AbortSignal
   log: Pick<Log, 'head'>
   analytics: Analytics
@@ -110,7 +111,7 @@ async function* withReceipts(stream: AnalyticsStream, query: Query, readAt: numb
 
 /** Runs a SELECT as the log is now. Resolves with its first rows, so that most failures are still an answer of their own. */
 export const answerQuery = async (query: Query): Promise<SqlAnswer> => {
-  const { sql, within, wanted, params, context, signal, log, analytics, defaultProject } = query
+  const { sql, within, wanted, params, context, client, signal, log, analytics, defaultProject } = query
   // What is answered instead of rows is a few rows of our own.
   const format = wanted ? 'json' : (query.format ?? 'json')
   const { position: head } = await log.head()
@@ -127,7 +128,7 @@ export const answerQuery = async (query: Query): Promise<SqlAnswer> => {
     ...(wanted && { wanted }),
     ...(position !== head && { asOf: position }),
   }
-  const stream = await analytics.query(request, { signal })
+  const stream = await analytics.query(request, { signal, client })
   try {
     const positions = await recordServed(stream, query, position)
     if (stream.scored) positions.push(...(await recordScored(stream.scored, query, position)))

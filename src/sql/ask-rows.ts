@@ -11,6 +11,6 @@ export const askRows =
   (analytics: Analytics, defaultProject: string): Select =>
   async (query, signal) => {
     const request = { ...query, defaultProject, timeoutMs: limits.trainingReadTimeoutMs }
-    const { columns, rows } = await analytics.query(request, { signal })
+    const { columns, rows } = await analytics.query(request, { signal, client: 'trainings' })
     return { columns, chunks: rows }
   }

@@ -33,7 +33,7 @@ export class SqlEngine {
       const statement = parseStatement(query, params)
       if (asOf === undefined) return await this.#answer(statement, { ...request, context })
       refuseWriteAsOf(statement, asOf)
-      return await this.#answer(statement, { ...request, context, position: await this.reader.positionAsOf(asOf) })
+      return await this.#answer(statement, { ...request, context, position: await this.reader.positionAsOf(asOf, request.client) })
     } catch (error) {
       if (!isProblem(error) || error.code === 'internal') throw error
       const problem = withProgress(error, (model, version) => this.options.trainings.progressOf(model, version))

@@ -89,14 +89,14 @@ export class Reader {
   }
 
   /** The position that `as_of` names. @throws Problem when there is none */
-  positionAsOf(asOf: AsOf): Promise<number> {
-    return positionAsOf((sql) => this.#rows(sql, asOf))
+  positionAsOf(asOf: AsOf, client?: string): Promise<number> {
+    return positionAsOf((sql) => this.#rows(sql, asOf, client))
   }
 
   /** Resources as they were at a position that the log has. */
-  resourcesAt(position: number): Resources {
+  resourcesAt(position: number, client?: string): Resources {
     // All that the log has later is hidden, so that the tables need not have followed it.
-    const list = listResources((sql, params) => this.#read({ sql, upTo: position, ...(params && { params }) }))
+    const list = listResources((sql, params) => this.#read({ sql, upTo: position, ...(params && { params }) }, client))
     return this.#past.at(position, list)
   }
 
@@ -146,11 +146,11 @@ export class Reader {
   }
 
   /** In the past, the query of a table in a database says since when it is there. @throws Problem that says it of the database */
-  async #refuseThen(name: string, { position, query }: StatementSession): Promise<void> {
+  async #refuseThen(name: string, { position, query, client }: StatementSession): Promise<void> {
     if (position === undefined) return
     const made = `SELECT * FROM \`${name.replaceAll('`', '``')}\`.models`
     try {
-      await this.#rows(made, position)
+      await this.#rows(made, position, client)
     } catch (error) {
       const problem = inStatement(error, made, query)
       if (!isProblem(problem)) throw problem
@@ -180,19 +180,19 @@ export class Reader {
   }
 
   /** Resources as the statement may see them: now, or then. */
-  #resourcesOf({ position }: StatementSession): Resources {
-    return position === undefined ? this.options.ledger.log.resources : this.resourcesAt(position)
+  #resourcesOf({ position, client }: StatementSession): Resources {
+    return position === undefined ? this.options.ledger.log.resources : this.resourcesAt(position, client)
   }
 
   /** All rows of a small query of our own, at a position of the past. */
-  async #rows(sql: string, asOf: AsOf): Promise<unknown[][]> {
+  async #rows(sql: string, asOf: AsOf, client: string | undefined): Promise<unknown[][]> {
     const { position } = await this.options.ledger.log.head()
-    return this.#read({ sql, upTo: position, asOf })
+    return this.#read({ sql, upTo: position, asOf }, client)
   }
 
-  async #read(request: Omit<AnalyticsRequest, 'db' | 'defaultProject'>): Promise<unknown[][]> {
+  async #read(request: Omit<AnalyticsRequest, 'db' | 'defaultProject'>, client: string | undefined): Promise<unknown[][]> {
     const { analytics, defaultProject } = this.options
-    const { rows } = await analytics.query({ ...request, db: defaultProject, defaultProject }, {})
+    const { rows } = await analytics.query({ ...request, db: defaultProject, defaultProject }, { client })
     return allRows(rows)
   }
 }

@@ -16,6 +16,8 @@ export type SqlRequest = {
   params?: Parameters | undefined
   format?: RowFormat | undefined
   origin: Origin
+  /** Whose turn it takes and whose share of the places: clients' are told apart, the service's own queries need none. */
+  client?: string | undefined
   execution?: Execution
   signal?: AbortSignal
 }

@@ -34,9 +34,9 @@ export class Bench {
   }
 
   /** All rows of a query. */
-  async ask(sql: string, options: { upTo?: number; signal?: AbortSignal } = {}): Promise<unknown[]> {
-    const { upTo = this.log.log.head(), signal } = options
-    const stream = await this.analytics.query({ sql, db: 'mindsdb', defaultProject: 'mindsdb', upTo }, { signal })
+  async ask(sql: string, options: { upTo?: number; signal?: AbortSignal; client?: string } = {}): Promise<unknown[]> {
+    const { upTo = this.log.log.head(), signal, client } = options
+    const stream = await this.analytics.query({ sql, db: 'mindsdb', defaultProject: 'mindsdb', upTo }, { signal, client })
     const rows: unknown[] = []
     for await (const chunk of stream.rows) rows.push(...(JSON.parse(`[${chunk.toString()}]`) as unknown[]))
     if (stream.end().rows !== rows.length) throw new Error('the end counts other rows')
@@ -44,7 +44,7 @@ export class Bench {
   }
 
   /** The problem that a query ends with. */
-  async refusal(sql: string, options: { upTo?: number; signal?: AbortSignal } = {}): Promise<Problem> {
+  async refusal(sql: string, options: { upTo?: number; signal?: AbortSignal; client?: string } = {}): Promise<Problem> {
     const error: unknown = await this.ask(sql, options).then(
       (rows) => new Error(`expected a problem, got ${rows.length} rows`),
       (e: unknown) => e,
