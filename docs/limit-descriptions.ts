@@ -13,6 +13,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   nameMaxChars: 'The name of a resource. Beyond: 400 `wrong_arguments`.',
   jsonMaxDepth: 'Levels of a JSON value in a body or in params. Beyond: 400 `wrong_arguments`.',
   agentMaxSkills: 'Skills of one agent, and skills that one request names. Beyond: 400 `wrong_arguments`.',
+  listPageMaxItems:
+    'Items of a page of a list, as `limit` asks for them. Beyond: 400 `wrong_arguments`; without `limit` a list has no end.',
   turnMaxMs: 'How long work of one request holds the others up at a time. Beyond: it goes on after theirs.',
   secretsMaxPerCommand: 'Secrets that one request brings. Beyond: 400 `wrong_arguments`.',
   sessionMaxAgeMs: 'A login. Beyond: 401 `unauthorized`; log in again.',

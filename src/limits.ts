@@ -14,6 +14,7 @@ export const limits = {
   agentMaxSkills: 256,
   secretsMaxPerCommand: 1_000,
   turnMaxMs: 20,
+  listPageMaxItems: 1_000,
   sessionMaxAgeMs: 31 * 24 * 3_600_000,
   connectionsMax: 2_000,
   requestHeadersTimeoutMs: 60_000,

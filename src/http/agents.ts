@@ -5,6 +5,7 @@ import type { Ledger } from '../commands/ledger.js'
 import { isProblem, missingField, notFound, Problem } from '../errors.js'
 import { carryOut, deletion } from './carry-out.js'
 import { tag } from './etag.js'
+import { listParameters, resourcesPart, sendList } from './paged-list.js'
 import type { Reading } from './reading.js'
 import type { Records } from './records.js'
 import { commandHeaders, param, type Route, unwrap } from './route.js'
@@ -47,11 +48,12 @@ export const agentRoutes = (ledger: Ledger, records: Records, reading: Reading):
     reading({
       path,
       summary: 'List the agents of a project',
+      query: listParameters,
       answers: { 200: z.array(agentRecord) },
       async handle(req, res, moment) {
         const project = await projectNamed(moment, param(req, 'project'))
-        const agents = await moment.resources.list('agent', project)
-        res.json(await Promise.all(agents.map((agent) => moment.records.agent(agent, project))))
+        const read = (after: number, limit: number) => moment.resources.page('agent', project, after, limit)
+        await sendList(req, res, [resourcesPart(read, async (agent) => [await moment.records.agent(agent, project)])])
       },
     }),
     {

@@ -6,6 +6,7 @@ import { missingField } from '../errors.js'
 import { agentRecord } from './agents.js'
 import { carryOut, deletion } from './carry-out.js'
 import { tag } from './etag.js'
+import { listParameters, resourcesPart, sendList } from './paged-list.js'
 import type { Reading } from './reading.js'
 import type { Records } from './records.js'
 import { commandHeaders, given, param, parse, type Route, unwrap } from './route.js'
@@ -80,11 +81,12 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: Reading
     reading({
       path,
       summary: 'List the chatbots of a project',
+      query: listParameters,
       answers: { 200: z.array(detail) },
       async handle(req, res, moment) {
         const project = await projectNamed(moment, param(req, 'project'))
-        const chatbots = await moment.resources.list('chatbot', project)
-        res.json(await Promise.all(chatbots.map((chatbot) => moment.records.chatbotDetail(chatbot, project))))
+        const read = (after: number, limit: number) => moment.resources.page('chatbot', project, after, limit)
+        await sendList(req, res, [resourcesPart(read, async (chatbot) => [await moment.records.chatbotDetail(chatbot, project)])])
       },
     }),
     {

@@ -8,6 +8,7 @@ import { conflict, notFound, Problem } from '../errors.js'
 import { databaseNamed, filesDatabase, findDatabase, systemDatabases, type Database } from './listing.js'
 import { carryOut, deletion } from './carry-out.js'
 import { tag } from './etag.js'
+import { fixedPart, listParameters, resourcesPart, sendList, type Part } from './paged-list.js'
 import type { Moment, Reading } from './reading.js'
 import type { Records } from './records.js'
 import { commandHeaders, given, jsonBody, param, parse, queryValue, type Route, unwrap } from './route.js'
@@ -45,20 +46,27 @@ const connectionError = (engine: string) => ({ status: 'connection_error', detai
 const asksForCheck = (req: Request): boolean =>
   parse(z.looseObject({ check_connection: z.boolean().nullish() }), jsonBody(req), 'body').check_connection ?? false
 
+export type DatabaseListed = { name: string; type: string; id: number | null; engine: string | null; visible: boolean; deletable: boolean }
+
 /** Everything that SQL names before a dot, in the order that clients show it. */
-export const listDatabases = async ({ resources, records }: Moment, defaultProject: string) => {
-  const projects = await resources.list('project')
-  const databases = await resources.list('database')
-  return [
-    ...systemDatabases,
-    ...projects.map(({ id, state }) => {
-      const deletable = foldName(state.name) !== foldName(defaultProject)
-      return { name: state.name, type: 'project', id, engine: null, visible: true, deletable }
-    }),
-    filesDatabase,
-    ...databases.map((found) => ({ ...records.database(found), visible: true, deletable: true })),
-  ]
-}
+export const listDatabases = (
+  { resources, records }: Moment,
+  defaultProject: string,
+  show: (listed: DatabaseListed) => object = (listed) => listed,
+): Part[] => [
+  fixedPart(systemDatabases.map(show)),
+  resourcesPart(
+    (after, limit) => resources.page('project', undefined, after, limit),
+    ({ id, state: { name } }) => [
+      show({ name, type: 'project', id, engine: null, visible: true, deletable: foldName(name) !== foldName(defaultProject) }),
+    ],
+  ),
+  fixedPart([show(filesDatabase)]),
+  resourcesPart(
+    (after, limit) => resources.page('database', undefined, after, limit),
+    (found) => [show({ ...records.database(found), visible: true, deletable: true })],
+  ),
+]
 
 const recordOf = (database: Database, records: Records) => {
   switch (database.type) {
@@ -94,9 +102,10 @@ export const databaseRoutes = (ledger: Ledger, records: Records, reading: Readin
     reading({
       path,
       summary: 'List everything that SQL names before a dot: system databases, projects, files and connections',
+      query: listParameters,
       answers: { 200: z.array(listed) },
-      async handle(_req, res, moment) {
-        res.json(await listDatabases(moment, defaultProject))
+      async handle(req, res, moment) {
+        await sendList(req, res, listDatabases(moment, defaultProject))
       },
     }),
     {

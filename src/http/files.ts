@@ -10,11 +10,13 @@ import type { Ingested } from '../files/ingest-messages.js'
 import { isOnnx, type FileFormat } from '../files/formats.js'
 import { rawTypes, receiveUpload, type Upload } from '../files/upload.js'
 import { limits } from '../limits.js'
+import type { Found } from '../log/log.js'
 import { checkExpects } from '../log/expects.js'
 import { Turns } from '../turns.js'
 import { carryOut } from './carry-out.js'
 import { executionOf, note, originOf } from './origin.js'
 import { tag } from './etag.js'
+import { listParameters, resourcesPart, sendList } from './paged-list.js'
 import type { Reading } from './reading.js'
 import { recordTime } from './records.js'
 import { commandHeaders, param, parse, queryValue, type Route, withoutDryRun } from './route.js'
@@ -104,12 +106,14 @@ export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, intake, on
     reading({
       path,
       summary: 'List the files',
+      query: listParameters,
       answers: { 200: z.array(listed) },
-      async handle(_req, res, { resources }) {
-        const files = await resources.list('file')
-        res.json(
-          files.map(({ state }) => ({ name: state.name, row_count: state.row_count, columns: state.columns.map(({ name }) => name) })),
-        )
+      async handle(req, res, { resources }) {
+        const read = (after: number, limit: number) => resources.page('file', undefined, after, limit)
+        const show = ({ state: { name, row_count, columns } }: Found<'file'>) => [
+          { name, row_count, columns: columns.map((one) => one.name) },
+        ]
+        await sendList(req, res, [resourcesPart(read, show)])
       },
     }),
     reading({

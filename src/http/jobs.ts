@@ -9,6 +9,7 @@ import type { Histories } from '../log/history.js'
 import { carryOut, deletion } from './carry-out.js'
 import { tag } from './etag.js'
 import { historyPage, historyParameters, sendHistory, streamInProject } from './history.js'
+import { listParameters, resourcesPart, sendList } from './paged-list.js'
 import type { Reading } from './reading.js'
 import type { Records } from './records.js'
 import { commandHeaders, param, queryValue, type Route, unwrap } from './route.js'
@@ -64,10 +65,12 @@ export const jobRoutes = (ledger: Ledger, records: Records, reading: Reading, hi
   reading({
     path,
     summary: 'List the jobs of a project',
+    query: listParameters,
     answers: { 200: z.array(record) },
     async handle(req, res, moment) {
       const project = await projectNamed(moment, param(req, 'project'))
-      res.json((await moment.resources.list('job', project)).map((job) => moment.records.job(job, project)))
+      const read = (after: number, limit: number) => moment.resources.page('job', project, after, limit)
+      await sendList(req, res, [resourcesPart(read, (job) => [moment.records.job(job, project)])])
     },
   }),
   {

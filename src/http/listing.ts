@@ -4,6 +4,7 @@ import type { Found, Log, Resources } from '../log/log.js'
 import { connectionProblem } from '../sql/connections.js'
 import { catalogue } from '../sql/relations/catalogue.js'
 import { isTable } from '../files/formats.js'
+import { fixedPart, resourcesPart, type Part } from './paged-list.js'
 
 /** The id of the system database that holds the files; ids of resources begin at 1. */
 const filesId = -1
@@ -52,29 +53,40 @@ const entry = (type: Entry['type'], name: string, engine: string | null = null, 
   deletable,
 })
 
-const ofProject = async (resources: Resources, project: Found<'project'>): Promise<Entry[]> => {
-  const models = await resources.list('model', project)
-  const views = await resources.list('view', project)
-  const agents = await resources.list('agent', project)
-  const jobs = await resources.list('job', project)
+/** Makes of an entry what an address answers; undefined where it does not list it. */
+type Show = (entry: Entry) => object | undefined
+
+const shownBy = (show: Show, ...entries: Entry[]): object[] => entries.flatMap((one) => show(one) ?? [])
+
+const ofProject = (resources: Resources, project: Found<'project'>, show: Show): Part[] => {
+  const each = <K extends 'model' | 'view' | 'agent' | 'job'>(kind: K, engineOf: (found: Found<K>) => string | null = () => null): Part =>
+    resourcesPart(
+      (after, limit) => resources.page(kind, project, after, limit),
+      (found) => shownBy(show, entry(kind, found.state.name, engineOf(found))),
+    )
   return [
-    entry('table', 'models', null, false),
-    ...models.map(({ state }) => entry('model', state.name, state.versions.at(-1)?.engine ?? null)),
-    ...views.map(({ state }) => entry('view', state.name)),
-    ...agents.map(({ state }) => entry('agent', state.name)),
-    ...jobs.map(({ state }) => entry('job', state.name)),
+    fixedPart(shownBy(show, entry('table', 'models', null, false))),
+    each('model', ({ state }) => state.versions.at(-1)?.engine ?? null),
+    each('view'),
+    each('agent'),
+    each('job'),
   ]
 }
 
 /** What a database holds, in the order that clients show it. @throws Problem 400 for a connection, which is not opened */
-export const entriesOf = async ({ resources }: Pick<Log, 'resources'>, database: Database): Promise<Entry[]> => {
+export const entriesOf = ({ resources }: Pick<Log, 'resources'>, database: Database, show: Show): Part[] => {
   switch (database.type) {
     case 'system':
-      return catalogue[database.name].map(({ name }) => entry('system view', name, null, false))
+      return [fixedPart(catalogue[database.name].flatMap(({ name }) => shownBy(show, entry('system view', name, null, false))))]
     case 'files':
-      return (await resources.list('file')).flatMap(({ state }) => (isTable(state) ? [entry('table', state.name)] : []))
+      return [
+        resourcesPart(
+          (after, limit) => resources.page('file', undefined, after, limit),
+          ({ state }) => (isTable(state) ? shownBy(show, entry('table', state.name)) : []),
+        ),
+      ]
     case 'project':
-      return ofProject(resources, database.project)
+      return ofProject(resources, database.project, show)
     case 'connection':
       throw connectionProblem({ name: database.name, engine: database.database.state.engine })
   }

@@ -9,6 +9,7 @@ import { isProblem, Problem, wrong } from '../errors.js'
 import type { Intake } from '../files/intake.js'
 import { jsonTextOf } from '../json-text.js'
 import { limits } from '../limits.js'
+import type { Found } from '../log/log.js'
 import { importsFile, refuseToTrain } from '../models/onnx/about.js'
 import type { SqlEngine } from '../sql/execute.js'
 import { parseStatement } from '../sql/statements/parse.js'
@@ -18,6 +19,7 @@ import { executionOf, note, originOf } from './origin.js'
 import { modelInPath, modelNamed } from './model-names.js'
 import { tag } from './etag.js'
 import { fileName } from './files.js'
+import { listParameters, resourcesPart, sendList } from './paged-list.js'
 import type { Reading } from './reading.js'
 import type { Records } from './records.js'
 import { commandHeaders, jsonBody, param, parse, queryValue, type Route, unwrap } from './route.js'
@@ -112,12 +114,14 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services)
   reading({
     path,
     summary: 'List the models of a project, every version of each',
+    query: listParameters,
     answers: { 200: z.array(modelRecord) },
     async handle(req, res, moment) {
       const project = await projectNamed(moment, param(req, 'project'))
-      const models = await moment.resources.list('model', project)
-      const versions = models.flatMap((model) => model.state.versions.map((version) => moment.records.model(model, version, project)))
-      res.json(await Promise.all(versions))
+      const read = (after: number, limit: number) => moment.resources.page('model', project, after, limit)
+      const show = (model: Found<'model'>) =>
+        Promise.all(model.state.versions.map((version) => moment.records.model(model, version, project)))
+      await sendList(req, res, [resourcesPart(read, show)])
     },
   }),
   {

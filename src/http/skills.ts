@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { jsonObject, resourceName, text } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
 import { notFound } from '../errors.js'
+import type { Found } from '../log/log.js'
 import { carryOut, deletion } from './carry-out.js'
 import { tag } from './etag.js'
+import { listParameters, resourcesPart, sendList } from './paged-list.js'
 import type { Reading } from './reading.js'
 import type { Records } from './records.js'
 import { commandHeaders, given, param, queryValue, type Route, unwrap } from './route.js'
@@ -29,17 +31,17 @@ export const skillRoutes = (ledger: Ledger, records: Records, reading: Reading):
   reading({
     path,
     summary: 'List the skills of a project, or those an agent uses',
-    query: z.object({ agent: z.string().optional().describe('name or id of an agent of the project') }),
+    query: listParameters.extend({ agent: z.string().optional().describe('name or id of an agent of the project') }),
     answers: { 200: z.array(record) },
     async handle(req, res, moment) {
       const project = await projectNamed(moment, param(req, 'project'))
-      const skills = await moment.resources.list('skill', project)
       const agentRef = queryValue(req, 'agent')
       const agent = agentRef === undefined ? undefined : await moment.resources.one('agent', agentRef, project)
       if (agentRef !== undefined && !agent) throw notFound('agent', agentRef)
       const used = agent && new Set(agent.state.skills.map(({ skill }) => skill))
-      const shown = skills.filter(({ stream }) => used?.has(stream) ?? true)
-      res.json(await Promise.all(shown.map((skill) => moment.records.skill(skill, project))))
+      const read = (after: number, limit: number) => moment.resources.page('skill', project, after, limit)
+      const show = async (skill: Found<'skill'>) => ((used?.has(skill.stream) ?? true) ? [await moment.records.skill(skill, project)] : [])
+      await sendList(req, res, [resourcesPart(read, show)])
     },
   }),
   {

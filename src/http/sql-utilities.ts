@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { whyNotOpened } from '../connections.js'
 import { parametrize } from '../sql/parametrize.js'
 import { listDatabases } from './databases.js'
-import { databaseNamed, entriesOf } from './listing.js'
-import type { Reading } from './reading.js'
+import { databaseNamed, entriesOf, type Database } from './listing.js'
+import { itemsOf } from './paged-list.js'
+import type { Moment, Reading } from './reading.js'
 import { jsonBody, parse, type Route } from './route.js'
 
 const listed = z
@@ -24,6 +25,15 @@ const parametrized = z
   })
   .meta({ id: 'ParametrizedQuery' })
 
+const named = z.object({ name: z.string() })
+
+const tableNames = async (moment: Moment, database: Database): Promise<string[]> => {
+  const names: string[] = []
+  const tables = entriesOf(moment, database, (one) => (one.type === 'agent' || one.type === 'job' ? undefined : one))
+  for await (const table of itemsOf(tables)) names.push(named.parse(table).name)
+  return names
+}
+
 /** What editors ask beside running statements. */
 export const sqlUtilityRoutes = (reading: Reading, defaultProject: string): Route[] => [
   reading({
@@ -31,15 +41,13 @@ export const sqlUtilityRoutes = (reading: Reading, defaultProject: string): Rout
     summary: 'The databases with the names of their tables',
     answers: { 200: listed },
     async handle(_req, res, moment) {
-      const names = (await listDatabases(moment, defaultProject)).map(({ name }) => name)
-      const data = await Promise.all(
-        names.map(async (name) => {
-          const database = await databaseNamed(moment, name)
-          if (database.type === 'connection') return { name, tables: [], unavailable: whyNotOpened(database.database.state.engine) }
-          const entries = await entriesOf(moment, database)
-          return { name, tables: entries.filter(({ type }) => type !== 'agent' && type !== 'job').map((entry) => entry.name) }
-        }),
-      )
+      const data: object[] = []
+      for await (const listed of itemsOf(listDatabases(moment, defaultProject))) {
+        const { name } = named.parse(listed)
+        const database = await databaseNamed(moment, name)
+        if (database.type === 'connection') data.push({ name, tables: [], unavailable: whyNotOpened(database.database.state.engine) })
+        else data.push({ name, tables: await tableNames(moment, database) })
+      }
       res.json({ data })
     },
   }),

@@ -11,6 +11,7 @@ import { clientOf } from './client.js'
 import { fileName } from './files.js'
 import { databaseNamed, entriesOf, type Database, type Entry } from './listing.js'
 import { executionOf, originOf } from './origin.js'
+import { itemsOf, listParameters, sendList } from './paged-list.js'
 import type { Reading } from './reading.js'
 import { commandHeaders, param, type Route, unwrap, withoutDryRun } from './route.js'
 
@@ -18,10 +19,9 @@ const record = z.object({ name: z.string(), type: z.enum(['data', 'model', 'view
 const creation = z.object({ name: resourceName, select: text, replace: z.boolean().nullish() })
 const path = '/databases/:database/tables'
 
-const tablesOf = async (at: Pick<Log, 'resources'>, database: Database): Promise<Entry[]> =>
-  (await entriesOf(at, database)).filter(({ type }) => type !== 'job')
+const shown = ({ name, type }: Entry) => (type === 'job' ? undefined : { name, type: type === 'table' ? 'data' : type })
 
-const shown = ({ name, type }: Entry) => ({ name, type: type === 'table' ? 'data' : type })
+const tablesOf = (at: Pick<Log, 'resources'>, database: Database) => entriesOf(at, database, shown)
 
 /** Only files are written to. */
 const writable = (database: Database, verb: string, table: string): void => {
@@ -44,10 +44,12 @@ const queryText = (select: string): string => {
 
 const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``
 
-const tableNamed = async (at: Pick<Log, 'resources'>, database: Database, name: string): Promise<Entry> => {
-  const found = (await tablesOf(at, database)).find((known) => foldName(known.name) === foldName(name))
-  if (!found) throw notFound('table', name)
-  return found
+const tableNamed = async (at: Pick<Log, 'resources'>, database: Database, name: string): Promise<z.infer<typeof record>> => {
+  for await (const item of itemsOf(tablesOf(at, database))) {
+    const table = record.parse(item)
+    if (foldName(table.name) === foldName(name)) return table
+  }
+  throw notFound('table', name)
 }
 
 /** What one finds under `/databases/<database>/tables`. CREATE TABLE … is carried out by `sql`, as if it had been sent there. */
@@ -70,9 +72,10 @@ export const tableRoutes = (ledger: Ledger, reading: Reading, sql: Pick<SqlEngin
     reading({
       path,
       summary: 'List what can be read in a database: files, models and views of a project, system views',
+      query: listParameters,
       answers: { 200: z.array(record) },
       async handle(req, res, moment) {
-        res.json((await tablesOf(moment, await databaseNamed(moment, param(req, 'database')))).map(shown))
+        await sendList(req, res, tablesOf(moment, await databaseNamed(moment, param(req, 'database'))))
       },
     }),
     {
@@ -91,7 +94,7 @@ export const tableRoutes = (ledger: Ledger, reading: Reading, sql: Pick<SqlEngin
       summary: 'Get one table of a database',
       answers: { 200: record },
       async handle(req, res, moment) {
-        res.json(shown(await tableNamed(moment, await databaseNamed(moment, param(req, 'database')), param(req, 'table'))))
+        res.json(await tableNamed(moment, await databaseNamed(moment, param(req, 'database')), param(req, 'table')))
       },
     }),
     {

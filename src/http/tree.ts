@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { Problem } from '../errors.js'
-import { listDatabases } from './databases.js'
-import { entriesOf, findDatabase } from './listing.js'
+import { listDatabases, type DatabaseListed } from './databases.js'
+import { entriesOf, findDatabase, type Entry } from './listing.js'
+import { listParameters, sendList } from './paged-list.js'
 import type { Reading } from './reading.js'
 import { param, type Route } from './route.js'
 
@@ -30,16 +31,19 @@ export const treeRoutes = (reading: Reading, defaultProject: string): Route[] =>
   reading({
     path: '/tree',
     summary: 'The databases, as a tree of objects begins',
+    query: listParameters,
     answers: { 200: z.array(root) },
-    async handle(_req, res, moment) {
-      const databases = await listDatabases(moment, defaultProject)
-      res.json(databases.map(({ name, type, engine, deletable, visible }) => ({ name, class: 'db', type, engine, deletable, visible })))
+    async handle(req, res, moment) {
+      const show = ({ name, type, engine, deletable, visible }: DatabaseListed) => ({ name, class: 'db', type, engine, deletable, visible })
+      await sendList(req, res, listDatabases(moment, defaultProject, show))
     },
   }),
   reading({
     path: '/tree/:database',
     summary: 'What a database holds: models, views, agents and jobs of a project, uploaded files, system views',
-    query: z.object({ all_schemas: z.string().optional().describe('taken for its clients; there is one schema in each database') }),
+    query: listParameters.extend({
+      all_schemas: z.string().optional().describe('taken for its clients; there is one schema in each database'),
+    }),
     answers: { 200: z.array(leaf) },
     async handle(req, res, moment) {
       const name = param(req, 'database')
@@ -49,17 +53,11 @@ export const treeRoutes = (reading: Reading, defaultProject: string): Route[] =>
         throw new Problem('wrong_arguments', 'Error', `There is no element with name '${name}'`, {
           hint: 'GET /api/tree lists what there is.',
         })
-      const entries = await entriesOf(moment, database)
-      res.json(
-        entries.map(({ name, type, engine, deletable }) => ({
-          name,
-          schema: null,
-          class: type === 'job' ? 'job' : 'table',
-          type,
-          engine,
-          deletable,
-        })),
-      )
+      const show = ({ name, type, engine, deletable }: Entry) => ({
+        ...{ name, schema: null, class: type === 'job' ? 'job' : 'table' },
+        ...{ type, engine, deletable },
+      })
+      await sendList(req, res, entriesOf(moment, database, show))
     },
   }),
 ]

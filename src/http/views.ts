@@ -6,6 +6,7 @@ import type { Origin } from '../log/log.js'
 import { carryOut, deletion } from './carry-out.js'
 import { executionOf, note, originOf } from './origin.js'
 import { tag } from './etag.js'
+import { listParameters, resourcesPart, sendList } from './paged-list.js'
 import type { Reading } from './reading.js'
 import type { Records } from './records.js'
 import { commandHeaders, param, type Route, unwrap } from './route.js'
@@ -39,10 +40,12 @@ export const viewRoutes = (ledger: Ledger, records: Records, reading: Reading, c
     reading({
       path,
       summary: 'List the views of a project',
+      query: listParameters,
       answers: { 200: z.array(record) },
       async handle(req, res, moment) {
         const project = await projectNamed(moment, param(req, 'project'))
-        res.json((await moment.resources.list('view', project)).map((view) => moment.records.view(view)))
+        const read = (after: number, limit: number) => moment.resources.page('view', project, after, limit)
+        await sendList(req, res, [resourcesPart(read, (view) => [moment.records.view(view)])])
       },
     }),
     {

@@ -3,6 +3,7 @@ import { catalogue, linksOf, type Kind } from '../../events/catalogue.js'
 import { foldName, type StreamId } from '../../events/common.js'
 import { parseEnvelope } from '../../events/envelope.js'
 import { limits } from '../limits.js'
+import { LongWork } from '../long-work.js'
 import { foldEvent } from './fold.js'
 import type { AnyFound, Found, Log, Resources } from './log.js'
 import { isKind } from './lookups.js'
@@ -30,19 +31,21 @@ export const logAt = (log: Log, position: number, resources: Resources): LogThen
 /** A resource that was there, as a list names it; `project` is the stream of the one that held it, '' for kinds that live in none. */
 export type Listed = { stream: StreamId; kind: Kind; project: string; name: string; id: number }
 
-/** Lists what was there at a position, in order of creation: of a kind, in a project, or of a kind in a project. */
-export type ListThen = (of: { kind?: Kind; project?: StreamId }) => Promise<Listed[]>
+/** Lists what was there at a position, in order of creation: of a kind, in a project, or of a kind in a project; of them a page. */
+export type ListThen = (of: { kind?: Kind; project?: StreamId; page?: { after: number; limit: number } }) => Promise<Listed[]>
 
 type Stored = Pick<Log, 'resources' | 'readStream' | 'versionAt'>
 
 /** A list with what a reference may be: a name, or where nothing has that name, an id. */
 class Index {
-  readonly #byName: ReadonlyMap<string, Listed>
-  readonly #byId: ReadonlyMap<number, Listed>
+  readonly all: Listed[] = []
+  readonly #byName = new Map<string, Listed>()
+  readonly #byId = new Map<number, Listed>()
 
-  constructor(readonly all: readonly Listed[]) {
-    this.#byName = new Map(all.map((listed) => [foldName(listed.name), listed]))
-    this.#byId = new Map(all.map((listed) => [listed.id, listed]))
+  add(listed: Listed): void {
+    this.all.push(listed)
+    this.#byName.set(foldName(listed.name), listed)
+    this.#byId.set(listed.id, listed)
   }
 
   find(ref: string): Listed | undefined {
@@ -114,9 +117,14 @@ type Finder = {
   find: <K extends Kind>(kind: K, stream: StreamId) => Promise<Found<K> | undefined>
 }
 
+/** A list is read in so many at a time: each time is a query. */
+const listedAtOnce = 2_000
+
 /** Resources at one position, for one request. */
 class Then implements Resources {
   readonly #indexes = new Map<string, Promise<Index>>()
+  /** What pages read beyond their end, for the pages that follow. */
+  readonly #ahead = new Map<string, { after: number; listed: readonly Listed[] }>()
   readonly #found = new Map<string, Promise<Found | undefined>>()
   readonly #links = new Map<string, Promise<ReadonlyMap<StreamId, Found[]>>>()
   readonly #projects = new Map<StreamId, Promise<StreamId | undefined>>()
@@ -137,9 +145,41 @@ class Then implements Resources {
   }
 
   async list<K extends Kind>(kind: K, project?: Found<'project'>): Promise<Found<K>[]> {
-    const { all } = await this.#index(kind, project?.stream)
-    const found = await Promise.all(all.map(({ stream }) => this.byStream(kind, stream)))
-    return found.filter((one) => one !== undefined)
+    return this.#allOf(kind, (await this.#index(kind, project?.stream)).all)
+  }
+
+  async page<K extends Kind>(kind: K, project: Found<'project'> | undefined, after: number, limit: number): Promise<Found<K>[]> {
+    const found: Found<K>[] = []
+    // Nothing of a page is remembered, so that all of them need no more memory than one.
+    for (const { stream } of await this.#listed(kind, project, after, limit)) {
+      const one = await this.finder.find(kind, stream)
+      if (one) found.push(one)
+    }
+    return found
+  }
+
+  async #allOf<K extends Kind>(kind: K, listed: readonly Listed[]): Promise<Found<K>[]> {
+    const work = new LongWork()
+    const found: Found<K>[] = []
+    for (const { stream } of listed) {
+      const one = await this.byStream(kind, stream)
+      if (one) found.push(one)
+      await work.pause()
+    }
+    return found
+  }
+
+  /** The next page of what is listed; more is read at a time than a page has. */
+  async #listed(kind: Kind, project: Found<'project'> | undefined, after: number, limit: number): Promise<readonly Listed[]> {
+    const key = `${kind} ${project?.stream ?? ''}`
+    const ahead = this.#ahead.get(key)
+    const listed =
+      ahead?.after === after && ahead.listed.length > 0
+        ? ahead.listed
+        : await this.listed({ kind, ...(project && { project: project.stream }), page: { after, limit: listedAtOnce } })
+    const page = listed.slice(0, limit)
+    this.#ahead.set(key, { after: page.at(-1)?.id ?? after, listed: listed.slice(limit) })
+    return page
   }
 
   async contents(project: Found<'project'>): Promise<AnyFound[]> {
@@ -163,15 +203,21 @@ class Then implements Resources {
 
   #index(kind: Kind, project?: StreamId): Promise<Index> {
     return once(this.#indexes, `${kind} ${project ?? ''}`, async () => {
-      return new Index(await this.listed({ kind, ...(project !== undefined && { project }) }))
+      const index = new Index()
+      const work = new LongWork()
+      for (let after = 0; ; after = index.all.at(-1)?.id ?? 0) {
+        const listed = await this.listed({ kind, ...(project !== undefined && { project }), page: { after, limit: listedAtOnce } })
+        for (const one of listed) index.add(one)
+        if (listed.length < listedAtOnce) return index
+        await work.pause()
+      }
     })
   }
 
   async #linksOf(kind: Kind, project?: StreamId): Promise<ReadonlyMap<StreamId, Found[]>> {
     const links = new Map<StreamId, Found[]>()
     const { all } = await this.#index(kind, project)
-    for (const found of await Promise.all(all.map(({ stream }) => this.byStream(kind, stream)))) {
-      if (!found) continue
+    for (const found of await this.#allOf(kind, all)) {
       for (const to of new Set(linksOf(kind, found.state))) {
         const users = links.get(to)
         if (users) users.push(found)

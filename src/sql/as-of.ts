@@ -43,12 +43,18 @@ const listedSchema = z.array(
 /** Lists resources by a SELECT of our own, at the position where `ask` reads. */
 export const listResources =
   (ask: Ask): ListThen =>
-  async ({ kind, project }) => {
-    const conditions = [...(kind === undefined ? [] : ['kind = :kind']), ...(project === undefined ? [] : ['project_id = :project'])]
+  async ({ kind, project, page }) => {
+    const conditions = [
+      ...(kind === undefined ? [] : ['kind = :kind']),
+      ...(project === undefined ? [] : ['project_id = :project']),
+      ...(page === undefined ? [] : ['id > :after']),
+    ]
     const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
-    const rows = await ask(`SELECT stream, kind, project_id, name, id FROM log.resources ${where} ORDER BY id`, {
+    const first = page === undefined ? '' : `LIMIT ${page.limit}`
+    const rows = await ask(`SELECT stream, kind, project_id, name, id FROM log.resources ${where} ORDER BY id ${first}`, {
       ...(kind !== undefined && { kind }),
       ...(project !== undefined && { project }),
+      ...(page !== undefined && { after: page.after }),
     })
     return listedSchema.parse(rows)
   }

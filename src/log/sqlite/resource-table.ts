@@ -27,6 +27,7 @@ export class ResourceTable {
   readonly #byStream
   readonly #list
   readonly #listAll
+  readonly #page
   readonly #contents
   readonly #count
   readonly #linked
@@ -44,6 +45,9 @@ export class ResourceTable {
     this.#byStream = db.prepare<[string], Row>(`SELECT ${columns} FROM resources WHERE stream = ?`)
     this.#list = db.prepare<[string, string], Row>(`SELECT ${columns} FROM resources WHERE kind = ? AND project = ? ORDER BY id`)
     this.#listAll = db.prepare<[string], Row>(`SELECT ${columns} FROM resources WHERE kind = ? ORDER BY id`)
+    this.#page = db.prepare<[string, string, number, number], Row>(
+      `SELECT ${columns} FROM resources WHERE kind = ? AND project = ? AND id > ? ORDER BY id LIMIT ?`,
+    )
     this.#contents = db.prepare<[string], Row>(`SELECT ${columns} FROM resources WHERE project = ? ORDER BY id`)
     this.#count = db.prepare<[string, string], number>('SELECT count(*) FROM resources WHERE kind = ? AND project = ?').pluck()
     this.#linked = db.prepare<[string, string], Row>(
@@ -88,6 +92,11 @@ export class ResourceTable {
 
   list<K extends Kind>(kind: K, project?: string): Found<K>[] {
     return (project === undefined ? this.#listAll.all(kind) : this.#list.all(kind, project)).map((row) => this.#states.read<K>(row))
+  }
+
+  /** Those after an id, in order of creation. A long list walks over them once, and leaves the states that are kept alone. */
+  page<K extends Kind>(kind: K, project: string, after: number, limit: number): Found<K>[] {
+    return this.#page.all(kind, project, after, limit).map((row) => this.#states.peek<K>(row))
   }
 
   contents(project: string): AnyFound[] {
@@ -196,6 +205,13 @@ class StateCache {
     maxSize: limits.stateCacheMaxChars,
     sizeCalculation: ({ text }) => text.length + 1,
   })
+
+  /** The same without keeping it. */
+  peek<K extends Kind>(row: Row): Found<K> {
+    const known = this.#states.peek(row.stream)
+    const state = known?.text === row.state ? known.state : (JSON.parse(row.state) as States[Kind])
+    return { ...row, kind: row.kind as K, state: state as States[K] }
+  }
 
   read<K extends Kind>(row: Row): Found<K> {
     const known = this.#states.get(row.stream)

@@ -79,6 +79,9 @@ const keepPayloadsInPlace = (db: Connection): void => {
   )()
 }
 
+/** Lists are read along it, a page at a time. */
+const resourcesInOrder = `CREATE INDEX IF NOT EXISTS resources_in_order ON resources (kind, project, id)`
+
 /** Opens the log's file for writing and makes what is missing. Durable: each commit is on the disk before it returns. */
 export const openForWriting = (file: string, freshLogId: () => string): Connection => {
   const db = new Database(file, { timeout: 5_000 })
@@ -93,8 +96,9 @@ export const openForWriting = (file: string, freshLogId: () => string): Connecti
       db.exec(schema + payloadsTable)
       db.prepare(`INSERT INTO meta VALUES ('log_id', ?)`).run(freshLogId())
     })()
-  // Logs of older releases lack it; it is filled when the log is opened.
+  // Logs of older releases lack these; the tree is filled when the log is opened.
   db.exec(treeTable)
+  db.exec(resourcesInOrder)
   keepPayloadsInPlace(db)
   return db
 }

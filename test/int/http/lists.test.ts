@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { get as httpGet } from 'node:http'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { v7 as uuidv7 } from 'uuid'
+import { streamId } from '../../../events/common.js'
+import { limits } from '../../../src/limits.js'
+import type { NewEvent } from '../../../src/log/log.js'
+import { writes } from '../../support/log.js'
+import { send, startTestService } from '../../support/service.js'
+
+let at: Awaited<ReturnType<typeof startTestService>>
+const many = 5_000
+const skills = '/api/projects/mindsdb/skills'
+type Listed = { id: number; name: string }
+
+const get = (path: string) => send(at.url, 'GET', path)
+const skillCreated = (project: string, name: string): NewEvent => ({
+  stream: streamId.parse(uuidv7()),
+  event: { type: 'SkillCreated', data: { project: streamId.parse(project), name, type: 'sql', params: { about: 'x'.repeat(200) } } },
+})
+
+beforeAll(async () => {
+  at = await startTestService()
+  const project = await at.service.log.resources.one('project', 'mindsdb')
+  if (!project) throw new Error('there is no project')
+  const created = Array.from({ length: many }, (_, n) => skillCreated(project.stream, `skill_${n}`))
+  for (let from = 0; from < many; from += 1_000) await at.service.log.submit(writes(...created.slice(from, from + 1_000)))
+  await send(at.url, 'POST', '/api/projects/mindsdb/agents', { agent: { name: 'a', model_name: 'm', skills: ['skill_7', 'skill_3000'] } })
+  await send(at.url, 'POST', '/api/databases', { database: { name: 'chat', engine: 'slack' } })
+  for (const name of ['zoo', 'Bar', 'app']) await send(at.url, 'POST', '/api/projects', { project: { name } })
+  for (const name of ['v1', 'v2', 'v3'])
+    await send(at.url, 'POST', '/api/projects/mindsdb/views', { view: { name, query: 'SELECT 1 AS one' } })
+}, 240_000)
+afterAll(() => at.stop())
+
+/** All pages of a list, as their links lead through it; `between` is done after each. */
+const walk = async (path: string, between: (page: number) => Promise<unknown> = () => Promise.resolve()): Promise<unknown[][]> => {
+  const pages: unknown[][] = []
+  for (let next: string | undefined = path; next !== undefined;) {
+    const { status, body, headers } = await get(next)
+    expect(status).toBe(200)
+    pages.push(body as unknown[])
+    await between(pages.length)
+    next = /^<([^>]+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1]
+  }
+  return pages
+}
+
+/** Reads an answer without keeping it, and says how many bytes it had. */
+const drained = (path: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    httpGet(at.url + path, (res) => {
+      let bytes = 0
+      res.on('data', (chunk: Buffer) => (bytes += chunk.length))
+      res.on('end', () => resolve(bytes)).on('error', reject)
+    }).on('error', reject)
+  })
+
+test('without a page a list is the whole of it, in order of creation', async () => {
+  const { body, headers } = await get(skills)
+  const listed = body as Listed[]
+  expect(listed.map(({ name }) => name)).toEqual(Array.from({ length: many }, (_, n) => `skill_${n}`))
+  expect(listed[7]).toEqual((await get(`${skills}/skill_7`)).body)
+  expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(headers.get('link')).toBeNull()
+})
+
+test.each([
+  [`${skills}?limit=999`, Math.ceil(many / 999)],
+  [`${skills}?limit=1&agent=a`, 2],
+  ['/api/projects?limit=2', 2],
+  ['/api/projects/mindsdb/views?limit=2', 2],
+  ['/api/projects/mindsdb/agents?limit=1', 1],
+  ['/api/databases?limit=2', 4],
+  ['/api/tree?limit=3', 3],
+  ['/api/tree/mindsdb?limit=2', 3],
+  ['/api/databases/mindsdb/tables?limit=2', 3],
+  ['/api/files?limit=1', 1],
+])('the pages of %s are the list', async (path, count) => {
+  const pages = await walk(path)
+  expect(pages.length).toBe(count)
+  expect(pages.flat()).toEqual((await get(path.replace(/limit=\d+&?/, ''))).body)
+})
+
+test('what was there all the time is in one page once, whatever is written in between', async () => {
+  const before = (await get(skills)).body as Listed[]
+  const gone = new Set<string>()
+  const pages = await walk(`${skills}?limit=1000`, async (page) => {
+    for (const name of [`skill_${page * 999}`, `skill_${page * 500 + 3}`])
+      if ((await send(at.url, 'DELETE', `${skills}/${name}`)).status === 204) gone.add(name)
+    await send(at.url, 'POST', skills, { skill: { name: `new_${page}`, type: 'sql', params: {} } })
+  })
+  const seen = (pages.flat() as Listed[]).map(({ id }) => id)
+  expect(new Set(seen).size).toBe(seen.length)
+  const stayed = before.filter(({ name }) => !gone.has(name)).map(({ id }) => id)
+  expect(seen.filter((id) => stayed.includes(id)).length).toBe(stayed.length)
+})
+
+describe('a page that there cannot be is refused', () => {
+  const paths = [skills, '/api/projects', '/api/databases', '/api/tree', '/api/tree/mindsdb', '/api/files', '/api/projects/mindsdb/models']
+  const wrong = [
+    'limit=0',
+    'limit=x',
+    'limit=',
+    `limit=${limits.listPageMaxItems + 1}`,
+    'limit=1&limit=2',
+    'after=x',
+    'after=',
+    'after=99.1',
+  ]
+  test.each(paths.flatMap((path) => wrong.map((query) => `${path}?${query}`)))('%s', async (path) =>
+    expect(await get(path)).toMatchObject({ status: 400, body: { code: 'wrong_arguments' } }),
+  )
+})
+
+test('a list of the past is the same in pages and as a whole', async () => {
+  const { position } = await at.service.head()
+  const now = (await get(skills)).body
+  await send(at.url, 'DELETE', `${skills}/skill_11`)
+  expect((await get(`${skills}?as_of=${position}`)).body).toEqual(now)
+  const pages = await walk(`${skills}?as_of=${position}&limit=1000`)
+  expect(pages.flat()).toEqual(now)
+})
+
+test.each([skills, '/api/projects/mindsdb/agents', '/api/sql/list_databases'])('others are answered while %s is read', async (path) => {
+  await drained(path)
+  const delay = monitorEventLoopDelay({ resolution: 1 })
+  const began = performance.now()
+  delay.enable()
+  const bytes = await drained(path)
+  delay.disable()
+  const taken = performance.now() - began
+  // A small one is too quick to tell anything of it.
+  if (bytes < 1_000_000) return
+  expect(delay.max / 1e6).toBeLessThan(taken / 3)
+})
