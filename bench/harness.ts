@@ -41,13 +41,22 @@ const answers = async (url: string, child: ChildProcess): Promise<void> => {
 }
 
 /** A compiled file that is a server: it gets PORT and DATA_DIR, and must answer GET `ready`. */
-type Server = { name: string; file: string; args: readonly string[]; ready: string; environment?: Record<string, string> }
+type Server = {
+  name: string
+  file: string
+  args: readonly string[]
+  ready: string
+  environment?: Record<string, string>
+  /** Compiled files that are loaded before it. */
+  before?: readonly string[]
+}
 
-const startOn = async (directory: string, { name, file, args, ready, environment }: Server): Promise<Target> => {
+const startOn = async (directory: string, { name, file, args, ready, environment, before = [] }: Server): Promise<Target> => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const env = { ...process.env, PORT: String(port), DATA_DIR: directory, NODE_ENV: 'production', ...environment }
-  const child = start(compiled(file), args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
+  const [first = '', ...rest] = [...before.flatMap((one) => ['--import', compiled(one)]), compiled(file), ...args]
+  const child = start(first, rest, { env, stdio: ['ignore', 'ignore', 'inherit'] })
   await answers(url + ready, child)
   return { name, url, directory, pid: child.pid ?? 0, stop: () => end(child) }
 }
@@ -78,6 +87,10 @@ export const serviceWith =
   (environment: Record<string, string>): Start =>
   () =>
     startAnew({ ...ourServer, environment })
+
+/** The service with files of ours loaded before it. */
+export const serviceAfter = (before: readonly string[], environment: Record<string, string>): Promise<Target> =>
+  startAnew({ ...ourServer, before, environment })
 
 /** The service on a directory that was made before, and stays. */
 export const serviceOn = (directory: string): Promise<Target> => startOn(directory, ourServer)

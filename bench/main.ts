@@ -13,6 +13,7 @@ const benches: Record<string, () => Promise<void>> = {
   replay: async () => (await import('./replay.js')).replay(),
   verify: async () => (await import('./audit.js')).verify(),
   proof: async () => (await import('./audit.js')).proof(),
+  block: async () => (await import('./block.js')).block(),
   deliver: async () => (await import('./audit.js')).deliver(),
 }
 
