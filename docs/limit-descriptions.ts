@@ -93,6 +93,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'An answer that is held back until its models are known to have few rows. Beyond: the query runs again with its rows scored beforehand.',
   followerIntervalMs: 'Wait of the projector for new events, when no query asks for them.',
   followerBatchEvents: 'Events that are projected, or read, at a time. Beyond: the next batch takes them.',
+  tablesCheckIntervalMs:
+    'Time between two looks whether all tables show the rows that were added to them; each batch is looked at when it is applied as well. Otherwise: the process opens them anew.',
   fileMaxBytes: 'An uploaded file. Beyond: 413 `too_large`.',
   blobsLookMs: 'Time between two looks whether the contents that files and models name are there.',
   fileUploadsMax: 'Uploads under way: received, waiting or read. Beyond: 503 `busy` with Retry-After.',

@@ -3,6 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { catalogue } from '../events/catalogue.js'
 import { leafHash } from '../events/chain.js'
 import { projections } from './all.js'
+import { noRows, type RowCounts } from './row-counts.js'
 import { takeApart, type PreparedEvent } from './staging.js'
 
 /**
@@ -10,11 +11,14 @@ import { takeApart, type PreparedEvent } from './staging.js'
  * `begunAt` is the head of the log when the file was begun. What was erased up to then never came into the file; of what was
  * erased since, deleted rows may have left bytes in it. `isCurrent` says whether this release's code built the tables.
  */
-export type Checkpoint = { position: number; leaf: string | null; begunAt: number; isCurrent: boolean }
+export type Checkpoint = { position: number; leaf: string | null; begunAt: number; isCurrent: boolean; counts: RowCounts }
 
+// `counts` says how many rows each table has, as a JSON object.
 const table = `
   CREATE SCHEMA IF NOT EXISTS ledger;
-  CREATE TABLE ledger.checkpoint (position BIGINT NOT NULL, leaf VARCHAR, fingerprint VARCHAR NOT NULL, begun_at BIGINT NOT NULL)`
+  CREATE TABLE ledger.checkpoint (
+    position BIGINT NOT NULL, leaf VARCHAR, fingerprint VARCHAR NOT NULL, begun_at BIGINT NOT NULL, counts VARCHAR NOT NULL
+  )`
 
 /** What built the tables: the DDL, the SQL and the upcasters. When it differs the tables are built again from the log. */
 export const fingerprint = (): string => {
@@ -40,7 +44,7 @@ const isThere = async (connection: DuckDBConnection): Promise<boolean> => {
 /** Creates the tables of every projection, empty, in one transaction. */
 const createTables = async (connection: DuckDBConnection, head: number): Promise<void> => {
   await connection.run(`BEGIN; ${table}; ${projections.map(({ tables }) => tables).join(';')}`)
-  await connection.run('INSERT INTO ledger.checkpoint VALUES (0, NULL, $1, $2)', [fingerprint(), BigInt(head)])
+  await connection.run('INSERT INTO ledger.checkpoint VALUES (0, NULL, $1, $2, $3)', [fingerprint(), BigInt(head), JSON.stringify(noRows)])
   await connection.run('COMMIT')
 }
 
@@ -48,12 +52,23 @@ const createTables = async (connection: DuckDBConnection, head: number): Promise
 export const readCheckpoint = async (connection: DuckDBConnection, head: number): Promise<Checkpoint> => {
   if (!(await isThere(connection))) await createTables(connection, head)
   const read = await connection.runAndReadAll('SELECT * FROM ledger.checkpoint')
-  const { position, leaf, fingerprint: built, begun_at } = read.getRowObjectsJson()[0] ?? {}
-  const isCurrent = built === fingerprint()
-  return { position: Number(position), leaf: typeof leaf === 'string' ? leaf : null, begunAt: Number(begun_at), isCurrent }
+  const { position, leaf, fingerprint: built, begun_at, counts } = read.getRowObjectsJson()[0] ?? {}
+  return {
+    position: Number(position),
+    leaf: typeof leaf === 'string' ? leaf : null,
+    begunAt: Number(begun_at),
+    isCurrent: built === fingerprint(),
+    // Tables of an older release have none; they are not continued.
+    counts: JSON.parse(typeof counts === 'string' ? counts : '{}') as RowCounts,
+  }
 }
 
-/** Moves the checkpoint, in the transaction that applied the events up to it. */
-export const moveCheckpoint = async (connection: DuckDBConnection, { position, stored }: PreparedEvent): Promise<void> => {
-  await connection.run('UPDATE ledger.checkpoint SET position = $1, leaf = $2', [BigInt(position), leafOf(stored)])
+/** Moves the checkpoint, in the transaction that applied the events up to it and left the tables with so many rows. */
+export const moveCheckpoint = async (
+  connection: DuckDBConnection,
+  { position, stored }: PreparedEvent,
+  counts: RowCounts,
+): Promise<void> => {
+  const values = [BigInt(position), leafOf(stored), JSON.stringify(counts)]
+  await connection.run('UPDATE ledger.checkpoint SET position = $1, leaf = $2, counts = $3', values)
 }

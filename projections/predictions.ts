@@ -7,7 +7,10 @@ export const servedFrom = (source: string): string => `CREATE OR REPLACE TEMP TA
       data->>'$.payload' AS payload, from_json(data->'$.requests', '[{"request":"VARCHAR","rows":"BIGINT"}]') AS requests
     FROM ${source} WHERE type = 'PredictionsServed'`
 
-/** One row for each row that those events kept. */
+/**
+ * One row for each row that those events kept. Of rows that cannot be read the event still tells how many there were, and of
+ * which requests. Both kinds come in one INSERT: see docs/decisions/one-insert.md.
+ */
 export const keepRows: readonly string[] = [
   `CREATE OR REPLACE TEMP TABLE predictions_kept AS
     SELECT s.*, CASE WHEN json_valid(p.body) AND json_array_length(p.body) = s.rows THEN p.body END AS body
@@ -15,9 +18,8 @@ export const keepRows: readonly string[] = [
   `INSERT INTO ledger.predictions
     SELECT position, recorded_at, actor, source, kept->>'$.request', model, version, try_cast(kept->>'$.row' AS INTEGER),
       kept->'$.input', kept->'$.output', coalesce(kept->>'$.erased' <> 'true', true)
-    FROM (SELECT *, unnest(from_json(body, '["JSON"]')) AS kept FROM predictions_kept WHERE body IS NOT NULL)`,
-  // Of rows that cannot be read the event still tells how many there were, and of which requests.
-  `INSERT INTO ledger.predictions
+    FROM (SELECT *, unnest(from_json(body, '["JSON"]')) AS kept FROM predictions_kept WHERE body IS NOT NULL)
+    UNION ALL
     SELECT position, recorded_at, actor, source, place.request, model, version, place.row, NULL, NULL, false
     FROM (
       SELECT *, unnest(range(rows)) AS n,

@@ -12,7 +12,7 @@ export class ProjectionError extends Error {
 
 /** The tables were built by other projections, or hold what was erased: they have to be built again. */
 export class StaleTablesError extends Error {
-  constructor(readonly reason: 'another release' | 'erasure') {
+  constructor(readonly reason: 'another release' | 'erasure' | 'other rows') {
     super(`The tables have to be rebuilt: ${reason}.`)
     this.name = 'StaleTablesError'
   }
@@ -26,5 +26,25 @@ export class ForeignTablesError extends Error {
   constructor(message: string) {
     super(message)
     this.name = 'ForeignTablesError'
+  }
+}
+
+/** A table does not hold the rows that were added to it. The file may still have them: it has to be opened anew. */
+export class OtherRowsError extends Error {
+  constructor(
+    readonly table: string,
+    readonly expected: number,
+    readonly found: number,
+  ) {
+    super(`${table} shows ${found} rows where ${expected} were added.`)
+    this.name = 'OtherRowsError'
+  }
+}
+
+/** A COMMIT failed: what it left of the tables in memory is not known, and they have to be opened anew. */
+export class CommitError extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause })
+    this.name = 'CommitError'
   }
 }

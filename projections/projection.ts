@@ -13,5 +13,9 @@ export type Projection = {
   apply: readonly string[]
 }
 
+/** The tables that a projection keeps: `['ledger.skills_history']`. */
+export const tablesOf = ({ tables }: Projection): string[] =>
+  [...tables.matchAll(/CREATE TABLE (ledger\.\w+)/g)].flatMap(([, name]) => (name === undefined ? [] : [name]))
+
 /** `inList(['SkillCreated'])` → `('SkillCreated')`, for a condition on `type`. */
 export const inList = (types: readonly EventType[]): string => `(${types.map((type) => `'${type}'`).join(', ')})`

@@ -1,8 +1,9 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { leafOf, moveCheckpoint, readCheckpoint, type Checkpoint } from './checkpoint.js'
-import { projections } from './all.js'
-import { ForeignTablesError, ProjectionError, StaleTablesError } from './problem.js'
+import { CommitError, ForeignTablesError, OtherRowsError, ProjectionError, StaleTablesError } from './problem.js'
+import { countsAfter, RowCheck, type Change, type RowCounts } from './row-counts.js'
 import { prepareEvent, stage, type PreparedEvent, type StagedPayload, type StoredEvent } from './staging.js'
+import { fitTogether, stepsFor } from './steps.js'
 
 type Awaitable<T> = T | Promise<T>
 
@@ -25,7 +26,16 @@ export type ReplayLimits = { batchMaxEvents: number; batchMaxBytes: number; page
 export const replayLimits: ReplayLimits = { batchMaxEvents: 40_000, batchMaxBytes: 32 * 1024 * 1024, pageMaxEvents: 1_000 }
 
 /** `hashes` are those of the payloads, each of which stands here once: an erasure may name one that the batch has already. */
-type Batch = { events: PreparedEvent[]; payloads: StagedPayload[]; hashes: Set<string>; failure?: ProjectionError }
+type Batch = {
+  events: PreparedEvent[]
+  types: Set<string>
+  payloads: StagedPayload[]
+  hashes: Set<string>
+  bytes: number
+  /** The event that comes next needs a transaction of its own. */
+  isClosed: boolean
+  failure?: ProjectionError
+}
 
 /** Of DuckDB's messages only the kind of error is kept: the rest quotes data. `Conversion Error: Could not …` → `Conversion Error` */
 const kindOf = (error: unknown): string => {
@@ -37,10 +47,13 @@ const kindOf = (error: unknown): string => {
 
 /** A full disk or a broken file says nothing about an event, and smaller batches meet it as well. */
 const isOfTheMachine = (error: unknown): boolean =>
-  error instanceof Error && /^(?:IO|FATAL|INTERNAL|TransactionContext) Error/i.test(kindOf(error))
+  error instanceof CommitError ||
+  error instanceof OtherRowsError ||
+  (error instanceof Error && /^(?:IO|FATAL|INTERNAL|TransactionContext) Error/i.test(kindOf(error)))
 
 /**
- * Tables that follow a log. Each batch is one transaction: staging, the projections that handle its events, the checkpoint.
+ * Tables that follow a log. Each batch is one transaction: staging, the projections that handle its events, the checkpoint. When
+ * it is committed the tables are asked whether they show it.
  *
  * @example
  * const tables = await Replay.open({ events: log, payloads: log, database })
@@ -50,6 +63,8 @@ export class Replay {
   /** The head of the log when the database was begun. */
   readonly begunAt: number
   #position: number
+  #counts: RowCounts
+  readonly #check: RowCheck
 
   private constructor(
     private readonly options: ReplayOptions,
@@ -59,11 +74,13 @@ export class Replay {
   ) {
     this.begunAt = checkpoint.begunAt
     this.#position = checkpoint.position
+    this.#counts = checkpoint.counts
+    this.#check = new RowCheck(connection)
   }
 
   /**
-   * Creates the tables or takes them up where they stand. Throws `StaleTablesError` when another release built them, and
-   * `ForeignTablesError` when they followed another log than this.
+   * Creates the tables or takes them up where they stand. Throws `StaleTablesError` when another release built them or they have
+   * other rows than were added to them, and `ForeignTablesError` when they followed another log than this.
    */
   static async open(options: ReplayOptions, limits: ReplayLimits = replayLimits): Promise<Replay> {
     const connection = await options.database.connect()
@@ -72,7 +89,11 @@ export class Replay {
       // First: tables of any release are evidence of what the log once held.
       await assertSameLog(options.events, checkpoint)
       if (!checkpoint.isCurrent) throw new StaleTablesError('another release')
-      return new Replay(options, connection, limits, checkpoint)
+      const tables = new Replay(options, connection, limits, checkpoint)
+      await tables.check().catch((error: unknown) => {
+        throw error instanceof OtherRowsError ? new StaleTablesError('other rows') : error
+      })
+      return tables
     } catch (error) {
       connection.closeSync()
       throw error
@@ -84,7 +105,10 @@ export class Replay {
     return this.#position
   }
 
-  /** Follows the log up to `until` or its head, and tells how far it came. Throws `ProjectionError` at an event that does not fit. */
+  /**
+   * Follows the log up to `until` or its head, and tells how far it came. Throws `ProjectionError` at an event that does not fit;
+   * `OtherRowsError` and `CommitError` when the database has to be opened anew.
+   */
   async catchUp(until = Number.MAX_SAFE_INTEGER, onProgress?: ReplayProgress): Promise<number> {
     const target = Math.min(until, await this.options.events.head())
     while (this.#position < target) {
@@ -96,26 +120,32 @@ export class Replay {
     return this.#position
   }
 
+  /** Looks whether every table shows what was added to it. Not to be called while a catch-up is under way. @throws OtherRowsError */
+  async check(): Promise<void> {
+    await this.#check.all(this.#counts)
+  }
+
   close(): void {
+    this.#check.close()
     this.connection.closeSync()
   }
 
   /** Reads and prepares the events of the next batch. One that cannot be prepared ends it: those before it are still applied. */
   async #collect(target: number): Promise<Batch> {
-    const batch: Batch = { events: [], payloads: [], hashes: new Set() }
-    let bytes = 0
+    const batch: Batch = { events: [], types: new Set(), payloads: [], hashes: new Set(), bytes: 0, isClosed: false }
+    const { batchMaxEvents, batchMaxBytes, pageMaxEvents } = this.limits
     let next = this.#position + 1
-    while (next <= target && batch.events.length < this.limits.batchMaxEvents && bytes < this.limits.batchMaxBytes) {
-      const room = Math.min(this.limits.batchMaxEvents - batch.events.length, this.limits.pageMaxEvents, target - next + 1)
-      const page = await this.options.events.read(next - 1, room, this.limits.batchMaxBytes - bytes)
+    while (next <= target && !batch.isClosed && batch.events.length < batchMaxEvents && batch.bytes < batchMaxBytes) {
+      const room = Math.min(batchMaxEvents - batch.events.length, pageMaxEvents, target - next + 1)
+      const page = await this.options.events.read(next - 1, room, batchMaxBytes - batch.bytes)
       try {
         if (page.length === 0) throw new ProjectionError(next, 'it is missing')
         for (const event of page) {
           if (event.position !== next) throw new ProjectionError(next, 'it is missing')
-          bytes += await this.#take(event, batch)
+          if (!(await this.#take(event, batch))) break
           next += 1
           // What is left of the page is read again: payloads, of which a page tells nothing, may be large.
-          if (bytes >= this.limits.batchMaxBytes) break
+          if (batch.bytes >= batchMaxBytes) break
         }
       } catch (error) {
         if (!(error instanceof ProjectionError)) throw error
@@ -125,27 +155,37 @@ export class Replay {
     return batch
   }
 
-  async #take(event: StoredEvent, batch: Batch): Promise<number> {
+  /** Takes an event into the batch, or closes the batch before one that cannot share a transaction with those that it has. */
+  async #take(event: StoredEvent, batch: Batch): Promise<boolean> {
     const prepared = prepareEvent(event)
-    let bytes = event.text.length
+    if (!batch.types.has(prepared.type)) {
+      const types = new Set(batch.types).add(prepared.type)
+      batch.isClosed = batch.events.length > 0 && !fitTogether(types)
+      if (batch.isClosed) return false
+      batch.types = types
+    }
+    batch.bytes += event.text.length
     for (const hash of prepared.payloads) {
       if (batch.hashes.has(hash)) continue
       batch.hashes.add(hash)
       const body = await this.options.payloads.payload(hash)
       if (body === undefined) continue
-      bytes += body.byteLength
+      batch.bytes += body.byteLength
       batch.payloads.push({ hash, body: Buffer.from(body).toString('utf8') })
     }
     batch.events.push(prepared)
-    return bytes
+    return true
   }
 
   /** Applies a batch, or halves it until the one event that does not fit is alone and can be named. */
   async #apply(events: readonly PreparedEvent[], payloads: readonly StagedPayload[]): Promise<void> {
-    const last = events.at(-1)
-    if (!last) return
+    const [first, last] = [events[0], events.at(-1)]
+    if (!first || !last) return
     try {
-      await this.#transact(events, last, payloads)
+      const changes = await this.#transact(events, last, payloads)
+      await this.#check.added(changes, first.position, last.position)
+      // Rows that were taken away or made anew are those of earlier events.
+      if (changes.some(({ ofBatch }) => ofBatch === undefined)) await this.check()
     } catch (error) {
       if (isOfTheMachine(error)) throw error
       if (events.length === 1) throw new ProjectionError(last.position, `${last.type} meets a ${kindOf(error)}`, error)
@@ -155,23 +195,37 @@ export class Replay {
     }
   }
 
-  async #transact(events: readonly PreparedEvent[], last: PreparedEvent, payloads: readonly StagedPayload[]): Promise<void> {
-    const types = new Set(events.map(({ type }) => type))
+  /** Applies events in one transaction, and tells what that changed. */
+  async #transact(events: readonly PreparedEvent[], last: PreparedEvent, payloads: readonly StagedPayload[]): Promise<Change[]> {
+    const changes: Change[] = []
     await this.connection.run('BEGIN')
     try {
       await stage(this.connection, events, payloads)
-      for (const { handles, apply } of projections) {
-        if (!handles.some((type) => types.has(type))) continue
-        for (const statement of apply) await this.connection.run(statement)
+      for (const { sql, writes } of stepsFor(new Set(events.map(({ type }) => type)))) {
+        const { rowsChanged } = await this.connection.run(sql)
+        if (!writes || rowsChanged === 0) continue
+        const { table, sign, isOwn } = writes
+        changes.push({ table, rows: sign * rowsChanged, ofBatch: isOwn ? rowsChanged : undefined })
       }
-      await moveCheckpoint(this.connection, last)
-      await this.connection.run('COMMIT')
+      const counts = countsAfter(this.#counts, changes)
+      await moveCheckpoint(this.connection, last, counts)
+      await this.#commit()
+      this.#counts = counts
     } catch (error) {
       // After a failed COMMIT there is nothing to roll back, and the first error is the one to tell.
       await this.connection.run('ROLLBACK').catch(() => undefined)
       throw error
     }
     this.#position = last.position
+    return changes
+  }
+
+  async #commit(): Promise<void> {
+    try {
+      await this.connection.run('COMMIT')
+    } catch (error) {
+      throw new CommitError(error)
+    }
   }
 }
 

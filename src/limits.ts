@@ -83,6 +83,7 @@ export const limits = {
   modelHeldMaxBytes: 16 * 1024 * 1024,
   followerIntervalMs: 500,
   followerBatchEvents: 1_000,
+  tablesCheckIntervalMs: 10_000,
   // Files
   fileMaxBytes: 1024 * 1024 * 1024,
   blobsLookMs: 600_000,

@@ -45,6 +45,7 @@ export const blamedFor = (loss: Loss, { memoryMaxBytes, timeoutMs }: AnalyticsLi
     case 'stuck':
       return tooLong(timeoutMs)
     case 'died':
+    case 'other_rows':
       return new Problem('query_failed', 'Query ended the SQL process', 'The process that answers SQL ended while this query ran.')
     default:
       return unreachable(loss)

@@ -9,9 +9,10 @@ import type { SelectRequest } from './query.js'
 
 /**
  * Why a process ended. It was killed for its memory; for one query that would not stop (`stuck`); because it answered nothing any more,
- * which any of its queries may have caused (`blocked`); or it ended by itself.
+ * which any of its queries may have caused (`blocked`); it found that its tables did not show what was added to them
+ * (`other_rows`); or it ended by itself.
  */
-export type Loss = 'memory' | 'stuck' | 'blocked' | 'died'
+export type Loss = 'memory' | 'stuck' | 'blocked' | 'other_rows' | 'died'
 
 type Copying = { resolve: (position: number) => void; reject: (reason: Error) => void }
 
@@ -31,6 +32,10 @@ type ChildState = {
   rebuilds: Rebuilds | undefined
   /** What last kept it from following. */
   lastError: string | undefined
+  /** What keeps it from following now; also what ended the process before it, until it follows. */
+  trouble: string | undefined
+  /** Why it ends by itself, so that another one opens the tables anew. */
+  ending: string | undefined
 }
 
 // The master key and passwords of the parent's environment are none of the child's.
@@ -57,6 +62,8 @@ export class Child {
     foreign: undefined,
     rebuilds: undefined,
     lastError: undefined,
+    trouble: undefined,
+    ending: undefined,
   }
   readonly exited: Promise<void>
   readonly startedAt = performance.now()
@@ -195,10 +202,15 @@ export class Child {
       case 'state': {
         const { position, head, stopped } = message
         Object.assign(state, { position, head, stopped: stopped ?? undefined, ...(stopped !== null && { lastError: stopped }) })
+        state.trouble = undefined
         break
       }
       case 'trouble':
-        state.lastError = message.reason
+        state.trouble = state.lastError = message.reason
+        break
+      case 'ending':
+        this.loss = message.loss
+        state.ending = state.trouble = state.lastError = message.reason
         break
       case 'failed':
         state.failed = state.lastError = message.reason

@@ -53,7 +53,7 @@ export class Keeper {
   readonly #waiters = new Set<() => void>()
   #starts = 0
   #restarts = 0
-  readonly #losses: Record<Loss, number> = { memory: 0, stuck: 0, blocked: 0, died: 0 }
+  readonly #losses: Record<Loss, number> = { memory: 0, stuck: 0, blocked: 0, other_rows: 0, died: 0 }
   #failures = 0
   #unready = 0
   #rssBytes = 0
@@ -180,7 +180,10 @@ export class Keeper {
       if (child.state.foreign !== undefined) this.options.onForeign?.(child.state.foreign)
       this.#tellChange()
     })
-    if (before) Object.assign(child.state, { position: before.position, head: before.head, lastError: before.lastError })
+    if (before) {
+      const { position, head, lastError, trouble } = before
+      Object.assign(child.state, { position, head, lastError, trouble })
+    }
     this.#child = child
     void child.exited.then(() => this.#restart(child))
   }
@@ -192,15 +195,17 @@ export class Keeper {
     this.#restarts += 1
     this.#losses[child.loss] += 1
     this.options.logger?.warn(
-      { loss: child.loss, reason: child.state.failed, pid: child.pid },
+      { loss: child.loss, reason: child.state.failed ?? child.state.ending, pid: child.pid },
       'the analytics process ended; starting another one',
     )
     const lived = performance.now() - child.startedAt
-    this.#unready = child.state.ready || child.state.failed ? 0 : this.#unready + 1
+    const { ready, failed, ending } = child.state
+    this.#unready = ready || failed !== undefined || ending !== undefined ? 0 : this.#unready + 1
+    const isOwnEnd = child.loss === 'died' || child.loss === 'other_rows'
     // What ended under queries ended by one of them, and the next one is not to be kept from the others.
-    if (child.loss !== 'died' || lived > healthyAfterMs || child.runningAtLoss > 0) this.#failures = 0
+    if (!isOwnEnd || lived > healthyAfterMs || child.runningAtLoss > 0) this.#failures = 0
     const delayMs = this.#failures === 0 ? 0 : Math.min(backoffMaxMs, 100 * 2 ** this.#failures)
-    if (child.loss === 'died') this.#failures += 1
+    if (isOwnEnd) this.#failures += 1
     if (delayMs > 0) await sleep(delayMs, undefined, { ref: false })
     // A purge may have put another one in its place meanwhile.
     if (this.#child === child) await this.#respawn()
@@ -229,7 +234,9 @@ export class Keeper {
     if (!state || this.#isStopping) return 'The process that answers SQL has ended.'
     if (state.failed !== undefined) return `The process that answers SQL cannot start: ${state.failed}.`
     if (!state.ready && state.starting) return `The tables are being built: ${state.starting.position} of ${state.starting.head} events.`
-    return state.ready ? state.stopped : 'The process that answers SQL is starting.'
+    if (state.trouble !== undefined) return state.trouble
+    if (!state.ready) return 'The process that answers SQL is starting.'
+    return state.stopped
   }
 
   #tellChange(): void {

@@ -20,6 +20,7 @@ export type Settings = {
   walMaxBytes: number
   followerIntervalMs: number
   followerBatchEvents: number
+  checkIntervalMs: number
 }
 
 /** What the analytics process tells of itself. */
@@ -33,6 +34,8 @@ export type ChildMessage =
   | { kind: 'state'; position: number; head: number; stopped: string | null }
   /** They could not be brought up to date; the next time they may. */
   | { kind: 'trouble'; reason: string }
+  /** They have to be opened anew, for which it ends. `other_rows`: they do not show the rows that were added to them. */
+  | { kind: 'ending'; loss: 'other_rows' | 'died'; reason: string }
   | { kind: 'alive' }
   /** It knows the master keys that it was told. */
   | { kind: 'keys' }
@@ -49,6 +52,7 @@ const kinds: readonly string[] = [
   'ready',
   'state',
   'trouble',
+  'ending',
   'alive',
   'keys',
   'copied',

@@ -20,6 +20,7 @@ export type AnalyticsLimits = {
   walMaxBytes: number
   followerIntervalMs: number
   followerBatchEvents: number
+  checkIntervalMs: number
 }
 
 export const analyticsLimits: AnalyticsLimits = {
@@ -41,6 +42,7 @@ export const analyticsLimits: AnalyticsLimits = {
   walMaxBytes: limits.sqlWalMaxBytes,
   followerIntervalMs: limits.followerIntervalMs,
   followerBatchEvents: limits.followerBatchEvents,
+  checkIntervalMs: limits.tablesCheckIntervalMs,
 }
 
 export type AnalyticsOptions = {

@@ -1,4 +1,4 @@
-import { ProjectionError } from '../../projections/problem.js'
+import { CommitError, OtherRowsError, ProjectionError } from '../../projections/problem.js'
 import type { EventReader, Replay } from '../../projections/replay.js'
 import { Problem, wrong } from '../errors.js'
 import { readDuckDBError } from '../sql/ast/duckdb-error.js'
@@ -10,11 +10,12 @@ type Options = {
   events: EventReader
   followerIntervalMs: number
   followerBatchEvents: number
+  checkIntervalMs: number
   onState: (state: ProjectorState) => void
   /** The tables could not be brought up to date; the next time they may. */
   onTrouble: (reason: string) => void
-  /** The database has to be opened anew. */
-  onFatal: () => void
+  /** The database has to be opened anew, and nothing may be answered until then: `other_rows` when the tables do not show what was added to them. */
+  onFatal: (loss: 'other_rows' | 'died', reason: string) => Promise<void>
 }
 
 const tickMs = 100
@@ -28,6 +29,7 @@ export class Projector {
   #stopped: ProjectionError | undefined
   #timer: NodeJS.Timeout | undefined
   #caughtUpAt = 0
+  #checkedAt = performance.now()
 
   constructor(private readonly options: Options) {}
 
@@ -75,18 +77,35 @@ export class Projector {
   }
 
   async #look(): Promise<void> {
-    const { replay, events, followerIntervalMs, followerBatchEvents } = this.options
-    if (this.#running || this.#stopped) return
+    const { replay, events, followerIntervalMs, followerBatchEvents, checkIntervalMs } = this.options
+    if (this.#running) return
+    if (performance.now() - this.#checkedAt >= checkIntervalMs) return this.#alone(() => this.#check())
+    if (this.#stopped) return
     const behind = (await events.head()) - replay.position
     const waited = performance.now() - this.#caughtUpAt
     if (behind >= followerBatchEvents || (behind > 0 && waited >= followerIntervalMs)) await this.#catchUp()
   }
 
   #catchUp(onProgress?: (position: number, target: number) => void): Promise<void> {
-    this.#running ??= this.#once(onProgress).finally(() => {
+    return this.#alone(() => this.#once(onProgress))
+  }
+
+  /** Nothing else happens to the tables meanwhile: who comes now waits for what is under way. */
+  #alone(work: () => Promise<void>): Promise<void> {
+    this.#running ??= work().finally(() => {
       this.#running = undefined
     })
     return this.#running
+  }
+
+  /** Each batch is checked when it is applied. This finds what happened to tables that no event has come for since. */
+  async #check(): Promise<void> {
+    try {
+      await this.options.replay.check()
+    } catch (error) {
+      throw await this.#passing(error)
+    }
+    this.#checkedAt = performance.now()
   }
 
   async #once(onProgress?: (position: number, target: number) => void): Promise<void> {
@@ -95,20 +114,22 @@ export class Projector {
       await replay.catchUp(undefined, onProgress)
     } catch (error) {
       // What failed outside the events may succeed the next time, in another process if need be; an event that does not fit stays.
-      if (!(error instanceof ProjectionError)) throw this.#passing(error)
+      if (!(error instanceof ProjectionError)) throw await this.#passing(error)
       this.#stopped = error
     }
     this.#caughtUpAt = performance.now()
     onState({ position: replay.position, head: await events.head(), stopped: this.#stopped?.message ?? null })
   }
 
-  #passing(error: unknown): Problem {
+  async #passing(error: unknown): Promise<Problem> {
+    if (error instanceof OtherRowsError) await this.options.onFatal('other_rows', error.message)
     const { kind, message } = readDuckDBError(error)
-    // DuckDB answers nothing any more after this, until the file is opened anew.
-    if (kind.toUpperCase() === 'FATAL' || /has been invalidated/i.test(message)) this.options.onFatal()
     // Where files lie is nobody's business who asks a question.
     const said = message.replaceAll(/"[^"]*"/g, 'its file')
     const reason = `The tables cannot be brought up to date at the moment: ${said}`
+    // After these DuckDB answers nothing any more, or from tables of which nobody knows what a failed COMMIT left.
+    const isFatal = error instanceof CommitError || kind.toUpperCase() === 'FATAL' || /has been invalidated/i.test(message)
+    if (isFatal) await this.options.onFatal('died', reason)
     this.options.onTrouble(reason)
     return new Problem('analytics_unavailable', 'SQL is behind', reason)
   }

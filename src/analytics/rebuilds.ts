@@ -2,7 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
 import type { AnalyticsOptions } from './options.js'
 
-const reasons = ['another release', 'damaged file', 'missing file', 'erasure'] as const
+const reasons = ['another release', 'damaged file', 'missing file', 'erasure', 'other rows'] as const
 
 /** Why tables were built anew. */
 export type RebuildReason = (typeof reasons)[number]

@@ -51,8 +51,8 @@ const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Prom
       tell({ kind: 'trouble', reason })
     },
     // The parent starts another process, which finds the file as the last commit left it. The server, the follower and DuckDB's
-    // threads would keep this one alive, and none of them can be ended in good order any more.
-    onFatal: () => process.exit(1),
+    // threads would keep this one alive, and none of them can be ended in good order any more. Who waits is asked again of the next.
+    onFatal: (loss, reason) => new Promise(() => tell({ kind: 'ending', loss, reason }, () => process.exit(1))),
   })
   const caughtUp = await projector.start((position, head) => tell({ kind: 'starting', position, head }))
   if (caughtUp >= buildMinEvents) {

@@ -102,7 +102,8 @@ export class Analytics {
         losses += 1
         if (this.#keeper.isStopping) throw new Problem('busy', 'Service is stopping', 'The service is stopping.')
         this.#retries += 1
-        if (error.loss === 'stuck' || !error.begun) continue
+        // Another query, or no query at all, was the cause.
+        if (error.loss === 'stuck' || error.loss === 'other_rows' || !error.begun) continue
         if (suspect && error.alone) throw blamedFor(error.loss, this.#limits)
         suspect = true
       }

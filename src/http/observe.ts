@@ -16,7 +16,7 @@ type Services = {
 const part = z.object({ ready: z.boolean(), reason: z.string().optional() })
 const readinessSchema = z.object({
   rest: part,
-  sql: part.extend({ position: z.int(), lag: z.int() }),
+  sql: part.extend({ position: z.int(), lag: z.int(), other_rows: z.int() }),
   log: z.object({ position: z.int().nullable(), writable: z.boolean(), reason: z.string().optional() }),
   warnings: z.array(z.string()).optional().describe('what keeps nothing from being answered, but an operator has to know'),
 })

@@ -45,9 +45,11 @@ export class Gauges {
     this.#analytics = {
       rss: make.gauge('analytics_resident_memory_bytes', 'Memory of the process that DuckDB runs in.'),
       restarts: make.counter('analytics_restarts_total', 'Ends of that process after which another one was started.'),
-      losses: make.counter('analytics_losses_total', 'The same by reason: memory, stuck, blocked, died; all but the last are kills.', [
-        'reason',
-      ]),
+      losses: make.counter(
+        'analytics_losses_total',
+        'The same by reason: memory, stuck, blocked (these are kills), other_rows (the tables did not show what was added to them), died.',
+        ['reason'],
+      ),
     }
     this.#projections = {
       position: make.gauge('projection_position', 'Last position of the log that the tables of a projection hold.', ['projection']),

@@ -6,8 +6,11 @@ import type { Log } from '../log/log.js'
 export type Readiness = {
   /** Reads and writes over REST. */
   rest: { ready: boolean; reason?: string }
-  /** How far the tables are, and how many events behind the log. */
-  sql: { ready: boolean; reason?: string; position: number; lag: number }
+  /**
+   * How far the tables are, and how many events behind the log. `other_rows` is how often, since the service started, they did
+   * not show what had been added to them: each time they were opened anew.
+   */
+  sql: { ready: boolean; reason?: string; position: number; lag: number; other_rows: number }
   log: { position: number | null; writable: boolean; reason?: string }
   /** What keeps nothing from being answered, but an operator has to know. Absent when there is nothing. */
   warnings?: string[]
@@ -20,10 +23,10 @@ const unreadable = (error: unknown): string => (isProblem(error) ? error.detail 
 /**
  * Looks at every part. A log that could not be written is tried again now and then, so that this ends by itself.
  *
- * @example (await readiness({ log, analytics, warnings: () => [] })).sql // { ready: true, position: 120, lag: 0 }
+ * @example (await readiness({ log, analytics, warnings: () => [] })).sql // { ready: true, position: 120, lag: 0, other_rows: 0 }
  */
 export const readiness = async ({ log, analytics, warnings }: Parts): Promise<Readiness> => {
-  const { stopped, position } = analytics.status()
+  const { stopped, position, losses } = analytics.status()
   const health = await log.health().catch((error: unknown) => ({ position: null, unwritable: unreadable(error) }))
   const { unwritable } = health
   const head = health.position ?? position
@@ -31,7 +34,10 @@ export const readiness = async ({ log, analytics, warnings }: Parts): Promise<Re
   const reason = unwritable !== undefined && { reason: unwritable }
   return {
     rest: { ready: unwritable === undefined, ...reason },
-    sql: { ready: stopped === undefined, ...(stopped !== undefined && { reason: stopped }), position, lag: Math.max(0, head - position) },
+    sql: {
+      ...{ ready: stopped === undefined, ...(stopped !== undefined && { reason: stopped }) },
+      ...{ position, lag: Math.max(0, head - position), other_rows: losses.other_rows },
+    },
     log: { position: health.position, writable: unwritable === undefined, ...reason },
     ...(warned.length > 0 && { warnings: warned }),
   }

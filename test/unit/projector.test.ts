@@ -15,7 +15,8 @@ const open = async (log: MemoryLog) => {
     events: log,
     followerIntervalMs: 60_000,
     followerBatchEvents: 1_000,
-    onFatal: () => (fatal += 1),
+    checkIntervalMs: 60_000,
+    onFatal: () => Promise.resolve(void (fatal += 1)),
     onTrouble: (reason: string) => troubles.push(reason),
   }
   const projector = new Projector({ ...options, onState: (state) => states.push(state) })

@@ -1,4 +1,5 @@
 import { projections as all } from '../../../projections/all.js'
+import { tablesOf } from '../../../projections/projection.js'
 import { column, itemsOf, type Relation } from './relation.js'
 
 export type TablesState = 'following' | 'building' | 'stopped'
@@ -25,9 +26,6 @@ export const upToDate = (position: number): TablesStatus => ({
   lastError: null,
 })
 
-/** `CREATE TABLE ledger.skills_history (…)` → `ledger.skills_history` */
-const tablesIn = (ddl: string): string => [...ddl.matchAll(/CREATE TABLE (ledger\.\w+)/g)].map(([, name]) => name).join(', ')
-
 const columns = [
   column('name', 'VARCHAR', 'Name of the projection.'),
   column('tables', 'VARCHAR', 'Tables that it keeps, as a replay writes them.'),
@@ -35,7 +33,7 @@ const columns = [
   column('lag', 'BIGINT', 'Events between that and the head of the log.'),
   column('rebuilds', 'BIGINT', 'How often its tables were built anew.'),
   column('last_rebuilt_at', 'TIMESTAMP', 'When they last were (UTC).'),
-  column('last_rebuild_reason', 'VARCHAR', 'Why: another release, damaged file, missing file or erasure.'),
+  column('last_rebuild_reason', 'VARCHAR', 'Why: another release, damaged file, missing file, erasure or other rows than were added.'),
   column('last_error', 'VARCHAR', 'What last kept it from following, since the service started.'),
   column('state', 'VARCHAR', 'following, building or stopped.'),
 ]
@@ -47,8 +45,8 @@ const columns = [
  */
 export const projectionRows = ({ state, position, head, rebuilds, lastRebuild, lastError }: TablesStatus): string =>
   JSON.stringify(
-    all.map(({ name, tables }) => ({
-      ...{ name, tables: tablesIn(tables), position, lag: Math.max(0, head - position), rebuilds },
+    all.map((projection) => ({
+      ...{ name: projection.name, tables: tablesOf(projection).join(', '), position, lag: Math.max(0, head - position), rebuilds },
       ...{ last_rebuilt_at: lastRebuild?.at ?? null, last_rebuild_reason: lastRebuild?.reason ?? null, last_error: lastError, state },
     })),
   )

@@ -1,0 +1,62 @@
+import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
+import { OtherRowsError } from './problem.js'
+import { ledgerTables, type LedgerTable } from './steps.js'
+
+/** What a transaction did to a table. `ofBatch` is how many rows it added for its own events, when it added no others. */
+export type Change = { table: LedgerTable; rows: number; ofBatch: number | undefined }
+
+/** How many rows each table has, by its name, as the transactions left it. */
+export type RowCounts = Readonly<Record<string, number>>
+
+/** The counts of empty tables. */
+export const noRows: RowCounts = Object.fromEntries(ledgerTables.map(({ name }) => [name, 0]))
+
+/** The counts after changes. */
+export const countsAfter = (counts: RowCounts, changes: readonly Change[]): RowCounts => {
+  const after = { ...counts }
+  for (const { table, rows } of changes) after[table.name] = (after[table.name] ?? 0) + rows
+  return after
+}
+
+const same = (table: string, expected: number, found: unknown): void => {
+  if (expected !== Number(found)) throw new OtherRowsError(table, expected, Number(found))
+}
+
+/** Asks the tables, as any query would, whether they show the rows that were added to them. */
+export class RowCheck {
+  readonly #ofBatch = new Map<string, DuckDBPreparedStatement>()
+
+  constructor(private readonly connection: DuckDBConnection) {}
+
+  /** All tables by the number of their rows, which reads none of them. @throws OtherRowsError */
+  async all(counts: RowCounts): Promise<void> {
+    const queries = ledgerTables.map(({ name }) => `SELECT '${name}', count(*) FROM ${name}`)
+    const read = await this.connection.runAndReadAll(queries.join(' UNION ALL '))
+    for (const [name, rows] of read.getRows()) same(String(name), counts[String(name)] ?? 0, rows)
+  }
+
+  /** What a transaction that is committed added for its events from `first` to `last`. @throws OtherRowsError */
+  async added(changes: readonly Change[], first: number, last: number): Promise<void> {
+    for (const { table, ofBatch } of changes) {
+      if (ofBatch === undefined) continue
+      const statement = await this.#statementOf(table)
+      statement.bindBigInt(1, BigInt(first))
+      statement.bindBigInt(2, BigInt(last))
+      const read = await statement.runAndReadAll()
+      same(table.name, ofBatch, read.getRows()[0]?.[0])
+    }
+  }
+
+  close(): void {
+    for (const statement of this.#ofBatch.values()) statement.destroySync()
+  }
+
+  /** It is asked for each batch: planning it would take longer than running it. */
+  async #statementOf({ name, place }: LedgerTable): Promise<DuckDBPreparedStatement> {
+    const known = this.#ofBatch.get(name)
+    if (known) return known
+    const statement = await this.connection.prepare(`SELECT count(*) FROM ${name} WHERE ${place} BETWEEN $1 AND $2`)
+    this.#ofBatch.set(name, statement)
+    return statement
+  }
+}

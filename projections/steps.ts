@@ -1,0 +1,45 @@
+import { projections } from './all.js'
+import { tablesOf, type Projection } from './projection.js'
+
+/** A table of the ledger, and the column that says which event a row follows from. */
+export type LedgerTable = { name: string; place: 'position' | 'valid_from' }
+
+/** A table that a statement writes to. A projection adds rows of the batch to its own tables, and of earlier events to others. */
+export type Written = { table: LedgerTable; sign: 1 | -1; isOwn: boolean }
+
+/** One statement of a projection, and what it writes to when that is a table of the ledger. */
+export type Step = { sql: string; writes?: Written }
+
+const asTable = (name: string): LedgerTable => ({ name, place: name.endsWith('_history') ? 'valid_from' : 'position' })
+
+/** Every table that projections keep. */
+export const ledgerTables: readonly LedgerTable[] = projections.flatMap(tablesOf).map(asTable)
+
+/** `INSERT INTO ledger.events SELECT …` → `['INSERT INTO', 'ledger.events']` */
+const written = /^\s*(INSERT INTO|DELETE FROM) (ledger\.\w+)/
+
+const stepOf = (projection: Projection, sql: string): Step => {
+  const [, verb, name] = written.exec(sql) ?? []
+  if (name === undefined) return { sql }
+  return { sql, writes: { table: asTable(name), sign: verb === 'INSERT INTO' ? 1 : -1, isOwn: tablesOf(projection).includes(name) } }
+}
+
+const compiled = projections.map((projection) => ({
+  handles: new Set<string>(projection.handles),
+  steps: projection.apply.map((sql) => stepOf(projection, sql)),
+}))
+
+/** The statements that bring the tables up to date after events of these types, in order. */
+export const stepsFor = (types: ReadonlySet<string>): Step[] =>
+  compiled.flatMap(({ handles, steps }) => ([...types].some((type) => handles.has(type)) ? steps : []))
+
+/**
+ * Whether events of these types may be applied in one transaction: it would insert into no table twice. See
+ * docs/decisions/one-insert.md.
+ *
+ * @example fitTogether(new Set(['PredictionsServed', 'DataErased'])) // false: both insert into ledger.predictions
+ */
+export const fitTogether = (types: ReadonlySet<string>): boolean => {
+  const inserted = stepsFor(types).flatMap(({ writes }) => (writes?.sign === 1 ? [writes.table.name] : []))
+  return new Set(inserted).size === inserted.length
+}
