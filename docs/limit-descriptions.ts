@@ -95,6 +95,9 @@ export const limitDescriptions: Record<LimitName, string> = {
   followerBatchEvents: 'Events that are projected, or read, at a time. Beyond: the next batch takes them.',
   tablesCheckIntervalMs:
     'Time between two looks whether all tables show the rows that were added to them; each batch is looked at when it is applied as well. Otherwise: the process opens them anew.',
+  sqlPingIntervalMs: 'Time between two signs of life that are asked of the process that answers SQL.',
+  sqlSilentMaxPings:
+    'Of these as many in turn may stay without an answer. Beyond: readiness says so, and a process that executes no query is replaced.',
   fileMaxBytes: 'An uploaded file. Beyond: 413 `too_large`.',
   blobsLookMs: 'Time between two looks whether the contents that files and models name are there.',
   fileUploadsMax: 'Uploads under way: received, waiting or read. Beyond: 503 `busy` with Retry-After.',

@@ -84,6 +84,8 @@ export const limits = {
   followerIntervalMs: 500,
   followerBatchEvents: 1_000,
   tablesCheckIntervalMs: 10_000,
+  sqlPingIntervalMs: 1_000,
+  sqlSilentMaxPings: 10,
   // Files
   fileMaxBytes: 1024 * 1024 * 1024,
   blobsLookMs: 600_000,

@@ -8,6 +8,7 @@ import { Child, type Loss } from './child.js'
 import { residentBytes } from './memory.js'
 import type { AnalyticsLimits, AnalyticsOptions } from './options.js'
 import type { TablesState } from './query.js'
+import { Pulse } from './pulse.js'
 import { RebuildRecord, type Rebuilds } from './rebuilds.js'
 import { makeSocketDirectory } from './socket-directory.js'
 
@@ -58,6 +59,8 @@ export class Keeper {
   #unready = 0
   #rssBytes = 0
   #watch: NodeJS.Timeout | undefined
+  #pulse: Pulse | undefined
+  #beat: NodeJS.Timeout | undefined
 
   constructor(
     private readonly options: AnalyticsOptions,
@@ -71,6 +74,7 @@ export class Keeper {
   async start(): Promise<void> {
     this.#spawn()
     this.#watch = setInterval(() => void this.#watchMemory(), this.limits.memorySampleMs)
+    this.#beat = setInterval(() => this.#watchPulse(), this.limits.pingIntervalMs)
     const from = performance.now()
     const until = from + this.limits.startWaitMs
     for (let state = this.child?.state; state && performance.now() < until; state = this.child?.state) {
@@ -150,6 +154,7 @@ export class Keeper {
   async stop(): Promise<void> {
     this.#isStopping = true
     clearInterval(this.#watch)
+    clearInterval(this.#beat)
     const child = this.#child
     if (child) {
       child.disconnect()
@@ -185,6 +190,7 @@ export class Keeper {
       Object.assign(child.state, { position, head, lastError, trouble })
     }
     this.#child = child
+    this.#pulse = new Pulse(child, this.limits.silentMaxPings)
     void child.exited.then(() => this.#restart(child))
   }
 
@@ -236,6 +242,7 @@ export class Keeper {
     if (!state.ready && state.starting) return `The tables are being built: ${state.starting.position} of ${state.starting.head} events.`
     if (state.trouble !== undefined) return state.trouble
     if (!state.ready) return 'The process that answers SQL is starting.'
+    if (this.#pulse?.isSilent) return 'The process that answers SQL gives no sign of life.'
     return state.stopped
   }
 
@@ -250,6 +257,17 @@ export class Keeper {
       this.#waiters.add(resolve)
       setTimeout(resolve, Math.max(1, until - performance.now())).unref()
     })
+  }
+
+  /**
+   * One that gives no sign of life is replaced, whether or not anybody asks it. While it executes queries their deadlines decide:
+   * a model in one of them may keep it from answering for as long, and whoever holds it up is to be told so.
+   */
+  #watchPulse(): void {
+    const child = this.#child
+    if (!child || child.isOver) return
+    this.#pulse?.beat()
+    if (this.#pulse?.isSilent && child.running.size === 0) child.kill('blocked')
   }
 
   async #watchMemory(): Promise<void> {

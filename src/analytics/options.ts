@@ -21,6 +21,8 @@ export type AnalyticsLimits = {
   followerIntervalMs: number
   followerBatchEvents: number
   checkIntervalMs: number
+  pingIntervalMs: number
+  silentMaxPings: number
 }
 
 export const analyticsLimits: AnalyticsLimits = {
@@ -43,6 +45,8 @@ export const analyticsLimits: AnalyticsLimits = {
   followerIntervalMs: limits.followerIntervalMs,
   followerBatchEvents: limits.followerBatchEvents,
   checkIntervalMs: limits.tablesCheckIntervalMs,
+  pingIntervalMs: limits.sqlPingIntervalMs,
+  silentMaxPings: limits.sqlSilentMaxPings,
 }
 
 export type AnalyticsOptions = {
