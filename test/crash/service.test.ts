@@ -1,11 +1,12 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, expect, test } from '@jest/globals'
-import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { replay } from '../../projections/replay.js'
 import { dataPaths } from '../../src/log/data-directory.js'
 import { openLogReader } from '../../src/log/reader.js'
 import { verifyLog } from '../../src/log/verify.js'
+import { childrenRunning, isRunning, processTree } from '../support/processes.js'
+import { until } from '../support/analytics.js'
 import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
 
 // A long run: MINDLEDGER_CRASH_ROUNDS=50 npm test -- test/crash/service
@@ -14,27 +15,8 @@ const writers = 16
 const directory = temporaryDirectory()
 afterEach(() => directory.remove())
 
-/** Processes of this user whose command line names a text. */
-const processesWith = (text: string): number[] =>
-  readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text) || readFileSync(`/proc/${pid}/environ`, 'utf8').includes(text)
-      } catch {
-        return false
-      }
-    })
-    .map(Number)
-    .filter((pid) => pid !== process.pid)
-
-const isGone = async (): Promise<boolean> => {
-  for (let waited = 0; waited < 10_000; waited += 100) {
-    if (processesWith(directory.path).length === 0) return true
-    await sleep(100)
-  }
-  return false
-}
+/** The service's own processes that answer SQL. They know nothing of its environment or command line, only of their parent. */
+const answeringSql = (server: number): number[] => childrenRunning(server, 'analytics/process')
 
 /** What each history table holds, in an order of its own. */
 const contents = async (file: string): Promise<Record<string, unknown[]>> => {
@@ -64,6 +46,8 @@ test('no acknowledged write is lost or doubled, and DuckDB equals a replay, what
   const acknowledged = new Set<string>()
   for (let round = 0; round < rounds; round++) {
     const { child, url, ended } = await spawnService(directory.path)
+    const server = Number(child.pid)
+    await until(() => answeringSql(server).length > 0)
     let stopped = false
     const loops = Array.from({ length: writers }, async (_, writer) => {
       for (let n = 0; !stopped; n++)
@@ -73,20 +57,24 @@ test('no acknowledged write is lost or doubled, and DuckDB equals a replay, what
     })
     await sleep(150 + Math.random() * 300)
     const killed = ['server', 'child', 'both'][round % 3]
-    const others = processesWith(directory.path).filter((pid) => pid !== child.pid)
-    if (killed !== 'server') for (const pid of others) process.kill(pid, 'SIGKILL')
+    const children = answeringSql(server)
+    if (killed !== 'server') {
+      expect(children.length).toBeGreaterThan(0)
+      for (const pid of children) process.kill(pid, 'SIGKILL')
+    }
     if (killed === 'child') {
-      await sleep(100)
+      await until(() => !children.some(isRunning))
       const counted = await sql(url, 'SELECT count(*) AS n FROM skills')
       expect(counted.type).toBe('table')
       expect(Number(counted.data[0]?.[0])).toBeGreaterThanOrEqual(0)
     }
     stopped = killed !== 'both' && killed !== 'server'
+    const family = processTree(server)
     child.kill('SIGKILL')
     await ended
     stopped = true
     await Promise.all(loops)
-    expect(await isGone()).toBe(true)
+    await until(() => ![...children, ...family].some(isRunning))
   }
 
   const { child, url, ended } = await spawnService(directory.path)
