@@ -34,6 +34,7 @@ export const problemCatalogue = {
   idempotency_mismatch: { status: 422, about: 'The idempotency key was used before with another request.' },
   busy: { status: 503, about: 'The queue is full or the service is stopping; try again after Retry-After seconds.' },
   storage_failed: { status: 503, about: 'The log could not be written (a full disk, a failed commit). Nothing was recorded.' },
+  disk_full: { status: 507, about: 'The disk of the data directory has no room for what was sent. Nothing of it was recorded.' },
   analytics_unavailable: { status: 503, about: 'SQL is not available at the moment; REST is.' },
   internal: { status: 500, about: 'A fault of this service. The log line with the same request id says more.' },
 } as const satisfies Record<string, { status: number; about: string }>
@@ -98,3 +99,22 @@ export const missingField = (field: string, kind: string): Problem =>
 /** A value that does not fit: names the field or row, and what was expected. */
 export const wrong = (detail: string, hint?: string): Problem =>
   new Problem('wrong_arguments', 'Wrong arguments', detail, hint === undefined ? {} : { hint })
+
+const fullCodes: readonly unknown[] = ['ENOSPC', 'EDQUOT']
+
+/** Whether an error says that there is no room on a disk: the system's by its code, DuckDB's by its text. */
+export const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error &&
+  (fullCodes.includes(Reflect.get(error, 'code')) || /no space left on device|disk quota exceeded/i.test(error.message))
+
+/** A file that finds no room on the disk: 507. */
+export const diskFull = (cause: unknown): Problem =>
+  new Problem(
+    'disk_full',
+    'No room on the disk',
+    'the disk of the data directory has no room for what was sent; nothing of it was recorded',
+    {
+      hint: 'Free disk space, then send the request again. GET /api/log/storage says what takes room.',
+      cause: cause instanceof Error ? cause.message : String(cause),
+    },
+  )

@@ -22,6 +22,8 @@ export type CompareOptions = {
   temporary: string
   /** Tables of this name say where a side stands, and are not compared. */
   except: string
+  /** What DuckDB may take, beyond which it spills. */
+  memoryLimit?: string
   /** How many differing rows of each table are shown. */
   rowsShown: number
   onTable?: (table: string, done: number, of: number) => void
@@ -64,7 +66,7 @@ const compareShapes = (live: Shape, replay: Shape): string[] => {
  */
 const hashOf = (columns: readonly Column[]): string => {
   const parts = columns.map(({ name }) => `CAST(t.${quoteName(name)} AS VARCHAR)`)
-  return `sha256(concat(${parts.map((part) => `coalesce(strlen(${part}) || ':' || ${part}, '-')`).join(', ')}))`
+  return `unhex(sha256(concat(${parts.map((part) => `coalesce(strlen(${part}) || ':' || ${part}, '-')`).join(', ')})))`
 }
 
 const nameIn = (side: string, table: string): string => {
@@ -75,18 +77,38 @@ const nameIn = (side: string, table: string): string => {
 const numberOf = async (connection: DuckDBConnection, sql: string): Promise<number> =>
   Number((await connection.runAndReadAll(sql)).getRows()[0]?.[0] ?? 0)
 
-/** Rows are counted up on one side and down on the other: what is left is what differs. */
+/** So many hashes are counted at a time: DuckDB holds the groups of one count in memory. */
+const countedMaxHashes = 250_000
+/** Of so many rows that differ at most the contents are looked up, of which the first are shown. */
+const lookedUpMaxRows = 1_000
+
+/**
+ * Finds the hashes that one side has more often than the other: rows are counted up on one side and down on the other, and
+ * what is left is what differs. Hashes stand in a table that may be on the disk, and are counted part by part.
+ */
+const findOdd = async (connection: DuckDBConnection, [live, replay]: readonly [string, string], hash: string): Promise<void> => {
+  await connection.run(
+    `CREATE OR REPLACE TEMP TABLE hashes AS SELECT hash, n, CAST(hash(hash) >> 32 AS UINTEGER) AS part
+    FROM (SELECT ${hash} AS hash, CAST(1 AS TINYINT) AS n FROM ${live} AS t UNION ALL SELECT ${hash}, CAST(-1 AS TINYINT) FROM ${replay} AS t)`,
+  )
+  const parts = Math.max(1, Math.ceil((await numberOf(connection, 'SELECT count(*) FROM hashes')) / countedMaxHashes))
+  await connection.run('CREATE OR REPLACE TEMP TABLE odd (hash BLOB, n BIGINT)')
+  for (let part = 0; part < parts; part++)
+    await connection.run(`INSERT INTO odd SELECT hash, sum(n) FROM hashes WHERE part % ${parts} = ${part} GROUP BY hash HAVING sum(n) <> 0`)
+  await connection.run(
+    `CREATE OR REPLACE TEMP TABLE shown AS (FROM odd WHERE n > 0 ORDER BY hash LIMIT ${lookedUpMaxRows})
+    UNION ALL (FROM odd WHERE n < 0 ORDER BY hash LIMIT ${lookedUpMaxRows}); DROP TABLE hashes`,
+  )
+}
+
+/** The rows of one table that only one side has. */
 const compareRows = async (connection: DuckDBConnection, table: string, columns: readonly Column[], rowsShown: number) => {
   const [live, replay] = [nameIn('live', table), nameIn('replay', table)]
   const hash = hashOf(columns)
-  await connection.run(
-    `CREATE OR REPLACE TEMP TABLE odd AS SELECT hash, CAST(sum(n) AS BIGINT) AS n
-    FROM (SELECT ${hash} AS hash, 1 AS n FROM ${live} AS t UNION ALL SELECT ${hash}, -1 FROM ${replay} AS t)
-    GROUP BY hash HAVING sum(n) <> 0`,
-  )
+  await findOdd(connection, [live, replay], hash)
   const row = `to_json(struct_pack(${columns.map(({ name }) => `${quoteName(name)} := t.${quoteName(name)}`).join(', ')}))`
   const oddOf = (from: string, sign: string) =>
-    `SELECT o.n, any_value(CAST(${row} AS VARCHAR)) AS row FROM ${from} AS t JOIN odd AS o ON o.hash = ${hash} WHERE o.n ${sign} 0 GROUP BY o.hash, o.n`
+    `SELECT o.n, any_value(CAST(${row} AS VARCHAR)) AS row FROM ${from} AS t JOIN shown AS o ON o.hash = ${hash} WHERE o.n ${sign} 0 GROUP BY o.hash, o.n`
   const odd = await numberOf(connection, 'SELECT sum(abs(n)) FROM odd')
   const shown =
     odd === 0
@@ -112,8 +134,12 @@ const compareRows = async (connection: DuckDBConnection, table: string, columns:
  * @throws Error of DuckDB when a file cannot be read
  */
 export const compareTables = async (options: CompareOptions): Promise<Comparison> => {
-  const { live, replay, temporary, except, rowsShown, onTable } = options
-  const instance = await DuckDBInstance.create(':memory:', { memory_limit: '512MB', temp_directory: temporary })
+  const { live, replay, temporary, except, rowsShown, onTable, memoryLimit = '512MB' } = options
+  const instance = await DuckDBInstance.create(':memory:', {
+    memory_limit: memoryLimit,
+    temp_directory: temporary,
+    preserve_insertion_order: 'false',
+  })
   const connection = await instance.connect()
   try {
     await connection.run(`ATTACH ${quoteText(live)} AS live (READ_ONLY); ATTACH ${quoteText(replay)} AS replay (READ_ONLY)`)

@@ -1,9 +1,9 @@
 import { existsSync, rmSync } from 'node:fs'
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ConfigError } from '../config.js'
 import { hashFile, sync } from '../files/disk.js'
-import { dataFormat, dataPaths, type DataPaths } from '../log/data-directory.js'
+import { dataFormat, dataPaths, makeDirectory, type DataPaths } from '../log/data-directory.js'
 import { openForReading, readLogId, type Connection } from '../log/sqlite/schema.js'
 import { readTail } from '../log/sqlite/tail.js'
 import { copyDurably, linked, syncAll, writeDurably } from './durable-files.js'
@@ -88,7 +88,7 @@ export const takeBackup = async (options: BackupOptions): Promise<Manifest> => {
   if (existsSync(into)) throw new ConfigError(`${into} exists already; a backup is a new directory`)
   const part = dataPaths(`${into}.part`)
   await rm(part.root, { recursive: true, force: true })
-  await mkdir(part.blobs, { recursive: true, mode: 0o700 })
+  makeDirectory(part.blobs)
   const { needed, about, head } = await copyAll(part, options)
   await sync(part.log)
   await writeDurably(part.format, `${dataFormat}\n`)

@@ -3,7 +3,7 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { removeTables } from '../analytics/tables-file.js'
 import { ConfigError } from '../config.js'
-import { dataPaths, type DataPaths } from '../log/data-directory.js'
+import { dataPaths, makeDirectory, type DataPaths } from '../log/data-directory.js'
 import { copyDurably, syncAll } from './durable-files.js'
 import { readManifest, type Manifest } from './manifest.js'
 
@@ -56,7 +56,7 @@ export const restoreBackup = async ({ backup, into, check, onProgress }: Restore
   const manifest = readManifest(backup)
   const paths = dataPaths(into)
   const staged = dataPaths(paths.restoring)
-  await mkdir(into, { recursive: true, mode: 0o700 })
+  makeDirectory(into)
   await clear(paths)
   requireEmpty(paths)
   await mkdir(staged.blobs, { recursive: true, mode: 0o700 })

@@ -201,29 +201,54 @@ const run = async (args: string[]): Promise<number> => {
   }
 }
 
+/** What the machine refuses: files that may not be read or written, a disk that is full. */
+const ofTheSystem = new Set([
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENOSPC',
+  'EDQUOT',
+  'ENOENT',
+  'ENOTDIR',
+  'EISDIR',
+  'ENAMETOOLONG',
+  'EMFILE',
+  'ENFILE',
+  'EIO',
+])
+
 /** What the user can mend is one line; anything else is a fault of ours, and its stack says where. */
 const explained = (error: unknown): string | undefined => {
   if (error instanceof ConfigError || error instanceof UsageError) return error.message
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
-  if (!(error instanceof Error) || typeof code !== 'string' || !code.startsWith('SQLITE_')) return undefined
-  return `the data directory cannot be used: ${error.message} (${code})`
+  if (!(error instanceof Error) || typeof code !== 'string') return undefined
+  if (ofTheSystem.has(code)) return error.message
+  return code.startsWith('SQLITE_') ? `the data directory cannot be used: ${error.message} (${code})` : undefined
+}
+
+/** Status 1 is the answer of commands that compare: what went wrong meanwhile must not be taken for it. */
+const fail = (error: unknown): number => {
+  const line = explained(error)
+  const said =
+    line === undefined ? `a fault of mindledger: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}` : line
+  process.stderr.write(`mindledger: ${said}\n`)
+  return line === undefined && process.argv[2] === 'serve' ? 1 : 2
 }
 
 // A reader that has seen enough (`| head -1`) closes the pipe. Like other tools: silence, and the status of SIGPIPE;
 // at once, as what the command still does would be for nobody.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
+  if (error.code !== 'EPIPE') process.exit(fail(error))
   process.exit(128 + constants.signals.SIGPIPE)
 })
 
 // What this and its child processes write is for nobody but the user who runs them, also in a directory that others may read.
 process.umask(0o077)
 
+process.on('uncaughtException', (error) => process.exit(fail(error)))
+
 try {
   process.exitCode = await run(process.argv.slice(2))
 } catch (error) {
-  const line = explained(error)
-  if (line === undefined) throw error
-  process.stderr.write(`mindledger: ${line}\n`)
-  process.exitCode = 2
+  process.exitCode = fail(error)
 }

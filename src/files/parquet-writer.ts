@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { DuckDBInstance, StatementType, type DuckDBConnection } from '@duckdb/node-api'
 import { badFile, tooLarge } from './bad-rows.js'
 import { hashFile, sync } from './disk.js'
-import { isProblem, Problem } from '../errors.js'
+import { diskFull, isDiskFull, isProblem, Problem } from '../errors.js'
 import { limits } from '../limits.js'
 import { sqlString } from './staged-table.js'
 import { refuseLarge, SizeWatch, TableTooLarge } from './table-size.js'
@@ -37,6 +37,7 @@ const tableTooLarge = ({ message, limit }: TableTooLarge): Problem =>
 /** What DuckDB says about a file, without the paths of this machine. */
 export const fileProblem = (error: unknown, paths: readonly string[]): Error => {
   if (isProblem(error)) return error
+  if (isDiskFull(error)) return diskFull(error)
   if (error instanceof TableTooLarge) return tableTooLarge(error)
   const message = error instanceof Error ? error.message : String(error)
   if (/^(?:Out of Memory|.*failed to allocate)/i.test(message)) return tooLarge('The file needs more memory to be read than its limit.')

@@ -52,6 +52,9 @@ const departure = (req: IncomingMessage, gone: (problem: Problem) => void): void
 const allowed = (target: Target, name: string, said?: UploadFormat): Target =>
   said === 'onnx' || isOnnx(name, said) ? { ...target, maxBytes: Math.min(target.maxBytes, limits.onnxMaxBytes) } : target
 
+/** A file that could not be written says nothing about the form. */
+const isOfTheSystem = (error: unknown): boolean => error instanceof Error && 'syscall' in error
+
 const save = async (chunks: AsyncIterable<unknown>, { handle, maxBytes }: Target): Promise<Saved> => {
   const hash = createHash('sha256')
   let bytes = 0
@@ -113,7 +116,7 @@ const receiveForm = (req: IncomingMessage, target: Target): Promise<Form> => {
       part = stream
       originalName = filename
       saving = save(stream, allowed(target, filename))
-      saving.catch((error: unknown) => (error instanceof Problem ? fail(error) : malformed(error)))
+      saving.catch((error: unknown) => (error instanceof Problem || isOfTheSystem(error) ? fail(error) : malformed(error)))
     })
     parser.on('finish', () => {
       if (saving === undefined) {

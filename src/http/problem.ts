@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Request, Response } from 'express'
 import type { Logger } from 'pino'
-import { isProblem, Problem, type ProblemCode } from '../errors.js'
+import { diskFull, isDiskFull, isProblem, Problem, type ProblemCode } from '../errors.js'
 import { limits } from '../limits.js'
 import { errorMessage } from '../sql/answer.js'
 import { requestId } from './origin.js'
@@ -28,11 +28,12 @@ const fromBodyParser = (error: unknown): Problem | undefined => {
 }
 
 /** What the operator must hear of. */
-const faults: ReadonlySet<ProblemCode> = new Set(['internal', 'storage_failed', 'analytics_unavailable'])
+const faults: ReadonlySet<ProblemCode> = new Set(['internal', 'storage_failed', 'disk_full', 'analytics_unavailable'])
 
 /** What went wrong, as a Problem: the caller's faults as they are, ours as `internal` without their details. */
 const asProblem = (error: unknown): Problem => {
   if (isProblem(error)) return error
+  if (isDiskFull(error)) return diskFull(error)
   if (error instanceof URIError) return new Problem('wrong_arguments', 'Bad Request', 'the path is not well-formed (a broken % escape)')
   const known = fromBodyParser(error)
   if (known) return known

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { ConfigError } from '../config.js'
 import { sqliteCode } from './sqlite/storage-error.js'
 
@@ -81,11 +81,23 @@ export const checkDataDirectory = (root: string): DataPaths => {
   return paths
 }
 
+/**
+ * Makes a directory and those above it. The recursive `mkdir` of Node never returns where a file system takes no directories:
+ * `/proc/x`.
+ *
+ * @throws the error of the system
+ */
+export const makeDirectory = (path: string): void => {
+  if (existsSync(path)) return
+  if (dirname(path) !== path) makeDirectory(dirname(path))
+  mkdirSync(path, { mode: 0o700 })
+}
+
 /** Makes a data directory, or checks the one that is there. */
 export const prepareDataDirectory = (root: string): DataPaths => {
   const paths = dataPaths(root)
   try {
-    mkdirSync(root, { recursive: true, mode: 0o700 })
+    makeDirectory(root)
     refuseHalf(paths)
     if (existsSync(paths.manifest))
       throw new ConfigError(`${root} is a backup, which stays as it is. "mindledger restore ${root}" makes a data directory of it.`)
