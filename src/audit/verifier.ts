@@ -3,6 +3,7 @@
  * connection and writes nothing. It shares no code with the service whose work it checks, on purpose: read it, then run it.
  *
  *   node verifier.mjs export.jsonl [--vkey <key or file>] [--head <file>]...
+ *   node verifier.mjs proof.txt --event event.json [--vkey <key or file>] [--head <file>]...
  *
  * Exit status: 0 the export holds and every head given agrees, 1 it does not, 2 it could not be asked that way.
  *
@@ -294,13 +295,92 @@ class Check {
   }
 }
 
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+
+/* ---- One proof ---- */
+
+/**
+ * The root that a leaf and the hashes beside its way up add up to, as RFC 9162 says in section 2.1.3.2. Undefined where the
+ * hashes are too many or too few.
+ */
+const rootFrom = (leaf: Buffer, index: number, size: number, hashes: readonly Buffer[]): Buffer | undefined => {
+  let [at, last, sum] = [index, size - 1, leaf]
+  for (const hash of hashes) {
+    if (last === 0) return undefined
+    if (at % 2 === 1 || at === last) {
+      sum = nodeHash(hash, sum)
+      while (at % 2 === 0 && at !== 0) [at, last] = [Math.floor(at / 2), Math.floor(last / 2)]
+    } else sum = nodeHash(sum, hash)
+    ;[at, last] = [Math.floor(at / 2), Math.floor(last / 2)]
+  }
+  return last === 0 ? sum : undefined
+}
+
+/** A proof of one event, C2SP's tlog-proof: the leaf's index, hashes, and the signed head. */
+const readProof = (text: string): { index: number; hashes: Buffer[]; checkpoint: Head } => {
+  const end = text.indexOf('\n\n')
+  const [format, at = '', ...encoded] = text.slice(0, Math.max(0, end)).split('\n')
+  const [, index] = /^index (0|[1-9]\d{0,15})$/.exec(at) ?? []
+  const hashes = encoded.flatMap((hash) => fromBase64(hash, 32) ?? [])
+  const [checkpoint, more] = readHeads(text.slice(end + 2)) ?? []
+  if (format !== 'c2sp.org/tlog-proof@v1' || index === undefined || hashes.length !== encoded.length || !checkpoint || more)
+    throw new Broken('the first file is not a proof: GET /api/log/proofs/inclusion gives one with Accept: text/plain')
+  return { index: Number(index), hashes, checkpoint }
+}
+
+/** The findings about one proof. */
+const checkProof = (proof: ReturnType<typeof readProof>, event: Buffer, heads: readonly Head[], key: Key | undefined): string[] => {
+  const { index, hashes, checkpoint } = proof
+  const findings: string[] = []
+  const text = event.at(-1) === 10 ? event.subarray(0, -1) : event
+  const { position } = fieldsOf(text.toString())
+  if (position !== index + 1)
+    findings.push(`the event says that its position is ${String(position)}, the proof is of position ${index + 1}`)
+  if (index >= checkpoint.size) findings.push(`position ${index + 1} is not in a log of ${checkpoint.size} events`)
+  else if (!rootFrom(leafHash(text), index, checkpoint.size, hashes)?.equals(checkpoint.root ?? Buffer.alloc(0)))
+    findings.push(`position ${index + 1}: the event and the hashes do not add up to the root of the head: one of them was changed`)
+  if (key && !isSigned(checkpoint, key)) findings.push(`the head is not signed by the key ${key.name}`)
+  for (const head of heads) {
+    if (head.origin !== checkpoint.origin) findings.push(`a head that was kept is of another log: ${head.origin}`)
+    else if (head.size !== checkpoint.size || !head.root)
+      findings.push(
+        `NOT PROVEN: the head of size ${head.size} is of another size than the proof, ${checkpoint.size}: ask for a proof with it`,
+      )
+    else if (!checkpoint.root?.equals(head.root)) findings.push(`the head of size ${head.size} that was kept differs: the log was changed`)
+    else if (key && !isSigned(head, key)) findings.push(`the head of size ${head.size} that was kept is not signed by ${key.name}`)
+  }
+  return findings
+}
+
+const runProof = (file: string, event: string, heads: readonly Head[], key: Key | undefined): number => {
+  try {
+    const proof = readProof(readFileSync(file, 'utf8'))
+    const findings = checkProof(proof, readFileSync(event), heads, key)
+    for (const finding of findings) say(finding)
+    if (findings.length === 0) {
+      const { index, checkpoint } = proof
+      say(`The proof holds: the event of position ${index + 1} is one of the first ${checkpoint.size} of ${checkpoint.origin}`)
+      if (key) say(`Signed by the key given, ${key.name}.`)
+      else say('Whose signature the head has was not checked: give the key that you know (--vkey).')
+      if (heads.length > 0) say('Proven by the head that was kept.')
+      return 0
+    }
+  } catch (error) {
+    if (!(error instanceof Broken)) throw error
+    say(error.message)
+  }
+  say('THE PROOF DOES NOT HOLD')
+  return 1
+}
+
 /* ---- The command ---- */
 
 const readArguments = (args: string[]) => {
-  const options = { head: { type: 'string', multiple: true }, vkey: { type: 'string' } } as const
+  const options = { head: { type: 'string', multiple: true }, vkey: { type: 'string' }, event: { type: 'string' } } as const
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
   const [file] = positionals
-  if (file === undefined || positionals.length > 1) throw new Error('usage: node verifier.mjs export.jsonl [--vkey key] [--head file]...')
+  if (file === undefined || positionals.length > 1)
+    throw new Error('usage: node verifier.mjs export.jsonl | proof.txt --event event.json [--vkey key] [--head file]...')
   const key = values.vkey === undefined ? undefined : readKey(existsSync(values.vkey) ? readFileSync(values.vkey, 'utf8') : values.vkey)
   if (values.vkey !== undefined && !key) throw new Error(`--vkey takes a verifier key (name+id+base64) or a file with one: ${values.vkey}`)
   const heads = (values.head ?? []).flatMap((name) => {
@@ -308,10 +388,8 @@ const readArguments = (args: string[]) => {
     if (!found) throw new Error(`${name} is not a file of heads`)
     return found
   })
-  return { file, key, heads }
+  return { file, key, heads, event: values.event }
 }
-
-const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
 /** Reads the whole file. What does not hold is in the findings of what it gives, or thrown as Broken with them before. */
 const checkFile = async (
@@ -335,7 +413,8 @@ const checkFile = async (
 }
 
 const run = async (args: string[]): Promise<number> => {
-  const { file, key, heads } = readArguments(args)
+  const { file, key, heads, event } = readArguments(args)
+  if (event !== undefined) return runProof(file, event, heads, key)
   const { header, check, findings } = await checkFile(file, heads, key)
   for (const finding of findings) say(finding)
   if (!header || !check || findings.length > 0) {
@@ -356,6 +435,9 @@ const run = async (args: string[]): Promise<number> => {
   if (heads.length === 0) say('No head kept elsewhere was given (--head): who holds the key could have signed another history.')
   return 0
 }
+
+// A reader that has seen enough closes the pipe; the exit status says the rest.
+process.stdout.on('error', () => undefined)
 
 run(process.argv.slice(2)).then(
   (status) => (process.exitCode = status),

@@ -1,7 +1,17 @@
+import { EventEmitter, once } from 'node:events'
+
 /** Where a command of the CLI speaks: results to stdout, progress to stderr. */
 export type Output = { line: (text: string) => void; progress: (text: string) => void }
 
-type Stream = { write: (text: string) => unknown; isTTY?: boolean }
+/** The same for what prints rows: what failed goes to stderr, and `width` is the terminal's, undefined where there is none. */
+export type Screen = Output & {
+  error: (text: string) => void
+  width: number | undefined
+  /** Passes bytes on to stdout as fast as they are taken. */
+  pass: (bytes: AsyncIterable<Uint8Array>) => Promise<void>
+}
+
+type Stream = { write: (text: string) => unknown; isTTY?: boolean; columns?: number }
 type Options = { stdout?: Stream; stderr?: Stream; quiet?: boolean | undefined; now?: () => number }
 
 /** Where nobody watches, a sign of life so often is enough. */
@@ -18,7 +28,7 @@ export const createOutput = ({
   stderr = process.stderr,
   quiet = false,
   now = () => performance.now(),
-}: Options = {}): Output => {
+}: Options = {}): Screen => {
   let isShown = false
   let saidAt = now()
   const progressOnTerminal = (text: string): void => {
@@ -30,11 +40,27 @@ export const createOutput = ({
     saidAt = now()
     stderr.write(`${text}\n`)
   }
+  const wipeProgress = (): void => {
+    if (isShown) stderr.write('\r\x1b[K')
+    isShown = false
+  }
   return {
     line: (text) => {
-      if (isShown) stderr.write('\r\x1b[K')
-      isShown = false
+      wipeProgress()
       stdout.write(`${text}\n`)
+    },
+    error: (text) => {
+      wipeProgress()
+      stderr.write(`${text}\n`)
+    },
+    pass: async (bytes) => {
+      wipeProgress()
+      const decoder = new TextDecoder()
+      for await (const chunk of bytes)
+        if (stdout.write(decoder.decode(chunk, { stream: true })) === false && stdout instanceof EventEmitter) await once(stdout, 'drain')
+    },
+    get width() {
+      return stdout.isTTY ? stdout.columns : undefined
     },
     progress: quiet ? () => undefined : stderr.isTTY ? progressOnTerminal : progressElsewhere,
   }

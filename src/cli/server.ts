@@ -15,6 +15,8 @@ export type Server = {
   address: string
   get: (path: string) => Promise<Answer>
   post: (path: string, body: object) => Promise<Answer>
+  /** Posts, and gives the answer as it comes. @throws ConfigError when nobody answers */
+  send: (path: string, body: object, signal?: AbortSignal) => Promise<Response>
   /** Writes what is answered into a file. @throws ConfigError when it is refused or cut off */
   download: (path: string, into: string) => Promise<void>
 }
@@ -24,10 +26,11 @@ export type Reach = Config & { serverUrl?: string | undefined }
 
 type Sent = { address: string; headers: Record<string, string> }
 
-const request = ({ address, headers }: Sent, path: string, body?: object): Promise<Response> =>
+const request = ({ address, headers }: Sent, path: string, body?: object, signal?: AbortSignal): Promise<Response> =>
   fetch(address + path, {
     headers: { 'content-type': 'application/json', ...headers },
     ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    ...(signal && { signal }),
   }).catch(() => {
     throw new ConfigError(`no server answers at ${address}. Is it running? --url names another address.`)
   })
@@ -73,6 +76,7 @@ const connect = async (address: string, { dataDirectory, auth }: Reach, instance
     address,
     get: (path) => send(sent, path),
     post: (path, body) => send(sent, path, body),
+    send: (path, body, signal) => request(sent, path, body, signal),
     download: (path, into) => download(sent, path, into),
   }
 }

@@ -1,20 +1,56 @@
+import { cutToWidth, padToWidth, textWidth, withoutControls } from './text-width.js'
+
 const cell = (value: unknown): string => {
   if (value === null || value === undefined) return 'NULL'
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-const maxCellChars = 60
-const cut = (text: string) => (text.length > maxCellChars ? `${text.slice(0, maxCellChars - 1)}…` : text).replace(/\s+/g, ' ')
+const maxCellWidth = 60
+/** A column is not cut below this to make room for others. */
+const minCellWidth = 12
+const between = 3
 
-/** A table as text: `| a | b |` under its names. */
-export const tableText = (columns: readonly string[], rows: readonly (readonly unknown[])[]): string[] => {
-  const cells = [columns, ...rows.map((row) => row.map(cell))].map((row) => row.map(cut))
-  const widths = columns.map((_, i) => cells.reduce((most, row) => Math.max(most, (row[i] ?? '').length), 0))
-  const line = (row: readonly string[]) =>
-    row
-      .map((text, i) => text.padEnd(widths[i] ?? 0))
-      .join(' | ')
-      .trimEnd()
-  const [head = [], ...body] = cells
-  return [line(head), widths.map((width) => '-'.repeat(width)).join('-+-'), ...body.map(line)]
+const inOneLine = (text: string): string => withoutControls(text.replace(/\s+/g, ' '))
+
+const lineOf = (cells: readonly string[], widths: readonly number[], glue: string): string =>
+  cells
+    .map((text, i) => padToWidth(cutToWidth(text, widths[i] ?? 0), widths[i] ?? 0))
+    .join(glue)
+    .trimEnd()
+
+/** The widths of columns that fit the room: the widest give way first. Undefined when some would not be told apart any more. */
+const fitting = (natural: readonly number[], room: number): number[] | undefined => {
+  const widths = [...natural]
+  for (let over = widths.reduce((sum, width) => sum + width, between * (widths.length - 1)) - room; over > 0; over--) {
+    const widest = Math.max(...widths)
+    if (widest <= minCellWidth) return undefined
+    widths[widths.indexOf(widest)] = widest - 1
+  }
+  return widths
+}
+
+/** A line a cell, for tables that are too wide. */
+export const verticalText = (columns: readonly string[], rows: readonly (readonly unknown[])[]): string[] => {
+  const names = columns.map(inOneLine)
+  const width = Math.max(0, ...names.map(textWidth))
+  return rows.flatMap((row, n) => [
+    `-- row ${n + 1}`,
+    ...names.map((name, i) => {
+      const [first = '', ...more] = cell(row[i]).split('\n').map(withoutControls) // prettier-ignore
+      return [`${padToWidth(name, width)} | ${first}`, ...more.map((line) => `${' '.repeat(width)} | ${line}`)].join('\n')
+    }),
+  ])
+}
+
+/**
+ * A table as text: `a | b` under its names. Where it is wider than the `room`, long cells are cut; where that is not enough, it
+ * is turned on its side.
+ */
+export const tableText = (columns: readonly string[], rows: readonly (readonly unknown[])[], room = Infinity): string[] => {
+  const cells = [columns, ...rows.map((row) => row.map(cell))].map((row) => row.map((text) => cutToWidth(inOneLine(text), maxCellWidth)))
+  const natural = columns.map((_, i) => cells.reduce((most, row) => Math.max(most, textWidth(row[i] ?? '')), 0))
+  const widths = fitting(natural, room)
+  if (!widths) return verticalText(columns, rows)
+  const [head = [], ...body] = cells.map((row) => lineOf(row, widths, ' | '))
+  return [head, widths.map((width) => '-'.repeat(width)).join('-+-'), ...body].map(String)
 }

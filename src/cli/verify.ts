@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { readHeads, type ReadHead } from '../audit/kept-heads.js'
 import { readVerifierKey, type NoteVerifier } from '../audit/note-key.js'
 import { judge } from '../audit/note.js'
@@ -14,7 +15,7 @@ import { ownMasterKeys } from './own-keys.js'
 export type VerifyOptions = {
   /** Files with heads that were kept elsewhere. */
   heads: readonly string[]
-  /** The verifier key that the heads must be signed with; the log's own, as it notes them, where none is given. */
+  /** The verifier key that the heads must be signed with, or a file with it; the log's own, as it notes them, where none is given. */
   vkey: string | undefined
   /** Up to where the log can be known to go, when it is a copy of an earlier time: newer heads say nothing of it. */
   upTo?: number
@@ -25,8 +26,8 @@ export type VerifyOptions = {
 /** The keys that a head may be signed with: the one that was given, or those that the log itself notes. */
 const keysOf = (logFile: string, vkey: string | undefined): NoteVerifier[] => {
   if (vkey !== undefined) {
-    const key = readVerifierKey(vkey)
-    if (!key) throw new ConfigError('--vkey is not a verifier key (name+id+base64); "mindledger head --key" prints one')
+    const key = readVerifierKey(existsSync(vkey) ? readFileSync(vkey, 'utf8').trim() : vkey)
+    if (!key) throw new ConfigError('--vkey is not a verifier key (name+id+base64), or a file with one; "mindledger head --key" prints it')
     return [key]
   }
   const db = openForReading(logFile)

@@ -40,11 +40,24 @@ describe('beside a running server', () => {
     expect(await cli('sql', '--as-of', '1', 'SELECT name FROM skills')).toMatchObject({ code: 0, out: 'NAME\n----\n' })
     expect(await cli('sql', '--as-of', '1', 'CREATE PROJECT then')).toMatchObject({
       code: 1,
-      out: expect.stringMatching(/^as_of 1 is for/),
+      err: expect.stringMatching(/^as_of 1 is for/),
     })
     const refused = await cli('sql', 'SELECT * FROM nothing_of_this_name')
-    expect(refused).toMatchObject({ code: 1, err: '' })
-    expect(refused.out).toContain('nothing_of_this_name')
+    expect(refused).toMatchObject({ code: 1, out: '' })
+    expect(refused.err).toContain('nothing_of_this_name')
+  })
+
+  test('rows are printed as JSON and CSV, statements come from standard input, and one sets the database of the next', async () => {
+    const query = `SELECT 9007199254740993 AS n, NULL AS none, 'a,"b' AS s, [1] AS n`
+    const { code, out } = await cli('sql', '--json', query)
+    expect([code, JSON.parse(out)]).toEqual([0, [{ n: '9007199254740993', none: null, s: 'a,"b', n_1: [1] }]])
+    expect(await cli('sql', '--csv', query)).toMatchObject({ code: 0, out: 'n,none,s,n\r\n9007199254740993,,"a,""b",[1]\r\n', err: '' })
+    expect((await cli('sql', '--vertical', 'SELECT 1 AS a, 2 AS bb')).out).toBe('-- row 1\na  | 1\nbb | 2\n')
+    expect(await cli('sql', "USE files; SELECT 'a;b' AS s; ")).toMatchObject({ code: 0, out: 'ok\ns\n---\na;b\n' })
+    const piped = `printf 'USE files;\nSELECT 1\nAS a;\nSELECT * FROM nowhere; SELECT 2' | "${process.execPath}" "${cliFile}" sql`
+    const ended = await runProgram('sh', ['-c', piped], { env: environment })
+    expect(ended).toMatchObject({ code: 1, out: 'ok\na\n-\n1\n', err: expect.stringContaining('database: files') as unknown })
+    expect(await cli('sql', '--csv', 'SELECT * FROM nowhere')).toMatchObject({ code: 1, out: '' })
   })
 
   test('commands find the server that holds the directory, whatever PORT says', async () => {
@@ -235,8 +248,8 @@ describe('with the server stopped', () => {
     expect(made.out).toMatch(/twice +\| mindsdb +\| 1 +\| complete/)
     expect(await cli('sql', 'SELECT y IS NOT NULL AS known FROM twice WHERE x = 5')).toMatchObject({ code: 0, out: 'known\n-----\ntrue\n' })
     const failed = await cli('sql', '--quiet', 'CREATE MODEL never FROM mindsdb (SELECT * FROM numbers) PREDICT z')
-    expect(failed).toMatchObject({ code: 1, err: '' })
-    expect(failed.out).toContain('Did you mean "y"?')
+    expect(failed).toMatchObject({ code: 1, out: '' })
+    expect(failed.err).toContain('Did you mean "y"?')
     await cli('sql', 'CREATE VIEW few AS (SELECT * FROM numbers LIMIT 3)')
     const few = await cli('sql', '--quiet', 'CREATE MODEL never FROM mindsdb (SELECT * FROM few) PREDICT y')
     expect(few).toMatchObject({ code: 1, err: '' })
@@ -295,8 +308,14 @@ describe('with the server stopped', () => {
 
 describe('what cannot be done is one line and status 2', () => {
   test.each<[string, string[], Record<string, string>, RegExp]>([
-    ['an unknown command', ['frobnicate'], {}, /there is no command frobnicate; "mindledger --help" lists them/],
-    ['an unknown option', ['head', '--nope'], {}, /Unknown option '--nope'/],
+    ['an unknown command', ['frobnicate'], {}, /there is no command frobnicate; "mindledger help" lists them/],
+    ['a misspelt command', ['vrify'], {}, /there is no command vrify; did you mean verify\?/],
+    ['help of a misspelt command', ['help', 'vrify'], {}, /there is no command vrify; did you mean verify\?/],
+    ['a misspelt option', ['sql', '--jsn', 'SELECT 1'], {}, /sql takes no option --jsn; did you mean --json\?/],
+    ['two formats', ['sql', '--csv', '--json', 'SELECT 1'], {}, /sql takes one of --json and --csv/],
+    ['a proof without its event', ['verify', '--proof', 'p.txt'], {}, /--proof and --event go together/],
+    ['an address that is none', ['sql', '--url', 'nowhere', 'SELECT 1'], {}, /--url takes an address/],
+    ['an unknown option', ['head', '--nope'], {}, /head takes no option --nope/],
     ['an option of another command', ['head', '--until', 'x'], {}, /head takes no option --until/],
     ['an argument too many', ['verify', 'head.json'], {}, /verify takes no argument head\.json/],
     ['a position that is none', ['log', '--from', 'zero'], {}, /--from takes a position from 1 on/],
@@ -364,7 +383,13 @@ test('help and version need no settings, and no command is an error', async () =
   for (const word of ['serve', 'sql', 'log', 'head', 'verify', 'replay', 'rebuild', 'DATA_DIR', 'VAULT_KEY'])
     expect(help.out).toContain(word)
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
-  expect(await mindledger(['--version'])).toMatchObject({ code: 0, out: `${version}\n` })
+  for (const asked of ['--version', '-v', 'version']) expect(await mindledger([asked])).toMatchObject({ code: 0, out: `${version}\n` })
+  expect(await mindledger(['help'])).toEqual(help)
+  const ofSql = await mindledger(['sql', '--help'])
+  expect(ofSql).toMatchObject({ code: 0, err: '' })
+  expect(await mindledger(['help', 'sql'])).toEqual(ofSql)
+  for (const word of ['--as-of <when>', '--json', '--csv', '--url <address>', '--create']) expect(ofSql.out).toContain(word)
+  for (const { out } of [help, ofSql]) expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
   expect(await mindledger([])).toMatchObject({ code: 2, out: help.out })
 })
 

@@ -99,6 +99,43 @@ describe('an export that an auditor takes away', () => {
   })
 })
 
+test('one proof is checked by the verifier and by the command alike, and names what was changed', async () => {
+  const proof = async (position: number, size: number): Promise<string> => {
+    const path = `/api/log/proofs/inclusion?position=${position}&size=${size}`
+    return (await fetch(server.url + path, { headers: { accept: 'text/plain' } })).text()
+  }
+  const events = (await cli('log')).out.split('\n')
+  for (const [position, size] of [
+    [1, 1],
+    [1, 50],
+    [50, 50],
+    [33, 50],
+    [3, 5],
+    [5, 5],
+    [64, 70],
+    [65, 70],
+    [70, 70],
+  ] as const) {
+    // prettier-ignore
+    const files = [file('proof.txt', await proof(position, size)), '--event', file('event.json', `${events[position - 1]}\n`)]
+    const said = await verify(...files, '--vkey', 'key.txt', ...(size === 50 ? ['--head', 'old.txt'] : []))
+    expect({ position, size, ...said }).toMatchObject({ status: 0, out: expect.stringContaining(`the event of position ${position} is`) })
+  }
+  const command = (...args: string[]) => cli('verify', '--proof', 'proof.txt', '--event', ...args)
+  expect(await command('event.json', '--vkey', 'key.txt')).toMatchObject({ code: 0, err: '' })
+  expect(await command('event.json', '--vkey', (await text('/api/log/key')).trim())).toMatchObject({ code: 0 })
+  file('changed.json', (events[69] ?? '').replace('"source":"rest"', '"source":"ress"'))
+  const changed = await command('changed.json', '--vkey', 'key.txt')
+  expect(changed).toMatchObject({ code: 1, out: expect.stringContaining('position 70: the event and the hashes do not add up') as unknown })
+  expect(await command('event.json', '--head', 'old.txt')).toMatchObject({ code: 1, out: expect.stringContaining('NOT PROVEN') as unknown })
+  file('proof.txt', (await proof(69, 70)).replace(/^index 68/m, 'index 69'))
+  expect(await command('event.json', '--vkey', 'key.txt')).toMatchObject({ code: 1 })
+  file('proof.txt', 'nothing')
+  expect(await command('event.json')).toMatchObject({ code: 1, out: expect.stringContaining('is not a proof') as unknown })
+  file('heads.txt', (await cli('head')).out)
+  expect(await cli('verify', '--head', 'heads.txt', '--vkey', 'key.txt')).toMatchObject({ code: 0 })
+})
+
 test('the verifier is served as the file that the command prints, and imports nothing but what Node brings', async () => {
   const served = await fetch(`${server.url}/api/log/verifier`)
   expect(served.headers.get('content-type')).toContain('text/javascript')

@@ -1,0 +1,213 @@
+import type { Screen } from './output.js'
+import type { OptionName, Values } from './options.js'
+import type { Reach } from './server.js'
+import { positive, required } from './values.js'
+import { UsageError } from './usage-error.js'
+
+type Call = { config: Reach; values: Values; rest: string[]; out: Screen }
+
+export type Command = {
+  /** What stands behind its name, beside options. */
+  takes?: string
+  /** How many texts that are, at most. */
+  most?: number
+  about: string
+  /** What its own help says beside. */
+  more?: string
+  options?: { [Name in OptionName]?: string }
+  example?: string
+  /** Each command is loaded only when it is called. */
+  run: (call: Call) => Promise<number>
+}
+
+const quiet = 'do not tell how far it is'
+const url = 'the server to speak with; else the one that holds the data directory'
+const vkey = 'the public key that heads must be signed with (name+id+base64), or a file with it'
+
+export const commands: Readonly<Record<string, Command>> = {
+  serve: {
+    about: 'start the service, until SIGTERM or Ctrl-C',
+    more: 'Serves on HOST and PORT, from the directory DATA_DIR, which it makes when there is none.',
+    run: async ({ config }) => (await import('./serve.js')).serve(config),
+  },
+  sql: {
+    takes: '[statement]',
+    most: Infinity,
+    about: 'run SQL, on the running server or on the data directory',
+    more: `Without a statement it reads them: from a terminal one after the other, each ended by ";", with \\q to leave; else from standard input, until one fails.
+CREATE MODEL returns when the training has ended. Errors go to standard error, and the exit status is 1.`,
+    options: {
+      db: 'the project or database that names are looked up in',
+      'as-of': 'read as things were at a position or a time (UTC)',
+      json: 'print an array of objects, one a row',
+      csv: 'print CSV',
+      vertical: 'print a line a cell, as tables are printed that are too wide for the terminal',
+      create: 'make the data directory when there is none',
+      url,
+      quiet: 'do not tell how far a training is',
+    },
+    example: 'mindledger sql "SELECT name, status FROM models"',
+    run: async ({ config, values, rest, out }) => {
+      const { db, 'as-of': asOf, create = false, json, csv, vertical } = values
+      const chosen = (['json', 'csv', 'vertical'] as const).filter((name) => values[name])
+      if (chosen.length > 1) throw new UsageError(`sql takes one of ${chosen.map((name) => `--${name}`).join(' and ')}`)
+      const format = json ? 'json' : csv ? 'csv' : vertical ? 'vertical' : 'table'
+      return (await import('./sql.js')).sql(config, { statement: rest.join(' '), db, asOf, create, format }, out)
+    },
+  },
+  log: {
+    about: 'print the events, one JSON text a line',
+    options: { from: 'begin there', follow: 'go on with what happens, until Ctrl-C' },
+    example: 'mindledger log --from 40 --follow',
+    run: async ({ config, values }) => {
+      const { from, follow = false } = values
+      return (await import('./log.js')).printLog(config, { from: positive('from', from, 1), follow })
+    },
+  },
+  head: {
+    about: 'print the signed head of the log; keep it elsewhere',
+    options: {
+      into: 'append it to this file instead',
+      key: 'print the public key that heads are signed with',
+      json: 'print the older form, with the hash chain and without a signature',
+      'new-key': 'begin a new key, with the server stopped, and print it',
+    },
+    example: 'mindledger head --into /mnt/elsewhere/heads.txt',
+    run: async ({ config, values, out }) => {
+      const { into, key = false, json = false, 'new-key': newKey = false } = values
+      return (await import('./head.js')).head(config, { into, key, json, newKey }, out)
+    },
+  },
+  verify: {
+    about: 'walk the whole log; exit status 0 only when it holds',
+    options: {
+      head: 'compare with the heads of this file, kept elsewhere; may be given several times',
+      vkey,
+      proof: 'check this single proof instead (of GET /api/log/proofs/inclusion, Accept: text/plain)',
+      event: 'the text of the event that --proof is of, in a file',
+      quiet,
+    },
+    example: 'mindledger verify --head heads.txt --vkey key.txt',
+    run: async ({ config, values, out }) => {
+      const { head = [], vkey: key, proof, event } = values
+      if ((proof === undefined) !== (event === undefined)) throw new UsageError('--proof and --event go together')
+      if (proof === undefined || event === undefined) return (await import('./verify.js')).verify(config, { heads: head, vkey: key }, out)
+      return (await import('./verifier.js')).verifyProof({ proof, event, vkey: key, heads: head })
+    },
+  },
+  export: {
+    about: 'print the events with their proof, for the offline verifier',
+    options: {
+      project: 'the events of this project alone',
+      until: 'end at this position',
+      head: 'divide what is left out where the heads of this file are; may be given several times',
+    },
+    example: 'mindledger export --project shop > export.jsonl',
+    run: async ({ config, values }) => {
+      const { project, head = [] } = values
+      const until = values.until === undefined ? undefined : positive('until', values.until, 1)
+      return (await import('./export.js')).exportLog(config, { project, until, heads: head })
+    },
+  },
+  verifier: {
+    about: 'print the offline verifier: one file, to be run with node by anybody',
+    example: 'mindledger verifier > verifier.mjs; node verifier.mjs export.jsonl --vkey key.txt',
+    run: async () => (await import('./verifier.js')).printVerifier(),
+  },
+  status: {
+    about: 'say how far log and tables are, what is ready, what room it takes',
+    more: 'The exit status is 0 only when all is ready.',
+    options: { url },
+    run: async ({ config, out }) => (await import('./status.js')).status(config, out),
+  },
+  replay: {
+    about: 'build the DuckDB tables anew from the log, in a file of their own',
+    options: { into: 'the DuckDB file to write', until: 'end at this position', quiet },
+    example: 'mindledger replay --into audit.duckdb --until 42',
+    run: async ({ config, values, out }) => {
+      const until = values.until === undefined ? undefined : positive('until', values.until, 1)
+      return (await import('./replay.js')).replayInto(config, { into: required('into', values.into), until }, out)
+    },
+  },
+  diff: {
+    about: 'compare the live tables with a replay of the log',
+    more: 'The exit status is 0 when they are equal, 1 when they differ, 2 when they could not be compared.',
+    options: { rows: 'show so many rows that differ in each table (10)', url, quiet },
+    run: async ({ config, values, out }) => {
+      const rows = positive('rows', values.rows, 10, 'a number')
+      return (await import('./diff.js')).diff(config, { rows }, out)
+    },
+  },
+  reproduce: {
+    takes: '[[project.]model[.version]]',
+    most: 1,
+    about: 'train a version again from its kept rows, and compare the bytes',
+    more: `Its query is run again, too. The exit status is 0 when the bytes are the same, 1 when they differ, 2 when it could not be trained again.`,
+    options: { all: 'all trained versions', json: 'print a JSON text a version', url, quiet },
+    example: 'mindledger reproduce shop.rent.2',
+    run: async ({ config, values, rest, out }) => {
+      const [name] = rest
+      const { all = false, json = false } = values
+      if (all === (name !== undefined)) throw new UsageError('reproduce takes a model, or --all: mindledger reproduce shop.rent.2')
+      return (await import('./reproduce.js')).reproduceModels(config, { name, json }, out)
+    },
+  },
+  backup: {
+    about: 'copy log and blobs, of one position, beside a running server or without one',
+    options: { into: 'the directory to make', like: 'an earlier backup, whose blobs get second names instead of copies', quiet },
+    example: 'mindledger backup --into /mnt/backups/monday',
+    run: async ({ config, values, out }) => {
+      const { like } = values
+      return (await import('./backup.js')).backup(config, { into: required('into', values.into), like }, out)
+    },
+  },
+  restore: {
+    takes: '<backup>',
+    most: 1,
+    about: 'verify a backup, and make it the data directory',
+    options: {
+      into: 'another directory than DATA_DIR',
+      head: 'compare with the heads of this file; may be given several times',
+      vkey,
+      erasures: 'leave out what was erased since: events of DataErased, one a line',
+      quiet,
+    },
+    example: 'mindledger restore /mnt/backups/monday --head heads.txt',
+    run: async ({ config, values, rest, out }) => {
+      const [from] = rest
+      if (from === undefined) throw new UsageError('restore takes a backup: mindledger restore /mnt/backups/monday')
+      const { into, head: heads = [], vkey: key, erasures } = values
+      return (await import('./restore.js')).restore(config, { backup: from, into, heads, vkey: key, erasures }, out)
+    },
+  },
+  'rotate-key': {
+    about: 'replace the master key; with VAULT_KEY set by NEW_VAULT_KEY',
+    options: { url },
+    run: async ({ config, out }) => (await import('./rotate-key.js')).rotateKey(config, out),
+  },
+  erase: {
+    takes: '<what> <which>',
+    most: Infinity,
+    about: 'erase a prediction, request, file, matrix, secrets, or all before a time',
+    more: `  prediction <position>   request <id>   file <name>   matrix <project>.<model>.<version>
+  secrets <kind> [<project>.]<name>   before <time>`,
+    options: {
+      'dry-run': 'say what would go',
+      reason: 'why, as the log says it',
+      shared: 'erase bytes that others have, too',
+      'content-version': 'of a file: this content alone',
+      url,
+    },
+    example: 'mindledger erase file homes --dry-run',
+    run: async ({ config, values, rest, out }) => {
+      const version = values['content-version']
+      const contentVersion = version === undefined ? undefined : positive('content-version', version, 1)
+      const { reason, shared = false, 'dry-run': dryRun = false } = values
+      return (await import('./erase.js')).erase(config, { subject: rest, contentVersion, reason, shared, dryRun }, out)
+    },
+  },
+  rebuild: {
+    about: 'build the resources table and the tree anew from the log (server stopped)',
+    run: async ({ config, out }) => (await import('./rebuild.js')).rebuild(config, out),
+  },
+}

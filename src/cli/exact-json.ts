@@ -1,0 +1,10 @@
+const textsAndNumbers = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+const isRounded = (found: string): boolean => /^-?\d{16,}$/.test(found) && !Number.isSafeInteger(Number(found))
+
+/**
+ * Reads JSON with whole numbers beyond 2^53 as their texts: as numbers they would be shown as others.
+ *
+ * @example exactJson('[9007199254740993]') // ['9007199254740993']
+ */
+export const exactJson = (json: string): unknown =>
+  JSON.parse(/\d{16}/.test(json) ? json.replace(textsAndNumbers, (found) => (isRounded(found) ? `"${found}"` : found)) : json)

@@ -1,0 +1,43 @@
+/** Every option of every command: `value` is what its help calls the text that it takes. */
+export const options = {
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+  quiet: { type: 'boolean', short: 'q' },
+  url: { type: 'string', value: 'address' },
+  create: { type: 'boolean' },
+  db: { type: 'string', value: 'name' },
+  'as-of': { type: 'string', value: 'when' },
+  csv: { type: 'boolean' },
+  vertical: { type: 'boolean', short: 'x' },
+  from: { type: 'string', value: 'position' },
+  follow: { type: 'boolean', short: 'f' },
+  head: { type: 'string', multiple: true, value: 'file' },
+  key: { type: 'boolean' },
+  json: { type: 'boolean' },
+  'new-key': { type: 'boolean' },
+  vkey: { type: 'string', value: 'key or file' },
+  proof: { type: 'string', value: 'file' },
+  event: { type: 'string', value: 'file' },
+  into: { type: 'string', value: 'path' },
+  until: { type: 'string', value: 'position' },
+  like: { type: 'string', value: 'backup' },
+  erasures: { type: 'string', value: 'file' },
+  project: { type: 'string', value: 'name' },
+  rows: { type: 'string', value: 'number' },
+  all: { type: 'boolean' },
+  'dry-run': { type: 'boolean' },
+  shared: { type: 'boolean' },
+  reason: { type: 'string', value: 'text' },
+  'content-version': { type: 'string', value: 'number' },
+} as const
+
+export type OptionName = keyof typeof options
+
+/** What was said of each option. */
+export type Values = {
+  [Name in OptionName]?: (typeof options)[Name] extends { multiple: true }
+    ? string[]
+    : (typeof options)[Name]['type'] extends 'string'
+      ? string
+      : boolean
+}

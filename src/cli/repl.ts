@@ -1,0 +1,75 @@
+import { createInterface } from 'node:readline'
+import { ConfigError } from '../config.js'
+import type { SqlSession } from './sql-session.js'
+import { splitStatements } from './sql-text.js'
+
+type Session = Pick<SqlSession, 'db' | 'format' | 'run'>
+type Streams = { input: NodeJS.ReadableStream; output: NodeJS.WritableStream; terminal: boolean; history?: string[] }
+
+const help = `Statements end with ";". They may take several lines.
+  \\x  print rows on their side, or no more      \\q  leave (Ctrl-D)
+  Ctrl-C drops what was typed, or leaves the statement that is waited for.
+`
+
+/** What a line says to the program itself, and not to the service. */
+const ownCommand = /^\s*(?:\\(?<key>[a-z?])|(?<word>exit|quit|help))\s*;?\s*$/i
+
+/**
+ * Reads statements from a terminal, and answers each. Resolves when it is left.
+ *
+ * @returns the statements that were run, to be kept as history
+ */
+export const repl = async (session: Session, { input, output, terminal, history = [] }: Streams): Promise<string[]> => {
+  const lines = createInterface({ input, output, terminal, history: [...history], historySize: 1_000 })
+  const ran: string[] = []
+  let typed = ''
+  let running: AbortController | undefined
+  const ask = (): void => {
+    lines.setPrompt(typed === '' ? `${session.db}> ` : `${' '.repeat(Math.max(0, session.db.length - 2))}...> `)
+    lines.prompt()
+  }
+  const run = async (statement: string): Promise<void> => {
+    running = new AbortController()
+    try {
+      await session.run(statement, running.signal)
+    } catch (error) {
+      if (running.signal.aborted) output.write('cancelled\n')
+      else if (error instanceof ConfigError) output.write(`${error.message}\n`)
+      else throw error
+    } finally {
+      running = undefined
+    }
+  }
+  /** Whether to go on. */
+  const command = (key: string): boolean => {
+    if (key === 'q') return false
+    if (key === 'x') session.format = session.format === 'vertical' ? 'table' : 'vertical'
+    else output.write(help)
+    return true
+  }
+
+  lines.on('SIGINT', () => {
+    running?.abort()
+    typed = ''
+    output.write('\n')
+    if (!running) ask()
+  })
+  ask()
+  for await (const line of lines) {
+    const own = typed === '' ? ownCommand.exec(line)?.groups : undefined
+    const key = own?.['key'] ?? { exit: 'q', quit: 'q', help: '?' }[own?.['word']?.toLowerCase() ?? '']
+    if (key !== undefined && !command(key)) break
+    if (key === undefined) {
+      typed = typed === '' ? line : `${typed}\n${line}`
+      const { statements, rest, isEmpty } = splitStatements(typed)
+      for (const statement of statements) {
+        ran.push(`${statement};`)
+        await run(statement)
+      }
+      typed = isEmpty ? '' : rest
+    }
+    ask()
+  }
+  lines.close()
+  return ran
+}

@@ -1,0 +1,21 @@
+import { UsageError } from './usage-error.js'
+
+/** A whole number from 1 on. @throws UsageError */
+export const positive = (name: string, value: string | undefined, fallback: number, what = 'a position'): number => {
+  const number = value === undefined ? fallback : Number(value)
+  if (!Number.isSafeInteger(number) || number < 1) throw new UsageError(`--${name} takes ${what} from 1 on`)
+  return number
+}
+
+/** @throws UsageError when the option was not given */
+export const required = (name: string, value: string | undefined): string => {
+  if (value === undefined) throw new UsageError(`--${name} is required`)
+  return value
+}
+
+/** The address of a server, as its paths are put behind it. @throws UsageError when it is none */
+export const urlOf = (text: string | undefined): string | undefined => {
+  if (text === undefined) return undefined
+  if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) throw new UsageError('--url takes an address: http://127.0.0.1:47334')
+  return text.replace(/(?:\/api)?\/*$/, '')
+}
