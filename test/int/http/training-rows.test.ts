@@ -54,6 +54,8 @@ test('a model can be trained again from the rows that it came with', async () =>
 
 test('where the model is refused, its rows are not kept', async () => {
   expect((await create('twice', rows)).status).toBe(201)
+  // A model whose first training fails gives its name back.
+  expect(await settled(at.url, 'twice')).toBe('complete')
   expect((await send(at.url, 'DELETE', '/api/files/twice_rows')).status).toBe(200)
   expect((await create('twice', rows)).status).toBe(409)
   expect((await fileOf('twice')).status).toBe(404)
