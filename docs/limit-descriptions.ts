@@ -18,7 +18,10 @@ export const limitDescriptions: Record<LimitName, string> = {
   turnMaxMs: 'How long work of one request holds the others up at a time. Beyond: it goes on after theirs.',
   secretsMaxPerCommand: 'Secrets that one request brings. Beyond: 400 `wrong_arguments`.',
   sessionMaxAgeMs: 'A login. Beyond: 401 `unauthorized`; log in again.',
-  connectionsMax: 'Open connections. Beyond: a new one is closed without an answer.',
+  connectionsMax:
+    'Open connections. Beyond: one that waits for its client, with no request or half of one, is closed for the new one, of the address that has the most; 503 `busy` when all are being answered.',
+  connectionsPerAddressMax:
+    'Open connections of one address, of IPv6 of one network of 64 bits; those of a proxy that TRUST_PROXY names are not counted. Below `connectionsMax`, so that one address cannot have all, and high enough for a proxy that is not named. Beyond: the same among its own connections.',
   requestHeadersTimeoutMs: 'Receiving the headers of a request. Beyond: 408, and the connection is closed.',
   requestTimeoutMs: 'Receiving a whole request, an upload too. Beyond: 408, and the connection is closed.',
   keepAliveTimeoutMs: 'An idle connection. Beyond: it is closed; a client opens another one.',

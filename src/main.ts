@@ -13,10 +13,12 @@ import { Blobs } from './files/blobs.js'
 import { MissingBlobs } from './files/missing-blobs.js'
 import { removeUnnamedBlobs, watchNamedBlobs } from './files/unnamed-blobs.js'
 import { appOf } from './app.js'
+import { isTrustedProxy } from './http/client-address.js'
 import { EventStreams } from './http/event-stream.js'
 import { addressOf, createHttpServer, listen, localAddressOf, stopListening } from './http/server.js'
 import { systemClock } from './jobs/clock.js'
 import { JobService } from './jobs/job-service.js'
+import { limits } from './limits.js'
 import { lockDataDirectory, olderLog, prepareDataDirectory, type DataPaths } from './log/data-directory.js'
 import { EventFeed } from './log/event-feed.js'
 import { systemOrigin } from './log/following.js'
@@ -164,31 +166,30 @@ const assemble = async (config: Config, logger: Logger, paths: DataPaths, undo: 
   const streams = new EventStreams(feed)
 
   const instance = randomUUID()
-  const server = createHttpServer(
-    appOf({
-      config,
-      paths,
-      logger,
-      version,
-      metrics,
-      ledger,
-      blobs,
-      analytics,
-      trainings,
-      dataChecks,
-      recorder,
-      sql,
-      erasures,
-      feed,
-      streams,
-      heads,
-      headFile,
-      clock,
-      missingBlobs,
-      rotation,
-      instance,
-    }),
-  )
+  const app = appOf({
+    config,
+    paths,
+    logger,
+    version,
+    metrics,
+    ledger,
+    blobs,
+    analytics,
+    trainings,
+    dataChecks,
+    recorder,
+    sql,
+    erasures,
+    feed,
+    streams,
+    heads,
+    headFile,
+    clock,
+    missingBlobs,
+    rotation,
+    instance,
+  })
+  const server = createHttpServer(app, { ...limits, isProxy: (address) => isTrustedProxy(app, address) })
   const address = await listen(server, config, logger)
   // Requests, runs of jobs and erasures end side by side, each in the time that a stop may take.
   undo.push(() => {

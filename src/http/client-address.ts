@@ -18,8 +18,8 @@ export const isTrustedProxy = (app: Express, address: string | undefined): boole
   return trusts(address, 0)
 }
 
-/** One form of an address: without the prefix of IPv4 in IPv6, and without the port that some proxies add. */
-const plainAddress = (text: string): string => {
+/** One form of an address, so that the same ones are equal: without the prefix of IPv4 in IPv6, and without the port that some proxies add. */
+export const plainAddress = (text: string): string => {
   const [, inBrackets, ofVersion4] = /^\[(.+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(text) ?? []
   return (inBrackets ?? ofVersion4 ?? text).replace(/^::ffff:(?=[\d.]+$)/i, '')
 }

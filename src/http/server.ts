@@ -3,27 +3,38 @@ import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import { ConfigError, type Config } from '../config.js'
 import { limits } from '../limits.js'
+import { OpenConnections, type ConnectionBounds } from './open-connections.js'
 
 export type ServerLimits = {
   connectionsMax: number
+  connectionsPerAddressMax: number
   requestHeadersTimeoutMs: number
   requestTimeoutMs: number
   keepAliveTimeoutMs: number
 }
 
-/** The HTTP server with its limits. What is beyond them never reaches a route: Node closes the connection, or answers 408. */
-export const createHttpServer = (app: RequestListener, bounds: ServerLimits = limits): Server => {
-  const server = createServer(
-    {
-      headersTimeout: bounds.requestHeadersTimeoutMs,
-      requestTimeout: bounds.requestTimeoutMs,
-      keepAliveTimeout: bounds.keepAliveTimeoutMs,
-      // Timeouts are looked at so often, and no more exact than that.
-      connectionsCheckingInterval: Math.min(30_000, bounds.requestHeadersTimeoutMs),
-    },
-    app,
-  )
-  server.maxConnections = bounds.connectionsMax
+type ServerOptions = ServerLimits & {
+  /** Whether all the clients of a proxy come from an address; of none unless given. */
+  isProxy?: ConnectionBounds['isProxy']
+}
+
+/**
+ * The HTTP server with its limits. What is beyond them never reaches a route: a connection that waits for its client is closed
+ * for a new one, a new one is refused when all are being answered, and Node answers 408 to requests that come too slowly.
+ */
+export const createHttpServer = (app: RequestListener, { isProxy = () => false, ...bounds }: ServerOptions = limits): Server => {
+  const server = createServer({
+    headersTimeout: bounds.requestHeadersTimeoutMs,
+    requestTimeout: bounds.requestTimeoutMs,
+    keepAliveTimeout: bounds.keepAliveTimeoutMs,
+    // Timeouts are looked at so often, and no more exact than that.
+    connectionsCheckingInterval: Math.min(5_000, bounds.requestHeadersTimeoutMs),
+  })
+  const connections = new OpenConnections({ ...bounds, isProxy })
+  server.on('connection', (socket) => connections.opened(socket))
+  server.on('request', (req, res) => {
+    if (connections.asked(req, res)) app(req, res)
+  })
   return server
 }
 

@@ -35,12 +35,16 @@ const heard = async (socket: Socket): Promise<string> => {
   return text
 }
 
-test('a connection beyond the limit is closed without an answer; those within it go on', async () => {
+test('a connection beyond the limit takes the place of the one that has waited longest; the others go on', async () => {
   const server = await serving({ connectionsMax: 2 })
-  const [first] = [await client(server), await client(server)]
-  expect(await heard(await client(server))).toBe('')
-  first.write(`${request}\r\n`)
-  expect(String(await once(first, 'data'))).toContain('200 OK')
+  const [first, second] = [await client(server), await client(server)]
+  const gone = heard(first)
+  const third = await client(server)
+  expect(await gone).toBe('')
+  for (const socket of [second, third]) {
+    socket.write(`${request}\r\n`)
+    expect(String(await once(socket, 'data'))).toContain('200 OK')
+  }
 })
 
 test('headers that do not end, and a body that does not, are answered with 408', async () => {
