@@ -72,9 +72,9 @@ const resource = (kind: string, path: string, rest: string): Largest[] => {
     objects: () => of(`{"a":[${values(most >> 1, (n) => `{"k${n}":1}`)}]}`),
     texts: () => of(`{"a":[${values(most - 100, () => '"a b=c d"')}]}`),
     secrets: () => of(`{"a":[${values(limits.secretsMaxPerCommand, () => '{"token":"x"}')}]}`),
-    'one text': () => of(`{"a":"${'a b = c '.repeat(490_000)}"}`),
-    'a text of URLs': () => of(`{"a":"${'a://b:c '.repeat(490_000)}"}`),
-    'JSON in a text': () => of(`{"a":${JSON.stringify(`[${'1,'.repeat(1_900_000)}1]`)}}`),
+    'one text': () => of(`{"a":"${'a b = c '.repeat(250_000)}"}`),
+    'a text of URLs': () => of(`{"a":"${'a://b:c '.repeat(250_000)}"}`),
+    'JSON in a text': () => of(`{"a":${JSON.stringify(`[${'1,'.repeat(990_000)}1]`)}}`),
   }
   return Object.entries(ways).map(([name, body]) => ({ name: `${kind} of ${name}`, method: 'POST', path, body }))
 }

@@ -3,8 +3,8 @@ export const limits = {
   // Requests
   bodyMaxBytes: 10 * 1024 * 1024,
   bodyMaxValues: 1_000_000,
-  resourceBodyMaxBytes: 4 * 1024 * 1024,
-  resourceBodyMaxValues: 100_000,
+  resourceBodyMaxBytes: 2 * 1024 * 1024,
+  resourceBodyMaxValues: 20_000,
   smallBodyMaxBytes: 16 * 1024,
   smallBodyMaxValues: 1_000,
   bodyMaxDepth: 128,
@@ -54,7 +54,7 @@ export const limits = {
   clockTrustMaxMs: 7 * 24 * 3_600_000,
   // SQL
   statementMaxChars: 1_000_000,
-  statementMaxTokens: 250_000,
+  statementMaxTokens: 100_000,
   statementMaxParams: 10_000,
   statementParamsMaxChars: 10 * 1024 * 1024,
   asOfMaxChars: 64,

@@ -102,7 +102,9 @@ const lineHasSecret = (line: string): boolean => {
 const hasSecretMember = (value: unknown, key: string): boolean => {
   if (typeof value === 'string') return value !== '' && (isSecretKey(key) || holdsSecretOf(key, value))
   if (typeof value !== 'object' || value === null) return typeof value === 'number' && isSecretKey(key)
-  return Object.entries(value).some(([name, member]) => hasSecretMember(member, Array.isArray(value) ? key : name))
+  // A list may be long, and its items have no keys of their own.
+  if (Array.isArray(value)) return value.some((item) => hasSecretMember(item, key))
+  return Object.entries(value).some(([name, member]) => hasSecretMember(member, name))
 }
 
 /** Whether a text is JSON with a secret in it. */

@@ -85,8 +85,8 @@ describe('a refusal shows the place, what was expected there, and the nearest st
   test('a missing parameter is named', () => expect(refusal('CREATE AGENT a USING k = :v').detail).toContain('Parameter is not set: v'))
 
   test('values nested too deeply are refused, not a crash', () => {
-    expect(refusal(`CREATE AGENT a USING k = ${'['.repeat(100_000)}`).detail).toContain('nested deeper')
-    expect(refusal(`CREATE AGENT a USING k = ${'f(k='.repeat(60_000)}`).detail).toContain('nested deeper')
+    expect(refusal(`CREATE AGENT a USING k = ${'['.repeat(50_000)}`).detail).toContain('nested deeper')
+    expect(refusal(`CREATE AGENT a USING k = ${'f(k='.repeat(20_000)}`).detail).toContain('nested deeper')
   })
 
   test.each([
