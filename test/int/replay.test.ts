@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, test } from '@jest/globals'
 import Database from 'better-sqlite3'
-import { ProjectionError, StaleTablesError } from '../../projections/problem.js'
+import { ProjectionError, ForeignTablesError } from '../../projections/problem.js'
 import { Replay, replay, replayLimits } from '../../projections/replay.js'
 import { MemoryLog, streamOf } from '../support/memory-log.js'
 import { dump, rowsOf, type Row } from '../support/states.js'
@@ -143,7 +143,7 @@ describe('tables that others built are not continued', () => {
     log.append(skill(1), skill(2))
     other.append(skill(1), skill(3), skill(4))
     const database = await replayed(log)
-    await expect(replay({ events: other, payloads: other, database })).rejects.toThrow(StaleTablesError)
+    await expect(replay({ events: other, payloads: other, database })).rejects.toThrow(ForeignTablesError)
   })
 
   test('by another release', async () => {
