@@ -3,7 +3,7 @@ import tseslint from 'typescript-eslint'
 export default tseslint.config(
   { ignores: ['dist/', 'data/'] },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,cts}'],
     extends: [...tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -18,6 +18,11 @@ export default tseslint.config(
       // The log's contract is asynchronous for every store, also where one answers at once.
       '@typescript-eslint/require-await': 'off',
     },
+  },
+  {
+    // A script that runs before any ES module is a CommonJS module.
+    files: ['**/*.cts'],
+    rules: { '@typescript-eslint/no-require-imports': ['error', { allowAsImport: true }] },
   },
   {
     // Typed arrays are read inside their own bounds: the index is a loop counter.

@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
 import { unreachable } from '../../events/common.js'
 import { limits } from '../limits.js'
+import { confine } from './confinement.js'
 import { Line, type Answer, type LineEvents } from './line.js'
 import { parseChildMessage, type CopyRequest, type Settings } from './messages.js'
 import type { Rebuilds } from './rebuilds.js'
@@ -30,6 +31,8 @@ type ChildState = {
   foreign: string | undefined
   /** Known since the tables are open. */
   rebuilds: Rebuilds | undefined
+  /** What keeps it from writing files: `landlock`, or why nothing does. */
+  confinement: string | undefined
   /** What last kept it from following. */
   lastError: string | undefined
   /** What keeps it from following now; also what ended the process before it, until it follows. */
@@ -61,6 +64,7 @@ export class Child {
     failed: undefined,
     foreign: undefined,
     rebuilds: undefined,
+    confinement: undefined,
     lastError: undefined,
     trouble: undefined,
     ending: undefined,
@@ -87,7 +91,8 @@ export class Child {
     private readonly settings: Settings,
     private readonly onChange: () => void,
   ) {
-    this.#process = fork(entry, [], { execArgv: [], env: environment(), stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    const { execArgv, env } = confine(settings)
+    this.#process = fork(entry, [], { execArgv, env: { ...environment(), ...env }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
     // The threads that it starts inherit it: what SQL computes leaves the processor to those who wait for a REST answer.
     if (this.pid !== undefined) setPriority(this.pid, constants.priority.PRIORITY_BELOW_NORMAL)
     this.exited = new Promise((resolve) => {
@@ -193,6 +198,7 @@ export class Child {
         break
       case 'opened':
         state.rebuilds = message.rebuilds
+        state.confinement = message.confinement
         break
       case 'starting': {
         const { position, head } = message

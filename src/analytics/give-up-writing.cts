@@ -3,11 +3,11 @@
  * its own rights for good, with those of the threads and processes that it starts afterwards. It is loaded with `--require`: the
  * loader of ES modules starts threads, and they would keep the rights of before.
  *
- * WRITABLE_PATHS holds the paths that stay writable, as a JSON array. CONFINEMENT tells the program what came of it: `landlock`, or
- * why nothing was given up.
+ * WRITABLE_PATHS holds the paths that stay writable, as a JSON array; below EMPTIABLE_PATHS empty directories may be removed.
+ * CONFINEMENT tells the program what came of it: `landlock`, or why nothing was given up.
  */
 import fs = require('node:fs')
-import module = require('node:module')
+import modules = require('node:module')
 
 type Call = (...values: unknown[]) => number
 type Koffi = { load: (file: null) => { func: (declaration: string) => Call }; errno: () => number }
@@ -28,11 +28,15 @@ const networkRights = (version: number): bigint => (version >= 4 ? 3n : 0n)
 /** Abstract Unix sockets and signals to processes outside, since version 6. */
 const scopes = (version: number): bigint => (version >= 6 ? 3n : 0n)
 
-const give = (paths: readonly string[]): string => {
+const removeDirectory = 1n << 4n
+
+const pathsIn = (variable: string): string[] => JSON.parse(process.env[variable] ?? '[]') as string[]
+
+const giveUp = (): string => {
   if (process.platform !== 'linux') return 'this system has no Landlock'
-  const koffi = module.createRequire(__filename)('koffi') as Koffi
-  const { func } = koffi.load(null)
-  const create = func('long syscall(long, void *, size_t, uint32_t)')
+  const koffi = modules.createRequire(__filename)('koffi') as Koffi
+  const library = koffi.load(null)
+  const create = library.func('long syscall(long, void *, size_t, uint32_t)')
   const checked = (what: string, result: number): number => {
     if (result >= 0) return result
     throw new Error(`${what} failed with error ${koffi.errno()}`)
@@ -42,25 +46,27 @@ const give = (paths: readonly string[]): string => {
   const handled = Buffer.alloc(24)
   ;[allRights(version), networkRights(version), scopes(version)].forEach((rights, i) => handled.writeBigUInt64LE(rights, i * 8))
   const rules = checked('creating the rules', create(createRuleset, handled, handled.length, 0))
-  const add = func('long syscall(long, int, int, void *, uint32_t)')
-  for (const path of paths) {
-    if (!fs.existsSync(path)) continue
+  const add = library.func('long syscall(long, int, int, void *, uint32_t)')
+  const allow = (path: string, rights: bigint): void => {
     const fd = fs.openSync(path, pathOnly)
     const rule = Buffer.alloc(12)
-    rule.writeBigUInt64LE(fs.statSync(path).isDirectory() ? allRights(version) : contentRights(version))
+    rule.writeBigUInt64LE(rights)
     rule.writeInt32LE(fd, 8)
     checked(`allowing ${path}`, add(addRule, rules, ruleBeneathPath, rule, 0))
     fs.closeSync(fd)
   }
-  const prctl = func('int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)')
+  for (const path of pathsIn('WRITABLE_PATHS').filter(fs.existsSync))
+    allow(path, fs.statSync(path).isDirectory() ? allRights(version) : contentRights(version))
+  for (const path of pathsIn('EMPTIABLE_PATHS').filter(fs.existsSync)) allow(path, removeDirectory)
+  const prctl = library.func('int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)')
   checked('keeping privileges away', prctl(setNoNewPrivileges, 1, 0, 0, 0))
-  checked('giving up rights', func('long syscall(long, int, uint32_t)')(restrictSelf, rules, 0))
+  checked('giving up rights', library.func('long syscall(long, int, uint32_t)')(restrictSelf, rules, 0))
   fs.closeSync(rules)
   return 'landlock'
 }
 
 try {
-  process.env['CONFINEMENT'] = give(JSON.parse(process.env['WRITABLE_PATHS'] ?? '[]') as string[])
+  process.env['CONFINEMENT'] = giveUp()
 } catch (error) {
   process.env['CONFINEMENT'] = error instanceof Error ? error.message : String(error)
 }

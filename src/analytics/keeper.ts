@@ -61,6 +61,7 @@ export class Keeper {
   #watch: NodeJS.Timeout | undefined
   #pulse: Pulse | undefined
   #beat: NodeJS.Timeout | undefined
+  #confinement: string | undefined
 
   constructor(
     private readonly options: AnalyticsOptions,
@@ -72,7 +73,7 @@ export class Keeper {
 
   /** Starts the process and waits until it answers, or is known to need longer: then the status tells why, and it goes on. */
   async start(): Promise<void> {
-    this.#spawn()
+    void this.#respawn()
     this.#watch = setInterval(() => void this.#watchMemory(), this.limits.memorySampleMs)
     this.#beat = setInterval(() => this.#watchPulse(), this.limits.pingIntervalMs)
     const from = performance.now()
@@ -183,6 +184,7 @@ export class Keeper {
     const child = new Child(entry ?? fileURLToPath(new URL('process.js', import.meta.url)), settings, () => {
       this.#rebuilds.note(child.state.rebuilds)
       if (child.state.foreign !== undefined) this.options.onForeign?.(child.state.foreign)
+      this.#noteConfinement(child.state.confinement)
       this.#tellChange()
     })
     if (before) {
@@ -192,6 +194,14 @@ export class Keeper {
     this.#child = child
     this.#pulse = new Pulse(child, this.limits.silentMaxPings)
     void child.exited.then(() => this.#restart(child))
+  }
+
+  /** Says once why the process keeps a right that it should have given up. */
+  #noteConfinement(confinement: string | undefined): void {
+    if (confinement === undefined || confinement === this.#confinement) return
+    this.#confinement = confinement
+    if (confinement !== 'landlock')
+      this.options.logger?.warn({ reason: confinement }, 'the process that answers SQL could not give up its right to write files')
   }
 
   async #restart(child: Child): Promise<void> {

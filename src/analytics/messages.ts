@@ -28,8 +28,8 @@ export type ChildMessage =
   | { kind: 'starting'; position: number; head: number }
   /** It built the tables and ends; what that took of memory goes with it. */
   | { kind: 'built' }
-  /** The tables are open; how often they had to be begun anew up to now. */
-  | { kind: 'opened'; rebuilds: Rebuilds }
+  /** The tables are open; how often they had to be begun anew up to now, and what keeps the process from writing files. */
+  | { kind: 'opened'; rebuilds: Rebuilds; confinement: string }
   | { kind: 'ready' }
   | { kind: 'state'; position: number; head: number; stopped: string | null }
   /** They could not be brought up to date; the next time they may. */

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { ForeignTablesError } from '../../projections/problem.js'
 import { dataPaths } from '../log/data-directory.js'
+import { confinement } from './confinement.js'
 import { copyTables } from './copy.js'
 import { isPing, parseCopyRequest, parseKeys, parseSettings, type ChildMessage, type CopyRequest, type Settings } from './messages.js'
 import { Projector } from './projector.js'
@@ -39,7 +40,7 @@ const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Prom
   const paths = dataPaths(settings.dataDirectory)
   const store = await openStore(paths, settings, log)
   const rebuilds = countRebuild(settings.rebuilds, store.rebuilt, new Date())
-  tell({ kind: 'opened', rebuilds })
+  tell({ kind: 'opened', rebuilds, confinement: confinement() })
   let lastError = settings.lastError
   const projector = new Projector({
     ...settings,

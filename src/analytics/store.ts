@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, rmSync, statfsSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, statfsSync } from 'node:fs'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { ForeignTablesError, StaleTablesError } from '../../projections/problem.js'
 import { Replay, type EventReader, type PayloadReader } from '../../projections/replay.js'
 import type { DataPaths } from '../log/data-directory.js'
 import { quoteText } from '../sql/strings.js'
+import { spillDirectory } from './confinement.js'
 import type { Settings } from './messages.js'
 import type { RebuildReason } from './rebuilds.js'
 import { removeTables } from './tables-file.js'
@@ -22,17 +22,13 @@ const spillMaxBytes = (directory: string): number => {
 
 const megabytes = (bytes: number): string => `${Math.max(1, Math.floor(bytes / mebibyte))}MiB`
 
-/** Opens DuckDB and shuts it in: of the file system it reaches its own file, its spill, the blobs and the tables that are being written, and nobody can change that. */
+/** Opens DuckDB and shuts it in: of the file system it reaches its own file, its spill, the blobs and the tables that are being written. Nobody can change that. */
 const openInstance = async (paths: DataPaths, settings: Settings): Promise<DuckDBInstance> => {
-  const spill = join(paths.temporary, 'spill')
-  // What a killed process spilled stays behind.
-  rmSync(spill, { recursive: true, force: true })
-  for (const directory of [spill, paths.tables]) mkdirSync(directory, { recursive: true, mode: 0o700 })
   const instance = await DuckDBInstance.create(settings.tables === 'memory' ? ':memory:' : paths.analytics, {
     // Half of what the process may take: the rest is for the addon's results, functions in JavaScript and what DuckDB does not count.
     memory_limit: megabytes(settings.memoryMaxBytes / 2),
     threads: String(settings.threads),
-    temp_directory: spill,
+    temp_directory: spillDirectory(paths.root),
     max_temp_directory_size: megabytes(spillMaxBytes(paths.root)),
     // A checkpoint rewrites what the batch touched, so that many small ones would cost a rebuild half its time.
     checkpoint_threshold: megabytes(settings.walMaxBytes),

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ConfigError } from '../config.js'
 import { sqliteCode } from './sqlite/storage-error.js'
@@ -24,6 +24,7 @@ export type DataPaths = {
   /** What only a backup has. */
   manifest: string
   blobs: string
+  /** The tables, in a directory of their own: the process that has them open can write there and not beside it. */
   analytics: string
   /** How often the tables were built anew. */
   rebuilds: string
@@ -46,7 +47,7 @@ export const dataPaths = (root: string): DataPaths => ({
   restoring: join(root, 'restore.part'),
   manifest: join(root, 'manifest.json'),
   blobs: join(root, 'blobs'),
-  analytics: join(root, 'analytics.duckdb'),
+  analytics: join(root, 'tables', 'analytics.duckdb'),
   rebuilds: join(root, 'analytics.json'),
   temporary: join(root, 'tmp'),
   clock: join(root, 'clock.json'),
@@ -113,6 +114,14 @@ export const prepareDataDirectory = (root: string): DataPaths => {
   return paths
 }
 
+/** Earlier releases had the tables beside the log. */
+const takeInTables = ({ root, analytics }: DataPaths): void => {
+  const before = join(root, 'analytics.duckdb')
+  if (!existsSync(before) || existsSync(analytics)) return
+  mkdirSync(dirname(analytics), { recursive: true, mode: 0o700 })
+  for (const suffix of ['.wal', '']) if (existsSync(before + suffix)) renameSync(before + suffix, analytics + suffix)
+}
+
 /**
  * Takes the directory for this process alone, and empties its temporary part. The lock belongs to the process: however it ends, the lock ends with it.
  * Returns what gives it back. @throws ConfigError when another server holds it
@@ -127,6 +136,7 @@ export const lockDataDirectory = (paths: DataPaths): (() => void) => {
     rmSync(paths.temporary, { recursive: true, force: true })
     mkdirSync(paths.temporary, { recursive: true, mode: 0o700 })
     rmSync(paths.server, { force: true })
+    takeInTables(paths)
   } catch (error) {
     lock?.close()
     if (sqliteCode(error)?.startsWith('SQLITE_BUSY'))

@@ -11,13 +11,6 @@ const calls = new Set(['user', 'current_user', 'session_user', 'system_user'])
 /** DuckDB calls functions by these names where they stand without brackets and are no columns. */
 const bare = new Set(['user', 'current_user', 'session_user', 'current_role'])
 
-/**
- * What clients read as the name of who asks.
- *
- * @example accountOf('ada') // 'ada@localhost'
- */
-export const accountOf = (user = 'mindledger'): string => `${user}@localhost`
-
 const isCall = (node: AstNode): boolean =>
   textOf(node, 'class') === 'FUNCTION' &&
   calls.has(textOf(node, 'function_name').toLowerCase()) &&

@@ -129,7 +129,7 @@ test('killed again and again while it projects, the process comes to the same ta
   }
   expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.events')).toEqual([[30_004]])
   await bench.analytics.stop()
-  const projected = await DuckDBInstance.create(join(bench.directory, 'analytics.duckdb'))
+  const projected = await DuckDBInstance.create(join(bench.directory, 'tables/analytics.duckdb'))
   const replayed = await DuckDBInstance.create(':memory:')
   await replay({ events: bench.log.log, payloads: bench.log.log, database: replayed })
   expect(await follow(projected)).toEqual(await follow(replayed))

@@ -84,7 +84,7 @@ test.each([
   for (let n = 1; n <= 20; n++) bench.log.append(skill(n))
   const before = await bench.ask('SELECT * FROM ledger.skills_history ORDER BY id')
   await bench.analytics.stop()
-  const file = join(bench.directory, 'analytics.duckdb')
+  const file = join(bench.directory, 'tables/analytics.duckdb')
   expect(existsSync(file)).toBe(true)
   writeFileSync(file, content ?? '')
   await bench.start()

@@ -115,7 +115,7 @@ describe('start', () => {
     const first = await start()
     await send(first.url, 'POST', '/api/projects', { project: { name: 'shop' } })
     await stop(first)
-    rmSync(join(place.path, 'analytics.duckdb'))
+    rmSync(join(place.path, 'tables/analytics.duckdb'))
     const second = await start()
     expect((await sql(second.url, `SHOW PROJECTS LIKE 'shop'`)).data).toEqual([['shop']])
     await stop(second)

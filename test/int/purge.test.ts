@@ -72,8 +72,8 @@ test('tables that a copy cannot take the place of are built anew, and SQL goes o
   bench.log.append(skill(1))
   await plant()
   // What the process has open stays whole for it; the name is a directory's.
-  rmSync(join(bench.directory, 'analytics.duckdb'))
-  mkdirSync(join(bench.directory, 'analytics.duckdb/in the way'), { recursive: true })
+  rmSync(join(bench.directory, 'tables/analytics.duckdb'))
+  mkdirSync(join(bench.directory, 'tables/analytics.duckdb/in the way'), { recursive: true })
   await bench.analytics.purge(bench.log.append(erasure))
   expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.skills_history')).toEqual([[1]])
   expect(traces()).toEqual([])

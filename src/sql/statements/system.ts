@@ -1,6 +1,6 @@
 import { characterSetRows, collationRows, engineRows } from '../relations/mysql.js'
 import { serverVariable, serverVariables, serverVersion } from '../server-variables.js'
-import { accountOf } from '../session-user.js'
+import { accountOf } from '../account.js'
 import { likePattern } from './like.js'
 import type { Show, Showable, StatementOf, SystemItem } from './statement.js'
 

@@ -21,7 +21,7 @@ const place = temporaryDirectory()
 /** A data directory with something of everything, that tests copy. */
 const original = join(place.path, 'original')
 const directory = join(place.path, 'data')
-const tables = join(directory, 'analytics.duckdb')
+const tables = join(directory, 'tables/analytics.duckdb')
 
 const serve = (of: string) => startService(readConfig({ PORT: '0', DATA_DIR: of }), pino({ level: 'silent' }))
 const diff = (args: string[] = [], environment: Record<string, string> = {}) =>
