@@ -32,6 +32,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'How long a command waits for a server that has the data directory to say where it answers. Beyond: the command ends with status 2.',
   sessionsMax: 'Logins that are remembered at once. Beyond: the one used longest ago ends.',
   loginMaxFailuresPerMinute: 'Failed logins from one address. Beyond: 429 `too_many_attempts` with Retry-After.',
+  errorLineMaxChars: 'A line of an error, which may repeat what was sent. Beyond: its beginning and end.',
+  errorMaxChars: 'All lines of an error. Beyond: its beginning and end.',
   eventMaxBytes: 'The stored text of one event. Beyond: 413 `too_large`; nothing of the command is recorded.',
   queueMaxCommands: 'Commands that wait for the log. Beyond: 503 `busy` with Retry-After.',
   batchMaxCommands: 'Commands that share one commit. Beyond: the next commit takes them.',

@@ -1,3 +1,5 @@
+import { limits } from './limits.js'
+
 /**
  * Every way to refuse, in one place: a stable code, its HTTP status and what it means.
  * A `Problem` is rendered once, as `application/problem+json` over REST and as `type: error` over SQL.
@@ -67,6 +69,27 @@ export const isProblem = (error: unknown): error is Problem => error instanceof 
 
 /** Whether a text, for example from another process, is the code of a problem. */
 export const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(problemCatalogue, code)
+
+const cut = (text: string, max: number): string => {
+  if (text.length <= max) return text
+  const kept = Math.floor(max * 0.8)
+  return `${text.slice(0, kept).toWellFormed()} … ${text.slice(kept - max).toWellFormed()}`
+}
+
+/**
+ * The text of an error as it is told. It may repeat what a client sent, such as a name; of a long line the beginning and the end
+ * are told, and so of a text of many lines.
+ */
+export const shortened = (text: string): string =>
+  text.length <= limits.errorLineMaxChars
+    ? text
+    : cut(
+        text
+          .split('\n')
+          .map((line) => cut(line, limits.errorLineMaxChars))
+          .join('\n'),
+        limits.errorMaxChars,
+      )
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 

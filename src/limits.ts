@@ -26,6 +26,8 @@ export const limits = {
   serverAddressWaitMs: 10_000,
   sessionsMax: 10_000,
   loginMaxFailuresPerMinute: 10,
+  errorLineMaxChars: 500,
+  errorMaxChars: 4_000,
   // The log
   eventMaxBytes: 4 * 1024 * 1024,
   queueMaxCommands: 10_000,

@@ -6,6 +6,7 @@ import type { RequestDone } from '../observe/metrics.js'
 import type { TrustedProxies } from '../config.js'
 import { requireSession } from './auth.js'
 import { trustProxies } from './client-address.js'
+import { allowedMethods, refuseMethod } from './allowed-methods.js'
 import { refuseNotBuilt } from './not-built.js'
 import { handlerOf } from './handle.js'
 import { openApiDocument } from './openapi.js'
@@ -54,6 +55,7 @@ const logged =
     // The query string is left out: it could carry what must not be logged.
     const path = req.path
     identify(req, res)
+    res.setHeader('X-Content-Type-Options', 'nosniff')
     res.on('close', () => {
       const taken = performance.now() - began
       const milliseconds = Math.round(taken * 100) / 100
@@ -75,12 +77,11 @@ const logged =
     next()
   }
 
-const unknownPath: RequestHandler = (req) => {
-  if (req.method === 'GET' || req.method === 'HEAD')
-    throw new Problem('no_such_path', 'Not found', 'The endpoint you are trying to access does not exist on the server.', {
-      hint: 'GET /api/openapi.json lists what there is.',
-    })
-  throw new Problem('method_not_allowed', 'Method Not Allowed', `${req.method} is not allowed at this address`)
+const unknownPath: RequestHandler = (req, res) => {
+  if (req.method !== 'GET' && req.method !== 'HEAD') refuseMethod(req, res)
+  throw new Problem('no_such_path', 'Not found', 'The endpoint you are trying to access does not exist on the server.', {
+    hint: 'GET /api/openapi.json lists what there is.',
+  })
 }
 
 /** The HTTP face of the service: routes behind identification, logging, authentication and one way to show errors. */
@@ -107,7 +108,7 @@ export const createApp = (options: AppOptions): Express => {
       return handle(req, res, next)
     })
   }
-  app.use(refuseNotBuilt, unknownPath)
+  app.use(allowedMethods(routes), refuseNotBuilt, unknownPath)
   app.use(problemHandler(logger))
   return app
 }

@@ -28,6 +28,7 @@ export const requireSession =
       res.locals['login'] = loginOf(token)
       // An answer that goes on for hours has to ask again.
       res.locals['stillIn'] = () => sessions.actorOf(token) !== undefined
+      res.locals['sessionEnd'] = sessions.endOf(token)
     }
     if (actor === undefined && !open.test(req.path) && !(openMetrics && metrics.test(req.path)))
       throw new Problem('unauthorized', 'Unauthorized', 'this service requires a login', {
@@ -57,6 +58,7 @@ export const authRoutes = (sessions: Sessions | undefined): Route[] => [
         res.json({ token: '' })
         return
       }
+      res.set('Cache-Control', 'no-store')
       const token = sessions.login(username ?? email ?? '', password, clientAddress(req))
       res.cookie('session', token, { httpOnly: true, sameSite: 'lax', path: '/', maxAge: limits.sessionMaxAgeMs, secure: req.secure })
       res.json({ token })
@@ -69,6 +71,7 @@ export const authRoutes = (sessions: Sessions | undefined): Route[] => [
     answers: { 200: z.string() },
     async handle(req, res) {
       sessions?.logout(tokenOf(req))
+      res.set('Cache-Control', 'no-store')
       res.clearCookie('session', { path: '/' })
       res.json('')
     },

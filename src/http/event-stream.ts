@@ -9,8 +9,15 @@ import { leaving, taken } from './taking.js'
 
 export type StreamBounds = { eventStreamsMax: number; eventStreamHeartbeatMs: number; eventReaderStallMs: number }
 
-/** One client's wishes: which events, from where, how written, and whether it may still see them. */
-export type Following = { filter: EventFilter; window: Window; format: string; write: Write; mayGoOn: () => boolean }
+/** One client's wishes: which events, from where, how written, whether it may still see them, and when its session ends. */
+export type Following = {
+  filter: EventFilter
+  window: Window
+  format: string
+  write: Write
+  mayGoOn: () => boolean
+  sessionEnd?: AbortSignal | undefined
+}
 
 const busy = (detail: string) => new Problem('busy', 'Busy', detail, { retryAfterSeconds: 5 })
 
@@ -42,8 +49,9 @@ export class EventStreams {
     if (this.#stopping.signal.aborted) throw busy('the service is stopping')
     if (this.#clients.size >= this.bounds.eventStreamsMax) throw busy(`${this.bounds.eventStreamsMax} clients follow the log already`)
     this.#clients.add(res)
+    const ends = [leaving(res), this.#stopping.signal, ...(following.sessionEnd ? [following.sessionEnd] : [])]
     try {
-      await this.#follow(res, following, AbortSignal.any([leaving(res), this.#stopping.signal]))
+      await this.#follow(res, following, AbortSignal.any(ends))
     } finally {
       this.#clients.delete(res)
       res.end()

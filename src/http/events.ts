@@ -23,9 +23,12 @@ import type { EventStreams } from './event-stream.js'
 import { param, type Route } from './route.js'
 
 const event = envelopeSchema.meta({ id: 'Event' })
+const cloudEventShape = z
+  .looseObject({ specversion: z.literal('1.0'), id: z.string(), source: z.string(), type: z.string(), time: z.string() })
+  .meta({ id: 'CloudEvent' })
 const page = z
   .object({
-    events: z.array(event),
+    events: z.array(z.union([event, cloudEventShape])).describe('events as they are stored, or with format=cloudevents as CloudEvents'),
     next: z.string().nullable().describe('the cursor of the next page; null when everything up to head was looked at'),
     head: z.int().describe('the position of the newest event when the page was read'),
   })
@@ -75,7 +78,7 @@ export const eventRoutes = (log: Log, feed: EventFeed, streams: EventStreams): R
       summary: 'Events as they are recorded, as server-sent events from any position; Last-Event-ID resumes',
       query: filterParameters,
       gives: ['text/event-stream'],
-      answers: { 200: z.string(), 204: null, 503: z.string() },
+      answers: { 200: null, 204: null },
       async handle(req, res) {
         refuseUnknown(req, filterParameters)
         const format = formatOf(req)
@@ -98,9 +101,10 @@ export const eventRoutes = (log: Log, feed: EventFeed, streams: EventStreams): R
           res.type('text/event-stream').end()
           return
         }
-        const mayGoOn = res.locals['stillIn'] as (() => boolean) | undefined
+        const mayGoOn = (res.locals['stillIn'] as (() => boolean) | undefined) ?? (() => true)
+        const sessionEnd = res.locals['sessionEnd'] as AbortSignal | undefined
         const window = { after, until }
-        await streams.serve(res, { filter, window, format: format ?? '', write: writer(format, log.id), mayGoOn: mayGoOn ?? (() => true) })
+        await streams.serve(res, { filter, window, format: format ?? '', write: writer(format, log.id), mayGoOn, sessionEnd })
       },
     },
     {

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 import { isIP } from 'node:net'
-import { Problem } from '../errors.js'
+import { Problem, wrong } from '../errors.js'
 
 /** The names of this service: `guarded` when requests to any other are refused, `own` is the setting HOST, `allowed` are host names, with or without a port. */
 export type Hosts = { guarded: boolean; own: string; allowed: readonly string[] }
@@ -15,6 +15,10 @@ const hostUrl = (header: string | undefined, protocol = 'http:'): URL | undefine
 
 const isLocalName = (name: string): boolean => name === 'localhost' || name.endsWith('.localhost')
 const isAddress = (name: string): boolean => isIP(name.replace(/^\[|\]$/g, '')) !== 0
+
+/** The first of two Host headers would be checked here, and a proxy may have looked at the other. */
+const hasOneHost = (rawHeaders: readonly string[]): boolean =>
+  rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length <= 1
 
 const refuseHost = (): never => {
   throw new Problem('wrong_host', 'Misdirected request', 'the Host header names a host that this service is not known by', {
@@ -47,6 +51,7 @@ export const refuseForeignHosts = ({ guarded, own, allowed }: Hosts): RequestHan
     page !== undefined && (hosts.some((host) => page.host === hostUrl(host, page.protocol)?.host) || isAllowed(page))
   return (req, _res, next) => {
     const { method, headers } = req
+    if (!hasOneHost(req.rawHeaders)) throw wrong('there is more than one Host header', 'Send one.')
     // Behind a trusted proxy there are two: a page that rebinds its name can say any X-Forwarded-Host, so both are checked.
     // HTTP/1.0 has neither, and browsers do not speak it.
     const hosts = [...new Set([headers.host, req.host])].filter((host) => host !== undefined)

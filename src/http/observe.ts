@@ -60,7 +60,7 @@ export const observeRoutes = ({ version, instance, readiness, metrics, disk }: S
     path: '/metrics',
     summary: 'Metrics in the text format of Prometheus',
     gives: ['text/plain'],
-    answers: { 200: z.string() },
+    answers: { 200: null },
     async handle(_req, res) {
       const text = await metrics.text()
       res.type(metrics.contentType).send(text)

@@ -1,6 +1,12 @@
 import type { CommandHeader, Route } from './route.js'
 
-const headerText = (name: string, description: string) => ({ name, in: 'header', required: false, description, schema: { type: 'string' } })
+const headerText = (name: string, description: string) => ({
+  name,
+  in: 'header',
+  required: false,
+  description,
+  schema: { type: 'string', minLength: 1 },
+})
 
 /** The headers that every command takes, written once. */
 const commandHeaderTexts: Record<CommandHeader, ReturnType<typeof headerText>> = {

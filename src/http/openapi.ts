@@ -18,6 +18,13 @@ const problem = z
 
 type Schema = Record<string, unknown>
 
+/** What a media type says of a body: JSON in another form, text, or bytes. */
+const shapeOf = (type: string): Schema => {
+  if (type.endsWith('-batch+json')) return { type: 'array', items: { type: 'object' } }
+  if (type.endsWith('+json')) return { type: 'object' }
+  return { type: 'string' }
+}
+
 /** Collects the schemas that have an id, so that operations refer to them. */
 class Components {
   readonly schemas: Schema = {}
@@ -47,7 +54,7 @@ class Components {
 
   /** What an answer with this status brings: JSON, or as well other media types. */
   answer(schema: z.ZodType | null, status: string, gives: readonly string[] = []) {
-    const others = status === '200' ? gives.map((type): [string, Schema] => [type, { schema: { type: 'string' } }]) : []
+    const others = status === '200' ? gives.map((type): [string, Schema] => [type, { schema: shapeOf(type) }]) : []
     if (!schema && others.length === 0) return {}
     return { content: { ...(schema && this.content(schema).content), ...Object.fromEntries(others) } }
   }
@@ -61,7 +68,7 @@ const parameters = (route: Route, components: Components) => [
   ...Object.entries(route.query?.shape ?? {}).map(([name, schema]) => ({
     name,
     in: 'query',
-    required: false,
+    required: !(schema as z.ZodType).safeParse(undefined).success,
     schema: components.schema(schema as z.ZodType),
   })),
 ]

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Request, Response } from 'express'
 import type { Logger } from 'pino'
-import { diskFull, isDiskFull, isProblem, Problem, type ProblemCode } from '../errors.js'
+import { diskFull, isDiskFull, isProblem, Problem, shortened, type ProblemCode } from '../errors.js'
 import { limits } from '../limits.js'
 import { errorMessage } from '../sql/answer.js'
 import { requestId } from './origin.js'
@@ -42,13 +42,14 @@ const asProblem = (error: unknown): Problem => {
 
 /** The one shape of an error. */
 const problemBody = (problem: Problem, request: string) => {
-  const { cause: _, retryAfterSeconds: __, ...extras } = problem.extras
+  const { cause: _, retryAfterSeconds: __, hint, ...extras } = problem.extras
   return {
     type: `urn:mindledger:problem:${problem.code}`,
     title: problem.title,
     status: problem.status,
-    detail: problem.detail,
+    detail: shortened(problem.detail),
     code: problem.code,
+    ...(hint !== undefined && { hint: shortened(hint) }),
     ...extras,
     request,
     timestamp: new Date().toISOString().replace('T', ' ').replace('Z', '000'),
@@ -61,7 +62,7 @@ const problemBody = (problem: Problem, request: string) => {
  */
 export const sendProblemAsEvents = (res: Response, problem: Problem): void => {
   const body = problemBody(problem, requestId(res))
-  const events = [JSON.stringify({ error: errorMessage(problem), ...body }), `${problem.title}: ${problem.detail}`]
+  const events = [JSON.stringify({ error: errorMessage(problem), ...body }), `${problem.title}: ${shortened(problem.detail)}`]
   res
     .status(problem.status)
     .type('text/event-stream')

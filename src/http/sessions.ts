@@ -8,13 +8,19 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 /** What tells a login from others, and is not its token. */
 export const loginOf = (token: string): string => digest(token).toString('hex')
 
+/** `ended` is aborted with the session, however it ends. */
+type Session = { actor: string; ended: AbortController }
+
 /**
  * Who is logged in. Tokens live in memory, hashed: a restart logs everybody out.
  *
  * @example const token = sessions.login('me', 'secret', '127.0.0.1'); sessions.actorOf(token) // 'me'
  */
 export class Sessions {
-  readonly #tokens = new LRUCache<string, string>({ max: limits.sessionsMax, ttl: limits.sessionMaxAgeMs })
+  readonly #tokens = new LRUCache<string, Session>({
+    ...{ max: limits.sessionsMax, ttl: limits.sessionMaxAgeMs },
+    dispose: ({ ended }) => ended.abort(),
+  })
   readonly #failures = new LRUCache<string, number>({ max: limits.sessionsMax, ttl: 60_000 })
 
   constructor(private readonly user: { username: string; password: string }) {}
@@ -39,11 +45,20 @@ export class Sessions {
       throw new Problem('unauthorized', 'Unauthorized', 'wrong username or password')
     }
     const token = `pat_${randomBytes(32).toString('base64url')}`
-    this.#tokens.set(loginOf(token), username)
+    this.#tokens.set(loginOf(token), { actor: username, ended: new AbortController() })
     return token
   }
 
   actorOf(token: string | undefined): string | undefined {
+    return this.#session(token)?.actor
+  }
+
+  /** Aborts when the session ends, for answers that go on and on; undefined for a token that is none. */
+  endOf(token: string | undefined): AbortSignal | undefined {
+    return this.#session(token)?.ended.signal
+  }
+
+  #session(token: string | undefined): Session | undefined {
     return token === undefined ? undefined : this.#tokens.get(loginOf(token))
   }
 

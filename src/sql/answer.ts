@@ -1,5 +1,5 @@
 import type { Json } from '../../events/common.js'
-import type { Problem } from '../errors.js'
+import { shortened, type Problem } from '../errors.js'
 import type { AsOf } from './as-of.js'
 import type { RowFormat } from './encode/chunks.js'
 
@@ -75,4 +75,4 @@ export const unlessEmpty = async (answer: SqlAnswer): Promise<SqlAnswer | undefi
 
 /** A problem in one text, the hint with it: SQL's error has no other place. */
 export const errorMessage = ({ detail, extras: { hint } }: Problem): string =>
-  hint === undefined || detail.includes(hint) ? detail : `${detail}\n${hint}`
+  shortened(hint === undefined || detail.includes(hint) ? detail : `${detail}\n${hint}`)

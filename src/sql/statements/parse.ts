@@ -113,6 +113,10 @@ const takeUpdate = (cursor: Cursor): Statement => {
 const takeExplain = (cursor: Cursor): Statement => {
   const analyze = cursor.takeWords('ANALYZE')
   if (startsQuery(cursor)) return { kind: 'explain', analyze, span: spanOf(cursor.takeRest()) }
+  if (cursor.isWord('EXPLAIN')) {
+    cursor.expect('a query or a statement that writes')
+    return cursor.fail()
+  }
   const isStatement = verbs.some(([word]) => cursor.isWord(word)) || cursor.isWord('INSERT') || cursor.isWord('DELETE')
   // EXPLAIN before a name is MySQL's word for DESCRIBE.
   return isStatement && cursor.peek(1) ? { kind: 'explain_command', statement: takeStatement(cursor) } : takeDescribe(cursor)

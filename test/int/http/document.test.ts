@@ -142,7 +142,7 @@ test('the front page is a page for browsers and JSON for everybody else', async 
   for (const address of (json.body as { addresses: string[] }).addresses)
     expect({ address, status: (await send(at.url, 'GET', address)).status }).toEqual({
       address,
-      status: address === '/api/sql/query' ? 404 : 200,
+      status: address === '/api/sql/query' ? 405 : 200,
     })
 })
 

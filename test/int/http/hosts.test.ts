@@ -78,7 +78,7 @@ test('a page writes only from the host that it calls, or from one that is allowe
 })
 
 test('a page may read what a browser lets it read, and other clients send no Origin', async () => {
-  expect(await status(local, { origin: 'http://evil.example' }, 'GET')).toBe(404)
+  expect(await status(local, { origin: 'http://evil.example' }, 'GET')).toBe(405)
   expect(await status(local, {}, 'POST')).toBe(200)
 })
 
