@@ -64,9 +64,8 @@ test('no acknowledged write is lost or doubled, and DuckDB equals a replay, what
     }
     if (killed === 'child') {
       await until(() => !children.some(isRunning))
-      const counted = await sql(url, 'SELECT count(*) AS n FROM skills')
-      expect(counted.type).toBe('table')
-      expect(Number(counted.data[0]?.[0])).toBeGreaterThanOrEqual(0)
+      // A busy machine may start the next process later than a query waits for it.
+      await until(async () => (await sql(url, 'SELECT count(*) AS n FROM skills')).type === 'table', 60_000)
     }
     stopped = killed !== 'both' && killed !== 'server'
     const family = processTree(server)
