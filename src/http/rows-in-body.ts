@@ -36,7 +36,7 @@ const parseText = async (text: string): Promise<unknown> => {
 
 const listed = async (data: unknown, limit: RowLimit): Promise<unknown[]> => {
   if (typeof data === 'string') return listed(await parseText(data), limit)
-  if (Array.isArray(data)) return data
+  if (Array.isArray(data)) return data as unknown[]
   if (isObject(data)) return fromColumns(data, limit)
   throw wrong('data: must be an array of rows, an object of columns, or either as JSON text')
 }

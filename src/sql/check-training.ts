@@ -8,6 +8,7 @@ import type { Log, Resources } from '../log/log.js'
 import { databaseOf } from '../models/data-source.js'
 import { optionsOf } from '../models/fine-tuning.js'
 import { checkNamedColumns } from '../models/named-columns.js'
+import { wasImported } from '../models/onnx/about.js'
 import type { Analytics } from './answer-query.js'
 import { allRows } from './answer.js'
 
@@ -32,7 +33,7 @@ const learningOf = async (command: ModelCommand, resources: Resources): Promise<
   if (type === 'CreateModel') return model && !data.orReplace && !hasFailed(model.state) ? undefined : data.request
   if (!model) return undefined
   const { base, whole } = before(model.state, command)
-  if (type === 'FinetuneModel' && base?.status !== 'complete') return undefined
+  if (type === 'FinetuneModel' && (base?.status !== 'complete' || (base.result && wasImported(base.result)))) return undefined
   const said: Partial<Learning> = data.request
   const { query = whole?.query, target = base?.target, using = base && optionsOf(base.using) } = said
   if (!whole || query === undefined || target === undefined || using === undefined) return undefined

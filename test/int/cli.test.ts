@@ -247,7 +247,7 @@ describe('with the server stopped', () => {
     expect(made).toMatchObject({ code: 0, err: '' })
     expect(made.out).toMatch(/twice +\| mindsdb +\| 1 +\| complete/)
     expect(await cli('sql', 'SELECT y IS NOT NULL AS known FROM twice WHERE x = 5')).toMatchObject({ code: 0, out: 'known\n-----\ntrue\n' })
-    const failed = await cli('sql', '--quiet', 'CREATE MODEL never FROM mindsdb (SELECT * FROM numbers) PREDICT z')
+    const failed = await cli('sql', '--quiet', 'CREATE MODEL never FROM mindsdb (SELECT * FROM numbers) PREDICT yy')
     expect(failed).toMatchObject({ code: 1, out: '' })
     expect(failed.err).toContain('Did you mean "y"?')
     await cli('sql', 'CREATE VIEW few AS (SELECT * FROM numbers LIMIT 3)')

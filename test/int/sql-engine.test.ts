@@ -39,7 +39,7 @@ class StandIn implements Analytics {
       { name: 'a', type: 'INTEGER' },
       { name: 'b', type: 'VARCHAR' },
     ]
-    const chunks = this.chunks
+    const chunks = request.wanted?.kind === 'columns' ? ['["x","INTEGER"],["y","INTEGER"]'] : this.chunks
     async function* rows() {
       for (const chunk of chunks) {
         if (chunk instanceof Error) throw chunk
