@@ -222,6 +222,12 @@ SELECT 1::oid::regproc
 
 /** Text that would be run as SQL. */
 export const textAsSql = perLine(String.raw`
+SELECT "version() AS q, z".* FROM (SELECT 1 AS a) AS z
+SELECT "(SELECT to_json(list(x)) FROM (SELECT * FROM ledger.events) AS x) AS q, z".* FROM (SELECT 1 AS a) AS z
+SELECT "(SELECT content FROM read_text('/etc/passwd')) AS q, z".* EXCLUDE (a) FROM (SELECT 1 AS a) AS z
+SELECT "a, z".* REPLACE (1 AS a) FROM (SELECT 1 AS a) AS z
+PIVOT (SELECT "1 AS a) AS q) AS t; ROLLBACK; UPDATE ledger.events SET actor = 'mallory'; SELECT v FROM (SELECT v FROM (SELECT a AS v, z".* FROM (SELECT 1 AS a) AS z) ON a USING count(*)
+PIVOT (SELECT "1 AS a) AS q) AS t; ROLLBACK; COPY (SELECT 666) TO '{directory}/attack'; SELECT v FROM (SELECT v FROM (SELECT a AS v, z".* FROM (SELECT 1 AS a) AS z) ON a USING count(*)
 SELECT * FROM query('SELECT 1')
 SELECT * FROM query('SELECT * FROM ledger.events')
 SELECT * FROM query(concat('SEL', 'ECT 1'))
