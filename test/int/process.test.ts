@@ -230,15 +230,14 @@ const trainsWell = async (url: string, name: string): Promise<void> => {
 }
 
 describe('trainings', () => {
-  test('each that fails, is killed or loses its model ends in a clear status, and the next one works', async () => {
+  test('each that cannot begin, is killed or loses its model ends in a clear status, and the next one works', async () => {
     const service = await start()
     const { url } = service
     await withTables(url)
 
-    await train(url, 'no_table', 'nothing_of_this_name')
-    expect((await endOf(url, 'no_table')).error).toContain('nothing_of_this_name')
-    await train(url, 'no_target', 'short', 'price')
-    expect((await endOf(url, 'no_target')).error).toContain('price')
+    expect((await train(url, 'no_table', 'nothing_of_this_name')).error_message).toContain('nothing_of_this_name')
+    expect((await train(url, 'no_target', 'short', 'price')).error_message).toContain('price')
+    expect([await statusOf(url, 'no_table'), await statusOf(url, 'no_target')]).toEqual([undefined, undefined])
 
     const killed = await trainsNow(service, 'killed')
     process.kill(killed, 'SIGKILL')
