@@ -91,6 +91,7 @@ export class Attempt {
       const begun = await this.#next()
       if (begun.kind !== 'begun') throw new TypeError('an answer does not begin with the execution')
       this.#begun = true
+      this.child.awaited.add(this.number)
       // What came of its answer is dropped, and whatever it holds in the process is given up.
       this.ticket.begins(() => this.#answer?.stop(new GaveWay()))
       this.#timeoutMs = request.timeoutMs ?? this.#timeoutMs
@@ -237,6 +238,7 @@ export class Attempt {
 
   #finish(): void {
     this.#over = true
+    this.child.awaited.delete(this.number)
     clearTimeout(this.#age)
     this.signal?.removeEventListener('abort', this.#aborted)
     this.ticket.release()

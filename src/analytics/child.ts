@@ -79,6 +79,8 @@ export class Child {
   heardAt = 0
   /** The queries that it executes, by number. */
   readonly running = new Set<number>()
+  /** Those of them whose answers somebody waits for: what an answered one has to put away has no deadline. */
+  readonly awaited = new Set<number>()
   readonly #endings = new Map<number, () => void>()
   readonly #copies = new Map<string, Copying>()
   readonly #process: ChildProcess

@@ -277,7 +277,7 @@ export class Keeper {
     const child = this.#child
     if (!child || child.isOver) return
     this.#pulse?.beat()
-    if (this.#pulse?.isSilent && child.running.size === 0) child.kill('blocked')
+    if (this.#pulse?.isSilent && child.awaited.size === 0) child.kill('blocked')
   }
 
   async #watchMemory(): Promise<void> {
