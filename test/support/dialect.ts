@@ -20,8 +20,9 @@ export const expectAnswer = async (url: string, [statement, answer, rows]: Case,
     expect({ type, error_message }).toEqual({ type: 'error', error_message: expect.stringMatching(answer) })
     return
   }
-  const columns = answer === 'ok' ? undefined : answer.split(', ')
-  expect({ type, column_names, error_message }).toEqual({ type: columns ? 'table' : 'ok', column_names: columns, error_message: undefined })
+  const isTable = answer !== 'ok'
+  const columns = isTable ? answer.split(', ') : []
+  expect({ type, column_names, error_message }).toEqual({ type: isTable ? 'table' : 'ok', column_names: columns, error_message: undefined })
   if (rows) expect(data).toEqual(rows)
 }
 
