@@ -235,6 +235,9 @@ export class Keeper {
         return
       } catch (error) {
         this.options.logger?.warn({ err: error }, 'no analytics process could be started; trying again')
+        const reason = /E[A-Z]+: ([^,]+)/.exec(String(error))?.[1] ?? 'the system refused it'
+        if (this.#child) this.#child.state.failed = this.#child.state.lastError = `No process could be started: ${reason}`
+        this.#tellChange()
         await sleep(respawnMs, undefined, { ref: false })
       }
   }

@@ -112,11 +112,11 @@ test('texts are read as what they say', async () => {
 })
 
 test('a model that is being trained, failed or was deleted says so', async () => {
-  await sql(at.url, 'CREATE MODEL mindsdb.failing FROM files (SELECT * FROM homes) PREDICT nope')
-  const join = 'SELECT m.nope FROM files.homes AS t JOIN failing AS m'
+  await sql(at.url, 'CREATE MODEL mindsdb.failing FROM files (SELECT * FROM homes LIMIT 3) PREDICT rent')
+  const join = 'SELECT m.rent FROM files.homes AS t JOIN failing AS m'
   expect((await sql(at.url, join)).error_message).toMatch(/not ready|error/)
   await settled(at.url, 'failing')
-  expect((await sql(at.url, join)).error_message).toMatch(/status is error.*nope.*RETRAIN/s)
+  expect((await sql(at.url, join)).error_message).toMatch(/status is error.*3 rows.*RETRAIN/s)
   await sql(at.url, 'DROP MODEL failing')
   expect((await sql(at.url, join)).error_message).toMatch(/'failing' not found/)
   await sql(at.url, 'CREATE VIEW taken AS (SELECT 1 AS a)')

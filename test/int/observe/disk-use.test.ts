@@ -100,7 +100,7 @@ test('mindledger status tells the same beside a server and without one, and its 
   const beside = await status()
   expect(beside).toMatchObject({ code: 0, err: '' })
   expect(beside.out).toMatch(
-    /^data +\/.*\nserver +running\nlog +position 1, writable\nREST +ready\nSQL +position 1, at the head of the log, ready\ntables +following, never built anew\ndisk +/,
+    /^data +\/.*\nserver +running at http:.*\nlog +position 1, writable\nREST +ready\nSQL +position 1, at the head of the log, ready\ntables +following, never built anew\ndisk +/,
   )
   await server.end()
   const without = await status()
