@@ -15,6 +15,8 @@ export class LostError extends Error {
     /** Whether it was executing, and no other was. */
     readonly alone: boolean,
     readonly begun: boolean,
+    /** For how long it had executed. */
+    readonly ranMs: number,
   ) {
     super('the analytics process was lost')
   }
@@ -60,6 +62,7 @@ export class Attempt {
   #timeoutMs: number
   #remainingMs: number
   #begun = false
+  #begunAt = 0
   #over = false
   #isExpired = false
   #ending: Promise<boolean> | undefined
@@ -91,6 +94,7 @@ export class Attempt {
       const begun = await this.#next()
       if (begun.kind !== 'begun') throw new TypeError('an answer does not begin with the execution')
       this.#begun = true
+      this.#begunAt = performance.now()
       this.child.awaited.add(this.number)
       // What came of its answer is dropped, and whatever it holds in the process is given up.
       this.ticket.begins(() => this.#answer?.stop(new GaveWay()))
@@ -200,7 +204,8 @@ export class Attempt {
   }
 
   #lost(): LostError {
-    return new LostError(this.child.loss, this.child.runningAtLoss <= 1, this.#begun || this.child.running.has(this.number))
+    const ranMs = this.#begun ? performance.now() - this.#begunAt : 0
+    return new LostError(this.child.loss, this.child.runningAtLoss <= 1, this.#begun || this.child.running.has(this.number), ranMs)
   }
 
   #cutOff({ loss, alone }: LostError): Problem {

@@ -3,18 +3,20 @@ import { FairQueue } from './fair-queue.js'
 
 /** The right to run. A query executes until its first row, then it streams. */
 export type Ticket = {
-  /** The query ran when the process was lost for memory or by itself: it executes alone, so that a second loss names it. */
-  readonly suspect: boolean
   /** Its execution begins. `giveWay` is called when it has not given a row in the time of a quick query, and no place for a long one is free. */
   begins: (giveWay: () => void) => void
   streams: () => void
   release: () => void
 }
 
+/** `ranMs` says for how long it had executed when the process was lost. */
+export type Suspect = { readonly ranMs: number }
+
 export type EnterOptions = {
   /** Whose query it is. One without a client is the service's own, and is held to no share. */
   client?: string | undefined
-  suspect?: boolean
+  /** It executed when the process was lost, and may be the cause. */
+  suspect?: Suspect | undefined
   /** It is known to take longer than a quick one. */
   long?: boolean
   retried?: boolean
@@ -30,26 +32,43 @@ export type GateLimits = {
   quickMs: number
 }
 
-type Waiter = { client: string; suspect: boolean; long: boolean; admit: (ticket: Ticket) => void }
+type Waiter = { client: string; suspect: Suspect | undefined; long: boolean; admit: (ticket: Ticket) => void }
+/** What happens to a suspect in the course of its execution. */
+type Trial = { noLongerQuick: (giveWay: () => void) => void; leftExecution: () => void }
 type Held = { executing: number; long: number; streaming: number }
 
 const own = ''
 const nothing: Held = { executing: 0, long: 0, streaming: 0 }
 
+/** Those that are known to be long are tried last, and of the others those first that had executed for the shortest time. */
+const byTime = (a: Waiter, b: Waiter): number => Number(a.long) - Number(b.long) || (a.suspect?.ranMs ?? 0) - (b.suspect?.ranMs ?? 0)
+
 /**
  * Decides who runs. A few execute at a time, and of those that take longer than a quick query only some, so that quick ones always
- * find a place; one client has at most its share of each kind of place, and clients take turns. Suspects execute one by one.
- * When too many wait, the next is refused.
+ * find a place; one client has at most its share of each kind of place, and clients take turns. When too many wait, the next is
+ * refused.
+ *
+ * Suspects are tried one at a time. In the time of a quick query nobody else begins, so that a loss names the one that is tried.
+ * Later others that are quick may execute beside it. Between suspects the others have turns of their own.
  *
  * @example const ticket = await gate.enter({ client: '203.0.113.7' }); ticket.begins(stop); ticket.streams(); ticket.release()
  */
 export class Gate {
   readonly #all: Held = { ...nothing }
   readonly #held = new Map<string, Held>()
+  /** How many execute that have taken longer than a quick query. */
+  #slow = 0
+  /** How many suspects execute. */
+  #tried = 0
+  /** A suspect executes that has nobody beside it yet. */
   #alone = false
+  /** How long suspects kept the others out since these had a turn. */
+  #aloneMs = 0
+  /** How many of the others may begin before the next suspect. */
+  #turns = 0
   #pumping = false
   #holds = 0
-  readonly #suspects: Waiter[] = []
+  #suspects: Waiter[] = []
   readonly #quick = new FairQueue<Waiter>()
   readonly #long = new FairQueue<Waiter>()
 
@@ -73,14 +92,14 @@ export class Gate {
   }
 
   /** Waits for a ticket. @throws Problem busy when too many wait already, or the signal's reason */
-  async enter({ client = own, suspect = false, long = false, retried = false, signal }: EnterOptions = {}): Promise<Ticket> {
+  async enter({ client = own, suspect, long = false, retried = false, signal }: EnterOptions = {}): Promise<Ticket> {
     signal?.throwIfAborted()
     if (!suspect && !retried) this.#refuseTooMany(client)
     return await new Promise<Ticket>((resolve, reject) => {
       const leave = () => {
         this.#quick.remove(waiter)
         this.#long.remove(waiter)
-        if (suspect) this.#suspects.splice(this.#suspects.indexOf(waiter), 1)
+        this.#suspects = this.#suspects.filter((each) => each !== waiter)
         reject(signal?.reason as Error)
       }
       const waiter: Waiter = {
@@ -91,7 +110,7 @@ export class Gate {
         },
       }
       // Who has waited before does not wait behind those who came since; one that gave way has not.
-      if (suspect) this.#suspects.unshift(waiter)
+      if (suspect) this.#suspects = [...this.#suspects, waiter].sort(byTime)
       else if (long) this.#long.push(waiter)
       else this.#quick.push(waiter, { first: retried })
       signal?.addEventListener('abort', leave, { once: true })
@@ -144,7 +163,7 @@ export class Gate {
     return this.#all.executing >= this.limits.concurrentMaxQueries || this.#all.streaming >= this.limits.streamingMaxAnswers
   }
 
-  // Those who lost a process come back in the same turn of the event loop, and suspects among them go first.
+  // Those who lost a process come back in the same turn of the event loop, and the order among them is known then.
   #pumpSoon(): void {
     if (this.#pumping) return
     this.#pumping = true
@@ -156,41 +175,89 @@ export class Gate {
 
   #pump(): void {
     while (this.#holds === 0 && !this.#alone && !this.#isFull()) {
-      if (this.#suspects.length > 0 && this.#all.executing > 0) return
-      // Long ones first: their places are few, and quick ones leave theirs soon.
-      const next =
-        this.#suspects.shift() ??
-        this.#long.next((client) => this.#mayExecute(client) && this.#mayTakeLong(client)) ??
-        this.#quick.next(this.#mayExecute)
+      const next = this.#suspects[0] ? this.#nextBeside(this.#suspects[0]) : this.#nextOfOthers()
       if (!next) return
-      this.#alone = next.suspect
-      next.admit(this.#ticket(next))
+      next.admit(next.suspect ? this.#trial(next) : this.#ticket(next))
     }
   }
 
-  #ticket({ client, suspect, long }: Waiter): Ticket {
+  #nextOfOthers(): Waiter | undefined {
+    // Long ones first: their places are few, and quick ones leave theirs soon. Beside a suspect they would hide who is the cause.
+    const long = this.#tried > 0 ? undefined : this.#long.next((client) => this.#mayExecute(client) && this.#mayTakeLong(client))
+    return long ?? this.#quick.next(this.#mayExecute)
+  }
+
+  /** Who is next while a suspect waits. */
+  #nextBeside(suspect: Waiter): Waiter | undefined {
+    // A long suspect is not tried beside another long one, and that may take its time.
+    if (suspect.long && this.#slow > 0) return this.#quick.next(this.#mayExecute)
+    const other = this.#turns > 0 ? this.#quick.next(this.#mayExecute) : undefined
+    if (other) {
+      this.#turns -= 1
+      return other
+    }
+    // Those that began a moment ago end soon, or give way.
+    return this.#all.executing > this.#slow ? undefined : this.#suspects.shift()
+  }
+
+  /** The ticket of a suspect, which executes alone for the time of a quick query. */
+  #trial(waiter: Waiter): Ticket {
+    const from = performance.now()
+    let isAlone = true
+    this.#alone = true
+    this.#tried += 1
+    const letOthersIn = () => {
+      if (!isAlone) return
+      isAlone = this.#alone = false
+      this.#aloneMs += performance.now() - from
+      if (this.#aloneMs < this.limits.quickMs) return
+      this.#aloneMs = 0
+      this.#turns = this.limits.concurrentMaxQueries
+    }
+    return this.#ticket(waiter, {
+      noLongerQuick: (giveWay) => {
+        letOthersIn()
+        // It is slow itself: with another one beside it a loss would name nobody.
+        if (this.#slow > 1) giveWay()
+      },
+      leftExecution: () => {
+        letOthersIn()
+        this.#tried -= 1
+      },
+    })
+  }
+
+  #ticket({ client, suspect, long }: Waiter, trial?: Trial): Ticket {
     let phase: 'executing' | 'streaming' | 'over' = 'executing'
-    let isLong = long
+    let isLong = long && !suspect
+    let isSlow = isLong
     let quick: NodeJS.Timeout | undefined
     this.#count(client, 'executing', 1)
     if (isLong) this.#count(client, 'long', 1)
+    if (isSlow) this.#slow += 1
     const leaveExecution = () => {
       clearTimeout(quick)
       if (isLong) this.#count(client, 'long', -1)
+      if (isSlow) this.#slow -= 1
       this.#count(client, 'executing', -1)
-      if (suspect) this.#alone = false
+      trial?.leftExecution()
       this.#pumpSoon()
     }
     const isNoLongerQuick = (giveWay: () => void) => {
-      isLong = this.#mayTakeLong(client)
+      isSlow = true
+      this.#slow += 1
+      this.#pumpSoon()
+      if (trial) {
+        trial.noLongerQuick(giveWay)
+        return
+      }
+      isLong = this.#tried + this.#suspects.length === 0 && this.#mayTakeLong(client)
       if (isLong) this.#count(client, 'long', 1)
       else giveWay()
     }
     return {
-      suspect,
       begins: (giveWay) => {
-        // A suspect has nobody beside it to give way to.
-        if (phase === 'executing' && !isLong && !suspect) quick = setTimeout(isNoLongerQuick, this.limits.quickMs, giveWay)
+        if (phase === 'executing' && !isLong) quick = setTimeout(isNoLongerQuick, this.limits.quickMs, giveWay)
       },
       streams: () => {
         if (phase !== 'executing') return

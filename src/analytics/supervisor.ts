@@ -6,7 +6,7 @@ import { ConfigError } from '../config.js'
 import { Problem } from '../errors.js'
 import { dataPaths, olderLog, type DataPaths } from '../log/data-directory.js'
 import { Attempt, blamedFor, GaveWay, LostError } from './attempt.js'
-import { Gate } from './gate.js'
+import { Gate, type Suspect } from './gate.js'
 import { Keeper, type ProcessStatus } from './keeper.js'
 import { residentBytes } from './memory.js'
 import { analyticsLimits, type AnalyticsLimits, type AnalyticsOptions } from './options.js'
@@ -81,7 +81,7 @@ export class Analytics {
    * @throws Problem of the query itself; `query_limit` when it met a limit; `busy`, `analytics_unavailable`; the signal's reason
    */
   async query(request: SelectRequest, { signal, client }: QueryOptions = {}): Promise<QueryStream> {
-    let suspect = false
+    let suspect: Suspect | undefined
     let long = false
     let isNew = true
     for (let losses = 0; losses < this.#limits.retriesMax;) {
@@ -105,7 +105,8 @@ export class Analytics {
         // Another query, or no query at all, was the cause.
         if (error.loss === 'stuck' || error.loss === 'other_rows' || !error.begun) continue
         if (suspect && error.alone) throw blamedFor(error.loss, this.#limits)
-        suspect = true
+        suspect = { ranMs: Math.max(error.ranMs, suspect?.ranMs ?? 0) }
+        long ||= suspect.ranMs >= this.#limits.quickMs
       }
     }
     throw new Problem(

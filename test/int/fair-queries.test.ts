@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from '@jest/globals'
 import { Bench, until } from '../support/analytics.js'
 
@@ -52,4 +53,23 @@ test('one that gives way and will not stop is ended by its deadline, and others 
   expect(await stuck).toMatchObject({ code: 'query_limit' })
   expect(await bench.ask('SELECT 1', { client: 'b' })).toEqual([[1]])
   await end()
+})
+
+test('small queries are answered while each of another client ends the process, sooner than that takes', async () => {
+  bench = await Bench.open({ quickMs: 100 })
+  let guilty = 2
+  const named = Array.from({ length: guilty }, () => bench.refusal('test: crash after 5 s', { client: 'a' }).finally(() => guilty--))
+  let slowestMs = 0
+  const small = async (n: number) => {
+    while (guilty > 0) {
+      const asked = performance.now()
+      expect(await bench.ask(`SELECT ${n}`, { client: 'b' })).toEqual([[n]])
+      slowestMs = Math.max(slowestMs, performance.now() - asked)
+      await sleep(50)
+    }
+  }
+  await Promise.all([0, 1, 2].map(small))
+  for (const refusal of await Promise.all(named)) expect(refusal).toMatchObject({ code: 'query_failed' })
+  expect(slowestMs).toBeLessThan(5_000)
+  expect(bench.analytics.status().losses.died).toBeGreaterThan(1)
 })

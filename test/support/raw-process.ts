@@ -1,10 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { serveAnalytics, type RunSelect } from '../../src/analytics/serve.js'
 import { Problem } from '../../src/errors.js'
 import { openSqliteLog } from './sqlite-log.js'
 
 // An analytics process that takes DuckDB's own SQL, and statements that do what a query must never be able to do to others.
-const misbehave: Record<string, () => unknown> = {
-  'test: crash': () => process.kill(process.pid, 'SIGSEGV'),
+const crash = () => process.kill(process.pid, 'SIGSEGV')
+const misbehave: Record<string, (signal: AbortSignal) => unknown> = {
+  'test: crash': crash,
+  'test: crash after 5 s': (signal) => sleep(5_000, undefined, { signal }).then(crash),
   'test: block': () => {
     for (;;) Math.random()
   },
@@ -18,7 +21,7 @@ const run: RunSelect = async function* ({ instance }, { sql }, { signal }) {
   signal.addEventListener('abort', interrupt)
   try {
     const [statement = '', after] = sql.split(' -- then ')
-    misbehave[statement]?.()
+    await misbehave[statement]?.(signal)
     const result = await connection.stream(statement).catch((error: unknown) => {
       throw new Problem('query_failed', 'Query failed', error instanceof Error ? error.message : String(error))
     })
@@ -28,7 +31,7 @@ const run: RunSelect = async function* ({ instance }, { sql }, { signal }) {
       if (chunk.length === 0) continue
       count += chunk.length
       yield { rows: rows(chunk) }
-      if (after !== undefined) misbehave[after]?.()
+      if (after !== undefined) await misbehave[after]?.(signal)
     }
     yield { end: { rows: count, scored: [] } }
   } finally {

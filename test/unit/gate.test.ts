@@ -48,25 +48,88 @@ test('a query that streams makes room for the next, as long as few do', async ()
   expect(c.ticket).toBeDefined()
 })
 
+/** Suspects that executed for so long when the process was lost, and have come back. */
+const suspectsOf = (gate: Gate, ...ranMs: number[]) =>
+  ranMs.map((ran) => enter(gate, { suspect: { ranMs: ran }, long: ran >= 1_000, retried: true }))
+const admitted = (...entries: ReturnType<typeof enter>[]) => entries.map(({ ticket }) => ticket !== undefined)
+
 test('suspects come first and execute one at a time, and others with them only when they stream', async () => {
-  const gate = gateOf({ concurrentMaxQueries: 4, queueMaxQueries: 10, streamingMaxAnswers: 99 })
+  const gate = gateOf({ concurrentMaxQueries: 4, quickMs: 60_000 })
   const lost = [enter(gate), enter(gate)]
   await settle()
   const fresh = enter(gate)
-  const suspects = lost.map(({ ticket }) => {
-    ticket?.release()
-    return enter(gate, { suspect: true, retried: true })
-  })
+  for (const { ticket } of lost) ticket?.release()
+  const [first, second] = suspectsOf(gate, 5, 5)
+  if (!first || !second) throw new Error('there are two')
   await settle()
-  expect([...suspects, fresh].filter(({ ticket }) => ticket)).toHaveLength(1)
-  const first = suspects.find(({ ticket }) => ticket)
-  first?.ticket?.streams()
+  expect(admitted(first, second, fresh)).toEqual([true, false, false])
+  first.ticket?.begins(() => undefined)
+  first.ticket?.streams()
   await settle()
-  const second = suspects.find((suspect) => suspect !== first)
-  expect([second?.ticket !== undefined, fresh.ticket !== undefined]).toEqual([true, false])
-  second?.ticket?.release()
+  expect(admitted(second, fresh)).toEqual([true, false])
+  second.ticket?.release()
   await settle()
-  expect(fresh.ticket).toBeDefined()
+  expect(admitted(fresh)).toEqual([true])
+})
+
+test('the suspect that had executed for the shortest time is tried first', async () => {
+  const gate = gateOf({ quickMs: 60_000 })
+  const suspects = suspectsOf(gate, 900, 3_000, 20)
+  const order: number[] = []
+  while (order.length < suspects.length) {
+    await settle()
+    const next = suspects.findIndex(({ ticket }, i) => ticket && !order.includes(i))
+    order.push(next)
+    suspects[next]?.ticket?.release()
+  }
+  expect(order).toEqual([2, 0, 1])
+})
+
+test('beside a suspect that is no quick query others are, suspects and not, and the next long suspect waits for its end', async () => {
+  const gate = gateOf({ quickMs: 5 })
+  const [small, first, second] = suspectsOf(gate, 20, 3_000, 4_000)
+  const [quick, long] = [enter(gate), enter(gate, { long: true, retried: true })]
+  if (!small || !first || !second) throw new Error('there are three')
+  await settle()
+  small.ticket?.release()
+  await settle()
+  expect(admitted(first, quick)).toEqual([true, false])
+  first.ticket?.begins(() => undefined)
+  await until(() => quick.ticket !== undefined)
+  expect(admitted(second, long)).toEqual([false, false])
+  quick.ticket?.release()
+  first.ticket?.release()
+  await until(() => second.ticket !== undefined)
+  expect(admitted(long)).toEqual([false])
+  second.ticket?.release()
+  await until(() => long.ticket !== undefined)
+})
+
+test('a small suspect is tried beside one that does not end', async () => {
+  const gate = gateOf({ quickMs: 5 })
+  const [endless, small] = suspectsOf(gate, 10, 20)
+  if (!endless || !small) throw new Error('there are two')
+  await settle()
+  endless.ticket?.begins(() => undefined)
+  await until(() => small.ticket !== undefined)
+  expect(gate.running).toBe(2)
+})
+
+test('others have their turn between suspects that take long, and give way to these when they are no quick ones', async () => {
+  const gate = gateOf({ concurrentMaxQueries: 2, quickMs: 5 })
+  const [first, second] = suspectsOf(gate, 10, 20)
+  const others = [enter(gate), enter(gate), enter(gate)]
+  const gaveWay: number[] = []
+  await settle()
+  await sleep(20)
+  first?.ticket?.release()
+  await settle()
+  expect(admitted(...others)).toEqual([true, true, false])
+  others.forEach(({ ticket }, i) => ticket?.begins(() => gaveWay.push(i)))
+  await until(() => gaveWay.length === 2)
+  for (const { ticket } of others) ticket?.release()
+  await until(() => second?.ticket !== undefined)
+  expect(admitted(...others)).toEqual([true, true, false])
 })
 
 test('beyond its bound the queue refuses, but never one that was in already', async () => {
@@ -83,9 +146,9 @@ test('beyond its bound the queue refuses, but never one that was in already', as
 
 test('the queue is bounded also while a suspect runs alone, and when many come at once', async () => {
   const gate = gateOf({ concurrentMaxQueries: 2, queueMaxQueries: 1, streamingMaxAnswers: 99 })
-  const alone = enter(gate, { suspect: true })
+  const alone = enter(gate, { suspect: { ranMs: 0 } })
   await settle()
-  expect(alone.ticket?.suspect).toBe(true)
+  expect(alone.ticket).toBeDefined()
   enter(gate)
   enter(gate)
   await expect(gate.enter()).rejects.toMatchObject({ code: 'busy' })
