@@ -55,21 +55,22 @@ test('one that gives way and will not stop is ended by its deadline, and others 
   await end()
 })
 
-test('small queries are answered while each of another client ends the process, sooner than that takes', async () => {
-  bench = await Bench.open({ quickMs: 100 })
+test('small queries are answered beside each try of those that end the process', async () => {
+  bench = await Bench.open()
   let guilty = 2
-  const named = Array.from({ length: guilty }, () => bench.refusal('test: crash after 5 s', { client: 'a' }).finally(() => guilty--))
-  let slowestMs = 0
+  const named = Array.from({ length: guilty }, () => bench.refusal('test: crash after 4 s', { client: 'a' }).finally(() => guilty--))
+  /** In the life of which processes there were answers, by how many had been lost before. */
+  const answered = new Set<number>()
+  const losses = () => bench.analytics.status().losses.died
   const small = async (n: number) => {
     while (guilty > 0) {
-      const asked = performance.now()
       expect(await bench.ask(`SELECT ${n}`, { client: 'b' })).toEqual([[n]])
-      slowestMs = Math.max(slowestMs, performance.now() - asked)
+      answered.add(losses())
       await sleep(50)
     }
   }
   await Promise.all([0, 1, 2].map(small))
   for (const refusal of await Promise.all(named)) expect(refusal).toMatchObject({ code: 'query_failed' })
-  expect(slowestMs).toBeLessThan(5_000)
-  expect(bench.analytics.status().losses.died).toBeGreaterThan(1)
-})
+  expect(losses()).toBeGreaterThan(2)
+  expect([...answered]).toEqual(expect.arrayContaining(Array.from({ length: losses() }, (_, life) => life)))
+}, 120_000)

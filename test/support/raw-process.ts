@@ -7,7 +7,7 @@ import { openSqliteLog } from './sqlite-log.js'
 const crash = () => process.kill(process.pid, 'SIGSEGV')
 const misbehave: Record<string, (signal: AbortSignal) => unknown> = {
   'test: crash': crash,
-  'test: crash after 5 s': (signal) => sleep(5_000, undefined, { signal }).then(crash),
+  'test: crash after 4 s': (signal) => sleep(4_000, undefined, { signal }).then(crash),
   'test: block': () => {
     for (;;) Math.random()
   },
