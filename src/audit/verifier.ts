@@ -10,13 +10,18 @@
  * What an export is: lines, each ended by one newline. The first is a header: the log's id, the project (null for all), the
  * number of events `size`, a signed head of that size (`checkpoint`), and the public key (`key`). Then, in order of position
  * from 1, each line is the text of one event, exactly the bytes that were hashed, or stands for events that are left out
- * because they are of other projects: {"omitted":{"from":7,"to":9,"subtrees":["<base64>",...]}}.
+ * because they are of other projects: {"omitted":{"from":7,"to":9,"subtrees":["<base64>",...]}}. Before events that follow each
+ * other stands the list of their leaf hashes, one behind the other: {"leaves":{"from":1,"to":6,"hashes":"<base64>"}}. Exports of
+ * format 1 have no such lists.
  *
  * What is proven: the events are the leaves of a Merkle tree as RFC 9162 defines it,
  *   leaf = SHA-256(0x00 | text),   node = SHA-256(0x01 | left | right),
  * and the head is a signature (Ed25519, a C2SP signed note) over the tree's size and root. If the leaves here add up to that
  * root, nobody without the key has changed, added, moved or left out one byte of one event. Who holds the key could sign
  * another history: only a head that was kept elsewhere (--head) rules that out. So keep one, away from the log's operator.
+ *
+ * What the lists are for: where the events do not add up to the root, the listed hashes may. Then they are those that were
+ * signed, and each line that differs from them is one that was changed. A list that does not add up either names nothing.
  */
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
@@ -47,6 +52,22 @@ class Tree {
     for (let at = level; bit(this.size, at); at++) sum = nodeHash(this.#edge.pop() ?? Buffer.alloc(0), sum)
     this.#edge.push(sum)
     this.size += 2 ** level
+  }
+
+  /**
+   * Adds the roots of the fewest complete subtrees up to a size. Which sizes these have follows from the positions alone, so
+   * there is nothing to choose for who made the export. Says what is wrong with the hashes, if anything is.
+   */
+  fill(hashes: readonly unknown[], to: number, grown: () => void = () => undefined): string | undefined {
+    for (const encoded of hashes) {
+      const hash = fromBase64(encoded, 32)
+      let level = 0
+      while (!bit(this.size, level) && this.size + 2 ** (level + 1) <= to) level++
+      if (!hash || this.size + 2 ** level > to) return 'wrong hashes for the events left out'
+      this.add(hash, level)
+      grown()
+    }
+    return this.size === to ? undefined : 'hashes for the events left out are missing'
   }
 
   /** The tree's root now: the edge, folded from its right end. */
@@ -158,16 +179,16 @@ async function* linesOf(file: string): AsyncGenerator<Buffer> {
   if (rest.length > 0) throw new Broken('the last line does not end: the file was cut off')
 }
 
-type Header = { log: string; project: string | null; size: number; checkpoint: Head; key: Key }
+type Header = { format: 1 | 2; log: string; project: string | null; size: number; checkpoint: Head; key: Key }
 
 const readHeader = (line: string): Header => {
   const { mindledger_export: format, log, project, size, checkpoint, key } = fieldsOf(line)
-  if (format !== 1) throw new Broken('the first line is not the header of an export')
+  if (format !== 1 && format !== 2) throw new Broken('the first line is not the header of an export')
   const [head, more] = (typeof checkpoint === 'string' ? readHeads(checkpoint) : undefined) ?? []
   const ownKey = typeof key === 'string' ? readKey(key) : undefined
   if (typeof log !== 'string' || !isCount(size) || (typeof project !== 'string' && project !== null) || !head || more || !ownKey)
     throw new Broken('the header is not one of an export: a field is missing or is not what it should be')
-  return { log, project, size, checkpoint: head, key: ownKey }
+  return { format, log, project, size, checkpoint: head, key: ownKey }
 }
 
 /* ---- The check ---- */
@@ -175,9 +196,21 @@ const readHeader = (line: string): Header => {
 const maxFindings = 20
 const foldName = (name: string): string => name.normalize('NFC').toLowerCase().normalize('NFC')
 
-/** Goes through the lines once. What does not hold is in `findings`, one sentence each. */
+/** Sentences, but no more of them than anybody reads. */
+class Findings {
+  readonly sentences: string[] = []
+
+  add(sentence: string): void {
+    if (this.sentences.length < maxFindings) this.sentences.push(sentence)
+    else if (this.sentences.length === maxFindings) this.sentences.push('... and more')
+  }
+}
+
+/** Goes through the lines once. What does not hold is in `order` and `findings`, one sentence each. */
 class Check {
-  readonly findings: string[] = []
+  /** What the events say of their order, which follows from the first line that was changed. */
+  readonly order = new Findings()
+  readonly findings = new Findings()
   /** The size of the newest head that agrees. */
   proven: number | undefined
   readonly tree = new Tree()
@@ -197,30 +230,24 @@ class Check {
     this.#compareHeads()
   }
 
-  fail(sentence: string): void {
-    if (this.findings.length < maxFindings) this.findings.push(sentence)
-    else if (this.findings.length === maxFindings) this.findings.push('... and more')
-  }
-
-  line(bytes: Buffer): void {
-    const fields = fieldsOf(bytes.toString())
+  /** @throws Broken where the lines cannot be followed any further */
+  line(fields: Record<string, unknown>, leaf: Buffer): void {
     if ('omitted' in fields) this.#leftOut(fieldsOf(fields['omitted']))
-    else this.#event(fields, bytes)
+    else this.#event(fields, leaf)
   }
 
-  #event(fields: Record<string, unknown>, bytes: Buffer): void {
+  #event(fields: Record<string, unknown>, leaf: Buffer): void {
     const place = this.tree.size + 1
     const { position, stream, version, type, recorded_at: at, data } = fields
     if (!isCount(position) || typeof stream !== 'string' || !isCount(version) || typeof type !== 'string' || typeof at !== 'string')
       throw new Broken(`the line of position ${place} is not an event`)
-    if (position !== place) this.fail(`position ${place}: the event here says that its position is ${position}`)
+    if (position !== place) this.order.add(`position ${place}: the event here says that its position is ${position}`)
     const next = (this.#versions.get(stream) ?? 0) + 1
-    if (version !== next) this.fail(`position ${place}: version ${version} of its stream, where ${next} should be`)
+    if (version !== next) this.order.add(`position ${place}: version ${version} of its stream, where ${next} should be`)
     this.#versions.set(stream, version)
-    if (at < this.#recordedAt) this.fail(`position ${place}: recorded before the event that precedes it`)
+    if (at < this.#recordedAt) this.order.add(`position ${place}: recorded before the event that precedes it`)
     this.#recordedAt = at
     if (this.header.project !== null) this.#belongs(place, stream, version, type, fieldsOf(data))
-    const leaf = leafHash(bytes)
     this.#chain = sha256(this.#chain, leaf)
     this.tree.add(leaf)
     this.#compareHeads()
@@ -233,28 +260,18 @@ class Check {
     const isOwn = stream === 'log' || stream === this.#projectStream || version > 1
     const model = stream.endsWith('/predictions') ? stream.slice(0, -'/predictions'.length) : undefined
     if (!isOwn && data['project'] !== this.#projectStream && !(model !== undefined && this.#versions.has(model)))
-      this.fail(`position ${place}: the event is not of the project`)
+      this.order.add(`position ${place}: the event is not of the project`)
   }
 
-  /**
-   * Events of other projects: in their place stand the roots of the fewest complete subtrees that cover them. Which sizes
-   * these have follows from the positions alone, so there is nothing to choose for who made the export.
-   */
+  /** Events of other projects: in their place stand the roots of subtrees that cover them. */
   #leftOut({ from, to, subtrees }: Record<string, unknown>): void {
     const place = this.tree.size + 1
-    if (this.header.project === null) this.fail(`position ${place}: events are left out of an export of everything`)
+    if (this.header.project === null) this.order.add(`position ${place}: events are left out of an export of everything`)
     if (from !== place || !isCount(to) || to < place || to > this.header.size || !Array.isArray(subtrees))
       throw new Broken(`position ${place}: the events left out here do not begin and end as they should`)
     this.omitted += to - place + 1
-    for (const encoded of subtrees as unknown[]) {
-      const hash = fromBase64(encoded, 32)
-      let level = 0
-      while (!bit(this.tree.size, level) && this.tree.size + 2 ** (level + 1) <= to) level++
-      if (!hash || this.tree.size + 2 ** level > to) throw new Broken(`position ${place}: wrong hashes for the events left out`)
-      this.tree.add(hash, level)
-      this.#compareHeads()
-    }
-    if (this.tree.size !== to) throw new Broken(`position ${place}: hashes for the events left out are missing`)
+    const wrong = this.tree.fill(subtrees, to, () => this.#compareHeads())
+    if (wrong !== undefined) throw new Broken(`position ${place}: ${wrong}`)
   }
 
   /** Compares what there is so far with the heads of this size. The chain is only known where nothing is left out. */
@@ -263,8 +280,14 @@ class Check {
       if (head.size !== this.tree.size || (head.chain !== undefined && this.omitted > 0)) continue
       head.agrees = head.root ? head.root.equals(this.tree.root()) : head.chain === this.#chain.toString('hex')
       if (head.agrees) this.proven = head.size
-      else this.fail(`the head of size ${head.size} that was kept differs: before it something was changed, added or taken out`)
+      else this.findings.add(`the head of size ${head.size} that was kept differs: before it something was changed, added or taken out`)
     }
+  }
+
+  /** Whether the header's head is signed, by the key to trust, for what the header says. */
+  isHeadSound(key: Key): boolean {
+    const { checkpoint, log, size } = this.header
+    return originOf(log) === checkpoint.origin && checkpoint.size === size && isSigned(checkpoint, key)
   }
 
   /** What can be said only when all lines are read. `key` is the one to trust. */
@@ -273,18 +296,19 @@ class Check {
     const { checkpoint, project } = header
     const where = this.proven === undefined ? '' : ` after position ${this.proven}`
     if (originOf(header.log) !== checkpoint.origin)
-      this.fail(`the signed head is of ${checkpoint.origin}, the header says log ${header.log}`)
-    if (!isSigned(checkpoint, key)) this.fail(`the head is not signed by the key ${key.name}`)
-    if (checkpoint.size !== header.size) this.fail(`the signed head has size ${checkpoint.size}, the header says ${header.size}`)
+      this.findings.add(`the signed head is of ${checkpoint.origin}, the header says log ${header.log}`)
+    if (!isSigned(checkpoint, key)) this.findings.add(`the head is not signed by the key ${key.name}`)
+    if (checkpoint.size !== header.size) this.findings.add(`the signed head has size ${checkpoint.size}, the header says ${header.size}`)
     if (tree.size !== checkpoint.size)
-      this.fail(`the export ends at position ${tree.size}, its signed head is of ${checkpoint.size} events`)
+      this.findings.add(`the export ends at position ${tree.size}, its signed head is of ${checkpoint.size} events`)
     else if (!checkpoint.root?.equals(tree.root()))
-      this.fail(`the events do not add up to the signed root: something was changed, added, moved or taken out${where}`)
-    if (project !== null && !this.#projectNames.has(foldName(project))) this.fail(`no event here makes a project ${project}`)
+      this.findings.add(`the events do not add up to the signed root: something was changed, added, moved or taken out${where}`)
+    if (project !== null && !this.#projectNames.has(foldName(project))) this.findings.add(`no event here makes a project ${project}`)
     for (const head of heads) {
-      if (head.origin !== checkpoint.origin) this.fail(`a head that was kept is of another log: ${head.origin}`)
-      else if (head.root && !isSigned(head, key)) this.fail(`the head of size ${head.size} that was kept is not signed by ${key.name}`)
-      if (head.agrees === undefined) this.fail(`NOT PROVEN: the head of size ${head.size} ${this.#whyNotCompared(head)}`)
+      if (head.origin !== checkpoint.origin) this.findings.add(`a head that was kept is of another log: ${head.origin}`)
+      else if (head.root && !isSigned(head, key))
+        this.findings.add(`the head of size ${head.size} that was kept is not signed by ${key.name}`)
+      if (head.agrees === undefined) this.findings.add(`NOT PROVEN: the head of size ${head.size} ${this.#whyNotCompared(head)}`)
     }
   }
 
@@ -292,6 +316,143 @@ class Check {
     if (size > this.tree.size) return 'is newer than this export; ask for an export up to it'
     if (chain !== undefined) return 'is of the older form, which can only be compared with an export of everything'
     return 'ends inside what is left out here; ask for an export with --head and this head'
+  }
+}
+
+/* ---- Which line it was ---- */
+
+/** A line as it stands among others: its hash, and the position that it says, if it is an event. */
+type Line = { leaf: string; says: unknown }
+
+/** A line, by its number among the lines at hand, that is the event of an index in their list. */
+type Place = { index: number; line: number }
+
+/** As many of these places as possible whose indexes rise in the order in which their lines stand. */
+const rising = (places: readonly Place[]): Place[] => {
+  const ends: Place[] = []
+  const before = new Map<Place, Place | undefined>()
+  for (const place of places) {
+    let [low, high] = [0, ends.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((ends[middle]?.index ?? 0) < place.index) low = middle + 1
+      else high = middle
+    }
+    before.set(place, ends[low - 1])
+    ends[low] = place
+  }
+  const kept: Place[] = []
+  for (let place = ends.at(-1); place; place = before.get(place)) kept.push(place)
+  return kept.reverse()
+}
+
+/**
+ * Compares the lines with the hashes that the export lists for them. The list proves nothing: it names lines where it adds up to
+ * the signed root itself.
+ */
+class Listing {
+  readonly differences = new Findings()
+  /** Why the lists cannot be followed any further, if so. */
+  #broken: string | undefined
+  readonly #tree = new Tree()
+  /** The hashes that are listed for the lines at hand, and where these begin. */
+  #listed: string[] = []
+  #from = 1
+  #lines: Line[] = []
+
+  line(fields: Record<string, unknown>, leaf: Buffer): void {
+    if (this.#broken !== undefined) return
+    if ('leaves' in fields) this.#list(fieldsOf(fields['leaves']))
+    else if ('omitted' in fields) this.#leftOut(fieldsOf(fields['omitted']))
+    else this.#lines.push({ leaf: leaf.toString('hex'), says: fields['position'] })
+  }
+
+  /** Why the lists do not add up to a root; undefined when they do. To be asked when all lines are read. */
+  whyNot({ size, root }: Head): string | undefined {
+    this.#compare()
+    if (this.#broken !== undefined) return this.#broken
+    if (this.#tree.size === size && root?.equals(this.#tree.root())) return undefined
+    return 'the hashes that the export lists do not add up to the signed root'
+  }
+
+  #begins(from: unknown, to: unknown): to is number {
+    this.#compare()
+    const place = this.#tree.size + 1
+    if (from === place && isCount(to) && to >= place) return true
+    this.#broken = `position ${place}: the hashes that are listed here are of other positions`
+    return false
+  }
+
+  #list({ from, to, hashes }: Record<string, unknown>): void {
+    if (!this.#begins(from, to)) return
+    const place = this.#tree.size + 1
+    const bytes = fromBase64(hashes, (to - place + 1) * 32)
+    if (!bytes) {
+      this.#broken = `position ${place}: the list of hashes cannot be read`
+      return
+    }
+    this.#from = place
+    for (let at = 0; at < bytes.length; at += 32) {
+      const hash = bytes.subarray(at, at + 32)
+      this.#tree.add(hash)
+      this.#listed.push(hash.toString('hex'))
+    }
+  }
+
+  #leftOut({ from, to, subtrees }: Record<string, unknown>): void {
+    if (!this.#begins(from, to)) return
+    const place = this.#tree.size + 1
+    const wrong = Array.isArray(subtrees) ? this.#tree.fill(subtrees as unknown[], to) : 'hashes for the events left out are missing'
+    if (wrong !== undefined) this.#broken = `position ${place}: ${wrong}`
+    this.#from = this.#tree.size + 1
+  }
+
+  /** Says how the lines at hand differ from their list. What stands in both, in one order, divides the rest into gaps. */
+  #compare(): void {
+    const [listed, lines] = [this.#listed, this.#lines]
+    ;[this.#listed, this.#lines] = [[], []]
+    if (listed.length === lines.length && listed.every((hash, i) => hash === lines[i]?.leaf)) return
+    const indexes = new Map(listed.map((hash, index) => [hash, index]))
+    const places = lines.flatMap(({ leaf }, line) => {
+      const index = indexes.get(leaf)
+      return index === undefined ? [] : [{ index, line }]
+    })
+    const anchors = rising(places)
+    const [inPlace, standing] = [new Set(anchors.map(({ index }) => index)), new Set(anchors.map(({ line }) => line))]
+    const moved = new Set<number>()
+    for (const { index, line } of places)
+      if (!inPlace.has(index) && !moved.has(index)) {
+        moved.add(index)
+        standing.add(line)
+      }
+    let [index, line] = [0, 0]
+    for (const next of [...anchors, { index: listed.length, line: lines.length }]) {
+      const [first, starts] = [index, line]
+      const missing = Array.from({ length: next.index - first }, (_, n) => first + n)
+      for (const one of missing) if (moved.has(one)) this.differences.add(`position ${this.#from + one}: its event was moved elsewhere`)
+      this.#gap(
+        missing.filter((one) => !moved.has(one)).map((one) => this.#from + one),
+        lines.slice(line, next.line).filter((_, n) => !standing.has(starts + n)),
+        this.#from + index - 1,
+      )
+      ;[index, line] = [next.index + 1, next.line + 1]
+    }
+  }
+
+  /** Positions whose events are missing, and lines that stand there instead, behind the position `after`. */
+  #gap(missing: readonly number[], lines: readonly Line[], after: number): void {
+    for (const [n, { says }] of lines.slice(0, missing.length).entries()) {
+      const position = missing[n] ?? 0
+      const other = says === position || !isCount(says) ? '' : `; what stands here says that its position is ${says}`
+      this.differences.add(`position ${position}: the event was changed${other}`)
+    }
+    const [first, last] = [missing[lines.length], missing.at(-1)]
+    if (first !== undefined && last !== undefined)
+      this.differences.add(
+        first === last ? `position ${first}: the event was taken out` : `position ${first} to ${last}: the events were taken out`,
+      )
+    const added = lines.length - missing.length
+    if (added > 0) this.differences.add(`after position ${last ?? after}: ${added === 1 ? 'a line was' : `${added} lines were`} added`)
   }
 }
 
@@ -391,25 +552,57 @@ const readArguments = (args: string[]) => {
   return { file, key, heads, event: values.event }
 }
 
-/** Reads the whole file. What does not hold is in the findings of what it gives, or thrown as Broken with them before. */
-const checkFile = async (
-  file: string,
-  heads: Head[],
-  key: Key | undefined,
-): Promise<{ header?: Header; check?: Check; findings: string[] }> => {
-  let header: Header | undefined
-  let check: Check | undefined
+/** What a file came to: its header and the check, where it has a header, and what does not hold. */
+type Result = { header?: Header; check?: Check; findings: string[] }
+
+/** What does not hold. Lines that the signed root names stand for what would only follow from them. */
+const findingsOf = (check: Check, listing: Listing | undefined, header: Header, key: Key, broken: string | undefined): string[] => {
+  if (broken === undefined) check.finish(key)
+  const proof = [...check.order.sentences, ...check.findings.sentences, ...(broken === undefined ? [] : [broken])]
+  if (!listing) return proof
+  const whyNot = listing.whyNot(header.checkpoint)
+  if (whyNot !== undefined)
+    return [...proof, proof.length === 0 ? `the list of hashes was changed: ${whyNot}` : `Which line it was cannot be said: ${whyNot}`]
+  const named = listing.differences.sentences
+  if (named.length === 0 || !check.isHeadSound(key)) return proof
+  return [...named, ...check.findings.sentences]
+}
+
+/** What stops a step, if it is the fault of the lines. */
+const stopOf = (step: () => void): string | undefined => {
   try {
-    for await (const line of linesOf(file))
-      if (check) check.line(line)
-      else check = new Check((header = readHeader(line.toString())), heads)
-    if (!header || !check) throw new Broken('the file is empty')
-    check.finish(key ?? header.key)
-    return { header, check, findings: check.findings }
+    step()
+    return undefined
   } catch (error) {
-    if (error instanceof Broken) return { findings: [...(check?.findings ?? []), error.message] }
+    if (error instanceof Broken) return error.message
     throw error
   }
+}
+
+/** Reads the whole file: the check as far as the lines can be followed, the lists to the end. */
+const checkFile = async (file: string, heads: Head[], key: Key | undefined): Promise<Result> => {
+  let read: { header: Header; check: Check; listing: Listing | undefined } | undefined
+  let broken: string | undefined
+  try {
+    for await (const bytes of linesOf(file)) {
+      if (!read) {
+        const header = readHeader(bytes.toString())
+        read = { header, check: new Check(header, heads), listing: header.format === 1 ? undefined : new Listing() }
+        continue
+      }
+      const { check, listing } = read
+      const [fields, leaf] = [fieldsOf(bytes.toString()), leafHash(bytes)]
+      listing?.line(fields, leaf)
+      if (listing && 'leaves' in fields) continue
+      broken ??= stopOf(() => check.line(fields, leaf))
+    }
+  } catch (error) {
+    if (!(error instanceof Broken)) throw error
+    broken ??= error.message
+  }
+  if (!read) return { findings: [broken ?? 'the file is empty'] }
+  const { header, check, listing } = read
+  return { header, check, findings: findingsOf(check, listing, header, key ?? header.key, broken) }
 }
 
 const run = async (args: string[]): Promise<number> => {

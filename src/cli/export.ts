@@ -24,6 +24,7 @@ const sourceOf = (reader: LogReader, config: Config): ExportSource => {
     read: async (after, limit) => reader.read(after, limit, limits.eventSliceMaxChars),
     first: async (stream) => reader.first(stream),
     subtrees: async (from, to) => proofs.subtrees(from, to),
+    leaves: async (from, to) => proofs.leaves(from, to),
     checkpoint: async (size) => signHead(signer, size, proofs.rootAt(size)),
     key: signer.vkey,
   }

@@ -26,6 +26,7 @@ export const exportSource = (log: Log, heads: Heads, turns: Turns): ExportSource
   },
   first: async (stream) => (await log.readStream(stream, 0, 1))[0],
   subtrees: (from, to) => log.subtrees(from, to),
+  leaves: (from, to) => log.leaves(from, to),
   checkpoint: (size) => heads.at(size),
   key: heads.vkey,
 })

@@ -14,6 +14,8 @@ export type ExportSource = {
   first: ReadFirst
   /** The hashes of the fewest complete subtrees over the leaves [from, to). */
   subtrees: (from: number, to: number) => Promise<Buffer[]>
+  /** The hashes of the leaves [from, to) as the tree has them. */
+  leaves: (from: number, to: number) => Promise<Buffer[]>
   /** The signed head of a size, as a note. */
   checkpoint: (size: number) => Promise<string>
   /** The verifier key. */
@@ -57,12 +59,13 @@ export const projectCalled = async (
 
 /**
  * Lines of an export for the offline verifier, some at a time: a header, then the text of each event, or the hashes of the
- * subtrees over those that are left out. With a project, its own events and those of the log itself are shown.
+ * subtrees over those that are left out. Before events that follow each other stand their leaf hashes, so that the verifier can
+ * name the line that was changed. With a project, its own events and those of the log itself are shown.
  *
  * @example for await (const lines of exportLines(source, { size: 100 })) process.stdout.write(lines)
  */
 export async function* exportLines(source: ExportSource, { size, project, splits = [] }: ExportOptions): AsyncGenerator<string> {
-  const header = { mindledger_export: 1, log: source.logId, project: project?.name ?? null, size }
+  const header = { mindledger_export: 2, log: source.logId, project: project?.name ?? null, size }
   yield `${JSON.stringify({ ...header, checkpoint: await source.checkpoint(size), key: source.key })}\n`
   const projects = new EventProjects((stream) => source.first(stream))
   const isShown = async (event: ReadEvent) => !project || event.stream === logStream || (await projects.of(event)) === project.stream
@@ -73,16 +76,37 @@ export async function* exportLines(source: ExportSource, { size, project, splits
     const last = events.at(-1)
     if (!last) throw new Error(`the log ends at position ${position}, the export was to have ${size} events`)
     let lines = ''
-    for (const event of events.map(readEvent)) {
-      if (!(await isShown(event))) continue
-      lines += `${await omitted(source, shown, event.position - 1, ends)}${event.text}\n`
-      shown = event.position
+    const wanted: StoredEvent[] = []
+    for (const event of events.map(readEvent)) if (await isShown(event)) wanted.push(event)
+    for (const run of runsOf(wanted)) {
+      lines += (await omitted(source, shown, run.from, ends)) + (await listed(source, run))
+      shown = run.to
     }
     position = last.position
     if (lines !== '') yield lines
   }
   const rest = await omitted(source, shown, size, ends)
   if (rest !== '') yield rest
+}
+
+type Run = { from: number; to: number; texts: string[] }
+
+/** Events that follow each other without a gap: the leaves [from, to). */
+const runsOf = (events: readonly StoredEvent[]): Run[] => {
+  const runs: Run[] = []
+  for (const { position, text } of events) {
+    let run = runs.at(-1)
+    if (run?.to !== position - 1) runs.push((run = { from: position - 1, to: position - 1, texts: [] }))
+    run.texts.push(text)
+    run.to = position
+  }
+  return runs
+}
+
+/** The texts of events, and before them the line of their leaf hashes. */
+const listed = async (source: ExportSource, { from, to, texts }: Run): Promise<string> => {
+  const hashes = Buffer.concat(await source.leaves(from, to)).toString('base64')
+  return [JSON.stringify({ leaves: { from: from + 1, to, hashes } }), ...texts].map((line) => `${line}\n`).join('')
 }
 
 /** Lines in the place of the leaves [from, to), divided at these ends. */

@@ -106,6 +106,8 @@ export interface LogTree {
   consistencyProof(from: number, to: number): Promise<Buffer[]>
   /** The fewest complete subtrees that together are the events after position `from` up to `to`, in order. */
   subtrees(from: number, to: number): Promise<Buffer[]>
+  /** The leaf hashes of the events after position `from` up to `to`. */
+  leaves(from: number, to: number): Promise<Buffer[]>
 }
 
 /** Whether a payload's key is gone, and the payload that holds what others had in it. */

@@ -49,6 +49,7 @@ const linesOf = async (log: SqliteLog, signer: TestSigner, options: ExportOption
     read: (after: number, limit: number) => log.readAll(after, limit),
     first: async (stream: string) => (await log.readStream(stream, 0, 1))[0],
     subtrees: (from: number, to: number) => log.subtrees(from, to),
+    leaves: (from: number, to: number) => log.leaves(from, to),
     checkpoint: async (size: number) => signer.checkpoint(size, await log.rootAt(size)),
     key: signer.key,
   }
@@ -95,6 +96,8 @@ const ofShop = (texts: readonly string[]): ((text: string) => boolean) => {
   }
 }
 
+const textsOf = (lines: readonly string[]): string[] => lines.filter((line) => line.startsWith('{"position"'))
+
 const headsOf = ({ heads }: Taken): string => [...heads.values()].join('\n')
 
 describe('an honest export is accepted', () => {
@@ -127,10 +130,10 @@ describe('an honest export is accepted', () => {
 
   test('of the events of a project, with all that is said of them, and no other', () => {
     for (const { shop, whole, size } of logs) {
-      const texts = shop.filter((line) => line.startsWith('{"position"'))
-      expect(whole.length).toBe(size + 1)
+      const [texts, all] = [textsOf(shop), textsOf(whole)]
+      expect(all.length).toBe(size)
       expect(texts.length).toBeGreaterThan(20)
-      expect(texts).toEqual(whole.slice(1).filter(ofShop(whole.slice(1))))
+      expect(texts).toEqual(all.filter(ofShop(all)))
     }
   })
 })
@@ -176,6 +179,22 @@ const omitted =
     change(read.omitted, random)
     lines[at] = `${JSON.stringify(read)}\n`
   }
+const lists = (lines: readonly string[]): number[] => lines.flatMap((line, at) => (line.startsWith('{"leaves"') ? [at] : []))
+const listOf = (line: string): { from: number; hashes: Buffer[] } => {
+  const { leaves } = JSON.parse(line) as { leaves: { from: number; hashes: string } }
+  const bytes = Buffer.from(leaves.hashes, 'base64')
+  return { from: leaves.from, hashes: Array.from({ length: bytes.length / 32 }, (_, i) => bytes.subarray(i * 32, i * 32 + 32)) }
+}
+const listLine = (from: number, hashes: readonly Buffer[]): string =>
+  `${JSON.stringify({ leaves: { from, to: from + hashes.length - 1, hashes: Buffer.concat(hashes).toString('base64') } })}\n`
+const listed =
+  (change: (hashes: Buffer[], random: Random) => void): Change =>
+  (lines, random) => {
+    const at = pick(random, lists(lines))
+    const { from, hashes } = listOf(lines[at]!)
+    change(hashes, random)
+    lines[at] = listLine(from, hashes)
+  }
 const position = (line: string): number => (JSON.parse(line) as { position: number }).position
 const hidden = (line: string): string =>
   `${JSON.stringify({ omitted: { from: position(line), to: position(line), subtrees: [sha256(`\0${line.slice(0, -1)}`).toString('base64')] } })}\n`
@@ -204,7 +223,7 @@ const changes: Record<string, Change> = {
     lines.splice(at, 0, lines[at]!.replace('"actor":"tester"', '"actor":"nobody"'))
   },
   'an event of another log': (lines, random, _, other) => {
-    lines[pick(random, events(lines))] = other.whole[1 + random.below(other.size)]!
+    lines[pick(random, events(lines))] = pick(random, textsOf(other.whole))
   },
   'an event hidden behind its hash': (lines, random) => {
     // The newest of a stream may be hidden in an export of a project: the verifier says so itself.
@@ -239,6 +258,24 @@ const changes: Record<string, Change> = {
   'left out: a hash written in another way': omitted((range) => {
     range.subtrees[0] = range.subtrees[0]!.slice(0, -1)
   }),
+  'the list: a hash edited': listed((hashes, random) => {
+    hashes[random.below(hashes.length)] = sha256('another')
+  }),
+  'the list: two hashes swapped': listed((hashes) => void hashes.push(...hashes.splice(0, hashes.length > 1 ? 1 : 0))),
+  'the list: a hash taken away': listed((hashes) => void hashes.pop()),
+  'the list: taken away': (lines, random) => void lines.splice(pick(random, lists(lines)), 1),
+  'the list: an event and its hash edited': (lines, random) => {
+    const at = pick(random, events(lines))
+    const text = lines[at]!.replace('"actor":"tester"', '"actor":"nobody"')
+    const hash = (line: string) => sha256(`\0${line.slice(0, -1)}`)
+    const list = lists(lines).findLast((one) => one < at)!
+    const read = listOf(lines[list]!)
+    lines[list] = listLine(
+      read.from,
+      read.hashes.map((one) => (one.equals(hash(lines[at]!)) ? hash(text) : one)),
+    )
+    lines[at] = text
+  },
   'the head of an older size': (lines, _, { heads }) => header(lines, () => ({ checkpoint: [...heads.values()][0]! })),
   'the head of an older size, and its size': (lines, _, { heads }) =>
     header(lines, () => ({ checkpoint: [...heads.values()][0]!, size: [...heads.keys()][0]! })),
@@ -285,14 +322,104 @@ test(
   Math.max(minutes, count * 1_000),
 )
 
+describe('the line that was tampered with is named', () => {
+  /** What the verifier says, but for its last line. */
+  const said = async (which: 'whole' | 'shop', change: (lines: string[]) => void): Promise<string[]> => {
+    const [taken] = logs as [Taken]
+    const lines = [...taken[which]]
+    change(lines)
+    const { status, out } = await run(fileOf(lines.join('')), '--vkey', taken.signer.key)
+    expect(status).toBe(1)
+    return out.split('\n').slice(0, -2)
+  }
+  /** Where the line of an event stands that has another event on each side. */
+  const within = (lines: readonly string[], n: number): number => {
+    const among = events(lines).filter((at) => [at - 1, at + 1].every((beside) => lines[beside]?.startsWith('{"position"')))
+    return among[n % among.length]!
+  }
+  const nobody = (line: string): string => line.replace('"actor":"tester"', '"actor":"nobody"')
+  const root = 'the events do not add up to the signed root'
+
+  test.each(['whole', 'shop'] as const)('%s: changed, taken out, added, doubled, swapped, moved, all at once', async (which) => {
+    for (const n of [0, 7, 60]) {
+      let [at, p] = [0, 0]
+      const naming = async (change: (lines: string[]) => void): Promise<string[]> =>
+        said(which, (lines) => {
+          at = within(lines, n)
+          p = position(lines[at]!)
+          change(lines)
+        })
+      const proof = expect.stringContaining(root) as unknown
+      const changed = await naming((lines) => void (lines[at] = nobody(lines[at]!)))
+      expect(changed).toEqual([`position ${p}: the event was changed`, proof])
+      const broken = await naming((lines) => void (lines[at] = 'no event\n'))
+      expect(broken[0]).toBe(`position ${p}: the event was changed`)
+      const gone = await naming((lines) => void lines.splice(at, 1))
+      expect(gone[0]).toBe(`position ${p}: the event was taken out`)
+      const added = await naming((lines) => void lines.splice(at + 1, 0, nobody(lines[at]!)))
+      expect(added[0]).toBe(`after position ${p}: a line was added`)
+      const doubled = await naming((lines) => void lines.splice(at + 1, 0, lines[at]!))
+      expect(doubled[0]).toMatch(new RegExp(`^after position (${p - 1}|${p}): a line was added$`))
+      const swapped = await naming((lines) => void lines.splice(at, 2, lines[at + 1]!, lines[at]!))
+      expect(swapped[0]).toMatch(new RegExp(`^position (${p}|${p + 1}): its event was moved elsewhere$`))
+      for (const one of [changed, broken, gone, added, doubled, swapped])
+        expect(one.filter((line) => /^(after )?position/.test(line))).toHaveLength(1)
+    }
+  })
+
+  test('several, each by its own position, and the end that was cut off', async () => {
+    const whole = await said('whole', (lines) => {
+      const all = events(lines)
+      lines[all[9]!] = lines[all[90]!]!
+      lines.splice(all.at(-3)!)
+      lines[all[80]!] = nobody(lines[all[80]!]!)
+      lines.splice(all[20]!, 2)
+    })
+    const { size } = logs[0]!
+    expect(whole.slice(0, 4)).toEqual([
+      'position 10: the event was changed; what stands here says that its position is 91',
+      'position 21 to 22: the events were taken out',
+      'position 81: the event was changed',
+      `position ${size - 2} to ${size}: the events were taken out`,
+    ])
+  })
+
+  test('but not by a list that does not add up to the root itself', async () => {
+    const forged = await said('whole', (lines) => {
+      const at = within(lines, 30)
+      lines[at] = nobody(lines[at]!)
+      listed((hashes) => void (hashes[3] = sha256('another')))(lines, new Random(1), logs[0]!, logs[1]!)
+    })
+    expect(forged.join('\n')).toContain('Which line it was cannot be said')
+    expect(forged.join('\n')).not.toContain('was changed;')
+    expect(forged.filter((line) => /^position .*was changed/.test(line))).toEqual([])
+  })
+
+  test('and an export of the first format, which lists no hashes, is checked as ever', async () => {
+    const [taken] = logs as [Taken]
+    for (const which of ['whole', 'shop'] as const) {
+      const lines = taken[which].filter((line) => !line.startsWith('{"leaves"'))
+      lines[0] = lines[0]!.replace('"mindledger_export":2', '"mindledger_export":1')
+      expect(await run(fileOf(lines.join('')), '--vkey', taken.signer.key, '--head', fileOf(headsOf(taken)))).toMatchObject({ status: 0 })
+      const at = within(lines, 5)
+      lines[at] = nobody(lines[at]!)
+      expect(await run(fileOf(lines.join('')))).toMatchObject({ status: 1, out: expect.stringContaining(root) })
+    }
+  })
+})
+
 test('a history that the holder of the key signed anew is rejected with a head kept elsewhere, and only with it', async () => {
   const [taken] = logs as [Taken]
   const { id, signer } = taken
   const at = events(taken.whole)[40]!
   const edited = [...taken.whole]
   edited[at] = edited[at]!.replace('"actor":"tester"', '"actor":"nobody"')
-  const root = rootOf(edited.slice(1).map((line) => sha256(`\0${line.slice(0, -1)}`)))
-  header(edited, () => ({ checkpoint: testSigner(id).checkpoint(taken.size, root) }))
+  const hashes = textsOf(edited).map((line) => sha256(`\0${line.slice(0, -1)}`))
+  for (const list of lists(edited)) {
+    const { from, hashes: old } = listOf(edited[list]!)
+    edited[list] = listLine(from, hashes.slice(from - 1, from - 1 + old.length))
+  }
+  header(edited, () => ({ checkpoint: testSigner(id).checkpoint(taken.size, rootOf(hashes)) }))
   const file = fileOf(edited.join(''))
   expect((await run(file, '--vkey', signer.key)).status).toBe(0)
   const said = await run(file, '--vkey', signer.key, '--head', fileOf(headsOf(taken)))

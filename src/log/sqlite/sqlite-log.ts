@@ -133,6 +133,10 @@ export class SqliteLog implements KeyedLog {
     return this.#queue.read(({ drain }) => drain.proofs.subtrees(from, to))
   }
 
+  async leaves(from: number, to: number): Promise<Buffer[]> {
+    return this.#queue.read(({ drain }) => drain.proofs.leaves(from, to))
+  }
+
   /** The verifier keys of those who sign its heads, the newest first. */
   headKeys(): string[] {
     return this.#queue.read(({ db }) => readHeadKeys(db))

@@ -94,6 +94,11 @@ export class MerkleTree {
     return this.#complete(0, index)
   }
 
+  /** The hashes of the leaves from `from` up to, without, `to`. */
+  leaves(from: number, to: number): Buffer[] {
+    return Array.from({ length: to - from }, (_, i) => this.leaf(from + i))
+  }
+
   /** RFC 9162 PATH: the hashes from the leaf's sibling up to the root's child. */
   inclusionProof(index: number, size: number): Buffer[] {
     const path: Buffer[] = []

@@ -37,6 +37,11 @@ export class Proofs {
     return this.tree.subtrees(from, to)
   }
 
+  leaves(from: number, to: number): Buffer[] {
+    this.#range(from, to)
+    return this.tree.leaves(from, to)
+  }
+
   #range(from: number, to: number): void {
     this.#size('to', to, 0)
     whole('from', from, 0, to, 'the other size')
