@@ -8,6 +8,10 @@ export const limitDescriptions: Record<LimitName, string> = {
   resourceBodyMaxValues: 'Values in such a body. Beyond: 413 `too_large`, before it is parsed.',
   smallBodyMaxBytes: 'The body of any other request, such as a login. Beyond: 413 `too_large`.',
   smallBodyMaxValues: 'Values in such a body. Beyond: 413 `too_large`, before it is parsed.',
+  heldBodiesMaxBytes:
+    'Bodies above `smallBodyMaxBytes` that are being received or whose requests are not answered yet, together. Beyond: 503 `busy` with Retry-After.',
+  heldBodiesPerClientMaxBytes:
+    'Those of one client: a login, or an address where there is none. Beyond: 503 `busy` with Retry-After; its small bodies and those of others are taken.',
   bodyMaxDepth: 'Levels of a body as a whole. Beyond: 400 `wrong_arguments`, before it is parsed.',
   objectMaxKeys: 'Keys of one object in a body. Beyond: 413 `too_large`, before it is parsed.',
   nameMaxChars: 'The name of a resource. Beyond: 400 `wrong_arguments`.',
@@ -106,6 +110,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   fileMaxBytes: 'An uploaded file. Beyond: 413 `too_large`.',
   blobsLookMs: 'Time between two looks whether the contents that files and models name are there.',
   fileUploadsMax: 'Uploads under way: received, waiting or read. Beyond: 503 `busy` with Retry-After.',
+  fileUploadsPerClientMax: 'Those of one client: a login, or an address where there is none. Beyond: 503 `busy` with Retry-After.',
   fileMaxColumns: 'Columns of a table. Beyond: 413 `too_large` for an upload, or the row counts as bad; 400 `query_limit` for a statement.',
   fileIngestTimeoutMs: 'Reading of an uploaded file. Beyond: it is ended with an error.',
   fileIngestMemoryMaxBytes: 'Memory of the process that reads an uploaded file. Beyond: it is ended with an error.',

@@ -11,33 +11,39 @@ import type { Ingested } from './ingest-messages.js'
 type Services = { blobs: Blobs; ingester: Ingester; temporary: string }
 type Given = Omit<IngestRequest, 'workDirectory'>
 
+const busy = (detail: string): Problem =>
+  new Problem('busy', 'Busy', detail, { hint: 'Upload fewer files at once: only some are read at a time.', retryAfterSeconds: 5 })
+
 /**
  * Takes in the files that requests bring: each has a directory to be received in, is read as a table, and becomes a blob.
  *
  * @example
- * await intake.inDirectory(async (directory) => {
+ * await intake.inDirectory('address 203.0.113.7', async (directory) => {
  *   const table = await intake.read({ source: join(directory, 'homes.csv'), originalName: 'homes.csv' }, directory)
  *   return intake.keep(table, 'homes.csv') // { content: '9f86…', row_count: 2, … }
  * })
  */
 export class Intake {
   readonly #services: Services
-  // Each may fill the disk up to its limit while it is received, waits or is read.
-  #underWay = 0
+  // Whose they are: each may fill the disk up to its limit while it is received, waits or is read.
+  readonly #underWay: string[] = []
 
   constructor(services: Services) {
     this.#services = services
   }
 
-  /** Runs with a directory that is gone afterwards. @throws Problem when too many have one */
-  async inDirectory<T>(run: (directory: string) => Promise<T>): Promise<T> {
-    if (this.#underWay >= limits.fileUploadsMax)
-      throw new Problem('busy', 'Busy', `${limits.fileUploadsMax} files are being uploaded already`, { retryAfterSeconds: 5 })
-    this.#underWay += 1
+  /** Runs with a directory that is gone afterwards. @throws Problem when too many have one, or too many of this client's */
+  async inDirectory<T>(client: string, run: (directory: string) => Promise<T>): Promise<T> {
+    const ofClient = this.#underWay.filter((one) => one === client).length
+    if (ofClient >= limits.fileUploadsPerClientMax)
+      throw busy(`${ofClient} files of this client are being uploaded already (fileUploadsPerClientMax)`)
+    if (this.#underWay.length >= limits.fileUploadsMax)
+      throw busy(`${limits.fileUploadsMax} files are being uploaded already (fileUploadsMax)`)
+    this.#underWay.push(client)
     try {
       return await inOwnDirectory(this.#services.temporary, 'upload-', run)
     } finally {
-      this.#underWay -= 1
+      this.#underWay.splice(this.#underWay.indexOf(client), 1)
     }
   }
 

@@ -10,6 +10,7 @@ import { allowedMethods, refuseMethod } from './allowed-methods.js'
 import { refuseNotBuilt } from './not-built.js'
 import { handlerOf } from './handle.js'
 import { openApiDocument } from './openapi.js'
+import { HeldBodies } from './held-bodies.js'
 import { refuseForeignHosts, type Hosts } from './hosts.js'
 import { readJsonBody } from './json-body.js'
 import { identify, requestId } from './origin.js'
@@ -100,10 +101,11 @@ export const createApp = (options: AppOptions): Express => {
   app.get('/openapi.json', (_req, res) => {
     res.json((document ??= openApiDocument(routes, about.version)))
   })
+  const bodies = new HeldBodies()
   for (const route of routes) {
     const handle = handlerOf(route, ledger)
     // The body is read where it is known what it may be, and after whoever must not come in was sent away.
-    app[route.method](route.path, ...(route.takes ? [] : readJsonBody(route)), (req, res, next) => {
+    app[route.method](route.path, ...(route.takes ? [] : readJsonBody(route, bodies)), (req, res, next) => {
       refuseAsOf(req, route)
       return handle(req, res, next)
     })

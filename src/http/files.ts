@@ -14,6 +14,7 @@ import type { Found } from '../log/log.js'
 import { checkExpects } from '../log/expects.js'
 import { Turns } from '../turns.js'
 import { carryOut } from './carry-out.js'
+import { clientOf } from './client.js'
 import { executionOf, note, originOf } from './origin.js'
 import { tag } from './etag.js'
 import { listParameters, resourcesPart, sendList } from './paged-list.js'
@@ -144,7 +145,7 @@ export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, intake, on
       answers: { 200: uploaded },
       async handle(req, res) {
         const skip = skips(queryValue(req, 'on_bad_rows'))
-        await intake.inDirectory(async (work) => {
+        await intake.inDirectory(clientOf(req, res), async (work) => {
           const upload = await receiveUpload(req, work)
           onUploaded?.(upload.bytes)
           const name = fileName(param(req, 'file'))

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import express, { type Request, type RequestHandler } from 'express'
 import { Problem } from '../errors.js'
 import { limits } from '../limits.js'
+import type { HeldBodies } from './held-bodies.js'
 import { countJson } from './json-bytes.js'
 import { parseJson } from './parse-json.js'
 import type { BodySize, Route } from './route.js'
@@ -69,14 +70,16 @@ const bodySizeOf = ({ body, bodySize }: Pick<Route, 'body' | 'bodySize'>): BodyS
 
 /**
  * Reads the JSON body of a route, if the request has one. It is counted before it is parsed, and what has more than the route takes
- * is refused then; a large one is parsed in several turns of the event loop.
+ * is refused then; a large one is parsed in several turns of the event loop. `bodies` has room for only so many at once.
  *
- * @example app.post(route.path, ...readJsonBody(route), handler)
+ * @example app.post(route.path, ...readJsonBody(route, bodies), handler)
  */
-export const readJsonBody = (route: Pick<Route, 'body' | 'bodySize'>): RequestHandler[] => {
+export const readJsonBody = (route: Pick<Route, 'body' | 'bodySize'>, bodies: HeldBodies): RequestHandler[] => {
   const most = bounds[bodySizeOf(route)]
   return [
+    bodies.keepRoom(most.bytes),
     express.raw({ limit: most.bytes, type: 'application/json' }),
+    bodies.counted,
     async (req, _res, next) => {
       const body: unknown = req.body
       if (!(body instanceof Buffer)) {

@@ -14,6 +14,7 @@ import { importsFile, refuseToTrain } from '../models/onnx/about.js'
 import type { SqlEngine } from '../sql/execute.js'
 import { parseStatement } from '../sql/statements/parse.js'
 import type { Statement } from '../sql/statements/statement.js'
+import { clientOf } from './client.js'
 import { carryOut, deletion } from './carry-out.js'
 import { executionOf, note, originOf } from './origin.js'
 import { modelInPath, modelNamed } from './model-names.js'
@@ -83,7 +84,12 @@ const creation = (req: Request): Extract<Statement, { kind: 'create_model' }> =>
 const rowLimit = { rows: limits.trainingBodyMaxRows, instead: 'Upload them as a file, and name it in FROM.' }
 
 /** Stores the rows of a body as the file that a model is to learn from. */
-const storedRows = async (intake: Intake, data: unknown, { target, training, ifNotExists }: ReturnType<typeof creation>) => {
+const storedRows = async (
+  intake: Intake,
+  client: string,
+  data: unknown,
+  { target, training, ifNotExists }: ReturnType<typeof creation>,
+) => {
   if (training.source) throw wrong('the statement has FROM, and the body has data', 'Leave one of them out.')
   if (importsFile(training.using['engine'])) refuseToTrain()
   if (ifNotExists)
@@ -91,7 +97,7 @@ const storedRows = async (intake: Intake, data: unknown, { target, training, ifN
   const rows = await rowsIn(data, rowLimit)
   if (rows.length === 0) throw wrong('data: holds no row to learn from', 'Send [{"column": value, …}], with the column to predict.')
   const file = fileName(`${target.name}_rows`)
-  return intake.inDirectory(async (directory) => {
+  return intake.inDirectory(client, async (directory) => {
     const source = join(directory, 'rows.json')
     await writeFile(source, await jsonTextOf(rows))
     const table = await intake.read({ source, originalName: 'rows.json', format: 'json' }, directory)
@@ -138,7 +144,7 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services)
         const project = await projectNamed(ledger.log, param(req, 'project'))
         const statement = creation(req)
         const { data } = jsonBody(req)
-        const rows = data === undefined ? undefined : await storedRows(intake, data, statement)
+        const rows = data === undefined ? undefined : await storedRows(intake, clientOf(req, res), data, statement)
         return sql.writer.createModel(statement, { project: project.state.name, rows }, origin, execution)
       }
       const outcome = note(res, (await ledger.repeated(origin, execution)) ?? (await create()))

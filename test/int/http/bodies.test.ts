@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import { request, type ClientRequest, type IncomingMessage } from 'node:http'
+import { json } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { limits } from '../../../src/limits.js'
+import { until } from '../../support/analytics.js'
 import { send, startTestService } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
@@ -77,3 +81,37 @@ test.each([
 ] as const)('a body in %s', async (_, body, type, status) =>
   expect(await post('/api/projects', body, { 'content-type': type })).toMatchObject({ status }),
 )
+
+test('large bodies of one client that come slowly have their share of the memory, and keep out neither small ones nor those of others', async () => {
+  const { hostname, port } = new URL(at.url)
+  let token = authorization
+  const ask = (localAddress: string, length: number) => {
+    const headers = { authorization: token, 'content-type': 'application/json', 'content-length': length }
+    const asked = request({ hostname, port, localAddress, agent: false, method: 'POST', path: '/api/sql/query', headers })
+    asked.on('error', () => undefined).flushHeaders()
+    return asked
+  }
+  const statement = JSON.stringify({ query: 'SELECT 1' })
+  const large = statement.padEnd(limits.bodyMaxBytes)
+  const count = Math.floor(limits.heldBodiesPerClientMaxBytes / large.length)
+  const slow = Array.from({ length: count }, () => ask('127.0.0.2', large.length))
+  const answer = async (asked: ClientRequest, body: string) => {
+    asked.end(body)
+    const [response] = (await once(asked, 'response')) as [IncomingMessage]
+    return { status: response.statusCode, retryAfter: response.headers['retry-after'], body: await json(response) }
+  }
+  const detail = expect.stringContaining('heldBodiesPerClientMaxBytes')
+  await until(async () => (await answer(ask('127.0.0.2', large.length), large)).status === 503)
+  expect(await answer(ask('127.0.0.2', large.length), large)).toMatchObject({
+    status: 503,
+    retryAfter: '1',
+    body: { code: 'busy', detail },
+  })
+  expect(await answer(ask('127.0.0.2', statement.length), statement)).toMatchObject({ status: 200 })
+  const { body } = await send(at.url, 'POST', '/api/login', { username: 'ada', password: 'correct horse' })
+  token = `Bearer ${(body as { token: string }).token}`
+  expect(await answer(ask('127.0.0.3', large.length), large)).toMatchObject({ status: 200 })
+  token = authorization
+  for (const asked of slow) asked.destroy()
+  await until(async () => (await answer(ask('127.0.0.2', large.length), large)).status === 200)
+})

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
-import { request } from 'node:http'
+import { request, type ClientRequest, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limits } from '../../../src/limits.js'
 import { formOf, rentalsCsv } from '../../support/rentals.js'
@@ -223,21 +225,32 @@ test('a repeated upload tells again which rows were left out', async () => {
   expect((await at.service.head()).position).toBe(position)
 })
 
-test('uploads beyond the limit of those under way are told to come again', async () => {
+test('uploads beyond the limit of those under way, of a client or of all, are told to come again', async () => {
   const { hostname, port } = new URL(at.url)
   const uploads = join(at.directory, 'tmp', 'uploads')
   const begun = () => (existsSync(uploads) ? readdirSync(uploads).length : 0)
   // An upload is answered a moment before it gives its place back.
   while (begun() > 0) await sleep(20)
   const headers = { 'content-type': 'text/csv', 'transfer-encoding': 'chunked' }
-  const slow = Array.from({ length: limits.fileUploadsMax }, (_, i) =>
-    request({ hostname, port, method: 'PUT', path: `/api/files/slow${i}`, headers }).on('error', () => undefined),
-  )
-  for (const sent of slow) sent.write('a\n')
-  while (begun() < limits.fileUploadsMax) await sleep(20)
-  const refused = await put('late', 'a\n1\n')
-  expect(refused).toMatchObject({ status: 503, body: { code: 'busy' } })
-  expect(refused.headers.get('retry-after')).toBe('5')
+  const upload = (name: string, localAddress: string) => {
+    const sent = request({ hostname, port, localAddress, method: 'PUT', path: `/api/files/${name}`, headers })
+    sent.on('error', () => undefined).write('a\n')
+    return sent
+  }
+  const refusal = async (localAddress: string) => {
+    const [response] = (await once(upload('late', localAddress), 'response')) as [IncomingMessage]
+    const { code, detail } = (await json(response)) as { code: string; detail: string }
+    return { status: response.statusCode, retryAfter: response.headers['retry-after'], code, detail }
+  }
+  const slow: ClientRequest[] = []
+  for (const address of ['127.0.0.2', '127.0.0.3']) {
+    for (let i = 0; i < limits.fileUploadsPerClientMax; i++) slow.push(upload(`slow${slow.length}`, address))
+    while (begun() < slow.length) await sleep(20)
+    const detail = expect.stringContaining('fileUploadsPerClientMax')
+    expect(await refusal(address)).toEqual({ status: 503, retryAfter: '5', code: 'busy', detail })
+  }
+  expect(begun()).toBe(limits.fileUploadsMax)
+  expect(await refusal('127.0.0.4')).toMatchObject({ status: 503, code: 'busy', detail: expect.stringContaining('fileUploadsMax') })
   for (const sent of slow) sent.destroy()
   while (begun() > 0) await sleep(20)
   expect(await put('late', 'a\n1\n')).toMatchObject({ status: 200 })
