@@ -8,7 +8,7 @@ import { send, spawnService, sql, temporaryDirectory } from '../support/service.
 import { filesUnder, tracesInFiles } from '../support/traces.js'
 
 /** How many secrets, and as many rows of predictions and of files, are planted: `PLANTED=1000` for the big run. */
-const planted = Number(process.env['PLANTED'] ?? 60)
+const planted = Number(process.env['PLANTED'] ?? 33)
 const kills = Number(process.env['KILLS'] ?? 2)
 
 type Running = Awaited<ReturnType<typeof spawnService>>

@@ -8,7 +8,7 @@ import { temporaryDirectory, testKey } from '../support/log.js'
 import { contentOf, manipulations, type Manipulation, type Victim } from '../support/manipulations.js'
 
 const count = Number(process.env['MANIPULATIONS'] ?? 60)
-const honestLogs = Number(process.env['HONEST_LOGS'] ?? 10)
+const honestLogs = Number(process.env['HONEST_LOGS'] ?? 5)
 const minutes = 60_000
 
 const { path: directory, remove } = temporaryDirectory()

@@ -17,7 +17,7 @@ import { cliFile, mindledger } from '../support/cli.js'
 import { send, spawnService, sql, temporaryDirectory, type SqlReply } from '../support/service.js'
 
 // A long run: BACKUPS=20 npm test -- test/crash/backup
-const rounds = Number(process.env['BACKUPS'] ?? 2)
+const rounds = Number(process.env['BACKUPS'] ?? 1)
 let place: ReturnType<typeof temporaryDirectory>
 let data: string
 beforeEach(() => {

@@ -9,7 +9,7 @@ import { Vault } from '../../src/vault/vault.js'
 import { temporaryDirectory, testKey } from '../support/log.js'
 
 /** `CRASH_ROUNDS=500` for a long run. */
-const rounds = Number(process.env['CRASH_ROUNDS'] ?? 5)
+const rounds = Number(process.env['CRASH_ROUNDS'] ?? 3)
 const writer = fileURLToPath(new URL('./log-writer.js', import.meta.url))
 
 /** Lets the writer run until it has said something and some milliseconds more, kills it, and returns its whole lines. */

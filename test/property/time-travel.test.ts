@@ -130,7 +130,7 @@ test(
           full.close()
           fresh.close()
         }),
-        { numRuns: 4 * times },
+        { numRuns: 2 * times },
       ),
     ),
   120_000,
@@ -304,7 +304,7 @@ const owned = async (tables: Tables): Promise<Asked[]> => {
   )
 }
 
-const sixths = 6
+const thirds = 3
 
 describe('random commands', () => {
   test(
@@ -314,8 +314,8 @@ describe('random commands', () => {
         const blobs = await makeBlobs(directory)
         let [asked, answered] = [0, 0]
         const histories = fc.array(choice, { minLength: 60, maxLength: 120, size: 'max' })
-        // A position in each sixth of a log: early ones alone would have little to say.
-        const inSixth = (sixth: number) =>
+        // A position in each third of a log: early ones alone would have little to say.
+        const inThird = (third: number) =>
           fc.asyncProperty(histories, anywhere, (chosen, where) =>
             withLog(async ({ log, ledger }) => {
               for (const begun of ['shop', 'office']) await ledger.execute({ type: 'CreateProject', data: { project: begun } }, origin)
@@ -333,7 +333,7 @@ describe('random commands', () => {
               const events = (await log.readAll(0, head)).map(({ text }) => parseEnvelope(text))
               // Of events that share a time, the time means the last.
               const last = events.filter((event, i) => event.recorded_at !== events[i + 1]?.recorded_at)
-              const at = last[Math.floor(((sixth + where) / sixths) * last.length)]!
+              const at = last[Math.floor(((third + where) / thirds) * last.length)]!
               const reader: Log = {
                 head: () => head,
                 read: (after, limit) => log.readAll(after, limit),
@@ -348,9 +348,9 @@ describe('random commands', () => {
               fresh.close()
             }),
           )
-        for (let sixth = 0; sixth < sixths; sixth++) await fc.assert(inSixth(sixth), { numRuns: times })
+        for (let third = 0; third < thirds; third++) await fc.assert(inThird(third), { numRuns: times })
         // Enough is there at most positions to say something.
-        expect(asked).toBeGreaterThan(20 * times)
+        expect(asked).toBeGreaterThan(10 * times)
         expect(answered / asked).toBeGreaterThan(0.3)
       }),
     240_000,

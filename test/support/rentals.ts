@@ -37,7 +37,10 @@ export const settled = async (url: string, model: string, project = 'mindsdb'): 
 /** Uploads the rentals and trains `rent` on them. */
 export const trainRent = async (url: string, project = 'mindsdb'): Promise<void> => {
   await uploadRentals(url)
-  const answer = await sql(url, `CREATE MODEL ${project}.rent FROM files (SELECT * FROM rentals) PREDICT rental_price`)
+  const answer = await sql(
+    url,
+    `CREATE MODEL ${project}.rent FROM files (SELECT * FROM rentals) PREDICT rental_price USING preset = 'fast'`,
+  )
   if (answer.type === 'error') throw new Error(answer.error_message)
   const status = await settled(url, 'rent', project)
   if (status !== 'complete') throw new Error(`rent has status ${status}`)

@@ -497,6 +497,6 @@ test('no body at all makes a route fail', async () => {
       expectProblem(reply, `${method} ${path} ${body}`)
       expect(await head()).toBe(before)
     }),
-    { numRuns: Number(process.env['MINDLEDGER_FUZZ_RUNS'] ?? 600) },
+    { numRuns: Number(process.env['MINDLEDGER_FUZZ_RUNS'] ?? 300) },
   )
 })

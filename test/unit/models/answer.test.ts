@@ -11,7 +11,7 @@ const explained = (text: unknown): Record<string, unknown> => JSON.parse(String(
 describe('the answer for a number', () => {
   let predictor: Predictor
   beforeAll(() => {
-    predictor = loadPredictor(train(matrixOf(mixture(150, 2)), { target: 'price' }).artefact)
+    predictor = loadPredictor(train(matrixOf(mixture(150, 2)), { target: 'price', preset: 'fast' }).artefact)
   })
 
   it('has the documented columns: sent inputs first, as sent, then the others', () => {
@@ -93,7 +93,7 @@ describe('the answer for a number', () => {
 
 describe('the answer for a class', () => {
   it('has the class in its own type, its probability and those of all classes, and no bounds', () => {
-    const predictor = loadPredictor(train(matrixOf(penguins()), { target: 'Species' }).artefact)
+    const predictor = loadPredictor(train(matrixOf(penguins()), { target: 'Species', preset: 'fast' }).artefact)
     const [row] = answerRows(predictor, [{ 'Beak Length (mm)': 39, 'Flipper Length (mm)': 181, Species: 'Gentoo' }])
     expect(row).toMatchObject({
       Species: 'Adelie',
@@ -120,7 +120,7 @@ describe('the answer for a class', () => {
   })
 
   it('keeps a boolean a boolean', () => {
-    const predictor = loadPredictor(train(matrixOf(mixture(100, 6)), { target: 'garden' }).artefact)
+    const predictor = loadPredictor(train(matrixOf(mixture(100, 6)), { target: 'garden', preset: 'fast' }).artefact)
     expect(typeof answerRows(predictor, [{ size: 5 }])[0]!['garden']).toBe('boolean')
   })
 })

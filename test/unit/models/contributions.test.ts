@@ -8,7 +8,7 @@ import { loadPredictor, type Predictor } from '../../../src/models/predictor.js'
 import { train } from '../../support/train.js'
 import { asObjects, friedman, matrixOf, mixture, type Table } from './tables.js'
 
-const trained = (table: Table, target: string): Model => decodeArtefact(train(matrixOf(table), { target }).artefact)
+const trained = (table: Table, target: string): Model => decodeArtefact(train(matrixOf(table), { target, preset: 'fast' }).artefact)
 
 /** The model with a linear part of any weight beside its trees, as a blend has it; the folds of a small table may choose none. */
 const withWeight = (model: Model, weight: number): Predictor => {
@@ -126,7 +126,7 @@ describe('contributions tell what matters', () => {
 })
 
 test('what cannot be explained is refused', () => {
-  const predictor = loadPredictor(train(matrixOf(mixture(100, 1)), { target: 'price' }).artefact)
+  const predictor = loadPredictor(train(matrixOf(mixture(100, 1)), { target: 'price', preset: 'fast' }).artefact)
   expect(() => answerRows(predictor, [{}], { explain: 'shap' })).toThrow('there is no "shap"')
   expect(() => answerRows(predictor, [{}], { explain: true })).toThrow('there is no true')
   const many = Array.from({ length: limits.explainMaxRows + 1 }, () => ({}))

@@ -43,7 +43,7 @@ describe('a predictor', () => {
     ['every type and missing values', mixture(700, 2), 'price'],
     ['classes', penguins(), 'Species'],
   ])('gives the same bits for one row, a batch and column vectors: %s', (_, table, target) => {
-    const predictor = loadPredictor(train(matrixOf({ ...table, rows: table.rows.slice(-150) }), { target }).artefact)
+    const predictor = loadPredictor(train(matrixOf({ ...table, rows: table.rows.slice(-150) }), { target, preset: 'fast' }).artefact)
     const rows = asObjects(table, target)
     const batch = inBatch(predictor, rows)
     expect(numbers(oneByOne(predictor, rows))).toEqual(numbers(batch))
@@ -55,7 +55,7 @@ describe('a predictor', () => {
     ['every type and missing values', mixture(700, 2), 'price'],
     ['classes', penguins(), 'Species'],
   ])('gives points the bits of a batch, and no bounds: %s', (_, table, target) => {
-    const predictor = loadPredictor(train(matrixOf(table), { target }).artefact)
+    const predictor = loadPredictor(train(matrixOf(table), { target, preset: 'fast' }).artefact)
     const rows = asObjects(table, target)
     const batch = inBatch(predictor, rows)
     const points = inBatch(predictor, rows, predictor.predictPoints)
@@ -88,7 +88,7 @@ describe('a predictor', () => {
   describe('reads rows strictly', () => {
     let predictor: Predictor
     beforeAll(() => {
-      predictor = loadPredictor(train(matrixOf(mixture(150, 2)), { target: 'price' }).artefact)
+      predictor = loadPredictor(train(matrixOf(mixture(150, 2)), { target: 'price', preset: 'fast' }).artefact)
     })
     const value = (row: Record<string, unknown>) => inBatch(predictor, [row])[outputs.value]
 
@@ -146,7 +146,7 @@ describe('a predictor', () => {
       columns: [{ name: 'key', type: 'text' }, ...table.columns],
       rows: table.rows.map((row, index) => [`k${index}`, ...row]),
     }
-    const predictor = loadPredictor(train(matrixOf(keyed), { target: 'y' }).artefact)
+    const predictor = loadPredictor(train(matrixOf(keyed), { target: 'y', preset: 'fast' }).artefact)
     expect(predictor.inputs[0]).toEqual({ name: 'key', type: 'text', used: false })
     expect(inBatch(predictor, [{ key: 'new', x0: 0.5 }])).toEqual(inBatch(predictor, [{ x0: 0.5 }]))
   })
@@ -157,7 +157,7 @@ describe('a predictor', () => {
       columns: columns.map((column) => (column.name === 'y' ? { name: 'y', type: 'integer' } : column)),
       rows: rows.map((row) => [...row.slice(0, -1), Math.round(100 * Number(row.at(-1)))]),
     }
-    const predictor = loadPredictor(train(matrixOf(whole), { target: 'y' }).artefact)
+    const predictor = loadPredictor(train(matrixOf(whole), { target: 'y', preset: 'fast' }).artefact)
     const [value, , min, max] = inBatch(predictor, [{ x0: 0.5, x3: 0.9 }])
     expect([value, min, max].every(Number.isInteger)).toBe(true)
   })

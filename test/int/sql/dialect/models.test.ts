@@ -29,7 +29,10 @@ const cases: Case[] = [
   ['CREATE MODEL IF NOT EXISTS shop.rent FROM files (SELECT * FROM rentals) PREDICT rental_price', 'ok'],
   ["CREATE MODEL shop.x FROM files (SELECT * FROM rentals) PREDICT rental_price USING engine = 'none'", /There is no engine "none"/],
   ['CREATE MODEL shop.x FROM files (SELECT * FROM rentals) PREDICT a, b', /a model predicts one column, not 2/],
-  ['CREATE MODEL shop.x FROM files (SELECT * FROM rentals) PREDICT a ORDER BY b WINDOW 3', /"horizon" is missing, expected a whole number/],
+  [
+    'CREATE MODEL shop.x FROM files (SELECT * FROM rentals) PREDICT rental_price ORDER BY rooms WINDOW 3',
+    /"horizon" is missing, expected a whole number/,
+  ],
   [
     'CREATE ANOMALY DETECTION MODEL shop.x FROM files (SELECT * FROM rentals)',
     /does not have CREATE ANOMALY DETECTION MODEL\nUse CREATE MODEL/,
