@@ -1,8 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FileContent } from '../../events/file.js'
-import { Problem } from '../errors.js'
-import { limits } from '../limits.js'
+import { Places } from '../places.js'
 import type { Blobs } from './blobs.js'
 import { inOwnDirectory } from './disk.js'
 import type { Ingester, IngestRequest } from './ingest.js'
@@ -10,9 +9,6 @@ import type { Ingested } from './ingest-messages.js'
 
 type Services = { blobs: Blobs; ingester: Ingester; temporary: string }
 type Given = Omit<IngestRequest, 'workDirectory'>
-
-const busy = (detail: string): Problem =>
-  new Problem('busy', 'Busy', detail, { hint: 'Upload fewer files at once: only some are read at a time.', retryAfterSeconds: 5 })
 
 /**
  * Takes in the files that requests bring: each has a directory to be received in, is read as a table, and becomes a blob.
@@ -25,8 +21,13 @@ const busy = (detail: string): Problem =>
  */
 export class Intake {
   readonly #services: Services
-  // Whose they are: each may fill the disk up to its limit while it is received, waits or is read.
-  readonly #underWay: string[] = []
+  // Each may fill the disk up to its limit while it is received, waits or is read.
+  readonly #places = new Places({
+    what: 'uploads',
+    hint: 'Upload fewer files at once: only some are read at a time.',
+    max: 'fileUploadsMax',
+    perClientMax: 'fileUploadsPerClientMax',
+  })
 
   constructor(services: Services) {
     this.#services = services
@@ -34,16 +35,11 @@ export class Intake {
 
   /** Runs with a directory that is gone afterwards. @throws Problem when too many have one, or too many of this client's */
   async inDirectory<T>(client: string, run: (directory: string) => Promise<T>): Promise<T> {
-    const ofClient = this.#underWay.filter((one) => one === client).length
-    if (ofClient >= limits.fileUploadsPerClientMax)
-      throw busy(`${ofClient} files of this client are being uploaded already (fileUploadsPerClientMax)`)
-    if (this.#underWay.length >= limits.fileUploadsMax)
-      throw busy(`${limits.fileUploadsMax} files are being uploaded already (fileUploadsMax)`)
-    this.#underWay.push(client)
+    const release = this.#places.take(client)
     try {
       return await inOwnDirectory(this.#services.temporary, 'upload-', run)
     } finally {
-      this.#underWay.splice(this.#underWay.indexOf(client), 1)
+      release()
     }
   }
 

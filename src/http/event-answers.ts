@@ -1,10 +1,9 @@
 import type { Request, Response } from 'express'
-import { Problem } from '../errors.js'
-import { limits } from '../limits.js'
 import { cloudEvent } from '../log/cloud-events.js'
 import { readPage, type EventFeed } from '../log/event-feed.js'
 import type { ReadEvent } from '../log/slices.js'
 import type { EventQuery, PageQuery } from './event-query.js'
+import { Places } from '../places.js'
 import { leaving, taken } from './taking.js'
 
 export const batchType = 'application/cloudevents-batch+json'
@@ -39,23 +38,25 @@ export const sendPage = async (
   else res.type('application/json').send(`{"events":${texts},"next":${JSON.stringify(next)},"head":${head}}`)
 }
 
+type Lines = { type: string; limit: number; write: Write }
+
 /** Streams all events that match as JSON lines, as fast as the client takes them; one at a time waits for the log. */
 export class Downloads {
-  #underWay = 0
+  readonly #places = new Places({
+    what: 'downloads of events',
+    max: 'eventDownloadsMax',
+    perClientMax: 'eventDownloadsPerClientMax',
+  })
 
-  constructor(
-    private readonly feed: EventFeed,
-    private readonly most: number = limits.eventDownloadsMax,
-  ) {}
+  constructor(private readonly feed: EventFeed) {}
 
-  async send(res: Response, query: EventQuery, { type, limit, write }: { type: string; limit: number; write: Write }): Promise<void> {
-    if (this.#underWay >= this.most)
-      throw new Problem('busy', 'Busy', `${this.most} clients read events as lines already`, { retryAfterSeconds: 5 })
-    this.#underWay += 1
+  /** `client` is who reads. @throws Problem 503 when too many do */
+  async send(res: Response, client: string, query: EventQuery, { type, limit, write }: Lines): Promise<void> {
+    const release = this.#places.take(client)
     try {
       await this.#stream(res.status(200).type(type), query, limit, write)
     } finally {
-      this.#underWay -= 1
+      release()
     }
   }
 

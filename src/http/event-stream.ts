@@ -4,13 +4,20 @@ import { limits } from '../limits.js'
 import type { EventFeed, Window } from '../log/event-feed.js'
 import type { EventFilter } from '../log/filter.js'
 import type { ReadEvent } from '../log/slices.js'
+import { Places } from '../places.js'
 import type { Write } from './event-answers.js'
 import { leaving, taken } from './taking.js'
 
-export type StreamBounds = { eventStreamsMax: number; eventStreamHeartbeatMs: number; eventReaderStallMs: number }
+export type StreamBounds = {
+  eventStreamsMax: number
+  eventStreamsPerClientMax: number
+  eventStreamHeartbeatMs: number
+  eventReaderStallMs: number
+}
 
-/** One client's wishes: which events, from where, how written, whether it may still see them, and when its session ends. */
+/** One client's wishes: who it is, which events, from where, how written, whether it may still see them, and when its session ends. */
 export type Following = {
+  client: string
   filter: EventFilter
   window: Window
   format: string
@@ -19,26 +26,32 @@ export type Following = {
   sessionEnd?: AbortSignal | undefined
 }
 
-const busy = (detail: string) => new Problem('busy', 'Busy', detail, { retryAfterSeconds: 5 })
-
 /**
  * Server-sent events: what clients get of the log as it is written. Each client reads for itself from its position on, in
  * slices that those who are at the same place share, and no faster than it takes them: one that is slow only falls behind.
  */
 export class EventStreams {
   readonly #stopping = new AbortController()
-  readonly #clients = new Set<Response>()
+  readonly #places: Places
+  #clients = 0
   /** Messages of events that several clients get, as bytes. */
   readonly #written = new WeakMap<readonly ReadEvent[], Map<string, Buffer>>()
 
   constructor(
     private readonly feed: EventFeed,
     private readonly bounds: StreamBounds = limits,
-  ) {}
+  ) {
+    this.#places = new Places({
+      what: 'streams of events',
+      max: 'eventStreamsMax',
+      perClientMax: 'eventStreamsPerClientMax',
+      bounds,
+    })
+  }
 
   /** How many clients follow the log now. */
   get clients(): number {
-    return this.#clients.size
+    return this.#clients
   }
 
   /**
@@ -46,14 +59,15 @@ export class EventStreams {
    * @throws Problem 503 when there are too many clients, or the service is stopping
    */
   async serve(res: Response, following: Following): Promise<void> {
-    if (this.#stopping.signal.aborted) throw busy('the service is stopping')
-    if (this.#clients.size >= this.bounds.eventStreamsMax) throw busy(`${this.bounds.eventStreamsMax} clients follow the log already`)
-    this.#clients.add(res)
+    if (this.#stopping.signal.aborted) throw new Problem('busy', 'Busy', 'the service is stopping', { retryAfterSeconds: 5 })
+    const release = this.#places.take(following.client)
+    this.#clients += 1
     const ends = [leaving(res), this.#stopping.signal, ...(following.sessionEnd ? [following.sessionEnd] : [])]
     try {
       await this.#follow(res, following, AbortSignal.any(ends))
     } finally {
-      this.#clients.delete(res)
+      release()
+      this.#clients -= 1
       res.end()
     }
   }

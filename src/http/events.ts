@@ -8,6 +8,7 @@ import { cloudEvent } from '../log/cloud-events.js'
 import type { EventFeed } from '../log/event-feed.js'
 import type { Log } from '../log/log.js'
 import { readEvent } from '../log/slices.js'
+import { clientOf } from './client.js'
 import { batchType, Downloads, lineTypes, sendPage, writer } from './event-answers.js'
 import {
   boundsOf,
@@ -69,7 +70,7 @@ export const eventRoutes = (log: Log, feed: EventFeed, streams: EventStreams): R
         }
         const limit = limitOf(req, Number.MAX_SAFE_INTEGER) ?? Infinity
         if (req.method === 'HEAD') res.type(type).end()
-        else await downloads.send(res, query, { type, limit, write })
+        else await downloads.send(res, clientOf(req, res), query, { type, limit, write })
       },
     },
     {
@@ -104,7 +105,8 @@ export const eventRoutes = (log: Log, feed: EventFeed, streams: EventStreams): R
         const mayGoOn = (res.locals['stillIn'] as (() => boolean) | undefined) ?? (() => true)
         const sessionEnd = res.locals['sessionEnd'] as AbortSignal | undefined
         const window = { after, until }
-        await streams.serve(res, { filter, window, format: format ?? '', write: writer(format, log.id), mayGoOn, sessionEnd })
+        const write = writer(format, log.id)
+        await streams.serve(res, { client: clientOf(req, res), filter, window, format: format ?? '', write, mayGoOn, sessionEnd })
       },
     },
     {

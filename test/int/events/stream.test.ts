@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Origin } from '../../../src/log/log.js'
@@ -95,6 +97,18 @@ test('more clients than may be are refused for a while, and those that left make
     await answer.body?.cancel()
     return answer.status === 200
   })
+})
+
+test('one client has its share of the streams, and others find room', async () => {
+  await start({ eventStreamsMax: 4, eventStreamsPerClientMax: 2 })
+  await follow()
+  await follow()
+  const refused = await fetch(`${service.url}/api/events/stream`)
+  expect(await refused.json()).toMatchObject({ status: 503, code: 'busy', detail: expect.stringContaining('eventStreamsPerClientMax') })
+  const other = get(`${service.url}/api/events/stream`, { localAddress: '127.0.0.2' })
+  const [answer] = (await once(other, 'response')) as [IncomingMessage]
+  expect(answer.statusCode).toBe(200)
+  answer.destroy()
 })
 
 test('a stop ends streams well, also one whose client takes nothing', async () => {

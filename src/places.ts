@@ -1,0 +1,56 @@
+import { Problem } from './errors.js'
+import { limits, type LimitName } from './limits.js'
+
+type PlacesOptions = {
+  /** What takes places: `uploads`. */
+  what: string
+  hint?: string
+  /** The names of the limits: of all places, and of those that one client may have. */
+  max: LimitName
+  perClientMax: LimitName
+  /** Tests take other limits. */
+  bounds?: Partial<Record<LimitName, number>>
+}
+
+/**
+ * Places for work that lasts, of which each client has its share at most, so that none keeps the others out.
+ *
+ * @example
+ * const places = new Places({ what: 'streams of events', max: 'eventStreamsMax', perClientMax: 'eventStreamsPerClientMax' })
+ * const release = places.take('address 203.0.113.7')
+ */
+export class Places {
+  readonly #byClient = new Map<string, number>()
+  #taken = 0
+
+  constructor(private readonly options: PlacesOptions) {}
+
+  /** Takes a place, and gives what is called once to give it back. @throws Problem 503 when there is none */
+  take(client: string): () => void {
+    const { max, perClientMax } = this.options
+    const ofClient = this.#byClient.get(client) ?? 0
+    if (ofClient >= this.#bound(perClientMax)) throw this.#busy(perClientMax, ' of this client')
+    if (this.#taken >= this.#bound(max)) throw this.#busy(max)
+    this.#count(client, 1)
+    return () => this.#count(client, -1)
+  }
+
+  #bound(limit: LimitName): number {
+    return this.options.bounds?.[limit] ?? limits[limit]
+  }
+
+  #busy(limit: LimitName, whose = ''): Problem {
+    const { what, hint } = this.options
+    return new Problem('busy', 'Busy', `${this.#bound(limit)} ${what}${whose} are under way (${limit})`, {
+      ...(hint !== undefined && { hint }),
+      retryAfterSeconds: 5,
+    })
+  }
+
+  #count(client: string, by: 1 | -1): void {
+    this.#taken += by
+    const ofClient = (this.#byClient.get(client) ?? 0) + by
+    if (ofClient === 0) this.#byClient.delete(client)
+    else this.#byClient.set(client, ofClient)
+  }
+}
