@@ -17,7 +17,9 @@ const meant = (name: string, known: readonly string[], written = (found: string)
 
 const requireCommand = (name: string): string => {
   if (Object.hasOwn(commands, name)) return name
-  throw new UsageError(`there is no command ${name}${meant(name, Object.keys(commands)) || '; "mindledger help" lists them'}`)
+  throw new UsageError(
+    `there is no command ${name}${meant(name, [...Object.keys(commands), 'help', 'version']) || '; "mindledger help" lists them'}`,
+  )
 }
 
 /** The options of a command, and those that every one takes. */
@@ -70,7 +72,7 @@ export const readArguments = (args: string[]): Asked => {
   if (name === 'version') return { kind: 'version' }
   if (name === 'help') {
     const [, of] = strictly(args).positionals
-    return { kind: 'help', command: of === undefined ? undefined : requireCommand(of), isWanted: true }
+    return { kind: 'help', command: of === undefined || of === 'help' || of === 'version' ? undefined : requireCommand(of), isWanted: true }
   }
   const command = requireCommand(name)
   refuseUnknown(args, command)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ConfigError } from '../config.js'
-import type { Output } from './output.js'
+import type { Output, Screen } from './output.js'
 import { refusalText, withServer, type Reach } from './server.js'
 
 type EraseOptions = {
@@ -60,9 +60,11 @@ const erasedSchema = z.looseObject({
   also_in: z.array(z.string()),
 })
 
+const count = (n: number, of: string): string => `${n} ${of}${n === 1 ? '' : 's'}`
+
 const show = (body: unknown, { dryRun }: EraseOptions, out: Output): void => {
   const { subject, positions, payloads, rows, blobs, already_erased, shared_with, also_in } = erasedSchema.parse(body)
-  const amount = `${payloads} payloads (${rows} rows of predictions), ${blobs.length} blobs`
+  const amount = `${count(payloads, 'payload')} (${count(rows, 'row')} of predictions), ${count(blobs.length, 'blob')}`
   if (payloads + blobs.length === 0) out.line(`${subject}: nothing is left to erase; ${already_erased} were erased before`)
   else if (dryRun) out.line(`${subject}: ${amount} would be erased`)
   else out.line(`${subject}: erased ${amount}; the log says so at ${positions.join(', ')}`)
@@ -74,13 +76,13 @@ const show = (body: unknown, { dryRun }: EraseOptions, out: Output): void => {
  * `mindledger erase …`: erases on the running server; where none holds the data directory, on a service of its own. Returns
  * when no byte is left.
  */
-export const erase = async (config: Reach, options: EraseOptions, out: Output): Promise<number> => {
+export const erase = async (config: Reach, options: EraseOptions, out: Screen): Promise<number> => {
   const { subject, contentVersion, reason, shared, dryRun } = options
   const body = { ...erasureSubject(subject, contentVersion), reason: reason ?? null, shared, dry_run: dryRun }
   return withServer(config, async (server) => {
     const { status, body: answer } = await server.post('/api/log/erasures', body)
     if (status === 200) show(answer, options, out)
-    else out.line(refusalText(answer))
+    else out.error(refusalText(answer))
     return status === 200 ? 0 : 1
   })
 }

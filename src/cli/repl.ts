@@ -28,17 +28,25 @@ export const repl = async (session: Session, { input, output, terminal, history 
     lines.setPrompt(typed === '' ? `${session.db}> ` : `${' '.repeat(Math.max(0, session.db.length - 2))}...> `)
     lines.prompt()
   }
-  const run = async (statement: string): Promise<void> => {
+  /** Whether it ended by itself. */
+  const run = async (statement: string): Promise<boolean> => {
     running = new AbortController()
+    const { signal } = running
     try {
-      await session.run(statement, running.signal)
+      await session.run(statement, signal)
     } catch (error) {
-      if (running.signal.aborted) output.write('cancelled\n')
+      if (signal.aborted) output.write('cancelled\n')
       else if (error instanceof ConfigError) output.write(`${error.message}\n`)
       else throw error
     } finally {
       running = undefined
     }
+    return !signal.aborted
+  }
+  /** Node keeps the line that is being typed when Ctrl-C is pressed: to its end, and away with all before. */
+  const dropLine = (): void => {
+    lines.write(null, { ctrl: true, name: 'e' })
+    lines.write(null, { ctrl: true, name: 'u' })
   }
   /** Whether to go on. */
   const command = (key: string): boolean => {
@@ -51,7 +59,8 @@ export const repl = async (session: Session, { input, output, terminal, history 
   lines.on('SIGINT', () => {
     running?.abort()
     typed = ''
-    output.write('\n')
+    dropLine()
+    output.write('^C\n')
     if (!running) ask()
   })
   ask()
@@ -62,11 +71,11 @@ export const repl = async (session: Session, { input, output, terminal, history 
     if (key === undefined) {
       typed = typed === '' ? line : `${typed}\n${line}`
       const { statements, rest, isEmpty } = splitStatements(typed)
+      typed = isEmpty ? '' : rest
       for (const statement of statements) {
         ran.push(`${statement};`)
-        await run(statement)
+        if (!(await run(statement))) break
       }
-      typed = isEmpty ? '' : rest
     }
     ask()
   }

@@ -29,11 +29,13 @@ const build = async (reader: LogReader, { into, until }: Options, out: Output): 
 
 /** `mindledger replay --into file.duckdb [--until n]`: the log, and nothing else, becomes a DuckDB file. */
 export const replayInto = async (config: Config, options: Options, out: Output): Promise<number> => {
-  const { into } = options
+  const { into, until } = options
   if (existsSync(into)) throw new ConfigError(`${into} exists already; replay writes a new file`)
   const keys = ownMasterKeys(config, checkDataDirectory(config.dataDirectory))
   const reader = openLogReader(config.dataDirectory, config.masterKeys)
   try {
+    const head = reader.head()
+    if (until !== undefined && until > head) throw new ConfigError(`--until ${until} is not there yet: the log ends at position ${head}`)
     const began = performance.now()
     const position = await build(reader, options, out)
     const seconds = (performance.now() - began) / 1000

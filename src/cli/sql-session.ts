@@ -128,7 +128,7 @@ export class SqlSession {
     const answer = answerSchema.safeParse(body).data
     if (answer?.type === 'ok') this.context = { ...this.context, db: answer.context.db }
     if (answer?.type === 'ok') return 0
-    this.out.error(refusalText(body))
+    this.out.error(answer?.type === 'error' ? answer.error_message : refusalText(body))
     return 1
   }
 

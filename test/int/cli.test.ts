@@ -57,7 +57,9 @@ describe('beside a running server', () => {
     const piped = `printf 'USE files;\nSELECT 1\nAS a;\nSELECT * FROM nowhere; SELECT 2' | "${process.execPath}" "${cliFile}" sql`
     const ended = await runProgram('sh', ['-c', piped], { env: environment })
     expect(ended).toMatchObject({ code: 1, out: 'ok\na\n-\n1\n', err: expect.stringContaining('database: files') as unknown })
-    expect(await cli('sql', '--csv', 'SELECT * FROM nowhere')).toMatchObject({ code: 1, out: '' })
+    const refused = await cli('sql', '--csv', 'SELECT * FROM nowhere')
+    expect(refused).toMatchObject({ code: 1, out: '' })
+    expect(refused.err).toBe((await cli('sql', 'SELECT * FROM nowhere')).err)
   })
 
   test('commands find the server that holds the directory, whatever PORT says', async () => {
@@ -193,6 +195,10 @@ describe('beside a running server', () => {
     const again = await cli('replay', '--into', 'audit.duckdb')
     expect(fails(again)).toEqual({ code: 2, out: '', lines: 1, err: 'mindledger: audit.duckdb exists already; replay writes a new file\n' })
     expect(readFileSync(join(place.path, 'audit.duckdb')).equals(bytes)).toBe(true)
+    const beyond = await cli('replay', '--into', 'beyond.duckdb', '--until', '999999')
+    expect(fails(beyond)).toMatchObject({ code: 2, lines: 1 })
+    expect(beyond.err).toContain('--until 999999 is not there yet: the log ends at position')
+    expect(existsSync(join(place.path, 'beyond.duckdb'))).toBe(false)
     const nowhere = await cli('replay', '--into', 'no/such/folder.duckdb')
     expect(fails(nowhere)).toMatchObject({ code: 2, lines: 1 })
     expect(nowhere.err).toContain('mindledger: no/such/folder.duckdb cannot be written')
@@ -310,6 +316,7 @@ describe('what cannot be done is one line and status 2', () => {
   test.each<[string, string[], Record<string, string>, RegExp]>([
     ['an unknown command', ['frobnicate'], {}, /there is no command frobnicate; "mindledger help" lists them/],
     ['a misspelt command', ['vrify'], {}, /there is no command vrify; did you mean verify\?/],
+    ['help misspelt', ['hlep'], {}, /there is no command hlep; did you mean help\?/],
     ['help of a misspelt command', ['help', 'vrify'], {}, /there is no command vrify; did you mean verify\?/],
     ['a misspelt option', ['sql', '--jsn', 'SELECT 1'], {}, /sql takes no option --jsn; did you mean --json\?/],
     ['two formats', ['sql', '--csv', '--json', 'SELECT 1'], {}, /sql takes one of --json and --csv/],
