@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readdirSync } from 'node:fs'
+import Database from 'better-sqlite3'
 import { pino } from 'pino'
 import { Analytics } from '../../src/analytics/supervisor.js'
 import { isProblem, type Problem } from '../../src/errors.js'
 import { readConfig } from '../../src/config.js'
+import { dataPaths } from '../../src/log/data-directory.js'
 import { startService } from '../../src/main.js'
 import { temporaryDirectory } from '../support/service.js'
 import { large, slow } from './statements/heavy.js'
@@ -11,18 +13,23 @@ import { large, slow } from './statements/heavy.js'
 const mebibyte = 1024 * 1024
 const directory = temporaryDirectory()
 let analytics: Analytics
+let log: Database.Database
 let before: string[]
 
 beforeAll(async () => {
   const service = await startService(readConfig({ PORT: '0', DATA_DIR: directory.path }), pino({ level: 'silent' }))
   await service.close()
   before = readdirSync(directory.path)
+  // The server has the log open, always: the process for SQL may not write beside it, and SQLite reads no log in WAL mode otherwise.
+  log = new Database(dataPaths(directory.path).log)
+  log.pragma('user_version')
   // Small, so that each statement meets its limit soon.
   const limits = { timeoutMs: 600, cancelGraceMs: 200, memoryMaxBytes: 500 * mebibyte, memorySampleMs: 20 }
   analytics = await Analytics.start({ dataDirectory: directory.path, limits })
 })
 afterAll(async () => {
   await analytics.stop()
+  log.close()
   directory.remove()
 })
 
