@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { constants } from 'node:os'
 import { ConfigError, readConfig } from '../config.js'
+import { isProblem, type Problem } from '../errors.js'
 import { readVersion } from '../version.js'
 import { readArguments } from './arguments.js'
 import { commands } from './commands.js'
@@ -40,9 +41,13 @@ const ofTheSystem = new Set([
   'EIO',
 ])
 
+const causeOf = ({ detail, extras: { cause } }: Problem): string => (typeof cause === 'string' ? cause : detail)
+
 /** What the user can mend is one line; anything else is a fault of ours, and its stack says where. */
 const explained = (error: unknown): string | undefined => {
   if (error instanceof ConfigError || error instanceof UsageError) return error.message
+  // The cause, which no client is told, is what whoever keeps the machine needs.
+  if (isProblem(error) && error.code === 'storage_failed') return `the data directory cannot be used: ${causeOf(error)}`
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
   if (!(error instanceof Error) || typeof code !== 'string') return undefined
   if (ofTheSystem.has(code)) return error.message

@@ -1,9 +1,13 @@
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { connect } from 'node:net'
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
+import Database from 'better-sqlite3'
 import { pino } from 'pino'
 import { readConfig } from '../../src/config.js'
 import { startService } from '../../src/main.js'
+import { dataPaths } from '../../src/log/data-directory.js'
 import { TrainingService } from '../../src/models/training-service.js'
+import { mindledger } from '../support/cli.js'
 import { temporaryDirectory } from '../support/service.js'
 
 let place: ReturnType<typeof temporaryDirectory>
@@ -36,4 +40,18 @@ test('a start that fails after the port was taken gives the port and the directo
   expect(await isOpen(port)).toBe(false)
   const again = await startService(config, pino({ level: 'silent' }))
   await again.close()
+})
+
+test('a log that is damaged where the start writes is told of in a line, and not as a fault of the program', async () => {
+  await freePort()
+  const file = dataPaths(place.path).log
+  const log = new Database(file)
+  const page = log.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'resources_in_order'").pluck().get() as number
+  const bytes = log.pragma('page_size', { simple: true }) as number
+  log.close()
+  const handle = openSync(file, 'r+')
+  writeSync(handle, Buffer.alloc(bytes, 0xa5), 0, bytes, (page - 1) * bytes)
+  closeSync(handle)
+  const { code, err } = await mindledger(['serve'], { PORT: '0', DATA_DIR: place.path })
+  expect({ code, err }).toEqual({ code: 2, err: 'mindledger: the data directory cannot be used: database disk image is malformed\n' })
 })
