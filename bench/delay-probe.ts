@@ -1,23 +1,60 @@
+import { closeSync, openSync, readSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { performance } from 'node:perf_hooks'
+import type { Delay } from './delay.js'
 
 /**
- * Loaded into a server before anything else (`node --import`): whoever connects to the socket that DELAY_SOCKET names is told how
- * many milliseconds the event loop was held up at most since the last one asked.
+ * Loaded into a server before anything else (`node --import`): whoever connects to the socket that DELAY_SOCKET names is told, as
+ * JSON, how long the event loop was held up at most since the last one asked. A timer looks at the clock every few milliseconds;
+ * what lies between two looks was one stretch in which nobody else was answered.
  */
 const path = process.env['DELAY_SOCKET']
 // What the server starts has loops of its own.
 delete process.env['DELAY_SOCKET']
-const resolution = 5
+const intervalMs = 5
+
+/** How long this thread ran, in milliseconds, as the kernel counts it. */
+const ranSoFar = (account: number | undefined): number => {
+  if (account === undefined) return performance.now()
+  const bytes = Buffer.alloc(128)
+  return Number(bytes.toString('latin1', 0, readSync(account, bytes, 0, bytes.length, 0)).split(' ')[0]) / 1e6
+}
+
+/** Only Linux has it; elsewhere the clock stands for it. */
+const openAccount = (): number | undefined => {
+  try {
+    return openSync('/proc/self/schedstat', 'r')
+  } catch {
+    return undefined
+  }
+}
 
 if (path !== undefined) {
-  const delay = monitorEventLoopDelay({ resolution })
-  delay.enable()
+  const account = openAccount()
+  const look = () => ({ at: performance.now(), ran: ranSoFar(account) })
+  const none = (): Delay => ({ ranMs: 0, wallMs: 0, busyMs: 0 })
+  let last = look()
+  let busySince = last.ran
+  let most = none()
+  const timer = setInterval(() => {
+    const now = look()
+    most = {
+      ranMs: Math.max(most.ranMs, now.ran - last.ran),
+      wallMs: Math.max(most.wallMs, now.at - last.at - intervalMs),
+      busyMs: now.ran - busySince,
+    }
+    last = now
+  }, intervalMs)
   const server = createServer((client) => {
     client.on('error', () => undefined)
-    client.end(String(Math.max(0, delay.max / 1e6 - resolution)))
-    delay.reset()
+    client.end(JSON.stringify(most))
+    most = none()
+    busySince = last.ran
   })
   server.listen(path)
   server.unref()
+  timer.unref()
+  process.once('exit', () => {
+    if (account !== undefined) closeSync(account)
+  })
 }

@@ -44,6 +44,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   payloadMaxBytes: 'The rows of predictions that are recorded together. Beyond: 413 `too_large`.',
   logProbeIntervalMs: 'After a failed write, how often readiness tries to write again. Between: the last failure is told.',
   diskUseMaxAgeMs: 'How old the figures of disk use may be. Beyond: they are measured anew when somebody asks.',
+  statesAtOnceMaxChars:
+    'Text of the resources that a list reads at once, but for a single one. Beyond: requests of others come in between.',
   stateCacheMaxChars: 'States of resources that are kept parsed. Beyond: the one used longest ago is read anew.',
   rollbackMaxVersion:
     'The version that a resource is taken back to: its events up to there are folded in the transaction. Beyond: 400 `wrong_arguments`.',
@@ -70,6 +72,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   statementMaxParams: 'Values of `params` of a statement. Beyond: 400 `wrong_arguments`.',
   statementParamsMaxChars:
     'The values of `params` as a statement names them, counted each time they are named. Beyond: 400 `bad_statement`.',
+  dropMaxNames: 'Views or tables that one DROP names. Beyond: `bad_statement`.',
   asOfMaxChars: 'The time in `as_of` of a context. Beyond: 400 `wrong_arguments`.',
   sqlTimeoutMs: 'A query, from the start of its execution. Beyond: it is ended with 400 `query_limit`.',
   sqlMemoryMaxBytes:

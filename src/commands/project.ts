@@ -47,13 +47,12 @@ export const decide = (
         throw notFound('project', data.project)
       }
       refuseDefault(project.state.name, command.data.defaultProject, 'deleted')
-      const jobs = contents.filter((found) => found.kind === 'job')
-      const kept = contents.filter(({ kind }) => kind !== 'job')
-      if (kept.length > 0)
+      const { jobs, others, firstOthers } = contents
+      if (others > 0)
         throw new Problem(
           'not_empty',
           'Project is not empty',
-          `Project '${project.state.name}' can not be deleted, because it contains: ${listed(kept)}`,
+          `Project '${project.state.name}' can not be deleted, because it contains: ${listed(firstOthers, others)}`,
           { hint: 'Delete or move what is in it first.' },
         )
       // Jobs do not keep a project: they act for it, and end with it.

@@ -1,7 +1,8 @@
 import { kinds, type Kind } from '../../events/catalogue.js'
 import { payloadsOf, secretsOf } from '../../events/references.js'
 import { wrong } from '../errors.js'
-import type { Log } from '../log/log.js'
+import { LongWork } from '../long-work.js'
+import type { Found, Log } from '../log/log.js'
 import { streamOf } from '../log/stream-of.js'
 import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
 import { eventsWith, streamEvents } from '../log/walk.js'
@@ -11,9 +12,12 @@ type Reading = Pick<Log, 'readAll' | 'readStream' | 'payloadState' | 'resources'
 const planned = (hash: string): PlannedPayload => ({ hash, standsIn: hash, stays: null, rows: 0 })
 
 const takeSecrets = async (log: Reading, hashes: Iterable<string>, plan: Plan): Promise<void> => {
-  for (const hash of new Set(hashes))
+  const work = new LongWork()
+  for (const hash of new Set(hashes)) {
     if ((await log.payloadState(hash))?.isErased === false) plan.payloads.push(planned(hash))
     else plan.already++
+    await work.pause()
+  }
 }
 
 const withoutProject: readonly Kind[] = ['project', 'database', 'file', 'config', 'engine']
@@ -38,10 +42,28 @@ export const planSecrets = async (log: Reading, kind: Kind, name: string, projec
   return plan
 }
 
-/** The secrets that resources have now. */
+const readAtOnce = 100
+
+/** The secrets that resources have now. There may be any number of resources, and so they are read some at a time. */
 const secretsInUse = async ({ resources }: Reading): Promise<Set<string>> => {
   const inUse = new Set<string>()
-  for (const kind of kinds) for (const { state } of await resources.list(kind)) for (const hash of secretsOf(state)) inUse.add(hash)
+  const work = new LongWork()
+  async function* all<K extends Kind>(kind: K, project?: Found<'project'>): AsyncGenerator<Found<K>, void, void> {
+    for (let after = 0; ;) {
+      const page = await resources.page(kind, project, after, readAtOnce)
+      yield* page
+      const last = page.at(-1)
+      if (!last) return
+      after = last.id
+      await work.pause()
+    }
+  }
+  const add = ({ state }: Found) => {
+    for (const hash of secretsOf(state)) inUse.add(hash)
+  }
+  for (const kind of withoutProject) for await (const found of all(kind)) add(found)
+  for await (const project of all('project'))
+    for (const kind of kinds) if (!withoutProject.includes(kind)) for await (const found of all(kind, project)) add(found)
   return inUse
 }
 

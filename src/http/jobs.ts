@@ -83,7 +83,8 @@ export const jobRoutes = (ledger: Ledger, records: Records, reading: Reading, hi
     async handle(req, res) {
       const { name, query, if_query, start_at, end_at, schedule_str } = unwrap(req, 'job', creation)
       const times = { start: said(start_at), end: said(end_at), every: said(schedule_str) }
-      const data = { project: param(req, 'project'), job: name, ...readJob({ query, ifQuery: said(if_query), ...times }, Date.now()) }
+      const read = await readJob({ query, ifQuery: said(if_query), ...times }, Date.now())
+      const data = { project: param(req, 'project'), job: name, ...read }
       const outcome = await carryOut(ledger, { type: 'CreateJob', data }, req, res)
       const created = resultOf('job', outcome.resource)
       res.status(200).json(records.job(created, await projectOf(ledger.log, created)))

@@ -36,7 +36,11 @@ export const resourcesPart =
   ): Part =>
   async (after, limit) => {
     const entries: Entry[] = []
-    for (const found of await page(after, limit)) entries.push({ place: found.id, items: await show(found) })
+    const work = new LongWork()
+    for (const found of await page(after, limit)) {
+      entries.push({ place: found.id, items: await show(found) })
+      await work.pause()
+    }
     return entries
   }
 

@@ -2,6 +2,7 @@ import { instant } from '../../events/envelope.js'
 import type { JobText, JobTimes } from '../commands/job.js'
 import { isProblem, Problem, wrong } from '../errors.js'
 import { limits } from '../limits.js'
+import { LongWork } from '../long-work.js'
 import { checkLast } from '../sql/last.js'
 import { lex } from '../sql/lexer.js'
 import { parseStatement, splitStatements } from '../sql/statements/parse.js'
@@ -33,24 +34,34 @@ const kindOf = (statement: string, label: string): StatementKind => {
 }
 
 /**
- * Reads what a job shall do and when, and refuses what could never run.
+ * Reads what a job shall do and when, and refuses what could never run. Its texts are walked several times; others have the event
+ * loop in between.
  *
- * @example readJob({ query: 'SELECT 1', ifQuery: null, start: null, end: null, every: 'every day' }, Date.now())
+ * @example await readJob({ query: 'SELECT 1', ifQuery: null, start: null, end: null, every: 'every day' }, Date.now())
  * @throws Problem
  */
-export const readJob = (request: JobRequest, now: number): JobText & JobTimes => ({ ...readText(request), ...readTimes(request, now) })
+export const readJob = async (request: JobRequest, now: number): Promise<JobText & JobTimes> => ({
+  ...(await readText(request)),
+  ...readTimes(request, now),
+})
 
-const readText = ({ query, ifQuery }: JobRequest): JobText => {
+const readText = async ({ query, ifQuery }: JobRequest): Promise<JobText> => {
+  const work = new LongWork()
   const statements = splitStatements(query)
   if (statements.length === 0) throw wrong('a job needs at least one statement')
   if (statements.length > limits.jobStatementsMax)
     throw wrong(`${statements.length} statements; a job has at most ${limits.jobStatementsMax}`, 'Make several jobs of them.')
-  statements.forEach((statement, i) => kindOf(statement, `statement ${i + 1} of the job`))
+  for (const [i, statement] of statements.entries()) {
+    await work.pause()
+    kindOf(statement, `statement ${i + 1} of the job`)
+  }
+  await work.pause()
   const [condition = null, ...more] = ifQuery === null ? [] : splitStatements(ifQuery)
   if (more.length > 0 || (condition !== null && !readingKinds.has(kindOf(condition, 'the condition of the job'))))
     throw new Problem('bad_statement', 'Not a query', 'the condition of a job is one query', {
       hint: 'IF (SELECT …): the job runs when it gives a row.',
     })
+  await work.pause()
   return withoutSecrets(statements.join(';\n'), condition)
 }
 

@@ -88,7 +88,6 @@ export interface Resources {
   list<K extends Kind>(kind: K, project?: Found<'project'>): Promise<Found<K>[]>
   /** Some of them: those after an id, at most so many; of kinds that live in no project when none is named. */
   page<K extends Kind>(kind: K, project: Found<'project'> | undefined, after: number, limit: number): Promise<Found<K>[]>
-  contents(project: Found<'project'>): Promise<AnyFound[]>
   /** The resources of a kind that refer to this stream. */
   linked<K extends Kind>(kind: K, to: StreamId): Promise<Found<K>[]>
 }

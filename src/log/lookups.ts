@@ -56,8 +56,12 @@ export const byNames = <K extends Kind>(kind: K, refs: readonly string[], projec
   project,
 })
 
-/** Everything that is in a project. */
-export const contentsOf = (project: string): Lookup<AnyFound[]> => ({ find: 'contents', project })
+/** What a project holds: its jobs, and of everything else how much there is, and the first by their kinds and names. */
+export type Contents = { jobs: readonly Found<'job'>[]; others: number; firstOthers: readonly Called[] }
+export type Called = { kind: Kind; state: { name: string } }
+
+/** What is in a project, as far as its deletion has to know: it may be hundreds of thousands of things. */
+export const contentsOf = (project: string): Lookup<Contents> => ({ find: 'contents', project })
 
 /** The resources of a kind that use the one with this name or id: `usersOf('chatbot', 'agent', 'broker', 'shop')` */
 export const usersOf = <K extends Kind>(kind: K, of: Kind, ref: string, project: string): Lookup<Found<K>[]> => ({

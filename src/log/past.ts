@@ -5,7 +5,7 @@ import { parseEnvelope } from '../../events/envelope.js'
 import { limits } from '../limits.js'
 import { LongWork } from '../long-work.js'
 import { foldEvent } from './fold.js'
-import type { AnyFound, Found, Log, Resources } from './log.js'
+import type { Found, Log, Resources } from './log.js'
 import { isKind } from './lookups.js'
 import { eventsOf } from './walk.js'
 
@@ -150,10 +150,12 @@ class Then implements Resources {
 
   async page<K extends Kind>(kind: K, project: Found<'project'> | undefined, after: number, limit: number): Promise<Found<K>[]> {
     const found: Found<K>[] = []
+    const work = new LongWork()
     // Nothing of a page is remembered, so that all of them need no more memory than one.
     for (const { stream } of await this.#listed(kind, project, after, limit)) {
       const one = await this.finder.find(kind, stream)
       if (one) found.push(one)
+      await work.pause()
     }
     return found
   }
@@ -180,12 +182,6 @@ class Then implements Resources {
     const page = listed.slice(0, limit)
     this.#ahead.set(key, { after: page.at(-1)?.id ?? after, listed: listed.slice(limit) })
     return page
-  }
-
-  async contents(project: Found<'project'>): Promise<AnyFound[]> {
-    const all = await this.listed({ project: project.stream })
-    const found = await Promise.all(all.map(({ kind, stream }) => this.byStream(kind, stream)))
-    return found.filter((one): one is AnyFound => one !== undefined)
   }
 
   async linked<K extends Kind>(kind: K, to: StreamId): Promise<Found<K>[]> {

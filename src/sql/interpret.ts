@@ -143,8 +143,9 @@ const dropViews = async ({ targets, ifExists }: StatementOf<'drop_view'>, scope:
   return commands
 }
 
-const job = ({ target, queries, condition, schedule, ifNotExists }: StatementOf<'create_job'>, scope: CommandScope): LedgerCommand => {
-  const read = readJob({ query: queries.join(';\n'), ifQuery: condition, ...schedule }, scope.now())
+const job = async (statement: StatementOf<'create_job'>, scope: CommandScope): Promise<LedgerCommand> => {
+  const { target, queries, condition, schedule, ifNotExists } = statement
+  const read = await readJob({ query: queries.join(';\n'), ifQuery: condition, ...schedule }, scope.now())
   return { type: 'CreateJob', data: { project: projectOf(target, scope), job: target.name, ...read, unlessExists: ifNotExists } }
 }
 
@@ -205,7 +206,7 @@ export const toCommands = async (statement: Statement, scope: CommandScope): Pro
     case 'drop_ml_engine':
       return [{ type: 'DeleteEngine', data: { engine: statement.name, ifExists: statement.ifExists } }]
     case 'create_job':
-      return [job(statement, scope)]
+      return [await job(statement, scope)]
     case 'drop_job': {
       const { target, ifExists } = statement
       return [{ type: 'DeleteJob', data: { project: projectOf(target, scope), job: target.name, ifExists } }]

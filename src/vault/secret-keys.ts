@@ -21,24 +21,33 @@ const ending = /(?:_(?:value|pem|plain|plaintext|raw|b64|base64|hex|json|hash|en
 const doubtful =
   /^(\w+_)?(auth|jwt|webhook(_url)?|(app|application|client|server|service|session|storage|admin|shared|bot|webhook)_key)$|^tokens$/
 
+/** What every one of these words has in it: a look at this spares the others for nearly all keys that statements have. */
+const roots =
+  /pass|kennwort|contrase|pwd|pw|secret|credential|key|token|pin|otp|code|phrase|senha|account|auth|bearer|connection|dsn|cookie/
 const longestWord = 200
 
 /** `apiKey`, `API-KEY`, `ａｐｉ＿ｋｅｙ` and ` openai_api_key ` are one kind of word. Of a very long one only the end is looked at. */
-const normalise = (key: string): string =>
-  key
-    .slice(-longestWord)
-    .normalize('NFKC')
-    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '_')
-    .replace(/^_+|_+$/g, '')
+const normalise = (key: string): string => inWords(key.slice(-longestWord)).replace(/^_+|_+$/g, '')
+
+/** Most keys are written so already, and what makes others alike takes far longer. */
+const inWords = (key: string): string =>
+  /^[a-z\d]+(?:_[a-z\d]+)*$/.test(key)
+    ? key
+    : key
+        .normalize('NFKC')
+        .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}]+/gu, '_')
+
+const isTelling = (word: string): boolean =>
+  telling.test(word) || alone.test(word) || openingKeys.test(word) || (pass.test(word) && !filterPass.test(word))
 
 const saysSecret = (key: string): boolean => {
   const whole = normalise(key)
-  const isTelling = (word: string) =>
-    telling.test(word) || alone.test(word) || openingKeys.test(word) || (pass.test(word) && !filterPass.test(word))
+  if (!roots.test(whole)) return false
   const withoutDigits = whole.replace(/[_\d]+$/, '')
-  return isTelling(withoutDigits) || isTelling(whole.replace(ending, ''))
+  const withoutEnding = whole.replace(ending, '')
+  return isTelling(withoutDigits) || (withoutEnding !== withoutDigits && isTelling(withoutEnding))
 }
 
 const keptChars = 100

@@ -1,17 +1,19 @@
 import { LRUCache } from 'lru-cache'
 import { secretsOf } from '../../../events/references.js'
-import { catalogue, evolve, hasLinks, linksOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue.js'
+import { catalogue, evolve, hasLinks, kinds, linksOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue.js'
 import { foldName, type JsonObject, type StreamId } from '../../../events/common.js'
 import { parseEnvelope } from '../../../events/envelope.js'
 import { conflict, wrong } from '../../errors.js'
 import { limits } from '../../limits.js'
 import { currentEvent } from '../current-event.js'
-import { isKind, type AnyFound, type Found, type Lookup, type Earlier } from '../lookups.js'
+import { isKind, type AnyFound, type Called, type Contents, type Found, type Lookup, type Earlier } from '../lookups.js'
 import type { Connection } from './schema.js'
 
 type Row = { stream: StreamId; kind: Kind; id: number; version: number; created_at: string; updated_at: string; state: string }
 
 const columns = 'stream, kind, id, version, created_at, updated_at, state'
+/** So many of a project's contents are told by their names. */
+const contentsNamed = 20
 
 /** The project that a state lives in; '' for kinds that live in none. */
 export const projectOf = (state: States[Kind]): string => ('project' in state ? state.project : '')
@@ -28,7 +30,7 @@ export class ResourceTable {
   readonly #list
   readonly #listAll
   readonly #page
-  readonly #contents
+  readonly #firstNames
   readonly #count
   readonly #linked
   readonly #version
@@ -48,7 +50,9 @@ export class ResourceTable {
     this.#page = db.prepare<[string, string, number, number], Row>(
       `SELECT ${columns} FROM resources WHERE kind = ? AND project = ? AND id > ? ORDER BY id LIMIT ?`,
     )
-    this.#contents = db.prepare<[string], Row>(`SELECT ${columns} FROM resources WHERE project = ? ORDER BY id`)
+    this.#firstNames = db.prepare<[string, string, number], { id: number; kind: Kind; name: string }>(
+      `SELECT id, kind, state ->> '$.name' AS name FROM resources WHERE kind = ? AND project = ? ORDER BY id LIMIT ?`,
+    )
     this.#count = db.prepare<[string, string], number>('SELECT count(*) FROM resources WHERE kind = ? AND project = ?').pluck()
     this.#linked = db.prepare<[string, string], Row>(
       `SELECT ${columns} FROM links JOIN resources ON resources.stream = links.source WHERE links.target = ? AND kind = ? ORDER BY id`,
@@ -94,13 +98,29 @@ export class ResourceTable {
     return (project === undefined ? this.#listAll.all(kind) : this.#list.all(kind, project)).map((row) => this.#states.read<K>(row))
   }
 
-  /** Those after an id, in order of creation. A long list walks over them once, and leaves the states that are kept alone. */
+  /**
+   * Those after an id, in order of creation; fewer than asked for where they are large. A long list walks over them once, and
+   * leaves the states that are kept alone.
+   */
   page<K extends Kind>(kind: K, project: string, after: number, limit: number): Found<K>[] {
-    return this.#page.all(kind, project, after, limit).map((row) => this.#states.peek<K>(row))
+    const found: Found<K>[] = []
+    let chars = 0
+    for (const row of this.#page.iterate(kind, project, after, limit)) {
+      found.push(this.#states.peek<K>(row))
+      chars += row.state.length
+      if (chars >= limits.statesAtOnceMaxChars) break
+    }
+    return found
   }
 
-  contents(project: string): AnyFound[] {
-    return this.#contents.all(project).map((row) => this.#states.read(row) as AnyFound)
+  contents(project: string): Contents {
+    const others = kinds.filter((kind) => kind !== 'job')
+    const first = others.flatMap((kind) => this.#firstNames.all(kind, project, contentsNamed)).sort((a, b) => a.id - b.id)
+    return {
+      jobs: this.list('job', project),
+      others: others.reduce((sum, kind) => sum + (this.#count.get(kind, project) ?? 0), 0),
+      firstOthers: first.slice(0, contentsNamed).map(({ kind, name }): Called => ({ kind, state: { name } })),
+    }
   }
 
   /** The resources of a kind whose states refer to this stream. */
@@ -152,7 +172,7 @@ export class ResourceTable {
       case 'many':
         return lookup.refs.map((ref) => (scope === undefined ? undefined : this.one(lookup.kind, ref, scope, orId)))
       case 'contents':
-        return scope === undefined ? [] : this.contents(scope)
+        return scope === undefined ? { jobs: [], others: 0, firstOthers: [] } : this.contents(scope)
       case 'earlier': {
         const found = scope === undefined ? undefined : this.one(lookup.kind, lookup.ref, scope, orId)
         return found && this.earlier(found, lookup.version)

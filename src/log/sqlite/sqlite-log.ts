@@ -58,7 +58,6 @@ export class SqliteLog implements KeyedLog {
       byStream: async (kind, stream) => table((resources) => resources.byStream(kind, stream)),
       list: async (kind, project) => table((resources) => resources.list(kind, project?.stream)),
       page: async (kind, project, after, limit) => table((resources) => resources.page(kind, project?.stream ?? '', after, limit)),
-      contents: async (project) => table((resources) => resources.contents(project.stream)),
       linked: async (kind, to) => table((resources) => resources.linked(kind, to)),
     }
   }

@@ -56,9 +56,15 @@ class LastWords {
 
   get areKey(): boolean {
     const said = this.words.join(' ')
-    const known = this.known.get(said) ?? this.words.some((_, i) => isSecretKey(this.words.slice(i).join('_')))
+    const known = this.known.get(said) ?? this.sayKey()
     this.known.set(said, known)
     return known
+  }
+
+  /** A key is told by its end, so that all words say what the last ones say, but for words that something before them changes. */
+  private sayKey(): boolean {
+    const all = this.words.join('_')
+    return isSecretKey(all) || (/pin|pass|[^ -~]/i.test(all) && this.words.some((_, i) => isSecretKey(this.words.slice(i).join('_'))))
   }
 }
 

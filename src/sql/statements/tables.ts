@@ -1,8 +1,9 @@
 import { queryFollows, spanOf, takeAnyQuery, takeSource } from './clauses.js'
+import { limits } from '../../limits.js'
 import type { Token } from '../lexer.js'
 import type { Cursor } from './cursor.js'
 import { takeIfExists, takeIfNotExists, takeName, takeNames, takePart, takeTable } from './names.js'
-import type { ColumnDefinition, Name, StatementOf, TableName } from './statement.js'
+import type { ColumnDefinition, StatementOf } from './statement.js'
 
 export const takeCreateView = (cursor: Cursor, replace: boolean): StatementOf<'create_view'> => {
   const ifNotExists = takeIfNotExists(cursor)
@@ -16,12 +17,20 @@ export const takeAlterView = (cursor: Cursor): StatementOf<'alter_view'> => ({
   source: takeSource(cursor),
 })
 
+/** `a, b`: each of them is a command of its own in one transaction, and so there cannot be any number of them. */
+const takeDropped = <T>(cursor: Cursor, take: () => T): T[] => {
+  const targets: T[] = []
+  do {
+    if (targets.length === limits.dropMaxNames)
+      cursor.refuse(cursor.peek(), `at most ${limits.dropMaxNames} names are taken here (dropMaxNames)`, 'Send several statements.')
+    targets.push(take())
+  } while (cursor.takeSymbol(','))
+  return targets
+}
+
 export const takeDropView = (cursor: Cursor): StatementOf<'drop_view'> => {
   const ifExists = takeIfExists(cursor)
-  const targets: Name[] = []
-  do targets.push(takeName(cursor, 'a view'))
-  while (cursor.takeSymbol(','))
-  return { kind: 'drop_view', targets, ifExists }
+  return { kind: 'drop_view', targets: takeDropped(cursor, () => takeName(cursor, 'a view')), ifExists }
 }
 
 const constraintWords = [
@@ -95,10 +104,7 @@ export const takeInsert = (cursor: Cursor): StatementOf<'insert'> => {
 
 export const takeDropTable = (cursor: Cursor): StatementOf<'drop_table'> => {
   const ifExists = takeIfExists(cursor)
-  const targets: TableName[] = []
-  do targets.push(takeTable(cursor))
-  while (cursor.takeSymbol(','))
-  return { kind: 'drop_table', targets, ifExists }
+  return { kind: 'drop_table', targets: takeDropped(cursor, () => takeTable(cursor)), ifExists }
 }
 
 /** Rows are not changed in place: the statement is only recognised, and the rest of it is not read. */

@@ -23,7 +23,18 @@ const takeParameter = (cursor: Cursor): Json => {
 const addMember = (cursor: Cursor, object: Map<string, Json>, key: Token, name: string, value: Json): void => {
   if (name === '__proto__') cursor.refuse(key, 'this key is not allowed')
   if (object.has(name)) cursor.refuse(key, 'this key is given twice')
+  refuseManyKeys(cursor, key, object.size + 1)
   object.set(name, value)
+}
+
+/** What a body may have at most holds for a statement as well. */
+const refuseManyKeys = (cursor: Cursor, key: Token | undefined, keys: number): void => {
+  if (keys > limits.objectMaxKeys)
+    cursor.refuse(
+      key,
+      `this is key ${keys} here; at most ${limits.objectMaxKeys} are taken (objectMaxKeys)`,
+      'Give a list of objects instead.',
+    )
 }
 
 const takeMembers = (cursor: Cursor, depth: number): JsonObject => {
@@ -137,8 +148,10 @@ const settingFollows = (cursor: Cursor): boolean => {
  */
 export const takeSettings = (cursor: Cursor, depth = 0): JsonObject => {
   const settings: JsonObject = {}
+  let keys = 0
   do {
     const key = cursor.peek()
+    refuseManyKeys(cursor, key, ++keys)
     const path = takeKeyPath(cursor).map((part) => part.toLowerCase())
     cursor.needSymbol('=')
     if (key) put(cursor, settings, key, path, takeValue(cursor, depth))

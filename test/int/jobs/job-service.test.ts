@@ -127,7 +127,7 @@ const serviceOver = ({ ledger }: OpenLog, runningMax?: number) =>
 const create = async ({ ledger }: OpenLog, job: string, changes: object = {}) => {
   await ledger.execute({ type: 'CreateProject', data: { project: 'shop', unlessExists: true } }, origin)
   const asked = { query: `SELECT '${job}'`, ifQuery: null, start: null, end: null, every: 'every minute', ...changes }
-  await ledger.execute({ type: 'CreateJob', data: { project: 'shop', job, ...readJob(asked, clock.time) } }, origin)
+  await ledger.execute({ type: 'CreateJob', data: { project: 'shop', job, ...(await readJob(asked, clock.time)) } }, origin)
   await settled()
 }
 

@@ -8,8 +8,8 @@ const now = Date.parse('2026-05-06T07:08:09Z')
 const asked = (changes: object = {}) => readJob({ query: 'SELECT 1', ifQuery: null, start: null, end: null, every: null, ...changes }, now)
 
 describe('a job that is asked for', () => {
-  test('begins now and runs once when nothing else is said', () =>
-    expect(asked()).toEqual({
+  test('begins now and runs once when nothing else is said', async () =>
+    expect(await asked()).toEqual({
       statements: 'SELECT 1',
       condition: null,
       params: {},
@@ -19,20 +19,20 @@ describe('a job that is asked for', () => {
       schedule: null,
     }))
 
-  test('keeps its statements apart by semicolons, those inside brackets and texts aside', () =>
-    expect(asked({ query: "SELECT ';' ;\n-- a note;\nCREATE JOB k (SELECT 2; SELECT 3);;" }).statements).toBe(
+  test('keeps its statements apart by semicolons, those inside brackets and texts aside', async () =>
+    expect((await asked({ query: "SELECT ';' ;\n-- a note;\nCREATE JOB k (SELECT 2; SELECT 3);;" })).statements).toBe(
       "SELECT ';';\nCREATE JOB k (SELECT 2; SELECT 3)",
     ))
 
   test.each(['SELECT a FROM t WHERE a > t.last', 'SELECT a FROM t WHERE a > "last"', 'SELECT last(a) FROM t', 'SELECT last FROM t'])(
     '%s reads a column of that name, or none',
-    (query) => expect(asked({ query }).statements).toBe(query),
+    async (query) => expect((await asked({ query })).statements).toBe(query),
   )
 
-  test('shows no secret of its statements or its condition, and keeps them whole to be sealed', () => {
+  test('shows no secret of its statements or its condition, and keeps them whole to be sealed', async () => {
     const query = "CREATE SKILL s USING type = 'sql', api_key = 'sk-1234'"
     const ifQuery = "SELECT 1 WHERE 'postgres://u:hunter2@h/d' <> ''"
-    expect(asked({ query, ifQuery })).toMatchObject({
+    expect(await asked({ query, ifQuery })).toMatchObject({
       statements: "CREATE SKILL s USING type = 'sql', api_key = '******'",
       condition: expect.not.stringContaining('hunter2'),
       params: { secret: { query, if_query: ifQuery } },
@@ -52,18 +52,12 @@ describe('a job that is asked for', () => {
     [{ ifQuery: 'SELECT 1; SELECT 2' }, 'the condition of a job is one query'],
     [{ start: 'soon' }, 'start: "soon" is not a time'],
     [{ every: 'every second' }, 'how often'],
-  ])('%j is refused', (changes, why) => expect(() => asked(changes)).toThrow(why))
+  ])('%j is refused', async (changes, why) => expect(asked(changes)).rejects.toThrow(why))
 
   test.each(["CREATE SKILL s USING api_key = 'sk-1234' nonsense", "SELECT 1; SELECT 2 WHERE api_key = 'sk-1234"])(
     'the refusal of %s shows no secret',
-    (query) => {
-      const refusal = (() => {
-        try {
-          return asked({ query })
-        } catch (error) {
-          return [error, String(error)]
-        }
-      })()
+    async (query) => {
+      const refusal = await asked({ query }).catch((error: unknown) => [error, String(error)])
       expect(JSON.stringify(refusal)).toContain('cannot be parsed')
       expect(JSON.stringify(refusal)).not.toContain('sk-1234')
     },

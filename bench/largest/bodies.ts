@@ -1,0 +1,124 @@
+import { limits } from '../../src/limits.js'
+import { manyTokens, values, type Maker } from './texts.js'
+
+/** A body, and the media type that it has. */
+export type Body = { name: string; text: Maker; type?: string }
+
+const json = (name: string, text: Maker): Body => ({ name, text })
+const statement = manyTokens('SELECT ', "'ab',", 2, '1')
+const most = limits.resourceBodyMaxValues - 100
+const characters = (part: string): Maker => {
+  // Some room for what stands around it.
+  const count = Math.floor((limits.resourceBodyMaxBytes - 10_000) / Buffer.byteLength(JSON.stringify(part).slice(1, -1)))
+  return (share) => part.repeat(Math.ceil(share * count))
+}
+
+/** The ways in which the params of a resource can be as large as they may be. */
+const params: Readonly<Record<string, Maker>> = {
+  keys: (share) => `{${values(limits.objectMaxKeys, (n) => `"k${n}":1`)(share)}}`,
+  objects: (share) => `{"a":[${values(most >> 1, (n) => `{"k${n}":1}`)(share)}]}`,
+  texts: (share) => `{"a":[${values(most - 100, () => '"a b=c d"')(share)}]}`,
+  secrets: (share) => `{"a":[${values(limits.secretsMaxPerCommand, () => '{"token":"x"}')(share)}]}`,
+  'one text': (share) => `{"a":"${characters('a b = c ')(share)}"}`,
+  'a text of URLs': (share) => `{"a":"${characters('a://b:c ')(share)}"}`,
+  'JSON in a text': (share) => `{"a":${JSON.stringify(`[${characters('1,')(share)}1]`)}}`,
+}
+
+/** Bodies of a kind of resource, each under a name of its own, so that all of them are carried out. */
+const resource = (kind: string, rest: string, field = 'params'): Body[] =>
+  Object.entries(params).map(([of, text], n) =>
+    json(`${kind} of ${of}`, (share) => `{"${kind}":{"name":"large_${kind}_${n}",${rest}"${field}":${text(share)}}}`),
+  )
+/** The same for a resource that is there, once with the largest of each way. */
+const change = (kind: string, field = 'params'): Body[] =>
+  Object.entries(params).map(([of, text]) => json(`${kind} with ${of}`, (share) => `{"${kind}":{"${field}":${text(share)}}}`))
+
+const row = (columns: number) => (n: number) => `{${values(columns, (column) => `"c${column}":${n}`)(1)}}`
+const horsepower = (n: number) => `{"Horsepower":${n % 200}}`
+const many = limits.bodyMaxValues - 100_000
+
+const statementOf = (kind: string, rest = ''): Maker => {
+  return (share) => `{"${kind}":{"name":"large_${kind}","query":${JSON.stringify(statement(share))}${rest}}}`
+}
+const rollback = json('an early version', () => '{"version":1}')
+/** A file of so many rows; there is no end to what is streamed, and this is long enough to see whether it is. */
+const csv: Maker = (share) => `a,b,c\n${'1,some text,2.5\n'.repeat(Math.ceil(1_000_000 * share))}`
+
+const projects = '/api/projects/{project}'
+const model = `${projects}/models/{model}`
+
+/** Bodies by the method and path of their route: whatever takes one is to be here. */
+export const bodies: Readonly<Record<string, readonly Body[]>> = {
+  'POST /api/login': [json('a long password', (share) => `{"password":"${'x'.repeat(share * (limits.smallBodyMaxBytes - 100))}"}`)],
+  'POST /api/projects': [json('a long name', (share) => `{"project":{"name":"${characters('a')(share)}"}}`)],
+  [`POST ${projects}/skills`]: resource('skill', '"type":"sql",'),
+  [`PUT ${projects}/skills/{skill}`]: change('skill'),
+  [`POST ${projects}/agents`]: [
+    ...resource('agent', '"model_name":"m",'),
+    json('skills', (share) => `{"agent":{"name":"x","model_name":"m","skills":[${values(most, () => '"s"')(share)}]}}`),
+  ],
+  [`PUT ${projects}/agents/{agent}`]: change('agent'),
+  [`POST ${projects}/chatbots`]: resource('chatbot', '"database_name":"chat","agent_name":"helper",'),
+  [`PUT ${projects}/chatbots/{chatbot}`]: change('chatbot'),
+  [`POST ${projects}/views`]: [json('a list', statementOf('view'))],
+  [`PUT ${projects}/views/{view}`]: [json('a list', statementOf('view'))],
+  [`POST ${projects}/jobs`]: [json('a list', statementOf('job', ',"start_at":"2099-01-01"'))],
+  'POST /api/databases': resource('database', '"engine":"slack",', 'parameters'),
+  'POST /api/databases/status': [json('keys', (share) => `{"engine":"slack",${params['keys']?.(share).slice(1) ?? ''}`)],
+  'PUT /api/databases/{database}': change('database', 'parameters'),
+  'POST /api/databases/{database}/tables': [
+    json('a list', (share) => `{"table":{"name":"listed","select":${JSON.stringify(statement(share))}}}`),
+  ],
+  'PUT /api/files/{file}': [
+    { name: 'rows', type: 'text/csv', text: csv },
+    {
+      name: 'rows in a form',
+      type: 'multipart/form-data; boundary=x',
+      text: (share) =>
+        `--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\n${csv(share)}\r\n--x--\r\n`,
+    },
+  ],
+  'PUT /api/config': [json('keys', (share) => `{"default_llm":${params['keys']?.(share) ?? ''}}`)],
+  'POST /api/log/erasures': [
+    json('everything so far', () => `{"before":"${new Date().toISOString()}","dry_run":true}`),
+    json('a request', (share) => `{"request":"${characters('a')(share / 2)}"}`),
+  ],
+  'POST /api/log/rotations': [json('a new key', () => '{}')],
+  [`POST ${projects}/models`]: [
+    json(
+      'rows to learn from',
+      (share) => `{"query":"CREATE MODEL wide_model PREDICT c0 USING engine = 'constant'","data":[${values(60_000, row(10))(share)}]}`,
+    ),
+  ],
+  [`PUT ${model}`]: [json('keys', (share) => `{"model":{"recording":"all",${params['keys']?.(share).slice(1) ?? ''}}`)],
+  [`POST ${model}/predict`]: [
+    json(
+      'rows',
+      (share) => `[${values(limits.predictMaxRows, (n) => `{"Horsepower":${n % 200},"Weight_in_lbs":${2000 + n},"Origin":"USA"}`)(share)}]`,
+    ),
+    json('rows in a text', (share) => JSON.stringify({ data: `[${values(limits.predictMaxRows, horsepower)(share)}]` })),
+    json('values', (share) => `[${values(limits.predictMaxRows, row(90))(share)}]`),
+    json('columns', (share) => `{"data":{"Horsepower":[${values(many, () => '1')(share)}]}}`),
+    json(
+      'explained rows',
+      (share) => `{"data":[${values(limits.explainMaxRows, horsepower)(share)}],"params":{"explain":"contributions"}}`,
+    ),
+  ],
+  [`POST ${model}/outcomes`]: [
+    json('outcomes', (share) => `{"outcomes":[${values(limits.outcomesMaxRows, (n) => `{"position":1,"row":${n},"truth":1}`)(share)}]}`),
+  ],
+  ...Object.fromEntries(
+    [
+      ...['skills/{skill}', 'agents/{agent}', 'chatbots/{chatbot}', 'views/{view}', 'jobs/{job}'].map((one) => `${projects}/${one}`),
+      ...[model, '/api/databases/{database}', '/api/files/{file}'],
+    ].map((path) => [`POST ${path}/rollback`, [rollback]]),
+  ),
+  'POST /api/sql/query': [
+    json('parameters', (share) => `{"query":"SELECT 1","params":[${values(limits.statementMaxParams, () => '1')(share)}]}`),
+    json('a large parameter', (share) => `{"query":"SELECT length(:a)","params":{"a":"${'x'.repeat(share * 9_000_000)}"}}`),
+    json('values in a context', (share) => `{"query":"SELECT 1","context":{"x":[${values(many, () => '1')(share)}]}}`),
+  ],
+  'POST /api/sql/query/utils/parametrize_constants': [
+    json('constants', (share) => JSON.stringify({ query: manyTokens('SELECT ', '1,', 2, '1')(share) })),
+  ],
+}

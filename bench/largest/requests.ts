@@ -1,0 +1,103 @@
+import { bodies } from './bodies.js'
+import { refusedTexts, statements } from './statements.js'
+import type { Maker } from './texts.js'
+
+/** A request that can be as large as it may be, or smaller. */
+export type Request = {
+  name: string
+  method: string
+  path: string
+  body?: Maker
+  headers: Record<string, string>
+}
+
+/** As much of the OpenAPI document as is read here. */
+export type Document = {
+  paths: Record<string, Record<string, { parameters?: { name?: string; in?: string }[]; requestBody?: object } | undefined>>
+}
+
+/** What stands in a path in the place of its names. */
+const names: Readonly<Record<string, string>> = {
+  ...{ project: 'mindsdb', skill: 'taken', agent: 'taken', chatbot: 'taken', view: 'taken', job: 'taken', model: 'cars_model' },
+  ...{ database: 'mindsdb', file: 'cars', table: 'taken', handler: 'slack', position: '3', config: 'default_llm' },
+}
+/** Rows are written to the files, connections changed. */
+const others: Readonly<Record<string, string>> = {
+  'POST /api/databases/{database}/tables': '/api/databases/files/tables',
+  'PUT /api/databases/{database}': '/api/databases/chat',
+  'POST /api/databases/{database}/rollback': '/api/databases/chat/rollback',
+  'PUT /api/files/{file}': '/api/files/large',
+}
+/** What a read needs to be asked at all, and questions of which the answers are long. */
+const queries: Readonly<Record<string, readonly string[]>> = {
+  '/api/log/proofs/inclusion': ['?position=1'],
+  '/api/log/proofs/consistency': ['?from=1'],
+  '/api/events': ['?limit=1000', '?order=desc&limit=1000', '?kind=skill&limit=1000', '?project=mindsdb', '?format=cloudevents'],
+}
+const lines = { accept: 'application/x-ndjson' }
+
+const filled = (route: string, path: string): string => others[route] ?? path.replace(/\{(\w+)\}/g, (_, name: string) => names[name] ?? 'x')
+
+const sql = (name: string, query: Maker): Request => ({
+  ...{ name, method: 'POST', path: '/api/sql/query', headers: { 'content-type': 'application/json' } },
+  body: (share) => JSON.stringify({ query: query(share) }),
+})
+
+/** Every statement there is, with its longest texts. */
+export const statementRequests = (): Request[] =>
+  [...Object.values(statements), refusedTexts].flatMap((texts) => Object.entries(texts).map(([name, text]) => sql(name, text)))
+
+const lists = [
+  'SELECT * FROM skills',
+  'SELECT * FROM skills_history',
+  'SELECT * FROM log.events',
+  'SELECT * FROM skills AT (VERSION => 3000)',
+]
+
+/** The ways in which one route is asked: as long as its answer may be, and in the past. */
+const reads = (route: string, path: string, parameters: readonly { name?: string }[]): Request[] => {
+  const takes = (name: string) => parameters.some((one) => one.name === name)
+  const asked = [
+    ...(queries[path] ?? ['']),
+    ...(takes('limit') && takes('after') ? ['?limit=1000'] : []),
+    ...(takes('as_of') ? ['?as_of=400'] : []),
+    ...(takes('as_of') && takes('limit') ? ['?as_of=400&limit=1000'] : []),
+  ]
+  const one = (query: string, headers: Record<string, string> = {}): Request => ({
+    name: `GET ${filled(route, path)}${query}${headers['accept'] === undefined ? '' : ' as lines'}`,
+    ...{ method: 'GET', path: filled(route, path) + query, headers },
+  })
+  return [...[...new Set(asked)].map((query) => one(query)), ...(path === '/api/events' ? [one('', lines)] : [])]
+}
+
+/** How what is done comes about: first what makes things, then what shows them, then what takes them away. */
+const order = ['POST', 'PUT', 'GET', 'DELETE']
+/** These go on until who asked leaves, or end the work of others. */
+const apart = new Set(['GET /api/events/stream', 'POST /api/logout'])
+
+/** Every route of a document with its largest bodies, and every statement. `missing` are routes that take a body and have none here. */
+export const largestRequests = ({ paths }: Document): { requests: Request[]; missing: string[] } => {
+  const missing: string[] = []
+  const routes = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  )
+  const ofRoute = ({ method, path, operation }: (typeof routes)[number]): Request[] => {
+    const route = `${method} ${path}`
+    if (method === 'GET') return apart.has(route) ? [] : reads(route, path, operation?.parameters ?? [])
+    const sent = bodies[route]
+    if (!sent && operation?.requestBody) missing.push(route)
+    if (!sent) return [{ name: route, method, path: filled(route, path), headers: {} }]
+    return sent.map(({ name, text, type = 'application/json' }) => ({
+      ...{ name: `${route}: ${name}`, method, path: filled(route, path), body: text, headers: { 'content-type': type } },
+    }))
+  }
+  const known = new Set(routes.map(({ method, path }) => `${method} ${path}`))
+  missing.push(...Object.keys(bodies).filter((route) => !known.has(route)))
+  const by = (method: string) => routes.filter((route) => route.method === method).flatMap(ofRoute)
+  const [posts = [], puts = [], gets = [], deletes = []] = order.map(by)
+  // Erasures and new keys have most to do when the rest is done.
+  const isLast = ({ path }: Request) => path.startsWith('/api/log/')
+  const [made, last] = [posts.filter((one) => !isLast(one)), posts.filter(isLast)]
+  const listed = lists.map((query) => sql(query, () => query))
+  return { requests: [...made, ...puts, ...statementRequests(), ...gets, ...listed, ...last, ...deletes], missing }
+}

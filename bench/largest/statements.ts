@@ -1,0 +1,118 @@
+import { limits } from '../../src/limits.js'
+import { showable, type Showable, type StatementKind } from '../../src/sql/statements/statement.js'
+import { manyTokens, nested, repeated, values, type Maker } from './texts.js'
+
+const named = (before: string, after = '') => repeated(before, 'a', after)
+
+const select: Record<string, Maker> = {
+  'SELECT of brackets': nested('SELECT ', '(', '1', ')'),
+  'SELECT of a list': manyTokens('SELECT ', '1,', 2, '1'),
+  'SELECT of texts': repeated("SELECT '", 'text ', "'"),
+  'SELECT of operators': manyTokens('SELECT 1', '+1', 2),
+  'SELECT of lists in lists': nested('SELECT ', '[', '', ']'),
+  'SELECT … IN': manyTokens('SELECT 1 WHERE 1 IN (', '1,', 2, '1)'),
+  'SELECT of joins': manyTokens('SELECT * FROM cars', ' JOIN cars', 2),
+  'SELECT of PIVOTs': manyTokens('SELECT * FROM cars ', 'PIVOT ', 1),
+  'SELECT of a broken text': repeated("SELECT '", 'a '),
+  'SELECT of lines': repeated('SELECT ', '\n', ')'),
+  'SELECT of emoji': repeated("SELECT '", '😀', "' )"),
+  'SELECT of settings in a text': (share) =>
+    `SELECT '${Array.from({ length: (share * limits.statementMaxChars) / 15 }, (_, n) => `key${n}a= `).join('')}' )`,
+  'SELECT and comments': repeated('SELECT 1 ', '/* a = b */ '),
+}
+
+// SHOW of each, and of the statements that say which table they mean.
+const words = (what: Showable): string => {
+  const phrase: Partial<Record<Showable, string>> = {
+    ml_engines: 'ML_ENGINES',
+    knowledge_bases: 'KNOWLEDGE_BASES',
+    charset: 'CHARACTER SET',
+  }
+  return phrase[what] ?? (what === 'search_path' ? 'SEARCH_PATH' : what.replaceAll('_', ' ').toUpperCase())
+}
+const ofTable = new Set<Showable>(['columns', 'index', 'create_table', 'create_view'])
+const show: Record<string, Maker> = Object.fromEntries([
+  ...showable.map((what): [string, Maker] => {
+    const table = what.startsWith('create_') ? ' files.cars' : ' FROM files.cars'
+    return [`SHOW ${words(what)}`, () => `SHOW ${words(what)}${ofTable.has(what) ? table : ''}`]
+  }),
+  ['SHOW … LIKE', repeated("SHOW COLLATION LIKE '", '%_', "'")],
+  ['SHOW … WHERE', manyTokens('SHOW SKILLS WHERE name = 1', ' AND a = 1', 4)],
+])
+
+const settings: Maker = (share) =>
+  Array.from({ length: Math.max(1, Math.floor(share * (limits.objectMaxKeys - 10))) }, (_, n) => `, a${n} = 1`).join('')
+const object: Maker = (share) => `{${values(limits.objectMaxKeys, (n) => `"k${n}": 1`)(share)}}`
+const levels = (share: number) => Math.max(1, Math.floor(20 * share))
+
+/**
+ * The longest texts of every kind of statement. Those that write have a name that is taken, or cannot be carried out, but for the
+ * ones that make what the lists of this service then have.
+ */
+export const statements: Readonly<Record<StatementKind, Readonly<Record<string, Maker>>>> = {
+  select,
+  system_select: { 'SELECT of variables': manyTokens('SELECT ', '@@version,', 2, '@@version') },
+  explain: { 'EXPLAIN SELECT': manyTokens('EXPLAIN SELECT ', '1,', 2, '1') },
+  explain_command: { 'EXPLAIN CREATE SKILL': (share) => `EXPLAIN CREATE SKILL explained USING type = 'x'${settings(share)}` },
+  show,
+  describe: { 'DESCRIBE AGENT': named('DESCRIBE AGENT ') },
+  describe_model: { 'DESCRIBE of a name': named('DESCRIBE ') },
+  use: { USE: named('USE ') },
+  chatter: { SET: named("SET names = '", "'"), 'SET of many': manyTokens('SET autocommit = 1', ', autocommit = 1', 4) },
+  create_project: { 'CREATE PROJECT': named('CREATE PROJECT ') },
+  create_database: {
+    'CREATE DATABASE': (share) => `CREATE DATABASE wide_database WITH ENGINE = 'slack', PARAMETERS = ${object(share)}`,
+    'CREATE DATABASE of levels': (share) =>
+      `CREATE DATABASE chat WITH ENGINE = 'slack', PARAMETERS = ${'{"a":'.repeat(2 * levels(share))}1${'}'.repeat(2 * levels(share))}`,
+  },
+  alter_database: { 'ALTER DATABASE': (share) => `ALTER DATABASE chat PARAMETERS = ${object(share)}` },
+  drop_database: { 'DROP PROJECT of many things': () => 'DROP PROJECT mindsdb', 'DROP DATABASE': named('DROP DATABASE ') },
+  create_resource: {
+    'CREATE SKILL': (share) => `CREATE SKILL wide_skill USING type = 'x'${settings(share)}`,
+    'CREATE SKILL with a list': manyTokens("CREATE SKILL long_skill USING type = 'x', a = [", '1,', 2, '1]'),
+    'CREATE AGENT': (share) => `CREATE AGENT wide_agent USING model = 'm', skills = ['sales']${settings(share)}`,
+    'CREATE CHATBOT': (share) => `CREATE CHATBOT wide_chatbot USING agent = 'helper', database = 'chat'${settings(share)}`,
+  },
+  update_resource: { 'UPDATE AGENT': (share) => `UPDATE AGENT taken SET b = 1${settings(share)}` },
+  drop_resource: { 'DROP SKILL': named('DROP SKILL ') },
+  create_model: { 'CREATE MODEL': manyTokens('CREATE MODEL cars_model FROM files (SELECT ', '1,', 2, '1) PREDICT x') },
+  retrain_model: { RETRAIN: manyTokens('RETRAIN cars_model FROM files (SELECT ', '1,', 2, '1)') },
+  cancel_training: { 'CANCEL TRAINING': named('CANCEL TRAINING ') },
+  drop_model: { 'DROP MODEL': named('DROP MODEL ') },
+  activate_model: { 'SET active': named('SET active ', '.1') },
+  alter_model: { 'ALTER MODEL': (share) => `ALTER MODEL cars_model SET recording = 'all'${settings(share)}` },
+  evaluate: { 'EVALUATE of brackets': nested('EVALUATE r2_score FROM (SELECT ', '(', '1', ')', ')') },
+  create_view: {
+    'CREATE VIEW': manyTokens('CREATE VIEW wide_view AS (SELECT ', '1,', 2, '1)'),
+    'CREATE VIEW of a text': repeated("CREATE VIEW long_view AS (SELECT '", 'text ', "' AS a)"),
+  },
+  alter_view: { 'ALTER VIEW': manyTokens('ALTER VIEW taken AS (SELECT ', '1,', 2, '1)') },
+  drop_view: { 'DROP VIEW of many': (share) => `DROP VIEW IF EXISTS ${values(limits.dropMaxNames, (n) => `gone${n}`)(share)}` },
+  create_table: {
+    'CREATE TABLE of a query': manyTokens('CREATE TABLE files.wide_table (SELECT ', '1,', 2, '1)'),
+    'CREATE TABLE of columns': (share) =>
+      `CREATE TABLE files.wide_columns (${values(limits.fileMaxColumns, (n) => `column${n} INTEGER`)(share)})`,
+  },
+  insert: { 'INSERT of rows': manyTokens('INSERT INTO files.pairs VALUES ', "(1,'a'),", 6, "(1,'a')") },
+  drop_table: { 'DROP TABLE of many': (share) => `DROP TABLE IF EXISTS ${values(limits.dropMaxNames, (n) => `files.gone${n}`)(share)}` },
+  table_write: { 'DELETE with conditions': manyTokens('DELETE FROM files.cars WHERE a = 1', ' AND a = 1', 4) },
+  create_job: {
+    'CREATE JOB of brackets': nested('CREATE JOB deep_job (SELECT ', '(', '1', ')', ") START '2099-01-01'"),
+    'CREATE JOB of statements': (share) => `CREATE JOB many_job (${'SELECT 1; '.repeat(Math.ceil(200 * share))})`,
+    'CREATE JOB of a list': manyTokens('CREATE JOB wide_job (SELECT ', "'ab',", 2, "1) START '2099-01-01'"),
+    'CREATE JOB of a text': repeated("CREATE JOB long_job (SELECT '", 'text ', "') START '2099-01-01'"),
+  },
+  drop_job: { 'DROP JOB': named('DROP JOB ') },
+  create_trigger: { 'CREATE TRIGGER': manyTokens('CREATE TRIGGER t ON files.cars COLUMNS ', 'a,', 2, 'a (SELECT 1)') },
+  drop_trigger: { 'DROP TRIGGER': named('DROP TRIGGER ') },
+  create_ml_engine: { 'CREATE ML_ENGINE': (share) => `CREATE ML_ENGINE wide_engine FROM boosting USING x = 1${settings(share)}` },
+  drop_ml_engine: { 'DROP ML_ENGINE': named('DROP ML_ENGINE ') },
+  unavailable: { 'CREATE KNOWLEDGE_BASE': manyTokens('CREATE KNOWLEDGE_BASE k ', 'a ', 1) },
+}
+
+/** Texts that are no statement, which are read as far as it takes to know that. */
+export const refusedTexts: Readonly<Record<string, Maker>> = {
+  'words that are no statement': manyTokens('', 'ab ', 1),
+  'words of secrets': manyTokens('', 'token = a b, ', 5),
+  'comments in comments': repeated('', '/*'),
+}

@@ -1,0 +1,37 @@
+import { limits } from '../../src/limits.js'
+
+/** Makes an input: with 1 the largest that is taken, with .1 a tenth of it. */
+export type Maker = (share: number) => string
+
+const chars = (share: number) => Math.floor(share * limits.statementMaxChars)
+/** What stands around the parts needs a few tokens, too. */
+const tokens = (share: number) => Math.floor(share * (limits.statementMaxTokens - 200))
+
+/** A part, as often as a statement has room for its characters. */
+export const repeated =
+  (before: string, part: string, after = ''): Maker =>
+  (share) =>
+    before + part.repeat(Math.max(1, Math.floor((chars(share) - before.length - after.length) / part.length))) + after
+
+/** A part of so many tokens, as often as a statement may have them. */
+export const manyTokens =
+  (before: string, part: string, tokensOfPart: number, after = ''): Maker =>
+  (share) => {
+    const fits = Math.floor((chars(share) - before.length - after.length) / part.length)
+    return before + part.repeat(Math.max(1, Math.min(Math.floor(tokens(share) / tokensOfPart), fits))) + after
+  }
+
+/** Brackets in brackets. */
+export const nested =
+  (before: string, open: string, inner: string, close: string, after = ''): Maker =>
+  (share) => {
+    const fits = Math.floor((chars(share) * 0.96) / (open.length + close.length))
+    const depth = Math.min(Math.floor(tokens(share) / 2), fits)
+    return before + open.repeat(depth) + inner + close.repeat(depth) + after
+  }
+
+/** So many values, joined by commas, and a share of them. */
+export const values =
+  (count: number, value: (n: number) => string): Maker =>
+  (share) =>
+    Array.from({ length: Math.max(1, Math.floor(count * share)) }, (_, n) => value(n)).join(',')

@@ -1,0 +1,35 @@
+import { delayOf, type Delay } from '../delay.js'
+import type { Target } from '../harness.js'
+import type { Request } from './requests.js'
+
+/** What became of a request, and how long others had to wait meanwhile. */
+export type Walked = Delay & { name: string; status: string; sent: number; got: number; tookMs: number }
+
+/**
+ * Sends one request with a share of its largest body, reads the whole answer unless that takes too long, and asks the probe in the
+ * server how long the event loop was held up.
+ *
+ * @example await walk(target, socket, request, { share: 1, patienceMs: 10_000 })
+ */
+export const walk = async (
+  target: Target,
+  socket: string,
+  { name, method, path, body, headers }: Request,
+  { share, patienceMs }: { share: number; patienceMs: number },
+): Promise<Walked> => {
+  const text = body?.(share)
+  await delayOf(socket)
+  const began = performance.now()
+  let [status, got] = ['no answer', 0]
+  const signal = AbortSignal.timeout(patienceMs)
+  try {
+    const response = await fetch(target.url + path, { method, headers, signal, ...(text !== undefined && { body: text }) })
+    status = String(response.status)
+    for await (const chunk of response.body ?? []) got += (chunk as Uint8Array).length
+  } catch (error) {
+    if (!signal.aborted) throw error
+    status += ', given up'
+  }
+  const tookMs = performance.now() - began
+  return { ...(await delayOf(socket)), name, status, sent: text?.length ?? 0, got, tookMs }
+}
