@@ -75,6 +75,8 @@ export class Child {
   runningAtLoss = 0
   loss: Loss = 'died'
   isOver = false
+  /** The query that ended it has been found. */
+  isExplained = false
   /** When it last said anything. */
   heardAt = 0
   /** The queries that it executes, by number. */

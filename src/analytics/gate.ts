@@ -3,6 +3,8 @@ import { FairQueue } from './fair-queue.js'
 
 /** The right to run. A query executes until its first row, then it streams. */
 export type Ticket = {
+  /** It is a suspect that is no quick query, and no other long one executes: what is lost now is most likely lost by it. */
+  readonly isOnlyLong: boolean
   /** Its execution begins. `giveWay` is called when it has not given a row in the time of a quick query, and no place for a long one is free. */
   begins: (giveWay: () => void) => void
   streams: () => void
@@ -34,7 +36,7 @@ export type GateLimits = {
 
 type Waiter = { client: string; suspect: Suspect | undefined; long: boolean; admit: (ticket: Ticket) => void }
 /** What happens to a suspect in the course of its execution. */
-type Trial = { noLongerQuick: (giveWay: () => void) => void; leftExecution: () => void }
+type Trial = { isOnlyLong: boolean; noLongerQuick: (giveWay: () => void) => void; leftExecution: () => void }
 type Held = { executing: number; long: number; streaming: number }
 
 const own = ''
@@ -214,17 +216,20 @@ export class Gate {
       this.#aloneMs = 0
       this.#turns = this.limits.concurrentMaxQueries
     }
-    return this.#ticket(waiter, {
+    const trial: Trial = {
+      isOnlyLong: false,
       noLongerQuick: (giveWay) => {
         letOthersIn()
         // It is slow itself: with another one beside it a loss would name nobody.
-        if (this.#slow > 1) giveWay()
+        trial.isOnlyLong = this.#slow === 1
+        if (!trial.isOnlyLong) giveWay()
       },
       leftExecution: () => {
         letOthersIn()
         this.#tried -= 1
       },
-    })
+    }
+    return this.#ticket(waiter, trial)
   }
 
   #ticket({ client, suspect, long }: Waiter, trial?: Trial): Ticket {
@@ -256,6 +261,9 @@ export class Gate {
       else giveWay()
     }
     return {
+      get isOnlyLong() {
+        return trial?.isOnlyLong ?? false
+      },
       begins: (giveWay) => {
         if (phase === 'executing' && !isLong) quick = setTimeout(isNoLongerQuick, this.limits.quickMs, giveWay)
       },

@@ -6,6 +6,7 @@ import { ConfigError } from '../config.js'
 import { Problem } from '../errors.js'
 import { dataPaths, olderLog, type DataPaths } from '../log/data-directory.js'
 import { Attempt, blamedFor, GaveWay, LostError } from './attempt.js'
+import type { Child } from './child.js'
 import { Gate, type Suspect } from './gate.js'
 import { Keeper, type ProcessStatus } from './keeper.js'
 import { residentBytes } from './memory.js'
@@ -84,6 +85,9 @@ export class Analytics {
     let suspect: Suspect | undefined
     let long = false
     let isNew = true
+    /** The processes that were lost under it, and the last of them that was lost while it was tried and the only long one. */
+    const lost: Child[] = []
+    let triedOn: Child | undefined
     for (let losses = 0; losses < this.#limits.retriesMax;) {
       const ticket = await this.#gate.enter({ client, suspect, long, retried: !isNew, signal })
       isNew = false
@@ -104,7 +108,13 @@ export class Analytics {
         this.#retries += 1
         // Another query, or no query at all, was the cause.
         if (error.loss === 'stuck' || error.loss === 'other_rows' || !error.begun) continue
-        if (suspect && error.alone) throw blamedFor(error.loss, this.#limits)
+        lost.push(child)
+        // Those that executed beside it the last time have been tried since: when it was none of them, it was this one.
+        if (suspect && (error.alone || (ticket.isOnlyLong && triedOn?.isExplained === false))) {
+          for (const each of lost) each.isExplained = true
+          throw blamedFor(error.loss, this.#limits)
+        }
+        if (ticket.isOnlyLong) triedOn = child
         suspect = { ranMs: Math.max(error.ranMs, suspect?.ranMs ?? 0) }
         long ||= suspect.ranMs >= this.#limits.quickMs
       }

@@ -74,3 +74,14 @@ test('small queries are answered beside each try of those that end the process',
   expect(losses()).toBeGreaterThan(2)
   expect([...answered]).toEqual(expect.arrayContaining(Array.from({ length: losses() }, (_, life) => life)))
 }, 120_000)
+
+test('a query that ends the process is named, however many small ones are always beside it', async () => {
+  bench = await Bench.open()
+  let isOver = false
+  const named = bench.refusal('test: crash after 4 s', { client: 'a' }).finally(() => (isOver = true))
+  const beside = async () => {
+    while (!isOver) expect(await bench.ask('SELECT 1 -- slowly', { client: 'b' })).toEqual([[1]])
+  }
+  await Promise.all([0, 1, 2, 3, 4].map(beside))
+  expect(await named).toMatchObject({ code: 'query_failed' })
+}, 120_000)

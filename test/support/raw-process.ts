@@ -22,6 +22,7 @@ const run: RunSelect = async function* ({ instance }, { sql }, { signal }) {
   try {
     const [statement = '', after] = sql.split(' -- then ')
     await misbehave[statement]?.(signal)
+    if (sql.endsWith(' -- slowly')) await sleep(100, undefined, { signal })
     const result = await connection.stream(statement).catch((error: unknown) => {
       throw new Problem('query_failed', 'Query failed', error instanceof Error ? error.message : String(error))
     })
