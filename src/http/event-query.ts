@@ -10,11 +10,15 @@ import { typesOf, type EventFilter } from '../log/filter.js'
 import type { Log } from '../log/log.js'
 import { streamOf } from '../log/stream-of.js'
 import { readInstant } from '../times.js'
+import { count, pageSize, timeText } from './query-values.js'
 import { queryValue } from './route.js'
 import { wholeNumber } from './whole-number.js'
 
-const position = z.string().describe('a position in the log')
-const list = z.string().describe('one, several with commas between them, or the parameter several times')
+const position = count.describe('a position in the log')
+const list = z
+  .string()
+  .regex(/^[^,]+(?:,[^,]+)*$/)
+  .describe('one, several with commas between them, or the parameter several times')
 
 /** What every way of reading events can be asked. */
 export const filterParameters = z.object({
@@ -26,15 +30,17 @@ export const filterParameters = z.object({
   project: z.string().describe('name, id or stream of a project; id or stream of one that was deleted').optional(),
   stream: z.string().describe('the stream of one resource').optional(),
   actor: z.string().describe('who did it').optional(),
-  since: z.string().describe('events recorded at this time or later (UTC unless it has an offset)').optional(),
-  before: z.string().describe('events recorded before this time').optional(),
+  since: timeText.describe('events recorded at this time or later (UTC unless it has an offset)').optional(),
+  before: timeText.describe('events recorded before this time').optional(),
   format: z.enum(['cloudevents']).describe('cloudevents: with the names of CloudEvents 1.0').optional(),
 })
 
 /** What pages and lines can be asked beside. */
 export const pageParameters = filterParameters.extend({
   order: z.enum(['asc', 'desc']).optional(),
-  limit: z.string().describe(`events of a page, up to ${limits.eventsPageMaxEvents}; of lines, all together`).optional(),
+  limit: pageSize(limits.eventsPageMaxEvents)
+    .describe(`events of a page, up to ${limits.eventsPageMaxEvents}; of lines, all together`)
+    .optional(),
   cursor: z.string().describe('`next` of the page before; the filter may be left out then').optional(),
 })
 

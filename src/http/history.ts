@@ -10,6 +10,7 @@ import type { Kind } from '../log/log.js'
 import type { LogThen } from '../log/past.js'
 import { streamOf } from '../log/stream-of.js'
 import type { Moment, Reading } from './reading.js'
+import { count, pageSize } from './query-values.js'
 import { param, type Route } from './route.js'
 import { wholeNumber } from './whole-number.js'
 
@@ -41,8 +42,8 @@ export const historyPage = z
 
 /** What a history is asked. */
 export const historyParameters = z.object({
-  after: z.string().describe('changes after this version').optional(),
-  limit: z.string().describe(`changes of a page, up to ${limits.historyPageMaxChanges}`).optional(),
+  after: count.describe('changes after this version').optional(),
+  limit: pageSize(limits.historyPageMaxChanges).describe(`changes of a page, up to ${limits.historyPageMaxChanges}`).optional(),
 })
 const changesDefault = 100
 

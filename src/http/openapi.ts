@@ -62,9 +62,13 @@ class Components {
 
 const reasons: Record<string, string> = { 200: 'OK', 201: 'Created', 204: 'Done; no body', 503: 'Not ready' }
 
+/** What stands in an address: the position of an event, or a name. */
+const pathSchema = (name: string | undefined): Schema =>
+  name === 'position' ? { type: 'integer', minimum: 1 } : { type: 'string', minLength: 1 }
+
 const parameters = (route: Route, components: Components) => [
   ...headersOf(route),
-  ...[...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
+  ...[...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: pathSchema(name) })),
   ...Object.entries(route.query?.shape ?? {}).map(([name, schema]) => ({
     name,
     in: 'query',

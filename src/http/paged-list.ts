@@ -3,17 +3,21 @@ import { z } from 'zod'
 import { wrong } from '../errors.js'
 import { limits } from '../limits.js'
 import { LongWork } from '../long-work.js'
+import { pageSize } from './query-values.js'
 import { queryValue } from './route.js'
 import { leaving, taken } from './taking.js'
 import { wholeNumber } from './whole-number.js'
 
 /** What a list takes beside its own parameters. Without them it answers everything. */
 export const listParameters = z.object({
-  limit: z
-    .string()
+  limit: pageSize(limits.listPageMaxItems)
     .describe(`items of a page, up to ${limits.listPageMaxItems}; the header Link has the address of the next page`)
     .optional(),
-  after: z.string().describe('where the page before ended, as its Link says').optional(),
+  after: z
+    .string()
+    .regex(/^(?:\d{1,2}\.)?\d{1,15}$/)
+    .describe('where the page before ended, as its Link says')
+    .optional(),
 })
 
 /** Some items that stand together in a list, and the place they stand at: what follows is asked for by it. */

@@ -11,6 +11,7 @@ import type { ProgressOf } from '../models/progress.js'
 import { readInstant } from '../times.js'
 import { clientOf } from './client.js'
 import { Records } from './records.js'
+import { whenText } from './query-values.js'
 import { queryValue, type Route } from './route.js'
 
 /**
@@ -28,8 +29,7 @@ export type Reading = (read: Read) => Route
 type PastReader = { resourcesAt: (position: number, client: string) => Resources }
 
 const asOf = z.object({
-  as_of: z
-    .string()
+  as_of: whenText
     .max(limits.asOfMaxChars)
     .optional()
     .describe('a log position, or a time (RFC 3339, or YYYY-MM-DD HH:MM:SS in UTC): answers as things were then'),

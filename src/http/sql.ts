@@ -26,7 +26,8 @@ const positional = z
   .meta({ type: 'array', items: {} })
 
 const body = z.looseObject({
-  query: z.string(),
+  // An empty statement is refused with the words of SQL.
+  query: z.string().meta({ minLength: 1 }),
   context: z.looseObject({ db: z.string().nullish(), as_of: asOf.nullish(), dry_run: dryRun.nullish() }).nullish(),
   params: z.union([jsonObject, positional]).nullish(),
   response_format: z.enum(formats).nullish(),

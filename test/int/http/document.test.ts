@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { notBuilt } from '../../../src/http/not-built.js'
 import { readVersion } from '../../../src/version.js'
@@ -200,4 +200,38 @@ test('the README names what is not built, and only that', () => {
   const list = section.slice(section.indexOf(':') + 1).replace(', and the paths of the graphical interface (', ', ')
   const named = list.split(',').map((item) => item.trim().replace(/\)?\.$/, ''))
   expect(named.sort()).toEqual(notBuilt.flatMap(({ listed }) => listed).sort())
+})
+
+describe('what the document declares valid is what the service takes', () => {
+  type Declared = { name: string; schema: { type: string; pattern?: string; minimum?: number; maximum?: number; minLength?: number } }
+  const isDeclared = ({ schema }: Declared, value: string): boolean => {
+    if (schema.type === 'integer')
+      return /^\d+$/.test(value) && Number(value) >= (schema.minimum ?? 0) && Number(value) <= (schema.maximum ?? Infinity)
+    return value.length >= (schema.minLength ?? 0) && new RegExp(schema.pattern ?? '', 'u').test(value)
+  }
+
+  test.each<[string, string, string[]]>([
+    ['/api/projects', 'as_of', ['1', '', '0', 'soon', '2026-01-31', '1999-13-01T00:00:00Z', '1e3']],
+    ['/api/projects', 'limit', ['1', '1000', '1001', '0', '', 'x', '9999999999999999']],
+    ['/api/projects', 'after', ['0', '', 'x', '9999999999999999']],
+    ['/api/events', 'after', ['0', '12', '', 'x', '9999999999999999']],
+    ['/api/events', 'limit', ['1', '1000', '1001', '0']],
+    ['/api/events', 'since', ['2026-01-31T12:00:00Z', '2026-01-31 12:00:00', '2026-13-31T12:00:00Z', '', 'x']],
+  ])('%s?%s', async (path, name, values) => {
+    const { paths } = await document()
+    const declared = paths[path]?.['get']?.parameters.find((one) => one.name === name) as Declared | undefined
+    for (const value of values) {
+      const { status } = await send(at.url, 'GET', `${path}?${name}=${encodeURIComponent(value)}`)
+      expect({ value, taken: declared && isDeclared(declared, value) }).toEqual({ value, taken: status === 200 })
+    }
+  })
+
+  test.each(['Idempotency-Key', 'If-Match', 'If-None-Match', 'X-Correlation-Id'])('the header %s', async (name) => {
+    const { components } = await document()
+    const declared = components.parameters[name] as unknown as Declared
+    for (const value of ['"3"', '*', '"1", W/"2"', 'a b', 'x'.repeat(201), '"']) {
+      const answer = await send(at.url, 'DELETE', '/api/projects/mindsdb/skills/nobody', undefined, { [name]: value })
+      expect({ value, taken: isDeclared(declared, value) }).toEqual({ value, taken: answer.status !== 400 })
+    }
+  })
 })
