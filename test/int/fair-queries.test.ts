@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from '@jest/globals'
+import { isProblem } from '../../src/errors.js'
 import { Bench, until } from '../support/analytics.js'
 
 let bench: Bench
@@ -64,7 +65,14 @@ test('small queries are answered beside each try of those that end the process',
   const losses = () => bench.analytics.status().losses.died
   const small = async (n: number) => {
     while (guilty > 0) {
-      expect(await bench.ask(`SELECT ${n}`, { client: 'b' })).toEqual([[n]])
+      // On a busy machine the process may be lost between the row of an answer and its end.
+      const asked = bench.ask(`SELECT ${n}`, { client: 'b' }).catch((error: unknown) => {
+        if (!isProblem(error) || error.title !== 'Answer cut off') throw error
+        return undefined
+      })
+      const rows = await asked
+      if (rows === undefined) continue
+      expect(rows).toEqual([[n]])
       answered.add(losses())
       await sleep(50)
     }
