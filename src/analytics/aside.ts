@@ -10,6 +10,9 @@ import { Analytics, type QueryOptions } from './supervisor.js'
 
 type Started = { analytics: Promise<Analytics>; directory: string }
 
+const unavailable = (why: string, cause?: unknown): Problem =>
+  new Problem('analytics_unavailable', 'SQL is not available', why, cause === undefined ? {} : { cause })
+
 const isUnavailable = (error: unknown): boolean => isProblem(error) && error.code === 'analytics_unavailable'
 
 /** It is wanted for as long as the tables are not, and by people, who ask more than once. */
@@ -23,6 +26,7 @@ const idleMaxMs = 60_000
  */
 export class Aside {
   #started: Started | undefined
+  #isStopping = false
   #idle: NodeJS.Timeout | undefined
 
   constructor(
@@ -44,7 +48,13 @@ export class Aside {
     }
   }
 
+  /** Ends its process, if there is one. A request that is still under way starts no other. */
   async stop(): Promise<void> {
+    this.#isStopping = true
+    await this.#end()
+  }
+
+  async #end(): Promise<void> {
     clearTimeout(this.#idle)
     const started = this.#started
     this.#started = undefined
@@ -73,13 +83,14 @@ export class Aside {
 
   async #start(): Promise<Analytics> {
     clearTimeout(this.#idle)
-    this.#idle = setTimeout(() => void this.stop(), idleMaxMs).unref()
+    if (this.#isStopping) throw unavailable('The service is stopping.')
+    this.#idle = setTimeout(() => void this.#end(), idleMaxMs).unref()
     try {
       this.#started ??= begin(this.options)
       return await this.#started.analytics
     } catch (error) {
       this.#started = undefined
-      throw new Problem('analytics_unavailable', 'SQL is not available', 'No process could be started to answer it.', { cause: error })
+      throw unavailable('No process could be started to answer it.', error)
     }
   }
 }

@@ -23,10 +23,10 @@ const writeAll = (line: Socket, pieces: readonly Buffer[]): boolean => {
 }
 
 /**
- * How long the beginning of an answer waits for more of it. A short answer is sent in one piece, so that a process which is
+ * How long the beginning of an answer waits for more of it, while it is short. A short answer is sent in one piece, so that a process which is
  * lost has given all of it or nothing, and the query can be tried again.
  */
-const gatherMs = 10
+const gatherMs = 100
 
 type Gathering = { hold: () => void; release: () => void }
 

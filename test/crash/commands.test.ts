@@ -10,7 +10,7 @@ import { spawnService, temporaryDirectory } from '../support/service.js'
 import { CommandMaker, type SentCommand } from './command-maker.js'
 
 // A long run: COMMANDS=5000 npm test -- test/crash/commands
-const count = Number(process.env['COMMANDS'] ?? 100)
+const count = Number(process.env['COMMANDS'] ?? 60)
 const seed = Number(process.env['SEED'] ?? 1)
 const clients = 8
 const giveUpMs = 120_000

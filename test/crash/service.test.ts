@@ -10,7 +10,7 @@ import { until } from '../support/analytics.js'
 import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
 
 // A long run: MINDLEDGER_CRASH_ROUNDS=50 npm test -- test/crash/service
-const rounds = Number(process.env['MINDLEDGER_CRASH_ROUNDS'] ?? 4)
+const rounds = Number(process.env['MINDLEDGER_CRASH_ROUNDS'] ?? 3)
 const writers = 16
 const directory = temporaryDirectory()
 afterEach(() => directory.remove())

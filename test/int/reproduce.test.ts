@@ -215,7 +215,7 @@ test('a matrix that the disk has spoiled, or lost, is no proof of anything', asy
 })
 
 test('checks of data run one after the other, and no more wait than there is room for', async () => {
-  const path = '/api/projects/mindsdb/models/mean/data_check'
+  const path = '/api/projects/mindsdb/models/trees/data_check'
   const answers = await Promise.all(Array.from({ length: limits.dataChecksMax + 4 }, () => send(url, 'GET', path)))
   const statuses = answers.map(({ status }) => status)
   expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(limits.dataChecksMax)
@@ -224,7 +224,7 @@ test('checks of data run one after the other, and no more wait than there is roo
 })
 
 test('a check that nobody waits for ends, and leaves nothing', async () => {
-  const path = `${url}/api/projects/mindsdb/models/mean/data_check`
+  const path = `${url}/api/projects/mindsdb/models/trees/data_check`
   for (const signal of [AbortSignal.timeout(5), AbortSignal.timeout(100)])
     await expect(fetch(path, { signal }).then((answer) => answer.text())).rejects.toThrow(/timeout|aborted/i)
   expect(await (await fetch(path)).json()).toMatchObject({ data: 'same' })

@@ -21,6 +21,6 @@ test('random batches, one rebuild and a fold agree at every position', async () 
       once.closeSync()
       split.closeSync()
     }),
-    { numRuns: 8 },
+    { numRuns: 5 },
   )
 }, 120_000)

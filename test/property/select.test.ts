@@ -7,7 +7,7 @@ import { Queries } from './select/queries.js'
 import { randomTables, tableSources } from './select/tables.js'
 
 /** `SELECTS=20000 SEED=7` for a long run. */
-const count = Number(process.env['SELECTS'] ?? 1_000)
+const count = Number(process.env['SELECTS'] ?? 400)
 const seed = Number(process.env['SEED'] ?? 1)
 
 let twins: Twins
