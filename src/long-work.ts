@@ -20,3 +20,16 @@ export class LongWork {
     this.#began = performance.now()
   }
 }
+
+/**
+ * Does work that says itself where it may pause, some of it in each turn of the event loop.
+ *
+ * @example await inTurns(parametrize(sql))
+ */
+export const inTurns = async <T>(parts: Generator<void, T>): Promise<T> => {
+  const work = new LongWork()
+  for (let next = parts.next(); ; next = parts.next()) {
+    if (next.done) return next.value
+    await work.pause()
+  }
+}

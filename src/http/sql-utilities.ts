@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { whyNotOpened } from '../connections.js'
+import { inTurns } from '../long-work.js'
 import { parametrize } from '../sql/parametrize.js'
 import { listDatabases } from './databases.js'
 import { databaseNamed, entriesOf, type Database } from './listing.js'
@@ -58,7 +59,7 @@ export const sqlUtilityRoutes = (reading: Reading, defaultProject: string): Rout
     body: statement,
     answers: { 200: parametrized },
     async handle(req, res) {
-      res.json(parametrize(parse(statement, jsonBody(req), 'body').query))
+      res.json(await inTurns(parametrize(parse(statement, jsonBody(req), 'body').query)))
     },
   },
 ]

@@ -138,7 +138,7 @@ const readParams = (predictor: AnyPredictor, rows: number, { confidence, explain
 }
 
 /** So many values are answered at once; others wait for as long. */
-const valuesAtOnce = 20_000
+const valuesAtOnce = 3_000
 const explainedAtOnce = 20
 
 /** Some rows of a request, from one on. */

@@ -141,13 +141,15 @@ const isQueryOrWrite = (token: Token | undefined): boolean =>
 
 /**
  * Puts `:name` in the place of each constant of a query or a write, named after the column it is compared with, the column it is
- * written to, or what it is called. Limits, versions, sizes of types and typed literals stay. Other statements have none.
+ * written to, or what it is called. Limits, versions, sizes of types and typed literals stay. Other statements have none. It pauses
+ * between its parts, of which none takes long.
  *
- * @example parametrize("SELECT a FROM d.t WHERE b = 'x'") // { query: 'SELECT a FROM d.t WHERE b = :b', parameters: [{ name: 'b', value: 'x', type: 'str' }], databases: { d: ['t'] } }
+ * @example await inTurns(parametrize("SELECT a FROM d.t WHERE b = 'x'")) // { query: 'SELECT a FROM d.t WHERE b = :b', parameters: [{ name: 'b', value: 'x', type: 'str' }], databases: { d: ['t'] } }
  * @throws Problem of a text that is no statement
  */
-export const parametrize = (sql: string): Parametrized => {
+export function* parametrize(sql: string): Generator<void, Parametrized> {
   const tokens = splitSingle(lex(sql), sql)
+  yield
   if (!isQueryOrWrite(tokens[0])) {
     parseStatement(sql)
     return { query: sql, parameters: [], databases: {} }
@@ -155,13 +157,16 @@ export const parametrize = (sql: string): Parametrized => {
   const using = tokens.findIndex((token, i) => isWord(token, 'USING') && !isSymbol(tokens[i + 1], '('))
   const body = using < 0 ? tokens : tokens.slice(0, using)
   const aliases = aliasesAround(body)
+  yield
   const brackets = openBrackets(body)
   const ordered = orderedLists(body)
+  yield
   const inserted = insertNames(body)
   const unused = unusedAmong(new Set(tokens.filter(({ kind }) => kind === 'parameter').map(({ value }) => value)))
   const parameters: Parameter[] = []
   let [query, at] = ['', 0]
   for (let i = 0; i < body.length; i++) {
+    yield
     const place = constantAt(body, i)
     if (!place || ordered[place.start - 1]) continue
     const { start, end, value, type } = place
@@ -171,5 +176,6 @@ export const parametrize = (sql: string): Parametrized => {
     query += `${sql.slice(at, body[start]?.start)}:${name}`
     at = body[end - 1]?.end ?? at
   }
+  yield
   return { query: query + sql.slice(at), parameters, databases: tablesIn(body) }
 }

@@ -4,12 +4,12 @@ import { missingConditions, splitUsing } from '../../../src/sql/join-conditions.
 import { lex } from '../../../src/sql/lexer.js'
 import { nativeQueries, nativeSpelling } from '../../../src/sql/native-queries.js'
 import { offsetLimits } from '../../../src/sql/offset-limits.js'
-import { parametrize } from '../../../src/sql/parametrize.js'
 import { missingValues, valueQueries } from '../../../src/sql/pivots.js'
 import { parseStatement, splitStatements } from '../../../src/sql/statements/parse.js'
 import { cutSecrets, hiderOf } from '../../../src/sql/statements/secrets.js'
 import { systemAnswer } from '../../../src/sql/statements/system.js'
 import { translate } from '../../../src/sql/translation.js'
+import { parametrize } from '../../support/parametrize.js'
 
 /** What reads a statement in this service. Each takes any text, and refuses what it does not understand. */
 const passes: Record<string, (sql: string) => unknown> = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { parametrize } from '../../../src/sql/parametrize.js'
+import { parametrize } from '../../support/parametrize.js'
 
 const named = (sql: string) => {
   const { query, parameters } = parametrize(sql)
