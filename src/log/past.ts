@@ -120,6 +120,8 @@ type Finder = {
 /** A list is read in so many at a time: each time is a query. */
 const listedAtOnce = 2_000
 
+const projectIn = (state: Found['state']): StreamId | undefined => ('project' in state ? state.project : undefined)
+
 /** Resources at one position, for one request. */
 class Then implements Resources {
   readonly #indexes = new Map<string, Promise<Index>>()
@@ -127,7 +129,8 @@ class Then implements Resources {
   readonly #ahead = new Map<string, { after: number; listed: readonly Listed[] }>()
   readonly #found = new Map<string, Promise<Found | undefined>>()
   readonly #links = new Map<string, Promise<ReadonlyMap<StreamId, Found[]>>>()
-  readonly #projects = new Map<StreamId, Promise<StreamId | undefined>>()
+  /** The projects of what the last page held, whose users are asked for next. */
+  #projectsOfPage: ReadonlyMap<StreamId, StreamId | undefined> = new Map()
 
   constructor(
     private readonly listed: ListThen,
@@ -157,6 +160,7 @@ class Then implements Resources {
       if (one) found.push(one)
       await work.pause()
     }
+    this.#projectsOfPage = new Map(found.map(({ stream, state }) => [stream, projectIn(state)]))
     return found
   }
 
@@ -185,7 +189,7 @@ class Then implements Resources {
   }
 
   async linked<K extends Kind>(kind: K, to: StreamId): Promise<Found<K>[]> {
-    const project = await once(this.#projects, to, () => this.#projectOf(to))
+    const project = this.#projectsOfPage.has(to) ? this.#projectsOfPage.get(to) : await this.#projectOf(to)
     const links = await once(this.#links, `${kind} ${project ?? ''}`, () => this.#linksOf(kind, project))
     return (links.get(to) ?? []) as Found<K>[]
   }
@@ -193,8 +197,8 @@ class Then implements Resources {
   /** The project that holds a resource, and all that refers to it; undefined for what is in none. */
   async #projectOf(stream: StreamId): Promise<StreamId | undefined> {
     const kind = await this.finder.kindOf(stream)
-    const found = kind && (await this.byStream(kind, stream))
-    return found && 'project' in found.state ? found.state.project : undefined
+    const found = kind && (await this.finder.find(kind, stream))
+    return found && projectIn(found.state)
   }
 
   #index(kind: Kind, project?: StreamId): Promise<Index> {
