@@ -194,6 +194,8 @@ const readHeader = (line: string): Header => {
 /* ---- The check ---- */
 
 const maxFindings = 20
+/** So many lines that no list names are kept for comparison; a file of nothing else needs no more memory for it. */
+const maxUnlisted = 1_000
 const foldName = (name: string): string => name.normalize('NFC').toLowerCase().normalize('NFC')
 
 /** Sentences, but no more of them than anybody reads. */
@@ -364,7 +366,9 @@ class Listing {
     if (this.#broken !== undefined) return
     if ('leaves' in fields) this.#list(fieldsOf(fields['leaves']))
     else if ('omitted' in fields) this.#leftOut(fieldsOf(fields['omitted']))
-    else this.#lines.push({ leaf: leaf.toString('hex'), says: fields['position'] })
+    else if (this.#lines.length < this.#listed.length + maxUnlisted)
+      this.#lines.push({ leaf: leaf.toString('hex'), says: fields['position'] })
+    else this.#broken = `position ${this.#from + this.#listed.length}: many more events follow than the export lists hashes for`
   }
 
   /** Why the lists do not add up to a root; undefined when they do. To be asked when all lines are read. */

@@ -395,6 +395,15 @@ describe('the line that was tampered with is named', () => {
     expect(forged.filter((line) => /^position .*was changed/.test(line))).toEqual([])
   })
 
+  test('nor among thousands of lines that no list names', async () => {
+    const flooded = await said('whole', (lines) => {
+      const at = within(lines, 30)
+      lines.splice(at, 0, ...Array.from({ length: 3_000 }, () => nobody(lines[at]!)))
+    })
+    expect(flooded.join('\n')).toContain('many more events follow than the export lists hashes for')
+    expect(flooded.length).toBeLessThan(60)
+  })
+
   test('and an export of the first format, which lists no hashes, is checked as ever', async () => {
     const [taken] = logs as [Taken]
     for (const which of ['whole', 'shop'] as const) {
