@@ -41,9 +41,11 @@ test.each([
   await until(() => bench.analytics.status().running >= 4)
   for (let n = 0; n < 30; n++) expect(await bench.ask(`SELECT ${n}`, { client })).toEqual([[n]])
   expect(seen.ended).toBe(0)
+  expect(bench.analytics.status()).toMatchObject({ restarts: 0, retries: 0 })
+  // On a busy machine one that is not interrupted soon enough takes its process along.
   await end()
   await until(() => bench.analytics.status().running === 0)
-  expect(bench.analytics.status()).toMatchObject({ restarts: 0, retries: 0, waiting: 0 })
+  expect(bench.analytics.status().waiting).toBe(0)
 })
 
 test('queries that gave way are answered in full, each once there is a place for it', async () => {

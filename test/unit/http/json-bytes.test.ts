@@ -63,7 +63,8 @@ describe('large texts are read in parts', () => {
         async (value, at, piece) => {
           const body = large([...items, JSON.stringify(value)])
           const tail = body.length - at
-          const text = body.slice(0, tail) + piece + body.slice(tail)
+          // A piece between the halves of a character leaves two that are none, which no bytes have.
+          const text = (body.slice(0, tail) + piece + body.slice(tail)).toWellFormed()
           let expected: unknown
           try {
             expected = JSON.parse(text)
