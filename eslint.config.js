@@ -1,5 +1,8 @@
 import tseslint from 'typescript-eslint'
 
+/** A bundle stands elsewhere than the modules in it. */
+const ownPlace = { selector: 'MetaProperty', message: 'Ask src/programs.ts: what is found from import.meta.url is not there in a bundle.' }
+
 export default tseslint.config(
   { ignores: ['dist/', 'data/'] },
   {
@@ -30,11 +33,18 @@ export default tseslint.config(
     rules: { '@typescript-eslint/no-non-null-assertion': 'off' },
   },
   {
+    files: ['{src,events,projections}/**/*.ts'],
+    // The paths of these are the same from both.
+    ignores: ['src/programs.ts', 'src/version.ts', 'events/fingerprint.ts'],
+    rules: { 'no-restricted-syntax': ['error', ownPlace] },
+  },
+  {
     // run and its like take several statements at once: what holds anything of a user's is prepared, by src/sql/ast/duckdb.ts.
     files: ['src/sql/**/*.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',
+        ownPlace,
         {
           selector:
             'CallExpression[callee.object.name=/onnection$/][callee.property.name=/^(run|stream)/][arguments.length=1]:not([arguments.0.type="Literal"])',

@@ -77,7 +77,7 @@ export const serverOf =
     startAnew({ name, file, args, ready, environment })
 
 // It logs to nowhere.
-const ourServer: Server = { name: 'service', file: 'src/cli/main.js', args: ['serve'], ready: '/api/util/ping' }
+const ourServer: Server = { name: 'service', file: 'bin/mindledger.js', args: ['serve'], ready: '/api/util/ping' }
 
 /** The service as it is. */
 export const service: Start = () => startAnew(ourServer)

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 /**
  * Names the code that makes states out of events: whatever another release built must be built anew.
- * Covers every file of a folder as it runs.
+ * Covers every compiled file of a folder, `events` by itself. A bundled program has the same fingerprint as the modules in it.
  *
- * @example codeFingerprint(import.meta.dirname) // 64 hex digits
+ * @example codeFingerprint() // 64 hex digits
  */
-export const codeFingerprint = (folder: string = import.meta.dirname): string => {
+export const codeFingerprint = (folder: string = fileURLToPath(new URL('../events/', import.meta.url))): string => {
   const digest = createHash('sha256')
   for (const file of readdirSync(folder).sort())
     if (file.endsWith('.js'))

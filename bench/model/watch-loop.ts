@@ -5,7 +5,7 @@ import { isMainThread } from 'node:worker_threads'
 // Loaded into the server under measurement: writes the 99th percentile of its event loop's delay (ms) since the last reset
 // to a file. The processes that it starts load this too, and leave it at that.
 const file = process.env['LOOP_DELAY_FILE']
-if (file !== undefined && isMainThread && process.argv[1]?.endsWith('cli/main.js') === true) {
+if (file !== undefined && isMainThread && process.argv[1]?.endsWith('bin/mindledger.js') === true) {
   const delay = monitorEventLoopDelay({ resolution: 1 })
   delay.enable()
   process.on('SIGUSR2', () => delay.reset())

@@ -16,7 +16,7 @@ import { startService } from '../../src/main.js'
 const say = (text = '') => console.log(text)
 const data = mkdtempSync(join(tmpdir(), 'mindledger-demo-'))
 const service = await startService(readConfig({ PORT: '0', DATA_DIR: data }), pino({ level: 'silent' }))
-const cli = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+const cli = fileURLToPath(new URL('../../bin/mindledger.js', import.meta.url))
 const tables = join(dirname(createRequire(import.meta.url).resolve('vega-datasets')), '..', 'data')
 
 type Answer = { type?: string; column_names?: string[]; data?: unknown[][]; error_message?: string }

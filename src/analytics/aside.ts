@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { isProblem, Problem } from '../errors.js'
+import { programFile } from '../programs.js'
 import { mayReadLive } from '../sql/aside.js'
 import type { AnalyticsOptions } from './options.js'
 import type { QueryStream, SelectRequest, TablesStatus } from './query.js'
@@ -97,6 +97,8 @@ export class Aside {
 
 const begin = (options: Pick<AnalyticsOptions, 'logger'>): Started => {
   const directory = mkdtempSync(join(tmpdir(), 'mindledger-aside-'))
-  const entry = fileURLToPath(new URL('aside-process.js', import.meta.url))
-  return { analytics: Analytics.start({ ...options, dataDirectory: directory, entry, tables: 'memory' }), directory }
+  return {
+    analytics: Analytics.start({ ...options, dataDirectory: directory, entry: programFile('aside-process'), tables: 'memory' }),
+    directory,
+  }
 }

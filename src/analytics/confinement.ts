@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { dataPaths } from '../log/data-directory.js'
+import { compiledFile } from '../programs.js'
 import type { Settings } from './messages.js'
 
 /** How a process is started that gives up the right to change files: flags of Node, and what its environment has besides. */
@@ -28,7 +28,7 @@ export const confine = ({ dataDirectory, socket }: Settings): Confinement => {
   // A reader of the log notes in shared memory how far it has read, which is no part of the log.
   const noted = `${paths.log}-shm`
   return {
-    execArgv: ['--require', fileURLToPath(new URL('give-up-writing.cjs', import.meta.url))],
+    execArgv: ['--require', compiledFile('analytics/give-up-writing.cjs')],
     env: {
       WRITABLE_PATHS: JSON.stringify([...writable, noted]),
       // Sockets lie in a directory of their own there, which goes with the process.

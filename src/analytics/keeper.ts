@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs'
 import { resolve as resolvePath } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { Problem } from '../errors.js'
 import { dataPaths } from '../log/data-directory.js'
+import { programFile } from '../programs.js'
 import { Child, type Loss } from './child.js'
 import { residentBytes } from './memory.js'
 import type { AnalyticsLimits, AnalyticsOptions } from './options.js'
@@ -181,7 +181,7 @@ export class Keeper {
       rebuilds: this.#rebuilds.known,
       lastError: before?.lastError ?? null,
     }
-    const child = new Child(entry ?? fileURLToPath(new URL('process.js', import.meta.url)), settings, () => {
+    const child = new Child(entry ?? programFile('sql-process'), settings, () => {
       this.#rebuilds.note(child.state.rebuilds)
       if (child.state.foreign !== undefined) this.options.onForeign?.(child.state.foreign)
       this.#noteConfinement(child.state.confinement)

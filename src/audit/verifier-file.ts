@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { compiledFile } from '../programs.js'
 
 /** The offline verifier as one hands it on: the compiled file, which needs nothing beside it. */
 export const verifierFile = (): string =>
-  readFileSync(new URL('./verifier.js', import.meta.url), 'utf8').replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
+  readFileSync(compiledFile('audit/verifier.js'), 'utf8').replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')

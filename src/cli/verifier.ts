@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { verifierFile } from '../audit/verifier-file.js'
+import { compiledFile } from '../programs.js'
 
 /** `mindledger verifier > verifier.mjs`: the file that an auditor reads, keeps and runs. */
 export const printVerifier = async (): Promise<number> => {
@@ -13,9 +13,8 @@ type Proof = { proof: string; event: string; vkey: string | undefined; heads: re
 
 /** `mindledger verify --proof file --event file`: what the offline verifier says of one proof, with its exit status. */
 export const verifyProof = async ({ proof, event, vkey, heads }: Proof): Promise<number> => {
-  const file = fileURLToPath(new URL('../audit/verifier.js', import.meta.url))
   const options = [...(vkey === undefined ? [] : ['--vkey', vkey]), ...heads.flatMap((head) => ['--head', head])]
-  const child = spawn(process.execPath, [file, proof, '--event', event, ...options], { stdio: 'inherit' })
+  const child = spawn(process.execPath, [compiledFile('audit/verifier.js'), proof, '--event', event, ...options], { stdio: 'inherit' })
   const [status] = (await once(child, 'close')) as [number | null]
   return status ?? 2
 }

@@ -6,6 +6,7 @@ import type { FileFormat } from './formats.js'
 import { ingested, type Ingested, type IngestJob } from './ingest-messages.js'
 import { isProblemCode, Problem } from '../errors.js'
 import { limits } from '../limits.js'
+import { programFile } from '../programs.js'
 
 export type IngestRequest = { source: string; originalName: string; format?: FileFormat; onBadRows?: OnBadRows; workDirectory: string }
 
@@ -47,7 +48,7 @@ const outcome = (message: unknown): Outcome => {
 }
 
 const startProcess = (): ChildProcess =>
-  fork(new URL('./ingest-process.js', import.meta.url), {
+  fork(programFile('ingest-process'), {
     // Neither the flags nor the environment of the service: the file's reader has no use for its secrets.
     execArgv: ['--no-warnings'],
     env: { TZ: 'UTC', UV_THREADPOOL_SIZE: '4' },

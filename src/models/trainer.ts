@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { isProblemCode, Problem } from '../errors.js'
 import { limits } from '../limits.js'
+import { programFile } from '../programs.js'
 import type { Progress } from './fit.js'
 import type { ImportReport } from './onnx/import.js'
 import type { TrainReport } from './train.js'
@@ -24,7 +24,6 @@ const matrixIn: ResultIn<MadeMatrix> = (message) => ('made' in message ? message
 /** Why the process was killed by us. */
 type KillReason = 'cancelled' | 'timeout'
 
-const entry = fileURLToPath(new URL('./train-process.js', import.meta.url))
 const keptErrorChars = 2_000
 
 const killed = (reason: KillReason, timeoutMs: number): Problem =>
@@ -71,7 +70,7 @@ export class Trainer {
 
   #run<T>(job: TrainJob | MatrixJob, resultIn: ResultIn<T>, onProgress: (progress: Progress) => void): Running<T> {
     // No flags of this process: a debugger's port, for one, cannot be shared.
-    const child = fork(entry, [], { execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+    const child = fork(programFile('train-process'), [], { execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
     let reason: KillReason | undefined
     const kill = (why: KillReason) => {
       reason ??= why

@@ -16,7 +16,7 @@ const directory = temporaryDirectory()
 afterEach(() => directory.remove())
 
 /** The service's own processes that answer SQL. They know nothing of its environment or command line, only of their parent. */
-const answeringSql = (server: number): number[] => childrenRunning(server, 'analytics/process')
+const answeringSql = (server: number): number[] => childrenRunning(server, 'bin/sql-process')
 
 /** What each history table holds, in an order of its own. */
 const contents = async (file: string): Promise<Record<string, unknown[]>> => {

@@ -17,7 +17,7 @@ test('the image is made of files that are there, and starts one that the build m
   // Whatever the compiler takes must have been copied before it runs.
   for (const folder of include.map((pattern) => pattern.split('/')[0] ?? '')) expect(copied).toContain(folder)
   const started = /^CMD \["node", "dist\/(.+)\.js", "serve"\]$/m.exec(dockerfile)?.[1]
-  expect(existsSync(join(repository, `${started ?? ''}.ts`))).toBe(true)
+  expect(existsSync(join(repository, 'dist', `${started ?? ''}.js`))).toBe(true)
 })
 
 test('the container runs as a user without rights, keeps its data in a volume and sets what is a setting', () => {

@@ -259,10 +259,10 @@ describe('trainings', () => {
   test('a lost SQL process is replaced: the next query and the next training work', async () => {
     const service = await start()
     await upload(service.url, 'short', 120)
-    const [analytics = 0] = childrenRunning(service.pid, 'analytics/process')
+    const [analytics = 0] = childrenRunning(service.pid, 'bin/sql-process')
     process.kill(analytics, 'SIGKILL')
     expect((await sql(service.url, 'SELECT count(*) AS n FROM files.short')).data).toEqual([[120]])
-    expect(childrenRunning(service.pid, 'analytics/process')).not.toContain(analytics)
+    expect(childrenRunning(service.pid, 'bin/sql-process')).not.toContain(analytics)
     await trainsWell(service.url, 'after')
     await stop(service)
   }, 60_000)

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 
 /** The program behind `npx mindledger`. */
-export const cliFile = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+export const cliFile = fileURLToPath(new URL('../../bin/mindledger.js', import.meta.url))
 /** The folder of package.json. */
 export const repository = fileURLToPath(new URL('../../..', import.meta.url))
 

@@ -83,7 +83,7 @@ export const spawnService = async (
   directory: string,
   environment: Record<string, string> = {},
 ): Promise<{ child: ChildProcess; url: string; lines: string[]; ended: Promise<unknown> }> => {
-  const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+  const main = fileURLToPath(new URL('../../bin/mindledger.js', import.meta.url))
   const env = { ...process.env, DATA_DIR: directory, PORT: '0', LOG_LEVEL: 'info', ...environment }
   const child = spawn(process.execPath, [main, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(child, 'exit')

@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
+import { programFile } from '../../programs.js'
 import type { FoldRuns } from './fold-runs.js'
-
-const entry = new URL('./crew-thread.js', import.meta.url)
 
 /** More than the folds that a plan may have would find nothing to do. */
 const mostThreads = 5
@@ -38,7 +37,7 @@ export class Crew {
   }
 
   private start(): Worker {
-    const helper = new Worker(entry, { execArgv: [] })
+    const helper = new Worker(programFile('crew-thread'), { execArgv: [] })
     helper.unref()
     return helper
   }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { Worker } from 'node:worker_threads'
 import { isProblem } from '../../errors.js'
+import { programFile } from '../../programs.js'
 import { runBatches } from './batches.js'
 import type { FromProcess, ToProcess } from './messages.js'
 import { loadRuntime, type Runtime, type RuntimeSession } from './runtime.js'
@@ -34,7 +35,7 @@ const failure = (error: unknown): FromProcess => {
 // A model under way would keep the process alive for nobody.
 process.on('disconnect', () => process.exit(0))
 // While a model runs this thread hears nothing, also not that its parent is gone.
-new Worker(new URL('./watchdog.js', import.meta.url), { workerData: process.ppid }).unref()
+new Worker(programFile('watchdog'), { workerData: process.ppid }).unref()
 process.on('message', (message: ToProcess) => {
   void answer(message)
     .catch(failure)

@@ -1,8 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { residentBytes } from '../../analytics/memory.js'
 import { isProblemCode, Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
+import { programFile } from '../../programs.js'
 import type { FromProcess, ModelFile, Output, Run, Signature, ToProcess } from './messages.js'
 
 export type OnnxLimits = { loadTimeoutMs: number; runTimeoutMs: number; memoryMaxBytes: number; queueMaxCalls: number; idleMaxMs: number }
@@ -15,7 +15,6 @@ const defaultLimits: OnnxLimits = {
   idleMaxMs: limits.onnxIdleMaxMs,
 }
 
-const entry = fileURLToPath(new URL('./onnx-process.js', import.meta.url))
 const memorySampleMs = 50
 const longestReason = 500
 
@@ -133,7 +132,7 @@ export class OnnxProcess {
   async #start(): Promise<Signature> {
     // Neither the flags nor the environment of the service: a model has no use for its secrets.
     const options = { execArgv: ['--no-warnings'], env: { TZ: 'UTC' }, serialization: 'advanced' as const }
-    const child = fork(entry, [], { ...options, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+    const child = fork(programFile('onnx-process'), [], { ...options, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
     this.#child = child
     // Nobody waits for a process that has nothing to do.
     child.unref()

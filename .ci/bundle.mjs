@@ -1,0 +1,50 @@
+// Makes the programs of the package: one file for each process or thread that Node starts, with the parts that they share beside
+// them, in dist/bin. They load in a third of the time that the modules take one by one.
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+
+const outdir = 'dist/bin'
+
+/** Compiled libraries stay packages: a file of JavaScript cannot hold them. */
+const external = ['@duckdb/node-bindings', 'better-sqlite3', 'onnxruntime-node']
+
+rmSync(outdir, { recursive: true, force: true })
+const { metafile } = await build({
+  entryPoints: {
+    mindledger: 'src/cli/main.ts',
+    'sql-process': 'src/analytics/process.ts',
+    'aside-process': 'src/analytics/aside-process.ts',
+    'ingest-process': 'src/files/ingest-process.ts',
+    'train-process': 'src/models/train-process.ts',
+    'crew-thread': 'src/models/boosting/crew-thread.ts',
+    'onnx-process': 'src/models/onnx/onnx-process.ts',
+    watchdog: 'src/models/onnx/watchdog.ts',
+    'meaning-worker': 'src/log/verify/meaning-worker.ts',
+  },
+  outdir,
+  chunkNames: 'part-[hash]',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  external,
+  metafile: true,
+  // Older packages among the dependencies ask for Node's own modules by require.
+  banner: { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);" },
+  logLevel: 'warning',
+})
+
+/** The folder of the package that a bundled file comes from. */
+const packageOf = (input) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0]
+
+const licenseOf = (folder) => {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
+  const text = file === undefined ? `License: ${license}` : readFileSync(join(folder, file), 'utf8').trim()
+  return `${name} ${version}\n\n${text}\n`
+}
+
+const folders = [...new Set(Object.keys(metafile.inputs).map(packageOf))].filter((folder) => folder && existsSync(folder)).sort()
+writeFileSync(join(outdir, 'LICENSES.txt'), folders.map(licenseOf).join(`\n${'-'.repeat(80)}\n\n`))
