@@ -89,6 +89,7 @@ export class Child {
   /** Those who wait until it knows the master keys that they told it, in that order. */
   readonly #learned: (() => void)[] = []
   readonly #idle = new Set<Line>()
+  readonly #lines = new Set<Line>()
 
   constructor(
     entry: string,
@@ -130,6 +131,12 @@ export class Child {
   /** Lets it end by itself, which it does when nobody is there any more. */
   disconnect(): void {
     if (this.#process.connected) this.#process.disconnect()
+  }
+
+  /** Resolves when it has ended. What was not read of its answers is dropped: nobody is left to read it. */
+  async left(): Promise<void> {
+    await this.exited
+    for (const line of this.#lines) line.close()
   }
 
   /** Asks for a sign of life. */
@@ -176,11 +183,14 @@ export class Child {
       onIdle: (line) => this.#idle.add(line),
       onClosed: (line, query) => {
         this.#idle.delete(line)
+        this.#lines.delete(line)
         // One that executes ran to the end of the process, which is heard of later than of the line's: that is how it is blamed.
         if (query !== undefined && !this.running.has(query)) this.#end(query)
       },
     }
-    return new Line(this.settings.socket, events)
+    const line = new Line(this.settings.socket, events)
+    this.#lines.add(line)
+    return line
   }
 
   #end(query: number): void {

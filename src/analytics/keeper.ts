@@ -161,7 +161,7 @@ export class Keeper {
       child.disconnect()
       await Promise.race([child.exited, sleep(stopWaitMs, undefined, { ref: false })])
       child.kill('died')
-      await child.exited
+      await child.left()
     }
     rmSync(this.#directory, { recursive: true, force: true })
   }

@@ -96,6 +96,11 @@ export class Line {
     return answer
   }
 
+  /** Ends the line, also one that waits for its reader. */
+  close(): void {
+    this.#socket.destroy()
+  }
+
   #hear(chunk: Buffer): void {
     try {
       for (const raw of this.#cutter.push(chunk)) {

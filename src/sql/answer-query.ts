@@ -1,7 +1,7 @@
 import { streamId, type StreamId } from '../../events/common.js'
 import type { Log, Origin } from '../log/log.js'
 import type { PredictionRecorder } from '../models/recorder.js'
-import type { SqlAnswer, SqlContext } from './answer.js'
+import { rowsFrom, type SqlAnswer, type SqlContext } from './answer.js'
 import type { AsOf } from './as-of.js'
 import type { RowFormat } from './encode/chunks.js'
 import { cutSecrets } from './statements/secrets.js'
@@ -104,9 +104,13 @@ const recordScored = async (scored: readonly Scored[], { recorder, origin, query
 }
 
 /** Passes the rows on; what they were scored by is known, and recorded, when they end. */
-async function* withReceipts(stream: AnalyticsStream, query: Query, readAt: number, positions: number[]) {
-  yield* stream.rows
-  positions.push(...(await recordScored(stream.end().scored, query, readAt)))
+const withReceipts = (stream: AnalyticsStream, query: Query, readAt: number, positions: number[]): AsyncIterable<Buffer> => {
+  const next = async () => {
+    const chunk = await stream.rows.next()
+    if (chunk.done === true) positions.push(...(await recordScored(stream.end().scored, query, readAt)))
+    return chunk
+  }
+  return rowsFrom(next, stream.rows)
 }
 
 /** Runs a SELECT as the log is now. Resolves with its first rows, so that most failures are still an answer of their own. */

@@ -56,21 +56,44 @@ export const allRows = async (chunks: AsyncIterable<Buffer>): Promise<unknown[][
   return JSON.parse(`[${texts.join(',')}]`) as unknown[][]
 }
 
-async function* withFirst(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  try {
-    yield first
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value
-  } finally {
-    await rest.return?.()
+/**
+ * Rows whose reader may leave before it has begun: their source hears of it, which a generator around the source would not tell. A
+ * query that hears of no end holds its place.
+ */
+export const rowsFrom = (next: () => Promise<IteratorResult<Buffer>>, source: AsyncIterator<Buffer>): AsyncIterableIterator<Buffer> => {
+  const rows: AsyncIterableIterator<Buffer> = {
+    next,
+    return: async () => {
+      await source.return?.()
+      return { done: true, value: undefined }
+    },
+    [Symbol.asyncIterator]: () => rows,
   }
+  return rows
 }
 
-/** The same answer when it has a row, and else undefined. */
+/** The same answer when it has a row, and else undefined. It is to be read, or left, like the first one. */
 export const unlessEmpty = async (answer: SqlAnswer): Promise<SqlAnswer | undefined> => {
   if (answer.type !== 'table') return answer
+  const source = answer.rows[Symbol.asyncIterator]()
+  const first = await source.next()
+  if (first.done === true) return undefined
+  let isFirst = true
+  const next = async () => {
+    if (!isFirst) return source.next()
+    isFirst = false
+    return first
+  }
+  return { ...answer, rows: rowsFrom(next, source) }
+}
+
+/** Whether an answer has a row; no more of it is read. */
+export const hasRows = async (answer: SqlAnswer): Promise<boolean> => {
+  if (answer.type !== 'table') return true
   const rows = answer.rows[Symbol.asyncIterator]()
   const first = await rows.next()
-  return first.done === true ? undefined : { ...answer, rows: withFirst(first.value, rows) }
+  await rows.return?.()
+  return first.done !== true
 }
 
 /** A problem in one text, the hint with it: SQL's error has no other place. */

@@ -7,7 +7,7 @@ import type { ProgressOf } from '../models/progress.js'
 import type { PredictionRecorder } from '../models/recorder.js'
 import { systemDatabaseOf } from '../system-databases.js'
 import { answerQuery, type Analytics, type AnalyticsRequest } from './answer-query.js'
-import { allRows, chunkOf, tableOf, unlessEmpty, type SqlAnswer, type SqlContext } from './answer.js'
+import { allRows, chunkOf, hasRows, tableOf, unlessEmpty, type SqlAnswer, type SqlContext } from './answer.js'
 import { listResources, positionAsOf, type AsOf } from './as-of.js'
 import { connectionProblem, refuseForeign } from './connections.js'
 import { describeModelPlace, findModelPlace } from './describe-model.js'
@@ -173,8 +173,7 @@ export class Reader {
     const { db } = session.context
     const shown = await unlessEmpty(answer)
     if (shown || answer.type !== 'table') return shown ?? answer
-    const there = await unlessEmpty(await this.select({ sql: tableExists(from, db) }, session))
-    if (there) return { ...answer, rows: chunkOf([]), format: 'json' }
+    if (await hasRows(await this.select({ sql: tableExists(from, db) }, session))) return { ...answer, rows: chunkOf([]), format: 'json' }
     const detail = `Table '${from?.at(-1) ?? ''}' not found in database: ${scopeOf(from ?? [], 'columns', db)}`
     throw new Problem('not_found', 'Table not found', detail, { hint: 'SELECT * FROM information_schema.tables lists what there is.' })
   }

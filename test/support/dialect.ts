@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect } from '@jest/globals'
+import { until } from './analytics.js'
 import { send, startTestService, type SqlReply } from './service.js'
 
 /**
@@ -26,6 +27,11 @@ export const expectAnswer = async (url: string, [statement, answer, rows]: Case,
   if (rows) expect(data).toEqual(rows)
 }
 
+/** A query whose answer was dropped unread would hold its place until its answer is too old. */
+const expectNoQueries = async (url: string): Promise<void> => {
+  await until(async () => /^mindledger_sql_running_queries 0$/m.test(String((await send(url, 'GET', '/metrics')).body)), 5_000)
+}
+
 /** A service for the tests of the file that calls this: its `url` is there from the first test on. `prepare` fills it before. */
 export const dialectService = (prepare: (url: string) => Promise<void> = async () => undefined): { readonly url: string } => {
   let at: Awaited<ReturnType<typeof startTestService>>
@@ -33,7 +39,13 @@ export const dialectService = (prepare: (url: string) => Promise<void> = async (
     at = await startTestService()
     await prepare(at.url)
   })
-  afterAll(() => at.stop())
+  afterAll(async () => {
+    try {
+      await expectNoQueries(at.url)
+    } finally {
+      await at.stop()
+    }
+  })
   return {
     get url() {
       return at.url
