@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs'
-import { constants, setPriority } from 'node:os'
+import { setPriority } from 'node:os'
 import { isProblem } from '../errors.js'
 import { refuseAnswerNames } from './answer-columns.js'
 import { findEngine } from './engine.js'
@@ -132,8 +132,9 @@ const send = (message: TrainMessage): void => {
   process.send?.(message)
 }
 
-// Training must never be felt by those who are served meanwhile.
-setPriority(constants.priority.PRIORITY_LOW)
+// Training is not to be felt by those who are served meanwhile, and it goes on, slowly, on a machine that is never idle: at the
+// lowest priority of all it would all but stop there. SQL has 10.
+setPriority(14)
 // A query for rows may be under way, which would keep the process alive for nobody.
 process.on('disconnect', () => process.exit(1))
 process.once('message', (job: TrainJob | MatrixJob) => {

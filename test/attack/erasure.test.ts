@@ -3,13 +3,13 @@ import Database from 'better-sqlite3'
 import { randomBytes, randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { countOf } from '../support/counts.js'
 import { settled, uploadRentals } from '../support/rentals.js'
 import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
 import { filesUnder, tracesInFiles } from '../support/traces.js'
 
-/** How many secrets, and as many rows of predictions and of files, are planted: `PLANTED=1000` for the big run. */
-const planted = Number(process.env['PLANTED'] ?? 33)
-const kills = Number(process.env['KILLS'] ?? 2)
+const planted = countOf('PLANTED')
+const kills = countOf('KILLS')
 
 type Running = Awaited<ReturnType<typeof spawnService>>
 let running: Running | undefined

@@ -7,11 +7,12 @@ import { fileURLToPath } from 'node:url'
 import { sha256 } from '../../events/chain.js'
 import { exportLines, type ExportOptions } from '../../src/log/export.js'
 import type { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
+import { countOf } from '../support/counts.js'
 import { pick, Random, writeHonestLog } from '../support/honest-log.js'
 import { temporaryDirectory } from '../support/log.js'
 import { testSigner, type TestSigner } from '../support/notes.js'
 
-const count = Number(process.env['MANIPULATIONS'] ?? 45)
+const count = countOf('MANIPULATIONS')
 const minutes = 60_000
 
 const { path: directory, remove } = temporaryDirectory()

@@ -3,12 +3,13 @@ import Database from 'better-sqlite3'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { verifyLog, type KeptHead, type Verification } from '../../src/log/verify.js'
+import { countOf } from '../support/counts.js'
 import { blobHash, Random, writeHonestLog } from '../support/honest-log.js'
 import { temporaryDirectory, testKey } from '../support/log.js'
 import { contentOf, manipulations, type Manipulation, type Victim } from '../support/manipulations.js'
 
-const count = Number(process.env['MANIPULATIONS'] ?? 60)
-const honestLogs = Number(process.env['HONEST_LOGS'] ?? 5)
+const count = countOf('MANIPULATIONS')
+const honestLogs = countOf('HONEST_LOGS')
 const minutes = 60_000
 
 const { path: directory, remove } = temporaryDirectory()

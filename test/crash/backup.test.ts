@@ -10,14 +10,14 @@ import { erasedPayloadsOf, payloadsOf } from '../../events/references.js'
 import { Blobs } from '../../src/files/blobs.js'
 import { dataPaths } from '../../src/log/data-directory.js'
 import { openLogReader, type LogReader } from '../../src/log/reader.js'
+import { countOf } from '../support/counts.js'
 import { trainRent } from '../support/rentals.js'
 import { until } from '../support/analytics.js'
 import { startLoad } from '../support/backup-load.js'
 import { cliFile, mindledger } from '../support/cli.js'
 import { send, spawnService, sql, temporaryDirectory, type SqlReply } from '../support/service.js'
 
-// A long run: BACKUPS=20 npm test -- test/crash/backup
-const rounds = Number(process.env['BACKUPS'] ?? 1)
+const rounds = countOf('BACKUPS')
 let place: ReturnType<typeof temporaryDirectory>
 let data: string
 beforeEach(() => {

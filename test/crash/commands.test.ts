@@ -5,13 +5,13 @@ import { dataPaths } from '../../src/log/data-directory.js'
 import { openLogReader } from '../../src/log/reader.js'
 import { verifyLog } from '../../src/log/verify.js'
 import { Random } from '../../src/models/random.js'
+import { countOf } from '../support/counts.js'
 import { formOf, trainRent } from '../support/rentals.js'
 import { spawnService, temporaryDirectory } from '../support/service.js'
 import { CommandMaker, type SentCommand } from './command-maker.js'
 
-// A long run: COMMANDS=5000 npm test -- test/crash/commands
-const count = Number(process.env['COMMANDS'] ?? 60)
-const seed = Number(process.env['SEED'] ?? 1)
+const count = countOf('COMMANDS')
+const seed = countOf('SEED')
 const clients = 8
 const giveUpMs = 120_000
 

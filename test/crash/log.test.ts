@@ -6,10 +6,10 @@ import { parseEnvelope } from '../../events/envelope.js'
 import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
 import { verifyLog } from '../../src/log/verify.js'
 import { Vault } from '../../src/vault/vault.js'
+import { countOf } from '../support/counts.js'
 import { temporaryDirectory, testKey } from '../support/log.js'
 
-/** `CRASH_ROUNDS=500` for a long run. */
-const rounds = Number(process.env['CRASH_ROUNDS'] ?? 3)
+const rounds = countOf('LOG_ROUNDS')
 const writer = fileURLToPath(new URL('./log-writer.js', import.meta.url))
 
 /** Lets the writer run until it has said something and some milliseconds more, kills it, and returns its whole lines. */

@@ -6,10 +6,10 @@ import { verifyLog } from '../../src/log/verify.js'
 import { findMasterKeys } from '../../src/vault/key-files.js'
 import { MasterKey } from '../../src/vault/master-key.js'
 import { Vault } from '../../src/vault/vault.js'
+import { countOf } from '../support/counts.js'
 import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
 
-// A long run: ROTATIONS=50 npm test -- test/crash/rotation
-const rounds = Number(process.env['ROTATIONS'] ?? 2)
+const rounds = countOf('ROTATIONS')
 const writers = 8
 const directory = temporaryDirectory()
 afterEach(() => directory.remove())

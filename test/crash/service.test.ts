@@ -5,12 +5,12 @@ import { replay } from '../../projections/replay.js'
 import { dataPaths } from '../../src/log/data-directory.js'
 import { openLogReader } from '../../src/log/reader.js'
 import { verifyLog } from '../../src/log/verify.js'
+import { countOf } from '../support/counts.js'
 import { childrenRunning, isRunning, processTree } from '../support/processes.js'
 import { until } from '../support/analytics.js'
 import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
 
-// A long run: MINDLEDGER_CRASH_ROUNDS=50 npm test -- test/crash/service
-const rounds = Number(process.env['MINDLEDGER_CRASH_ROUNDS'] ?? 3)
+const rounds = countOf('SERVICE_ROUNDS')
 const writers = 16
 const directory = temporaryDirectory()
 afterEach(() => directory.remove())

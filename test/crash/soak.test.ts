@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { mindledger } from '../support/cli.js'
+import { countOf } from '../support/counts.js'
 import { settled, uploadRentals } from '../support/rentals.js'
 import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
 
-// A long run: MINDLEDGER_SOAK_ROWS=3000000 npm test -- test/crash/soak
-const rows = Number(process.env['MINDLEDGER_SOAK_ROWS'] ?? 160_000)
+const rows = countOf('SOAK_ROWS')
 const requestRows = 10_000
 const directory = temporaryDirectory()
 afterEach(() => directory.remove())
@@ -16,7 +16,7 @@ const project = '/api/projects/mindsdb'
 test('under a mixed load every look shows every recorded row, and in the end the tables equal a replay of the log', async () => {
   const { child, url, ended } = await spawnService(directory.path)
   await uploadRentals(url)
-  await sql(url, 'CREATE MODEL rent FROM files (SELECT * FROM rentals) PREDICT rental_price')
+  await sql(url, "CREATE MODEL rent FROM files (SELECT * FROM rentals) PREDICT rental_price USING preset = 'fast'")
   expect(await settled(url, 'rent')).toBe('complete')
   let left = rows / requestRows
   let isLoaded = true

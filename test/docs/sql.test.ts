@@ -79,12 +79,13 @@ test('every table and column that SQL offers is listed with a comment', async ()
   expect(tables.data.filter((row) => (row.at(-1) ?? '') === '')).toEqual([])
   expect(columns.data.filter((row) => (row.at(-1) ?? '') === '')).toEqual([])
 
+  const listed = new Set([...tables.data, ...columns.data].map((row) => JSON.stringify(row)))
   const offered = (['information_schema', 'log', 'project'] as const).flatMap((key) =>
     catalogue[key].map((relation) => ({ schema: key === 'project' ? 'mindsdb' : key, relation })),
   )
   for (const { schema, relation } of offered) {
-    expect(tables.data).toContainEqual([schema, relation.name, relation.about])
-    for (const { name, about } of relation.columns) expect(columns.data).toContainEqual([schema, relation.name, name, about])
+    expect(listed).toContain(JSON.stringify([schema, relation.name, relation.about]))
+    for (const { name, about } of relation.columns) expect(listed).toContain(JSON.stringify([schema, relation.name, name, about]))
     const { type, column_names } = await sql(service.url, `SELECT * FROM ${schema}.${relation.name} LIMIT 0`)
     expect({ schema, name: relation.name, type, column_names }).toEqual({
       schema,

@@ -12,12 +12,13 @@ import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
 import { masterKeys } from '../../src/vault/key-files.js'
 import { Vault } from '../../src/vault/vault.js'
 import { cliFile, mindledger } from '../support/cli.js'
+import { countOf } from '../support/counts.js'
 import { childrenRunning, isRunning, memoryOf, processTree } from '../support/processes.js'
 import { until } from '../support/analytics.js'
 import { send, spawnService, sql, temporaryDirectory, type SqlReply } from '../support/service.js'
 
-// MINDLEDGER_START_EVENTS=100000 measures a start on a long log; a shorter one shows the same rule.
-const startEvents = Number(process.env['MINDLEDGER_START_EVENTS'] ?? 5_000)
+// START_EVENTS=100000 measures a start on a long log; a shorter one shows the same rule.
+const startEvents = countOf('START_EVENTS')
 const report = (text: string) => {
   if (process.env['MINDLEDGER_START_EVENTS'] !== undefined) console.log(text)
 }

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseEnvelope } from '../../events/envelope.js'
 import { Random } from '../../src/models/random.js'
+import { countOf } from '../support/counts.js'
 import { send, sql, startTestService } from '../support/service.js'
 
-/** `PROPERTY_TIMES=20` for a long run. */
-const times = Number(process.env['PROPERTY_TIMES'] ?? 1)
+const times = countOf('PROPERTY_TIMES')
 
 let service: Awaited<ReturnType<typeof startTestService>>
 beforeAll(async () => {
@@ -134,7 +134,7 @@ const trained = async () => {
 test(
   'every GET with as_of answers what it answered then, by position and by time',
   async () => {
-    const random = new Random(Number(process.env['SEED'] ?? 7))
+    const random = new Random(countOf('SEED'))
     const remembered: { position: number; answers: Map<string, Answer> }[] = []
     const remember = async () => {
       // A job that runs meanwhile is looked at again.
@@ -150,7 +150,7 @@ test(
     await sql(service.url, 'RETRAIN rent FROM files (SELECT * FROM one WHERE size > 30) PREDICT rent', 'shop')
     await trained()
     for (let round = 0; round < 2 * times; round++) {
-      for (let n = 0; n < 50; n++) await change(random)
+      for (let n = 0; n < 30; n++) await change(random)
       await remember()
     }
     expect(remembered.length).toBeGreaterThan(2 * times)

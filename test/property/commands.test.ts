@@ -14,11 +14,11 @@ import { isProblem } from '../../src/errors.js'
 import type { AnyFound } from '../../src/log/log.js'
 import type { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
 import { verifyLog } from '../../src/log/verify.js'
+import { countOf } from '../support/counts.js'
 import { origin, stream, withLog } from '../support/log.js'
 import { dump, expectTables } from '../support/states.js'
 
-/** `PROPERTY_TIMES=50` for a long run. */
-const times = Number(process.env['PROPERTY_TIMES'] ?? 1)
+const times = countOf('PROPERTY_TIMES')
 const planted = 'PLANTED-3f9a'
 const otherCase = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 const named = (...names: string[]) => fc.constantFrom(...names, ...names.map(otherCase))
@@ -261,7 +261,7 @@ describe('random commands of every kind', () => {
           await checkTables(log, 1 + (history.length % 7))
         }),
       ),
-      { numRuns: 20 * times },
+      { numRuns: 10 * times },
     )
     // The commands meet often enough to say something.
     expect(types.size).toBeGreaterThan(20)
@@ -277,7 +277,7 @@ describe('random commands of every kind', () => {
           await check(log, directory, file)
         }),
       ),
-      { numRuns: 10 * times },
+      { numRuns: 6 * times },
     )
   })
 })

@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { sha256Hex } from '../../events/chain.js'
 import { Replay, replay, replayLimits } from '../../projections/replay.js'
+import { countOf } from '../support/counts.js'
 import { MemoryLog, streamOf } from '../support/memory-log.js'
 import { dump, rowsOf } from '../support/states.js'
 
@@ -162,6 +163,6 @@ test('tables that followed erasures are those that a replay gives afterwards, an
       followed.closeSync()
       afterwards.closeSync()
     }),
-    { numRuns: 12 },
+    { numRuns: 6 * countOf('PROPERTY_TIMES') },
   )
 }, 120_000)

@@ -4,11 +4,11 @@ import { parseSelect, ParseFailure, prepareChecked, printSelect } from '../../sr
 import { parseAst } from '../../src/sql/ast/json.js'
 import { guard } from '../../src/sql/guard/guard.js'
 import { isProblem } from '../../src/errors.js'
+import { countOf } from '../support/counts.js'
 import { seeded } from '../support/random.js'
 
-/** `PRINTED=100000 SEED=7` for a long run. */
-const count = Number(process.env['PRINTED'] ?? 2_000)
-const seed = Number(process.env['SEED'] ?? 1)
+const count = countOf('PRINTED')
+const seed = countOf('SEED')
 
 const hostile = [
   ...[

@@ -2,6 +2,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { Replay, replay, replayLimits } from '../../projections/replay.js'
+import { countOf } from '../support/counts.js'
 import { play, steps } from '../support/histories.js'
 import { dump, expectTables } from '../support/states.js'
 
@@ -21,6 +22,6 @@ test('random batches, one rebuild and a fold agree at every position', async () 
       once.closeSync()
       split.closeSync()
     }),
-    { numRuns: 5 },
+    { numRuns: 2 * countOf('PROPERTY_TIMES') },
   )
 }, 120_000)

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { isProblem } from '../../src/errors.js'
+import { countOf } from '../support/counts.js'
 import { send, startTestService } from '../support/service.js'
 import { Twins, type Answer } from '../support/twins.js'
 import { Draw } from './select/expressions.js'
 import { Queries } from './select/queries.js'
 import { randomTables, tableSources } from './select/tables.js'
 
-/** `SELECTS=20000 SEED=7` for a long run. */
-const count = Number(process.env['SELECTS'] ?? 400)
-const seed = Number(process.env['SEED'] ?? 1)
+const count = countOf('SELECTS')
+const seed = countOf('SEED')
 
 let twins: Twins
 beforeAll(async () => {

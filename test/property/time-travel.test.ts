@@ -15,12 +15,12 @@ import type { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
 import { catalogue } from '../../src/sql/relations/catalogue.js'
 import { runSelect } from '../../src/sql/run-select.js'
 import type { SelectRequest } from '../../src/sql/select.js'
+import { countOf } from '../support/counts.js'
 import { fakeArtefact, loadFakeModel } from '../support/fake-model.js'
 import { play, steps } from '../support/histories.js'
 import { origin, withLog, writes } from '../support/log.js'
 
-/** `PROPERTY_TIMES=50` for a long run. */
-const times = Number(process.env['PROPERTY_TIMES'] ?? 1)
+const times = countOf('PROPERTY_TIMES')
 
 type Log = EventReader & PayloadReader
 
@@ -130,7 +130,7 @@ test(
           full.close()
           fresh.close()
         }),
-        { numRuns: 2 * times },
+        { numRuns: times },
       ),
     ),
   120_000,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { request } from 'node:http'
+import { countOf } from '../../support/counts.js'
 import { send, sql, startTestService, type Reply } from '../../support/service.js'
 import { settled, trainRent, uploadRentals } from '../../support/rentals.js'
 import { problemCatalogue } from '../../../src/errors.js'
@@ -497,6 +498,6 @@ test('no body at all makes a route fail', async () => {
       expectProblem(reply, `${method} ${path} ${body}`)
       expect(await head()).toBe(before)
     }),
-    { numRuns: Number(process.env['MINDLEDGER_FUZZ_RUNS'] ?? 300) },
+    { numRuns: countOf('FUZZ_RUNS') },
   )
 })
