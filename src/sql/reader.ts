@@ -84,7 +84,7 @@ export class Reader {
     try {
       return await this.select({ sql }, session)
     } catch (error) {
-      throw inStatement(error, sql, session.query)
+      throw await inStatement(error, sql, session.query)
     }
   }
 
@@ -152,7 +152,7 @@ export class Reader {
     try {
       await this.#rows(made, position, client)
     } catch (error) {
-      const problem = inStatement(error, made, query)
+      const problem = await inStatement(error, made, query)
       if (!isProblem(problem)) throw problem
       const detail = problem.detail.replace("Table 'models' not found: there", 'There')
       throw new Problem(problem.code, problem.title, detail, problem.extras)
