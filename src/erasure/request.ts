@@ -39,16 +39,20 @@ const options = {
   dry_run: z.boolean().nullish().describe('Says what would go, and erases nothing'),
 }
 
+const names = Object.keys(subjects) as (keyof typeof subjects)[]
+
 /** The body of an erasure, as it is sent. */
-export const erasureBody = z.strictObject({
-  prediction: subjects.prediction.exactOptional(),
-  request: subjects.request.exactOptional(),
-  file: subjects.file.exactOptional(),
-  matrix: subjects.matrix.exactOptional(),
-  secrets: subjects.secrets.exactOptional(),
-  before: subjects.before.exactOptional(),
-  ...options,
-})
+export const erasureBody = z
+  .strictObject({
+    prediction: subjects.prediction.exactOptional(),
+    request: subjects.request.exactOptional(),
+    file: subjects.file.exactOptional(),
+    matrix: subjects.matrix.exactOptional(),
+    secrets: subjects.secrets.exactOptional(),
+    before: subjects.before.exactOptional(),
+    ...options,
+  })
+  .meta({ oneOf: names.map((name) => ({ required: [name] })) })
 
 type Body = z.infer<typeof erasureBody>
 type SubjectName = keyof typeof subjects
@@ -56,8 +60,6 @@ type SubjectName = keyof typeof subjects
 /** What is to be erased: one subject, under its name. */
 export type Subject = { [N in SubjectName]: { what: N; of: z.infer<(typeof subjects)[N]> } }[SubjectName]
 export type ErasureRequest = { subject: Subject; reason: string | null; shared: boolean; dryRun: boolean }
-
-const names = Object.keys(subjects) as SubjectName[]
 
 /** The request that a body makes. @throws Problem when it names no subject, or several */
 export const erasureRequest = (body: Body): ErasureRequest => {

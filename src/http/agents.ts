@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { jsonObject } from '../../events/common.js'
+import { jsonObject, resourceName } from '../../events/common.js'
 import { agentChanges, agentCreation, agentFields } from '../commands/agent-input.js'
 import type { Ledger } from '../commands/ledger.js'
 import { isProblem, missingField, notFound, Problem } from '../errors.js'
@@ -31,6 +31,7 @@ export const agentRecord = z
 
 const path = '/projects/:project/agents'
 const body = z.object({ agent: agentFields })
+const creation = z.object({ agent: agentFields.extend({ name: resourceName }) })
 
 /** The public service says so of an agent that does not exist; the command alone knows, since a request sent again is no creation. */
 const creationNotAllowed =
@@ -61,7 +62,7 @@ export const agentRoutes = (ledger: Ledger, records: Records, reading: Reading):
       path,
       summary: 'Create an agent',
       commandHeaders,
-      body,
+      body: creation,
       answers: { 201: agentRecord },
       async handle(req, res) {
         const fields = unwrap(req, 'agent', agentFields)

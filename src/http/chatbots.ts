@@ -59,6 +59,13 @@ type Fields = z.infer<typeof fields>
 const path = '/projects/:project/chatbots'
 const body = z.object({ chatbot: fields })
 
+const oneOf = (...names: (keyof Fields)[]) => ({ anyOf: names.map((name) => ({ required: [name] })) })
+const creation = z.object({
+  chatbot: fields
+    .extend({ name: resourceName })
+    .meta({ allOf: [oneOf('agent_name', 'model_name'), oneOf('database_id', 'database_name', 'db_engine')] }),
+})
+
 const settings = ({ name, agent_name, model_name, database_id, database_name, is_running, params }: Fields) =>
   given({
     name,
@@ -94,7 +101,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: Reading
       path,
       summary: 'Create a chatbot',
       commandHeaders,
-      body,
+      body: creation,
       answers: { 201: written },
       async handle(req, res) {
         const sent = unwrap(req, 'chatbot', fields)

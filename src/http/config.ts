@@ -15,7 +15,7 @@ const defaults = z
     default_embedding_model: jsonObject.nullish(),
     default_reranking_model: jsonObject.nullish(),
   })
-  .meta({ id: 'ConfigDefaults' })
+  .meta({ id: 'ConfigDefaults', minProperties: 1, additionalProperties: false })
 const shown = z
   .looseObject({
     auth: z.object({ http_auth_enabled: z.boolean() }),

@@ -21,9 +21,9 @@ const outcome = z
       .union([z.string(), z.number(), z.boolean()], 'must be a number, a text, true or false; leave out what is not known')
       .describe('What was true, in the type of what the model predicts'),
   })
-  .meta({ id: 'Outcome' })
+  .meta({ id: 'Outcome', anyOf: [{ required: ['position'] }, { required: ['request'] }] })
 
-const outcomes = z.array(outcome)
+const outcomes = z.array(outcome).meta({ minItems: 1 })
 const wrapped = z.strictObject({ outcomes })
 
 /** The outcomes of a body: the bare array, or under their name. */

@@ -103,6 +103,30 @@ test('the document names every media type that a file and an answer of SQL may h
   expect(answered).toEqual(given)
 })
 
+test('the document asks for what a body must have', async () => {
+  const { paths, components } = await document()
+  const bodyOf = (path: string, method: string) =>
+    paths[path]?.[method]?.requestBody?.content?.['application/json']?.schema as { properties?: Record<string, unknown> }
+  expect(bodyOf('/api/projects/{project}/agents', 'post').properties?.['agent']).toMatchObject({ required: ['name'] })
+  expect(bodyOf('/api/projects/{project}/chatbots', 'post').properties?.['chatbot']).toMatchObject({
+    required: ['name'],
+    allOf: [
+      { anyOf: [{ required: ['agent_name'] }, { required: ['model_name'] }] },
+      { anyOf: [{ required: ['database_id'] }, { required: ['database_name'] }, { required: ['db_engine'] }] },
+    ],
+  })
+  expect(components.schemas['ConfigDefaults']).toMatchObject({ minProperties: 1, additionalProperties: false })
+  expect(bodyOf('/api/log/erasures', 'post')).toMatchObject({ oneOf: expect.arrayContaining([{ required: ['before'] }]) })
+  expect(components.schemas['Outcome']).toMatchObject({ anyOf: [{ required: ['position'] }, { required: ['request'] }] })
+  for (const [path, method, body] of [
+    ['/api/projects/mindsdb/agents', 'POST', { agent: {} }],
+    ['/api/projects/mindsdb/chatbots', 'POST', { chatbot: { name: 'c', agent_name: 'a' } }],
+    ['/api/config', 'PUT', {}],
+    ['/api/log/erasures', 'POST', {}],
+  ] as const)
+    expect({ path, status: (await send(at.url, method, path, body)).status }).toEqual({ path, status: 400 })
+})
+
 const notServed = ['no_such_path', 'method_not_allowed', 'not_built']
 
 test('every operation of the document is served, and no other method of its paths', async () => {
