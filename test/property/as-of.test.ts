@@ -150,7 +150,7 @@ test(
     await sql(service.url, 'RETRAIN rent FROM files (SELECT * FROM one WHERE size > 30) PREDICT rent', 'shop')
     await trained()
     for (let round = 0; round < 2 * times; round++) {
-      for (let n = 0; n < 30; n++) await change(random)
+      for (let n = 0; n < 50; n++) await change(random)
       await remember()
     }
     expect(remembered.length).toBeGreaterThan(2 * times)
