@@ -20,6 +20,9 @@ afterEach(() => directory.remove())
 
 type Answer = { status: number; text: string }
 
+/** The fewest answers between two kills; of few commands some are to meet one, too. */
+const answersBetween = Math.min(120, count)
+
 /** A server that is killed again and again, and always comes back. */
 class KilledServer {
   kills = 0
@@ -60,7 +63,7 @@ class KilledServer {
   }
 
   #arm(): void {
-    this.#answersLeft = 120 + this.#random.below(160)
+    this.#answersLeft = answersBetween + this.#random.below(answersBetween)
   }
 
   async #kill(): Promise<void> {
