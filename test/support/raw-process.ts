@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { serveAnalytics, type RunSelect } from '../../src/analytics/serve.js'
 import { Problem } from '../../src/errors.js'
+import { watch } from '../../src/sql/watch.js'
 import { openSqliteLog } from './sqlite-log.js'
 
 // An analytics process that takes DuckDB's own SQL, and statements that do what a query must never be able to do to others.
@@ -17,8 +18,7 @@ const rows = (values: readonly (readonly unknown[])[]) => Buffer.from(values.map
 
 const run: RunSelect = async function* ({ instance }, { sql }, { signal }) {
   const connection = await instance.connect()
-  const interrupt = () => connection.interrupt()
-  signal.addEventListener('abort', interrupt)
+  const { done } = watch(connection, signal, 600_000)
   try {
     const [statement = '', after] = sql.split(' -- then ')
     await misbehave[statement]?.(signal)
@@ -36,7 +36,7 @@ const run: RunSelect = async function* ({ instance }, { sql }, { signal }) {
     }
     yield { end: { rows: count, scored: [] } }
   } finally {
-    signal.removeEventListener('abort', interrupt)
+    done()
     connection.closeSync()
     // Its answer is complete, and what it holds is never put away.
     if (sql.endsWith(' -- lingers')) await new Promise(() => undefined)
