@@ -23,10 +23,10 @@ const writeAll = (line: Socket, pieces: readonly Buffer[]): boolean => {
 }
 
 /**
- * How long the beginning of an answer waits for more of it, while it is short. A short answer is sent in one piece, so that a process which is
- * lost has given all of it or nothing, and the query can be tried again.
+ * How long the beginning of an answer waits for more of it, while it is short. A short answer is sent in one piece: a process that is
+ * lost has given all of it or nothing, and the query can be tried again. The time is one that the rest takes even on a busy machine.
  */
-const gatherMs = 100
+const gatherMs = 1_000
 
 type Gathering = { hold: () => void; release: () => void }
 

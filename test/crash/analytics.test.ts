@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, expect, test } from '@jest/globals'
@@ -65,6 +66,15 @@ test('a process that is killed from outside costs no answer', async () => {
   process.kill(bench.analytics.pid ?? 0, 'SIGKILL')
   expect(await Promise.all(eight)).toEqual(honestTo(8).map((n) => [[n]]))
 }, 120_000)
+
+test('a short answer whose rows are there is tried again when the process is lost before its end', async () => {
+  bench = await Bench.open()
+  const asked = bench.ask('SELECT 42 -- then test: pause')
+  await until(() => bench.analytics.status().running === 1)
+  await sleep(300)
+  process.kill(bench.analytics.pid ?? 0, 'SIGKILL')
+  expect(await asked).toEqual([[42]])
+}, 60_000)
 
 test('an answer whose first rows have left ends with an error, not with rows twice', async () => {
   bench = await Bench.open()

@@ -9,6 +9,7 @@ const crash = () => process.kill(process.pid, 'SIGSEGV')
 const misbehave: Record<string, (signal: AbortSignal) => unknown> = {
   'test: crash': crash,
   'test: crash after 4 s': (signal) => sleep(4_000, undefined, { signal }).then(crash),
+  'test: pause': (signal) => sleep(600, undefined, { signal }),
   'test: block': () => {
     for (;;) Math.random()
   },
