@@ -219,4 +219,4 @@ test('a backup that was changed is refused, whatever was changed in it', async (
     expect({ name, ...(await mindledger(['restore', copy, '--into', into], at(data))) }).toMatchObject({ name, code: 2 })
     expect([existsSync(join(into, 'FORMAT')), existsSync(join(into, 'restore.part'))]).toEqual([false, false])
   }
-}, 120_000)
+})

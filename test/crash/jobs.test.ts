@@ -43,4 +43,4 @@ test('a run that SIGKILL cut off is recorded as interrupted, and one that was du
   third.child.kill('SIGTERM')
   await third.ended
   expect((await verifyLog({ logFile: dataPaths(directory.path).log })).findings).toEqual([])
-}, 120_000)
+})

@@ -53,7 +53,7 @@ const begin = async ({ ledger, log, trainings }: Open, query: string) => {
   trainings.enqueue(stream, 1)
   const version = async () => (await log.resources.byStream('model', stream))?.state.versions[0]
   return async () => {
-    await until(async () => ['complete', 'error'].includes((await version())?.status ?? ''), 120_000)
+    await until(async () => ['complete', 'error'].includes((await version())?.status ?? ''))
     return version()
   }
 }
@@ -78,7 +78,7 @@ test(
   () =>
     withTrainings({}, 120_000, async (open) => {
       const ended = await begin(open, slow)
-      await until(() => bytesRead(open) > 0, 60_000)
+      await until(() => bytesRead(open) > 0)
       expect(bytesRead(open)).toBeLessThan((1000 * rows) / 2)
       process.kill(open.analytics.pid ?? 0, 'SIGKILL')
       const version = await ended()

@@ -37,7 +37,7 @@ beforeAll(async () => {
   chmodSync(join(home, 'bin', 'npx'), 0o755)
   port = await freePort()
   server = await spawnService(join(home, 'data'), { PORT: String(port) })
-}, 30_000)
+})
 
 afterAll(async () => {
   server.child.kill('SIGTERM')
@@ -101,7 +101,7 @@ test('the answers in SQL are what the README promises', async () => {
   expect(out).toMatch(/^mpg +\| complete \| 0\.\d+$/m)
   expect(out).toMatch(/^MILES_PER_GALLON +\| MILES_PER_GALLON_MIN +\| MILES_PER_GALLON_MAX$/im)
   expect(out).toContain('chevrolet chevelle malibu')
-}, 60_000)
+})
 
 test('the audit gives what the README promises', async () => {
   const ended = await shell(block('Audit'))
@@ -113,7 +113,7 @@ test('the audit gives what the README promises', async () => {
   expect(out).toContain('"path":"","value":{')
   expect(out).toContain('Proven: positions 1 to')
   expect(out).toContain('audit.duckdb holds the log up to position')
-}, 60_000)
+})
 
 test('the demo tells its whole story and ends well', async () => {
   expect(scripts['demo']).toBe('node dist/docs/demo/demo.js')
@@ -131,7 +131,7 @@ test('the demo tells its whole story and ends well', async () => {
   expect(out).toContain('mpg is complete after')
   expect(out).toContain('The log holds')
   expect(out).toContain('"openai_api_key":"******"')
-}, 60_000)
+})
 
 test('the README is at most 150 lines long', () => {
   expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(150)

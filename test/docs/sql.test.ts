@@ -22,7 +22,7 @@ beforeAll(async () => {
   const form = new FormData()
   form.set('file', new Blob([homes]), 'homes.csv')
   await send(service.url, 'PUT', '/api/files/homes', form)
-}, 30_000)
+})
 afterAll(() => service.stop())
 
 const examplesOf = (text: string) =>
@@ -43,19 +43,15 @@ test.each([
   ['sql.md', 40],
   ['models.md', 15],
   ['forecasting.md', 10],
-])(
-  'docs/%s has examples, and each does what its section says',
-  async (file, fewest) => {
-    const examples = examplesOf(readPage(file))
-    expect(examples.length).toBeGreaterThan(fewest)
-    for (const { statement, refused } of examples) {
-      const { type, error_message } = await sql(service.url, statement)
-      expect({ statement, error_message, isError: type === 'error' }).toMatchObject({ statement, isError: refused })
-      if (/^(CREATE MODEL|RETRAIN|FINETUNE)/.test(statement)) await trained()
-    }
-  },
-  240_000,
-)
+])('docs/%s has examples, and each does what its section says', async (file, fewest) => {
+  const examples = examplesOf(readPage(file))
+  expect(examples.length).toBeGreaterThan(fewest)
+  for (const { statement, refused } of examples) {
+    const { type, error_message } = await sql(service.url, statement)
+    expect({ statement, error_message, isError: type === 'error' }).toMatchObject({ statement, isError: refused })
+    if (/^(CREATE MODEL|RETRAIN|FINETUNE)/.test(statement)) await trained()
+  }
+})
 
 test('docs/sql.md encodes values as it says', async () => {
   const cells = `170141183460469231731687303715884105727::HUGEINT, 0.1::DECIMAL(5,2), 'nan'::DOUBLE, DATE '2024-01-02',
@@ -98,7 +94,7 @@ test('every table and column that SQL offers is listed with a comment', async ()
   const full = (await sql(service.url, 'SHOW FULL TABLES')).data.map(([name]) => name)
   for (const { name } of catalogue.project) expect(full).toContain(name)
   expect((await sql(service.url, 'SHOW TABLES')).data.flat()).toEqual(['models', 'shown_model', 'shown'])
-}, 240_000)
+})
 
 test('docs/models.md names every engine, option and metric', () => {
   const models = readPage('models.md')

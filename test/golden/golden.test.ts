@@ -76,7 +76,7 @@ test('today’s build opens a directory of format 1, and answers as the build th
   } finally {
     await service.close()
   }
-}, 60_000)
+})
 
 test('its secrets open with its key, and show nowhere', async () => {
   const directory = copyOf('secrets')
@@ -105,7 +105,7 @@ test('a replay of it gives the tables that the service follows it with', async (
   expect(tables['events']).toHaveLength(golden.head.position)
   fresh.closeSync()
   followed.closeSync()
-}, 60_000)
+})
 
 test('it verifies, is backed up and restored before today’s build has opened it; heads that are newer than the backup do no harm', async () => {
   const directory = copyOf('unopened')
@@ -128,7 +128,7 @@ test('it verifies, is backed up and restored before today’s build has opened i
   expect(restored).toMatchObject({ code: 0 })
   expect(restored.out).toContain('is not in this copy')
   expect(await mindledger(['verify', '--head', newer], env)).toMatchObject({ code: 1 })
-}, 60_000)
+})
 
 test('a directory of a newer format is refused by every command, and left as it is', async () => {
   const directory = copyOf('newer')
@@ -140,4 +140,4 @@ test('a directory of a newer format is refused by every command, and left as it 
     expect(err).toBe(`mindledger: ${directory} has data format 2; this release knows up to 1. Start the newer release that wrote it.\n`)
   }
   expect(readdirSync(directory)).toEqual(before)
-}, 30_000)
+})

@@ -23,7 +23,7 @@ beforeAll(async () => {
   server = await spawnService(data, environment)
   const skill = { name: 'sales', type: 'sql', params: { database: 'files', tables: ['cars'] } }
   await send(server.url, 'POST', '/api/projects/mindsdb/skills', { skill })
-}, 30_000)
+})
 
 afterAll(async () => {
   server.child.kill('SIGKILL')
@@ -260,7 +260,7 @@ describe('with the server stopped', () => {
     const few = await cli('sql', '--quiet', 'CREATE MODEL never FROM mindsdb (SELECT * FROM few) PREDICT y')
     expect(few).toMatchObject({ code: 1, err: '' })
     expect(few.out).toMatch(/never +\| mindsdb +\| 1 +\| error/)
-  }, 60_000)
+  })
 
   test('log, head, verify and replay read the directory', async () => {
     const { position } = JSON.parse((await cli('head', '--json')).out) as { position: number }
@@ -412,4 +412,4 @@ test('sql logs in where sessions are required, and says when it may not', async 
   expect(none.code).toBe(1)
   expect(none.out).not.toContain('{')
   await stop()
-}, 30_000)
+})

@@ -84,7 +84,7 @@ test('small queries are answered beside each try of those that end the process',
   for (const refusal of await Promise.all(named)) expect(refusal).toMatchObject({ code: 'query_failed' })
   expect(losses()).toBeGreaterThan(2)
   expect([...answered]).toEqual(expect.arrayContaining(Array.from({ length: losses() }, (_, life) => life)))
-}, 120_000)
+})
 
 test('a query that ends the process is named, however many small ones are always beside it', async () => {
   bench = await Bench.open()
@@ -95,4 +95,4 @@ test('a query that ends the process is named, however many small ones are always
   }
   await Promise.all([0, 1, 2, 3, 4].map(beside))
   expect(await named).toMatchObject({ code: 'query_failed' })
-}, 120_000)
+})

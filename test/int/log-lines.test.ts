@@ -37,18 +37,14 @@ const skill = async (url: string, name: string) =>
 const full = '/dev/full'
 const onFull = existsSync(full) ? test : test.skip
 
-onFull(
-  'a service whose own log is on a full disk goes on without it, and stops in order',
-  async () => {
-    const fd = openSync(full, 'w')
-    const { url, ended } = await serveInto(fd, fd)
-    closeSync(fd)
-    for (let n = 0; n < 20; n++) expect(await skill(url, `s${n}`)).toBe(201)
-    child?.kill('SIGTERM')
-    expect(await ended).toEqual([0, null])
-  },
-  60_000,
-)
+onFull('a service whose own log is on a full disk goes on without it, and stops in order', async () => {
+  const fd = openSync(full, 'w')
+  const { url, ended } = await serveInto(fd, fd)
+  closeSync(fd)
+  for (let n = 0; n < 20; n++) expect(await skill(url, `s${n}`)).toBe(201)
+  child?.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
+})
 
 /** What can be read of a pipe now. */
 const readNow = (fd: number): string => {
@@ -88,7 +84,7 @@ test('lines that nobody took are counted, and the log goes on when somebody does
   child?.kill('SIGTERM')
   expect(await ended).toEqual([0, null])
   closeSync(second)
-}, 60_000)
+})
 
 test('SIGHUP does not end a service without a terminal, and its log says so', async () => {
   const service = await spawnService(join(place.path, 'data'))
@@ -98,22 +94,18 @@ test('SIGHUP does not end a service without a terminal, and its log says so', as
   expect(await skill(service.url, 'after')).toBe(201)
   child.kill('SIGTERM')
   expect(await service.ended).toEqual([0, null])
-}, 60_000)
+})
 
 const script = '/usr/bin/script'
 const onTerminal = existsSync(script) ? test : test.skip
 
-onTerminal(
-  'a service whose terminal is closed stops in order',
-  async () => {
-    const typescript = join(place.path, 'typescript')
-    const env = { ...process.env, DATA_DIR: join(place.path, 'data'), PORT: '0' }
-    const command = `${process.execPath} ${cliFile} serve & echo pid $!; wait $!; echo ended $?`
-    child = spawn(script, ['-qefc', command, typescript], { env, stdio: ['pipe', 'ignore', 'ignore'] })
-    const said = () => (existsSync(typescript) ? readFileSync(typescript, 'utf8') : '')
-    await until(() => said().includes('Mindledger at'))
-    process.kill(Number(/pid (\d+)/.exec(said())?.[1]), 'SIGHUP')
-    await until(() => said().includes('ended 0'))
-  },
-  60_000,
-)
+onTerminal('a service whose terminal is closed stops in order', async () => {
+  const typescript = join(place.path, 'typescript')
+  const env = { ...process.env, DATA_DIR: join(place.path, 'data'), PORT: '0' }
+  const command = `${process.execPath} ${cliFile} serve & echo pid $!; wait $!; echo ended $?`
+  child = spawn(script, ['-qefc', command, typescript], { env, stdio: ['pipe', 'ignore', 'ignore'] })
+  const said = () => (existsSync(typescript) ? readFileSync(typescript, 'utf8') : '')
+  await until(() => said().includes('Mindledger at'))
+  process.kill(Number(/pid (\d+)/.exec(said())?.[1]), 'SIGHUP')
+  await until(() => said().includes('ended 0'))
+})

@@ -98,7 +98,7 @@ describe('start', () => {
     await stop(service)
     await until(() => !tree.some(isRunning))
     expect(existsSync(join(place.path, 'log.sqlite-wal'))).toBe(false)
-  }, 60_000)
+  })
 
   test('a long log is served soon, also before its tables are built, and again after', async () => {
     await longLog(startEvents)
@@ -110,7 +110,7 @@ describe('start', () => {
       expect((await sql(service.url, 'SELECT count(*) AS n FROM log.events')).data).toEqual([[startEvents]])
       await stop(service)
     }
-  }, 120_000)
+  })
 
   test('the tables that SQL reads may be deleted: they are built again', async () => {
     const first = await start()
@@ -120,7 +120,7 @@ describe('start', () => {
     const second = await start()
     expect((await sql(second.url, `SHOW PROJECTS LIKE 'shop'`)).data).toEqual([['shop']])
     await stop(second)
-  }, 60_000)
+  })
 
   test('a port that is taken and a directory that cannot be written are told in one line, and leave no process', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
@@ -136,7 +136,7 @@ describe('start', () => {
     const below = await mindledger(['serve'], { DATA_DIR: join(place.path, 'file', 'data'), PORT: '0' })
     expect(below).toMatchObject({ code: 2, out: '' })
     expect(below.err).toMatch(/^mindledger: .*file\/data cannot be used as data directory: .*\n$/)
-  }, 30_000)
+  })
 
   test('a directory of somebody else is told in one line', async () => {
     // Root may write everywhere; then somebody else is asked to.
@@ -151,7 +151,7 @@ describe('start', () => {
     child.stderr.on('data', (bytes: Buffer) => (said += bytes.toString()))
     expect(await once(child, 'close')).toEqual([2, null])
     expect(said).toMatch(/^mindledger: .*locked cannot be used as data directory: .*permission denied.*\n$/)
-  }, 30_000)
+  })
 })
 
 describe('stop', () => {
@@ -162,7 +162,7 @@ describe('stop', () => {
     service.child.kill('SIGTERM')
     expect((await running).data).toEqual([[5_000_000]])
     expect(await service.ended).toEqual([0, null])
-  }, 60_000)
+  })
 
   test('a stop that comes as soon as the service says that it serves is carried out in order', async () => {
     const env = { ...process.env, DATA_DIR: place.path, PORT: '0' }
@@ -171,7 +171,7 @@ describe('stop', () => {
     const ended = once(child, 'exit')
     child.stdout.once('data', () => child.kill('SIGTERM'))
     expect(await ended).toEqual([0, null])
-  }, 30_000)
+  })
 
   test('views that were checked leave nothing behind: SQL goes on answering, and the process ends at once', async () => {
     const service = await start()
@@ -180,7 +180,7 @@ describe('stop', () => {
     const from = performance.now()
     await stop(service)
     expect(performance.now() - from).toBeLessThan(10_000)
-  }, 60_000)
+  })
 })
 
 const upload = async (url: string, name: string, rows: number): Promise<void> => {
@@ -206,7 +206,7 @@ const endOf = async (url: string, name: string): Promise<{ status: string; error
   await until(async () => {
     found = await statusOf(url, name)
     return found?.status === 'complete' || found?.status === 'error'
-  }, 60_000)
+  })
   return { status: found?.status ?? '', error: found?.error ?? null }
 }
 
@@ -255,7 +255,7 @@ describe('trainings', () => {
     expect(await endOf(url, 'one')).toEqual({ status: 'complete', error: null })
     expect(await endOf(url, 'two')).toEqual({ status: 'complete', error: null })
     await stop(service)
-  }, 120_000)
+  })
 
   test('a lost SQL process is replaced: the next query and the next training work', async () => {
     const service = await start()
@@ -266,7 +266,7 @@ describe('trainings', () => {
     expect(childrenRunning(service.pid, 'bin/sql-process')).not.toContain(analytics)
     await trainsWell(service.url, 'after')
     await stop(service)
-  }, 60_000)
+  })
 
   test('SIGTERM ends a training, the log says so, and what waited behind it is trained after the next start', async () => {
     const service = await start()
@@ -282,7 +282,7 @@ describe('trainings', () => {
     expect(await endOf(again.url, 'interrupted')).toMatchObject({ status: 'error', error: expect.stringContaining('the service stopped') })
     expect(await endOf(again.url, 'waiting')).toEqual({ status: 'complete', error: null })
     await stop(again)
-  }, 120_000)
+  })
 
   test('a server that is killed while it trains says so at its next start, and RETRAIN works', async () => {
     const service = await start()
@@ -299,5 +299,5 @@ describe('trainings', () => {
     )
     await stop(again)
     expect((await mindledger(['verify'], { DATA_DIR: place.path })).code).toBe(0)
-  }, 120_000)
+  })
 })

@@ -47,7 +47,7 @@ test('on a directory that cannot be written, commands that need to say so in one
   } finally {
     chmodAll(place.path, 0o755, 0o644)
   }
-}, 120_000)
+})
 
 test('directories that can never be are told in one line, at once', async () => {
   for (const directory of ['/proc/x', '/dev/null', '/dev/null/x', join(place.path, 'x'.repeat(300))]) {
@@ -56,7 +56,7 @@ test('directories that can never be are told in one line, at once', async () => 
     expect({ directory, code, out }).toEqual({ directory, code: 2, out: '' })
     expect(err).toMatch(/^mindledger: .* cannot be used as data directory: [^\n]+\n$/)
   }
-}, 60_000)
+})
 
 describe('a full disk', () => {
   test('is known by the code of the system and by the words of DuckDB', () => {
@@ -69,33 +69,29 @@ describe('a full disk', () => {
   const mounts = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
   const onLinux = mounts ? test : test.skip
 
-  onLinux(
-    'refuses an upload with 507, and takes it when there is room',
-    async () => {
-      const outside = temporaryDirectory()
-      const port = await freePort()
-      const data = join(outside.path, 'data')
-      mkdirSync(data)
-      const script = `mount -t tmpfs -o size=12m tmpfs ${data} && exec ${process.execPath} ${cliFile} serve`
-      const env = { ...process.env, DATA_DIR: data, PORT: String(port), LOG_LEVEL: 'silent' }
-      const child = spawn('unshare', ['-rm', 'sh', '-c', script], { env, stdio: ['ignore', 'ignore', 'inherit'] })
-      const ended = once(child, 'exit')
-      try {
-        const url = `http://127.0.0.1:${port}`
-        await until(async () => (await send(url, 'GET', '/health').catch(() => undefined))?.status === 200, 60_000)
-        const upload = (name: string, bytes: number) => {
-          const form = new FormData()
-          form.set('file', new Blob(['a,b\n', '1,2\n'.repeat(bytes / 4)]), 'rows.csv')
-          return send(url, 'PUT', `/api/files/${name}`, form)
-        }
-        expect(await upload('large', 16 * 1024 * 1024)).toMatchObject({ status: 507, body: { code: 'disk_full' } })
-        expect((await upload('small', 4_000)).status).toBe(200)
-      } finally {
-        child.kill('SIGTERM')
-        await ended
-        outside.remove()
+  onLinux('refuses an upload with 507, and takes it when there is room', async () => {
+    const outside = temporaryDirectory()
+    const port = await freePort()
+    const data = join(outside.path, 'data')
+    mkdirSync(data)
+    const script = `mount -t tmpfs -o size=12m tmpfs ${data} && exec ${process.execPath} ${cliFile} serve`
+    const env = { ...process.env, DATA_DIR: data, PORT: String(port), LOG_LEVEL: 'silent' }
+    const child = spawn('unshare', ['-rm', 'sh', '-c', script], { env, stdio: ['ignore', 'ignore', 'inherit'] })
+    const ended = once(child, 'exit')
+    try {
+      const url = `http://127.0.0.1:${port}`
+      await until(async () => (await send(url, 'GET', '/health').catch(() => undefined))?.status === 200)
+      const upload = (name: string, bytes: number) => {
+        const form = new FormData()
+        form.set('file', new Blob(['a,b\n', '1,2\n'.repeat(bytes / 4)]), 'rows.csv')
+        return send(url, 'PUT', `/api/files/${name}`, form)
       }
-    },
-    120_000,
-  )
+      expect(await upload('large', 16 * 1024 * 1024)).toMatchObject({ status: 507, body: { code: 'disk_full' } })
+      expect((await upload('small', 4_000)).status).toBe(200)
+    } finally {
+      child.kill('SIGTERM')
+      await ended
+      outside.remove()
+    }
+  })
 })

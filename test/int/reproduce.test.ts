@@ -99,7 +99,7 @@ test('an imported file is imported again to the same bytes, and its data is the 
   expect(kept.error_message).toContain('keep_training_data')
   expect((await send(url, 'POST', '/api/log/erasures', { file: { name: 'onnx_file' }, shared: true })).status).toBe(200)
   expect(await one('imported')).toMatchObject({ code: 2, result: 'impossible', reason: 'matrix_erased', data: 'unavailable' })
-}, 60_000)
+})
 
 test('a training that its time limit cut off is cut off at the same round again', async () => {
   const rows =
@@ -108,7 +108,7 @@ test('a training that its time limit cut off is cut off at the same round again'
   const { plan } = (await trained('cut', 1))['report'] as { plan: { stopped?: { folds?: number } } }
   expect(plan.stopped?.folds).toBeGreaterThan(0)
   expect(await one('cut')).toMatchObject({ code: 0, result: 'reproduced', data: 'same' })
-}, 120_000)
+})
 
 test('a person reads what came out, and a name without a version is the active one', async () => {
   const { code, out } = await mindledger(['reproduce', 'line'], environment)

@@ -25,7 +25,7 @@ test('rotate-key replaces the key in its file, with the server stopped or runnin
   keys.push(readFileSync(join(data, 'vault.key'), 'utf8'))
   expect(new Set(keys).size).toBe(3)
   expect(await mindledger(['verify'], environment)).toMatchObject({ code: 0, out: expect.stringContaining('payloads: 1 readable') })
-}, 60_000)
+})
 
 test('rotate-key takes the next key where the one in use is given, and the server starts with no other', async () => {
   const data = join(place.path, 'given')
@@ -45,4 +45,4 @@ test('rotate-key takes the next key where the one in use is given, and the serve
   const again = await spawnService(data, { ...environment, VAULT_KEY: third })
   again.child.kill('SIGTERM')
   expect(await again.ended).toEqual([0, null])
-}, 60_000)
+})

@@ -24,7 +24,7 @@ describe('a process that gives no sign of life', () => {
     await until(() => bench.analytics.pid !== stopped && isWell(), patienceMs)
     expect(bench.analytics.status().losses.blocked).toBeGreaterThanOrEqual(1)
     expect(await bench.ask('SELECT 1')).toEqual([[1]])
-  }, 180_000)
+  })
 
   test('is replaced under queries that it never began, and they are answered by the next', async () => {
     bench = await Bench.open(impatient)
@@ -36,7 +36,7 @@ describe('a process that gives no sign of life', () => {
     const counts = await Promise.all(Array.from({ length: 4 }, () => bench.ask('SELECT count(*)::INTEGER FROM ledger.events')))
     expect(counts).toEqual([[[2]], [[2]], [[2]], [[2]]])
     expect(bench.analytics.pid).not.toBe(stopped)
-  }, 180_000)
+  })
 
   test('while it executes a query is told to be silent, and only the deadline of the query ends it', async () => {
     bench = await Bench.open({ ...impatient, timeoutMs: 10_000, cancelGraceMs: 500 })
@@ -44,7 +44,7 @@ describe('a process that gives no sign of life', () => {
     await until(() => bench.analytics.status().stopped === 'The process that answers SQL gives no sign of life.', patienceMs)
     expect(await refused).toMatchObject({ code: 'query_limit', extras: { limit: 'sqlTimeoutMs' } })
     await until(isWell, patienceMs)
-  }, 180_000)
+  })
 })
 
 test('tables that cannot be written, here for want of room, are told so with the reason until they can', async () => {
@@ -63,4 +63,4 @@ test('tables that cannot be written, here for want of room, are told so with the
   unlinkSync(ahead)
   await until(isWell, patienceMs)
   expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.events')).toEqual([[2]])
-}, 180_000)
+})

@@ -10,7 +10,7 @@ const times = countOf('PROPERTY_TIMES')
 let service: Awaited<ReturnType<typeof startTestService>>
 beforeAll(async () => {
   service = await startTestService()
-}, 60_000)
+})
 afterAll(() => service.stop())
 
 const names = ['one', 'two', 'Größe']

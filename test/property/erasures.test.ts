@@ -165,4 +165,4 @@ test('tables that followed erasures are those that a replay gives afterwards, an
     }),
     { numRuns: 6 * countOf('PROPERTY_TIMES') },
   )
-}, 120_000)
+})

@@ -24,4 +24,4 @@ test('random batches, one rebuild and a fold agree at every position', async () 
     }),
     { numRuns: 2 * countOf('PROPERTY_TIMES') },
   )
-}, 120_000)
+})

@@ -70,7 +70,7 @@ export const isAlive = (pid: number): boolean => {
 }
 
 /** Waits until something holds. @throws when it does not within a generous time */
-export const until = async (holds: () => boolean | Promise<boolean>, withinMs = 50_000): Promise<void> => {
+export const until = async (holds: () => boolean | Promise<boolean>, withinMs = 200_000): Promise<void> => {
   for (const end = performance.now() + withinMs; performance.now() < end;) {
     if (await holds()) return
     await new Promise((resolve) => setTimeout(resolve, 20))

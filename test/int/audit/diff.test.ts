@@ -65,7 +65,7 @@ beforeAll(async () => {
   await send(url, 'POST', '/api/projects/mindsdb/agents', { agent: { name: 'helper', model_name: 'm', skills: ['one'] } })
   await sql(url, 'SELECT count(*) FROM log.events')
   await service.close()
-}, 120_000)
+})
 beforeEach(() => {
   rmSync(directory, { recursive: true, force: true })
   cpSync(original, directory, { recursive: true })
@@ -99,7 +99,7 @@ describe('tables that follow from the log are equal', () => {
       await service.close()
     }
     expect(await diff()).toMatchObject({ code: 0, out: expect.stringMatching(equal) })
-  }, 30_000)
+  })
 
   test('one copy at a time, which is a DuckDB file', async () => {
     const service = await serve(directory)

@@ -38,7 +38,7 @@ beforeAll(async () => {
   file('old.txt', await text('/api/log/checkpoint?size=50'))
   file('key.txt', await text('/api/log/key'))
   file('verifier.mjs', (await cli('verifier')).out)
-}, 60_000)
+})
 afterAll(async () => {
   server.child.kill('SIGKILL')
   await server.ended

@@ -10,7 +10,7 @@ let at: Awaited<ReturnType<typeof spawnService>>
 beforeAll(async () => {
   at = await spawnService(directory.path, { LOG_LEVEL: 'trace' })
   await sql(at.url, 'CREATE PROJECT shop')
-}, 30_000)
+})
 afterAll(async () => {
   at.child.kill()
   await at.ended

@@ -7,7 +7,7 @@ let at: Awaited<ReturnType<typeof startTestService>>
 beforeAll(async () => {
   at = await startTestService()
   await trainRent(at.url)
-}, 60_000)
+})
 afterAll(() => at.stop())
 
 const project = '/api/projects/mindsdb'
@@ -116,24 +116,20 @@ const cases: Case[] = [
   },
 ]
 
-test.each(cases)(
-  '$what: the same answer to the byte, and no second effect',
-  async ({ what, method, path, body, before, then }) => {
-    await before?.()
-    const sent = () =>
-      raw(method, path, method === 'PUT' && path.includes('/files/') ? formOf('a\n1\n', 'up.csv') : body, what.replace(/\W+/g, '-'))
-    const first = await sent()
-    expect(first.status).toBeLessThan(300)
-    expect(first.text).not.toContain('"type":"error"')
-    await then()
-    const position = await head()
-    for (let i = 0; i < 3; i++) expect(await sent()).toEqual(first)
-    // A training of the case may still end meanwhile.
-    const types = (await at.service.log.readAll(position, 10)).map(({ text }) => (JSON.parse(text) as { type: string }).type)
-    expect(types.filter((type) => !type.startsWith('ModelTrain'))).toEqual([])
-  },
-  30_000,
-)
+test.each(cases)('$what: the same answer to the byte, and no second effect', async ({ what, method, path, body, before, then }) => {
+  await before?.()
+  const sent = () =>
+    raw(method, path, method === 'PUT' && path.includes('/files/') ? formOf('a\n1\n', 'up.csv') : body, what.replace(/\W+/g, '-'))
+  const first = await sent()
+  expect(first.status).toBeLessThan(300)
+  expect(first.text).not.toContain('"type":"error"')
+  await then()
+  const position = await head()
+  for (let i = 0; i < 3; i++) expect(await sent()).toEqual(first)
+  // A training of the case may still end meanwhile.
+  const types = (await at.service.log.readAll(position, 10)).map(({ text }) => (JSON.parse(text) as { type: string }).type)
+  expect(types.filter((type) => !type.startsWith('ModelTrain'))).toEqual([])
+})
 
 test('a key that comes with another body is refused at every address, statements too', async () => {
   await raw('POST', `${project}/skills`, skill('first'), 'reused')
@@ -168,7 +164,7 @@ test('a prediction is recorded once, and answered again with the version of then
   await remove(`${project}/models/rent`)
   expect(await ask()).toEqual(first)
   expect(await head()).toBe(position + 2)
-}, 60_000)
+})
 
 test('a refusal is not remembered: sent again, the request may be carried out', async () => {
   const path = `${project}/skills/tardy`

@@ -30,7 +30,7 @@ beforeAll(async () => {
   for (const name of ['zoo', 'Bar', 'app']) await send(at.url, 'POST', '/api/projects', { project: { name } })
   for (const name of ['v1', 'v2', 'v3'])
     await send(at.url, 'POST', '/api/projects/mindsdb/views', { view: { name, query: 'SELECT 1 AS one' } })
-}, 240_000)
+})
 afterAll(() => at.stop())
 
 /** All pages of a list, as their links lead through it; `between` is done after each. */

@@ -19,7 +19,7 @@ beforeAll(async () => {
   await uploadRentals(at.url)
   await train('rent', 'rental_price')
   await train('place', 'location', 'location, rental_price - sqft * 4 AS extra, rooms')
-}, 120_000)
+})
 afterAll(() => at.stop())
 
 const rowsOf = async (query: string): Promise<unknown[][]> => {
@@ -283,7 +283,7 @@ describe('an erasure', () => {
     expect(await erase({ request: 'e-1' })).toMatchObject({ positions: [], already_erased: 3 })
     expect(await verified()).toEqual([])
     await equalsReplay()
-  }, 60_000)
+  })
 
   test('of the request that reported takes its truths, and of a report by position, too', async () => {
     await predict('r-1', [home(810)])
@@ -347,7 +347,7 @@ describe('an erasure', () => {
     expect(await rowsOf(`SELECT outcomes FROM log.accuracy WHERE model = 'rent'`)).toEqual([[1]])
     expect(await verified()).toEqual([])
     await equalsReplay()
-  }, 60_000)
+  })
 
   test('beside reports leaves no truth of what it took', async () => {
     const requests = Array.from({ length: 4 }, (_, i) => `beside-${i}`)
@@ -355,5 +355,5 @@ describe('an erasure', () => {
     await Promise.all(requests.flatMap((request) => [report([{ request, truth: 7 }]), erase({ request }), report([{ request, truth: 8 }])]))
     expect(await truths(`readable AND prediction_request LIKE 'beside-%'`)).toEqual([])
     expect(await verified()).toEqual([])
-  }, 60_000)
+  })
 })

@@ -173,4 +173,4 @@ test('a model activates an earlier version', async () => {
   expect(await get(`${project}/models/rent`)).toMatchObject({ version: 2, active: true })
   expect(await back(`${project}/models/rent`, 1)).toMatchObject({ status: 200, body: { version: 1, active: true } })
   expect(await back(`${project}/models/rent`, 3)).toMatchObject({ status: 404 })
-}, 60_000)
+})

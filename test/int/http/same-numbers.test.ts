@@ -54,7 +54,7 @@ beforeAll(async () => {
     await run(`CREATE MODEL ${name} ${models[name].made}`)
     expect([name, await settled(url, name)]).toEqual([name, 'complete'])
   }
-}, 120_000)
+})
 afterAll(() => at.remove())
 
 /** What a model answers to rows, as columns that all models have: the value as a number or a label. */

@@ -53,7 +53,7 @@ let at: Awaited<ReturnType<typeof startTestService>>
 beforeAll(async () => {
   at = await startTestService()
   await trainRent(at.url)
-}, 60_000)
+})
 afterAll(() => at.stop())
 
 const ask = async (body: unknown, headers: Record<string, string> = {}): Promise<Reply> =>

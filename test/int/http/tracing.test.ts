@@ -65,7 +65,7 @@ test('a training belongs to the request that asked for it', async () => {
   expect(await settled(at.url, 'rent.2')).toBe('complete')
   const [again, started] = await eventsAfter(after)
   expect(started).toMatchObject({ correlation: retrain.headers.get('x-request-id'), causation: `event/${again?.position ?? 0}` })
-}, 60_000)
+})
 
 test('a run of a job is caused by its job, and what it does by the run', async () => {
   const { position } = await at.service.head()
@@ -83,7 +83,7 @@ test('a run of a job is caused by its job, and what it does by the run', async (
   for (const type of ['SkillCreated', 'ModelTrainingRequested', 'JobRunFinished'])
     expect(named(type)).toMatchObject({ request: run, correlation: run, causation: `event/${begun?.position ?? 0}` })
   expect(named('ModelTrained')).toMatchObject({ correlation: run, causation: `event/${requested?.position ?? 0}` })
-}, 60_000)
+})
 
 test('predictions of several traced requests that share an event leave the traces to nobody', async () => {
   const { position } = await at.service.head()

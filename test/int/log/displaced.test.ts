@@ -57,7 +57,7 @@ test('a write-ahead log that is deleted under the service ends writing at once, 
   await createAll(again, 'three')
   await stop()
   expect((await verifyLog({ logFile: log })).findings).toEqual([])
-}, 120_000)
+})
 
 test('a directory that is deleted under the service ends writing at once, and what was recorded can still be saved', async () => {
   const url = await start()
@@ -69,7 +69,7 @@ test('a directory that is deleted under the service ends writing at once, and wh
   expect(existsSync(dataPaths(data).log)).toBe(false)
   await stop()
   expect(existsSync(dataPaths(data).log)).toBe(false)
-}, 120_000)
+})
 
 test('another file in the place of the log is never written to', async () => {
   const url = await start()
@@ -83,7 +83,7 @@ test('another file in the place of the log is never written to', async () => {
   renameSync(`${log}.moved`, log)
   await createAll(url, 'back in its place')
   await stop()
-}, 120_000)
+})
 
 /** What the service says instead of starting. */
 const refusal = async (environment: Record<string, string> = {}): Promise<string> => {
@@ -134,7 +134,7 @@ test('an older log beside newer tables is not started on, and not written to, un
   rmSync(analytics)
   expect(await names(await start())).toEqual(['one', 'two'])
   await stop()
-}, 120_000)
+})
 
 test('an older log beside a newer kept head is not started on, and its file gets no further head', async () => {
   const HEAD_FILE = join(outside.path, 'heads.txt')
@@ -146,7 +146,7 @@ test('an older log beside a newer kept head is not started on, and its file gets
   const url = await start({ HEAD_FILE: `${HEAD_FILE}.new` })
   expect(await names(url)).toEqual(['one', 'two'])
   await stop()
-}, 120_000)
+})
 
 test('another history of the same length is told from the one that tables and kept heads know', async () => {
   const HEAD_FILE = join(outside.path, 'heads.txt')
@@ -154,7 +154,7 @@ test('another history of the same length is told from the one that tables and ke
   expect(await refusal()).toContain('the event at position 5 is not the one that the tables were brought up to')
   rmSync(dataPaths(data).analytics)
   expect(await refusal({ HEAD_FILE })).toContain('its head of position 5 is one of another history of this log')
-}, 120_000)
+})
 
 test('what is left of a head that was cut off, and heads of other logs, keep nobody from starting', async () => {
   const HEAD_FILE = join(outside.path, 'heads.txt')
@@ -166,4 +166,4 @@ test('what is left of a head that was cut off, and heads of other logs, keep nob
   writeFileSync(HEAD_FILE, torn)
   await start({ HEAD_FILE })
   await stop()
-}, 120_000)
+})

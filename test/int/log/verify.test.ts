@@ -394,4 +394,4 @@ test('a damaged page that leads back to earlier events is told of, and does not 
   expect(await said(Infinity)).toContainEqual(at(257, 'goes back to position 5'))
   // Two walks go up to the last position that the file names, which is 5 here.
   expect(await said(0)).toContainEqual(at(null, 'the file is damaged'))
-}, 20_000)
+})

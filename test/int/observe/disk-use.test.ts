@@ -26,7 +26,7 @@ test('the room is told by kind, and all of it is what lies in the directory', as
   await upload('gone', '7,7\n')
   await send(at.url, 'DELETE', '/api/files/gone')
   await sql(at.url, 'CREATE MODEL line FROM files (SELECT * FROM points) PREDICT y')
-  await until(async () => (await sql(at.url, `SELECT status FROM models WHERE name = 'line'`)).data[0]?.[0] === 'complete', 50_000)
+  await until(async () => (await sql(at.url, `SELECT status FROM models WHERE name = 'line'`)).data[0]?.[0] === 'complete')
   const { status, body } = await send(at.url, 'GET', '/api/log/storage')
   expect(status).toBe(200)
   const { bytes, total, free } = body as { bytes: Record<string, number>; total: number; free: number }

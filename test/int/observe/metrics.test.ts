@@ -8,7 +8,7 @@ let at: Awaited<ReturnType<typeof startTestService>>
 beforeAll(async () => {
   at = await startTestService()
   // A busy machine may take its time until SQL is answered.
-  await until(async () => (await send(at.url, 'GET', '/ready')).status === 200, 50_000)
+  await until(async () => (await send(at.url, 'GET', '/ready')).status === 200)
 })
 afterAll(() => at.stop())
 
@@ -67,7 +67,7 @@ test('models, jobs and uploads are counted by what the log says of them', async 
   await send(at.url, 'PUT', '/api/files/points', `x,y\n${rows.join('\n')}\n`, { 'content-type': 'text/csv' })
   await sql(at.url, 'CREATE MODEL line FROM files (SELECT * FROM points) PREDICT y')
   const status = async () => (await sql(at.url, `SELECT status FROM models WHERE name = 'line'`)).data[0]?.[0]
-  await until(async () => (await status()) === 'complete', 50_000)
+  await until(async () => (await status()) === 'complete')
   await send(at.url, 'POST', '/api/projects/mindsdb/models/line/predict', [{ x: 1 }, { x: 2 }, { x: 3 }])
   await sql(at.url, 'SELECT y FROM line WHERE x = 4')
   await sql(at.url, 'CREATE JOB once (SELECT 1)')

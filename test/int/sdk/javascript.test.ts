@@ -97,7 +97,7 @@ test('a model is trained, found, described, queried, retrained and deleted', asy
   await model.delete()
   expect(await client.Models.getAllModels('shop')).toEqual([])
   await expect(model.delete()).rejects.toThrow(MindsDbError)
-}, 120_000)
+})
 
 test('views are made, listed and deleted', async () => {
   await client.Views.createView('good', 'shop', "SELECT * FROM files.rentals WHERE location = 'good'")

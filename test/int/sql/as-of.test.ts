@@ -52,7 +52,7 @@ beforeAll(async () => {
   await mark('second')
   await run('DROP AGENT late')
   await run('DROP SKILL rents')
-}, 60_000)
+})
 afterAll(() => service.stop())
 
 describe('a statement with as_of reads as things were', () => {

@@ -79,7 +79,7 @@ beforeAll(async () => {
     })
   }
   await ledger.events(5)
-}, 120_000)
+})
 afterAll(() => ledger.close())
 
 const direct = (target: string, row: Record<string, unknown>) => {
