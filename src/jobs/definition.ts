@@ -62,7 +62,9 @@ const readText = async ({ query, ifQuery }: JobRequest): Promise<JobText> => {
       hint: 'IF (SELECT …): the job runs when it gives a row.',
     })
   await work.pause()
-  return withoutSecrets(statements.join(';\n'), condition)
+  const text = withoutSecrets(statements.join(';\n'), condition)
+  await work.pause()
+  return text
 }
 
 /** What everybody may read, and what has to be sealed for the runs. */

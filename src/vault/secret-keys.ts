@@ -51,19 +51,22 @@ const saysSecret = (key: string): boolean => {
 }
 
 const keptChars = 100
-/** Keys come again and again, and each takes a dozen expressions. */
-const known = new LRUCache<string, boolean>({ max: 5_000 })
 
-/** Whether a value under this key is a secret: `openai_api_key` is, `max_tokens` is not. */
-export const isSecretKey = (key: string): boolean => {
-  if (key === sealKey) return true
-  if (key.length > keptChars) return saysSecret(key)
-  const before = known.get(key)
-  if (before !== undefined) return before
-  const now = saysSecret(key)
-  known.set(key, now)
-  return now
+/** The same judgement of keys, with the answers kept: keys come again and again, and each takes a dozen expressions. */
+const remembering = (judge: (key: string) => boolean): ((key: string) => boolean) => {
+  const known = new LRUCache<string, boolean>({ max: 5_000 })
+  return (key) => {
+    if (key.length > keptChars) return judge(key)
+    const before = known.get(key)
+    if (before !== undefined) return before
+    const now = judge(key)
+    known.set(key, now)
+    return now
+  }
 }
 
+/** Whether a value under this key is a secret: `openai_api_key` is, `max_tokens` is not. */
+export const isSecretKey = remembering((key) => key === sealKey || saysSecret(key))
+
 /** Whether only the value says if it is a secret: `{"auth": "none"}` holds none, `{"auth": "hG7x-22kq"}` does. */
-export const isDoubtfulKey = (key: string): boolean => doubtful.test(normalise(key).replace(/[_\d]+$/, ''))
+export const isDoubtfulKey = remembering((key) => doubtful.test(normalise(key).replace(/[_\d]+$/, '')))

@@ -173,7 +173,7 @@ export class Cursor {
 
   private failAt(token: Token | undefined, expected: string[], reason?: string, given?: string): never {
     const offset = token?.start ?? this.tokens.at(-1)?.end ?? this.sql.length
-    const masked = maskSecrets(this.sql)
+    const masked = maskSecrets(this.sql, this.tokens)
     const seen = token && { ...token, text: masked.slice(token.start, token.end) }
     const list = expected.length === 0 ? '' : `; expected ${expected.length === 1 ? '' : 'one of '}${expected.join(', ')}`
     const usage = nearestUsage(this.tokens.slice(0, 8).map(({ kind, text }) => (kind === 'word' ? text : '')))

@@ -10,6 +10,8 @@ const operators = new Set(['=', ':', ':=', '==', '=>', '!=', '<>', '~', '->', '-
 const operatorWords = new Set(['LIKE', 'ILIKE', 'IN', 'IS', 'NOT'])
 const closers: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' }
 const mask = '******'
+/** A comment has as many, and most gaps between tokens have none. */
+const commentMinChars = '/**/'.length
 
 const isText = (token: Token | undefined): boolean => token?.kind === 'string' || token?.kind === 'quoted'
 const isKeyKind = (token: Token): boolean =>
@@ -202,12 +204,12 @@ class Finder {
   private cutComment(i: number): void {
     const from = this.tokens[i - 1]?.end ?? 0
     const to = this.tokens[i]?.start ?? this.sql.length
-    this.cutGap(from, to, isOperator(this.tokens[i]) || this.tokens[i]?.kind === 'parameter')
+    if (to - from >= commentMinChars) this.cutGap(from, to, isOperator(this.tokens[i]) || this.tokens[i]?.kind === 'parameter')
     if (i === this.tokens.length - 1) this.cutGap(this.tokens[i]?.end ?? 0, this.sql.length, false)
   }
 
   private cutGap(from: number, to: number, beforeOperator: boolean): void {
-    if (to - from < 4) return
+    if (to - from < commentMinChars) return
     const gap = this.sql.slice(from, to)
     // The comment swallowed the key and left the value.
     if (beforeOperator && endsWithSecretKey(gap)) this.cuts.push({ start: to, end: this.sql.length, text: mask })
@@ -230,13 +232,16 @@ class Finder {
 /** A text in quotes as it may be shown. */
 const masked = ({ text }: Token): string => (text.startsWith('"') ? `"${mask}"` : `'${mask}'`)
 
-const cutsIn = (sql: string): Cut[] => {
-  let tokens: Token[]
+const tokensOf = (sql: string): Token[] | undefined => {
   try {
-    tokens = lex(sql)
+    return lex(sql)
   } catch {
-    return rawCuts(sql)
+    return undefined
   }
+}
+
+const cutsIn = (sql: string, tokens: readonly Token[] | undefined = tokensOf(sql)): Cut[] => {
+  if (!tokens) return rawCuts(sql)
   const inGaps = tokens.length === 0 ? rawCuts(sql) : []
   const underKeys = secretLiterals(tokens, true).flatMap(({ token, key }) =>
     key === undefined ? [] : [{ start: token.start, end: token.end, text: masked(token) }],
@@ -244,22 +249,22 @@ const cutsIn = (sql: string): Cut[] => {
   return inOrder([...new Finder(sql, tokens).find(), ...underKeys, ...urlCuts(sql, false), ...inGaps])
 }
 
-const replaceCuts = (sql: string, render: (cut: Cut) => string): string => replaced(sql, cutsIn(sql), render)
-
 /**
  * The text of a statement as it may be stored and logged: values of secret keys and passwords in URLs are `******`.
  * Takes any text, also one that is not SQL; where the quotes are broken it cuts all that follows.
  *
  * @example cutSecrets("CREATE AGENT a USING model = 'm', api_key = 'sk-1'") // CREATE AGENT a USING model = 'm', api_key = '******'
  */
-export const cutSecrets = (sql: string): string => replaceCuts(sql, ({ text }) => text)
+export const cutSecrets = (sql: string): string => replaced(sql, cutsIn(sql), ({ text }) => text)
 
 /**
- * The same with every character of a secret replaced by a star, so that places in the text stay where they are.
+ * The same with every character of a secret replaced by a star, so that places in the text stay where they are. Who has read the
+ * tokens of the whole text spares a long one from being read again.
  *
  * @example maskSecrets("SET token = 'abc'") // SET token = *****
  */
-export const maskSecrets = (sql: string): string => replaceCuts(sql, ({ start, end }) => sql.slice(start, end).replace(/[^\n]/g, '*'))
+export const maskSecrets = (sql: string, tokens?: readonly Token[]): string =>
+  replaced(sql, cutsIn(sql, tokens), ({ start, end }) => sql.slice(start, end).replace(/[^\n]/g, '*'))
 
 const shortestPart = 4
 
