@@ -261,10 +261,10 @@ describe('random commands of every kind', () => {
           await checkTables(log, 1 + (history.length % 7))
         }),
       ),
-      { numRuns: 10 * times },
+      { numRuns: 20 * times },
     )
     // The commands meet often enough to say something.
-    expect(types.size).toBeGreaterThan(15)
+    expect(types.size).toBeGreaterThan(20)
   })
 
   test('all at once: the same holds', async () => {
@@ -277,7 +277,7 @@ describe('random commands of every kind', () => {
           await check(log, directory, file)
         }),
       ),
-      { numRuns: 6 * times },
+      { numRuns: 10 * times },
     )
   })
 })

@@ -163,6 +163,6 @@ test('tables that followed erasures are those that a replay gives afterwards, an
       followed.closeSync()
       afterwards.closeSync()
     }),
-    { numRuns: 6 * countOf('PROPERTY_TIMES') },
+    { numRuns: 12 * countOf('PROPERTY_TIMES') },
   )
 })

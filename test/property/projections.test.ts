@@ -22,6 +22,6 @@ test('random batches, one rebuild and a fold agree at every position', async () 
       once.closeSync()
       split.closeSync()
     }),
-    { numRuns: 2 * countOf('PROPERTY_TIMES') },
+    { numRuns: 5 * countOf('PROPERTY_TIMES') },
   )
 })

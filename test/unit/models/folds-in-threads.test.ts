@@ -50,7 +50,7 @@ describe('folds in threads', () => {
     ['by chance', {}],
     ['by a rolling origin', { time_column: 'x4' }],
   ])('give a whole training the same artefact with 1, 2 and 3 of them: folds %s', (_, options) => {
-    const matrix = matrixOf(friedman(900, 4, { deviation: 2, growing: true }))
+    const matrix = matrixOf(friedman(2500, 4, { deviation: 2, growing: true }))
     const artefacts = [1, 2, 3].map((threads) => sha256(train(matrix, { target: 'y', seed: 5, ...options }, undefined, threads).artefact))
     expect(new Set(artefacts).size).toBe(1)
   })
