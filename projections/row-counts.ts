@@ -22,7 +22,7 @@ const same = (table: string, expected: number, found: unknown): void => {
   if (expected !== Number(found)) throw new OtherRowsError(table, expected, Number(found))
 }
 
-/** Asks the tables, as any query would, whether they show the rows that were added to them. */
+/** Asks the tables in the way of every query whether they show the rows that were added to them. */
 export class RowCheck {
   readonly #ofBatch = new Map<string, DuckDBPreparedStatement>()
 

@@ -4,7 +4,7 @@ import { wrong } from '../errors.js'
 import type { Expects } from '../log/expects.js'
 import type { Keyed, Log, NewEvent, Origin, Outcome, Reply } from '../log/log.js'
 import type { Lookup } from '../log/lookups.js'
-import { lex } from '../sql/lexer.js'
+import { tokensIn } from '../sql/lexer.js'
 import { secretLiterals } from '../sql/statements/secret-literals.js'
 import { holdsSecret } from '../vault/secret-texts.js'
 import { sealSecrets } from '../vault/secrets.js'
@@ -27,12 +27,8 @@ const plainFields = new Set(['model_name', 'provider', 'type'])
 
 /** What a query of a view or a training says that is a secret, as an error may tell it. */
 const secretIn = (query: string): string | undefined => {
-  let tokens
-  try {
-    tokens = lex(query)
-  } catch {
-    return holdsSecret(query) ? 'a secret' : undefined
-  }
+  const tokens = tokensIn(query)
+  if (!tokens) return holdsSecret(query) ? 'a secret' : undefined
   const [found] = secretLiterals(tokens)
   return found && (found.key === undefined ? 'a text that is a secret' : `a secret, the text for ${found.key}`)
 }

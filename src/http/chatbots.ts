@@ -59,11 +59,11 @@ type Fields = z.infer<typeof fields>
 const path = '/projects/:project/chatbots'
 const body = z.object({ chatbot: fields })
 
-const oneOf = (...names: (keyof Fields)[]) => ({ anyOf: names.map((name) => ({ required: [name] })) })
+const anyOf = (...names: (keyof Fields)[]) => ({ anyOf: names.map((name) => ({ required: [name] })) })
 const creation = z.object({
   chatbot: fields
     .extend({ name: resourceName })
-    .meta({ allOf: [oneOf('agent_name', 'model_name'), oneOf('database_id', 'database_name', 'db_engine')] }),
+    .meta({ allOf: [anyOf('agent_name', 'model_name'), anyOf('database_id', 'database_name', 'db_engine')] }),
 })
 
 const settings = ({ name, agent_name, model_name, database_id, database_name, is_running, params }: Fields) =>

@@ -17,17 +17,17 @@ class Parser {
 
   async parse(): Promise<unknown> {
     const value = await this.value(2)
-    this.skip()
+    this.skipBlanks()
     if (this.at < this.bytes.length) throw notWellFormed(this.at)
     return value
   }
 
-  private skip(): void {
+  private skipBlanks(): void {
     while (isSpace(this.bytes[this.at])) this.at++
   }
 
   private takes(character: string): boolean {
-    this.skip()
+    this.skipBlanks()
     if (this.bytes[this.at] !== character.charCodeAt(0)) return false
     this.at++
     return true
@@ -50,7 +50,7 @@ class Parser {
 
   /** A value: down to so many levels large ones are read in parts. */
   private async value(levels: number): Promise<unknown> {
-    this.skip()
+    this.skipBlanks()
     const start = this.at
     const end = endOfValue(this.bytes, start)
     if (levels > 0 && end - start > sliceBytes) {
@@ -66,7 +66,7 @@ class Parser {
     const members: [string, unknown][] = []
     if (this.takes('}')) return {}
     do {
-      this.skip()
+      this.skipBlanks()
       const key = this.key(this.at)
       this.needs(':')
       members.push([key, await this.value(levels)])

@@ -132,9 +132,10 @@ const send = (message: TrainMessage): void => {
   process.send?.(message)
 }
 
-// Training is not to be felt by those who are served meanwhile, and it goes on, slowly, on a machine that is never idle: at the
-// lowest priority of all it would all but stop there. SQL has 10.
-setPriority(14)
+/** Below SQL, which has 10, and above the lowest, at which a training would all but stop on a machine that is never idle. */
+const priority = 14
+
+setPriority(priority)
 // A query for rows may be under way, which would keep the process alive for nobody.
 process.on('disconnect', () => process.exit(1))
 process.once('message', (job: TrainJob | MatrixJob) => {

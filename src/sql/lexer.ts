@@ -78,7 +78,7 @@ class Scanner {
   }
 
   /** Skips white space and comments; block comments nest. */
-  skip(): void {
+  skipBlanks(): void {
     for (;;) {
       const here = this.sql.charCodeAt(this.at)
       if (here > 0x2f && here < 0x80) return
@@ -222,12 +222,25 @@ const checkText = (sql: string): void => {
 export const lex = (sql: string): Token[] => {
   checkText(sql)
   const scanner = new Scanner(sql)
-  scanner.skip()
+  scanner.skipBlanks()
   while (scanner.at < sql.length) {
     scanner.next()
-    scanner.skip()
+    scanner.skipBlanks()
   }
   return scanner.tokens
+}
+
+/**
+ * The tokens of a text that may be no statement at all; undefined where it has none.
+ *
+ * @example tokensIn("SELECT 'never ends") // undefined
+ */
+export const tokensIn = (text: string): Token[] | undefined => {
+  try {
+    return lex(text)
+  } catch {
+    return undefined
+  }
 }
 
 const isEnd = (token: Token) => token.kind === 'symbol' && token.text === ';'

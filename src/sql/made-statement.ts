@@ -1,18 +1,10 @@
 import { isProblem, Problem } from '../errors.js'
 import { inTurns } from '../long-work.js'
-import { lex, positionOf, type Token } from './lexer.js'
+import { positionOf, tokensIn } from './lexer.js'
 import { offsetOf } from './position.js'
 import { maskSecrets } from './statements/secrets.js'
 
 const shownPlace = / \(line \d+, column \d+\)\n>[^\n]*\n-*\^/
-
-const tokensOf = (sql: string): Token[] => {
-  try {
-    return lex(sql)
-  } catch {
-    return []
-  }
-}
 
 /**
  * An error about a SELECT that a statement was made into (`SHOW AGENTS WHERE …`), in the statement's own text: at the word that
@@ -26,13 +18,14 @@ function* placed(error: unknown, made: string, query: string): Generator<void, u
   const { line, column, ...extras } = error.extras
   if (typeof line !== 'number' || typeof column !== 'number') return error
   const offset = offsetOf(made, line, column)
-  const wrong = tokensOf(made).find(({ start, end }) => start <= offset && offset < end)
+  const wrong = tokensIn(made)?.find(({ start, end }) => start <= offset && offset < end)
   yield
   // What a statement takes over into its SELECT stands behind its own words.
-  const own = wrong && tokensOf(query).findLast(({ text }) => text === wrong.text)
+  const tokens = tokensIn(query)
+  const own = wrong && tokens?.findLast(({ text }) => text === wrong.text)
   if (!own) return new Problem(error.code, error.title, error.detail.replace(shownPlace, ''), extras)
   yield
-  const place = positionOf(maskSecrets(query), own.start)
+  const place = positionOf(maskSecrets(query, tokens), own.start)
   const detail = error.detail.replace(shownPlace, () => ` (line ${place.line}, column ${place.column})\n${place.caret}`)
   return new Problem(error.code, error.title, detail, { ...extras, line: place.line, column: place.column })
 }

@@ -1,6 +1,6 @@
 import { isSecretKey } from '../../vault/secret-keys.js'
 import { holdsSecret } from '../../vault/secret-texts.js'
-import { lex, type Token } from '../lexer.js'
+import { tokensIn, type Token } from '../lexer.js'
 import { isSymbol, isWord } from '../tokens.js'
 import { secretLiterals } from './secret-literals.js'
 import { endsWithSecretKey, inOrder, rawCuts, replaced, secretInText, urlCuts, type Cut } from './secret-text.js'
@@ -204,15 +204,16 @@ class Finder {
   private cutComment(i: number): void {
     const from = this.tokens[i - 1]?.end ?? 0
     const to = this.tokens[i]?.start ?? this.sql.length
-    if (to - from >= commentMinChars) this.cutGap(from, to, isOperator(this.tokens[i]) || this.tokens[i]?.kind === 'parameter')
-    if (i === this.tokens.length - 1) this.cutGap(this.tokens[i]?.end ?? 0, this.sql.length, false)
+    this.cutGap(from, to, this.tokens[i])
+    if (i === this.tokens.length - 1) this.cutGap(this.tokens[i]?.end ?? 0, this.sql.length, undefined)
   }
 
-  private cutGap(from: number, to: number, beforeOperator: boolean): void {
+  private cutGap(from: number, to: number, next: Token | undefined): void {
     if (to - from < commentMinChars) return
     const gap = this.sql.slice(from, to)
     // The comment swallowed the key and left the value.
-    if (beforeOperator && endsWithSecretKey(gap)) this.cuts.push({ start: to, end: this.sql.length, text: mask })
+    if ((isOperator(next) || next?.kind === 'parameter') && endsWithSecretKey(gap))
+      this.cuts.push({ start: to, end: this.sql.length, text: mask })
     const found = secretInText(gap)
     if (found === undefined) return
     const value = this.sql.slice(from + found, to)
@@ -232,15 +233,7 @@ class Finder {
 /** A text in quotes as it may be shown. */
 const masked = ({ text }: Token): string => (text.startsWith('"') ? `"${mask}"` : `'${mask}'`)
 
-const tokensOf = (sql: string): Token[] | undefined => {
-  try {
-    return lex(sql)
-  } catch {
-    return undefined
-  }
-}
-
-const cutsIn = (sql: string, tokens: readonly Token[] | undefined = tokensOf(sql)): Cut[] => {
+const cutsIn = (sql: string, tokens: readonly Token[] | undefined = tokensIn(sql)): Cut[] => {
   if (!tokens) return rawCuts(sql)
   const inGaps = tokens.length === 0 ? rawCuts(sql) : []
   const underKeys = secretLiterals(tokens, true).flatMap(({ token, key }) =>
