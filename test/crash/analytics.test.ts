@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -110,15 +110,15 @@ test('a client that goes away ends its query, and the process serves on', async 
 
 test('a client that goes away ends its query also where no interrupt reaches it', async () => {
   bench = await Bench.open({ cancelGraceMs: 500 })
-  await leave(blocked)
+  await leave(blocked, () => existsSync(join(bench.directory, 'tables', 'blocked')))
   expect(bench.analytics.status().restarts).toBe(1)
 })
 
-/** Asks, leaves while the query runs, and waits until its place is free. */
-const leave = async (sql: string) => {
+/** Asks, leaves once the query runs, and waits until its place is free. */
+const leave = async (sql: string, runs = () => bench.analytics.status().running === 1) => {
   const gone = new AbortController()
   const ended = expect(bench.ask(sql, { signal: gone.signal })).rejects.toThrow('gone')
-  await until(() => bench.analytics.status().running === 1)
+  await until(runs)
   gone.abort(new Error('gone'))
   await ended
   await until(() => bench.analytics.status().running === 0)

@@ -91,7 +91,6 @@ test('a backup under write load is the log at one position, and can be served', 
   const { child, url, ended } = await start(data)
   await trainRent(url)
   let last: string | undefined
-  let erasures = 0
   for (let round = 0; round < rounds; round++) {
     const load = startLoad(url, `r${round}`)
     await until(() => load.uploads() > 0)
@@ -100,8 +99,9 @@ test('a backup under write load is the log at one position, and can be served', 
     const taken = await mindledger(['backup', '--into', backup, ...(last === undefined ? [] : ['--like', last])], at(data))
     expect(taken).toMatchObject({ code: 0, err: '' })
     expect(load.writes()).toBeGreaterThan(before)
+    // A slow machine may not have come to one yet: what was erased since is to be told apart below.
+    await until(() => load.erasures() > 0)
     await load.stop()
-    erasures += load.erasures()
     for (const key of ['vault.key', 'head.key']) expect(standsIn(backup, readFileSync(join(data, key), 'utf8').trim())).toBe(false)
     expect(readdirSync(backup).sort()).toEqual(['FORMAT', 'blobs', 'head', 'log.sqlite', 'manifest.json'])
     expect(await mindledger(['serve'], at(backup))).toMatchObject({ code: 2, err: expect.stringContaining('is a backup') })
@@ -127,7 +127,6 @@ test('a backup under write load is the log at one position, and can be served', 
     rmSync(restored, { recursive: true })
     last = backup
   }
-  expect(erasures).toBeGreaterThan(0)
   child.kill('SIGTERM')
   expect(await ended).toEqual([0, null])
 }, 900_000)
