@@ -57,14 +57,16 @@ declare const checked: unique symbol
 /** The SQL text of a tree that says to DuckDB what the tree says, and nothing else. */
 export type CheckedText = string & { readonly [checked]: true }
 
-let reserved: Promise<ReadonlySet<string>> | undefined
+let reserved: ReadonlySet<string> | undefined
 
-/** The words that are no names unless they stand in quotes. They are the same for every instance of DuckDB. */
+/**
+ * The words that are names only in quotes. They are the same for every instance of DuckDB, and are read once. Only what was read is
+ * kept, not the reading: it ends with the query whose connection it uses, and no other query may fail by that.
+ */
 const keywordsOf = async (connection: DuckDBConnection): Promise<ReadonlySet<string>> => {
-  reserved ??= connection
-    .runAndReadAll("SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category <> 'unreserved'")
-    .then((reader) => new Set(reader.getRows().map(([name]) => String(name))))
-  return reserved
+  if (reserved) return reserved
+  const reader = await connection.runAndReadAll("SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category <> 'unreserved'")
+  return (reserved = new Set(reader.getRows().map(([name]) => String(name))))
 }
 
 const unfaithful = (): Problem =>

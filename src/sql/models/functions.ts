@@ -120,6 +120,14 @@ export class ModelFunctions {
     run.seen = this.registered.size
   }
 
+  /** The connection that functions are registered on. One that could not be had is asked for again. */
+  private connected(): Promise<DuckDBConnection> {
+    return (this.admin ??= this.instance.connect().catch((error: unknown) => {
+      this.admin = undefined
+      throw error
+    }))
+  }
+
   /** How many functions there are. */
   get size(): number {
     return this.registered.size
@@ -130,8 +138,7 @@ export class ModelFunctions {
    * run's transaction, which then does not see it. DuckDB may call it more than once for a row; the run's memo answers then.
    */
   async reach(run: Run, bound: BoundModel, shape: FunctionShape): Promise<{ name: string; number: number; fresh: boolean }> {
-    this.admin ??= this.instance.connect()
-    const admin = await this.admin
+    const admin = await this.connected()
     const fields = fieldsOf(bound.model, shape.extent)
     const key = `${shape.kinds.map((kind) => kind.charAt(0)).join('')} ${fields.length}`
     const { name, order } = this.registered.get(key) ?? { name: `ledger_score_${this.size + 1}`, order: this.size + 1 }
