@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -110,7 +110,7 @@ test('a client that goes away ends its query, and the process serves on', async 
 
 test('a client that goes away ends its query also where no interrupt reaches it', async () => {
   bench = await Bench.open({ cancelGraceMs: 500 })
-  await leave(blocked, () => existsSync(join(bench.directory, 'tables', 'blocked')))
+  await leave(blocked, () => bench.isBlocked)
   expect(bench.analytics.status().restarts).toBe(1)
 })
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -32,6 +32,11 @@ export class Bench {
   async start(limits: Partial<AnalyticsLimits> = {}): Promise<void> {
     // No test depends on how soon a busy machine starts a process, but those that say so.
     this.analytics = await Analytics.start({ dataDirectory: this.directory, entry: rawProcess, limits: { startWaitMs: 60_000, ...limits } })
+  }
+
+  /** Whether `test: block` keeps the process from hearing anything. */
+  get isBlocked(): boolean {
+    return existsSync(join(this.directory, 'tables', 'blocked'))
   }
 
   /** All rows of a query. */

@@ -1,34 +1,33 @@
 import { writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { DuckDBConnection } from '@duckdb/node-api'
-import { serveAnalytics, type RunSelect } from '../../src/analytics/serve.js'
+import { serveAnalytics, type RunSelect, type Services } from '../../src/analytics/serve.js'
 import { Problem } from '../../src/errors.js'
 import { watch } from '../../src/sql/watch.js'
 import { openSqliteLog } from './sqlite-log.js'
 
 // An analytics process that takes DuckDB's own SQL, and statements that do what a query must never be able to do to others.
 const crash = () => process.kill(process.pid, 'SIGSEGV')
-const misbehave: Record<string, (signal: AbortSignal, connection: DuckDBConnection) => unknown> = {
+const misbehave: Record<string, (services: Services) => unknown> = {
   'test: crash': crash,
-  'test: crash after 4 s': (signal) => sleep(4_000, undefined, { signal }).then(crash),
-  'test: pause': (signal) => sleep(600, undefined, { signal }),
-  'test: block': async (_, connection) => {
-    const [row] = (await connection.runAndReadAll(`SELECT path FROM duckdb_databases() WHERE path IS NOT NULL`)).getRows()
-    // From here on it hears nothing: tests wait for this file.
-    writeFileSync(join(dirname(String(row?.[0])), 'blocked'), '')
+  'test: crash after 4 s': ({ signal }) => sleep(4_000, undefined, { signal }).then(crash),
+  'test: pause': ({ signal }) => sleep(600, undefined, { signal }),
+  'test: block': ({ blobsDirectory }) => {
+    // From here on it hears nothing: `Bench.isBlocked` sees this file, in the one directory that it may write to.
+    writeFileSync(join(blobsDirectory, '..', 'tables', 'blocked'), '')
     for (;;) Math.random()
   },
 }
 
 const rows = (values: readonly (readonly unknown[])[]) => Buffer.from(values.map((row) => JSON.stringify(row)).join(','))
 
-const run: RunSelect = async function* ({ instance }, { sql }, { signal }) {
+const run: RunSelect = async function* ({ instance }, { sql }, services) {
+  const { signal } = services
   const connection = await instance.connect()
   const { done } = watch(connection, signal, 600_000)
   try {
     const [statement = '', after] = sql.split(' -- then ')
-    await misbehave[statement]?.(signal, connection)
+    await misbehave[statement]?.(services)
     if (sql.endsWith(' -- slowly')) await sleep(100, undefined, { signal })
     const result = await connection.stream(statement).catch((error: unknown) => {
       throw new Problem('query_failed', 'Query failed', error instanceof Error ? error.message : String(error))
@@ -39,7 +38,7 @@ const run: RunSelect = async function* ({ instance }, { sql }, { signal }) {
       if (chunk.length === 0) continue
       count += chunk.length
       yield { rows: rows(chunk) }
-      if (after !== undefined) await misbehave[after]?.(signal, connection)
+      if (after !== undefined) await misbehave[after]?.(services)
     }
     yield { end: { rows: count, scored: [] } }
   } finally {

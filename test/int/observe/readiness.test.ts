@@ -110,6 +110,8 @@ test('a log that could not be written is not ready for REST until a write succee
   poison(false)
   expect(await skill(url, 'taken')).toBe(201)
   expect((await send(url, 'GET', '/ready?for=rest')).status).toBe(200)
+  await said(url, '"lag":0')
+  expect((await ready(url)).statuses).toEqual([200, 200, 200])
 })
 
 test('a full disk is seen, and found to have room again, without a command: by a probe', async () => {

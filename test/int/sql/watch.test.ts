@@ -1,5 +1,6 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { parseSelect, printSelect } from '../../../src/sql/ast/duckdb.js'
 import { begin, rollback } from '../../../src/sql/transaction.js'
 import { watch } from '../../../src/sql/watch.js'
 
@@ -37,6 +38,25 @@ test('what runs out of time between two statements is stopped in the next', asyn
   while (!isLate()) await new Promise(setImmediate)
   await expect(connection.run(endless)).rejects.toThrow(/interrupt/i)
   done()
+})
+
+/** The connection as it is for a query whose client has left when it reads the keywords. */
+const leftAtKeywords = (): DuckDBConnection =>
+  new Proxy(connection, {
+    get: (target, name) => {
+      if (name !== 'runAndReadAll') return Reflect.get(target, name, target) as unknown
+      return (sql: string, ...values: never[]) => {
+        if (!sql.includes('duckdb_keywords')) return target.runAndReadAll(sql, ...values)
+        const { done } = watch(target, AbortSignal.abort(), 60_000)
+        return target.runAndReadAll(endless).finally(done)
+      }
+    },
+  })
+
+test('the first query reads the keywords for all: stopped in that, it leaves the next ones their answers', async () => {
+  const tree = await parseSelect(connection, 'SELECT 1 AS one')
+  await expect(printSelect(leftAtKeywords(), tree)).rejects.toThrow(/interrupt/i)
+  expect(await printSelect(connection, tree)).toBe('SELECT 1 AS one')
 })
 
 /** Interrupts whatever the connection executes, for so many milliseconds. */
