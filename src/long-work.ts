@@ -11,7 +11,12 @@ const turns = new Turns()
  * @example const work = new LongWork(); for (const row of rows) { handle(row); await work.pause() }
  */
 export class LongWork {
-  #began = performance.now()
+  #began
+
+  /** `goesOn`: the turn has been used for other long work already, so the first pause gives it up. */
+  constructor({ goesOn = false } = {}) {
+    this.#began = goesOn ? -Infinity : performance.now()
+  }
 
   /** Goes on at once while the turn is short, and in a later turn otherwise. */
   async pause(): Promise<void> {
@@ -19,6 +24,15 @@ export class LongWork {
     await turns.take()
     this.#began = performance.now()
   }
+}
+
+/**
+ * Does work that could pause without a pause.
+ *
+ * @example atOnce(parametrize(sql))
+ */
+export const atOnce = <T>(parts: Generator<void, T>): T => {
+  for (let next = parts.next(); ; next = parts.next()) if (next.done) return next.value
 }
 
 /**

@@ -6,7 +6,7 @@ import { LongWork } from '../long-work.js'
 import { checkLast } from '../sql/last.js'
 import { lex } from '../sql/lexer.js'
 import { parseStatement, splitStatements } from '../sql/statements/parse.js'
-import { cutSecrets } from '../sql/statements/secrets.js'
+import { cutSecretsInTurns } from '../sql/statements/secrets.js'
 import type { StatementKind } from '../sql/statements/statement.js'
 import { fillTimes } from './placeholders.js'
 import { readTime } from '../times.js'
@@ -19,13 +19,14 @@ const readingKinds = new Set<StatementKind>(['select', 'system_select', 'show', 
 const anyTimes = { started_at: instant(0), previous: instant(0) }
 
 /** What kind of statement it is, once its placeholders are filled. @throws Problem that says which statement it is */
-const kindOf = (statement: string, label: string): StatementKind => {
+const kindOf = async (statement: string, label: string, work: LongWork): Promise<StatementKind> => {
   const filled = fillTimes(statement, anyTimes)
   try {
     const tokens = lex(filled)
     const parameter = tokens.find(({ kind }) => kind === 'parameter')
     if (parameter) throw wrong(`${parameter.text} is a parameter, and a job has none`, 'Write the value itself.')
     checkLast(tokens)
+    await work.pause()
     return parseStatement(filled).kind
   } catch (error) {
     if (!isProblem(error)) throw error
@@ -46,30 +47,35 @@ export const readJob = async (request: JobRequest, now: number): Promise<JobText
 })
 
 const readText = async ({ query, ifQuery }: JobRequest): Promise<JobText> => {
-  const work = new LongWork()
+  // The statement that holds these texts was read in this turn.
+  const work = new LongWork({ goesOn: true })
+  await work.pause()
   const statements = splitStatements(query)
   if (statements.length === 0) throw wrong('a job needs at least one statement')
   if (statements.length > limits.jobStatementsMax)
     throw wrong(`${statements.length} statements; a job has at most ${limits.jobStatementsMax}`, 'Make several jobs of them.')
   for (const [i, statement] of statements.entries()) {
     await work.pause()
-    kindOf(statement, `statement ${i + 1} of the job`)
+    await kindOf(statement, `statement ${i + 1} of the job`, work)
   }
   await work.pause()
   const [condition = null, ...more] = ifQuery === null ? [] : splitStatements(ifQuery)
-  if (more.length > 0 || (condition !== null && !readingKinds.has(kindOf(condition, 'the condition of the job'))))
+  if (more.length > 0 || (condition !== null && !readingKinds.has(await kindOf(condition, 'the condition of the job', work))))
     throw new Problem('bad_statement', 'Not a query', 'the condition of a job is one query', {
       hint: 'IF (SELECT …): the job runs when it gives a row.',
     })
   await work.pause()
-  const text = withoutSecrets(statements.join(';\n'), condition)
+  const text = await withoutSecrets(statements.join(';\n'), condition)
   await work.pause()
   return text
 }
 
 /** What everybody may read, and what has to be sealed for the runs. */
-const withoutSecrets = (query: string, condition: string | null): JobText => {
-  const text = { statements: cutSecrets(query), condition: condition === null ? null : cutSecrets(condition) }
+const withoutSecrets = async (query: string, condition: string | null): Promise<JobText> => {
+  const text = {
+    statements: await cutSecretsInTurns(query),
+    condition: condition === null ? null : await cutSecretsInTurns(condition),
+  }
   if (text.statements === query && text.condition === condition) return { ...text, params: {} }
   return { ...text, params: { secret: { query, if_query: condition } } }
 }

@@ -1,3 +1,4 @@
+import { atOnce, inTurns } from '../../long-work.js'
 import { isSecretKey } from '../../vault/secret-keys.js'
 import { holdsSecret } from '../../vault/secret-texts.js'
 import { tokensIn, type Token } from '../lexer.js'
@@ -10,6 +11,8 @@ const operators = new Set(['=', ':', ':=', '==', '=>', '!=', '<>', '~', '->', '-
 const operatorWords = new Set(['LIKE', 'ILIKE', 'IN', 'IS', 'NOT'])
 const closers: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' }
 const mask = '******'
+/** So many tokens are looked at between two places where the work may pause. */
+const tokensAtOnce = 2_000
 /** A comment has as many, and most gaps between tokens have none. */
 const commentMinChars = '/**/'.length
 
@@ -33,11 +36,12 @@ class Finder {
     private readonly tokens: readonly Token[],
   ) {}
 
-  find(): Cut[] {
+  *find(): Generator<void, Cut[]> {
     const brackets: string[] = []
     for (let i = 0; i < this.tokens.length; i++) {
       const token = this.tokens[i]
       if (!token) break
+      if (i % tokensAtOnce === tokensAtOnce - 1) yield
       if (token.kind === 'symbol' && token.text in closers) brackets.push(token.text)
       else if (token.kind === 'symbol' && /^[)\]}]$/.test(token.text)) brackets.pop()
       // What stands inside a value that is cut already needs no second look.
@@ -233,14 +237,19 @@ class Finder {
 /** A text in quotes as it may be shown. */
 const masked = ({ text }: Token): string => (text.startsWith('"') ? `"${mask}"` : `'${mask}'`)
 
-const cutsIn = (sql: string, tokens: readonly Token[] | undefined = tokensIn(sql)): Cut[] => {
+const findCuts = function* (sql: string, tokens: readonly Token[] | undefined = tokensIn(sql)): Generator<void, Cut[]> {
+  yield
   if (!tokens) return rawCuts(sql)
   const inGaps = tokens.length === 0 ? rawCuts(sql) : []
   const underKeys = secretLiterals(tokens, true).flatMap(({ token, key }) =>
     key === undefined ? [] : [{ start: token.start, end: token.end, text: masked(token) }],
   )
-  return inOrder([...new Finder(sql, tokens).find(), ...underKeys, ...urlCuts(sql, false), ...inGaps])
+  yield
+  const found = yield* new Finder(sql, tokens).find()
+  return inOrder([...found, ...underKeys, ...urlCuts(sql, false), ...inGaps])
 }
+
+const cutsIn = (sql: string, tokens?: readonly Token[]): Cut[] => atOnce(findCuts(sql, tokens))
 
 /**
  * The text of a statement as it may be stored and logged: values of secret keys and passwords in URLs are `******`.
@@ -249,6 +258,9 @@ const cutsIn = (sql: string, tokens: readonly Token[] | undefined = tokensIn(sql
  * @example cutSecrets("CREATE AGENT a USING model = 'm', api_key = 'sk-1'") // CREATE AGENT a USING model = 'm', api_key = '******'
  */
 export const cutSecrets = (sql: string): string => replaced(sql, cutsIn(sql), ({ text }) => text)
+
+/** The same as `cutSecrets`; others have the event loop in between. */
+export const cutSecretsInTurns = async (sql: string): Promise<string> => replaced(sql, await inTurns(findCuts(sql)), ({ text }) => text)
 
 /**
  * The same with every character of a secret replaced by a star, so that places in the text stay where they are. Who has read the
