@@ -11,7 +11,7 @@ export type ConnectionBounds = {
 }
 
 /** A connection, with the request that it has under way. */
-type Connection = { readonly socket: Socket; request: IncomingMessage | undefined; isRefused: boolean }
+type Connection = { readonly socket: Socket; request: IncomingMessage | undefined }
 
 /** Nothing of a request has come, or not all of its headers. */
 const isIdle = ({ request }: Connection): boolean => request === undefined
@@ -48,22 +48,23 @@ export class OpenConnections {
     const address = networkOf(remote)
     const ofAddress = this.#byAddress.get(address) ?? new Map<Socket, Connection>()
     this.#byAddress.set(address, ofAddress)
-    ofAddress.set(socket, { socket, request: undefined, isRefused: false })
+    ofAddress.set(socket, { socket, request: undefined })
     this.#count += 1
-    socket.once('close', () => {
-      ofAddress.delete(socket)
-      this.#count -= 1
+    const forget = () => {
+      if (ofAddress.delete(socket)) this.#count -= 1
       if (ofAddress.size === 0 && this.#byAddress.get(address) === ofAddress) this.#byAddress.delete(address)
-    })
+    }
+    socket.once('close', forget)
     const { connectionsMax, connectionsPerAddressMax, isProxy } = this.bounds
     if (ofAddress.size > connectionsPerAddressMax && !isProxy(remote))
       this.#makeRoom(
         ofAddress,
         socket,
+        forget,
         `${connectionsPerAddressMax} connections of this address are being answered (connectionsPerAddressMax)`,
       )
     else if (this.#count > connectionsMax)
-      this.#makeRoom(this.#largest(), socket, `${connectionsMax} connections are being answered (connectionsMax)`)
+      this.#makeRoom(this.#largest(), socket, forget, `${connectionsMax} connections are being answered (connectionsMax)`)
   }
 
   /** Notes that a request has begun on its connection, until it is answered. Tells whether it may be: on a refused one it must not. */
@@ -71,7 +72,7 @@ export class OpenConnections {
     const { socket } = request
     const ofAddress = this.#byAddress.get(networkOf(plainAddress(socket.remoteAddress ?? '')))
     const connection = ofAddress?.get(socket)
-    if (!ofAddress || !connection || connection.isRefused) return false
+    if (!ofAddress || !connection) return false
     connection.request = request
     response.once('close', () => {
       if (connection.request !== request) return
@@ -86,15 +87,15 @@ export class OpenConnections {
     return [...this.#byAddress.values()].reduce((most, each) => (each.size > most.size ? each : most))
   }
 
-  #makeRoom(among: Map<Socket, Connection>, newcomer: Socket, reason: string): void {
+  #makeRoom(among: Map<Socket, Connection>, newcomer: Socket, forget: () => void, reason: string): void {
     const others = [...among.values()].filter(({ socket }) => socket !== newcomer && !socket.destroyed)
     const given = others.find(isIdle) ?? others.find(isReceiving)
     if (given) {
       given.socket.destroy()
       return
     }
-    const refused = this.#byAddress.get(networkOf(plainAddress(newcomer.remoteAddress ?? '')))?.get(newcomer)
-    if (refused) refused.isRefused = true
+    // While it ends, a refused connection does not count: the next newcomer would take its place and be one too many.
+    forget()
     newcomer.end(refusal(reason))
     setTimeout(() => newcomer.destroy(), refusedMs).unref()
   }

@@ -76,6 +76,14 @@ test('a request that is being answered is not given up: the new connection is re
   expect(await get(port, '127.0.0.2')).toEqual({ status: 200, body: 'well' })
 })
 
+test('a refused connection that has not ended yet gives its place to nobody', async () => {
+  const { port, asked } = await listening({ connectionsMax: 100, connectionsPerAddressMax: 3 })
+  for (let n = 0; n < 3; n++) await open(port, hanging)
+  await asked(3)
+  const answers = await Promise.all(Array.from({ length: 10 }, () => get(port)))
+  expect(answers.map(({ status }) => status)).toEqual(Array<number>(10).fill(503))
+})
+
 test('where there are too many in all, the address that has the most gives one up', async () => {
   const { port } = await listening({ connectionsMax: 5, connectionsPerAddressMax: 4 })
   const greedy: Socket[] = []
