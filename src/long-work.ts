@@ -36,12 +36,12 @@ export const atOnce = <T>(parts: Generator<void, T>): T => {
 }
 
 /**
- * Does work that says itself where it may pause, some of it in each turn of the event loop.
+ * Does work that says itself where it may pause, some of it in each turn of the event loop. `goesOn`: as for `LongWork`.
  *
  * @example await inTurns(parametrize(sql))
  */
-export const inTurns = async <T>(parts: Generator<void, T>): Promise<T> => {
-  const work = new LongWork()
+export const inTurns = async <T>(parts: Generator<void, T>, { goesOn = false } = {}): Promise<T> => {
+  const work = new LongWork({ goesOn })
   for (let next = parts.next(); ; next = parts.next()) {
     if (next.done) return next.value
     await work.pause()

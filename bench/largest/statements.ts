@@ -4,10 +4,16 @@ import { manyTokens, nested, repeated, values, type Maker } from './texts.js'
 
 const named = (before: string, after = '') => repeated(before, 'a', after)
 
+const word = "'abcdefghijklmnop',"
+/** The text of an item may be a secret, as every setting may, and so it takes longest to read. */
+const setting = "'abcd=efghijklmno',"
+
 const select: Record<string, Maker> = {
   'SELECT of brackets': nested('SELECT ', '(', '1', ')'),
   'SELECT of a list': manyTokens('SELECT ', '1,', 2, '1'),
   'SELECT of texts': repeated("SELECT '", 'text ', "'"),
+  'SELECT of words': manyTokens('SELECT ', word, 2, '1'),
+  'SELECT of settings': manyTokens('SELECT ', setting, 2, '1'),
   'SELECT of operators': manyTokens('SELECT 1', '+1', 2),
   'SELECT of lists in lists': nested('SELECT ', '[', '', ']'),
   'SELECT … IN': manyTokens('SELECT 1 WHERE 1 IN (', '1,', 2, '1)'),
@@ -70,12 +76,17 @@ export const statements: Readonly<Record<StatementKind, Readonly<Record<string, 
   create_resource: {
     'CREATE SKILL': (share) => `CREATE SKILL wide_skill USING type = 'x'${settings(share)}`,
     'CREATE SKILL with a list': manyTokens("CREATE SKILL long_skill USING type = 'x', a = [", '1,', 2, '1]'),
+    'CREATE SKILL with words': manyTokens("CREATE SKILL words USING type = 'x', a = [", word, 2, '1]'),
+    'CREATE SKILL with settings': manyTokens("CREATE SKILL settings USING type = 'x', a = [", setting, 2, '1]'),
     'CREATE AGENT': (share) => `CREATE AGENT wide_agent USING model = 'm', skills = ['sales']${settings(share)}`,
     'CREATE CHATBOT': (share) => `CREATE CHATBOT wide_chatbot USING agent = 'helper', database = 'chat'${settings(share)}`,
   },
   update_resource: { 'UPDATE AGENT': (share) => `UPDATE AGENT taken SET b = 1${settings(share)}` },
   drop_resource: { 'DROP SKILL': named('DROP SKILL ') },
-  create_model: { 'CREATE MODEL': manyTokens('CREATE MODEL cars_model FROM files (SELECT ', '1,', 2, '1) PREDICT x') },
+  create_model: {
+    'CREATE MODEL': manyTokens('CREATE MODEL cars_model FROM files (SELECT ', '1,', 2, '1) PREDICT x'),
+    'CREATE MODEL of settings': manyTokens('CREATE MODEL cars_model FROM files (SELECT ', setting, 2, '1) PREDICT x'),
+  },
   retrain_model: { RETRAIN: manyTokens('RETRAIN cars_model FROM files (SELECT ', '1,', 2, '1)') },
   cancel_training: { 'CANCEL TRAINING': named('CANCEL TRAINING ') },
   drop_model: { 'DROP MODEL': named('DROP MODEL ') },
@@ -86,20 +97,30 @@ export const statements: Readonly<Record<StatementKind, Readonly<Record<string, 
     'CREATE VIEW': manyTokens('CREATE VIEW wide_view AS (SELECT ', '1,', 2, '1)'),
     'CREATE VIEW of a text': repeated("CREATE VIEW long_view AS (SELECT '", 'text ', "' AS a)"),
   },
-  alter_view: { 'ALTER VIEW': manyTokens('ALTER VIEW taken AS (SELECT ', '1,', 2, '1)') },
+  alter_view: {
+    'ALTER VIEW': manyTokens('ALTER VIEW taken AS (SELECT ', '1,', 2, '1)'),
+    'ALTER VIEW of words': manyTokens('ALTER VIEW taken AS (SELECT ', word, 2, '1)'),
+    'ALTER VIEW of settings': manyTokens('ALTER VIEW taken AS (SELECT ', setting, 2, '1)'),
+  },
   drop_view: { 'DROP VIEW of many': (share) => `DROP VIEW IF EXISTS ${values(limits.dropMaxNames, (n) => `gone${n}`)(share)}` },
   create_table: {
     'CREATE TABLE of a query': manyTokens('CREATE TABLE files.wide_table (SELECT ', '1,', 2, '1)'),
+    'CREATE TABLE of settings': manyTokens('CREATE TABLE files.long_table (SELECT ', setting, 2, '1)'),
     'CREATE TABLE of columns': (share) =>
       `CREATE TABLE files.wide_columns (${values(limits.fileMaxColumns, (n) => `column${n} INTEGER`)(share)})`,
   },
-  insert: { 'INSERT of rows': manyTokens('INSERT INTO files.pairs VALUES ', "(1,'a'),", 6, "(1,'a')") },
+  insert: {
+    'INSERT of rows': manyTokens('INSERT INTO files.pairs VALUES ', "(1,'a'),", 6, "(1,'a')"),
+    'INSERT of settings': manyTokens('INSERT INTO files.pairs VALUES ', "(1,'abcd=efghijklmno'),", 6, "(1,'a')"),
+  },
   drop_table: { 'DROP TABLE of many': (share) => `DROP TABLE IF EXISTS ${values(limits.dropMaxNames, (n) => `files.gone${n}`)(share)}` },
   table_write: { 'DELETE with conditions': manyTokens('DELETE FROM files.cars WHERE a = 1', ' AND a = 1', 4) },
   create_job: {
     'CREATE JOB of brackets': nested('CREATE JOB deep_job (SELECT ', '(', '1', ')', ") START '2099-01-01'"),
     'CREATE JOB of statements': (share) => `CREATE JOB many_job (${'SELECT 1; '.repeat(Math.ceil(200 * share))})`,
     'CREATE JOB of a list': manyTokens('CREATE JOB wide_job (SELECT ', "'ab',", 2, "1) START '2099-01-01'"),
+    'CREATE JOB of words': manyTokens('CREATE JOB words_job (SELECT ', word, 2, "1) START '2099-01-01'"),
+    'CREATE JOB of settings': manyTokens('CREATE JOB settings_job (SELECT ', setting, 2, "1) START '2099-01-01'"),
     'CREATE JOB of a text': repeated("CREATE JOB long_job (SELECT '", 'text ', "') START '2099-01-01'"),
   },
   drop_job: { 'DROP JOB': named('DROP JOB ') },
@@ -113,6 +134,7 @@ export const statements: Readonly<Record<StatementKind, Readonly<Record<string, 
 /** Texts that are no statement, which are read as far as it takes to know that. */
 export const refusedTexts: Readonly<Record<string, Maker>> = {
   'words that are no statement': manyTokens('', 'ab ', 1),
+  'settings that are no statement': manyTokens('', setting, 2),
   'words of secrets': manyTokens('', 'token = a b, ', 5),
   'comments in comments': repeated('', '/*'),
 }

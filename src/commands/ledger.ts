@@ -1,11 +1,12 @@
 import { v7 as uuidv7 } from 'uuid'
 import { unfitJson, type Json } from '../../events/common.js'
 import { wrong } from '../errors.js'
+import { inTurns } from '../long-work.js'
 import type { Expects } from '../log/expects.js'
 import type { Keyed, Log, NewEvent, Origin, Outcome, Reply } from '../log/log.js'
 import type { Lookup } from '../log/lookups.js'
 import { tokensIn } from '../sql/lexer.js'
-import { secretLiterals } from '../sql/statements/secret-literals.js'
+import { findSecretLiterals } from '../sql/statements/secret-literals.js'
 import { holdsSecret } from '../vault/secret-texts.js'
 import { sealSecrets } from '../vault/secrets.js'
 import type { SealedPayload, Vault } from '../vault/vault.js'
@@ -25,11 +26,16 @@ const secretFields = new Set(['params', 'parameters', 'using'])
 /** Free texts that the log keeps as they are. */
 const plainFields = new Set(['model_name', 'provider', 'type'])
 
+/** The statement that holds a longer query was read for a while in the same turn. */
+const longQueryChars = 100_000
+
 /** What a query of a view or a training says that is a secret, as an error may tell it. */
-const secretIn = (query: string): string | undefined => {
+const secretIn = function* (query: string): Generator<void, string | undefined> {
+  yield
   const tokens = tokensIn(query)
   if (!tokens) return holdsSecret(query) ? 'a secret' : undefined
-  const [found] = secretLiterals(tokens)
+  yield
+  const [found] = yield* findSecretLiterals(tokens)
   return found && (found.key === undefined ? 'a text that is a secret' : `a secret, the text for ${found.key}`)
 }
 
@@ -40,7 +46,11 @@ const refusePlainSecret = (key: string, member: Json): void => {
       `${key} holds a secret, such as a URL with a password, which everybody could read there`,
       'Keep it where it is encrypted: in params, or in a connection (CREATE DATABASE).',
     )
-  const found = key === 'query' ? secretIn(member) : undefined
+}
+
+/** A query is as long as a statement may be, and others have the event loop while it is read. */
+const refuseSecretQuery = async (query: string): Promise<void> => {
+  const found = await inTurns(secretIn(query), { goesOn: query.length > longQueryChars })
   if (found !== undefined)
     throw wrong(
       `the query holds ${found}; it is kept in the log as it is, and everybody may read it`,
@@ -48,15 +58,19 @@ const refusePlainSecret = (key: string, member: Json): void => {
     )
 }
 
-const withoutSecrets = (vault: Vault, value: Json, payloads: SealedPayload[]): Json => {
-  if (Array.isArray(value)) return value.map((item) => withoutSecrets(vault, item, payloads))
+/** What a command has beside its text: its sealed secrets, and the queries that are yet to be read for some. */
+type Parts = { payloads: SealedPayload[]; queries: string[] }
+
+const withoutSecrets = (vault: Vault, value: Json, parts: Parts): Json => {
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(vault, item, parts))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => {
       refusePlainSecret(key, member)
-      if (!secretFields.has(key)) return [key, withoutSecrets(vault, member, payloads)]
+      if (key === 'query' && typeof member === 'string') parts.queries.push(member)
+      if (!secretFields.has(key)) return [key, withoutSecrets(vault, member, parts)]
       const sealed = sealSecrets(vault, member)
-      payloads.push(...sealed.payloads)
+      parts.payloads.push(...sealed.payloads)
       return [key, sealed.value]
     }),
   )
@@ -88,8 +102,9 @@ export class Ledger {
     const { expects, dryRun } = execution
     if (expects && !hasOneSubject(commands))
       throw wrong('If-Match and If-None-Match are for commands about one resource', 'Leave the header out, or send a command for each.')
-    const payloads: SealedPayload[] = []
-    const prepared = commands.map((command, i) => this.#prepare(command, `${i} `, payloads))
+    const parts: Parts = { payloads: [], queries: [] }
+    const prepared = commands.map((command, i) => this.#prepare(command, `${i} `, parts))
+    for (const query of parts.queries) await refuseSecretQuery(query)
     return this.log.submit({
       origin,
       lookups: Object.fromEntries(prepared.flatMap(({ lookups }) => lookups)),
@@ -98,7 +113,7 @@ export class Ledger {
         return prepared.flatMap(({ decide }) => decide(facts, decided))
       },
       further: (facts) => Object.fromEntries(prepared.flatMap(({ further }) => further(facts))),
-      payloads,
+      payloads: parts.payloads,
       ...(commands.length === 1 && prepared[0] && { subject: prepared[0].subject }),
       ...(expects && { expects }),
       ...(dryRun ? { dryRun } : this.#keyed(execution)),
@@ -106,10 +121,10 @@ export class Ledger {
   }
 
   /** A command whose facts have names of its own, so that it can share a submission with others. */
-  #prepare(command: LedgerCommand, prefix: string, payloads: SealedPayload[]) {
+  #prepare(command: LedgerCommand, prefix: string, parts: Parts) {
     const unfit = unfitJson(command.data)
     if (unfit) throw wrong(`${unfit[0]} ${unfit[1]}`.trim())
-    const sealed = { ...command, data: withoutSecrets(this.vault, command.data, payloads) } as LedgerCommand
+    const sealed = { ...command, data: withoutSecrets(this.vault, command.data, parts) } as LedgerCommand
     const { subject, reads, readsFurther, decide } = handlers[command.type]
     const newStream = uuidv7()
     const prefixed = (lookups: Record<string, Lookup>) =>

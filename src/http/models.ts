@@ -9,10 +9,11 @@ import { isProblem, Problem, wrong } from '../errors.js'
 import type { Intake } from '../files/intake.js'
 import { jsonTextOf } from '../json-text.js'
 import { limits } from '../limits.js'
+import { inTurns } from '../long-work.js'
 import type { Found } from '../log/log.js'
 import { importsFile, refuseToTrain } from '../models/onnx/about.js'
 import type { SqlEngine } from '../sql/execute.js'
-import { parseStatement } from '../sql/statements/parse.js'
+import { readStatement } from '../sql/statements/parse.js'
 import type { Statement } from '../sql/statements/statement.js'
 import { clientOf } from './client.js'
 import { carryOut, deletion } from './carry-out.js'
@@ -69,11 +70,13 @@ const body = z.object({
   data: dataSchema.optional().describe('Rows to learn from, in the place of the FROM of the statement; kept as the file <model>_rows'),
 })
 
+type CreateModel = Extract<Statement, { kind: 'create_model' }>
+
 /** The CREATE MODEL statement of a body. Titles are the public service's. */
-const creation = (req: Request): Extract<Statement, { kind: 'create_model' }> => {
+const creation = async (req: Request): Promise<CreateModel> => {
   const parsed = body.pick({ query: true }).safeParse(req.body)
   if (!parsed.success) throw new Problem('missing_field', 'Query required', 'Missing "query" SQL statement')
-  const statement = parsedStatement(parsed.data.query)
+  const statement = await parsedStatement(parsed.data.query)
   if (statement.kind !== 'create_model')
     throw new Problem('bad_statement', 'Invalid CREATE SQL statement', 'the statement is not a CREATE MODEL statement', {
       hint: 'CREATE MODEL project.name FROM database (SELECT …) PREDICT column',
@@ -84,12 +87,7 @@ const creation = (req: Request): Extract<Statement, { kind: 'create_model' }> =>
 const rowLimit = { rows: limits.trainingBodyMaxRows, instead: 'Upload them as a file, and name it in FROM.' }
 
 /** Stores the rows of a body as the file that a model is to learn from. */
-const storedRows = async (
-  intake: Intake,
-  client: string,
-  data: unknown,
-  { target, training, ifNotExists }: ReturnType<typeof creation>,
-) => {
+const storedRows = async (intake: Intake, client: string, data: unknown, { target, training, ifNotExists }: CreateModel) => {
   if (training.source) throw wrong('the statement has FROM, and the body has data', 'Leave one of them out.')
   if (importsFile(training.using['engine'])) refuseToTrain()
   if (ifNotExists)
@@ -105,9 +103,9 @@ const storedRows = async (
   })
 }
 
-const parsedStatement = (query: string): Statement => {
+const parsedStatement = async (query: string): Promise<Statement> => {
   try {
-    return parseStatement(query)
+    return await inTurns(readStatement(query))
   } catch (error) {
     if (isProblem(error)) throw new Problem('bad_statement', 'Invalid query string', error.detail, error.extras)
     throw error
@@ -142,7 +140,7 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services)
       const [origin, execution] = [originOf(req, res), executionOf(req)]
       const create = async () => {
         const project = await projectNamed(ledger.log, param(req, 'project'))
-        const statement = creation(req)
+        const statement = await creation(req)
         const { data } = jsonBody(req)
         const rows = data === undefined ? undefined : await storedRows(intake, clientOf(req, res), data, statement)
         return sql.writer.createModel(statement, { project: project.state.name, rows }, origin, execution)

@@ -4,7 +4,7 @@ import type { PredictionRecorder } from '../models/recorder.js'
 import { rowsFrom, type SqlAnswer, type SqlContext } from './answer.js'
 import type { AsOf } from './as-of.js'
 import type { RowFormat } from './encode/chunks.js'
-import { cutSecrets } from './statements/secrets.js'
+import { cutSecretsInTurns } from './statements/secrets.js'
 import type { Wanted } from './outcomes/wanted.js'
 import type { Parameters, Span } from './statements/statement.js'
 
@@ -94,7 +94,7 @@ const recordServed = async ({ served }: AnalyticsStream, { recorder, origin }: Q
 /** Records scorings inside a query. */
 const recordScored = async (scored: readonly Scored[], { recorder, origin, query }: Query, readAt: number): Promise<number[]> => {
   if (scored.length === 0) return []
-  const statement = cutSecrets(query)
+  const statement = await cutSecretsInTurns(query)
   return Promise.all(
     scored.map(({ model, version, rows }) => {
       if (!isStreamId(model)) throw new TypeError('a scoring names no model')

@@ -1,12 +1,12 @@
 import { isProblem } from '../errors.js'
 import { errorMessage, type SqlAnswer, type SqlContext } from './answer.js'
 import { refuseWriteAsOf } from './as-of.js'
-import { LongWork } from '../long-work.js'
+import { inTurns } from '../long-work.js'
 import { refuseDryRun } from './dry-run.js'
 import { evaluateAsSelect } from './evaluate.js'
 import { Reader, type ReaderOptions } from './reader.js'
 import type { SqlRequest, StatementSession } from './request.js'
-import { parseStatement } from './statements/parse.js'
+import { readStatement } from './statements/parse.js'
 import type { Statement } from './statements/statement.js'
 import { withProgress } from './training-progress.js'
 import { Writer, type WriterOptions } from './writer.js'
@@ -31,9 +31,7 @@ export class SqlEngine {
     const { query, db = this.options.defaultProject, asOf, params } = request
     const context: SqlContext = { db, show_secrets: false, ...(asOf !== undefined && { as_of: asOf }) }
     try {
-      const work = new LongWork()
-      const statement = parseStatement(query, params)
-      await work.pause()
+      const statement = await inTurns(readStatement(query, params))
       if (asOf === undefined) return await this.#answer(statement, { ...request, context })
       refuseWriteAsOf(statement, asOf)
       return await this.#answer(statement, { ...request, context, position: await this.reader.positionAsOf(asOf, request.client) })

@@ -1,5 +1,3 @@
-import { LRUCache } from 'lru-cache'
-
 /** A request says with it that a value is a secret: `{"pin": {"$seal": 1234}}`. */
 export const sealKey = '$seal'
 
@@ -51,15 +49,17 @@ const saysSecret = (key: string): boolean => {
 }
 
 const keptChars = 100
+const keptKeys = 5_000
 
-/** The same judgement of keys, with the answers kept: keys come again and again, and each takes a dozen expressions. */
+/** The same judgement of keys, with the answers kept: the same keys come all the time, and each takes a dozen expressions. */
 const remembering = (judge: (key: string) => boolean): ((key: string) => boolean) => {
-  const known = new LRUCache<string, boolean>({ max: 5_000 })
+  const known = new Map<string, boolean>()
   return (key) => {
     if (key.length > keptChars) return judge(key)
     const before = known.get(key)
     if (before !== undefined) return before
     const now = judge(key)
+    if (known.size >= keptKeys) known.clear()
     known.set(key, now)
     return now
   }

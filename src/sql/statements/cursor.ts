@@ -3,7 +3,7 @@ import { Problem } from '../../errors.js'
 import { badStatement, type Token } from '../lexer.js'
 import { quoteText } from '../strings.js'
 import type { Parameters } from './statement.js'
-import { maskSecrets } from './secrets.js'
+import { maskSecretsOf } from './secrets.js'
 import { nearestUsage } from './usages.js'
 
 const show = (token: Token | undefined): string => (token === undefined ? 'the end' : `"${token.text.slice(0, 60).toWellFormed()}"`)
@@ -13,6 +13,37 @@ const literalOf = (value: Json): string => {
   if (typeof value === 'string') return quoteText(value.replaceAll('\\', '\\\\'))
   if (Array.isArray(value)) return `[${value.map(literalOf).join(', ')}]`
   return typeof value === 'object' && value !== null ? literalOf(JSON.stringify(value)) : String(value)
+}
+
+/** Where a statement is not understood: at which token, what was expected there, why, and what to do. */
+type Place = { token: Token | undefined; expected: readonly string[]; reason: string | undefined; hint: string | undefined }
+
+/** A statement that is not understood. What the sender is told waits for `told`, since it shows the text without its secrets. */
+export class Misread extends Error {
+  constructor(
+    private readonly sql: string,
+    private readonly tokens: readonly Token[],
+    private readonly place: Place,
+  ) {
+    super('a statement is not understood')
+  }
+
+  /** As work that may pause: the whole of a long statement is read again. */
+  *told(): Generator<void, Problem> {
+    const { token, expected, reason, hint: given } = this.place
+    yield
+    const offset = token?.start ?? this.tokens.at(-1)?.end ?? this.sql.length
+    const masked = yield* maskSecretsOf(this.sql, this.tokens)
+    const seen = token && { ...token, text: masked.slice(token.start, token.end) }
+    const list = expected.length === 0 ? '' : `; expected ${expected.length === 1 ? '' : 'one of '}${expected.join(', ')}`
+    const usage = nearestUsage(this.tokens.slice(0, 8).map(({ kind, text }) => (kind === 'word' ? text : '')))
+    const hint = given ?? (usage === undefined ? undefined : `Did you mean ${usage}?`)
+    const problem = badStatement(masked, offset, reason ?? `${show(seen)} is not understood here${list}`, hint)
+    return new Problem(problem.code, problem.title, hint === undefined ? problem.detail : `${problem.detail}\n${hint}`, {
+      ...problem.extras,
+      ...(expected.length > 0 && { expected }),
+    })
+  }
 }
 
 /**
@@ -171,17 +202,7 @@ export class Cursor {
     return this.failAt(token, [], reason, hint)
   }
 
-  private failAt(token: Token | undefined, expected: string[], reason?: string, given?: string): never {
-    const offset = token?.start ?? this.tokens.at(-1)?.end ?? this.sql.length
-    const masked = maskSecrets(this.sql, this.tokens)
-    const seen = token && { ...token, text: masked.slice(token.start, token.end) }
-    const list = expected.length === 0 ? '' : `; expected ${expected.length === 1 ? '' : 'one of '}${expected.join(', ')}`
-    const usage = nearestUsage(this.tokens.slice(0, 8).map(({ kind, text }) => (kind === 'word' ? text : '')))
-    const hint = given ?? (usage === undefined ? undefined : `Did you mean ${usage}?`)
-    const problem = badStatement(masked, offset, reason ?? `${show(seen)} is not understood here${list}`, hint)
-    throw new Problem(problem.code, problem.title, hint === undefined ? problem.detail : `${problem.detail}\n${hint}`, {
-      ...problem.extras,
-      ...(expected.length > 0 && { expected }),
-    })
+  private failAt(token: Token | undefined, expected: readonly string[], reason?: string, hint?: string): never {
+    throw new Misread(this.sql, this.tokens, { token, expected, reason, hint })
   }
 }

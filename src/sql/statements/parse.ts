@@ -1,16 +1,17 @@
 import { isProblem, Problem } from '../../errors.js'
 import { limits } from '../../limits.js'
+import { atOnce } from '../../long-work.js'
 import { insteadOf } from './absent-statements.js'
 import { lex, positionOf, splitSingle, type Token } from '../lexer.js'
 import { offsetOf } from '../position.js'
 import { spanOf, splitTokens } from './clauses.js'
-import { Cursor } from './cursor.js'
+import { Cursor, Misread } from './cursor.js'
 import { takeAlterDatabase, takeCreateDatabase, takeDropDatabase } from './databases.js'
 import { takeCreateEngine, takeCreateJob, takeCreateTrigger, takeDropEngine, takeDropJob, takeDropTrigger } from './jobs.js'
 import { takeAlterModel, takeCancel, takeCreateModel, takeDropModel, takeEvaluate, takeRetrain } from './models.js'
 import { takeIfExists, takeIfNotExists, takeName, nameFollows } from './names.js'
 import { takeCreateResource, takeDropResource, takeUpdateResource } from './resources.js'
-import { maskSecrets } from './secrets.js'
+import { maskSecretsOf } from './secrets.js'
 import { takeSet, takeTransaction, takeUse } from './session.js'
 import { takeDescribe, takeShow } from './show-grammar.js'
 import type { Parameters, ResourceKind, Statement } from './statement.js'
@@ -194,10 +195,12 @@ const oneStatement = (tokens: Token[], sql: string): readonly Token[] => {
 }
 
 /** The lexer shows the line it stopped in as it was typed; what may be secret in it goes. */
-const withoutSecrets = (problem: Problem, sql: string): Problem => {
+const withoutSecrets = function* (problem: Problem, sql: string): Generator<void, Problem> {
   const { line, column } = problem.extras
-  const masked = maskSecrets(sql)
-  if (masked === sql || typeof line !== 'number' || typeof column !== 'number') return problem
+  if (typeof line !== 'number' || typeof column !== 'number') return problem
+  yield
+  const masked = yield* maskSecretsOf(sql)
+  if (masked === sql) return problem
   return new Problem(
     problem.code,
     problem.title,
@@ -206,11 +209,13 @@ const withoutSecrets = (problem: Problem, sql: string): Problem => {
   )
 }
 
-const hidingSecrets = <T>(sql: string, read: () => T): T => {
+/** Reads a text; a refusal tells nothing secret of it. */
+const hidingSecrets = function* <T>(sql: string, read: () => T): Generator<void, T> {
   try {
     return read()
   } catch (error) {
-    throw isProblem(error) ? withoutSecrets(error, sql) : error
+    if (error instanceof Misread) throw yield* error.told()
+    throw isProblem(error) ? yield* withoutSecrets(error, sql) : error
   }
 }
 
@@ -221,7 +226,7 @@ const hidingSecrets = <T>(sql: string, read: () => T): T => {
  * @throws Problem bad_statement where the text has no tokens
  */
 export const splitStatements = (sql: string): string[] =>
-  hidingSecrets(sql, () => splitTokens(lex(sql)).map((tokens) => sql.slice(tokens[0]?.start, tokens.at(-1)?.end)))
+  atOnce(hidingSecrets(sql, () => splitTokens(lex(sql)).map((tokens) => sql.slice(tokens[0]?.start, tokens.at(-1)?.end))))
 
 /** A statement that names a large value many times would be far larger than anything that was sent. */
 const refuseLargeParameters = (tokens: readonly Token[], parameters: Parameters): void => {
@@ -248,11 +253,19 @@ const refuseLargeParameters = (tokens: readonly Token[], parameters: Parameters)
  *
  * @example parseStatement("DROP SKILL shop.sales") // { kind: 'drop_resource', resource: 'skill', … }
  */
-export const parseStatement = (sql: string, parameters: Parameters = {}): Statement => {
-  const tokens = hidingSecrets(sql, () => oneStatement(lex(sql), sql))
+export const parseStatement = (sql: string, parameters: Parameters = {}): Statement => atOnce(readStatement(sql, parameters))
+
+/** The same as work that may pause: a statement may be long, and one that is refused is read again for what its refusal may show. */
+export const readStatement = function* (sql: string, parameters: Parameters = {}): Generator<void, Statement> {
+  const tokens = yield* hidingSecrets(sql, () => oneStatement(lex(sql), sql))
+  yield
   refuseLargeParameters(tokens, parameters)
-  const cursor = new Cursor(sql, tokens, parameters)
-  const statement = takeStatement(cursor)
-  cursor.needEnd()
+  const statement = yield* hidingSecrets(sql, () => {
+    const cursor = new Cursor(sql, tokens, parameters)
+    const taken = takeStatement(cursor)
+    cursor.needEnd()
+    return taken
+  })
+  yield
   return statement
 }

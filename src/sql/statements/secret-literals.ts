@@ -1,3 +1,4 @@
+import { atOnce } from '../../long-work.js'
 import { isDoubtfulKey, isSecretKey } from '../../vault/secret-keys.js'
 import { holdsSecret, looksSecret } from '../../vault/secret-texts.js'
 import type { Token } from '../lexer.js'
@@ -103,10 +104,40 @@ const keyBefore = (tokens: readonly Token[], i: number): string | undefined => {
 
 /** `{"name": "token", "value": "k3y"}`: the value stands under the name that is told beside it. */
 const keyBeside = (tokens: readonly Token[], i: number): string | undefined => {
-  const [nameWord, colon, name, comma, valueWord, ...more] = tokens.slice(Math.max(0, i - 6), i)
-  const isPair = isSymbol(colon, ':') && isSymbol(comma, ',') && isSymbol(more[0], ':')
+  if (!isSymbol(tokens[i - 1], ':')) return undefined
+  const [nameWord, colon, name, comma, valueWord] = tokens.slice(Math.max(0, i - 6), i)
+  const isPair = isSymbol(colon, ':') && isSymbol(comma, ',')
   if (!isPair || !/^(?:name|key|header)$/.test(nameWord?.value ?? '') || !/^val(?:ue)?$/.test(valueWord?.value ?? '')) return undefined
   return name && isSecretKey(name.value) ? name.value : undefined
+}
+
+/** So many tokens are looked at between two places where the work may pause. */
+const tokensAtOnce = 2_000
+
+const secretAt = (tokens: readonly Token[], i: number, key: string | undefined): SecretLiteral | undefined => {
+  const token = tokens[i]
+  if (!token) return undefined
+  const text = token.value
+  if (holdsSecret(text)) return { token, key }
+  const found = [key, keyAfter(tokens, i), keyBeside(tokens, i)].find((name) => name !== undefined && isSecretUnder(name, text))
+  if (found !== undefined) return { token, key: found }
+  const before = keyBefore(tokens, i)
+  return before !== undefined && looksSecret(text) ? { token, key: before } : undefined
+}
+
+/** The same as `secretLiterals`, as work that may pause. */
+export const findSecretLiterals = function* (tokens: readonly Token[], isJson = false): Generator<void, SecretLiteral[]> {
+  const subject = new Subject()
+  const found: SecretLiteral[] = []
+  for (const [i, token] of tokens.entries()) {
+    if (i % tokensAtOnce === tokensAtOnce - 1) yield
+    const { key } = subject
+    subject.pass(token, tokens[i + 1])
+    if (token.kind !== 'string' && !(isJson && token.kind === 'quoted')) continue
+    const literal = secretAt(tokens, i, key)
+    if (literal) found.push(literal)
+  }
+  return found
 }
 
 /**
@@ -115,17 +146,4 @@ const keyBeside = (tokens: readonly Token[], i: number): string | undefined => {
  *
  * @example secretLiterals(lex("SELECT * FROM skills WHERE params->>'password' = 'hunter2'"))[0]?.key // 'password'
  */
-export const secretLiterals = (tokens: readonly Token[], isJson = false): SecretLiteral[] => {
-  const subject = new Subject()
-  return tokens.flatMap((token, i): SecretLiteral[] => {
-    const { key } = subject
-    subject.pass(token, tokens[i + 1])
-    if (token.kind !== 'string' && !(isJson && token.kind === 'quoted')) return []
-    const text = token.value
-    if (holdsSecret(text)) return [{ token, key }]
-    const found = [key, keyAfter(tokens, i), keyBeside(tokens, i)].find((name) => name !== undefined && isSecretUnder(name, text))
-    if (found !== undefined) return [{ token, key: found }]
-    const before = keyBefore(tokens, i)
-    return before !== undefined && looksSecret(text) ? [{ token, key: before }] : []
-  })
-}
+export const secretLiterals = (tokens: readonly Token[], isJson = false): SecretLiteral[] => atOnce(findSecretLiterals(tokens, isJson))

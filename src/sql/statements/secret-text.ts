@@ -68,10 +68,13 @@ class LastWords {
   }
 }
 
+/** A text without one of these has no value to look for. */
+const beforeValue = /[=:]|bearer/i
 const wordOrMark = /[\p{L}\p{N}_]+|\/\*|\*\/|[=:]/gu
 
 /** Where the value of the first secret key in a text begins: after its `=` or `:`, or after "Bearer". */
 export const secretInText = (text: string): number | undefined => {
+  if (!beforeValue.test(text)) return undefined
   const last = new LastWords()
   for (const { 0: piece, index } of text.matchAll(wordOrMark)) {
     const end = index + piece.length

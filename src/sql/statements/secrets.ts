@@ -3,7 +3,7 @@ import { isSecretKey } from '../../vault/secret-keys.js'
 import { holdsSecret } from '../../vault/secret-texts.js'
 import { tokensIn, type Token } from '../lexer.js'
 import { isSymbol, isWord } from '../tokens.js'
-import { secretLiterals } from './secret-literals.js'
+import { findSecretLiterals } from './secret-literals.js'
 import { endsWithSecretKey, inOrder, rawCuts, replaced, secretInText, urlCuts, type Cut } from './secret-text.js'
 import { textHider } from './text-hider.js'
 
@@ -17,6 +17,8 @@ const tokensAtOnce = 2_000
 const commentMinChars = '/**/'.length
 
 const isText = (token: Token | undefined): boolean => token?.kind === 'string' || token?.kind === 'quoted'
+/** Whether a text in quotes means something else than what stands between them. */
+const hasEscapes = ({ kind, text, value }: Token): boolean => kind !== 'word' && text.length !== value.length + 2
 const isKeyKind = (token: Token): boolean =>
   token.kind === 'word' || token.kind === 'quoted' || token.kind === 'backquoted' || token.kind === 'string'
 const isOperator = (token: Token | undefined): boolean =>
@@ -34,6 +36,7 @@ class Finder {
   constructor(
     private readonly sql: string,
     private readonly tokens: readonly Token[],
+    private readonly secretTexts: ReadonlySet<Token>,
   ) {}
 
   *find(): Generator<void, Cut[]> {
@@ -58,7 +61,7 @@ class Finder {
   private isKey(i: number): boolean {
     const token = this.tokens[i]
     if (!token || !isKeyKind(token)) return false
-    if (this.isSecret(token.value) || (token.kind !== 'word' && this.isSecret(token.text))) return true
+    if (this.isSecret(token.value) || (hasEscapes(token) && this.isSecret(token.text))) return true
     if (token.kind !== 'word') return false
     const before = this.tokens[i - 1]
     const first = isSymbol(before, '-') ? this.tokens[i - 2] : before
@@ -199,8 +202,9 @@ class Finder {
       this.cuts.push({ start: token.start, end: token.end, text: masked(token) })
   }
 
-  private hasSecretLeft({ value, text, start }: Token, cuts: readonly Cut[]): boolean {
-    if (cuts.length === 0) return holdsSecret(value)
+  private hasSecretLeft(token: Token, cuts: readonly Cut[]): boolean {
+    if (cuts.length === 0) return this.secretTexts.has(token)
+    const { text, start } = token
     const inside = cuts.map((cut) => ({ ...cut, start: cut.start - start, end: Math.min(cut.end - start, text.length) }))
     return holdsSecret(replaced(text, inOrder(inside), (cut) => cut.text).slice(1, -1))
   }
@@ -241,15 +245,16 @@ const findCuts = function* (sql: string, tokens: readonly Token[] | undefined = 
   yield
   if (!tokens) return rawCuts(sql)
   const inGaps = tokens.length === 0 ? rawCuts(sql) : []
-  const underKeys = secretLiterals(tokens, true).flatMap(({ token, key }) =>
+  const literals = yield* findSecretLiterals(tokens, true)
+  const underKeys = literals.flatMap(({ token, key }) =>
     key === undefined ? [] : [{ start: token.start, end: token.end, text: masked(token) }],
   )
   yield
-  const found = yield* new Finder(sql, tokens).find()
+  const found = yield* new Finder(sql, tokens, new Set(literals.map(({ token }) => token))).find()
   return inOrder([...found, ...underKeys, ...urlCuts(sql, false), ...inGaps])
 }
 
-const cutsIn = (sql: string, tokens?: readonly Token[]): Cut[] => atOnce(findCuts(sql, tokens))
+const cutsIn = (sql: string): Cut[] => atOnce(findCuts(sql))
 
 /**
  * The text of a statement as it may be stored and logged: values of secret keys and passwords in URLs are `******`.
@@ -268,8 +273,12 @@ export const cutSecretsInTurns = async (sql: string): Promise<string> => replace
  *
  * @example maskSecrets("SET token = 'abc'") // SET token = *****
  */
-export const maskSecrets = (sql: string, tokens?: readonly Token[]): string =>
-  replaced(sql, cutsIn(sql, tokens), ({ start, end }) => sql.slice(start, end).replace(/[^\n]/g, '*'))
+export const maskSecrets = (sql: string, tokens?: readonly Token[]): string => atOnce(maskSecretsOf(sql, tokens))
+
+/** The same as work that may pause. */
+export const maskSecretsOf = function* (sql: string, tokens?: readonly Token[]): Generator<void, string> {
+  return replaced(sql, yield* findCuts(sql, tokens), ({ start, end }) => sql.slice(start, end).replace(/[^\n]/g, '*'))
+}
 
 const shortestPart = 4
 
