@@ -1,7 +1,10 @@
 import tseslint from 'typescript-eslint'
 
 /** A bundle stands elsewhere than the modules in it. */
-const ownPlace = { selector: 'MetaProperty', message: 'Ask src/programs.ts: what is found from import.meta.url is not there in a bundle.' }
+const ownPlace = {
+  selector: 'MetaProperty',
+  message: 'Ask src/setup/package-root.ts: what is found from import.meta.url is not there in a bundle.',
+}
 
 export default tseslint.config(
   { ignores: ['dist/', 'data/'] },
@@ -34,12 +37,12 @@ export default tseslint.config(
   },
   {
     files: ['{src,events,projections}/**/*.ts'],
-    // The paths of these are the same from both.
-    ignores: ['src/programs.ts', 'src/version.ts', 'events/fingerprint.ts'],
+    // These look for their places themselves.
+    ignores: ['src/setup/package-root.ts', 'events/fingerprint.ts'],
     rules: { 'no-restricted-syntax': ['error', ownPlace] },
   },
   {
-    // run and its like take several statements at once: what holds anything of a user's is prepared, by src/sql/ast/duckdb.ts.
+    // run and its like take several statements at once: what holds anything of a user's is prepared, by src/sql/engine/ast/duckdb.ts.
     files: ['src/sql/**/*.ts'],
     rules: {
       'no-restricted-syntax': [

@@ -1,7 +1,28 @@
-/** Imports flow one way: src -> projections -> events; nothing imports src but what runs it. */
+const rooms = require('./rooms.cjs')
+
+/** The files of a room, without those of the rooms in it. */
+const filesOf = (room) => (room === '.' ? '^src/[^/]+$' : `^src/${room}/[^/]+$`)
+
+const roomsInOrder = rooms.slice(0, -1).map((room, place) => ({
+  name: `${room === '.' ? 'src' : room}-knows-nothing-of-later-rooms`,
+  comment: 'The order of the rooms stands in .ci/rooms.cjs.',
+  severity: 'error',
+  from: { path: filesOf(room) },
+  to: { path: rooms.slice(place + 1).map(filesOf) },
+}))
+
+/** Imports flow one way: src -> projections -> events, and in src from later rooms to earlier ones. */
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    ...roomsInOrder,
+    {
+      name: 'every-file-has-a-room',
+      comment: 'A new folder gets its place in .ci/rooms.cjs.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: rooms.map(filesOf) },
+      to: {},
+    },
     {
       name: 'events-import-nothing-of-ours',
       severity: 'error',

@@ -10,11 +10,11 @@ const benches: Record<string, () => Promise<void>> = {
   heavy: async () => (await import('./heavy.js')).heavyQueries(),
   scoring: async () => (await import('./scoring.js')).scoring(),
   'time-travel': async () => (await import('./time-travel.js')).timeTravel(),
-  replay: async () => (await import('./replay.js')).replay(),
-  verify: async () => (await import('./audit.js')).verify(),
-  proof: async () => (await import('./audit.js')).proof(),
+  replay: async () => (await import('./log/replay.js')).replay(),
+  verify: async () => (await import('./log/audit.js')).verify(),
+  proof: async () => (await import('./log/audit.js')).proof(),
   block: async () => (await import('./block.js')).block(),
-  deliver: async () => (await import('./audit.js')).deliver(),
+  deliver: async () => (await import('./log/audit.js')).deliver(),
 }
 
 /** Benches that go by one name, too. */
@@ -22,8 +22,8 @@ const groups: Record<string, readonly string[]> = { sql: ['large', 'small', 'joi
 
 /** Benches of tables that are not part of this repository: what follows their name is the folder of the tables. */
 const ofTables: Record<string, (...given: readonly string[]) => Promise<void>> = {
-  accuracy: async (...given) => (await import('./accuracy.js')).accuracy(...given),
-  model: async (...given) => (await import('./model.js')).model(...given),
+  accuracy: async (...given) => (await import('./accuracy/main.js')).accuracy(...given),
+  model: async (...given) => (await import('./model/main.js')).model(...given),
 }
 
 const [first, ...rest] = process.argv.slice(2)

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, median, serviceOn } from './harness.js'
-import { makeLog } from './long-log.js'
+import { makeLog } from './log/long-log.js'
 import { makeDirectory, removeDirectory } from './processes.js'
 
 const restSeconds = 20

@@ -1,5 +1,5 @@
 import { ask, median, serviceOn, whenBuilt, type Target } from './harness.js'
-import { makeHistory } from './long-log.js'
+import { makeHistory } from './log/long-log.js'
 import { removeDirectory } from './processes.js'
 
 const skills = 30_000

@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { catalogue, currentSchema } from '../events/catalogue.js'
-import { settingDescriptions } from '../src/config.js'
-import { problemCatalogue } from '../src/errors.js'
-import { limits } from '../src/limits.js'
+import { settingDescriptions } from '../src/setup/config.js'
+import { problemCatalogue } from '../src/basics/errors.js'
+import { limits } from '../src/basics/limits.js'
 import { limitDescriptions } from './limit-descriptions.js'
 import { metricsPage } from './metrics.js'
 import { tablesPage } from './tables.js'
@@ -82,7 +82,7 @@ const readable = (name: string, value: number): string => {
 const limitsPage = (): string =>
   `# Limits
 
-Everything has a limit. They are constants in \`src/limits.ts\`; a release note says when one changes.
+Everything has a limit. They are constants in \`src/basics/limits.ts\`; a release note says when one changes.
 
 ${table(
   ['Limit', 'Value', 'What it bounds, and what happens beyond it'],

@@ -1,4 +1,4 @@
-import type { LimitName } from '../src/limits.js'
+import type { LimitName } from '../src/basics/limits.js'
 
 /** What each limit bounds, and what happens beyond it. A limit without its line does not compile. */
 export const limitDescriptions: Record<LimitName, string> = {

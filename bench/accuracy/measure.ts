@@ -1,10 +1,10 @@
 import { DuckDBInstance } from '@duckdb/node-api'
-import { findEngine } from '../../src/models/engine.js'
-import { loadModel } from '../../src/models/load.js'
-import { inMemory } from '../../src/models/remote.js'
-import { MatrixBuilder } from '../../src/models/matrix.js'
-import { outputs } from '../../src/models/predictor.js'
-import { columnTypeOf, type ColumnDescriptor } from '../../src/models/values.js'
+import { findEngine } from '../../src/models/engines/engines.js'
+import { loadModel } from '../../src/models/engines/load.js'
+import { inMemory } from '../../src/models/engines/contract/remote.js'
+import { MatrixBuilder } from '../../src/models/data/matrix.js'
+import { outputs } from '../../src/models/engines/tables/predictor.js'
+import { columnTypeOf, type ColumnDescriptor } from '../../src/models/data/values.js'
 import type { Metric, Table } from './tables.js'
 
 type Row = readonly unknown[]

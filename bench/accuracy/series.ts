@@ -1,7 +1,7 @@
-import { trainForecast } from '../../src/models/forecast/train.js'
-import { loadForecast } from '../../src/models/forecast/predictor.js'
-import { MatrixBuilder } from '../../src/models/matrix.js'
-import { outputs } from '../../src/models/predictor.js'
+import { trainForecast } from '../../src/models/engines/forecast/train.js'
+import { loadForecast } from '../../src/models/engines/forecast/predictor.js'
+import { MatrixBuilder } from '../../src/models/data/matrix.js'
+import { outputs } from '../../src/models/engines/tables/predictor.js'
 import { readTable } from './measure.js'
 
 const year = 12

@@ -3,8 +3,8 @@ import express from 'express'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { answerRows, type InputRow } from '../../src/models/answer.js'
-import { loadPredictor } from '../../src/models/predictor.js'
+import { answerRows, type InputRow } from '../../src/models/serving/answer.js'
+import { loadPredictor } from '../../src/models/engines/tables/predictor.js'
 
 // The least that predicts the same and keeps as many bytes as durably before it answers: no encryption, no checks, no log.
 const db = new Database(join(process.env['DATA_DIR'] ?? '.', 'bare.sqlite'))

@@ -1,4 +1,4 @@
-import { limits } from '../../src/limits.js'
+import { limits } from '../../src/basics/limits.js'
 import { manyTokens, values, type Maker } from './texts.js'
 
 /** A body, and the media type that it has. */

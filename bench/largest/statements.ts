@@ -1,4 +1,4 @@
-import { limits } from '../../src/limits.js'
+import { limits } from '../../src/basics/limits.js'
 import { showable, type Showable, type StatementKind } from '../../src/sql/statements/statement.js'
 import { manyTokens, nested, repeated, values, type Maker } from './texts.js'
 

@@ -1,4 +1,4 @@
-import { limits } from '../../src/limits.js'
+import { limits } from '../../src/basics/limits.js'
 
 /** Makes an input: with 1 the largest that is taken, with .1 a tenth of it. */
 export type Maker = (share: number) => string

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { pino } from 'pino'
-import { tableText } from '../../src/cli/table-text.js'
-import { readConfig } from '../../src/config.js'
+import { tableText } from '../../src/cli/terminal/table-text.js'
+import { readConfig } from '../../src/setup/config.js'
 import { startService } from '../../src/main.js'
 
 // A tour of the service on real tables: every line that begins with an arrow is what a client would send.

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isProblem, Problem } from '../errors.js'
-import { programFile } from '../programs.js'
-import { mayReadLive } from '../sql/aside.js'
-import type { AnalyticsOptions } from './options.js'
-import type { QueryStream, SelectRequest, TablesStatus } from './query.js'
+import { isProblem, Problem } from '../basics/errors.js'
+import { programFile } from '../setup/programs.js'
+import { mayReadLive } from '../sql/engine/resolve/aside.js'
+import type { AnalyticsOptions } from './contract/options.js'
+import type { QueryStream, SelectRequest, TablesStatus } from './contract/query.js'
 import { Analytics, type QueryOptions } from './supervisor.js'
 
 type Started = { analytics: Promise<Analytics>; directory: string }

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unreachable } from '../../events/common.js'
-import { Problem } from '../errors.js'
+import { Problem } from '../basics/errors.js'
 import type { Child, Loss } from './child.js'
 import type { Ticket } from './gate.js'
-import type { Received } from './frames.js'
+import type { Received } from './contract/frames.js'
 import type { Answer } from './line.js'
-import type { AnalyticsLimits } from './options.js'
-import type { QueryEnd, QueryStream, SelectRequest } from './query.js'
+import type { AnalyticsLimits } from './contract/options.js'
+import type { QueryEnd, QueryStream, SelectRequest } from './contract/query.js'
 
 /** The process was lost under a query before its first row: the query may be tried again. */
 export class LostError extends Error {

@@ -1,12 +1,12 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
 import { unreachable } from '../../events/common.js'
-import { limits } from '../limits.js'
-import { confine } from './confinement.js'
+import { limits } from '../basics/limits.js'
+import { confine } from './contract/confinement.js'
 import { Line, type Answer, type LineEvents } from './line.js'
-import { parseChildMessage, type CopyRequest, type Settings } from './messages.js'
-import type { Rebuilds } from './rebuilds.js'
-import type { SelectRequest } from './query.js'
+import { parseChildMessage, type CopyRequest, type Settings } from './contract/messages.js'
+import type { Rebuilds } from './contract/rebuilds.js'
+import type { SelectRequest } from './contract/query.js'
 
 /**
  * Why a process ended. It was killed for its memory; for one query that would not stop (`stuck`); because it answered nothing any more,

@@ -1,4 +1,4 @@
-import { Problem } from '../errors.js'
+import { Problem } from '../basics/errors.js'
 import { FairQueue } from './fair-queue.js'
 
 /** The right to run. A query executes until its first row, then it streams. */

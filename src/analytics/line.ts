@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
-import { decodeFrame, encodeSaid, FrameCutter, type Received } from './frames.js'
-import type { SelectRequest } from './query.js'
+import { decodeFrame, encodeSaid, FrameCutter, type Received } from './contract/frames.js'
+import type { SelectRequest } from './contract/query.js'
 
 export type LineEvents = {
   /** The execution of a query begins. */

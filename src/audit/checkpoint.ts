@@ -1,4 +1,4 @@
-import { hashBytes } from '../log/tree/tile.js'
+import { hashBytes } from '../log/proof/tile.js'
 import { fromBase64 } from './note-key.js'
 
 /** What a log says of itself at a size, as C2SP's tlog-checkpoint has it: who it is, how many events it has, and the root over them. */

@@ -1,5 +1,5 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
-import { quoteName, quoteText } from '../sql/strings.js'
+import { quoteName, quoteText } from '../dialect/strings.js'
 
 /** A row that only one side has: `+` that of the live tables, `-` that of the replay; so many times, as JSON text. */
 export type OddRow = { side: '+' | '-'; times: number; row: string }

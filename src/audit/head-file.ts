@@ -1,8 +1,8 @@
 import { open, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Logger } from 'pino'
-import { sync } from '../files/disk.js'
-import type { Log } from '../log/log.js'
+import { sync } from '../basics/disk.js'
+import type { Log } from '../log/contract/log.js'
 import type { Heads } from './heads.js'
 import { compareWithNewestHead } from './newest-head.js'
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { ConfigError } from '../config.js'
-import { sync } from '../files/disk.js'
-import type { DataPaths } from '../log/data-directory.js'
+import { ConfigError } from '../setup/config.js'
+import { sync } from '../basics/disk.js'
+import type { DataPaths } from '../setup/data-directory.js'
 import { originOf } from './checkpoint.js'
 import { noteSigner, seedBytes, type NoteSigner } from './note-key.js'
 

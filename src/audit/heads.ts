@@ -1,4 +1,4 @@
-import type { LogTree } from '../log/log.js'
+import type { LogTree } from '../log/contract/log.js'
 import { checkpointText } from './checkpoint.js'
 import type { NoteSigner } from './note-key.js'
 

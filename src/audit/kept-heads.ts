@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { ConfigError } from '../config.js'
-import type { KeptHead } from '../log/verify.js'
+import { ConfigError } from '../setup/config.js'
+import type { KeptHead } from '../log/verify/verify.js'
 import { logOf, readCheckpoint } from './checkpoint.js'
 import { readNote, type Note } from './note.js'
 

@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises'
-import { ConfigError } from '../config.js'
-import { limits } from '../limits.js'
-import { olderLog } from '../log/data-directory.js'
-import type { Log } from '../log/log.js'
-import type { KeptHead } from '../log/verify.js'
+import { ConfigError } from '../setup/config.js'
+import { limits } from '../basics/limits.js'
+import { olderLog } from '../setup/data-directory.js'
+import type { Log } from '../log/contract/log.js'
+import type { KeptHead } from '../log/verify/verify.js'
 import { headsAmong } from './kept-heads.js'
 
 /** The end of a file, which may be long; undefined when there is none, or it cannot be read. */

@@ -1,4 +1,4 @@
-import { limits } from '../limits.js'
+import { limits } from '../basics/limits.js'
 import { fromBase64, type NoteVerifier } from './note-key.js'
 
 /** A signed note as C2SP has it. The text ends in a newline, and is nothing before a signature of a known key was checked. */

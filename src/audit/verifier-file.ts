@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { compiledFile } from '../programs.js'
+import { compiledFile } from '../setup/programs.js'
 
 /** The offline verifier as one hands it on: the compiled file, which needs nothing beside it. */
 export const verifierFile = (): string =>

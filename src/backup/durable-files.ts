@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { link, open } from 'node:fs/promises'
-import { sync } from '../files/disk.js'
+import { sync } from '../basics/disk.js'
 
 const chunkBytes = 1024 * 1024
 

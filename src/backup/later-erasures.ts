@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { parseEnvelope } from '../../events/envelope.js'
 import { logSchemas, logStream, type DataErased, type ErasedPayload } from '../../events/log.js'
-import { ConfigError } from '../config.js'
+import { ConfigError } from '../setup/config.js'
 import { withoutRows, type RowPlace } from '../erasure/recorded-rows.js'
 import type { Blobs } from '../files/blobs.js'
-import type { Log, Origin } from '../log/log.js'
+import type { Log, Origin } from '../log/contract/log.js'
 import type { SealedPayload, Vault } from '../vault/vault.js'
 
 type Later = { position: number; text: string; data: DataErased }

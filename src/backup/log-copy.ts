@@ -2,9 +2,9 @@ import Database from 'better-sqlite3'
 import { chmodSync, rmSync } from 'node:fs'
 import { parseEnvelope } from '../../events/envelope.js'
 import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/references.js'
-import type { StoredEvent } from '../log/log.js'
-import { readRotation } from '../log/sqlite/keys.js'
-import { readMeta, type Connection } from '../log/sqlite/schema.js'
+import type { StoredEvent } from '../log/contract/log.js'
+import { readRotation } from '../log/storage/keys.js'
+import { readMeta, type Connection } from '../log/storage/schema.js'
 
 /**
  * Copies the log as it is at one moment, beside whoever writes to it: SQLite reads a snapshot, and writers wait for nothing.

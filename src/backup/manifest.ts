@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { ConfigError } from '../config.js'
-import { dataPaths } from '../log/data-directory.js'
+import { ConfigError } from '../setup/config.js'
+import { dataPaths } from '../setup/data-directory.js'
 import { writeDurably } from './durable-files.js'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)

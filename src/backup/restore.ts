@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { removeTables } from '../analytics/tables-file.js'
-import { ConfigError } from '../config.js'
-import { dataPaths, makeDirectory, type DataPaths } from '../log/data-directory.js'
+import { removeTables } from '../analytics/contract/tables-file.js'
+import { ConfigError } from '../setup/config.js'
+import { dataPaths, makeDirectory, type DataPaths } from '../setup/data-directory.js'
 import { copyDurably, syncAll } from './durable-files.js'
 import { readManifest, type Manifest } from './manifest.js'
 

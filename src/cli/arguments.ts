@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
-import { nearest } from '../sql/names.js'
+import { similarName } from '../dialect/names.js'
 import { commands } from './commands.js'
-import { options, type OptionName, type Values } from './options.js'
-import { UsageError } from './usage-error.js'
+import { options, type OptionName, type Values } from './access/options.js'
+import { UsageError } from './access/usage-error.js'
 
 /** What was asked for: help of all or of one command, the version, or a command to run. */
 export type Asked =
@@ -11,7 +11,7 @@ export type Asked =
   | { kind: 'run'; command: string; values: Values; rest: string[] }
 
 const meant = (name: string, known: readonly string[], written = (found: string): string => found): string => {
-  const found = nearest(name, known)
+  const found = similarName(name, known)
   return found === undefined ? '' : `; did you mean ${written(found)}?`
 }
 
@@ -57,7 +57,7 @@ const commandIn = (args: string[]): string | undefined => {
  * Reads the arguments of the program.
  *
  * @example readArguments(['sql', '--json', 'SELECT 1']) // { kind: 'run', command: 'sql', values: { json: true }, rest: ['SELECT 1'] }
- * @throws UsageError with the nearest command or option
+ * @throws UsageError with the similarName command or option
  */
 export const readArguments = (args: string[]): Asked => {
   const name = commandIn(args)

@@ -1,8 +1,8 @@
-import type { Screen } from './output.js'
-import type { OptionName, Values } from './options.js'
-import type { Reach } from './server.js'
-import { positive, required } from './values.js'
-import { UsageError } from './usage-error.js'
+import type { Screen } from './terminal/output.js'
+import type { OptionName, Values } from './access/options.js'
+import type { Reach } from './access/server.js'
+import { positive, required } from './access/values.js'
+import { UsageError } from './access/usage-error.js'
 
 type Call = { config: Reach; values: Values; rest: string[]; out: Screen }
 
@@ -28,7 +28,7 @@ export const commands: Readonly<Record<string, Command>> = {
   serve: {
     about: 'start the service, until SIGTERM or Ctrl-C',
     more: 'Serves on HOST and PORT, from the directory DATA_DIR, which it makes when there is none.',
-    run: async ({ config }) => (await import('./serve.js')).serve(config),
+    run: async ({ config }) => (await import('./commands/serve.js')).serve(config),
   },
   sql: {
     takes: '[statement]',
@@ -52,7 +52,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
       const chosen = (['json', 'csv', 'vertical'] as const).filter((name) => values[name])
       if (chosen.length > 1) throw new UsageError(`sql takes one of ${chosen.map((name) => `--${name}`).join(' and ')}`)
       const format = json ? 'json' : csv ? 'csv' : vertical ? 'vertical' : 'table'
-      return (await import('./sql.js')).sql(config, { statement: rest.join(' '), db, asOf, create, format }, out)
+      return (await import('./commands/sql.js')).sql(config, { statement: rest.join(' '), db, asOf, create, format }, out)
     },
   },
   log: {
@@ -61,7 +61,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     example: 'mindledger log --from 40 --follow',
     run: async ({ config, values }) => {
       const { from, follow = false } = values
-      return (await import('./log.js')).printLog(config, { from: positive('from', from, 1), follow })
+      return (await import('./commands/log.js')).printLog(config, { from: positive('from', from, 1), follow })
     },
   },
   head: {
@@ -75,7 +75,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     example: 'mindledger head --into /mnt/elsewhere/heads.txt',
     run: async ({ config, values, out }) => {
       const { into, key = false, json = false, 'new-key': newKey = false } = values
-      return (await import('./head.js')).head(config, { into, key, json, newKey }, out)
+      return (await import('./commands/head.js')).head(config, { into, key, json, newKey }, out)
     },
   },
   verify: {
@@ -91,8 +91,9 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     run: async ({ config, values, out }) => {
       const { head = [], vkey: key, proof, event } = values
       if ((proof === undefined) !== (event === undefined)) throw new UsageError('--proof and --event go together')
-      if (proof === undefined || event === undefined) return (await import('./verify.js')).verify(config, { heads: head, vkey: key }, out)
-      return (await import('./verifier.js')).verifyProof({ proof, event, vkey: key, heads: head })
+      if (proof === undefined || event === undefined)
+        return (await import('./commands/verify.js')).verify(config, { heads: head, vkey: key }, out)
+      return (await import('./commands/verifier.js')).verifyProof({ proof, event, vkey: key, heads: head })
     },
   },
   export: {
@@ -106,19 +107,19 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     run: async ({ config, values }) => {
       const { project, head = [] } = values
       const until = values.until === undefined ? undefined : positive('until', values.until, 1)
-      return (await import('./export.js')).exportLog(config, { project, until, heads: head })
+      return (await import('./commands/export.js')).exportLog(config, { project, until, heads: head })
     },
   },
   verifier: {
     about: 'print the offline verifier: one file, to be run with node by anybody',
     example: 'mindledger verifier > verifier.mjs; node verifier.mjs export.jsonl --vkey key.txt',
-    run: async () => (await import('./verifier.js')).printVerifier(),
+    run: async () => (await import('./commands/verifier.js')).printVerifier(),
   },
   status: {
     about: 'say how far log and tables are, what is ready, what room it takes',
     more: 'The exit status is 0 only when all is ready.',
     options: { url },
-    run: async ({ config, out }) => (await import('./status.js')).status(config, out),
+    run: async ({ config, out }) => (await import('./commands/status.js')).status(config, out),
   },
   replay: {
     about: 'build the DuckDB tables anew from the log, in a file of their own',
@@ -126,7 +127,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     example: 'mindledger replay --into audit.duckdb --until 42',
     run: async ({ config, values, out }) => {
       const until = values.until === undefined ? undefined : positive('until', values.until, 1)
-      return (await import('./replay.js')).replayInto(config, { into: required('into', values.into), until }, out)
+      return (await import('./commands/replay.js')).replayInto(config, { into: required('into', values.into), until }, out)
     },
   },
   diff: {
@@ -135,7 +136,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     options: { rows: 'show so many rows that differ in each table (10)', url, quiet },
     run: async ({ config, values, out }) => {
       const rows = positive('rows', values.rows, 10, 'a number')
-      return (await import('./diff.js')).diff(config, { rows }, out)
+      return (await import('./commands/diff.js')).diff(config, { rows }, out)
     },
   },
   reproduce: {
@@ -149,7 +150,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
       const [name] = rest
       const { all = false, json = false } = values
       if (all === (name !== undefined)) throw new UsageError('reproduce takes a model, or --all: mindledger reproduce shop.rent.2')
-      return (await import('./reproduce.js')).reproduceModels(config, { name, json }, out)
+      return (await import('./commands/reproduce.js')).reproduceModels(config, { name, json }, out)
     },
   },
   backup: {
@@ -158,7 +159,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     example: 'mindledger backup --into /mnt/backups/monday',
     run: async ({ config, values, out }) => {
       const { like } = values
-      return (await import('./backup.js')).backup(config, { into: required('into', values.into), like }, out)
+      return (await import('./commands/backup.js')).backup(config, { into: required('into', values.into), like }, out)
     },
   },
   restore: {
@@ -177,13 +178,13 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
       const [from] = rest
       if (from === undefined) throw new UsageError('restore takes a backup: mindledger restore /mnt/backups/monday')
       const { into, head: heads = [], vkey: key, erasures } = values
-      return (await import('./restore.js')).restore(config, { backup: from, into, heads, vkey: key, erasures }, out)
+      return (await import('./commands/restore.js')).restore(config, { backup: from, into, heads, vkey: key, erasures }, out)
     },
   },
   'rotate-key': {
     about: 'replace the master key; with VAULT_KEY set by NEW_VAULT_KEY',
     options: { url },
-    run: async ({ config, out }) => (await import('./rotate-key.js')).rotateKey(config, out),
+    run: async ({ config, out }) => (await import('./commands/rotate-key.js')).rotateKey(config, out),
   },
   erase: {
     takes: '<what> <which>',
@@ -203,11 +204,11 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
       const version = values['content-version']
       const contentVersion = version === undefined ? undefined : positive('content-version', version, 1)
       const { reason, shared = false, 'dry-run': dryRun = false } = values
-      return (await import('./erase.js')).erase(config, { subject: rest, contentVersion, reason, shared, dryRun }, out)
+      return (await import('./commands/erase.js')).erase(config, { subject: rest, contentVersion, reason, shared, dryRun }, out)
     },
   },
   rebuild: {
     about: 'build the resources table and the tree anew from the log (server stopped)',
-    run: async ({ config, out }) => (await import('./rebuild.js')).rebuild(config, out),
+    run: async ({ config, out }) => (await import('./commands/rebuild.js')).rebuild(config, out),
   },
 }

@@ -1,7 +1,7 @@
-import { settingDescriptions } from '../config.js'
-import { readVersion } from '../version.js'
+import { settingDescriptions } from '../setup/config.js'
+import { readVersion } from '../setup/version.js'
 import { commands } from './commands.js'
-import { options, type OptionName } from './options.js'
+import { options, type OptionName } from './access/options.js'
 
 /** Names, and beside them what they are, wrapped at the width. */
 const listed = (rows: readonly (readonly [string, string])[], width: number): string[] => {

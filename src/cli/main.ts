@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 import { constants } from 'node:os'
-import { ConfigError, readConfig } from '../config.js'
-import { isProblem, type Problem } from '../errors.js'
-import { readVersion } from '../version.js'
+import { ConfigError, readConfig } from '../setup/config.js'
+import { isProblem, type Problem } from '../basics/errors.js'
+import { readVersion } from '../setup/version.js'
 import { readArguments } from './arguments.js'
 import { commands } from './commands.js'
 import { usage, usageOf } from './help.js'
-import { createOutput } from './output.js'
-import { UsageError } from './usage-error.js'
-import { urlOf } from './values.js'
+import { createOutput } from './terminal/output.js'
+import { UsageError } from './access/usage-error.js'
+import { urlOf } from './access/values.js'
 
 /** Help is as wide as the terminal, within what is easy to read. */
 const helpWidth = Math.min(Math.max(process.stdout.columns || 80, 60), 120)

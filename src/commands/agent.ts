@@ -1,11 +1,11 @@
 import type { Command } from '@event-driven-io/emmett'
 import type { Agent, AgentEvent, AgentSkill } from '../../events/agent.js'
 import { unreachable, type JsonObject } from '../../events/common.js'
-import { conflict, notFound, Problem, wrong } from '../errors.js'
-import { limits } from '../limits.js'
-import { byName, byNames, called, usersOf, type FactsOf, type Found } from '../log/lookups.js'
-import { listed } from './listed.js'
-import { mergeParams, newParams, replacedParams } from './params.js'
+import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
+import { limits } from '../basics/limits.js'
+import { byName, byNames, byExactName, usersOf, type FactsOf, type Found } from '../log/contract/lookups.js'
+import { listed } from './rules/listed.js'
+import { mergeParams, newParams, replacedParams } from './rules/params.js'
 
 type Target = { project: string; agent: string }
 /** A skill as a command names it, with what the agent adds to it. */
@@ -46,8 +46,8 @@ export const reads = (command: AgentCommand) => {
   const local = 'provider' in data && data.provider === 'mindsdb' && typeof data.model_name === 'string' ? data.model_name : ''
   return {
     project: byName('project', data.project),
-    agent: (command.type === 'CreateAgent' ? called : byName)('agent', data.agent, data.project),
-    clash: called('agent', 'name' in data ? data.name : data.agent, data.project),
+    agent: (command.type === 'CreateAgent' ? byExactName : byName)('agent', data.agent, data.project),
+    clash: byExactName('agent', 'name' in data ? data.name : data.agent, data.project),
     added: byNames(
       'skill',
       added.map(({ name }) => name),

@@ -1,11 +1,11 @@
 import type { Command } from '@event-driven-io/emmett'
 import type { Chatbot, ChatbotEvent } from '../../events/chatbot.js'
 import { unreachable, type JsonObject, type StreamId } from '../../events/common.js'
-import { conflict, missingField, notFound } from '../errors.js'
-import type { NewEvent } from '../log/log.js'
-import { byName, called, type FactsOf } from '../log/lookups.js'
+import { conflict, missingField, notFound } from '../basics/errors.js'
+import type { NewEvent } from '../log/contract/log.js'
+import { byName, byExactName, type FactsOf } from '../log/contract/lookups.js'
 import { decide as decideDatabase } from './database.js'
-import { mergeParams, newParams } from './params.js'
+import { mergeParams, newParams } from './rules/params.js'
 
 type Target = { project: string; chatbot: string }
 /** A connection that is made, or renewed, together with the chatbot. `stream` is for a new one. */
@@ -33,12 +33,12 @@ export const reads = (command: ChatbotCommand) => {
   const { name = chatbot, agent = '', model = '', database = '', connection } = settingsOf(command)
   return {
     project: byName('project', project),
-    chatbot: (command.type === 'CreateChatbot' ? called : byName)('chatbot', chatbot, project),
-    clash: called('chatbot', name, project),
+    chatbot: (command.type === 'CreateChatbot' ? byExactName : byName)('chatbot', chatbot, project),
+    clash: byExactName('chatbot', name, project),
     agent: byName('agent', agent, project),
     model: byName('model', model, project),
-    database: connection ? called('database', connection.database) : byName('database', database),
-    namesake: called('project', connection?.database ?? ''),
+    database: connection ? byExactName('database', connection.database) : byName('database', database),
+    namesake: byExactName('project', connection?.database ?? ''),
   }
 }
 

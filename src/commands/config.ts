@@ -1,9 +1,9 @@
 import type { Command } from '@event-driven-io/emmett'
 import type { JsonObject, StreamId } from '../../events/common.js'
 import { configNames, type ConfigEvent, type ConfigName } from '../../events/config.js'
-import type { NewEvent } from '../log/log.js'
-import { called, type FactsOf } from '../log/lookups.js'
-import { replacedParams } from './params.js'
+import type { NewEvent } from '../log/contract/log.js'
+import { byExactName, type FactsOf } from '../log/contract/lookups.js'
+import { replacedParams } from './rules/params.js'
 
 /** Each default's new value as a whole; an empty one takes the default back. `streams` are for those that are new. */
 export type ConfigCommand = Command<
@@ -12,9 +12,9 @@ export type ConfigCommand = Command<
 >
 
 export const reads = (_: ConfigCommand) => ({
-  default_llm: called('config', 'default_llm'),
-  default_embedding_model: called('config', 'default_embedding_model'),
-  default_reranking_model: called('config', 'default_reranking_model'),
+  default_llm: byExactName('config', 'default_llm'),
+  default_embedding_model: byExactName('config', 'default_embedding_model'),
+  default_reranking_model: byExactName('config', 'default_reranking_model'),
 })
 
 type Facts = FactsOf<ReturnType<typeof reads>>

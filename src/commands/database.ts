@@ -1,11 +1,11 @@
 import type { Command } from '@event-driven-io/emmett'
 import { foldName, unreachable, type JsonObject } from '../../events/common.js'
 import type { DatabaseEvent } from '../../events/database.js'
-import { connectionEngines } from '../connections.js'
-import { conflict, notFound, Problem, wrong } from '../errors.js'
-import { byName, called, type FactsOf, type Found } from '../log/lookups.js'
-import { systemDatabaseOf } from '../system-databases.js'
-import { mergeParams, newParams } from './params.js'
+import { connectionEngines } from '../catalogue/connection-engines.js'
+import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
+import { byName, byExactName, type FactsOf, type Found } from '../log/contract/lookups.js'
+import { systemDatabaseOf } from '../catalogue/system-databases.js'
+import { mergeParams, newParams } from './rules/params.js'
 import { reservedDatabases } from './project.js'
 
 type Changes = { name?: string; engine?: string; parameters?: JsonObject }
@@ -18,9 +18,9 @@ export type DatabaseCommand =
 export const reads = ({ type, data }: DatabaseCommand) => {
   const name = 'name' in data ? data.name : data.database
   return {
-    database: (type === 'CreateDatabase' ? called : byName)('database', data.database),
-    clash: called('database', name),
-    project: called('project', name),
+    database: (type === 'CreateDatabase' ? byExactName : byName)('database', data.database),
+    clash: byExactName('database', name),
+    project: byExactName('project', name),
   }
 }
 

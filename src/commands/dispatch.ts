@@ -1,6 +1,6 @@
 import type { Kind, LedgerEvent } from '../../events/catalogue.js'
-import type { NewEvent } from '../log/log.js'
-import type { Lookup } from '../log/lookups.js'
+import type { NewEvent } from '../log/contract/log.js'
+import type { Lookup } from '../log/contract/lookups.js'
 import * as agent from './agent.js'
 import * as chatbot from './chatbot.js'
 import * as config from './config.js'

@@ -1,18 +1,18 @@
 import type { Command } from '@event-driven-io/emmett'
 import { unreachable, type JsonObject } from '../../events/common.js'
 import type { EngineEvent } from '../../events/engine.js'
-import { conflict, notFound, Problem } from '../errors.js'
-import { trainingHandlers } from '../handlers.js'
-import { called, type FactsOf } from '../log/lookups.js'
-import { isEngineName } from '../models/engine-names.js'
-import { newParams } from './params.js'
+import { conflict, notFound, Problem } from '../basics/errors.js'
+import { trainingHandlers } from '../catalogue/handlers.js'
+import { byExactName, type FactsOf } from '../log/contract/lookups.js'
+import { isEngineName } from '../catalogue/engines.js'
+import { newParams } from './rules/params.js'
 
 type Target = { engine: string }
 export type EngineCommand =
   | Command<'CreateEngine', Target & { handler: string; parameters: JsonObject; unlessExists?: boolean }>
   | Command<'DeleteEngine', Target & { ifExists?: boolean }>
 
-export const reads = ({ data }: EngineCommand) => ({ engine: called('engine', data.engine) })
+export const reads = ({ data }: EngineCommand) => ({ engine: byExactName('engine', data.engine) })
 
 export const decide = (command: EngineCommand, { engine }: FactsOf<ReturnType<typeof reads>>): EngineEvent[] => {
   const { data } = command

@@ -1,8 +1,8 @@
 import type { Command } from '@event-driven-io/emmett'
 import { unreachable } from '../../events/common.js'
 import type { FileContent, FileEvent } from '../../events/file.js'
-import { isProblem, notFound, Problem } from '../errors.js'
-import { called, type FactsOf } from '../log/lookups.js'
+import { isProblem, notFound, Problem } from '../basics/errors.js'
+import { byExactName, type FactsOf } from '../log/contract/lookups.js'
 
 export type FileCommand =
   | Command<'CreateFile', { file: string; content: FileContent; unlessExists?: boolean }>
@@ -12,7 +12,7 @@ export type FileCommand =
   | Command<'DeleteFile', { file: string; ifExists?: boolean }>
 
 // A file is known by its name alone, which is often a year.
-export const reads = ({ data }: FileCommand) => ({ file: called('file', data.file) })
+export const reads = ({ data }: FileCommand) => ({ file: byExactName('file', data.file) })
 
 const fileExists = (name: string): Problem =>
   new Problem('wrong_arguments', 'File already exists', `File with name '${name}' already exists`, {

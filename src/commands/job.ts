@@ -2,10 +2,10 @@ import type { Command } from '@event-driven-io/emmett'
 import { unreachable, type JsonObject, type StreamId } from '../../events/common.js'
 import type { JobEvent, JobOutcome, JobSchedule, JobStatementResult } from '../../events/job.js'
 import { isSecretReference, type SecretReference } from '../../events/references.js'
-import { conflict, notFound, Problem, wrong } from '../errors.js'
-import { nextRun, ranAhead } from '../jobs/schedule.js'
-import { limits } from '../limits.js'
-import { byName, byStream, called, countOf, type FactsOf, type Found } from '../log/lookups.js'
+import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
+import { nextRun, ranAhead } from './rules/schedule.js'
+import { limits } from '../basics/limits.js'
+import { byName, byStream, byExactName, countOf, type FactsOf, type Found } from '../log/contract/lookups.js'
 
 type Target = { project: string; job: string }
 /**
@@ -27,7 +27,7 @@ export const reads = ({ type, data }: JobCommand) => {
   const named = 'job' in data ? data : { project: '', job: '' }
   return {
     project: byName('project', named.project),
-    job: 'stream' in data ? byStream('job', data.stream) : (type === 'CreateJob' ? called : byName)('job', named.job, named.project),
+    job: 'stream' in data ? byStream('job', data.stream) : (type === 'CreateJob' ? byExactName : byName)('job', named.job, named.project),
     count: countOf('job', type === 'CreateJob' ? named.project : ''),
   }
 }

@@ -1,15 +1,15 @@
 import type { Command } from '@event-driven-io/emmett'
 import { unreachable, type JsonObject, type StreamId } from '../../events/common.js'
 import type { Model, ModelEvent, ModelVersion, Recording, TrainingRequest, TrainingResult } from '../../events/model.js'
-import { conflict, notFound, Problem, wrong } from '../errors.js'
-import { recordedDatabase } from '../models/data-source.js'
-import type { Engine } from '../models/engine.js'
-import { baseVersionKey, optionsOf } from '../models/fine-tuning.js'
-import { importsFile, wasImported } from '../models/onnx/about.js'
-import { byName, byStream, called, type FactsOf, type Found } from '../log/lookups.js'
-import { limits } from '../limits.js'
-import { checkSource, engineBehind, enginesOf, keptEngine, optionsFor, type EngineFacts } from './model-engine.js'
-import { refuseTableName } from './table-names.js'
+import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
+import { recordedDatabase } from './rules/data-source.js'
+import type { EngineInfo } from '../catalogue/engines.js'
+import { baseVersionKey, optionsOf } from '../catalogue/base-version.js'
+import { importsFile, wasImported } from '../catalogue/onnx-import.js'
+import { byName, byStream, byExactName, type FactsOf, type Found } from '../log/contract/lookups.js'
+import { limits } from '../basics/limits.js'
+import { checkSource, engineBehind, enginesOf, keptEngine, optionsFor, type EngineFacts } from './rules/model-engine.js'
+import { refuseTableName } from './rules/table-names.js'
 
 type Target = { project: string; model: string }
 type Request = Omit<TrainingRequest, 'version'>
@@ -39,9 +39,11 @@ export const reads = (command: ModelCommand) => {
   return {
     project: byName('project', named.project),
     model:
-      'stream' in data ? byStream('model', data.stream) : (type === 'CreateModel' ? called : byName)('model', named.model, named.project),
-    view: called('view', named.model, named.project),
-    engine: called('engine', engineIn(command)),
+      'stream' in data
+        ? byStream('model', data.stream)
+        : (type === 'CreateModel' ? byExactName : byName)('model', named.model, named.project),
+    view: byExactName('view', named.model, named.project),
+    engine: byExactName('engine', engineIn(command)),
   }
 }
 
@@ -168,7 +170,7 @@ const keeping = ({ keep_training_data: keep }: ModelVersion): { keep_training_da
 /** What a new version learns from: what is said, or what an earlier one had. An import has no query. */
 const sourceOf = (
   model: Model,
-  engine: Engine,
+  engine: EngineInfo,
   said: Partial<Pick<Request, 'database' | 'query'>>,
 ): Pick<Request, 'database' | 'query'> => {
   // The query of a fine-tuned version gives its new rows only.

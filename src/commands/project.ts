@@ -1,12 +1,12 @@
 import type { Command } from '@event-driven-io/emmett'
 import { foldName, unreachable } from '../../events/common.js'
 import type { ProjectEvent } from '../../events/project.js'
-import { conflict, notFound, Problem } from '../errors.js'
+import { conflict, notFound, Problem } from '../basics/errors.js'
 import { endOf } from './job.js'
-import type { NewEvent } from '../log/log.js'
-import { byName, called, contentsOf, type FactsOf } from '../log/lookups.js'
-import { systemDatabases } from '../system-databases.js'
-import { listed } from './listed.js'
+import type { NewEvent } from '../log/contract/log.js'
+import { byName, byExactName, contentsOf, type FactsOf } from '../log/contract/lookups.js'
+import { systemDatabases } from '../catalogue/system-databases.js'
+import { listed } from './rules/listed.js'
 
 export type ProjectCommand =
   | Command<'CreateProject', { project: string; unlessExists?: boolean }>
@@ -17,9 +17,9 @@ export type ProjectCommand =
 export const reservedDatabases: readonly string[] = [...systemDatabases, 'system', 'ledger', 'main', 'temp', 'pg_catalog']
 
 export const reads = ({ type, data }: ProjectCommand) => ({
-  project: (type === 'CreateProject' ? called : byName)('project', data.project),
-  clash: called('project', type === 'RenameProject' ? data.name : data.project),
-  database: called('database', type === 'RenameProject' ? data.name : data.project),
+  project: (type === 'CreateProject' ? byExactName : byName)('project', data.project),
+  clash: byExactName('project', type === 'RenameProject' ? data.name : data.project),
+  database: byExactName('database', type === 'RenameProject' ? data.name : data.project),
   // Only a deletion asks: a project may hold a hundred thousand things.
   contents: contentsOf(type === 'DeleteProject' ? data.project : ''),
 })

@@ -7,9 +7,9 @@ import type { Database } from '../../events/database.js'
 import type { File } from '../../events/file.js'
 import type { Skill } from '../../events/skill.js'
 import type { View } from '../../events/view.js'
-import { conflict, notFound, Problem, wrong } from '../errors.js'
-import { limits } from '../limits.js'
-import { byName, byStream, called, earlier, type Earlier, type Found, type Lookup } from '../log/lookups.js'
+import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
+import { limits } from '../basics/limits.js'
+import { byName, byStream, byExactName, earlier, type Earlier, type Found, type Lookup } from '../log/contract/lookups.js'
 import { reservedDatabases } from './project.js'
 
 /** The kinds that can be taken back to an earlier version by a command of their own; models activate a version instead. */
@@ -98,7 +98,7 @@ const ways: { [K in RollbackKind]: Way<K> } = {
   // What a job does never changes: versions tell of its runs.
   job: { needs: () => ({}), check: () => undefined, events: () => [] },
   database: {
-    needs: ({ name }) => ({ projectOfThisName: called('project', name) }),
+    needs: ({ name }) => ({ projectOfThisName: byExactName('project', name) }),
     check: ({ name }, facts, now) => {
       const isTaken = facts['projectOfThisName'] !== undefined || reservedDatabases.includes(foldName(name))
       if (name !== now.name && isTaken) throw conflict('database', name)
@@ -164,7 +164,7 @@ export const rollbackOf = <K extends RollbackKind>(kind: K) => ({
       throw wrong(`version ${version} cannot be gone back to; that can be done up to version ${limits.rollbackMaxVersion}`)
     return {
       ...(project !== undefined && { project: byName('project', project) }),
-      [kind]: kind === 'file' ? called(kind, name) : byName(kind, name, project),
+      [kind]: kind === 'file' ? byExactName(kind, name) : byName(kind, name, project),
       then: earlier(kind, name, version, project),
     }
   },
@@ -173,7 +173,7 @@ export const rollbackOf = <K extends RollbackKind>(kind: K) => ({
     const { state } = facts.then
     const project = facts.project?.state.name
     const way: Way<K> = ways[kind]
-    return { namesake: called(kind, state.name, project), ...way.needs(state, project) }
+    return { namesake: byExactName(kind, state.name, project), ...way.needs(state, project) }
   },
   decide: ({ data }: RollbackCommand, facts: Record<string, unknown>): LedgerEvent[] =>
     decideOn(kind, data, { ...facts, found: facts[kind] } as Facts<K>),

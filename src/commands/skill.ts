@@ -1,9 +1,9 @@
 import type { Command } from '@event-driven-io/emmett'
 import { unreachable, type JsonObject } from '../../events/common.js'
 import type { SkillEvent } from '../../events/skill.js'
-import { conflict, missingField, notFound } from '../errors.js'
-import { byName, called, type FactsOf, type Found } from '../log/lookups.js'
-import { mergeParams, newParams } from './params.js'
+import { conflict, missingField, notFound } from '../basics/errors.js'
+import { byName, byExactName, type FactsOf, type Found } from '../log/contract/lookups.js'
+import { mergeParams, newParams } from './rules/params.js'
 
 type Target = { project: string; skill: string }
 type Changes = { name?: string; type?: string; params?: JsonObject }
@@ -16,8 +16,8 @@ export type SkillCommand =
 /** What the drain looks up for the command, in the transaction that will hold its events. */
 export const reads = ({ type, data }: SkillCommand) => ({
   project: byName('project', data.project),
-  skill: (type === 'CreateSkill' ? called : byName)('skill', data.skill, data.project),
-  clash: called('skill', 'name' in data ? data.name : data.skill, data.project),
+  skill: (type === 'CreateSkill' ? byExactName : byName)('skill', data.skill, data.project),
+  clash: byExactName('skill', 'name' in data ? data.name : data.skill, data.project),
 })
 
 /** Decides what happens; refuses with a problem the caller can act on. Pure: the same facts give the same events. */

@@ -1,9 +1,9 @@
 import type { Command } from '@event-driven-io/emmett'
 import { foldName, unreachable } from '../../events/common.js'
 import type { ViewEvent } from '../../events/view.js'
-import { conflict, notFound, Problem } from '../errors.js'
-import { byName, called, type FactsOf } from '../log/lookups.js'
-import { refuseTableName } from './table-names.js'
+import { conflict, notFound, Problem } from '../basics/errors.js'
+import { byName, byExactName, type FactsOf } from '../log/contract/lookups.js'
+import { refuseTableName } from './rules/table-names.js'
 
 type Target = { project: string; view: string }
 /** `database` is where the query's unqualified names are looked up; stored as an empty text when it is the view's own project. */
@@ -16,8 +16,8 @@ export type ViewCommand =
 
 export const reads = ({ type, data }: ViewCommand) => ({
   project: byName('project', data.project),
-  view: (type === 'CreateView' ? called : byName)('view', data.view, data.project),
-  model: called('model', data.view, data.project),
+  view: (type === 'CreateView' ? byExactName : byName)('view', data.view, data.project),
+  model: byExactName('model', data.view, data.project),
 })
 
 export const decide = (command: ViewCommand, { project, view, model }: FactsOf<ReturnType<typeof reads>>): ViewEvent[] => {

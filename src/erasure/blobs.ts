@@ -1,13 +1,13 @@
 import { catalogue } from '../../events/catalogue.js'
 import type { Envelope } from '../../events/envelope.js'
 import { blobsOf, mayNameBlobs } from '../../events/references.js'
-import { notFound, Problem } from '../errors.js'
+import { notFound, Problem } from '../basics/errors.js'
 import type { Blobs } from '../files/blobs.js'
-import type { Log } from '../log/log.js'
-import { baseVersionKey } from '../models/fine-tuning.js'
+import type { Log } from '../log/contract/log.js'
+import { baseVersionKey } from '../catalogue/base-version.js'
 import { emptyPlan, type Plan } from './plan.js'
 import { resourceStream } from './secrets.js'
-import { eventsWith, streamEvents } from '../log/walk.js'
+import { eventsWith, streamEvents } from '../log/read/walk.js'
 
 type Reading = Pick<Log, 'readAll' | 'readStream' | 'payloadState' | 'resources'>
 

@@ -1,18 +1,18 @@
 import { unreachable } from '../../events/common.js'
 import { instant } from '../../events/envelope.js'
 import { logStream, type DataErased, type ErasedPayload } from '../../events/log.js'
-import { Problem } from '../errors.js'
+import { Problem } from '../basics/errors.js'
 import type { Blobs } from '../files/blobs.js'
-import { limits } from '../limits.js'
-import type { Log, Origin } from '../log/log.js'
-import { readInstant } from '../times.js'
+import { limits } from '../basics/limits.js'
+import type { Log, Origin } from '../log/contract/log.js'
+import { readInstant } from '../basics/times.js'
 import type { SealedPayload, Vault } from '../vault/vault.js'
 import { planFile, planMatrix } from './blobs.js'
 import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
 import { planOlderRows, planPrediction, planRequest } from './predictions.js'
 import type { ErasureRequest, Subject } from './request.js'
 import { addOldSecrets, planSecrets } from './secrets.js'
-import { SideBySide } from './side-by-side.js'
+import { SharedLock } from './shared-lock.js'
 import { removeErasedBlobs } from './unfinished.js'
 
 /** What came of an erasure. */
@@ -53,7 +53,7 @@ type Share = { payloads: PlannedPayload[]; blobs: string[] }
  */
 export class Erasures {
   /** Nothing may be said of rows between the plan that takes them and the event. */
-  readonly #rows = new SideBySide()
+  readonly #rows = new SharedLock()
   /** One at a time: each decides on what the one before left. */
   #last: Promise<unknown> = Promise.resolve()
   /** Up to here all rows have been erased by age. */

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { parseEnvelope, type Envelope } from '../../events/envelope.js'
 import { keepsRows, payloadsOf } from '../../events/references.js'
-import { Problem } from '../errors.js'
-import type { Log } from '../log/log.js'
-import { eventsWith, streamEventsWith } from '../log/walk.js'
+import { Problem } from '../basics/errors.js'
+import type { Log } from '../log/contract/log.js'
+import { eventsWith, streamEventsWith } from '../log/read/walk.js'
 import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
 import { withoutRows, type RowPlace } from './recorded-rows.js'
 

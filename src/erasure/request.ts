@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { kinds, type Kind } from '../../events/catalogue.js'
 import { sha256, text } from '../../events/common.js'
-import { wrong } from '../errors.js'
-import { limits } from '../limits.js'
+import { wrong } from '../basics/errors.js'
+import { limits } from '../basics/limits.js'
 
 const before = z.iso.datetime({ offset: true }).or(z.iso.date())
 

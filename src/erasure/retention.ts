@@ -1,6 +1,6 @@
-import { limits } from '../limits.js'
-import { systemOrigin } from '../log/following.js'
-import type { TrustedClock } from '../trusted-clock.js'
+import { limits } from '../basics/limits.js'
+import { systemOrigin } from '../log/contract/origins.js'
+import type { TrustedClock } from '../basics/trusted-clock.js'
 import type { Erasures } from './erasures.js'
 
 type Logger = { info: (fields: object, message: string) => void; error: (fields: object, message: string) => void }

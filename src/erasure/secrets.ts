@@ -1,11 +1,11 @@
 import { kinds, type Kind } from '../../events/catalogue.js'
 import { payloadsOf, secretsOf } from '../../events/references.js'
-import { wrong } from '../errors.js'
-import { LongWork } from '../long-work.js'
-import type { Found, Log } from '../log/log.js'
-import { streamOf } from '../log/stream-of.js'
+import { wrong } from '../basics/errors.js'
+import { LongWork } from '../basics/long-work.js'
+import type { Found, Log } from '../log/contract/log.js'
+import { streamOf } from '../log/read/stream-of.js'
 import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
-import { eventsWith, streamEvents } from '../log/walk.js'
+import { eventsWith, streamEvents } from '../log/read/walk.js'
 
 type Reading = Pick<Log, 'readAll' | 'readStream' | 'payloadState' | 'resources'>
 

@@ -1,8 +1,8 @@
 import { logStream } from '../../events/log.js'
 import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/references.js'
 import type { Blobs } from '../files/blobs.js'
-import type { Log } from '../log/log.js'
-import { eventsWith, streamEvents } from '../log/walk.js'
+import type { Log } from '../log/contract/log.js'
+import { eventsWith, streamEvents } from '../log/read/walk.js'
 
 /**
  * Removes the blobs that erasures took away and a crash left. One that an event names since is there by right.

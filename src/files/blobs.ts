@@ -2,8 +2,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { access, copyFile, mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hashFile, sync } from './disk.js'
-import { Problem, wrong } from '../errors.js'
+import { hashFile, sync } from '../basics/disk.js'
+import { Problem, wrong } from '../basics/errors.js'
 
 const shaPattern = /^[0-9a-f]{64}$/
 const unnamedSuffix = '.unnamed'

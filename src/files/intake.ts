@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FileContent } from '../../events/file.js'
-import { Places } from '../places.js'
+import { Places } from '../basics/places.js'
 import type { Blobs } from './blobs.js'
-import { inOwnDirectory } from './disk.js'
-import type { Ingester, IngestRequest } from './ingest.js'
-import type { Ingested } from './ingest-messages.js'
+import { inOwnDirectory } from '../basics/disk.js'
+import type { Ingester, IngestRequest } from './ingest/ingest.js'
+import type { Ingested } from './ingest/ingest-messages.js'
 
 type Services = { blobs: Blobs; ingester: Ingester; temporary: string }
 type Given = Omit<IngestRequest, 'workDirectory'>

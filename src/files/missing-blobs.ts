@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
 import { logStream } from '../../events/log.js'
 import { erasedBlobsOf } from '../../events/references.js'
-import { limits } from '../limits.js'
-import type { Log } from '../log/log.js'
-import { streamEvents } from '../log/walk.js'
+import { limits } from '../basics/limits.js'
+import type { Log } from '../log/contract/log.js'
+import { streamEvents } from '../log/read/walk.js'
 import type { Blobs } from './blobs.js'
 import { hashesOf } from './unnamed-blobs.js'
 

@@ -4,10 +4,10 @@ import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { finished, type Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
-import { badFile, tooLarge } from './bad-rows.js'
-import { isOnnx, type UploadFormat } from './formats.js'
-import { Problem, wrong } from '../errors.js'
-import { limits } from '../limits.js'
+import { badFile, tooLarge } from './tables/bad-rows.js'
+import { isOnnx, type UploadFormat } from './formats/formats.js'
+import { Problem, wrong } from '../basics/errors.js'
+import { limits } from '../basics/limits.js'
 
 /** A file as it was received: where it stands, the SHA-256 and number of its bytes, and what came with it. */
 export type Upload = {

@@ -1,7 +1,7 @@
 import { uptime } from 'node:os'
 
 /** The time, and waiting for it; a test brings its own. */
-export type Clock = {
+export type JobClock = {
   /** Milliseconds since 1970. */
   now: () => number
   /** Milliseconds that the machine has been up: what `now` does beside it is a clock that was set. */
@@ -10,7 +10,7 @@ export type Clock = {
   wait: (milliseconds: number, callback: () => void) => () => void
 }
 
-export const systemClock: Clock = {
+export const systemClock: JobClock = {
   now: Date.now,
   uptime: () => uptime() * 1_000,
   wait: (milliseconds, callback) => {

@@ -1,7 +1,7 @@
 import { parseEnvelope } from '../../events/envelope.js'
 import { jobSchemas, type JobOutcome } from '../../events/job.js'
-import { limits } from '../limits.js'
-import type { Found, Log } from '../log/log.js'
+import { limits } from '../basics/limits.js'
+import type { Found, Log } from '../log/contract/log.js'
 
 /** A run as the log tells it; without an end it is under way. Times are UTC. */
 export type RunRecord = { started_at: string; end: { finished_at: string; outcome: JobOutcome; error: string | null } | null }

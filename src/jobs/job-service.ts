@@ -6,18 +6,18 @@ import { secretKey } from '../../events/references.js'
 import type { Job, JobOutcome, JobRun, JobStatementResult } from '../../events/job.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import type { Ledger } from '../commands/ledger.js'
-import { isProblem, Problem } from '../errors.js'
-import { limits } from '../limits.js'
-import { causeAt } from '../log/following.js'
-import { insist } from '../log/insist.js'
-import type { Changed, Origin, Outcome } from '../log/log.js'
-import { errorMessage } from '../sql/answer.js'
-import { hiderOf } from '../sql/statements/secrets.js'
-import type { Clock } from './clock.js'
-import { dueAt } from './schedule.js'
+import { isProblem, Problem } from '../basics/errors.js'
+import { limits } from '../basics/limits.js'
+import { causeAt } from '../log/contract/origins.js'
+import { retryWhileBusy } from '../basics/retry-while-busy.js'
+import type { Changed, Origin, Outcome } from '../log/contract/log.js'
+import { errorMessage } from '../sql/contract/answer.js'
+import { hiderOf } from '../dialect/secrets.js'
+import type { JobClock } from './clock.js'
+import { dueAt } from '../commands/rules/schedule.js'
 import { runStatements, type Engine, type JobWork } from './run.js'
 
-type Options = { ledger: Ledger; engine: Engine; clock: Clock; logger: Logger; runningMax?: number }
+type Options = { ledger: Ledger; engine: Engine; clock: JobClock; logger: Logger; runningMax?: number }
 
 /** Why a run is given up before its statements end. */
 type Cut = { outcome: JobOutcome; error: string }
@@ -109,7 +109,7 @@ export class JobService {
 
   /** Reads when a job is due. */
   async #look(stream: StreamId): Promise<void> {
-    const found = await insist(() => this.options.ledger.log.resources.byStream('job', stream), this.#isStopping)
+    const found = await retryWhileBusy(() => this.options.ledger.log.resources.byStream('job', stream), this.#isStopping)
     const active = this.#active.get(stream)
     if (!found && active) this.#cut(active, cancelled)
     this.#note(stream, found?.state)
@@ -182,7 +182,7 @@ export class JobService {
 
   async #start(stream: StreamId): Promise<Begun | undefined> {
     const { ledger, clock } = this.options
-    const found = await insist(() => ledger.log.resources.byStream('job', stream), this.#isStopping)
+    const found = await retryWhileBusy(() => ledger.log.resources.byStream('job', stream), this.#isStopping)
     if (!found) return undefined
     const run = uuidv7()
     const origin = { ...(await this.#originOf(found.state, found.id)), request: run, correlation: run }
@@ -221,7 +221,7 @@ export class JobService {
   /** The statements as they were sent. */
   async #textOf({ query, if_query, sealed }: Job): Promise<{ query: string; if_query: string | null }> {
     if (!sealed) return { query, if_query }
-    const body = await insist(() => this.options.ledger.log.payload(sealed[secretKey]), this.#isStopping)
+    const body = await retryWhileBusy(() => this.options.ledger.log.payload(sealed[secretKey]), this.#isStopping)
     if (!body)
       throw new Problem('not_found', 'Secrets erased', 'the secrets of this job were erased', { hint: 'Drop it and create it anew.' })
     return JSON.parse(body.toString()) as { query: string; if_query: string | null }
@@ -235,7 +235,7 @@ export class JobService {
   }
 
   #execute(command: LedgerCommand, origin: Origin): Promise<Outcome> {
-    return insist(() => this.options.ledger.execute(command, origin), this.#isStopping)
+    return retryWhileBusy(() => this.options.ledger.execute(command, origin), this.#isStopping)
   }
 
   /** Jobs act in their own name; `cause` is the event that made them act: of a run their creation, of what a run does its beginning. */
@@ -246,7 +246,7 @@ export class JobService {
   }
 
   async #projectOf({ project }: Job): Promise<string> {
-    const found = await insist(() => this.options.ledger.log.resources.byStream('project', project), this.#isStopping)
+    const found = await retryWhileBusy(() => this.options.ledger.log.resources.byStream('project', project), this.#isStopping)
     return found?.state.name ?? project
   }
 }

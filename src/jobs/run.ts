@@ -1,10 +1,10 @@
 import type { JobOutcome, JobRun, JobStatementResult } from '../../events/job.js'
-import type { ProblemCode } from '../errors.js'
-import type { Origin } from '../log/log.js'
-import { errorMessage, type SqlAnswer } from '../sql/answer.js'
-import type { SqlEngine } from '../sql/execute.js'
+import type { ProblemCode } from '../basics/errors.js'
+import type { Origin } from '../log/contract/log.js'
+import { errorMessage, type SqlAnswer } from '../sql/contract/answer.js'
+import type { SqlEngine } from '../sql/facade/execute.js'
 import { splitStatements } from '../sql/statements/parse.js'
-import { fillTimes } from './placeholders.js'
+import { fillTimes } from '../commands/rules/placeholders.js'
 
 /** What carries a statement out. */
 export type Engine = Pick<SqlEngine, 'execute'>

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { readdir, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { DataPaths } from '../log/data-directory.js'
-import { openForReading, type Connection } from '../log/sqlite/schema.js'
+import type { DataPaths } from '../setup/data-directory.js'
+import { openForReading, type Connection } from '../log/storage/schema.js'
 
 /** What takes room in a data directory. */
 export const diskKinds = {

@@ -1,5 +1,5 @@
 import type { AnalyticsStatus } from '../analytics/supervisor.js'
-import type { LogHealth } from '../log/log.js'
+import type { LogHealth } from '../log/contract/log.js'
 import { projections } from '../../projections/all.js'
 import type { DiskUse } from './disk-use.js'
 import type { Instruments } from './instruments.js'

@@ -1,5 +1,5 @@
 import type { LedgerEvent } from '../../events/catalogue.js'
-import type { Batch } from '../log/log.js'
+import type { Batch } from '../log/contract/log.js'
 import { Gauges, type Sources } from './gauges.js'
 import { Instruments, type Described } from './instruments.js'
 

@@ -1,6 +1,6 @@
-import { isProblem } from '../errors.js'
+import { isProblem } from '../basics/errors.js'
 import type { AnalyticsStatus } from '../analytics/supervisor.js'
-import type { Log } from '../log/log.js'
+import type { Log } from '../log/contract/log.js'
 
 /** Whether a part of the service can do its work; the reason says why not, and names no resource and no path. */
 export type Readiness = {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { ConfigError } from '../config.js'
-import { sync } from '../files/disk.js'
-import type { DataPaths } from '../log/data-directory.js'
+import { ConfigError } from '../setup/config.js'
+import { sync } from '../basics/disk.js'
+import type { DataPaths } from '../setup/data-directory.js'
 import { MasterKey, masterKeyBytes } from './master-key.js'
 
 const readKey = (file: string): Buffer[] => {

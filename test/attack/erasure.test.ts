@@ -4,7 +4,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { countOf } from '../support/counts.js'
-import { settled, uploadRentals } from '../support/rentals.js'
+import { settled, uploadRentals } from '../support/models/rentals.js'
 import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
 import { filesUnder, tracesInFiles } from '../support/traces.js'
 

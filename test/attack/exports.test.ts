@@ -5,12 +5,12 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { sha256 } from '../../events/chain.js'
-import { exportLines, type ExportOptions } from '../../src/log/export.js'
+import { exportLines, type ExportOptions } from '../../src/log/feed/export.js'
 import type { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
 import { countOf } from '../support/counts.js'
-import { pick, Random, writeHonestLog } from '../support/honest-log.js'
-import { temporaryDirectory } from '../support/log.js'
-import { testSigner, type TestSigner } from '../support/notes.js'
+import { pick, Random, writeHonestLog } from '../support/log/honest-log.js'
+import { temporaryDirectory } from '../support/log/log.js'
+import { testSigner, type TestSigner } from '../support/log/notes.js'
 
 const count = countOf('MANIPULATIONS')
 const minutes = 60_000

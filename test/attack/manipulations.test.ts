@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import Database from 'better-sqlite3'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { verifyLog, type KeptHead, type Verification } from '../../src/log/verify.js'
+import { verifyLog, type KeptHead, type Verification } from '../../src/log/verify/verify.js'
 import { countOf } from '../support/counts.js'
-import { blobHash, Random, writeHonestLog } from '../support/honest-log.js'
-import { temporaryDirectory, testKey } from '../support/log.js'
-import { contentOf, manipulations, type Manipulation, type Victim } from '../support/manipulations.js'
+import { blobHash, Random, writeHonestLog } from '../support/log/honest-log.js'
+import { temporaryDirectory, testKey } from '../support/log/log.js'
+import { contentOf, manipulations, type Manipulation, type Victim } from '../support/log/manipulations.js'
 
 const count = countOf('MANIPULATIONS')
 const honestLogs = countOf('HONEST_LOGS')

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readdirSync } from 'node:fs'
-import { formOf, uploadRentals } from '../support/rentals.js'
+import { formOf, uploadRentals } from '../support/models/rentals.js'
 import { send, sql, startTestService, temporaryDirectory } from '../support/service.js'
 import { refusedIn } from './statements/all.js'
 

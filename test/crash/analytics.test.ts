@@ -8,7 +8,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, expect, test } from '@jest/globals'
 import { replay } from '../../projections/replay.js'
 import { Bench, isAlive, skill, until } from '../support/analytics.js'
-import { dump } from '../support/states.js'
+import { dump } from '../support/log/states.js'
 
 let bench: Bench
 afterEach(() => bench.close())

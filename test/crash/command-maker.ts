@@ -1,4 +1,4 @@
-import type { Random } from '../../src/models/random.js'
+import type { Random } from '../../src/models/numerics/random.js'
 
 /** A command as it is sent, and the events that are to come of it. */
 export type SentCommand = {

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { dataPaths } from '../../src/log/data-directory.js'
-import { verifyLog } from '../../src/log/verify.js'
+import { dataPaths } from '../../src/setup/data-directory.js'
+import { verifyLog } from '../../src/log/verify/verify.js'
 import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
 
 const directory = temporaryDirectory()

@@ -1,8 +1,8 @@
 import { Ledger } from '../../src/commands/ledger.js'
-import { isProblem } from '../../src/errors.js'
+import { isProblem } from '../../src/basics/errors.js'
 import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
 import { Vault } from '../../src/vault/vault.js'
-import { origin, testKey } from '../support/log.js'
+import { origin, testKey } from '../support/log/log.js'
 
 /**
  * Writes commands with sixteen loops until it is killed, and says on its output, a line each, what was acknowledged:

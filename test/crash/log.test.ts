@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseEnvelope } from '../../events/envelope.js'
 import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
-import { verifyLog } from '../../src/log/verify.js'
+import { verifyLog } from '../../src/log/verify/verify.js'
 import { Vault } from '../../src/vault/vault.js'
 import { countOf } from '../support/counts.js'
-import { temporaryDirectory, testKey } from '../support/log.js'
+import { temporaryDirectory, testKey } from '../support/log/log.js'
 
 const rounds = countOf('LOG_ROUNDS')
 const writer = fileURLToPath(new URL('./log-writer.js', import.meta.url))

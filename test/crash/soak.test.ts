@@ -2,7 +2,7 @@ import { afterEach, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { mindledger } from '../support/cli.js'
 import { countOf } from '../support/counts.js'
-import { settled, uploadRentals } from '../support/rentals.js'
+import { settled, uploadRentals } from '../support/models/rentals.js'
 import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
 
 const rows = countOf('SOAK_ROWS')

@@ -3,18 +3,18 @@ import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import { Analytics } from '../../src/analytics/supervisor.js'
-import type { AnalyticsLimits } from '../../src/analytics/options.js'
+import type { AnalyticsLimits } from '../../src/analytics/contract/options.js'
 import { Ledger } from '../../src/commands/ledger.js'
 import { Blobs } from '../../src/files/blobs.js'
-import { prepareDataDirectory } from '../../src/log/data-directory.js'
+import { prepareDataDirectory } from '../../src/setup/data-directory.js'
 import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
-import { Trainer } from '../../src/models/trainer.js'
-import { TrainingService } from '../../src/models/training-service.js'
-import { askChances } from '../../src/sql/ask-chances.js'
-import { askRows } from '../../src/sql/ask-rows.js'
+import { Trainer } from '../../src/models/training/trainer.js'
+import { TrainingService } from '../../src/models/training/training-service.js'
+import { askNondeterminism } from '../../src/sql/facade/ask-nondeterminism.js'
+import { askRows } from '../../src/sql/facade/ask-rows.js'
 import { Vault } from '../../src/vault/vault.js'
 import { until } from '../support/analytics.js'
-import { origin, temporaryDirectory, testKey } from '../support/log.js'
+import { origin, temporaryDirectory, testKey } from '../support/log/log.js'
 
 type Open = { directory: string; log: SqliteLog; ledger: Ledger; analytics: Analytics; trainings: TrainingService }
 
@@ -30,7 +30,7 @@ const withTrainings = async (limits: Partial<AnalyticsLimits>, readTimeoutMs: nu
   const trainings = new TrainingService({
     ...{ ledger, trainer: new Trainer(), blobs: new Blobs(paths.blobs), temporary: join(directory, 'trainings') },
     select: askRows(analytics, 'shop'),
-    chances: askChances(analytics, 'shop'),
+    chances: askNondeterminism(analytics, 'shop'),
     logger: pino({ level: 'silent' }),
     readTimeoutMs,
   })

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { settingDescriptions } from '../../src/config.js'
+import { settingDescriptions } from '../../src/setup/config.js'
 import { repository } from '../support/cli.js'
 import { send, startTestService } from '../support/service.js'
 

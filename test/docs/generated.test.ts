@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals'
 import { pages, readPage } from '../../docs/generate.js'
 import { catalogue } from '../../events/catalogue.js'
-import { problemCatalogue } from '../../src/errors.js'
-import { settingDescriptions } from '../../src/config.js'
-import { limits } from '../../src/limits.js'
+import { problemCatalogue } from '../../src/basics/errors.js'
+import { settingDescriptions } from '../../src/setup/config.js'
+import { limits } from '../../src/basics/limits.js'
 
 test.each(Object.entries(pages()))('docs/%s says what the code says; otherwise run "npm run docs"', (file, text) => {
   expect(readPage(file)).toBe(text)

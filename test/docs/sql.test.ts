@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readPage } from '../../docs/generate.js'
-import { engineNames } from '../../src/models/engine-names.js'
-import { tableOptions } from '../../src/models/options.js'
-import { metricMeanings } from '../../src/sql/model-attributes.js'
+import { engineInfos } from '../../src/catalogue/engines.js'
+import { tableOptions } from '../../src/catalogue/engine-options.js'
+import { metricMeanings } from '../../src/sql/facade/model-attributes.js'
 import { catalogue } from '../../src/sql/relations/catalogue.js'
 import { send, sql, startTestService } from '../support/service.js'
 
@@ -98,7 +98,7 @@ test('every table and column that SQL offers is listed with a comment', async ()
 
 test('docs/models.md names every engine, option and metric', () => {
   const models = readPage('models.md')
-  for (const { name, about } of engineNames) expect(models).toContain(`| \`${name}\` | ${about} |`)
+  for (const { name, about } of engineInfos) expect(models).toContain(`| \`${name}\` | ${about} |`)
   for (const [name, { description = '' }] of Object.entries(tableOptions.shape))
     expect(models).toContain(`| \`${name}\` | ${description} | `)
   for (const name of Object.keys(metricMeanings)) expect(models).toContain(`\`${name}\``)

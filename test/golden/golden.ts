@@ -1,4 +1,4 @@
-import type { Head } from '../../src/log/log.js'
+import type { Head } from '../../src/log/contract/log.js'
 
 /** What a kept data directory answered when it was made. */
 export type Golden = {

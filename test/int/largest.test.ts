@@ -7,7 +7,7 @@ import { prepare } from '../../bench/largest/prepare.js'
 import { largestRequests, type Document, type Request } from '../../bench/largest/requests.js'
 import { statements } from '../../bench/largest/statements.js'
 import { walk } from '../../bench/largest/walk.js'
-import { lex } from '../../src/sql/lexer.js'
+import { lex } from '../../src/dialect/lexer.js'
 
 /** A quarter of the largest: what is quadratic, or done at once where it should be done in turns, is far over the bound already. */
 const asked = { share: 0.25, patienceMs: 500 }

@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { sha256Hex } from '../../events/chain.js'
 import { Replay, replay, replayLimits } from '../../projections/replay.js'
 import { countOf } from '../support/counts.js'
-import { MemoryLog, streamOf } from '../support/memory-log.js'
-import { dump, rowsOf } from '../support/states.js'
+import { MemoryLog, streamOf } from '../support/log/memory-log.js'
+import { dump, rowsOf } from '../support/log/states.js'
 
 type Kept = { request: string; row: number; input?: object; output?: object; erased?: boolean }
 type Truth = { position: number; request: string; row: number; truth?: number; probability?: null; erased?: boolean }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
-import { parseSelect, ParseFailure, prepareChecked, printSelect } from '../../src/sql/ast/duckdb.js'
-import { parseAst } from '../../src/sql/ast/json.js'
-import { guard } from '../../src/sql/guard/guard.js'
-import { isProblem } from '../../src/errors.js'
+import { parseSelect, ParseFailure, prepareChecked, printSelect } from '../../src/sql/engine/ast/duckdb.js'
+import { parseAst } from '../../src/sql/engine/ast/json.js'
+import { guard } from '../../src/sql/engine/guard/guard.js'
+import { isProblem } from '../../src/basics/errors.js'
 import { countOf } from '../support/counts.js'
 import { seeded } from '../support/random.js'
 

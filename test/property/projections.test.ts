@@ -3,8 +3,8 @@ import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { Replay, replay, replayLimits } from '../../projections/replay.js'
 import { countOf } from '../support/counts.js'
-import { play, steps } from '../support/histories.js'
-import { dump, expectTables } from '../support/states.js'
+import { play, steps } from '../support/log/histories.js'
+import { dump, expectTables } from '../support/log/states.js'
 
 test('random batches, one rebuild and a fold agree at every position', async () => {
   await fc.assert(

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Analytics } from '../../src/analytics/supervisor.js'
-import type { AnalyticsLimits } from '../../src/analytics/options.js'
-import { isProblem, type Problem } from '../../src/errors.js'
-import { streamOf } from './memory-log.js'
-import { SqliteLog } from './sqlite-log.js'
+import type { AnalyticsLimits } from '../../src/analytics/contract/options.js'
+import { isProblem, type Problem } from '../../src/basics/errors.js'
+import { streamOf } from './log/memory-log.js'
+import { SqliteLog } from './log/sqlite-log.js'
 
 export const rawProcess = fileURLToPath(new URL('raw-process.js', import.meta.url))
 

@@ -1,4 +1,4 @@
-import { parametrize as inParts, type Parametrized } from '../../src/sql/parametrize.js'
+import { parametrize as inParts, type Parametrized } from '../../src/sql/facade/parametrize.js'
 
 /** The same without a pause. */
 export const parametrize = (sql: string): Parametrized => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
-import { readConfig } from '../../src/config.js'
+import { readConfig } from '../../src/setup/config.js'
 import { startService, type Service } from '../../src/main.js'
 
 /** A directory that goes with its test. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { decodeFrame, encodeError, encodeFrame, FrameCutter, type Received } from '../../src/analytics/frames.js'
-import { Problem } from '../../src/errors.js'
+import { decodeFrame, encodeError, encodeFrame, FrameCutter, type Received } from '../../src/analytics/contract/frames.js'
+import { Problem } from '../../src/basics/errors.js'
 
 const cut = (chunks: readonly Buffer[]): Received[] => {
   const cutter = new FrameCutter()

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { Places } from '../../src/places.js'
+import { Places } from '../../src/basics/places.js'
 
 const placesOf = (eventStreamsMax: number, eventStreamsPerClientMax: number): Places =>
   new Places({

@@ -1,9 +1,9 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from '@jest/globals'
 import { Replay } from '../../projections/replay.js'
-import { Projector, type ProjectorState } from '../../src/analytics/projector.js'
+import { Projector, type ProjectorState } from '../../src/analytics/process/projector.js'
 import { skill } from '../support/analytics.js'
-import { MemoryLog } from '../support/memory-log.js'
+import { MemoryLog } from '../support/log/memory-log.js'
 
 const open = async (log: MemoryLog) => {
   const replay = await Replay.open({ events: log, payloads: log, database: await DuckDBInstance.create(':memory:') })

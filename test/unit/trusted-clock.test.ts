@@ -1,8 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { limits } from '../../src/limits.js'
-import { recordedAhead, TrustedClock } from '../../src/trusted-clock.js'
+import { limits } from '../../src/basics/limits.js'
+import { recordedAhead, TrustedClock } from '../../src/basics/trusted-clock.js'
 import { temporaryDirectory } from '../support/service.js'
 
 const hour = 3_600_000

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { undoAll } from '../../src/undo.js'
+import { undoAll } from '../../src/basics/undo.js'
 
 test('every step is carried out, the last one first, and all errors are told', async () => {
   const done: string[] = []

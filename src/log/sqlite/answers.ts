@@ -1,7 +1,7 @@
-import { Problem } from '../../errors.js'
-import { limits } from '../../limits.js'
-import type { Keyed, Outcome, Reply } from '../log.js'
-import type { Connection } from './schema.js'
+import { Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import type { Keyed, Outcome, Reply } from '../contract/log.js'
+import type { Connection } from '../storage/schema.js'
 
 type Stored = { fingerprint: string; answer: string }
 /** What is remembered of a request: what came of it, and, once it was rendered, the answer. */

@@ -1,7 +1,7 @@
 import type { DataErased } from '../../../events/log.js'
-import { problemCatalogue } from '../../errors.js'
-import type { Reply } from '../log.js'
-import type { Connection } from './schema.js'
+import { problemCatalogue } from '../../basics/errors.js'
+import type { Reply } from '../contract/log.js'
+import type { Connection } from '../storage/schema.js'
 
 const { status } = problemCatalogue.erased
 

@@ -1,16 +1,16 @@
 import { v4 as uuidv4 } from 'uuid'
-import { Problem } from '../../errors.js'
-import { limits } from '../../limits.js'
+import { Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
 import type { Vault } from '../../vault/vault.js'
-import type { Batch, Changed } from '../log.js'
-import { Drain } from './drain.js'
-import { payloadReader, payloadStates, type PayloadReader } from './payloads.js'
-import { OpenedFile, type Refusal } from './opened-file.js'
-import { tryToWrite } from './probe.js'
-import { EventReads } from './reads.js'
+import type { Batch, Changed } from '../contract/log.js'
+import { LogWriter } from './log-writer.js'
+import { payloadReader, payloadStates, type PayloadReader } from '../storage/payloads.js'
+import { OpenedFile, type Refusal } from '../../basics/opened-file.js'
+import { tryToWrite } from '../storage/probe.js'
+import { EventReads } from '../storage/reads.js'
 import { ensureResources } from './rebuild.js'
-import { openForWriting, prepareErasedAt, type Connection } from './schema.js'
-import { causeOf, isStorageError, storageFailed, writesRefused } from './storage-error.js'
+import { openForWriting, prepareErasedAt, type Connection } from '../storage/schema.js'
+import { causeOf, isStorageError, storageFailed, writesRefused } from '../../basics/storage-error.js'
 
 export type QueueOptions = {
   file: string
@@ -25,7 +25,7 @@ export type QueueOptions = {
 /** The log's file while it is open, with everything that is prepared on it. */
 type Open = {
   db: Connection
-  drain: Drain
+  drain: LogWriter
   events: EventReads
   payload: PayloadReader
   payloadState: ReturnType<typeof payloadStates>
@@ -208,7 +208,7 @@ export class Queue {
       ensureResources(db)
       this.#open = {
         db,
-        drain: new Drain(db, vault),
+        drain: new LogWriter(db, vault),
         events: new EventReads(db),
         payload: payloadReader(db, vault),
         payloadState: payloadStates(db),

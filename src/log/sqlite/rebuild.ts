@@ -1,9 +1,9 @@
 import { parseEnvelope } from '../../../events/envelope.js'
 import { codeFingerprint } from '../../../events/fingerprint.js'
-import { currentEvent } from '../current-event.js'
-import type { StoredEvent } from '../log.js'
-import { ResourceTable } from './resource-table.js'
-import { readMeta, writeMeta, type Connection } from './schema.js'
+import { currentEvent } from '../contract/current-event.js'
+import type { StoredEvent } from '../contract/log.js'
+import { ResourceTable } from '../storage/resource-table.js'
+import { readMeta, writeMeta, type Connection } from '../storage/schema.js'
 
 /** Builds `resources` and `links` anew from the events, in one transaction. Returns how many events it folded. */
 export const rebuildResources = (db: Connection): number => {

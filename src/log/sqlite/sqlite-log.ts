@@ -14,16 +14,16 @@ import type {
   Rotation,
   StoredEvent,
   Submission,
-} from '../log.js'
-import type { Earlier, Found } from '../lookups.js'
+} from '../contract/log.js'
+import type { Earlier, Found } from '../contract/lookups.js'
 import { forgetOldAnswers } from './answers.js'
 import { erasedReply } from './erased-replies.js'
-import { beginRotation, openKeys, readRotation, rewrapSome } from './keys.js'
-import type { Refusal } from './opened-file.js'
+import { beginRotation, openKeys, readRotation, rewrapSome } from '../storage/keys.js'
+import type { Refusal } from '../../basics/opened-file.js'
 import { Queue, type QueueOptions } from './queue.js'
-import type { ResourceTable } from './resource-table.js'
-import { noteHeadKey, readHeadKeys, readLogId } from './schema.js'
-import { truncateWal, wipe } from './wipe.js'
+import type { ResourceTable } from '../storage/resource-table.js'
+import { noteHeadKey, readHeadKeys, readLogId } from '../storage/schema.js'
+import { truncateWal, wipe } from '../storage/wipe.js'
 
 /**
  * The log in one SQLite file: writes take their turn in the queue, and reads see what was last committed.

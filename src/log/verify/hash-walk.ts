@@ -1,5 +1,5 @@
 import { chainLeaf, genesis, leafHash, sha256 } from '../../../events/chain.js'
-import type { Connection } from '../sqlite/schema.js'
+import type { Connection } from '../storage/schema.js'
 import { firstLine, type Findings } from './findings.js'
 
 type Row = { position: number; text: Buffer; kind: string; chain: Buffer }

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { programFile } from '../../programs.js'
+import { programFile } from '../../setup/programs.js'
 import type { Meaning } from './meaning.js'
 
 /** What the thread is given. */

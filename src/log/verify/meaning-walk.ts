@@ -1,9 +1,9 @@
 import { catalogue, evolve, type Kind, type States } from '../../../events/catalogue.js'
 import { parseEnvelope, type Envelope } from '../../../events/envelope.js'
 import { blobsOf, erasedBlobsOf, erasedPayloadsOf, keepsRows, mayNameSecrets, payloadsOf } from '../../../events/references.js'
-import { isKind } from '../lookups.js'
-import { currentEvent } from '../current-event.js'
-import type { Connection } from '../sqlite/schema.js'
+import { isKind } from '../contract/lookups.js'
+import { currentEvent } from '../contract/current-event.js'
+import type { Connection } from '../storage/schema.js'
 import { firstLine, type Findings } from './findings.js'
 import type { PayloadCheck } from './payload-check.js'
 

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { lastPosition, openForReading } from '../sqlite/schema.js'
+import { lastPosition, openForReading } from '../storage/schema.js'
 import { checkMeaning } from './meaning.js'
 import type { MeaningJob, MeaningMessage } from './meaning-thread.js'
 

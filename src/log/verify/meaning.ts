@@ -1,5 +1,5 @@
 import { Vault } from '../../vault/vault.js'
-import type { Connection } from '../sqlite/schema.js'
+import type { Connection } from '../storage/schema.js'
 import { compareResources } from './compare-resources.js'
 import { Findings, inOrder, type Finding } from './findings.js'
 import { MeaningWalk } from './meaning-walk.js'

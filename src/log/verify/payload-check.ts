@@ -1,6 +1,6 @@
 import { sha256Hex } from '../../../events/chain.js'
 import type { ErasedPayload } from '../../../events/log.js'
-import type { Connection } from '../sqlite/schema.js'
+import type { Connection } from '../storage/schema.js'
 import type { Vault } from '../../vault/vault.js'
 import { firstLine, type Findings } from './findings.js'
 

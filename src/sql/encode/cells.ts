@@ -11,7 +11,7 @@ import {
   type DuckDBType,
   type DuckDBVector,
 } from '@duckdb/node-api'
-import { always, rawItems, validityOf } from '../vectors.js'
+import { always, rawItems, validityOf } from './vectors.js'
 import { plainCell, type Cell } from './plain.js'
 import { jsonStyle, type Style } from './styles.js'
 import { TextBytes } from './text-bytes.js'

@@ -1,6 +1,6 @@
 import { DuckDBDecimalType, DuckDBTypeId, DuckDBVariantValue, type DuckDBType, type DuckDBVector } from '@duckdb/node-api'
-import { integerTypes } from '../integer-types.js'
-import { rawItems, validityOf, type RawItems } from '../vectors.js'
+import { integerTypes } from './integer-types.js'
+import { rawItems, validityOf, type RawItems } from './vectors.js'
 import { bytesOf } from './stored-bytes.js'
 import type { Style } from './styles.js'
 import type { TextBytes } from './text-bytes.js'

@@ -1,4 +1,4 @@
-import { named } from '../names.js'
+import { named } from '../../dialect/names.js'
 import { absentResources, languageModelCalls, queries } from './absent.js'
 import { listings, systemRelations } from './information-schema.js'
 import { logRelations } from './log.js'

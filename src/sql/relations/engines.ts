@@ -1,5 +1,5 @@
-import { engineNames } from '../../models/engine-names.js'
-import { quoteText } from '../strings.js'
+import { engineInfos } from '../../catalogue/engines.js'
+import { quoteText } from '../../dialect/strings.js'
 import { history } from './history.js'
 import { at, column, masked, nocase, upTo, type Relation } from './relation.js'
 
@@ -11,8 +11,8 @@ const columns = [
 
 const items = `${nocase('r.name')} AS "NAME", r.handler AS "HANDLER", ${masked('r.parameters')} AS "CONNECTION_DATA"`
 
-const ownNames = engineNames
-  .map(({ name, standsFor }, place) => `(${place - engineNames.length}, ${quoteText(name)}, ${quoteText(standsFor ?? name)})`)
+const ownNames = engineInfos
+  .map(({ name, standsFor }, place) => `(${place - engineInfos.length}, ${quoteText(name)}, ${quoteText(standsFor ?? name)})`)
   .join(', ')
 
 /** The names of engines: those that this service has, and those that users gave. */

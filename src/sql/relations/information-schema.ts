@@ -1,5 +1,5 @@
-import { knownHandlers } from '../../handlers.js'
-import { quoteText } from '../strings.js'
+import { knownHandlers } from '../../catalogue/handlers.js'
+import { quoteText } from '../../dialect/strings.js'
 import { config, configHistory } from './config.js'
 import { engines, enginesHistory } from './engines.js'
 import { filesHistory } from './files-history.js'

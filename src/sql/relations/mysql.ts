@@ -1,4 +1,4 @@
-import { quoteText } from '../strings.js'
+import { quoteText } from '../../dialect/strings.js'
 import { column, noRows, type Column, type Relation } from './relation.js'
 
 type Cells = readonly (string | number)[]

@@ -1,5 +1,5 @@
-import { systemDatabases } from '../../system-databases.js'
-import { quoteText } from '../strings.js'
+import { systemDatabases } from '../../catalogue/system-databases.js'
+import { quoteText } from '../../dialect/strings.js'
 import { addedColumns, addedItems, joinedEvents } from './history.js'
 import { jobsHistory } from './job-runs.js'
 import { at, column, heldAt, masked, nocase, projectColumn, upTo, type Column, type Relation } from './relation.js'

@@ -1,4 +1,4 @@
-import type { Token } from '../lexer.js'
+import type { Token } from '../../dialect/lexer.js'
 import type { Cursor } from './cursor.js'
 import { nameFollows, takePart } from './names.js'
 import type { InnerQuery, PlacedQuery, Span } from './statement.js'

@@ -2,7 +2,7 @@ import { takeFromQuery, takeQuery } from './clauses.js'
 import type { Cursor } from './cursor.js'
 import { takeIfExists, takeIfNotExists, takeModel, takeName, takeNames, takePart, nameFollows } from './names.js'
 import type { OrderItem, StatementOf, Training } from './statement.js'
-import { importsFile, mayImport } from '../../models/onnx/about.js'
+import { importsFile, mayImport } from '../../catalogue/onnx-import.js'
 import { takeSettings, takeWhole } from './values.js'
 
 const takeOrder = (cursor: Cursor): OrderItem[] => {

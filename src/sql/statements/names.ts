@@ -1,5 +1,6 @@
-import { limits } from '../../limits.js'
-import type { Token } from '../lexer.js'
+import { limits } from '../../basics/limits.js'
+import type { Token } from '../../dialect/lexer.js'
+import { isNameLike } from '../../dialect/tokens.js'
 import type { Cursor } from './cursor.js'
 import type { ModelName, Name, TableName } from './statement.js'
 
@@ -8,11 +9,8 @@ const clauseWords = new Set(['USING', 'FROM', 'SELECT', 'WHERE', 'SET', 'PREDICT
 
 type NameToken = Token & { kind: 'backquoted' | 'quoted' | 'word' }
 
-const isAnyName = (token: Token | undefined): token is NameToken =>
-  token?.kind === 'backquoted' || token?.kind === 'quoted' || token?.kind === 'word'
-
 const isName = (token: Token | undefined): token is NameToken =>
-  isAnyName(token) && !(token.kind === 'word' && clauseWords.has(token.text.toUpperCase()))
+  isNameLike(token) && !(token.kind === 'word' && clauseWords.has(token.text.toUpperCase()))
 
 /** Whether a name begins at this place. */
 export const nameFollows = (cursor: Cursor, ahead = 0): boolean => isName(cursor.peek(ahead))
@@ -30,7 +28,7 @@ const takeGluedPart = (cursor: Cursor): string | undefined => {
 const takePartAfterDot = (cursor: Cursor): string => {
   const token = cursor.peek()
   // After a dot any word is a name: nothing else can stand there.
-  const fits = isAnyName(token) || (token?.kind === 'number' && isDigits(token.text))
+  const fits = isNameLike(token) || (token?.kind === 'number' && isDigits(token.text))
   if (!fits || token.value === '') {
     cursor.expect('a name')
     cursor.fail()

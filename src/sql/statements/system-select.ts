@@ -1,6 +1,6 @@
-import type { Token } from '../lexer.js'
-import { serverVariable } from '../server-variables.js'
-import { isSymbol, isWord } from '../tokens.js'
+import type { Token } from '../../dialect/lexer.js'
+import { serverVariable } from '../../dialect/server-variables.js'
+import { isSymbol, isWord } from '../../dialect/tokens.js'
 import type { StatementOf, SystemItem } from './statement.js'
 
 /** Functions of the server itself that clients ask for when they connect. */

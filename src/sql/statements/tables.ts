@@ -1,6 +1,6 @@
 import { queryFollows, spanOf, takeAnyQuery, takeSource } from './clauses.js'
-import { limits } from '../../limits.js'
-import type { Token } from '../lexer.js'
+import { limits } from '../../basics/limits.js'
+import type { Token } from '../../dialect/lexer.js'
 import type { Cursor } from './cursor.js'
 import { takeIfExists, takeIfNotExists, takeName, takeNames, takePart, takeTable } from './names.js'
 import type { ColumnDefinition, StatementOf } from './statement.js'

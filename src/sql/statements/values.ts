@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../../events/common.js'
-import { limits } from '../../limits.js'
-import type { Token } from '../lexer.js'
+import { limits } from '../../basics/limits.js'
+import type { Token } from '../../dialect/lexer.js'
 import type { Cursor } from './cursor.js'
 import { takeKeyPath, takeParts } from './names.js'
 

@@ -2,11 +2,11 @@ import { expect, test } from '@jest/globals'
 import { originOf } from '../../../src/audit/checkpoint.js'
 import { Heads } from '../../../src/audit/heads.js'
 import { noteSigner } from '../../../src/audit/note-key.js'
-import { exportSource } from '../../../src/http/export.js'
-import { exportLines, projectCalled } from '../../../src/log/export.js'
-import { limits } from '../../../src/limits.js'
-import { Turns } from '../../../src/log/turns.js'
-import { projectCreated, stream, withLog, writes } from '../../support/log.js'
+import { exportSource } from '../../../src/http/routes/export.js'
+import { exportLines, projectCalled } from '../../../src/log/feed/export.js'
+import { limits } from '../../../src/basics/limits.js'
+import { LoopTurns } from '../../../src/basics/loop-turns.js'
+import { projectCreated, stream, withLog, writes } from '../../support/log/log.js'
 
 /** Counts how often others got their turn while something was done. */
 const turnsDuring = async (work: () => Promise<unknown>): Promise<number> => {
@@ -27,7 +27,7 @@ test('an export that finds nothing to write in a long log holds nobody up for lo
     const size = 2_000
     for (let from = 0; from < size; from += 500)
       await log.submit(writes(...Array.from({ length: 500 }, (_, i) => projectCreated(from + i))))
-    const source = exportSource(log, new Heads(log, noteSigner(originOf(log.id), Buffer.alloc(32, 7))), new Turns())
+    const source = exportSource(log, new Heads(log, noteSigner(originOf(log.id), Buffer.alloc(32, 7))), new LoopTurns())
     const slices = size / limits.eventSliceMaxEvents
     expect(await turnsDuring(() => projectCalled(source.read, 'nobody', size))).toBeGreaterThanOrEqual(slices / 2)
     const project = { stream: stream(0), name: 'project 0' }

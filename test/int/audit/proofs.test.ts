@@ -4,7 +4,7 @@ import { leafHash } from '../../../events/chain.js'
 import { originOf, readCheckpoint } from '../../../src/audit/checkpoint.js'
 import { readVerifierKey } from '../../../src/audit/note-key.js'
 import { judge, readNote } from '../../../src/audit/note.js'
-import { extendsTree, includes, mth } from '../../support/rfc9162.js'
+import { extendsTree, includes, mth } from '../../support/log/rfc9162.js'
 import { send, startTestService } from '../../support/service.js'
 
 let started: Awaited<ReturnType<typeof startTestService>>

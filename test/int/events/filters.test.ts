@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseEnvelope, type Envelope } from '../../../events/envelope.js'
 import { until } from '../../support/analytics.js'
-import { connect } from '../../support/event-stream-client.js'
-import { startEventService, type EventService } from '../../support/event-service.js'
-import type { NewEvent } from '../../../src/log/log.js'
-import { projectCreated, stream, temporaryDirectory, writes } from '../../support/log.js'
+import { connect } from '../../support/log/event-stream-client.js'
+import { startEventService, type EventService } from '../../support/log/event-service.js'
+import type { NewEvent } from '../../../src/log/contract/log.js'
+import { projectCreated, stream, temporaryDirectory, writes } from '../../support/log/log.js'
 import { seeded } from '../../support/random.js'
-import { actors, fillVaried, type Known } from '../../support/varied-log.js'
+import { actors, fillVaried, type Known } from '../../support/log/varied-log.js'
 
 const directory = temporaryDirectory()
 let service: EventService

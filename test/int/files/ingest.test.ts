@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { Ingester, type IngestLimits } from '../../../src/files/ingest.js'
+import { Ingester, type IngestLimits } from '../../../src/files/ingest/ingest.js'
 import { until } from '../../support/analytics.js'
 import { inDirectory, problemOf, readRows } from '../../unit/files/tables.js'
 
@@ -94,7 +94,7 @@ describe('a file is read in a process of its own', () => {
       inDirectory(async (workDirectory) => {
         const source = join(workDirectory, 'bomb.parquet')
         await writeBomb(source, 30)
-        const ingest = new URL('../../../src/files/ingest.js', import.meta.url).href
+        const ingest = new URL('../../../src/files/ingest/ingest.js', import.meta.url).href
         const request = JSON.stringify({ source, originalName: 'bomb.parquet', workDirectory })
         const service = spawn(process.execPath, ['-e', `import('${ingest}').then(({ Ingester }) => new Ingester().ingest(${request}))`])
         let child: number | undefined

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
 import { parseEnvelope } from '../../../events/envelope.js'
 import { streamId } from '../../../events/common.js'
-import { writes } from '../../support/log.js'
+import { writes } from '../../support/log/log.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { settled, uploadRentals } from '../../support/rentals.js'
+import { settled, uploadRentals } from '../../support/models/rentals.js'
 import { send, startTestService } from '../../support/service.js'
 
 // What the JavaScript and the Python client of the public service send, request by request.

@@ -5,8 +5,8 @@ import { request, type ClientRequest, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { limits } from '../../../src/limits.js'
-import { formOf, rentalsCsv } from '../../support/rentals.js'
+import { limits } from '../../../src/basics/limits.js'
+import { formOf, rentalsCsv } from '../../support/models/rentals.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>

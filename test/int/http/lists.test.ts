@@ -3,9 +3,9 @@ import { get as httpGet } from 'node:http'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { v7 as uuidv7 } from 'uuid'
 import { streamId } from '../../../events/common.js'
-import { limits } from '../../../src/limits.js'
-import type { NewEvent } from '../../../src/log/log.js'
-import { writes } from '../../support/log.js'
+import { limits } from '../../../src/basics/limits.js'
+import type { NewEvent } from '../../../src/log/contract/log.js'
+import { writes } from '../../support/log/log.js'
 import { send, startTestService } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>

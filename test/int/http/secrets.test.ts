@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { openLogReader } from '../../../src/log/reader.js'
+import { openLogReader } from '../../../src/log/sqlite/log-reader.js'
 import { until } from '../../support/analytics.js'
-import { formOf, rentalsCsv, settled } from '../../support/rentals.js'
+import { formOf, rentalsCsv, settled } from '../../support/models/rentals.js'
 import { send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
 
 const directory = temporaryDirectory()

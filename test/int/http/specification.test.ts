@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { trainRent } from '../../support/rentals.js'
+import { trainRent } from '../../support/models/rentals.js'
 import { send, startTestService, type Reply } from '../../support/service.js'
 
 /** The lines of the specification, word for word; each is checked against the running service. */

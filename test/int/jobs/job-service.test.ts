@@ -2,15 +2,15 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import { parseEnvelope } from '../../../events/envelope.js'
 import type { JsonObject } from '../../../events/common.js'
-import { Problem } from '../../../src/errors.js'
-import type { Clock } from '../../../src/jobs/clock.js'
-import { readJob } from '../../../src/jobs/definition.js'
+import { Problem } from '../../../src/basics/errors.js'
+import type { JobClock } from '../../../src/jobs/clock.js'
+import { readJob } from '../../../src/sql/facade/commands/job-definition.js'
 import { JobService } from '../../../src/jobs/job-service.js'
 import type { Engine } from '../../../src/jobs/run.js'
-import { limits } from '../../../src/limits.js'
-import type { SqlAnswer } from '../../../src/sql/answer.js'
-import type { SqlRequest } from '../../../src/sql/request.js'
-import { origin, withLog, type OpenLog } from '../../support/log.js'
+import { limits } from '../../../src/basics/limits.js'
+import type { SqlAnswer } from '../../../src/sql/contract/answer.js'
+import type { SqlRequest } from '../../../src/sql/contract/request.js'
+import { origin, withLog, type OpenLog } from '../../support/log/log.js'
 
 const logger = pino({ level: 'silent' })
 const minute = 60_000
@@ -29,7 +29,7 @@ const rows = (...chunks: string[]): SqlAnswer => ({
 const failed = (problem: Problem): SqlAnswer => ({ type: 'error', error_code: 0, error_message: problem.detail, context, problem })
 
 /** A clock that stands until it is told to go on. */
-class HandClock implements Clock {
+class HandClock implements JobClock {
   time = Date.parse('2026-01-01T00:00:00Z')
   #waiting: { at: number; callback: () => void }[] = []
 

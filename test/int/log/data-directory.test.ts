@@ -2,13 +2,13 @@ import { describe, expect, test } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ConfigError } from '../../../src/config.js'
-import { checkDataDirectory, dataFormat, dataPaths, lockDataDirectory, prepareDataDirectory } from '../../../src/log/data-directory.js'
-import { openLogReader } from '../../../src/log/reader.js'
+import { ConfigError } from '../../../src/setup/config.js'
+import { checkDataDirectory, dataFormat, dataPaths, lockDataDirectory, prepareDataDirectory } from '../../../src/setup/data-directory.js'
+import { openLogReader } from '../../../src/log/sqlite/log-reader.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { findMasterKeys, masterKeys } from '../../../src/vault/key-files.js'
 import { Vault } from '../../../src/vault/vault.js'
-import { projectCreated, temporaryDirectory, testKey, writes } from '../../support/log.js'
+import { projectCreated, temporaryDirectory, testKey, writes } from '../../support/log/log.js'
 
 const inDirectory = async (run: (root: string) => unknown): Promise<void> => {
   const { path, remove } = temporaryDirectory()
@@ -99,7 +99,7 @@ describe('data directory', () => {
   test('a second server is refused from another process, also when the first one was killed only a moment ago', () =>
     inDirectory(async (root) => {
       const paths = prepareDataDirectory(root)
-      const module = new URL('../../../src/log/data-directory.js', import.meta.url).href
+      const module = new URL('../../../src/setup/data-directory.js', import.meta.url).href
       const code = `const d = await import(${JSON.stringify(module)}); d.lockDataDirectory(d.dataPaths(${JSON.stringify(root)})); console.log('locked'); setInterval(() => {}, 1000)`
       const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] })
       const ended = new Promise((resolve) => child.once('exit', resolve))

@@ -1,8 +1,8 @@
 import { CommandHandler, isExpectedVersionConflictError, STREAM_DOES_NOT_EXIST, STREAM_EXISTS } from '@event-driven-io/emmett'
 import { describe, expect, test } from '@jest/globals'
 import { evolve, type Skill, type SkillEvent } from '../../../events/skill.js'
-import { eventStore } from '../../../src/log/event-store.js'
-import { origin, refusal, stream, tamperWith, withLog } from '../../support/log.js'
+import { eventStore } from '../../../src/log/read/event-store.js'
+import { origin, refusal, stream, tamperWith, withLog } from '../../support/log/log.js'
 import { nextChain, genesis } from '../../../events/chain.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 

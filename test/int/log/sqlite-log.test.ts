@@ -4,13 +4,13 @@ import { statSync } from 'node:fs'
 import { genesis, nextChain } from '../../../events/chain.js'
 import { parseEnvelope } from '../../../events/envelope.js'
 import { logStream } from '../../../events/log.js'
-import { Problem } from '../../../src/errors.js'
-import { limits } from '../../../src/limits.js'
-import type { NewEvent, Submission } from '../../../src/log/log.js'
+import { Problem } from '../../../src/basics/errors.js'
+import { limits } from '../../../src/basics/limits.js'
+import type { NewEvent, Submission } from '../../../src/log/contract/log.js'
 import { rebuildResources } from '../../../src/log/sqlite/rebuild.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
-import { verifyLog } from '../../../src/log/verify.js'
-import { origin, projectCreated, refusal, stream, tamperWith, withLog, writes, type OpenLog } from '../../support/log.js'
+import { verifyLog } from '../../../src/log/verify/verify.js'
+import { origin, projectCreated, refusal, stream, tamperWith, withLog, writes, type OpenLog } from '../../support/log/log.js'
 
 const skillCreated = (n: number, name: string, params: object = {}): NewEvent => ({
   stream: stream(n),

@@ -8,12 +8,12 @@ import { logStream } from '../../../events/log.js'
 import { predictionsStream } from '../../../events/predictions.js'
 import { payloadsOf } from '../../../events/references.js'
 import { Ledger } from '../../../src/commands/ledger.js'
-import { PredictionRecorder } from '../../../src/models/recorder.js'
-import { readLogId } from '../../../src/log/sqlite/schema.js'
+import { PredictionRecorder } from '../../../src/models/serving/recorder.js'
+import { readLogId } from '../../../src/log/storage/schema.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
-import { verifyLog, type VerifyOptions } from '../../../src/log/verify.js'
+import { verifyLog, type VerifyOptions } from '../../../src/log/verify/verify.js'
 import { Vault } from '../../../src/vault/vault.js'
-import { origin, projectCreated, stream, tamperWith, temporaryDirectory, testKey, writes } from '../../support/log.js'
+import { origin, projectCreated, stream, tamperWith, temporaryDirectory, testKey, writes } from '../../support/log/log.js'
 
 const { path: directory, remove } = temporaryDirectory()
 const honest = join(directory, 'honest.sqlite')

@@ -5,10 +5,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { encodeMatrix } from '../../../src/models/matrix-format.js'
-import { Trainer } from '../../../src/models/trainer.js'
+import { encodeMatrix } from '../../../src/models/data/matrix-format.js'
+import { Trainer } from '../../../src/models/training/trainer.js'
 import { friedman, matrixOf } from '../../unit/models/tables.js'
-import { train } from '../../support/train.js'
+import { train } from '../../support/models/train.js'
 
 const ignore = () => undefined
 
@@ -79,7 +79,7 @@ describe('training in a process of its own', () => {
   })
 
   it('refuses a training whose process cannot be started, and nothing else ends', async () => {
-    const entry = new URL('../../../src/models/trainer.js', import.meta.url).href
+    const entry = new URL('../../../src/models/training/trainer.js', import.meta.url).href
     const script = `
       import { closeSync, openSync } from 'node:fs'
       import { Trainer } from ${JSON.stringify(entry)}
@@ -98,7 +98,7 @@ describe('training in a process of its own', () => {
   })
 
   it('leaves no training behind when its parent dies', async () => {
-    const entry = new URL('../../../src/models/train-process.js', import.meta.url).pathname
+    const entry = new URL('../../../src/models/training/train-process.js', import.meta.url).pathname
     const parent = `
       const child = require('node:child_process').fork(${JSON.stringify(entry)}, [], { execArgv: [], stdio: ['ignore', 'inherit', 'ignore', 'ipc'] })
       child.on('message', ({ progress }) => { if (progress?.phase === 'folds') require('node:fs').writeSync(1, 'dies'), process.kill(process.pid, 'SIGKILL') })

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import type { Found } from '../../../src/log/log.js'
-import { Problem } from '../../../src/errors.js'
+import type { Found } from '../../../src/log/contract/log.js'
+import { Problem } from '../../../src/basics/errors.js'
 import { Blobs } from '../../../src/files/blobs.js'
-import type { Trainer } from '../../../src/models/trainer.js'
-import type { Select } from '../../../src/models/rows-file.js'
-import { TrainingService } from '../../../src/models/training-service.js'
-import { origin, withLog, type OpenLog } from '../../support/log.js'
+import type { Trainer } from '../../../src/models/training/trainer.js'
+import type { Select } from '../../../src/models/data/rows-file.js'
+import { TrainingService } from '../../../src/models/training/training-service.js'
+import { origin, withLog, type OpenLog } from '../../support/log/log.js'
 
 const logger = pino({ level: 'silent' })
 const crash = new Problem('internal', 'Training failed', `The training process ended: \0 half a character \ud83d`)

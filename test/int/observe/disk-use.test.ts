@@ -3,12 +3,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from '@jest/globals'
-import { dataPaths } from '../../../src/log/data-directory.js'
+import { dataPaths } from '../../../src/setup/data-directory.js'
 import { diskUse, keptDiskUse } from '../../../src/observe/disk-use.js'
 import { freePort, mindledger } from '../../support/cli.js'
 import { until } from '../../support/analytics.js'
 import { send, spawnService, sql, startTestService, temporaryDirectory } from '../../support/service.js'
-import { appendUnfitEvent } from '../../support/unfit-event.js'
+import { appendUnfitEvent } from '../../support/log/unfit-event.js'
 
 let cleanUp: (() => unknown)[] = []
 afterEach(async () => {

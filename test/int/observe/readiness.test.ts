@@ -2,14 +2,14 @@ import Database from 'better-sqlite3'
 import { request } from 'node:http'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { Ledger } from '../../../src/commands/ledger.js'
-import { dataPaths } from '../../../src/log/data-directory.js'
+import { dataPaths } from '../../../src/setup/data-directory.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
-import { readVersion } from '../../../src/version.js'
+import { readVersion } from '../../../src/setup/version.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { until } from '../../support/analytics.js'
-import { projectCreated, testKey, writes } from '../../support/log.js'
+import { projectCreated, testKey, writes } from '../../support/log/log.js'
 import { restartable, send } from '../../support/service.js'
-import { appendUnfitEvent } from '../../support/unfit-event.js'
+import { appendUnfitEvent } from '../../support/log/unfit-event.js'
 
 let place: ReturnType<typeof restartable>
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import sdk from 'mindsdb-js-sdk'
-import { settled, uploadRentals } from '../../support/rentals.js'
+import { settled, uploadRentals } from '../../support/models/rentals.js'
 import { send, startTestService } from '../../support/service.js'
 
 // The published JavaScript client against a server on a port.

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { TestLedger } from '../../support/ledger.js'
+import { TestLedger } from '../../support/log/ledger.js'
 
 let ledger: TestLedger
 beforeAll(async () => {

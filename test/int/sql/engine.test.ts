@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { loadModel } from '../../../src/models/load.js'
-import { MatrixBuilder } from '../../../src/models/matrix.js'
-import { inMemory } from '../../../src/models/remote.js'
-import { loadPredictor } from '../../../src/models/predictor.js'
-import type { ColumnType } from '../../../src/models/values.js'
-import type { LoadModel } from '../../../src/sql/models/load.js'
-import type { ScoringModel } from '../../../src/sql/models/scoring-model.js'
-import { TestLedger } from '../../support/ledger.js'
-import { train } from '../../support/train.js'
+import { loadModel } from '../../../src/models/engines/load.js'
+import { MatrixBuilder } from '../../../src/models/data/matrix.js'
+import { inMemory } from '../../../src/models/engines/contract/remote.js'
+import { loadPredictor } from '../../../src/models/engines/tables/predictor.js'
+import type { ColumnType } from '../../../src/models/data/values.js'
+import type { LoadModel } from '../../../src/sql/engine/scoring/load.js'
+import type { ScoringModel } from '../../../src/sql/engine/scoring/scoring-model.js'
+import { TestLedger } from '../../support/log/ledger.js'
+import { train } from '../../support/models/train.js'
 
 const descriptors: { name: string; type: ColumnType }[] = [
   { name: 'size', type: 'number' },

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { leases } from '../../../src/sql/leases.js'
-import { TestLedger } from '../../support/ledger.js'
+import { connectionPoolOf } from '../../../src/sql/engine/connection/connection-pool.js'
+import { TestLedger } from '../../support/log/ledger.js'
 
 let ledger: TestLedger
 beforeAll(async () => {
@@ -12,7 +12,7 @@ afterAll(() => ledger.close())
 
 /** The connection that the next query would get; it stays the next. */
 const next = async (): Promise<DuckDBConnection> => {
-  const pool = leases(ledger.instance)
+  const pool = connectionPoolOf(ledger.instance)
   const connection = await pool.take()
   pool.give(connection)
   return connection

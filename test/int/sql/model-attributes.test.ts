@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { formOf, settled } from '../../support/rentals.js'
+import { formOf, settled } from '../../support/models/rentals.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
 // What DESCRIBE tells of a model, and what USING asks of its training, through the whole service.

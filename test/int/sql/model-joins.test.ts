@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { fakeArtefact } from '../../support/fake-model.js'
-import type { TestLedger } from '../../support/ledger.js'
+import { fakeArtefact } from '../../support/models/fake-model.js'
+import type { TestLedger } from '../../support/log/ledger.js'
 import { shopLedger } from '../../support/shop.js'
 
 let ledger: TestLedger

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { fakeArtefact } from '../../support/fake-model.js'
-import { modelFunctions } from '../../../src/sql/models/functions.js'
-import type { TestLedger } from '../../support/ledger.js'
+import { fakeArtefact } from '../../support/models/fake-model.js'
+import { modelFunctions } from '../../../src/sql/engine/scoring/functions.js'
+import type { TestLedger } from '../../support/log/ledger.js'
 import { shopLedger } from '../../support/shop.js'
 
 let ledger: TestLedger

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { tmpdir } from 'node:os'
 import { parseStatement } from '../../../src/sql/statements/parse.js'
 import { sql as sqlOf, startTestService } from '../../support/service.js'
-import type { TestLedger } from '../../support/ledger.js'
+import type { TestLedger } from '../../support/log/ledger.js'
 import { shopLedger } from '../../support/shop.js'
 
 let ledger: TestLedger

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { TestLedger } from '../../support/ledger.js'
+import type { TestLedger } from '../../support/log/ledger.js'
 import { shopLedger } from '../../support/shop.js'
 
 let ledger: TestLedger

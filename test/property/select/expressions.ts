@@ -1,4 +1,4 @@
-import { Random } from '../../../src/models/random.js'
+import { Random } from '../../../src/models/numerics/random.js'
 
 export type Kind = 'int' | 'num' | 'text' | 'bool' | 'date' | 'time' | 'ints' | 'texts' | 'struct' | 'json'
 export type Column = { name: string; kind: Kind }

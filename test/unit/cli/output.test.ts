@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { createOutput } from '../../../src/cli/output.js'
+import { createOutput } from '../../../src/cli/terminal/output.js'
 
 const streams = (isTTY: boolean) => {
   const written = { out: '', err: '' }

@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from '@jest/globals'
-import { repl } from '../../../src/cli/repl.js'
-import type { Format } from '../../../src/cli/sql-session.js'
+import { repl } from '../../../src/cli/terminal/repl.js'
+import type { Format } from '../../../src/cli/terminal/sql-session.js'
 
 test('statements end with a semicolon, on any line, and \\q leaves', async () => {
   const input = new PassThrough()

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { exactJson } from '../../../src/cli/exact-json.js'
-import { splitStatements } from '../../../src/cli/sql-text.js'
+import { exactJson } from '../../../src/cli/terminal/exact-json.js'
+import { splitStatements } from '../../../src/cli/terminal/sql-text.js'
 
 test('a text is divided at its semicolons, but for those in quotes, comments and brackets', () => {
   const text = "SELECT ';' AS a; -- no; \n CREATE JOB j (SELECT 1; SELECT 2) EVERY hour;; SELECT"

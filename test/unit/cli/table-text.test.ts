@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { tableText } from '../../../src/cli/table-text.js'
+import { tableText } from '../../../src/cli/terminal/table-text.js'
 
 test('a table is as wide as its widest cells, with what is missing named', () => {
   expect(

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { agentChanges, agentCreation, agentFields, providerOf } from '../../../src/commands/agent-input.js'
-import { limits } from '../../../src/limits.js'
-import { given } from '../../support/given.js'
-import { stream } from '../../support/log.js'
+import { limits } from '../../../src/basics/limits.js'
+import { given } from '../../support/log/given.js'
+import { stream } from '../../support/log/log.js'
 import {
   agentData,
   bot,

@@ -1,5 +1,5 @@
 import { describe, test } from '@jest/globals'
-import { given } from '../../support/given.js'
+import { given } from '../../support/log/given.js'
 import { botCreated, botData, churnHad, helperCreated, secret, shopCreated, slackCreated, stream7 } from './samples.js'
 
 const past = [shopCreated, helperCreated(), slackCreated()]

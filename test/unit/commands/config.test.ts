@@ -1,7 +1,7 @@
 import { describe, test } from '@jest/globals'
 import type { JsonObject } from '../../../events/common.js'
-import { given } from '../../support/given.js'
-import { stream } from '../../support/log.js'
+import { given } from '../../support/log/given.js'
+import { stream } from '../../support/log/log.js'
 import { hash, secret } from './samples.js'
 
 const [llm, embedding, reranking] = [stream(21), stream(22), stream(23)]

@@ -1,7 +1,7 @@
 import { describe, test } from '@jest/globals'
 import type { JsonObject } from '../../../events/common.js'
 import { reservedDatabases } from '../../../src/commands/project.js'
-import { given } from '../../support/given.js'
+import { given } from '../../support/log/given.js'
 import { secret, shopCreated, slackCreated, stream7 } from './samples.js'
 
 const creation = (database: string, more = {}) => ({

@@ -1,5 +1,5 @@
 import { describe, test } from '@jest/globals'
-import { given } from '../../support/given.js'
+import { given } from '../../support/log/given.js'
 import { secret, stream7 } from './samples.js'
 
 const create = (engine: string, handler: string, more = {}) => ({

@@ -1,9 +1,9 @@
 import { describe, test } from '@jest/globals'
 import type { JobDefinition, JobEvent } from '../../../events/job.js'
-import type { NewEvent } from '../../../src/log/log.js'
-import { limits } from '../../../src/limits.js'
-import { stream } from '../../support/log.js'
-import { given } from '../../support/given.js'
+import type { NewEvent } from '../../../src/log/contract/log.js'
+import { limits } from '../../../src/basics/limits.js'
+import { stream } from '../../support/log/log.js'
+import { given } from '../../support/log/given.js'
 import { monthlyCreated, secret, shop, shopCreated } from './samples.js'
 
 const nightly = stream(70)

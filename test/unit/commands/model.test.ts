@@ -3,10 +3,10 @@ import type { LedgerEvent } from '../../../events/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
 import type { ModelVersion } from '../../../events/model.js'
 import { decide } from '../../../src/commands/model.js'
-import { limits } from '../../../src/limits.js'
-import type { NewEvent } from '../../../src/log/log.js'
-import { given } from '../../support/given.js'
-import { stream } from '../../support/log.js'
+import { limits } from '../../../src/basics/limits.js'
+import type { NewEvent } from '../../../src/log/contract/log.js'
+import { given } from '../../support/log/given.js'
+import { stream } from '../../support/log/log.js'
 import {
   activated,
   churn,

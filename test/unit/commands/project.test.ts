@@ -1,7 +1,7 @@
 import { describe, test } from '@jest/globals'
 import { reservedDatabases } from '../../../src/commands/project.js'
-import { given } from '../../support/given.js'
-import { stream } from '../../support/log.js'
+import { given } from '../../support/log/given.js'
+import { stream } from '../../support/log/log.js'
 import { churnHad, helperCreated, officeCreated, salesCreated, shop, shopCreated, slackCreated } from './samples.js'
 
 const defaultProject = 'mindsdb'

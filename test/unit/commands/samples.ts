@@ -1,8 +1,8 @@
 import type { ModelEvent, TrainingRequest, TrainingResult } from '../../../events/model.js'
 import type { LedgerEvent } from '../../../events/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
-import type { NewEvent } from '../../../src/log/log.js'
-import { stream } from '../../support/log.js'
+import type { NewEvent } from '../../../src/log/contract/log.js'
+import { stream } from '../../support/log/log.js'
 
 export const [shop, office, sales, stock, helper, bot, slack, churn, monthly, table] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(stream) as [
   StreamId,

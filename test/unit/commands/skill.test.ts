@@ -1,5 +1,5 @@
 import { describe, test } from '@jest/globals'
-import { given } from '../../support/given.js'
+import { given } from '../../support/log/given.js'
 import { officeCreated, salesCreated, secret, shop, shopCreated, stockCreated } from './samples.js'
 
 const creation = (skill: string, more = {}) => ({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { projectTables } from '../../../src/commands/table-names.js'
+import { projectTables } from '../../../src/commands/rules/table-names.js'
 import { catalogue } from '../../../src/sql/relations/catalogue.js'
-import { given } from '../../support/given.js'
+import { given } from '../../support/log/given.js'
 import { churnHad, content, monthlyCreated, otherHash, request, shop, shopCreated, tableCreated } from './samples.js'
 
 const query = { query: 'SELECT 2', database: 'files' }

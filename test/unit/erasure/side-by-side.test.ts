@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SideBySide } from '../../../src/erasure/side-by-side.js'
+import { SharedLock } from '../../../src/erasure/shared-lock.js'
 
 test('some work runs side by side, other work alone, in the order of asking; a failure keeps nobody waiting', async () => {
-  const rows = new SideBySide()
+  const rows = new SharedLock()
   const seen: string[] = []
   const work = (name: string, ms: number) => async () => {
     seen.push(`${name} begins`)

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { dateHint } from '../../../src/files/date-hint.js'
+import { dateHint } from '../../../src/files/tables/date-hint.js'
 
 test.each([
   ['months', ['1749-01', '1981-4'], 'month', '1749-01-01'],

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { StagingFile } from '../../../src/files/staging-file.js'
-import { limits } from '../../../src/limits.js'
+import { StagingFile } from '../../../src/files/tables/staging-file.js'
+import { limits } from '../../../src/basics/limits.js'
 import { inDirectory, load, problemOf, types } from './tables.js'
 
 const parquet = (select: string, options = ''): Promise<Buffer> =>

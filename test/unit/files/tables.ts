@@ -2,10 +2,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance, type Json } from '@duckdb/node-api'
-import { isProblem, type Problem } from '../../../src/errors.js'
-import type { OnBadRows } from '../../../src/files/bad-rows.js'
-import { convert } from '../../../src/files/convert.js'
-import type { Ingested } from '../../../src/files/ingest-messages.js'
+import { isProblem, type Problem } from '../../../src/basics/errors.js'
+import type { OnBadRows } from '../../../src/files/tables/bad-rows.js'
+import { convert } from '../../../src/files/ingest/convert.js'
+import type { Ingested } from '../../../src/files/ingest/ingest-messages.js'
 
 export type Loaded = Ingested & { rows: Json[][]; parquet: Buffer }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { bytesShape } from '../../../src/files/byte-shapes.js'
-import { textShape } from '../../../src/files/value-shapes.js'
+import { bytesShape } from '../../../src/files/types/byte-shapes.js'
+import { textShape } from '../../../src/files/types/value-shapes.js'
 import { load, types } from './tables.js'
 
 const column = async (values: string[], separator = ',') => {

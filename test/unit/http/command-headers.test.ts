@@ -1,9 +1,9 @@
 import type { Request } from 'express'
 import { describe, expect, test } from '@jest/globals'
-import { checkExpects } from '../../../src/log/expects.js'
-import { expectsOf } from '../../../src/http/conditions.js'
-import { prefersDryRun } from '../../../src/http/prefer.js'
-import { readTraceparent } from '../../../src/http/traceparent.js'
+import { checkExpects } from '../../../src/log/contract/expects.js'
+import { expectsOf } from '../../../src/http/protocol/conditions.js'
+import { prefersDryRun } from '../../../src/http/protocol/prefer.js'
+import { readTraceparent } from '../../../src/http/protocol/traceparent.js'
 
 const withHeaders = (headers: Record<string, string>) => ({ get: (name: string) => headers[name] }) as unknown as Request
 

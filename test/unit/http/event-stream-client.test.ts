@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { EventStreamParser } from '../../support/event-stream-client.js'
+import { EventStreamParser } from '../../support/log/event-stream-client.js'
 
 test('the parser of these tests reads as the standard says', () => {
   const parser = new EventStreamParser()

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { limits } from '../../../src/limits.js'
-import { predictBody, readPredictBody } from '../../../src/http/predict.js'
+import { limits } from '../../../src/basics/limits.js'
+import { predictBody, readPredictBody } from '../../../src/http/routes/predict.js'
 
 test('rows come bare, wrapped, as columns, or as text', async () => {
   const rows = [{ a: 1 }, { a: 2 }]

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect, type Socket } from 'node:net'
 import type { Server } from 'node:http'
-import { createHttpServer, listen, type ServerLimits } from '../../../src/http/server.js'
-import { limits } from '../../../src/limits.js'
+import { createHttpServer, listen, type ServerLimits } from '../../../src/http/server/server.js'
+import { limits } from '../../../src/basics/limits.js'
 
 const open: { close: () => unknown }[] = []
 afterEach(() => {

@@ -5,10 +5,10 @@ import { text } from 'node:stream/consumers'
 import { setImmediate } from 'node:timers/promises'
 import express, { type Response } from 'express'
 import { expect, test } from '@jest/globals'
-import { Problem } from '../../../src/errors.js'
-import { sendProblem } from '../../../src/http/problem.js'
-import { sendAnswer } from '../../../src/http/sql-answers.js'
-import type { SqlAnswer } from '../../../src/sql/answer.js'
+import { Problem } from '../../../src/basics/errors.js'
+import { sendProblem } from '../../../src/http/server/problem.js'
+import { sendAnswer } from '../../../src/http/reads/sql-answers.js'
+import type { SqlAnswer } from '../../../src/sql/contract/answer.js'
 
 const problem = new Problem('query_failed', 'The query failed', 'it broke')
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { readJob } from '../../../src/jobs/definition.js'
-import { fillTimes } from '../../../src/jobs/placeholders.js'
-import { limits } from '../../../src/limits.js'
-import { hiderOf } from '../../../src/sql/statements/secrets.js'
+import { readJob } from '../../../src/sql/facade/commands/job-definition.js'
+import { fillTimes } from '../../../src/commands/rules/placeholders.js'
+import { limits } from '../../../src/basics/limits.js'
+import { hiderOf } from '../../../src/dialect/secrets.js'
 
 const now = Date.parse('2026-05-06T07:08:09Z')
 const asked = (changes: object = {}) => readJob({ query: 'SELECT 1', ifQuery: null, start: null, end: null, every: null, ...changes }, now)

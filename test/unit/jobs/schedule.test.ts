@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { jobUnits } from '../../../events/job.js'
-import { nextAfter, nextRun, readSchedule } from '../../../src/jobs/schedule.js'
-import { readTime } from '../../../src/times.js'
+import { nextAfter, nextRun, readSchedule } from '../../../src/commands/rules/schedule.js'
+import { readTime } from '../../../src/basics/times.js'
 
 const utc = (text: string): number => Date.parse(`${text}Z`)
 const shown = (time: number): string => new Date(time).toISOString().slice(0, 19)

@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals'
 import { renderEnvelope, type Envelope } from '../../../events/envelope.js'
 import { readHeader } from '../../../events/header.js'
 import type { JsonObject } from '../../../events/common.js'
-import { EventProjects } from '../../../src/log/event-project.js'
-import { Matcher } from '../../../src/log/filter.js'
-import { stream } from '../../support/log.js'
+import { EventProjects } from '../../../src/log/feed/event-project.js'
+import { Matcher } from '../../../src/log/feed/filter.js'
+import { stream } from '../../support/log/log.js'
 
 const envelope = (over: Partial<Envelope>): Envelope => ({
   position: 1,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { leafHash } from '../../../events/chain.js'
-import { MerkleTree } from '../../../src/log/tree/merkle-tree.js'
-import { TileOverlay } from '../../../src/log/tree/tile-store.js'
-import { extendsTree, hashChildren, hashLeaf, includes, mth, path, proof } from '../../support/rfc9162.js'
+import { MerkleTree } from '../../../src/log/proof/merkle-tree.js'
+import { TileOverlay } from '../../../src/log/proof/tile-store.js'
+import { extendsTree, hashChildren, hashLeaf, includes, mth, path, proof } from '../../support/log/rfc9162.js'
 
 const treeOf = (leaves: readonly Buffer[]): MerkleTree => {
   const tree = MerkleTree.open(new TileOverlay(undefined), () => [], 0)

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
-import type { Resources } from '../../../src/log/log.js'
-import { Past, type ListThen } from '../../../src/log/past.js'
-import { origin, withLog } from '../../support/log.js'
+import type { Resources } from '../../../src/log/contract/log.js'
+import { Past, type ResourcesAt } from '../../../src/log/read/past.js'
+import { origin, withLog } from '../../support/log/log.js'
 
 test('what refers to the resources of a page is found without reading them once more', () =>
   withLog(async ({ log, ledger }) => {
@@ -17,7 +17,7 @@ test('what refers to the resources of a page is found without reading them once 
       reads++
       return log.resources.byStream(...asked)
     }
-    const list: ListThen = async ({ kind = 'skill', page = { after: 0, limit: 1_000 } }) =>
+    const list: ResourcesAt = async ({ kind = 'skill', page = { after: 0, limit: 1_000 } }) =>
       (await log.resources.list(kind))
         .filter(({ id }) => id > page.after)
         .map(({ stream, id, state }) => ({ stream, kind, id, name: state.name, project: 'project' in state ? state.project : '' }))

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import { Turns } from '../../../src/log/turns.js'
+import { LoopTurns } from '../../../src/basics/loop-turns.js'
 
 /** Uses the turn until a timer that was set in it is due. */
 const useTurn = (): void => {
@@ -15,7 +15,7 @@ describe('a turn of the event loop', () => {
       readFile('package.json', () => {
         setTimeout(() => order.push('a timer'), 0)
         useTurn()
-        new Turns().take().then(resolve, reject)
+        new LoopTurns().take().then(resolve, reject)
       })
     })
     order.push('the turn')
@@ -23,7 +23,7 @@ describe('a turn of the event loop', () => {
   })
 
   test('is given in the order of asking, and what became due comes in between', async () => {
-    const turns = new Turns()
+    const turns = new LoopTurns()
     const order: string[] = []
     const take = async (name: string) => {
       await turns.take()

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { logAt, logNow, type LogThen } from '../../../src/log/past.js'
-import type { Log } from '../../../src/log/log.js'
-import { limits } from '../../../src/limits.js'
-import { eventsOf, eventsWith, streamEvents } from '../../../src/log/walk.js'
-import { MemoryLog, streamOf } from '../../support/memory-log.js'
+import { logAt, logNow, type LogAt } from '../../../src/log/read/past.js'
+import type { Log } from '../../../src/log/contract/log.js'
+import { limits } from '../../../src/basics/limits.js'
+import { eventsOf, eventsWith, streamEvents } from '../../../src/log/read/walk.js'
+import { MemoryLog, streamOf } from '../../support/log/memory-log.js'
 
 const events = 600
 const memory = new MemoryLog()
@@ -40,7 +40,7 @@ describe('a walk over large events', () => {
   test.each<[string, (log: Log) => AsyncIterable<{ position: number }>, number[]]>([
     ['of the log', (log) => eventsWith(log, 3, () => true), all.slice(3)],
     ['of the log as it is', (log) => eventsWith(logNow(log), 0, () => true), all],
-    ['of the log as it was', (log) => eventsWith(logAt(log, 500, {} as LogThen['resources']), 0, () => true), all.slice(0, 500)],
+    ['of the log as it was', (log) => eventsWith(logAt(log, 500, {} as LogAt['resources']), 0, () => true), all.slice(0, 500)],
     ['of a stream', (log) => eventsOf(log, streamOf(1)), all],
     ['of a stream up to a version', (log) => eventsOf(log, streamOf(1), 321), all.slice(0, 321)],
   ])('%s meets each of them, and has few of them in memory at a time', async (_, walk, expected) => {

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { answerRows } from '../../../src/models/answer.js'
-import { engines, findEngine } from '../../../src/models/engine.js'
-import { loadPredictor, type Predictor } from '../../../src/models/predictor.js'
+import { answerRows } from '../../../src/models/serving/answer.js'
+import { findEngine } from '../../../src/models/engines/engines.js'
+import { loadPredictor, type Predictor } from '../../../src/models/engines/tables/predictor.js'
 import { matrixOf, mixture, penguins } from './tables.js'
-import { engineNames } from '../../../src/models/engine-names.js'
-import { train } from '../../support/train.js'
+import { engineInfos } from '../../../src/catalogue/engines.js'
+import { train } from '../../support/models/train.js'
 
 const explained = (text: unknown): Record<string, unknown> => JSON.parse(String(text)) as Record<string, unknown>
 
@@ -127,12 +127,11 @@ describe('the answer for a class', () => {
 
 describe('engines', () => {
   it('are all named with what they are', () => {
-    expect(engineNames.map(({ name }) => name)).toEqual([...engines.keys()])
-    for (const { name, standsFor } of engineNames) expect(findEngine(name).name).toBe(standsFor ?? name)
+    for (const { name, standsFor } of engineInfos) expect(findEngine(name).name).toBe(standsFor ?? name)
   })
 
   it('go by several names', () => {
-    expect([...engines.keys()]).toEqual(['auto', 'boosted_trees', 'linear', 'forecast', 'onnx', 'constant', 'lightwood'])
+    expect(engineInfos.map(({ name }) => name)).toEqual(['auto', 'boosted_trees', 'linear', 'forecast', 'onnx', 'constant', 'lightwood'])
     expect(new Set(['Lightwood', 'auto', undefined].map((name) => findEngine(name).name))).toEqual(new Set(['auto']))
   })
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
-import { answerRows, type InputRow } from '../../../src/models/answer.js'
-import { decodeArtefact, encodeArtefact, type Model } from '../../../src/models/artefact.js'
-import type { Explanation } from '../../../src/models/explain.js'
-import { limits } from '../../../src/limits.js'
-import { coefficientsOf, type LinearTerm } from '../../../src/models/linear/design.js'
-import { loadPredictor, type Predictor } from '../../../src/models/predictor.js'
-import { train } from '../../support/train.js'
+import { answerRows, type InputRow } from '../../../src/models/serving/answer.js'
+import { decodeArtefact, encodeArtefact, type Model } from '../../../src/models/engines/tables/artefact.js'
+import type { Explanation } from '../../../src/models/serving/explain.js'
+import { limits } from '../../../src/basics/limits.js'
+import { coefficientsOf, type LinearTerm } from '../../../src/models/engines/tables/linear/design.js'
+import { loadPredictor, type Predictor } from '../../../src/models/engines/tables/predictor.js'
+import { train } from '../../support/models/train.js'
 import { asObjects, friedman, matrixOf, mixture, type Table } from './tables.js'
 
 const trained = (table: Table, target: string): Model => decodeArtefact(train(matrixOf(table), { target, preset: 'fast' }).artefact)

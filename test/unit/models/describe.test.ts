@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { evolve, type Model, type ModelEvent } from '../../../events/model.js'
-import { describeModelPlace, type ModelPlace } from '../../../src/sql/describe-model.js'
+import { describeModelPlace, type ModelPlace } from '../../../src/sql/facade/describe-model.js'
 import { churn, requested, shop, started, trained } from '../commands/samples.js'
 
 const placeOf = (version: number, attribute: string): ModelPlace => {

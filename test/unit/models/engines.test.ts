@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import { findEngine } from '../../../src/models/engine.js'
-import { loadModel } from '../../../src/models/load.js'
-import { inMemory } from '../../../src/models/remote.js'
-import type { Said } from '../../../src/models/options.js'
-import { outputs } from '../../../src/models/predictor.js'
+import { findEngine } from '../../../src/models/engines/engines.js'
+import { loadModel } from '../../../src/models/engines/load.js'
+import { inMemory } from '../../../src/models/engines/contract/remote.js'
+import type { Said } from '../../../src/catalogue/engine-options.js'
+import { outputs } from '../../../src/models/engines/tables/predictor.js'
 import { friedman, matrixOf, mixture, penguins, type Table } from './tables.js'
 
 const trained = async (engine: string, table: Table, target: string, options: Said = {}) =>

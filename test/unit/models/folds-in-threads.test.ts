@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
 import { createHash } from 'node:crypto'
-import { binFeature, binTable, type BinnedTable } from '../../../src/models/boosting/bins.js'
-import { Crew } from '../../../src/models/boosting/crew.js'
-import { crossFit, refit } from '../../../src/models/boosting/cross-fit.js'
-import { areOver, changesOf, endRuns, haveDone, prepareRuns, waitForChange } from '../../../src/models/boosting/fold-runs.js'
-import { lossOf } from '../../../src/models/boosting/loss.js'
-import { defineFeatures, featureValues } from '../../../src/models/features.js'
-import { dealFolds } from '../../../src/models/folds.js'
-import type { MatrixColumn } from '../../../src/models/matrix.js'
-import { Random } from '../../../src/models/random.js'
-import { train } from '../../support/train.js'
+import { binFeature, binTable, type BinnedTable } from '../../../src/models/engines/tables/boosting/bins.js'
+import { WorkerPool } from '../../../src/models/engines/tables/boosting/worker-pool.js'
+import { crossFit, refit } from '../../../src/models/engines/tables/boosting/cross-fit.js'
+import { areOver, changesOf, endRuns, haveDone, prepareRuns, waitForChange } from '../../../src/models/engines/tables/boosting/fold-runs.js'
+import { lossOf } from '../../../src/models/engines/tables/boosting/loss.js'
+import { defineFeatures, featureValues } from '../../../src/models/data/features.js'
+import { dealFolds } from '../../../src/models/data/folds.js'
+import type { MatrixColumn } from '../../../src/models/data/matrix.js'
+import { Random } from '../../../src/models/numerics/random.js'
+import { train } from '../../support/models/train.js'
 import { friedman, matrixOf, mixture, type Table } from './tables.js'
 
 const rules = { leaves: 15, learningRate: 0.1, minRows: 10, l2: 0, categorySmoothing: 20, categoryL2: 10 }
@@ -33,7 +33,7 @@ describe('folds in threads', () => {
     const labels = target.map(labelOf)
     const folds = dealFolds(labels, classes, 5, new Random(7, 1))
     const fits = [1, 2, 3].map((threads) => {
-      const crew = new Crew(threads)
+      const crew = new WorkerPool(threads)
       const rounds: number[] = []
       const data = { table, labels, loss: lossOf(classes), seed: 7 }
       const { best, capped, scores } = crossFit(data, folds, rules, { most: 25, patience: 10, crew }, (done) => rounds.push(done))
@@ -86,7 +86,7 @@ describe('folds in threads', () => {
 
   it('are worked on by the other threads too', async () => {
     const runs = runsOf(2)
-    const crew = new Crew(2)
+    const crew = new WorkerPool(2)
     crew.join(runs)
     await soon(() => haveDone(runs, 2))
     endRuns(runs)
@@ -95,7 +95,7 @@ describe('folds in threads', () => {
 
   it('end with an error when another thread fails', async () => {
     const runs = runsOf(100)
-    const crew = new Crew(2)
+    const crew = new WorkerPool(2)
     crew.join({ ...runs, states: [] })
     await soon(() => areOver(runs))
     expect(() => haveDone(runs, 0)).toThrow('a thread of the training failed')

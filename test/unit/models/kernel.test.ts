@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import { nodeKinds, type Forest } from '../../../src/models/boosting/forest.js'
-import { compileForest } from '../../../src/models/boosting/kernel.js'
-import { layOut } from '../../../src/models/boosting/layout.js'
-import { Random } from '../../../src/models/random.js'
+import { nodeKinds, type Forest } from '../../../src/models/engines/tables/boosting/forest.js'
+import { compileForest } from '../../../src/models/engines/tables/boosting/kernel.js'
+import { layOut } from '../../../src/models/engines/tables/boosting/layout.js'
+import { Random } from '../../../src/models/numerics/random.js'
 
 const width = 5
 /** Features 3 and 4 are categories. */

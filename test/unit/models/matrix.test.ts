@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals'
-import { limits } from '../../../src/limits.js'
-import { decodeMatrix, encodeMatrix } from '../../../src/models/matrix-format.js'
-import { MatrixBuilder, type Matrix } from '../../../src/models/matrix.js'
-import type { ColumnDescriptor } from '../../../src/models/values.js'
+import { limits } from '../../../src/basics/limits.js'
+import { decodeMatrix, encodeMatrix } from '../../../src/models/data/matrix-format.js'
+import { MatrixBuilder, type Matrix } from '../../../src/models/data/matrix.js'
+import type { ColumnDescriptor } from '../../../src/models/data/values.js'
 import { matrixOf, mixture } from './tables.js'
 
 const identity = (matrix: Matrix) => createHash('sha256').update(encodeMatrix(matrix)).digest('hex')

@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
-import { dealerOf } from '../../../src/models/deal.js'
-import { engineNamed } from '../../../src/models/engine.js'
-import { unpredicted } from '../../../src/models/folds.js'
-import { loadModel } from '../../../src/models/load.js'
-import { inMemory } from '../../../src/models/remote.js'
-import type { Said } from '../../../src/models/options.js'
-import { outputs } from '../../../src/models/predictor.js'
-import { Random } from '../../../src/models/random.js'
-import { defineTask } from '../../../src/models/task.js'
-import type { Trained } from '../../../src/models/train.js'
-import { train } from '../../support/train.js'
+import { foldSplitterOf } from '../../../src/models/data/fold-split.js'
+import { findEngine } from '../../../src/models/engines/engines.js'
+import { unpredicted } from '../../../src/models/data/folds.js'
+import { loadModel } from '../../../src/models/engines/load.js'
+import { inMemory } from '../../../src/models/engines/contract/remote.js'
+import type { Said } from '../../../src/catalogue/engine-options.js'
+import { outputs } from '../../../src/models/engines/tables/predictor.js'
+import { Random } from '../../../src/models/numerics/random.js'
+import { defineTask } from '../../../src/models/data/task.js'
+import type { Trained } from '../../../src/models/engines/tables/train.js'
+import { train } from '../../support/models/train.js'
 import { friedman, matrixOf, mixture, penguins, type Table } from './tables.js'
 
 const trained = (table: Table, target: string, options: Said = {}) => train(matrixOf(table, 3), { ...options, target, seed: 3 })
@@ -99,7 +99,7 @@ describe('group_by', () => {
 
   it('keeps each group in one fold, and the folds about equally large', () => {
     const task = defineTask(matrixOf(customers()), 'worth')
-    const folds = dealerOf({ group_by: ['customer'] }, 1)!.deal(task, 5)
+    const folds = foldSplitterOf({ group_by: ['customer'] }, 1)!.deal(task, 5)
     const customer = task.matrix.columns.find(({ name }) => name === 'customer')!
     const codes = customer.type === 'text' ? customer.codes : new Int32Array()
     const pairs = new Set(Array.from(codes, (code, row) => `${code} ${folds.of[row]!}`))
@@ -137,7 +137,7 @@ describe('time_column', () => {
 
   it.each(['linear', 'boosted_trees'])('measures what comes of rows that are later than all that was learned from: %s', (name) => {
     const options = { target: 'y', seed: 3, time_column: 'day' }
-    const { artefact, report } = engineNamed(name)!.train(matrixOf(growing(), 3), options, () => undefined) as Trained
+    const { artefact, report } = findEngine(name).train(matrixOf(growing(), 3), options, () => undefined) as Trained
     // The twenty days after the last one; a block has as many.
     const later = Array.from({ length: 40 }, (_, index) => {
       const day = new Date(Date.UTC(2024, 6, 19 + Math.floor(index / 2))).toISOString().slice(0, 10)
@@ -172,7 +172,7 @@ describe('time_column', () => {
     const rows = Array.from({ length: 60 }, (_, row) => [row < 50 ? 1 : row, row % 7, row])
     const columns = ['t', 'x', 'y'].map((name) => ({ name, type: 'integer' as const }))
     const task = defineTask(matrixOf({ columns, rows }), 'y')
-    const folds = dealerOf({ time_column: 't' }, 1)!.deal(task, 5)
+    const folds = foldSplitterOf({ time_column: 't' }, 1)!.deal(task, 5)
     const t = task.matrix.columns[0]!
     const moments = t.type === 'text' ? [] : [...t.numbers]
     expect(new Set(moments.flatMap((moment, row) => (moment === 1 ? [folds.of[row]] : [])))).toEqual(new Set([unpredicted]))

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { decodeArtefact, encodeArtefact } from '../../../src/models/artefact.js'
-import { loadPredictor, outputs, type Predictor } from '../../../src/models/predictor.js'
-import { train } from '../../support/train.js'
+import { decodeArtefact, encodeArtefact } from '../../../src/models/engines/tables/artefact.js'
+import { loadPredictor, outputs, type Predictor } from '../../../src/models/engines/tables/predictor.js'
+import { train } from '../../support/models/train.js'
 import { asObjects, columnOf, friedman, matrixOf, mixture, penguins, type Table } from './tables.js'
 
 const numbers = (values: Float64Array) => Array.from(new BigUint64Array(values.slice().buffer))

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { parseEnvelope } from '../../../events/envelope.js'
-import { limits } from '../../../src/limits.js'
-import { PredictionRecorder, type Served } from '../../../src/models/recorder.js'
-import { origin, refusal, stream, withLog } from '../../support/log.js'
+import { limits } from '../../../src/basics/limits.js'
+import { PredictionRecorder, type Served } from '../../../src/models/serving/recorder.js'
+import { origin, refusal, stream, withLog } from '../../support/log/log.js'
 
 const served = (request: string, characters: number): Served => ({
   model: stream(1),

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import { Blobs } from '../../../src/files/blobs.js'
-import { engineNamed } from '../../../src/models/engine.js'
-import { encodeMatrix } from '../../../src/models/matrix-format.js'
-import { MatrixBuilder } from '../../../src/models/matrix.js'
-import { reproduce } from '../../../src/models/reproduction.js'
-import { runtimeHere } from '../../../src/models/runtime.js'
-import { Trainer } from '../../../src/models/trainer.js'
+import { findEngine } from '../../../src/models/engines/engines.js'
+import { encodeMatrix } from '../../../src/models/data/matrix-format.js'
+import { MatrixBuilder } from '../../../src/models/data/matrix.js'
+import { reproduce } from '../../../src/models/training/reproduction.js'
+import { runtimeHere } from '../../../src/models/training/runtime.js'
+import { Trainer } from '../../../src/models/training/trainer.js'
 import { temporaryDirectory } from '../../support/service.js'
 
 const matrix = () => {
@@ -29,7 +29,7 @@ const request = { engine: 'linear', target: 'y', database: 'files', query: 'SELE
 
 /** Reproduces a version that was trained here, but for what its event says otherwise. */
 const reproduction = async (said: { artefact?: string; runtime?: object; engine?: object } = {}) => {
-  const engine = engineNamed('linear')!
+  const engine = findEngine('linear')
   const { artefact } = await engine.train(matrix(), { target: 'y', seed }, () => undefined)
   const blobs = new Blobs(directory.path)
   const result = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { Problem } from '../../../src/errors.js'
-import { checkValue, readTruth } from '../../../src/models/strict.js'
-import type { ColumnType } from '../../../src/models/values.js'
+import { Problem } from '../../../src/basics/errors.js'
+import { checkValue, readTruth } from '../../../src/models/data/check-values.js'
+import type { ColumnType } from '../../../src/models/data/values.js'
 
 const refusal = (work: () => unknown): Problem => {
   try {

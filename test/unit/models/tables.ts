@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { MatrixBuilder, type Matrix } from '../../../src/models/matrix.js'
-import { Random } from '../../../src/models/random.js'
-import type { ColumnDescriptor } from '../../../src/models/values.js'
+import { MatrixBuilder, type Matrix } from '../../../src/models/data/matrix.js'
+import { Random } from '../../../src/models/numerics/random.js'
+import type { ColumnDescriptor } from '../../../src/models/data/values.js'
 
 /** A table to learn from: descriptors and rows in their order. */
 export type Table = { columns: readonly ColumnDescriptor[]; rows: readonly (readonly unknown[])[] }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { makePlan } from '../../../src/models/plan.js'
-import { defineTask, type Task } from '../../../src/models/task.js'
-import type { ColumnDescriptor } from '../../../src/models/values.js'
+import { makePlan } from '../../../src/models/engines/tables/plan.js'
+import { defineTask, type Task } from '../../../src/models/data/task.js'
+import type { ColumnDescriptor } from '../../../src/models/data/values.js'
 import { matrixOf } from './tables.js'
 import { noise } from './forecast/series.js'
 

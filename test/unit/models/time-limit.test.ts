@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { foldsShare, TimeLimit } from '../../../src/models/time-limit.js'
-import type { TrainOptions } from '../../../src/models/train.js'
-import { train } from '../../support/train.js'
+import { foldsShare, TimeLimit } from '../../../src/models/engines/tables/time-limit.js'
+import type { TrainOptions } from '../../../src/models/engines/tables/train.js'
+import { train } from '../../support/models/train.js'
 import { friedman, matrixOf } from './tables.js'
 
 const bytes = (artefact: Uint8Array) => Buffer.from(artefact).toString('base64')

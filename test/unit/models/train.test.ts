@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { MatrixBuilder } from '../../../src/models/matrix.js'
-import { loadPredictor, outputs, type Predictor } from '../../../src/models/predictor.js'
-import { train } from '../../support/train.js'
+import { MatrixBuilder } from '../../../src/models/data/matrix.js'
+import { loadPredictor, outputs, type Predictor } from '../../../src/models/engines/tables/predictor.js'
+import { train } from '../../support/models/train.js'
 import { asObjects, cars, columnOf, friedman, matrixOf, mixture, penguins, split, vega, type Table } from './tables.js'
 
 const predict = (predictor: Predictor, rows: readonly Record<string, unknown>[], level?: number): Float64Array[] => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { limits } from '../../../src/limits.js'
-import { wrong } from '../../../src/errors.js'
-import { accuracyOf, reasonOf } from '../../../src/models/training-ending.js'
+import { limits } from '../../../src/basics/limits.js'
+import { wrong } from '../../../src/basics/errors.js'
+import { accuracyOf, reasonOf } from '../../../src/models/training/training-ending.js'
 
 describe('why a training failed', () => {
   it('is a sentence, with the hint as another one', () => {

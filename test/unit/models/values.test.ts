@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import { daysOf, isoMilliseconds, weekday, yearAndMonth } from '../../../src/models/dates.js'
-import { nearest } from '../../../src/models/nearest.js'
-import { draw, Random, shuffle } from '../../../src/models/random.js'
-import { columnTypeOf, readCell, readText } from '../../../src/models/values.js'
+import { daysOf, isoMilliseconds, weekday, yearAndMonth } from '../../../src/models/numerics/dates.js'
+import { nearest } from '../../../src/basics/nearest.js'
+import { draw, Random, shuffle } from '../../../src/models/numerics/random.js'
+import { columnTypeOf, readCell, readText } from '../../../src/models/data/values.js'
 
 describe('values', () => {
   it.each([

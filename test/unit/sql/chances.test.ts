@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
-import { parseSelect } from '../../../src/sql/ast/duckdb.js'
-import { chancesIn, unsteadyFunctions } from '../../../src/sql/chances.js'
-import { functionLists } from '../../../src/sql/guard/functions.js'
+import { parseSelect } from '../../../src/sql/engine/ast/duckdb.js'
+import { nondeterminismIn, nondeterministicFunctions } from '../../../src/sql/engine/read/nondeterminism.js'
+import { functionLists } from '../../../src/sql/engine/guard/functions.js'
 
 let connection: DuckDBConnection
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => connection.closeSync())
 
 const found = async (query: string) =>
-  chancesIn(await parseSelect(connection, query)).map(({ what }) => what.split(' ').slice(0, 2).join(' '))
+  nondeterminismIn(await parseSelect(connection, query)).map(({ what }) => what.split(' ').slice(0, 2).join(' '))
 
 test.each([
   ['SELECT * FROM t LIMIT 5', ['LIMIT without']],
@@ -49,5 +49,5 @@ test('every function that users may call, and of which DuckDB says that it is no
   const named = reader.getRows().map(([name]) => String(name))
   expect(named).toContain('random')
   // error() gives no value.
-  expect(named.filter((name) => functionLists.values.has(name) && !unsteadyFunctions.has(name) && name !== 'error')).toEqual([])
+  expect(named.filter((name) => functionLists.values.has(name) && !nondeterministicFunctions.has(name) && name !== 'error')).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from '@jest/globals'
-import { isEngineSetting } from '../../../src/sql/guard/settings.js'
-import { functionLists, isRefusedPattern } from '../../../src/sql/guard/functions.js'
+import { isEngineSetting } from '../../../src/sql/statements/settings.js'
+import { functionLists, isRefusedPattern } from '../../../src/sql/engine/guard/functions.js'
 
 const installed = async () => {
   const instance = await DuckDBInstance.create(':memory:')

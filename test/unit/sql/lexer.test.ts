@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { isProblem } from '../../../src/errors.js'
-import { lex, positionOf, splitSingle, toDuckDB } from '../../../src/sql/lexer.js'
+import { isProblem } from '../../../src/basics/errors.js'
+import { lex, positionOf, splitSingle, toDuckDB } from '../../../src/dialect/lexer.js'
 
 const kinds = (sql: string) => lex(sql).map(({ kind, value }) => `${kind}:${value}`)
 const translated = (sql: string) => toDuckDB(sql, splitSingle(lex(sql)))

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { cloneAst, parseAst, printAst } from '../../../src/sql/ast/json.js'
-import { missingConditions, splitUsing } from '../../../src/sql/join-conditions.js'
-import { lex } from '../../../src/sql/lexer.js'
-import { nearest } from '../../../src/sql/names.js'
-import { translate } from '../../../src/sql/translation.js'
+import { cloneAst, parseAst, printAst } from '../../../src/sql/engine/ast/json.js'
+import { missingConditions, splitUsing } from '../../../src/dialect/join-conditions.js'
+import { lex } from '../../../src/dialect/lexer.js'
+import { similarName } from '../../../src/dialect/names.js'
+import { translate } from '../../../src/sql/engine/session/translation.js'
 
 describe('a tree', () => {
   const texts = [
@@ -74,8 +74,8 @@ test('a place in the text that DuckDB reads leads back to the user’s text', ()
   expect(translation.userOffset(bytes)).toBe(sql.indexOf('nope'))
 })
 
-test('the nearest known name is one that is like it', () => {
-  expect(nearest('skils', ['agents', 'skills'])).toBe('skills')
-  expect(nearest('cuont', ['count', 'sum'])).toBe('count')
-  expect(nearest('xyz', ['agents', 'skills'])).toBeUndefined()
+test('the similarName known name is one that is like it', () => {
+  expect(similarName('skils', ['agents', 'skills'])).toBe('skills')
+  expect(similarName('cuont', ['count', 'sum'])).toBe('count')
+  expect(similarName('xyz', ['agents', 'skills'])).toBeUndefined()
 })

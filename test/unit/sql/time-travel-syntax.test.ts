@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { isProblem } from '../../../src/errors.js'
-import { lex } from '../../../src/sql/lexer.js'
-import { misplacedAt } from '../../../src/sql/time-travel-syntax.js'
-import { translate } from '../../../src/sql/translation.js'
+import { isProblem } from '../../../src/basics/errors.js'
+import { lex } from '../../../src/dialect/lexer.js'
+import { misplacedAt } from '../../../src/dialect/time-travel-syntax.js'
+import { translate } from '../../../src/sql/engine/session/translation.js'
 
 const translated = (sql: string) => translate(sql, lex(sql), {}).text.replace(/\s+/g, ' ').trim()
 

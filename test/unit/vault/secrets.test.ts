@@ -2,13 +2,13 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../events/common.js'
 import { payloadsOf } from '../../../events/references.js'
-import { mergeParams } from '../../../src/commands/params.js'
-import { isProblem } from '../../../src/errors.js'
+import { mergeParams } from '../../../src/commands/rules/params.js'
+import { isProblem } from '../../../src/basics/errors.js'
 import { isSecretKey } from '../../../src/vault/secret-keys.js'
 import { hasUrlPassword, holdsSecret } from '../../../src/vault/secret-texts.js'
 import { mask, maskSecrets, sealSecrets } from '../../../src/vault/secrets.js'
 import { Vault } from '../../../src/vault/vault.js'
-import { testKey } from '../../support/log.js'
+import { testKey } from '../../support/log/log.js'
 
 const vault = new Vault(testKey)
 const secretKeys = [

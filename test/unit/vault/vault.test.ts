@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
 import { sha256Hex } from '../../../events/chain.js'
 import { Vault } from '../../../src/vault/vault.js'
-import { testKey } from '../../support/log.js'
+import { testKey } from '../../support/log/log.js'
 
 const vault = new Vault(testKey)
 const plain = Buffer.from('sk-1')

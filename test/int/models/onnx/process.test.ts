@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { isProblem } from '../../../../src/errors.js'
-import type { Run } from '../../../../src/models/onnx/messages.js'
-import { OnnxProcess, type OnnxLimits } from '../../../../src/models/onnx/process.js'
-import { OnnxProcesses } from '../../../../src/models/onnx/processes.js'
+import { isProblem } from '../../../../src/basics/errors.js'
+import type { Run } from '../../../../src/models/engines/onnx/messages.js'
+import { OnnxProcess, type OnnxLimits } from '../../../../src/models/engines/onnx/process.js'
+import { OnnxProcesses } from '../../../../src/models/engines/onnx/processes.js'
 import { isAlive, until } from '../../../support/analytics.js'
-import { onnxPath } from '../../../support/onnx-models.js'
+import { onnxPath } from '../../../support/models/onnx-models.js'
 
 const started: OnnxProcess[] = []
 afterAll(() => started.forEach((process) => process.end()))
@@ -108,7 +108,7 @@ describe('the process of an imported model', () => {
   })
 
   test('does not outlive its parent, though the model never comes back', async () => {
-    const module = new URL('../../../../src/models/onnx/process.js', import.meta.url).href
+    const module = new URL('../../../../src/models/engines/onnx/process.js', import.meta.url).href
     const code = `import { OnnxProcess } from ${JSON.stringify(module)}
       const model = new OnnxProcess({ file: ${JSON.stringify(onnxPath('endless'))}, offset: 0 })
       await model.signature()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { ask, dialectService, expectAnswer, type Case } from '../../../support/dialect.js'
-import { uploadRentals } from '../../../support/rentals.js'
+import { uploadRentals } from '../../../support/models/rentals.js'
 
 const at = dialectService(async (url) => {
   await uploadRentals(url)

@@ -1,8 +1,8 @@
 import { test } from '@jest/globals'
 import { dialectService, expectAnswer, type Case } from '../../../support/dialect.js'
-import { settled, uploadRentals } from '../../../support/rentals.js'
+import { settled, uploadRentals } from '../../../support/models/rentals.js'
 import { sql } from '../../../support/service.js'
-import { engineNames } from '../../../../src/models/engine-names.js'
+import { engineInfos } from '../../../../src/catalogue/engines.js'
 
 const at = dialectService(async (url) => {
   await uploadRentals(url)
@@ -135,7 +135,7 @@ const answer = async (...one: Case) => {
 test.each(cases)('%s', answer)
 
 const engineColumns = 'NAME, HANDLER, CONNECTION_DATA'
-const own = engineNames.map(({ name, standsFor }) => [name, standsFor ?? name, '{}'])
+const own = engineInfos.map(({ name, standsFor }) => [name, standsFor ?? name, '{}'])
 const handlerColumns = 'NAME, TYPE, TITLE, DESCRIPTION, VERSION, CONNECTION_ARGS, IMPORT_SUCCESS, IMPORT_ERROR'
 const training = 'FROM files (SELECT * FROM rentals) PREDICT rental_price USING engine ='
 const engines: Case[] = [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { inferFrequency, type Frequency } from '../../../../src/models/forecast/frequency.js'
-import { stepsTo, timeAfter } from '../../../../src/models/forecast/grid.js'
-import { timeText } from '../../../../src/models/forecast/times.js'
+import { inferFrequency, type Frequency } from '../../../../src/models/engines/forecast/frequency.js'
+import { stepsTo, timeAfter } from '../../../../src/models/engines/forecast/grid.js'
+import { timeText } from '../../../../src/models/engines/forecast/times.js'
 
 const times = (...texts: string[]): Float64Array => Float64Array.from(texts, (text) => Date.parse(text.length === 10 ? text : `${text}Z`))
 

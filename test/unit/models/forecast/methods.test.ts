@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
-import { bestEts, fitEts } from '../../../../src/models/forecast/ets.js'
-import { Fits, methods } from '../../../../src/models/forecast/methods.js'
-import { minimise } from '../../../../src/models/forecast/minimise.js'
-import { filled, findSeason, seasonShape } from '../../../../src/models/forecast/season.js'
-import { modelSeries } from '../../../../src/models/forecast/series-model.js'
-import { fitTheta } from '../../../../src/models/forecast/theta.js'
+import { bestEts, fitEts } from '../../../../src/models/engines/forecast/ets.js'
+import { Fits, methods } from '../../../../src/models/engines/forecast/methods.js'
+import { minimise } from '../../../../src/models/engines/forecast/minimise.js'
+import { filled, findSeason, seasonShape } from '../../../../src/models/engines/forecast/season.js'
+import { modelSeries } from '../../../../src/models/engines/forecast/series-model.js'
+import { fitTheta } from '../../../../src/models/engines/forecast/theta.js'
 import { noise, series } from './series.js'
 
 const week = [10, 20, 5, 0, -5, -20, -10]

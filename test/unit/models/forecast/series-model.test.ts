@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { methods } from '../../../../src/models/forecast/methods.js'
-import { bestMethod, planRolling, type Misses } from '../../../../src/models/forecast/rolling.js'
-import { modelSeries, type SeriesRules } from '../../../../src/models/forecast/series-model.js'
-import { errorQuantiles, spreadOf } from '../../../../src/models/forecast/spread.js'
+import { methods } from '../../../../src/models/engines/forecast/methods.js'
+import { bestMethod, planRolling, type Misses } from '../../../../src/models/engines/forecast/rolling.js'
+import { modelSeries, type SeriesRules } from '../../../../src/models/engines/forecast/series-model.js'
+import { errorQuantiles, spreadOf } from '../../../../src/models/engines/forecast/spread.js'
 import { noise, series } from './series.js'
 
 const rules: SeriesRules = { horizon: 14, seasons: [7], least: 0, work: 100_000, refits: 4 }

@@ -1,9 +1,9 @@
 import { describe, expect, it, test } from '@jest/globals'
-import { modelSeries } from '../../../../src/models/forecast/series-model.js'
-import { withoutSpikes } from '../../../../src/models/forecast/spikes.js'
-import { trainForecast } from '../../../../src/models/forecast/train.js'
-import type { Said } from '../../../../src/models/options.js'
-import { Random } from '../../../../src/models/random.js'
+import { modelSeries } from '../../../../src/models/engines/forecast/series-model.js'
+import { withoutOutliers } from '../../../../src/models/engines/forecast/outliers.js'
+import { trainForecast } from '../../../../src/models/engines/forecast/train.js'
+import type { Said } from '../../../../src/catalogue/engine-options.js'
+import { Random } from '../../../../src/models/numerics/random.js'
 import { matrixOf } from '../tables.js'
 
 const random = new Random(5)
@@ -11,9 +11,9 @@ const random = new Random(5)
 const series = (length: number, at: (t: number) => number): Float64Array =>
   Float64Array.from({ length }, (_, t) => at(t) + (random.next() / 2 ** 32) * 2 - 1)
 const spikesIn = (values: Float64Array, seasons: number[] = []): number[] =>
-  [...withoutSpikes(values, seasons).keys()].filter((t) => Number.isNaN(withoutSpikes(values, seasons)[t]))
+  [...withoutOutliers(values, seasons).keys()].filter((t) => Number.isNaN(withoutOutliers(values, seasons)[t]))
 const forecasts = (values: Float64Array) =>
-  modelSeries(withoutSpikes(values, [7]), { horizon: 14, seasons: [7], least: 0, work: 100_000, refits: 4 })
+  modelSeries(withoutOutliers(values, [7]), { horizon: 14, seasons: [7], least: 0, work: 100_000, refits: 4 })
 
 describe('a value that stands alone', () => {
   it.each([0, 1, 30, 58, 59])('is taken as unknown at place %d, high or low', (place) => {

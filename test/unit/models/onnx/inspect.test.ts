@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { isProblem } from '../../../../src/errors.js'
-import { inspectOnnx } from '../../../../src/models/onnx/inspect.js'
-import { field, numberField } from '../../../../src/models/onnx/wire.js'
-import { unzipped } from '../../../../src/models/onnx/zipmap.js'
-import { onnxBytes } from '../../../support/onnx-models.js'
+import { isProblem } from '../../../../src/basics/errors.js'
+import { inspectOnnx } from '../../../../src/models/engines/onnx/inspect.js'
+import { field, numberField } from '../../../../src/models/engines/onnx/wire.js'
+import { unzipped } from '../../../../src/models/engines/onnx/zipmap.js'
+import { onnxBytes } from '../../../support/models/onnx-models.js'
 
 /** What reading gives: its problem's detail, or nothing when the bytes are a model. Anything else that is thrown fails the test. */
 const refusalOf = (bytes: Uint8Array): string | undefined => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { loadRuntime } from '../../../../src/models/onnx/runtime.js'
+import { loadRuntime } from '../../../../src/models/engines/onnx/runtime.js'
 
 test('a runtime that is not installed is told with what to install', async () => {
   await expect(loadRuntime('onnxruntime-that-is-not-there')).rejects.toMatchObject({

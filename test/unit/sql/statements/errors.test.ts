@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { isProblem, type Problem } from '../../../../src/errors.js'
+import { isProblem, type Problem } from '../../../../src/basics/errors.js'
 import { parseStatement } from '../../../../src/sql/statements/parse.js'
 
 const refusal = (sql: string): Problem => {

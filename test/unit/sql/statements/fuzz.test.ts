@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { isProblem } from '../../../../src/errors.js'
+import { isProblem } from '../../../../src/basics/errors.js'
 import { parseStatement } from '../../../../src/sql/statements/parse.js'
 
 const words =

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { statements } from '../../../../bench/largest/statements.js'
-import { limits } from '../../../../src/limits.js'
+import { limits } from '../../../../src/basics/limits.js'
 import { parseStatement } from '../../../../src/sql/statements/parse.js'
 import { showable } from '../../../../src/sql/statements/statement.js'
 

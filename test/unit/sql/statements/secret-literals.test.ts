@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Json } from '../../../../events/common.js'
-import { lex } from '../../../../src/sql/lexer.js'
-import { secretLiterals } from '../../../../src/sql/statements/secret-literals.js'
-import { cutSecrets } from '../../../../src/sql/statements/secrets.js'
+import { lex } from '../../../../src/dialect/lexer.js'
+import { secretLiterals } from '../../../../src/dialect/secret-literals.js'
+import { cutSecrets } from '../../../../src/dialect/secrets.js'
 import { sealSecrets } from '../../../../src/vault/secrets.js'
 import { Vault } from '../../../../src/vault/vault.js'
-import { testKey } from '../../../support/log.js'
+import { testKey } from '../../../support/log/log.js'
 
 const found = (sql: string) => secretLiterals(lex(sql)).map(({ token }) => token.value)
 

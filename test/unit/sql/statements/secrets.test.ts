@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { cutSecrets, maskSecrets } from '../../../../src/sql/statements/secrets.js'
+import { cutSecrets, maskSecrets } from '../../../../src/dialect/secrets.js'
 import { parseStatement } from '../../../../src/sql/statements/parse.js'
 
 const keys =

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { likePattern } from '../../../../src/sql/statements/like.js'
+import { likePattern } from '../../../../src/sql/facade/like.js'
 import { parseStatement } from '../../../../src/sql/statements/parse.js'
-import { showAsSelect } from '../../../../src/sql/statements/show.js'
-import { systemAnswer } from '../../../../src/sql/statements/system.js'
+import { showAsSelect } from '../../../../src/sql/facade/show.js'
+import { systemAnswer } from '../../../../src/sql/facade/system.js'
 
 const context = { db: 'shop' }
 

@@ -1,0 +1,106 @@
+import { isProblem, isProblemCode, Problem } from '../../basics/errors.js'
+import type { Column, Frame, QueryEnd, Scored, SelectRequest } from './query.js'
+
+/** What the parent says on a line: a query to run, by its number, or that nobody waits for one any more. */
+export type Said = { run: number; request: SelectRequest } | { cancel: number }
+
+/** What comes back: that execution has begun, the answer's parts, and that the query holds nothing any more. */
+export type Received =
+  | { kind: 'begun' }
+  | { kind: 'columns'; columns: Column[]; served?: unknown; scored?: Scored[] }
+  | { kind: 'rows'; rows: Buffer }
+  | { kind: 'end'; end: QueryEnd }
+  | { kind: 'error'; problem: Problem }
+  | { kind: 'ended' }
+
+/** A frame is a byte that tells its kind, its length in four bytes, and its bytes: rows as they are, anything else as JSON. */
+type Raw = { kind: number; bytes: Buffer }
+
+const rowsKind = 0x52
+const jsonKind = 0x4a
+const headerBytes = 5
+
+const headerOf = (bytes: Buffer, kind: number, length: number): Buffer => {
+  bytes.writeUInt8(kind, 0)
+  bytes.writeUInt32LE(length, 1)
+  return bytes
+}
+
+const json = (value: unknown): Buffer => {
+  const text = JSON.stringify(value)
+  const length = Buffer.byteLength(text)
+  const bytes = headerOf(Buffer.allocUnsafe(headerBytes + length), jsonKind, length)
+  bytes.write(text, headerBytes)
+  return bytes
+}
+
+export const encodeSaid = (said: Said): Buffer => json(said)
+
+/** The pieces of a part of an answer, to be written one after the other. */
+export const encodeFrame = (frame: Frame): Buffer[] =>
+  'rows' in frame ? [headerOf(Buffer.allocUnsafe(headerBytes), rowsKind, frame.rows.length), frame.rows] : [json(frame)]
+
+export const begunFrame = json({ begun: true })
+export const endedFrame = json({ ended: true })
+
+/** The last part of an answer that failed. An error that is no refusal is a fault of ours. */
+export const encodeError = (error: unknown): Buffer => {
+  const problem = isProblem(error)
+    ? error
+    : new Problem('internal', 'Query failed inside the service', 'a fault of this service; its log says more', {
+        // For the log only: it may quote data or name paths.
+        cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      })
+  return json({ error: { code: problem.code, title: problem.title, detail: problem.detail, ...problem.extras } })
+}
+
+type Wire = {
+  begun?: true
+  ended?: true
+  columns?: Column[]
+  served?: unknown
+  scored?: Scored[]
+  end?: QueryEnd
+  error?: { code: string; title: string; detail: string }
+}
+
+/** Reads what the parent says: it is of the same release, and the only one there. */
+export const decodeSaid = ({ bytes }: Raw): Said => JSON.parse(bytes.toString()) as Said
+
+/** Reads one frame of an answer. @throws TypeError when it is none */
+export const decodeFrame = ({ kind, bytes }: Raw): Received => {
+  if (kind === rowsKind) return { kind: 'rows', rows: bytes }
+  const { begun, ended, columns, served, scored, end, error } = JSON.parse(bytes.toString()) as Wire
+  if (columns) return { kind: 'columns', columns, ...(served !== undefined && { served }), ...(scored && { scored }) }
+  if (end) return { kind: 'end', end }
+  if (begun) return { kind: 'begun' }
+  if (ended) return { kind: 'ended' }
+  if (!error || !isProblemCode(error.code)) throw new TypeError('a frame is no part of an answer')
+  const { code, title, detail, ...extras } = error
+  return { kind: 'error', problem: new Problem(error.code, title, detail, extras) }
+}
+
+/** Cuts a stream of bytes into frames. */
+export class FrameCutter {
+  #begun: Buffer[] = []
+  #have = 0
+  #wanted = headerBytes
+
+  /** The frames that are whole with this chunk. */
+  push(chunk: Buffer): Raw[] {
+    this.#begun.push(chunk)
+    this.#have += chunk.length
+    if (this.#have < this.#wanted) return []
+    const frames: Raw[] = []
+    let bytes = this.#begun.length === 1 ? chunk : Buffer.concat(this.#begun)
+    for (;;) {
+      this.#wanted = bytes.length < headerBytes ? headerBytes : headerBytes + bytes.readUInt32LE(1)
+      if (bytes.length < this.#wanted) break
+      frames.push({ kind: bytes.readUInt8(0), bytes: bytes.subarray(headerBytes, this.#wanted) })
+      bytes = bytes.subarray(this.#wanted)
+    }
+    this.#begun = bytes.length > 0 ? [bytes] : []
+    this.#have = bytes.length
+    return frames
+  }
+}

@@ -1,0 +1,64 @@
+import { limits } from '../../basics/limits.js'
+
+/** The limits that analytics works with. They are parts of `limits`; tests take smaller ones. */
+export type AnalyticsLimits = {
+  timeoutMs: number
+  memoryMaxBytes: number
+  memorySampleMs: number
+  queueMaxQueries: number
+  concurrentMaxQueries: number
+  longMaxQueries: number
+  quickMs: number
+  clientMaxPercent: number
+  streamingMaxAnswers: number
+  threads: number
+  retriesMax: number
+  cancelGraceMs: number
+  answerMaxAgeMs: number
+  startWaitMs: number
+  purgeWaitMs: number
+  walMaxBytes: number
+  followerIntervalMs: number
+  followerBatchEvents: number
+  checkIntervalMs: number
+  pingIntervalMs: number
+  silentMaxPings: number
+}
+
+export const analyticsLimits: AnalyticsLimits = {
+  timeoutMs: limits.sqlTimeoutMs,
+  memoryMaxBytes: limits.sqlMemoryMaxBytes,
+  memorySampleMs: limits.sqlMemorySampleMs,
+  queueMaxQueries: limits.sqlQueueMaxQueries,
+  concurrentMaxQueries: limits.sqlConcurrentMaxQueries,
+  longMaxQueries: limits.sqlLongMaxQueries,
+  quickMs: limits.sqlQuickMs,
+  clientMaxPercent: limits.sqlClientMaxPercent,
+  streamingMaxAnswers: limits.sqlStreamingMaxAnswers,
+  threads: limits.sqlThreads,
+  retriesMax: limits.sqlRetriesMax,
+  cancelGraceMs: limits.sqlCancelGraceMs,
+  answerMaxAgeMs: limits.sqlAnswerMaxAgeMs,
+  startWaitMs: limits.sqlStartWaitMs,
+  purgeWaitMs: limits.erasurePurgeWaitMs,
+  walMaxBytes: limits.sqlWalMaxBytes,
+  followerIntervalMs: limits.followerIntervalMs,
+  followerBatchEvents: limits.followerBatchEvents,
+  checkIntervalMs: limits.tablesCheckIntervalMs,
+  pingIntervalMs: limits.sqlPingIntervalMs,
+  silentMaxPings: limits.sqlSilentMaxPings,
+}
+
+export type AnalyticsOptions = {
+  dataDirectory: string
+  /** The master keys that are in use, when they are not those in the data directory's files. */
+  masterKeys?: () => readonly Buffer[]
+  /** Hears that the tables have followed events that the log does not have, when that is found only after the start. */
+  onForeign?: (reason: string) => void
+  logger?: { warn: (fields: object, message: string) => void } | undefined
+  limits?: Partial<AnalyticsLimits>
+  /** In memory the tables stay empty, and `dataDirectory` only lends room; in a file unless said otherwise. */
+  tables?: 'file' | 'memory'
+  /** The program of the process; tests have one of their own. */
+  entry?: string
+}

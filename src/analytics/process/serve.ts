@@ -1,0 +1,160 @@
+import { rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { DuckDBInstance } from '@duckdb/node-api'
+import { ForeignTablesError } from '../../../projections/problem.js'
+import { dataPaths } from '../../setup/data-directory.js'
+import { confinement } from '../contract/confinement.js'
+import { copyTables } from './copy.js'
+import {
+  isPing,
+  parseCopyRequest,
+  parseKeys,
+  parseSettings,
+  type ChildMessage,
+  type CopyRequest,
+  type Settings,
+} from '../contract/messages.js'
+import { Projector } from './projector.js'
+import { createQueryServer } from './query-server.js'
+import type { Frame, SelectRequest, TablesStatus } from '../contract/query.js'
+import { countRebuild } from '../contract/rebuilds.js'
+import { openStore, type Store, type TablesLog } from './store.js'
+
+export type Services = { blobsDirectory: string; signal: AbortSignal; tables: TablesStatus }
+
+/** Answers one SELECT on a connection that no other has meanwhile. It ends, and holds nothing any more, soon after its signal. */
+export type RunSelect = (database: { instance: DuckDBInstance }, request: SelectRequest, services: Services) => AsyncIterable<Frame>
+
+/** The log as it is read here: the master keys may change meanwhile. */
+export type FollowedLog = TablesLog & { useKeys: (keys: readonly Buffer[]) => void }
+
+export type ServeOptions = {
+  openLog: (dataDirectory: string, masterKeys: readonly Buffer[]) => FollowedLog
+  run: RunSelect
+}
+
+// Whether it arrives does not matter here: without a parent this process ends.
+const tell = (message: ChildMessage, sent: () => void = () => undefined): void => {
+  if (process.connected) process.send?.(message, undefined, undefined, sent)
+}
+
+/** After so many events a process has taken memory that its allocator does not give back: a new one serves them. */
+const buildMinEvents = 20_000
+
+type Running = { store: Store; projector: Projector; queries: Set<number> }
+
+/** Opens the tables and serves them; undefined when they had to be built first, which is all that this process then does. */
+const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Promise<Running | undefined> => {
+  const paths = dataPaths(settings.dataDirectory)
+  const store = await openStore(paths, settings, log)
+  const rebuilds = countRebuild(settings.rebuilds, store.rebuilt, new Date())
+  tell({ kind: 'opened', rebuilds, confinement: confinement() })
+  let lastError = settings.lastError
+  const projector = new Projector({
+    ...settings,
+    replay: store.replay,
+    events: log,
+    onState: (state) => tell({ kind: 'state', ...state }),
+    onTrouble: (reason) => {
+      lastError = reason
+      tell({ kind: 'trouble', reason })
+    },
+    // The parent starts another process, which finds the file as the last commit left it. The server, the follower and DuckDB's
+    // threads would keep this one alive, and none of them can be ended in good order any more. Who waits is asked again of the next.
+    onFatal: (loss, reason) => new Promise(() => tell({ kind: 'ending', loss, reason }, () => process.exit(1))),
+  })
+  const caughtUp = await projector.start((position, head) => tell({ kind: 'starting', position, head }))
+  if (caughtUp >= buildMinEvents) {
+    close(store)
+    return undefined
+  }
+  projector.follow()
+  const queries = new Set<number>()
+  const statusAt = (position: number, head: number): TablesStatus => ({
+    ...{ state: projector.stopped === undefined ? 'following' : 'stopped', position, head: Math.max(head, position) },
+    ...{ rebuilds: rebuilds.count, lastRebuild: rebuilds.last, lastError: projector.stopped ?? lastError },
+  })
+  const server = createQueryServer({
+    // How the tables stood is told as it was before the query itself brought them up to date.
+    arrived: ({ upTo }) => statusAt(store.replay.position, upTo),
+    ensure: (position) => projector.ensure(position),
+    run: (request, signal, tables) => run(store, request, { blobsDirectory: paths.blobs, signal, tables }),
+    onBegun: (query) => queries.add(query),
+    onEnded: (query) => queries.delete(query),
+  })
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(settings.socket, resolve))
+  return { store, projector, queries }
+}
+
+const asKeys = (keys: readonly string[]): Buffer[] => keys.map((key) => Buffer.from(key, 'hex'))
+/** Where files lie is nobody's business who asks whether this is well. */
+const reasonOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).replaceAll(/'\/[^']*'|"\/[^"]*"/g, 'a file of it')
+
+const close = ({ replay, instance }: Store): void => {
+  replay.close()
+  instance.closeSync()
+}
+
+/** Ends at once. A tidy end is only for an idle process, since nothing waits for DuckDB while it works; it survives either. */
+const leave = (settings: Settings | undefined, running: Running | undefined): void => {
+  if (settings) rmSync(dirname(settings.socket), { recursive: true, force: true })
+  if (running && running.queries.size === 0 && !running.projector.busy) {
+    running.projector.stop()
+    close(running.store)
+  }
+  process.kill(process.pid, 'SIGKILL')
+}
+
+/** Copies the tables once they hold everything up to the position that is asked for. */
+const copy = async ({ into, upTo }: CopyRequest, running: Running | undefined): Promise<void> => {
+  try {
+    if (!running) throw new Error('the tables are not open yet')
+    await running.projector.ensure(upTo)
+    tell({ kind: 'copied', into, position: await copyTables(running.store.instance, into) })
+  } catch (error) {
+    tell({ kind: 'not_copied', into, reason: reasonOf(error) })
+  }
+}
+
+/**
+ * Runs the analytics process: takes its settings from the parent, answers SELECTs on a Unix socket, and ends with the parent.
+ *
+ * @example serveAnalytics({ openLog: openFollowedLog, run: runSelect })
+ */
+export const serveAnalytics = (options: ServeOptions): void => {
+  let settings: Settings | undefined
+  let log: FollowedLog | undefined
+  let running: Running | undefined
+  const start = async (given: Settings): Promise<Running | undefined> => {
+    log = options.openLog(given.dataDirectory, asKeys(given.masterKeys))
+    return serve(given, log, options.run)
+  }
+  process.on('disconnect', () => leave(settings, running))
+  // A terminal or service manager signals the whole group; the parent drains first and needs this process for it.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
+  process.on('message', (message) => {
+    if (isPing(message)) tell({ kind: 'alive' })
+    const keys = parseKeys(message)
+    // It stands open from the settings on, which came first.
+    if (keys) log?.useKeys(asKeys(keys))
+    if (keys) tell({ kind: 'keys' })
+    const asked = parseCopyRequest(message)
+    if (asked) void copy(asked, running)
+  })
+  process.once('message', (message) => {
+    settings = parseSettings(message)
+    start(settings).then(
+      (started) => {
+        running = started
+        if (started) tell({ kind: 'ready' })
+        // Nothing else is open: heard, it ends by itself.
+        else tell({ kind: 'built' }, () => process.channel?.unref())
+      },
+      (error: unknown) => {
+        // Whatever was open by then would keep it alive.
+        tell({ kind: 'failed', reason: reasonOf(error), isForeign: error instanceof ForeignTablesError }, () => process.exit(1))
+      },
+    )
+  })
+}

@@ -1,0 +1,95 @@
+import { existsSync, statfsSync } from 'node:fs'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { ForeignTablesError, StaleTablesError } from '../../../projections/problem.js'
+import { Replay, type EventReader, type PayloadReader } from '../../../projections/replay.js'
+import type { DataPaths } from '../../setup/data-directory.js'
+import { quoteText } from '../../dialect/strings.js'
+import { spillDirectory } from '../contract/confinement.js'
+import type { Settings } from '../contract/messages.js'
+import type { RebuildReason } from '../contract/rebuilds.js'
+import { removeTables } from '../contract/tables-file.js'
+
+/** The open tables: one instance of DuckDB, what makes them follow the log, and why they had to be begun anew, if so. */
+export type Store = { instance: DuckDBInstance; replay: Replay; rebuilt: RebuildReason | null }
+
+const mebibyte = 1024 * 1024
+
+/** A query that spills must never fill the disk that the log is on. */
+const spillMaxBytes = (directory: string): number => {
+  const { bavail, bsize } = statfsSync(directory)
+  return Math.floor((bavail * bsize) / 4)
+}
+
+const megabytes = (bytes: number): string => `${Math.max(1, Math.floor(bytes / mebibyte))}MiB`
+
+/** Opens DuckDB and shuts it in: of the file system it reaches its own file, its spill, the blobs and the tables that are being written. Nobody can change that. */
+const openInstance = async (paths: DataPaths, settings: Settings): Promise<DuckDBInstance> => {
+  const instance = await DuckDBInstance.create(settings.tables === 'memory' ? ':memory:' : paths.analytics, {
+    // Half of what the process may take: the rest is for the addon's results, functions in JavaScript and what DuckDB does not count.
+    memory_limit: megabytes(settings.memoryMaxBytes / 2),
+    threads: String(settings.threads),
+    temp_directory: spillDirectory(paths.root),
+    max_temp_directory_size: megabytes(spillMaxBytes(paths.root)),
+    // A checkpoint rewrites what the batch touched, so that many small ones would cost a rebuild half its time.
+    checkpoint_threshold: megabytes(settings.walMaxBytes),
+    // Errors say their place as a number: it is led back to the place in the user's text.
+    errors_as_json: 'true',
+    autoload_known_extensions: 'false',
+    autoinstall_known_extensions: 'false',
+  })
+  const connection = await instance.connect()
+  // Whatever the zone of the machine: a time without one is UTC, in an AT as in an answer.
+  await connection.run(`SET GLOBAL TimeZone = 'UTC'`)
+  await connection.run(`SET allowed_directories = [${[paths.blobs, paths.tables].map(quoteText).join(', ')}]`)
+  await connection.run('SET enable_external_access = false')
+  await connection.run('SET lock_configuration = true')
+  connection.closeSync()
+  return instance
+}
+
+/** The log, as far as the tables follow from it, and the position of its last erasure. */
+export type TablesLog = EventReader & PayloadReader & { erasedAt(): number }
+
+const openTables = async (paths: DataPaths, settings: Settings, log: TablesLog): Promise<Omit<Store, 'rebuilt'>> => {
+  const instance = await openInstance(paths, settings)
+  try {
+    const replay = await Replay.open({ events: log, payloads: log, database: instance })
+    if (replay.begunAt >= log.erasedAt()) return { instance, replay }
+    // Deleted rows leave bytes. Mostly the file has been exchanged for a copy by now (supervisor.ts); this start came before.
+    replay.close()
+    throw new StaleTablesError('erasure')
+  } catch (error) {
+    instance.closeSync()
+    throw error
+  }
+}
+
+/**
+ * Everything in the file follows from the log. What a new file would meet as well is no reason to build one; tables that know
+ * more than the log are the evidence that something is wrong with the log.
+ */
+const worthRebuilding = (error: unknown): boolean => {
+  if (error instanceof StaleTablesError) return true
+  if (error instanceof ForeignTablesError) return false
+  if (!(error instanceof Error) || 'code' in error) return false
+  return !/could not set lock|permission denied|no space|read-only/i.test(error.message)
+}
+
+const reasonOf = (error: unknown): RebuildReason => (error instanceof StaleTablesError ? error.reason : 'damaged file')
+
+/**
+ * Opens the tables of a data directory, or builds new ones when there are none, others built them, or the file is damaged.
+ * New tables are empty: they catch up like any others, and go on where they stand when the process is killed meanwhile.
+ */
+export const openStore = async (paths: DataPaths, settings: Settings, log: TablesLog): Promise<Store> => {
+  const remove = () => removeTables(paths)
+  const missing = settings.tables === 'file' && !existsSync(paths.analytics) ? 'missing file' : null
+  if (settings.rebuild) remove()
+  try {
+    return { ...(await openTables(paths, settings, log)), rebuilt: settings.rebuild ? 'damaged file' : missing }
+  } catch (error) {
+    if (!worthRebuilding(error)) throw error
+    remove()
+    return { ...(await openTables(paths, settings, log)), rebuilt: reasonOf(error) }
+  }
+}

@@ -1,0 +1,24 @@
+/**
+ * Lets those who want the same thing have it one after the other, in the order in which they came.
+ *
+ * @example
+ * const turns = new Turns()
+ * await turns.take('homes', () => replaceHomes()) // begins when those who came before have ended, however they did
+ */
+export class KeyedTurns {
+  readonly #last = new Map<string, Promise<unknown>>()
+
+  async take<T>(wanted: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(wanted)
+    const mine = (async () => {
+      await before?.catch(() => undefined)
+      return work()
+    })()
+    this.#last.set(wanted, mine)
+    try {
+      return await mine
+    } finally {
+      if (this.#last.get(wanted) === mine) this.#last.delete(wanted)
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isProblem } from './errors.js'
+
+const retryMs = 1_000
+
+/**
+ * Asks the log, and asks again while its storage fails or its queue is full: for work of the service's own, which nobody
+ * would send again.
+ *
+ * @example await insist(() => ledger.execute(command, origin), () => this.#isStopping)
+ */
+export const retryWhileBusy = async <T>(ask: () => Promise<T>, isStopping: () => boolean): Promise<T> => {
+  for (;;)
+    try {
+      return await ask()
+    } catch (error) {
+      const passing = isProblem(error) && (error.code === 'storage_failed' || error.code === 'busy')
+      if (!passing || isStopping()) throw error
+      await sleep(retryMs)
+    }
+}

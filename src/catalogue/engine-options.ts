@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import type { Json, JsonObject } from '../../events/common.js'
+import { wrong } from '../basics/errors.js'
+import { limits } from '../basics/limits.js'
+import { nearest } from '../basics/nearest.js'
+import { shown } from '../basics/shown.js'
+
+/** What USING may say to an engine: by each option's name its values, whose description says what is expected. */
+export type OptionsSchema = z.ZodObject<Record<string, z.ZodType>>
+
+/** An option that may be left out; `expected` says in refusals what it takes. */
+export const option = <Schema extends z.ZodType>(schema: Schema, expected: string) => schema.optional().describe(expected)
+
+/** What a user says: values by the options' names. */
+export type Said = Readonly<Record<string, Json | undefined>>
+
+const columns = z.union([
+  z
+    .string()
+    .min(1)
+    .transform((name) => [name]),
+  z.array(z.string().min(1)).min(1),
+])
+
+const mostSeconds = limits.trainingTimeoutMs / 1000
+
+const ofTables = z.strictObject({
+  confidence: option(z.number().min(0.001).max(0.999), 'a number between 0.001 and 0.999'),
+  preset: option(z.enum(['fast', 'balanced', 'best']), "'fast', 'balanced' or 'best'"),
+  time_limit: option(z.number().min(1).max(mostSeconds), `seconds, from 1 to ${mostSeconds}`),
+  include: option(columns, 'a column, or a list of columns'),
+  exclude: option(columns, 'a column, or a list of columns'),
+  task: option(z.enum(['regression', 'classification']), "'regression' or 'classification'"),
+  class_weights: option(
+    z.union([z.literal('balanced'), z.record(z.string(), z.number().positive().max(1e6))]),
+    '\'balanced\', or a weight for classes by their names: {"yes": 5}',
+  ),
+  group_by: option(columns, 'a column, or a list of columns'),
+  time_column: option(z.string().min(1), 'a column'),
+  max_rows: option(
+    z.int().min(limits.trainingMinRows).max(limits.trainingMaxRows),
+    `a whole number from ${limits.trainingMinRows} to ${limits.trainingMaxRows}`,
+  ),
+})
+
+/** The options of engines that learn from tables. */
+export const tableOptions = ofTables.refine(({ group_by, time_column }) => group_by === undefined || time_column === undefined, {
+  message: 'group_by and time_column both say how rows are dealt into folds: take one of them',
+})
+
+/** The options of the engine that looks at no column. */
+export const constantOptions = ofTables.pick({ confidence: true, task: true, max_rows: true }).strict()
+
+const namesOf = (schema: OptionsSchema): string[] => Object.keys(schema.shape)
+
+/**
+ * The options of an engine as it uses them. A `wrong_arguments` problem names the option that it does not have, or whose
+ * value it cannot use, and what it expects.
+ *
+ * @example readOptions('auto', tableOptions, { confidence: 0.8 }).confidence // .8
+ */
+export const readOptions = <Schema extends OptionsSchema>(engine: string, schema: Schema, said: Said): z.output<Schema> => {
+  const names = namesOf(schema)
+  // Null says nothing, as it does in every other setting.
+  const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null && value !== undefined))
+  const unknown = Object.keys(given).find((name) => !names.includes(name))
+  if (unknown !== undefined)
+    throw wrong(
+      `"${unknown}" is not an option of the engine ${engine}`,
+      `Did you mean ${nearest(unknown, names)}? Its options: ${names.join(', ')}.`,
+    )
+  const read = schema.safeParse(given)
+  if (read.success) return read.data
+  const [issue] = read.error.issues
+  if (issue?.code === 'custom') throw wrong(issue.message)
+  const name = String(issue?.path[0])
+  const found = Object.hasOwn(given, name) ? shown(given[name] ?? null) : 'missing'
+  throw wrong(`"${name}" is ${found}, expected ${schema.shape[name]?.description ?? 'another value'}`)
+}
+
+/** What of the options of an earlier version an engine can use: another engine may have been meant by the rest. */
+export const usableOptions = (schema: OptionsSchema, said: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(said).filter(([name, value]) => Object.hasOwn(schema.shape, name) && schema.shape[name]?.safeParse(value).success),
+  )

@@ -1,0 +1,98 @@
+import type { JsonObject } from '../../events/common.js'
+import { Problem } from '../basics/errors.js'
+import { constantOptions, readOptions, tableOptions, usableOptions, type OptionsSchema } from './engine-options.js'
+import { forecastName, forecastOptions, seriesOptions } from './forecast-options.js'
+import { onnxName, onnxOptions } from './onnx-options.js'
+
+/** What commands and statements know of an engine. How it learns stands in `src/models/engines/engines.ts`, for the processes that train. */
+export type EngineInfo = {
+  name: string
+  title: string
+  about: string
+  /** The engine that the name stands for, where it is another one's. */
+  standsFor?: string
+  /** What USING may say to it. */
+  options: OptionsSchema
+  /** Options that say what the model is: another version has them, too, unless it says otherwise. */
+  lasting?: readonly string[]
+}
+
+/** The engine of a statement that names none. */
+export const defaultEngine = 'auto'
+
+/** The engines by the names that users write, in the order in which they are shown. */
+export const engineInfos: readonly EngineInfo[] = [
+  {
+    name: defaultEngine,
+    title: 'Automatic',
+    about:
+      'Boosted trees, a linear model or a blend of both, whichever predicts best out of fold. The engine of a statement that names none.',
+    options: tableOptions,
+  },
+  { name: 'boosted_trees', title: 'Boosted trees', about: 'Gradient boosted trees alone.', options: tableOptions },
+  {
+    name: 'linear',
+    title: 'Linear model',
+    about: 'Ridge regression for numbers, logistic regression for classes, alone.',
+    options: tableOptions,
+  },
+  {
+    name: forecastName,
+    title: 'Forecast',
+    about: 'Series: exponential smoothing, Theta or their median, picked for each series by its own past. The engine of ORDER BY.',
+    options: forecastOptions,
+    lasting: seriesOptions,
+  },
+  {
+    name: onnxName,
+    title: 'ONNX',
+    about: 'Imports a model that was trained elsewhere: an uploaded ONNX file.',
+    options: onnxOptions,
+  },
+  {
+    name: 'constant',
+    title: 'Constant',
+    about: 'The mean or the share of each class, whatever the row: what another engine must beat to have learned anything.',
+    options: constantOptions,
+  },
+  {
+    name: 'lightwood',
+    title: 'Automatic',
+    standsFor: defaultEngine,
+    about: 'Stands for auto: the name that existing statements use. Its models are those of auto.',
+    options: tableOptions,
+  },
+]
+
+const byName: ReadonlyMap<string, EngineInfo> = new Map(engineInfos.map((info) => [info.name, info]))
+
+/** Whether a name (compared without case) is one that an engine has by itself. */
+export const isEngineName = (name: string): boolean => byName.has(name.toLowerCase())
+
+/**
+ * The engine that has a name (compared without case) by itself, or that the name stands for.
+ *
+ * @example engineNamed('lightwood')?.name // 'auto'
+ */
+export const engineNamed = (name: string): EngineInfo | undefined => {
+  const named = byName.get(name.toLowerCase())
+  return named?.standsFor === undefined ? named : byName.get(named.standsFor)
+}
+
+/** The refusal of a name that no engine has. */
+export const unknownEngine = (name: string): Problem =>
+  new Problem('not_found', 'ML engine not found', `There is no engine "${name}"; the engines are ${[...byName.keys()].join(', ')}`, {
+    hint: `CREATE ML_ENGINE ${name} FROM ${defaultEngine} makes it a name of an engine there is; SHOW ML_ENGINES lists them all.`,
+  })
+
+/** @throws Problem when an engine does not have one of the options, or cannot use its value */
+export const checkOptions = ({ name, options }: EngineInfo, said: JsonObject): void => {
+  readOptions(name, options, said)
+}
+
+/** What of the options of an earlier version an engine can use. */
+export const optionsTakenOver = ({ options }: EngineInfo, said: JsonObject): JsonObject => usableOptions(options, said)
+
+/** Those of an earlier version's options that stay where others are said. */
+export const lastingOptions = ({ lasting = [] }: EngineInfo, said: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(said).filter(([name]) => lasting.includes(name)))

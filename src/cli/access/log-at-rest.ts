@@ -1,0 +1,26 @@
+import { ConfigError, type Config } from '../../setup/config.js'
+import { checkDataDirectory, lockDataDirectory, type DataPaths } from '../../setup/data-directory.js'
+import { openForWriting, type Connection } from '../../log/storage/schema.js'
+
+/**
+ * Opens the log's file for a change that cannot be made beside a server.
+ *
+ * @example await withLogAtRest(config, (db) => rebuildResources(db))
+ * @throws ConfigError when a server holds the directory, or there is no log in it
+ */
+export const withLogAtRest = async <T>(config: Config, use: (db: Connection, paths: DataPaths) => T | Promise<T>): Promise<T> => {
+  const paths = checkDataDirectory(config.dataDirectory)
+  const unlock = lockDataDirectory(paths)
+  try {
+    const db = openForWriting(paths.log, () => {
+      throw new ConfigError(`${paths.log} is empty: there is no log`)
+    })
+    try {
+      return await use(db, paths)
+    } finally {
+      db.close()
+    }
+  } finally {
+    unlock()
+  }
+}

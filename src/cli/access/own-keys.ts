@@ -1,0 +1,48 @@
+import { masterKeyIds } from '../../backup/log-copy.js'
+import { ConfigError, type Config } from '../../setup/config.js'
+import type { DataPaths } from '../../setup/data-directory.js'
+import { readPreviousKey } from '../../log/storage/keys.js'
+import { openForReading } from '../../log/storage/schema.js'
+import { findMasterKeys } from '../../vault/key-files.js'
+import { KeyRing } from '../../vault/key-ring.js'
+import { MasterKey } from '../../vault/master-key.js'
+
+/**
+ * The id of the master key that a log is sealed with, the next one while it is replaced, undefined where it never had one; and
+ * the key before that one, which the log then keeps for those who have the next.
+ */
+const keysOf = (logFile: string, keys: readonly Buffer[]): { needed: string | undefined; previous: Buffer[] } => {
+  const db = openForReading(logFile)
+  try {
+    const ring = new KeyRing(keys)
+    const previous = readPreviousKey(db, ({ keyId, wrapped }, bound) => ring.get(keyId)?.unwrap(wrapped, bound))
+    return { needed: masterKeyIds(db)[0], previous: previous ? [previous] : [] }
+  } finally {
+    db.close()
+  }
+}
+
+const idOf = (key: Buffer): string => new MasterKey(key).id
+
+/**
+ * The master keys at hand for reading a log, none or the right ones. With a wrong one everything sealed would look as if
+ * somebody had damaged it, or be missing without a word.
+ *
+ * @param logFile the log, where it does not stand beside the keys' files
+ * @example verifyLog({ logFile: paths.log, masterKeys: ownMasterKeys(config, paths), blobHash })
+ * @throws ConfigError when there are some, and the log's is not among them
+ */
+export const ownMasterKeys = ({ masterKeys }: Pick<Config, 'masterKeys'>, paths: DataPaths, logFile = paths.log): Buffer[] => {
+  // A rotation beside this may change both between two looks.
+  for (let looks = 1; ; looks++) {
+    const keys = findMasterKeys(paths, masterKeys)
+    const { needed, previous } = keysOf(logFile, keys)
+    if (needed === undefined || keys.length === 0 || keys.some((key) => idOf(key) === needed)) return [...keys, ...previous]
+    if (looks === 1) continue
+    throw new ConfigError(
+      masterKeys.length > 0
+        ? `the log is sealed with the master key ${needed}, and VAULT_KEY is another one. Set it to the log's own, or unset it.`
+        : `the log is sealed with the master key ${needed}, and ${paths.vaultKey} holds another one. Put the log's own there, or set VAULT_KEY to it.`,
+    )
+  }
+}

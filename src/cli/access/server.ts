@@ -1,0 +1,137 @@
+import { createWriteStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import { z } from 'zod'
+import { ConfigError, type Config } from '../../setup/config.js'
+import { limits } from '../../basics/limits.js'
+import { checkDataDirectory, dataPaths, isDataDirectoryHeld, type DataPaths } from '../../setup/data-directory.js'
+import { readServerAddress, type ServerAddress } from '../../setup/server-address.js'
+
+export type Answer = { status: number; body: unknown }
+
+/** A running service as a command of the CLI speaks with it: logged in where it asks for a login. */
+export type Server = {
+  address: string
+  get: (path: string) => Promise<Answer>
+  post: (path: string, body: object) => Promise<Answer>
+  /** Posts, and gives the answer as it comes. @throws ConfigError when nobody answers */
+  send: (path: string, body: object, signal?: AbortSignal) => Promise<Response>
+  /** Writes what is answered into a file. @throws ConfigError when it is refused or cut off */
+  download: (path: string, into: string) => Promise<void>
+}
+
+/** The settings, and where the server answers when the caller says so. */
+export type Reach = Config & { serverUrl?: string | undefined }
+
+type Sent = { address: string; headers: Record<string, string> }
+
+const request = ({ address, headers }: Sent, path: string, body?: object, signal?: AbortSignal): Promise<Response> =>
+  fetch(address + path, {
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+  }).catch(() => {
+    throw new ConfigError(`no server answers at ${address}. Is it running? --url names another address.`)
+  })
+
+const answerOf = async (response: Response, { address }: Sent): Promise<Answer> => {
+  const body: unknown = await response.json().catch(() => {
+    throw new ConfigError(`what answers at ${address} is not this service. --url names another address.`)
+  })
+  return { status: response.status, body }
+}
+
+const send = async (sent: Sent, path: string, body?: object): Promise<Answer> => answerOf(await request(sent, path, body), sent)
+
+const download = async (sent: Sent, path: string, into: string): Promise<void> => {
+  const response = await request(sent, path)
+  if (!response.ok || !response.body) throw new ConfigError(refusalText((await answerOf(response, sent)).body))
+  await pipeline(response.body, createWriteStream(into, { mode: 0o600 })).catch(() => {
+    throw new ConfigError(`the answer of ${sent.address} was cut off; try again.`)
+  })
+}
+
+const login = async (sent: Sent, auth: Config['auth']): Promise<Record<string, string>> => {
+  if (!auth) return {}
+  const { body } = await send(sent, '/api/login', auth)
+  const answer = z.looseObject({ token: z.string() }).safeParse(body)
+  if (!answer.success) throw new ConfigError(`${sent.address} refused the login: check AUTH_USERNAME and AUTH_PASSWORD`)
+  return { authorization: `Bearer ${answer.data.token}` }
+}
+
+const healthSchema = z.looseObject({ service: z.literal('mindledger'), instance: z.string() })
+
+/** Logs in at an address. With `instance` only that run of the service will do: the port may be another's by now. */
+const connect = async (address: string, { dataDirectory, auth }: Reach, instance?: string): Promise<Server> => {
+  const anonymous = { address, headers: {} }
+  const health = healthSchema.safeParse((await send(anonymous, '/api/health')).body).data
+  if (!health) throw new ConfigError(`what answers at ${address} is not this service. --url names another address.`)
+  if (instance !== undefined && health.instance !== instance)
+    throw new ConfigError(
+      `the server that answers at ${address} is not the one that holds ${dataDirectory}. --url names that one's address.`,
+    )
+  const sent = { address, headers: await login(anonymous, auth) }
+  return {
+    address,
+    get: (path) => send(sent, path),
+    post: (path, body) => send(sent, path, body),
+    send: (path, body, signal) => request(sent, path, body, signal),
+    download: (path, into) => download(sent, path, into),
+  }
+}
+
+const pollMs = 50
+
+/** What the server that holds a directory says of its address; undefined when nobody holds it. One that starts says it soon. */
+const addressIn = async (paths: DataPaths): Promise<ServerAddress | undefined> => {
+  const until = Date.now() + limits.serverAddressWaitMs
+  while (isDataDirectoryHeld(paths)) {
+    const address = readServerAddress(paths)
+    if (address) return address
+    if (Date.now() > until)
+      throw new ConfigError(
+        `a process holds ${paths.root}, but has not said where it answers. A command that changes the log ends soon; of a server, --url says it.`,
+      )
+    await sleep(pollMs)
+  }
+  return undefined
+}
+
+/**
+ * The running server: at `--url`, or the one that holds the data directory; undefined when none does.
+ *
+ * @example const server = await runningServer(config); if (server) await server.post('/api/log/rotations', {})
+ * @throws ConfigError when it does not answer, or refuses the login
+ */
+export const runningServer = async (config: Reach): Promise<Server | undefined> => {
+  if (config.serverUrl !== undefined) return connect(config.serverUrl, config)
+  const address = await addressIn(dataPaths(config.dataDirectory))
+  return address && connect(address.url, config, address.instance)
+}
+
+/**
+ * Speaks with the running server; where none holds the data directory, with one of its own on a free port of the loopback, which
+ * then ends. A directory that is not there is made only with `create`: what was meant may be elsewhere.
+ */
+export const withServer = async <T>(config: Reach, use: (server: Server) => Promise<T>, { create = false } = {}): Promise<T> => {
+  const running = await runningServer(config)
+  if (running) return use(running)
+  if (!create) checkDataDirectory(config.dataDirectory)
+  const { startService } = await import('../../main.js')
+  const own = { ...config, host: '127.0.0.1', port: 0 }
+  const service = await startService(own, pino({ level: 'silent' }))
+  try {
+    return await use(await connect(service.url, own))
+  } finally {
+    await service.close()
+  }
+}
+
+const problemSchema = z.looseObject({ detail: z.string(), hint: z.string().optional() })
+
+/** A refusal as text: what is wrong, and what to do. */
+export const refusalText = (body: unknown): string => {
+  const problem = problemSchema.safeParse(body).data
+  return problem ? [problem.detail, problem.hint].filter((text) => text !== undefined).join('\n') : JSON.stringify(body)
+}

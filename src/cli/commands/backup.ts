@@ -1,0 +1,37 @@
+import { resolve } from 'node:path'
+import { findFileSigner, olderFileHead, signedFileHead } from '../../audit/file-head.js'
+import { takeBackup } from '../../backup/backup.js'
+import { readManifest } from '../../backup/manifest.js'
+import { ConfigError, type Config } from '../../setup/config.js'
+import { checkDataDirectory } from '../../setup/data-directory.js'
+import type { Connection } from '../../log/storage/schema.js'
+import type { Output } from '../terminal/output.js'
+
+export type BackupOptions = { into: string; like: string | undefined }
+
+/** Signed, unless the key is not at hand: a backup is better without a signature than not taken. */
+const headOf =
+  ({ dataDirectory, headKey }: Config) =>
+  (db: Connection): string => {
+    try {
+      return signedFileHead(db, findFileSigner(checkDataDirectory(dataDirectory), headKey, db))
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      return `${JSON.stringify(olderFileHead(db))}\n`
+    }
+  }
+
+/** `mindledger backup --into <dir> [--like <earlier backup>]`: the log at one position with its blobs, beside a running server or without one. */
+export const backup = async (config: Config, { into, like }: BackupOptions, out: Output): Promise<number> => {
+  if (like !== undefined) readManifest(like)
+  const { position, blobs, master_keys } = await takeBackup({
+    from: checkDataDirectory(config.dataDirectory),
+    into: resolve(into),
+    like: like === undefined ? undefined : resolve(like),
+    headOf: headOf(config),
+    onProgress: (text) => out.progress(text),
+  })
+  out.line(`${into} holds the log up to position ${position}, and ${blobs.length} blobs`)
+  out.line(`Keys are not part of it. Its secrets and recorded rows need the master key ${master_keys.join(' and ')}.`)
+  return 0
+}

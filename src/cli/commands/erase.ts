@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import { ConfigError } from '../../setup/config.js'
+import type { Output, Screen } from '../terminal/output.js'
+import { refusalText, withServer, type Reach } from '../access/server.js'
+
+type EraseOptions = {
+  /** What is erased, and which: `['request', '0198…']`. */
+  subject: readonly string[]
+  contentVersion: number | undefined
+  reason: string | undefined
+  shared: boolean
+  dryRun: boolean
+}
+
+const usage = `erase takes one of:
+  prediction <position>  request <id>  file <name> [--content-version n]  matrix <project>.<model>.<version>
+  secrets <kind> <project>.<name>  secrets <kind> <name>  before <time>`
+
+const whole = (text: string | undefined): number => {
+  const number = Number(text)
+  if (!Number.isSafeInteger(number) || number < 1) throw new ConfigError(usage)
+  return number
+}
+
+/** The subject of an erasure, as POST /api/log/erasures takes it. */
+const erasureSubject = ([what, first, second]: readonly string[], contentVersion: number | undefined): object => {
+  if (first === undefined) throw new ConfigError(usage)
+  switch (what) {
+    case 'prediction':
+      return { prediction: whole(first) }
+    case 'request':
+      return { request: first }
+    case 'file':
+      return { file: { name: first, ...(contentVersion !== undefined && { version: contentVersion }) } }
+    case 'matrix': {
+      const [, project, model, version] = /^([^.]+)\.(.+)\.(\d+)$/.exec(first) ?? []
+      if (project === undefined) throw new ConfigError(usage)
+      return { matrix: { project, model, version: whole(version) } }
+    }
+    case 'secrets': {
+      if (second === undefined) throw new ConfigError(usage)
+      const [, project, name = second] = /^([^.]+)\.(.+)$/.exec(second) ?? []
+      return { secrets: { kind: first, name, ...(project !== undefined && { project }) } }
+    }
+    case 'before':
+      return { before: first }
+    default:
+      throw new ConfigError(usage)
+  }
+}
+
+const erasedSchema = z.looseObject({
+  subject: z.string(),
+  positions: z.array(z.number()),
+  payloads: z.number(),
+  rows: z.number(),
+  blobs: z.array(z.string()),
+  already_erased: z.number(),
+  shared_with: z.array(z.string()),
+  also_in: z.array(z.string()),
+})
+
+const count = (n: number, of: string): string => `${n} ${of}${n === 1 ? '' : 's'}`
+
+const show = (body: unknown, { dryRun }: EraseOptions, out: Output): void => {
+  const { subject, positions, payloads, rows, blobs, already_erased, shared_with, also_in } = erasedSchema.parse(body)
+  const amount = `${count(payloads, 'payload')} (${count(rows, 'row')} of predictions), ${count(blobs.length, 'blob')}`
+  if (payloads + blobs.length === 0) out.line(`${subject}: nothing is left to erase; ${already_erased} were erased before`)
+  else if (dryRun) out.line(`${subject}: ${amount} would be erased`)
+  else out.line(`${subject}: erased ${amount}; the log says so at ${positions.join(', ')}`)
+  for (const line of shared_with) out.line(`the same bytes: ${line}`)
+  for (const line of also_in) out.line(`stays: ${line}`)
+}
+
+/**
+ * `mindledger erase …`: erases on the running server; where none holds the data directory, on a service of its own. Returns
+ * when no byte is left.
+ */
+export const erase = async (config: Reach, options: EraseOptions, out: Screen): Promise<number> => {
+  const { subject, contentVersion, reason, shared, dryRun } = options
+  const body = { ...erasureSubject(subject, contentVersion), reason: reason ?? null, shared, dry_run: dryRun }
+  return withServer(config, async (server) => {
+    const { status, body: answer } = await server.post('/api/log/erasures', body)
+    if (status === 200) show(answer, options, out)
+    else out.error(refusalText(answer))
+    return status === 200 ? 0 : 1
+  })
+}

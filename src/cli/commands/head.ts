@@ -1,0 +1,64 @@
+import { resolve } from 'node:path'
+import { appendNote } from '../../audit/head-file.js'
+import { findFileSigner, olderFileHead, signedFileHead } from '../../audit/file-head.js'
+import { newHeadSigner } from '../../audit/head-key.js'
+import { ConfigError, type Config } from '../../setup/config.js'
+import { checkDataDirectory } from '../../setup/data-directory.js'
+import type { Head } from '../../log/contract/log.js'
+import { noteHeadKey, openForReading, readLogId } from '../../log/storage/schema.js'
+import { withLogAtRest } from '../access/log-at-rest.js'
+import type { Output } from '../terminal/output.js'
+
+export type HeadOptions = {
+  /** A file that the head is appended to, in the place of standard output. */
+  into: string | undefined
+  /** The public key instead. */
+  key: boolean
+  /** The older form, with the chain and without a signature. */
+  json: boolean
+  /** Begin a new key, and print it. */
+  newKey: boolean
+}
+
+/** `mindledger head`: the newest position and the root over all events, signed, to keep elsewhere. */
+export const head = async (config: Config, { into, key, json, newKey }: HeadOptions, out: Output): Promise<number> => {
+  if ([key, json, newKey, into !== undefined].filter(Boolean).length > 1)
+    throw new ConfigError('head takes one of --into, --key, --json and --new-key')
+  if (newKey) out.line(await beginKey(config))
+  else if (json) out.line(JSON.stringify(olderHead(config)))
+  else await signed(config, { into, key }, out)
+  return 0
+}
+
+const signed = async (config: Config, { into, key }: Pick<HeadOptions, 'into' | 'key'>, out: Output): Promise<void> => {
+  const paths = checkDataDirectory(config.dataDirectory)
+  const db = openForReading(paths.log)
+  try {
+    const signer = findFileSigner(paths, config.headKey, db)
+    if (key) {
+      out.line(signer.vkey)
+      return
+    }
+    const note = signedFileHead(db, signer)
+    if (into === undefined) out.line(note.slice(0, -1))
+    else await appendNote(resolve(into), note)
+  } finally {
+    db.close()
+  }
+}
+
+const olderHead = (config: Config): Head => {
+  const db = openForReading(checkDataDirectory(config.dataDirectory).log)
+  try {
+    return olderFileHead(db)
+  } finally {
+    db.close()
+  }
+}
+
+/** With the server stopped, which would go on with the key that it has. */
+const beginKey = (config: Config): Promise<string> =>
+  withLogAtRest(config, async (db, paths) => {
+    const log = { id: readLogId(db), noteHeadKey: (vkey: string) => noteHeadKey(db, vkey) }
+    return (await newHeadSigner(paths, config.headKey, log)).vkey
+  })

@@ -1,0 +1,13 @@
+import type { Config } from '../../setup/config.js'
+import { rebuildResources } from '../../log/sqlite/rebuild.js'
+import { rebuildTree } from '../../log/proof/open-tree.js'
+import { withLogAtRest } from '../access/log-at-rest.js'
+import type { Output } from '../terminal/output.js'
+
+/** `mindledger rebuild`: makes `resources` and the tree follow from the events again. The server must be stopped. */
+export const rebuild = (config: Config, out: Output): Promise<number> =>
+  withLogAtRest(config, (db) => {
+    rebuildTree(db)
+    out.line(`resources and the tree follow from ${rebuildResources(db)} events again`)
+    return 0
+  })

@@ -1,0 +1,89 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { ConfigError } from '../../setup/config.js'
+import { Blobs } from '../../files/blobs.js'
+import { dataPaths } from '../../setup/data-directory.js'
+import { openModels, type ModelsAtRest, type NamedVersion } from '../../log/sqlite/models-at-rest.js'
+import type { Progress } from '../../models/engines/tables/fit.js'
+import { reproduce, type Reproduction } from '../../models/training/reproduction.js'
+import { Trainer } from '../../models/training/trainer.js'
+import type { Output } from '../terminal/output.js'
+import { refusalText, withServer, type Reach, type Server } from '../access/server.js'
+
+export type ReproduceOptions = {
+  /** `[project.]model[.version]`; undefined for all trained versions. */
+  name: string | undefined
+  json: boolean
+}
+
+const checkSchema = z.looseObject({ data: z.enum(['same', 'changed', 'unavailable']), detail: z.string(), read_at: z.number() })
+type DataAgain = { data: 'same' | 'changed' | 'unavailable'; data_detail: string }
+
+type Told = { model: string } & Reproduction & DataAgain
+
+const statuses = { reproduced: 0, different: 1, impossible: 2 } as const
+
+/** Whether the query still gives the rows that were learned from, which only the service can ask. */
+const checkData = async (server: Server, { project, model, version: { version } }: NamedVersion): Promise<DataAgain> => {
+  const path = `/api/projects/${encodeURIComponent(project)}/models/${encodeURIComponent(`${model}.${version}`)}/data_check`
+  const { body } = await server.get(path)
+  const checked = checkSchema.safeParse(body).data
+  return checked ? { data: checked.data, data_detail: checked.detail } : { data: 'unavailable', data_detail: refusalText(body) }
+}
+
+const shown = ({ phase, done, total }: Progress): string => `${phase} ${Math.round((100 * done) / Math.max(total, 1))} %`
+
+const show = ({ model, result, detail, artefact, seconds, data, data_detail }: Told, out: Output): void => {
+  const words = { reproduced: 'reproduced', different: 'DIFFERENT', impossible: 'could not be reproduced' }
+  const took = seconds === null ? '' : ` in ${seconds} s`
+  out.line(`${model}: ${words[result]}${took}, ${artefact.slice(0, 12)}… by its event`)
+  out.line(`  ${detail}.`)
+  out.line(`  Its data: ${data}. ${data_detail}`)
+}
+
+const summary = (told: readonly Told[]): string => {
+  const count = (result: Told['result']) => told.filter((one) => one.result === result).length
+  return `${count('reproduced')} reproduced, ${count('different')} different, ${count('impossible')} could not be reproduced`
+}
+
+const chosen = (models: ModelsAtRest, { name }: ReproduceOptions, defaultProject: string): NamedVersion[] => {
+  if (name !== undefined) return [models.named(name, defaultProject)]
+  const all = models.all()
+  if (all.length === 0) throw new ConfigError('there is no trained model yet: CREATE MODEL makes one.')
+  return all
+}
+
+const run = async (config: Reach, options: ReproduceOptions, server: Server, out: Output): Promise<number> => {
+  const paths = dataPaths(config.dataDirectory)
+  const models = openModels(paths)
+  mkdirSync(paths.temporary, { recursive: true, mode: 0o700 })
+  const work = mkdtempSync(join(paths.temporary, 'reproduce-'))
+  const told: Told[] = []
+  try {
+    const parts = { blobs: new Blobs(paths.blobs), log: models.log, trainer: new Trainer(), work }
+    for (const named of chosen(models, options, config.defaultProject)) {
+      const model = `${named.project}.${named.model}.${named.version.version}`
+      const onProgress = (progress: Progress) => out.progress(`${model}: ${shown(progress)}`)
+      const trained = await reproduce(named, { ...parts, onProgress })
+      const one = { model, ...trained, ...(await checkData(server, named)) }
+      told.push(one)
+      if (options.json) out.line(JSON.stringify(one))
+      else show(one, out)
+    }
+  } finally {
+    models.close()
+    rmSync(work, { recursive: true, force: true })
+  }
+  if (!options.json && options.name === undefined) out.line(summary(told))
+  const found = told.map(({ result }) => statuses[result])
+  return found.includes(1) ? 1 : Math.max(...found)
+}
+
+/**
+ * `mindledger reproduce <[project.]model[.version]>`, or `--all`: trains again from the rows that were kept, and compares the
+ * bytes. Exit status 0 when all are the same, 1 when any differ, 2 when any could not be trained again, or compared. Whether
+ * the query still gives those rows is told apart, and does not count.
+ */
+export const reproduceModels = (config: Reach, options: ReproduceOptions, out: Output): Promise<number> =>
+  withServer(config, (server) => run(config, options, server, out))

@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { applyErasures, readErasures } from '../../backup/later-erasures.js'
+import { readManifest } from '../../backup/manifest.js'
+import { restoreBackup } from '../../backup/restore.js'
+import { ConfigError, type Config } from '../../setup/config.js'
+import { Blobs } from '../../files/blobs.js'
+import { dataPaths, type DataPaths } from '../../setup/data-directory.js'
+import { cliOrigin } from '../../log/contract/origins.js'
+import { openForReading, readHeadKeys } from '../../log/storage/schema.js'
+import { SqliteLog } from '../../log/sqlite/sqlite-log.js'
+import { findMasterKeys } from '../../vault/key-files.js'
+import { MasterKey } from '../../vault/master-key.js'
+import { Vault } from '../../vault/vault.js'
+import type { Output } from '../terminal/output.js'
+import { verify } from './verify.js'
+
+export type RestoreOptions = {
+  backup: string
+  into: string | undefined
+  /** Files with heads that were kept elsewhere. */
+  heads: readonly string[]
+  vkey: string | undefined
+  /** A file with the erasures that were recorded since. */
+  erasures: string | undefined
+}
+
+const erase = async (staged: DataPaths, keys: readonly Buffer[], file: string, out: Output): Promise<void> => {
+  const erasures = readErasures(file)
+  const [key, ...others] = keys
+  if (!key)
+    throw new ConfigError(
+      'later erasures need the master key, to keep what others had beside what goes: set VAULT_KEY, or put vault.key where the log is restored to.',
+    )
+  const vault = new Vault(key, ...others)
+  const log = new SqliteLog({ file: staged.log, vault })
+  try {
+    out.line(
+      `erasures since: ${await applyErasures({ log, vault, blobs: new Blobs(staged.blobs) }, erasures, cliOrigin)} of ${erasures.length} carried out`,
+    )
+  } finally {
+    await log.close()
+  }
+}
+
+/** What has to be brought: a backup has no keys. */
+const keysNeeded = (needed: readonly string[], paths: DataPaths, keys: readonly Buffer[]): string[] => {
+  if (needed.length === 0 || keys.some((key) => needed[0] === new MasterKey(key).id)) return []
+  return [
+    `Bring the master key ${needed[0]}: as ${paths.vaultKey}, or as VAULT_KEY. Without it the log is whole and can be verified, but the service does not start, and secrets and recorded rows cannot be read.`,
+  ]
+}
+
+const headKeyNeeded = (paths: DataPaths, given: Buffer | undefined): string[] => {
+  if (given || existsSync(paths.headKey)) return []
+  const db = openForReading(paths.log)
+  try {
+    const [vkey] = readHeadKeys(db)
+    if (vkey === undefined) return []
+    return [`Bring the key that signs heads, ${vkey}: as ${paths.headKey}, or as HEAD_KEY. Without it the service does not start.`]
+  } finally {
+    db.close()
+  }
+}
+
+/**
+ * `mindledger restore <backup> [--into dir] [--head file]… [--erasures file]`: a data directory again, after everything in it
+ * was verified. Exit status 1 when it does not hold; then nothing was put in place.
+ */
+export const restore = async (config: Config, { backup, into, heads, vkey, erasures }: RestoreOptions, out: Output): Promise<number> => {
+  const paths = dataPaths(into === undefined ? config.dataDirectory : resolve(into))
+  const keys = findMasterKeys(paths, config.masterKeys)
+  const { position: upTo } = readManifest(resolve(backup))
+  const restored = await restoreBackup({
+    backup: resolve(backup),
+    into: paths.root,
+    check: async (staged, head) => {
+      const options = { heads: [head, ...heads], vkey, upTo, keysIn: paths }
+      if ((await verify({ ...config, dataDirectory: staged.root }, options, out)) !== 0) return false
+      if (erasures !== undefined) await erase(staged, keys, erasures, out)
+      return true
+    },
+    onProgress: (text) => out.progress(text),
+  })
+  if (!restored) {
+    out.line('Nothing was restored.')
+    return 1
+  }
+  out.line(`${paths.root} holds the log of ${restored.taken_at}, up to position ${restored.position}`)
+  if (config.headFile)
+    out.line(`Start it with a new HEAD_FILE: ${config.headFile.path} may know more of the log than the backup, and shows what is missing.`)
+  for (const line of [...keysNeeded(restored.master_keys, paths, keys), ...headKeyNeeded(paths, config.headKey)]) out.line(line)
+  return 0
+}

@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import { ConfigError, type Config } from '../../setup/config.js'
+import { isProblem } from '../../basics/errors.js'
+import { checkDataDirectory, lockDataDirectory } from '../../setup/data-directory.js'
+import { cliOrigin } from '../../log/contract/origins.js'
+import { SqliteLog } from '../../log/sqlite/sqlite-log.js'
+import { masterKeys } from '../../vault/key-files.js'
+import { KeyRotation } from '../../rotation/key-rotation.js'
+import { Vault } from '../../vault/vault.js'
+import type { Output } from '../terminal/output.js'
+import { refusalText, runningServer, type Reach, type Server } from '../access/server.js'
+
+const path = '/api/log/rotations'
+const pollMs = 100
+
+const statusSchema = z.object({ from: z.string(), to: z.string(), payloads: z.number(), position: z.number().nullable() })
+const answerSchema = z.object({ rotation: statusSchema })
+type Status = z.infer<typeof statusSchema>
+
+const ask = async (server: Server, { newMasterKey }: Config, out: Output): Promise<Status> => {
+  const { status, body } = await server.post(path, newMasterKey ? { key: newMasterKey.toString('hex') } : {})
+  if (status !== 202) throw new ConfigError(refusalText(body))
+  for (;;) {
+    const { rotation } = answerSchema.parse((await server.get(path)).body)
+    if (rotation.position !== null) return rotation
+    out.progress(`${rotation.payloads} payloads`)
+    await sleep(pollMs)
+  }
+}
+
+const carryOut = async (config: Config): Promise<Status> => {
+  const paths = checkDataDirectory(config.dataDirectory)
+  const unlock = lockDataDirectory(paths)
+  const vault = new Vault(...masterKeys(paths, config.masterKeys))
+  const log = new SqliteLog({ file: paths.log, vault })
+  const options = { isKeyGiven: config.masterKeys.length > 0, tellReaders: async () => undefined, onFailed: () => undefined }
+  const rotation = new KeyRotation({ log, vault, paths, ...options })
+  try {
+    await rotation.resume()
+    if (!rotation.status) await rotation.begin(cliOrigin, config.newMasterKey)
+    await rotation.ended
+    return statusSchema.parse(rotation.status)
+  } catch (error) {
+    throw isProblem(error) ? new ConfigError(refusalText({ detail: error.detail, hint: error.extras.hint })) : error
+  } finally {
+    await log.close()
+    unlock()
+  }
+}
+
+/**
+ * `mindledger rotate-key`: replaces the master key, by the running server or, without one, in the data directory. With
+ * `VAULT_KEY` set, `NEW_VAULT_KEY` is the one that follows. One that was cut off is ended instead.
+ */
+export const rotateKey = async (config: Reach, out: Output): Promise<number> => {
+  const server = await runningServer(config)
+  const { from, to, payloads, position } = server ? await ask(server, config, out) : await carryOut(config)
+  out.line(`The master key ${from} was replaced by ${to}: ${payloads} payloads, position ${position}`)
+  out.line(
+    config.masterKeys.length > 0
+      ? 'Set VAULT_KEY to the new key before the next start.'
+      : 'vault.key holds the new key; keep a copy of it elsewhere, and destroy copies of the old one.',
+  )
+  return 0
+}

@@ -1,0 +1,49 @@
+import { pino, type Logger } from 'pino'
+import { isLoopback, type Config } from '../../setup/config.js'
+import { startService } from '../../main.js'
+import { LogLines } from '../terminal/log-lines.js'
+
+/** On a terminal a person reads: only what needs them. Elsewhere a collector does: JSON lines. */
+const createLogger = (config: Config): Logger => {
+  const lines = new LogLines(process.stdout.fd)
+  process.once('exit', () => lines.end())
+  return pino(
+    {
+      level: process.stdout.isTTY && config.logLevel === 'info' ? 'warn' : config.logLevel,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
+    lines,
+  )
+}
+
+/**
+ * `mindledger serve`: runs until SIGTERM or SIGINT, then answers what is under way and exits 0. SIGHUP does the same when the
+ * terminal that it runs on is closed; elsewhere it has nothing to read anew, and goes on.
+ */
+export const serve = async (config: Config): Promise<number> => {
+  const logger = createLogger(config)
+  // A full disk under stderr must not end the service either.
+  process.stderr.on('error', () => undefined)
+  // Heard from the first moment on: a stop during the start is carried out after it.
+  const stopped = new Promise<void>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+    process.on('SIGHUP', () => {
+      if (process.stdout.isTTY) resolve()
+      else logger.warn('SIGHUP: there is nothing to read anew, the service goes on; SIGTERM stops it')
+    })
+  })
+  const service = await startService(config, logger)
+  const { position } = await service.head()
+  if (process.stdout.isTTY) process.stdout.write(`Mindledger at ${service.url}\n  data  ${config.dataDirectory}\n  head  ${position}\n`)
+  else logger.info({ url: service.url, data: config.dataDirectory, head: position }, 'serving')
+  if (!config.auth && !isLoopback(config.host))
+    logger.warn(
+      { host: config.host },
+      'anyone who reaches this address may read and change everything: set AUTH=session, or HOST to a loopback address',
+    )
+  await stopped
+  logger.info('stopping')
+  await service.close()
+  return 0
+}

@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs'
+import { z } from 'zod'
+import { readRebuilds } from '../../analytics/contract/rebuilds.js'
+import { readStanding } from '../../analytics/standing.js'
+import { ConfigError } from '../../setup/config.js'
+import { checkDataDirectory, dataPaths, type DataPaths } from '../../setup/data-directory.js'
+import { openForReading } from '../../log/storage/schema.js'
+import { readTail } from '../../log/storage/tail.js'
+import { diskKinds, diskUse } from '../../observe/disk-use.js'
+import type { Output } from '../terminal/output.js'
+import { runningServer, type Reach, type Server } from '../access/server.js'
+
+type Lines = [name: string, text: string][]
+type Found = { lines: Lines; bytes: Record<string, number>; free: number; ok: boolean }
+
+const part = z.looseObject({ ready: z.boolean(), reason: z.string().optional() })
+const readySchema = z.looseObject({
+  rest: part,
+  sql: part.extend({ position: z.number(), lag: z.number() }),
+  log: z.looseObject({ position: z.number().nullable(), writable: z.boolean(), reason: z.string().optional() }),
+  warnings: z.array(z.string()).default([]),
+})
+const storageSchema = z.looseObject({ bytes: z.record(z.string(), z.number()), free: z.number() })
+const rowsSchema = z.looseObject({ data: z.array(z.tuple([z.string(), z.number(), z.string().nullable(), z.string().nullable()])) })
+
+const parsed = <T>(schema: z.ZodType<T>, body: unknown): T => {
+  const { data, success } = schema.safeParse(body)
+  if (!success) throw new ConfigError('the server answers in another form than this release: use the CLI of its own release')
+  return data
+}
+
+const unless = (ready: boolean, reason = 'not ready', text = 'ready'): string => (ready ? text : `NOT READY: ${reason}`)
+const behind = (lag: number): string => (lag === 0 ? 'at the head of the log' : `${lag} events behind the log`)
+const times = (count: number): string => (count === 1 ? 'once' : `${count} times`)
+const rebuilt = (count: number, reason: string | null): string =>
+  count === 0 ? 'never built anew' : `built anew ${times(count)}, last for: ${reason ?? 'unknown'}`
+
+const query = { query: 'SELECT state, rebuilds, last_rebuild_reason, last_error FROM log.projections LIMIT 1' }
+
+/** What a running server says of itself. */
+const ask = async (server: Server): Promise<Found> => {
+  const { rest, sql, log, warnings } = parsed(readySchema, (await server.get('/api/ready')).body)
+  const { bytes, free } = parsed(storageSchema, (await server.get('/api/log/storage')).body)
+  const [row] = parsed(rowsSchema, (await server.post('/api/sql/query', query)).body).data
+  const [state = 'unknown', rebuilds = 0, reason = null, error = null] = row ?? []
+  const lines: Lines = [
+    ['server', `running at ${server.address}`],
+    ['log', `position ${log.position ?? 'unknown'}, ${unless(log.writable, log.reason, 'writable')}`],
+    ['REST', unless(rest.ready, rest.reason)],
+    ['SQL', `position ${sql.position}, ${behind(sql.lag)}, ${unless(sql.ready, sql.reason)}`],
+    ['tables', `${state}, ${rebuilt(rebuilds, reason)}${error === null ? '' : `; last error: ${error}`}`],
+    ...warnings.map((text): Lines[number] => ['warning', text]),
+  ]
+  return { lines, bytes, free, ok: rest.ready && sql.ready }
+}
+
+const headOf = (paths: DataPaths): number => {
+  const db = openForReading(paths.log)
+  try {
+    return readTail(db).position
+  } finally {
+    db.close()
+  }
+}
+
+/** What a data directory says that no server holds. */
+const look = async (paths: DataPaths): Promise<Found> => {
+  const head = headOf(paths)
+  const tables = existsSync(paths.analytics)
+    ? await readStanding(paths.analytics).then(
+        ([standing]) => `position ${Number(standing?.[0])}, ${behind(Math.max(0, head - Number(standing?.[0])))}`,
+        () => 'cannot be read; the next start mends them or builds them anew',
+      )
+    : 'none; the next start builds them'
+  const { count, last } = readRebuilds(paths.rebuilds) ?? { count: 0, last: null }
+  const lines: Lines = [
+    ['server', 'none'],
+    ['log', `position ${head}`],
+    ['tables', `${tables}, ${rebuilt(count, last?.reason ?? null)}`],
+  ]
+  return { lines, ...(await diskUse(paths)), ok: true }
+}
+
+const units: [string, number][] = [['GiB', 2 ** 30], ['MiB', 2 ** 20], ['KiB', 2 ** 10]] // prettier-ignore
+
+const readable = (bytes: number): string => {
+  const [unit, size] = units.find(([, each]) => bytes >= each) ?? ['B', 1]
+  return `${size === 1 ? bytes : (bytes / size).toFixed(1)} ${unit}`
+}
+
+/**
+ * `mindledger status`: how the service or its data directory stands, and what room it takes; exit status 0 only when all is ready.
+ *
+ * @throws ConfigError when a server holds the directory and does not answer
+ */
+export const status = async (config: Reach, out: Output): Promise<number> => {
+  const paths = config.serverUrl === undefined ? checkDataDirectory(config.dataDirectory) : undefined
+  const server = await runningServer(config)
+  const { lines, bytes, free, ok } = server ? await ask(server) : await look(dataPaths(config.dataDirectory))
+  const total = Object.values(bytes).reduce((sum, one) => sum + one, 0)
+  const disk: Lines = [
+    ['disk', `${readable(total)}, ${readable(free)} free`],
+    ...Object.keys(diskKinds).map((kind): Lines[number] => [`  ${kind}`, readable(bytes[kind] ?? 0)]),
+  ]
+  const place: Lines = paths ? [['data', paths.root]] : []
+  for (const [name, text] of [...place, ...lines, ...disk]) out.line(`${name.padEnd(14)}${text}`)
+  return ok ? 0 : 1
+}

@@ -1,0 +1,97 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { readHeads, type ReadHead } from '../../audit/kept-heads.js'
+import { readVerifierKey, type NoteVerifier } from '../../audit/note-key.js'
+import { judge } from '../../audit/note.js'
+import { ConfigError, type Config } from '../../setup/config.js'
+import { Blobs } from '../../files/blobs.js'
+import { hashFile } from '../../basics/disk.js'
+import { checkDataDirectory, type DataPaths } from '../../setup/data-directory.js'
+import { openForReading, readHeadKeys } from '../../log/storage/schema.js'
+import { verifyLog, type Verification } from '../../log/verify/verify.js'
+import { recordedAhead } from '../../basics/trusted-clock.js'
+import type { Output } from '../terminal/output.js'
+import { ownMasterKeys } from '../access/own-keys.js'
+
+export type VerifyOptions = {
+  /** Files with heads that were kept elsewhere. */
+  heads: readonly string[]
+  /** The verifier key that the heads must be signed with, or a file with it; the log's own, as it notes them, where none is given. */
+  vkey: string | undefined
+  /** Up to where the log can be known to go, when it is a copy of an earlier time: newer heads say nothing of it. */
+  upTo?: number
+  /** The directory that has the master key's file, where it is not the log's own. */
+  keysIn?: DataPaths
+}
+
+/** The keys that a head may be signed with: the one that was given, or those that the log itself notes. */
+const keysOf = (logFile: string, vkey: string | undefined): NoteVerifier[] => {
+  if (vkey !== undefined) {
+    const key = readVerifierKey(existsSync(vkey) ? readFileSync(vkey, 'utf8').trim() : vkey)
+    if (!key) throw new ConfigError('--vkey is not a verifier key (name+id+base64), or a file with one; "mindledger head --key" prints it')
+    return [key]
+  }
+  const db = openForReading(logFile)
+  try {
+    return readHeadKeys(db).flatMap((noted) => readVerifierKey(noted) ?? [])
+  } finally {
+    db.close()
+  }
+}
+
+/** What is wrong with the signature of a head; undefined when it is right, or there is none or no key to check it with. */
+const faultOf = ({ note }: ReadHead, keys: readonly NoteVerifier[]): string | undefined => {
+  if (!note || keys.length === 0) return undefined
+  const judgements = keys.map((key) => judge(note, key))
+  if (judgements.includes('forged')) return 'its signature is not one of this text: somebody changed the head'
+  return judgements.includes('signed') ? undefined : `it is not signed by ${keys.map(({ vkey }) => vkey).join(' or ')}`
+}
+
+/** `mindledger verify [--head file]…`: walks the whole log; exit status 0 only when everything holds. */
+export const verify = async (
+  config: Config,
+  { heads: files, vkey, upTo = Infinity, keysIn }: VerifyOptions,
+  out: Output,
+): Promise<number> => {
+  const paths = checkDataDirectory(config.dataDirectory)
+  const blobs = new Blobs(paths.blobs)
+  const heads = files.flatMap(readHeads)
+  const keys = keysOf(paths.log, vkey)
+  const faults = heads.flatMap((read) => {
+    const fault = faultOf(read, keys)
+    return fault === undefined ? [] : [`the head of position ${read.head.position} proves nothing: ${fault}`]
+  })
+  const newer = heads.filter(({ head }) => head.position > upTo)
+  const result = await verifyLog({
+    logFile: paths.log,
+    masterKeys: ownMasterKeys(config, keysIn ?? paths, paths.log),
+    blobHash: async (hash) => ((await blobs.has(hash)) ? hashFile(blobs.path(hash)) : undefined),
+    onProgress: (position) => out.progress(`${position} events`),
+    kept: heads.filter((read) => !newer.includes(read) && faultOf(read, keys) === undefined).map(({ head }) => head),
+  })
+  for (const fault of faults) out.line(fault)
+  for (const { position, what } of result.findings) out.line(position === null ? what : `position ${position}: ${what}`)
+  const ok = result.ok && faults.length === 0
+  const { position, root } = result.head
+  out.line(`${ok ? 'The log holds' : 'THE LOG DOES NOT HOLD'}: ${position} events, root ${root.toString('base64')}`)
+  const { readable, erased } = result.payloads
+  out.line(`payloads: ${readable} readable, ${erased} erased`)
+  for (const line of provenPart(result)) out.line(line)
+  const ahead = recordedAhead(Date.parse(result.recordedAt), Date.now())
+  if (ahead !== undefined) out.line(`Note: ${ahead}. See "A wrong clock" in docs/operate.md.`)
+  const newest = Math.max(...newer.map(({ head: kept }) => kept.position))
+  if (newer.length > 0) out.line(`Heads up to position ${newest} were kept, too: what came after position ${upTo} is not in this copy.`)
+  return ok ? 0 : 1
+}
+
+/** Which part is proven, and which is not: what hangs together may still have been made so. */
+const provenPart = ({ provenTo, head: { position } }: Verification): string[] => {
+  if (position === 0) return []
+  if (provenTo === null || provenTo === 0)
+    return [
+      `Unproven: positions 1 to ${position}. They hang together, but who can write the file could have made them so: compare with a head kept elsewhere (--head <file>).`,
+    ]
+  const proven = `Proven: positions 1 to ${provenTo}, by the head that was kept.`
+  return provenTo < position
+    ? [proven, `Unproven: positions ${provenTo + 1} to ${position}, which are newer than any head that was kept.`]
+    : [proven]
+}

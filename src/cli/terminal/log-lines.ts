@@ -1,0 +1,80 @@
+import { write, writeSync } from 'node:fs'
+import { limits } from '../../basics/limits.js'
+
+const retryMs = 100
+const newline = 0x0a
+
+/** How far a write came, and the error that ended it there. */
+type Done = (reached: number, error: NodeJS.ErrnoException | null) => void
+
+const lostLine = (lost: number): string =>
+  `${JSON.stringify({ level: 40, time: new Date().toISOString(), lost, msg: `up to ${lost} lines of this log could not be written and are lost` })}\n`
+
+/**
+ * Where the lines of the service's own log go. The service never waits for them and never ends because of them: lines that
+ * cannot be written, say on a full disk, are counted and dropped. Each new line is another attempt, and the first one that
+ * succeeds is preceded by a line that says how many were lost.
+ *
+ * @example const logger = pino({ level: 'info' }, new LogLines(1))
+ */
+export class LogLines {
+  #waiting: string[] = []
+  #chars = 0
+  #isWriting = false
+  #lost = 0
+  /** Whether the last line in the file is only a part of one. */
+  #isTorn = false
+
+  /** @param fd an open file, pipe or terminal */
+  constructor(private readonly fd: number) {}
+
+  /** Takes a line, with its newline, and returns at once. */
+  write(line: string): void {
+    if (this.#chars + line.length > limits.logLinesMaxChars) this.#lost += 1
+    else {
+      this.#waiting.push(line)
+      this.#chars += line.length
+    }
+    if (!this.#isWriting) this.#writeWaiting()
+  }
+
+  /** Writes what still waits, at once, as the process ends. What fails then is lost. */
+  end(): void {
+    try {
+      writeSync(this.fd, this.#take())
+    } catch {
+      // Nobody is left who could be told.
+    }
+  }
+
+  #take(): string {
+    const text = this.#waiting.join('')
+    this.#waiting = []
+    this.#chars = 0
+    return text
+  }
+
+  #writeWaiting(): void {
+    const lines = this.#waiting.length
+    if (lines === 0) return
+    this.#isWriting = true
+    const told = this.#lost
+    const bytes = Buffer.from((this.#isTorn ? '\n' : '') + (told > 0 ? lostLine(told) : '') + this.#take())
+    this.#put(bytes, 0, (reached, error) => {
+      this.#isWriting = false
+      if (reached > 0) this.#isTorn = bytes[reached - 1] !== newline
+      this.#lost += error ? lines : -told
+      this.#writeWaiting()
+    })
+  }
+
+  #put(bytes: Buffer, from: number, done: Done): void {
+    write(this.fd, bytes, from, bytes.length - from, null, (error, written) => {
+      // The reader of a pipe is slow: there is room later.
+      if (error?.code === 'EAGAIN') setTimeout(() => this.#put(bytes, from, done), retryMs)
+      else if (error) done(from, error)
+      else if (from + written < bytes.length) this.#put(bytes, from + written, done)
+      else done(bytes.length, null)
+    })
+  }
+}

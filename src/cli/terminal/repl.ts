@@ -1,0 +1,84 @@
+import { createInterface } from 'node:readline'
+import { ConfigError } from '../../setup/config.js'
+import type { SqlSession } from './sql-session.js'
+import { splitStatements } from './sql-text.js'
+
+type Session = Pick<SqlSession, 'db' | 'format' | 'run'>
+type Streams = { input: NodeJS.ReadableStream; output: NodeJS.WritableStream; terminal: boolean; history?: string[] }
+
+const help = `Statements end with ";". They may take several lines.
+  \\x  print rows on their side, or no more      \\q  leave (Ctrl-D)
+  Ctrl-C drops what was typed, or leaves the statement that is waited for.
+`
+
+/** What a line says to the program itself, and not to the service. */
+const ownCommand = /^\s*(?:\\(?<key>[a-z?])|(?<word>exit|quit|help))\s*;?\s*$/i
+
+/**
+ * Reads statements from a terminal, and answers each. Resolves when it is left.
+ *
+ * @returns the statements that were run, to be kept as history
+ */
+export const repl = async (session: Session, { input, output, terminal, history = [] }: Streams): Promise<string[]> => {
+  const lines = createInterface({ input, output, terminal, history: [...history], historySize: 1_000 })
+  const ran: string[] = []
+  let typed = ''
+  let running: AbortController | undefined
+  const ask = (): void => {
+    lines.setPrompt(typed === '' ? `${session.db}> ` : `${' '.repeat(Math.max(0, session.db.length - 2))}...> `)
+    lines.prompt()
+  }
+  /** Whether it ended by itself. */
+  const run = async (statement: string): Promise<boolean> => {
+    running = new AbortController()
+    const { signal } = running
+    try {
+      await session.run(statement, signal)
+    } catch (error) {
+      if (signal.aborted) output.write('cancelled\n')
+      else if (error instanceof ConfigError) output.write(`${error.message}\n`)
+      else throw error
+    } finally {
+      running = undefined
+    }
+    return !signal.aborted
+  }
+  /** Node keeps the line that is being typed when Ctrl-C is pressed: to its end, and away with all before. */
+  const dropLine = (): void => {
+    lines.write(null, { ctrl: true, name: 'e' })
+    lines.write(null, { ctrl: true, name: 'u' })
+  }
+  /** Whether to go on. */
+  const command = (key: string): boolean => {
+    if (key === 'q') return false
+    if (key === 'x') session.format = session.format === 'vertical' ? 'table' : 'vertical'
+    else output.write(help)
+    return true
+  }
+
+  lines.on('SIGINT', () => {
+    running?.abort()
+    typed = ''
+    dropLine()
+    output.write('^C\n')
+    if (!running) ask()
+  })
+  ask()
+  for await (const line of lines) {
+    const own = typed === '' ? ownCommand.exec(line)?.groups : undefined
+    const key = own?.['key'] ?? { exit: 'q', quit: 'q', help: '?' }[own?.['word']?.toLowerCase() ?? '']
+    if (key !== undefined && !command(key)) break
+    if (key === undefined) {
+      typed = typed === '' ? line : `${typed}\n${line}`
+      const { statements, rest, isEmpty } = splitStatements(typed)
+      typed = isEmpty ? '' : rest
+      for (const statement of statements) {
+        ran.push(`${statement};`)
+        if (!(await run(statement))) break
+      }
+    }
+    ask()
+  }
+  lines.close()
+  return ran
+}

@@ -1,0 +1,33 @@
+import { isProblem } from '../../basics/errors.js'
+import { lex } from '../../dialect/lexer.js'
+
+/** Statements that are whole, and the text behind the last semicolon; `isEmpty` when nothing is said there. */
+export type Split = { statements: string[]; rest: string; isEmpty: boolean }
+
+/**
+ * Divides a text at its semicolons, but for those in quotes, comments and brackets. What never ends, such as a quote that is
+ * still open, is all rest.
+ *
+ * @example splitStatements('USE shop; SELECT') // { statements: ['USE shop'], rest: ' SELECT', isEmpty: false }
+ */
+export const splitStatements = (text: string): Split => {
+  const statements: string[] = []
+  let [start, depth, said] = [0, 0, false]
+  try {
+    for (const { kind, text: token, start: at, end } of lex(text)) {
+      const isSymbol = kind === 'symbol'
+      if (isSymbol && '([{'.includes(token)) depth += 1
+      if (isSymbol && ')]}'.includes(token)) depth -= 1
+      if (!isSymbol || token !== ';' || depth > 0) {
+        said = true
+        continue
+      }
+      if (said) statements.push(text.slice(start, at).trim())
+      ;[start, depth, said] = [end, 0, false]
+    }
+  } catch (error) {
+    if (!isProblem(error)) throw error
+    return { statements: [], rest: text, isEmpty: false }
+  }
+  return { statements, rest: text.slice(start), isEmpty: !said }
+}

@@ -1,9 +1,0 @@
-import type { Called } from '../log/lookups.js'
-
-const listedMax = 20
-
-/** What stands in the way of a command, for its refusal: `agent broker, view large and 3 more`. `count` is how many there are in all. */
-export const listed = (found: readonly Called[], count = found.length): string => {
-  const names = found.slice(0, listedMax).map(({ kind, state }) => `${kind} ${state.name}`)
-  return names.join(', ') + (count > names.length ? ` and ${count - names.length} more` : '')
-}

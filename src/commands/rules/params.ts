@@ -1,0 +1,42 @@
+import { isObject, type Json, type JsonObject } from '../../../events/common.js'
+import { isSecretReference } from '../../../events/references.js'
+import { wrong } from '../../basics/errors.js'
+import { isSecretKey } from '../../vault/secret-keys.js'
+import { mask } from '../../vault/secrets.js'
+
+/** A mask sent back means that the secret which stands at the same place stays. */
+const unmask = (next: Json, before: Json | undefined, path: string, key: string): Json => {
+  if (next === mask) {
+    if (isSecretReference(before)) return before
+    if (isSecretKey(key)) throw wrong(`${path} is a mask, and there is no secret at this place to keep`, 'Send the secret itself.')
+    return next
+  }
+  if (Array.isArray(next)) return next.map((item, i) => unmask(item, Array.isArray(before) ? before[i] : undefined, `${path}[${i}]`, key))
+  if (!isObject(next)) return next
+  return Object.fromEntries(
+    Object.entries(next).map(([name, value]) => [
+      name,
+      unmask(value, isObject(before) ? before[name] : undefined, path === '' ? name : `${path}.${name}`, name),
+    ]),
+  )
+}
+
+/** Params that replace all there were: a mask keeps the secret that stood at its place. */
+export const replacedParams = (before: JsonObject, next: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(next).map(([key, value]) => [key, unmask(value, before[key], key, key)]))
+
+/** Params as they are sent for something new: a mask stands for nothing here. */
+export const newParams = (params: JsonObject): JsonObject => mergeParams({}, params)
+
+/**
+ * The params that result: the patch's keys replace, null removes (at the top level), a mask keeps the secret that is there.
+ *
+ * @example mergeParams({ a: 1, b: 2 }, { b: null, c: 3 }) // { a: 1, c: 3 }
+ */
+export const mergeParams = (current: JsonObject, patch: JsonObject): JsonObject => {
+  const merged = { ...current }
+  for (const [key, value] of Object.entries(patch))
+    if (value === null) Reflect.deleteProperty(merged, key)
+    else merged[key] = unmask(value, current[key], key, key)
+  return merged
+}

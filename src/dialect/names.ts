@@ -1,0 +1,35 @@
+import { foldName } from '../../events/common.js'
+import { editDistance } from '../basics/nearest.js'
+
+/**
+ * The known name that is most like a wrong one, or undefined when none is like it.
+ *
+ * @example similarName('skils', ['skills', 'agents']) // 'skills'
+ */
+export const similarName = (name: string, known: Iterable<string>): string | undefined => {
+  const wanted = foldName(name).slice(0, 100)
+  let best: { name: string; distance: number } | undefined
+  for (const candidate of known) {
+    const edits = editDistance(wanted, foldName(candidate).slice(0, 100))
+    if (edits <= Math.max(1, Math.floor(wanted.length / 3)) && (best === undefined || edits < best.distance))
+      best = { name: candidate, distance: edits }
+  }
+  return best?.name
+}
+
+/** The entry under a name, compared without case. */
+export const named = <T extends { name: string }>(items: Iterable<T>, name: string): T | undefined => {
+  const wanted = foldName(name)
+  for (const item of items) if (foldName(item.name) === wanted) return item
+  return undefined
+}
+
+/**
+ * What to do about a name that no column has: the one that may be meant, as it is to be written, or which there are.
+ *
+ * @example columnHint('sise', ['size', 'price'], (name) => `t.${name}`) // 'Did you mean t.size?'
+ */
+export const columnHint = (name: string, columns: readonly string[], written: (name: string) => string): string => {
+  const like = similarName(name, columns)
+  return like === undefined ? `Its columns are ${columns.join(', ')}.` : `Did you mean ${written(like)}?`
+}

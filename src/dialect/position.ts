@@ -1,0 +1,76 @@
+import { Problem } from '../basics/errors.js'
+
+/** A place in a statement as people count: lines and columns from 1 (columns in characters), and the line with a caret under the place. */
+export type Position = { line: number; column: number; caret: string }
+
+const caretWindowChars = 100
+
+const isPair = (text: string, at: number): boolean => (text.codePointAt(at) ?? 0) > 0xffff
+
+/** How many characters (code points) a part of a text has. */
+const charactersIn = (text: string, from: number, to: number): number => {
+  let count = 0
+  for (let at = from; at < to; at += isPair(text, at) ? 2 : 1) count++
+  return count
+}
+
+/** The offset that is so many characters behind another one; the end of a text that has fewer. */
+export const offsetOfCharacters = (text: string, from: number, characters: number): number => {
+  let at = from
+  for (let count = 0; count < characters && at < text.length; count++) at += isPair(text, at) ? 2 : 1
+  return at
+}
+
+/** The offset of a place that is given as people count: `offsetOf('SELECT\n  nope', 2, 3) // 9` */
+export const offsetOf = (sql: string, line: number, column: number): number => {
+  let start = 0
+  for (let passed = 1; passed < line; passed++) {
+    const end = sql.indexOf('\n', start)
+    if (end === -1) return sql.length
+    start = end + 1
+  }
+  return offsetOfCharacters(sql, start, column - 1)
+}
+
+const linesBefore = (sql: string, at: number): number => {
+  let count = 0
+  for (let end = sql.indexOf('\n'); end !== -1 && end < at; end = sql.indexOf('\n', end + 1)) count++
+  return count
+}
+
+/**
+ * The line and column of an offset, and two lines that show it.
+ *
+ * @example positionOf('SELECT\n  nope', 9) // { line: 2, column: 3, caret: '>  nope\n---^' }
+ */
+export const positionOf = (sql: string, offset: number): Position => {
+  const at = Math.max(0, Math.min(offset, sql.length))
+  const lineStart = at === 0 ? 0 : sql.lastIndexOf('\n', at - 1) + 1
+  const lineBreak = sql.indexOf('\n', at)
+  const lineEnd = lineBreak === -1 ? sql.length : lineBreak
+  const line = linesBefore(sql, at) + 1
+  const column = charactersIn(sql, lineStart, at) + 1
+  // A statement of one very long line is shown around the place only.
+  const from = at - lineStart > caretWindowChars ? at - caretWindowChars : lineStart
+  const shown = sql
+    .slice(from, Math.min(lineEnd, at + caretWindowChars))
+    .trimEnd()
+    .toWellFormed()
+  const indent = charactersIn(sql, from, at)
+  return { line, column, caret: `>${shown.replaceAll('\t', ' ')}\n${'-'.repeat(indent + 1)}^` }
+}
+
+/**
+ * A statement that cannot be parsed: says where, shows the line with a caret, and what to write instead when that is known.
+ *
+ * @example throw badStatement(sql, token.start, 'a name is expected here')
+ */
+export const badStatement = (sql: string, offset: number, reason: string, hint?: string): Problem => {
+  const { line, column, caret } = positionOf(sql, offset)
+  return new Problem(
+    'bad_statement',
+    'The SQL statement cannot be parsed',
+    `The SQL statement cannot be parsed: ${reason} (line ${line}, column ${column})\n${caret}`,
+    { line, column, ...(hint !== undefined && { hint }) },
+  )
+}

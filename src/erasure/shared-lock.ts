@@ -1,0 +1,30 @@
+/**
+ * Lets some work run side by side, and other work alone: that waits for what was begun before, and what comes later waits for it.
+ *
+ * @example await Promise.all([rows.beside(report), rows.alone(erase), rows.beside(reportMore)])
+ */
+export class SharedLock {
+  readonly #underWay = new Set<Promise<unknown>>()
+  /** Resolves when all that wanted to be alone so far are through. */
+  #alone: Promise<unknown> = Promise.resolve()
+
+  beside<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#alone.then(work)
+    const over: Promise<void> = mine.then(
+      () => this.#ended(over),
+      () => this.#ended(over),
+    )
+    this.#underWay.add(over)
+    return mine
+  }
+
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    const mine = Promise.all([this.#alone, ...this.#underWay]).then(work)
+    this.#alone = mine.catch(() => undefined)
+    return mine
+  }
+
+  #ended(work: Promise<void>): void {
+    this.#underWay.delete(work)
+  }
+}

@@ -1,0 +1,51 @@
+import { extname } from 'node:path'
+import { badFile } from '../tables/bad-rows.js'
+import { readHead } from './encoding.js'
+
+export const fileFormats = ['csv', 'json', 'parquet'] as const
+export type FileFormat = (typeof fileFormats)[number]
+/** A file that is kept as it is, and is no table. */
+export type UploadFormat = FileFormat | 'onnx'
+
+/** Whether a file holds rows; what has no columns is a model that was uploaded to be imported. */
+export const isTable = ({ columns }: { columns: readonly unknown[] }): boolean => columns.length > 0
+
+/** Whether an upload whose format nobody says is a model to be imported: its name ends so. */
+export const isOnnx = (originalName: string, said: UploadFormat | undefined): boolean =>
+  said === undefined && extname(originalName).toLowerCase() === '.onnx'
+
+const byExtension: Readonly<Record<string, FileFormat>> = {
+  '.csv': 'csv',
+  '.tsv': 'csv',
+  '.tab': 'csv',
+  '.txt': 'csv',
+  '.json': 'json',
+  '.jsonl': 'json',
+  '.ndjson': 'json',
+  '.parquet': 'parquet',
+}
+
+/** Kinds that are often uploaded and that are no table yet, told by their first bytes. */
+const refused = [
+  { starts: 'PK\x03\x04', hint: 'It is a ZIP archive or a spreadsheet: unpack it, or export the sheet as CSV.' },
+  { starts: '\x1f\x8b', hint: 'It is compressed with gzip: unpack it first.' },
+  { starts: '\xd0\xcf\x11\xe0', hint: 'It is an old spreadsheet: export the sheet as CSV.' },
+  { starts: '%PDF', hint: 'It is a PDF.' },
+  { starts: 'ARROW1', hint: 'It is an Arrow file: write it as Parquet.' },
+] as const
+
+/**
+ * Finds a file's format: what the caller says, else what its first bytes or its name's extension say; text that starts
+ * with a bracket or brace and has no known extension is JSON, all other text CSV.
+ *
+ * @example await detectFormat('/data/uploads/1', 'sales.csv') // 'csv'
+ */
+export const detectFormat = async (path: string, originalName: string, said?: FileFormat): Promise<FileFormat> => {
+  const head = (await readHead(path, 512)).toString('latin1')
+  if (head === '') throw badFile('The file is empty.')
+  const kind = refused.find(({ starts }) => head.startsWith(starts))
+  if (kind) throw badFile('The file is not CSV, JSON or Parquet.', { hint: kind.hint })
+  if (said !== undefined) return said
+  if (head.startsWith('PAR1')) return 'parquet'
+  return byExtension[extname(originalName).toLowerCase()] ?? (/^(?:\xef\xbb\xbf)?\s*[[{]/.test(head) ? 'json' : 'csv')
+}

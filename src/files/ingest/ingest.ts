@@ -1,0 +1,130 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import pidusage from 'pidusage'
+import { z } from 'zod'
+import { badFile, tooLarge, type OnBadRows } from '../tables/bad-rows.js'
+import type { FileFormat } from '../formats/formats.js'
+import { ingested, type Ingested, type IngestJob } from './ingest-messages.js'
+import { isProblemCode, Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { programFile } from '../../setup/programs.js'
+
+export type IngestRequest = { source: string; originalName: string; format?: FileFormat; onBadRows?: OnBadRows; workDirectory: string }
+
+export type IngestLimits = { timeoutMs: number; memoryMaxBytes: number; concurrentMax: number }
+
+const defaultLimits: IngestLimits = {
+  timeoutMs: limits.fileIngestTimeoutMs,
+  memoryMaxBytes: limits.fileIngestMemoryMaxBytes,
+  concurrentMax: limits.fileIngestConcurrentMax,
+}
+
+const memorySampleMs = 50
+
+const answer = z.union([
+  z.strictObject({ done: ingested }),
+  z.strictObject({
+    refused: z.strictObject({
+      code: z.string().refine(isProblemCode),
+      title: z.string(),
+      detail: z.string(),
+      extras: z.record(z.string(), z.unknown()),
+    }),
+  }),
+  z.strictObject({ failed: z.string() }),
+])
+
+type Outcome = { done: Ingested } | { problem: Problem }
+
+const internal = (detail: string): Problem => new Problem('internal', 'File could not be read', detail)
+
+/** What the process answered, as a result or as the problem to throw. */
+const outcome = (message: unknown): Outcome => {
+  const { data, error } = answer.safeParse(message)
+  if (data === undefined) return { problem: internal(error.message) }
+  if ('done' in data) return data
+  if ('failed' in data) return { problem: internal(data.failed) }
+  const { code, title, detail, extras } = data.refused
+  return { problem: new Problem(code, title, detail, extras) }
+}
+
+const startProcess = (): ChildProcess =>
+  fork(programFile('ingest-process'), {
+    // Neither the flags nor the environment of the service: the file's reader has no use for its secrets.
+    execArgv: ['--no-warnings'],
+    env: { TZ: 'UTC', UV_THREADPOOL_SIZE: '4' },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+
+/**
+ * Reads uploaded files in processes of their own, a few at a time, and kills those that take too long or too much memory.
+ *
+ * @example
+ * const ingester = new Ingester()
+ * await ingester.ingest({ source: '/data/uploads/1', originalName: 'a.csv', workDirectory: '/data/ingest/1' })
+ * // { parquetFile: '/data/ingest/1/out.parquet', sha256: '…', bytes: 512, rowCount: 2, columns: [{ name: 'a', type: 'BIGINT' }], skipped: { count: 0, first: [] }, … }
+ */
+export class Ingester {
+  private readonly limits: IngestLimits
+  private readonly waiting: (() => void)[] = []
+  private running = 0
+
+  constructor(limitsToUse: Partial<IngestLimits> = {}) {
+    this.limits = { ...defaultLimits, ...limitsToUse }
+  }
+
+  /** The work directory exists and is empty; it is the caller's to remove, whatever comes of it. Throws a `Problem`. */
+  async ingest({ onBadRows = 'refuse', ...request }: IngestRequest): Promise<Ingested> {
+    if (this.running >= this.limits.concurrentMax) await new Promise<void>((start) => this.waiting.push(start))
+    else this.running += 1
+    try {
+      // DuckDB keeps to its own limit only roughly, and our buffers and the runtime come on top.
+      return await this.run({ ...request, onBadRows, memoryBytes: Math.floor(this.limits.memoryMaxBytes / 2) })
+    } finally {
+      // The place goes to the next in line without being free in between.
+      const next = this.waiting.shift()
+      if (next) next()
+      else this.running -= 1
+    }
+  }
+
+  private run(job: IngestJob): Promise<Ingested> {
+    return new Promise((resolve, reject) => {
+      const child = startProcess()
+      let result: Outcome | undefined
+      const kill = (problem: Problem) => {
+        result ??= { problem }
+        child.kill('SIGKILL')
+      }
+      const deadline = setTimeout(() => {
+        kill(tooLarge(`The file took longer than ${this.limits.timeoutMs} ms to read.`))
+      }, this.limits.timeoutMs)
+      const sampler = this.watchMemory(child, kill)
+      child.once('message', (message) => (result ??= outcome(message)))
+      child.once('error', (error) => (result ??= { problem: internal(error.message) }))
+      child.once('close', (code, signal) => {
+        clearTimeout(deadline)
+        clearInterval(sampler)
+        result ??= { problem: badFile(`The process that read the file ended unexpectedly (${signal ?? `exit code ${code}`}).`) }
+        if ('done' in result) resolve(result.done)
+        else reject(result.problem)
+      })
+      child.send(job, (error) => {
+        if (error) kill(internal(error.message))
+      })
+    })
+  }
+
+  private watchMemory(child: ChildProcess, kill: (problem: Problem) => void): NodeJS.Timeout {
+    const { memoryMaxBytes } = this.limits
+    const sample = async () => {
+      if (child.pid === undefined) return
+      // A process that has just ended has no usage to look at.
+      const memory = await pidusage(child.pid).then(
+        (usage) => usage.memory,
+        () => 0,
+      )
+      if (memory > memoryMaxBytes) kill(tooLarge(`The file needs more than ${memoryMaxBytes} bytes of memory to be read.`))
+    }
+    return setInterval(() => void sample(), memorySampleMs)
+  }
+}

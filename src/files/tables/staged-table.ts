@@ -1,0 +1,41 @@
+import type { Renamed } from '../types/column-names.js'
+import type { TypedColumn } from '../types/column-types.js'
+
+/**
+ * A table whose rows stand checked in a file: UTF-8, a known separator, every row with the fields of the first columns,
+ * quotes doubled inside quotes. DuckDB reads it as text and `sql` of each column makes values of it.
+ */
+export type StagedTable = {
+  path: string
+  separator: string
+  longestRowBytes: number
+  meanRowBytes: number
+  /**
+   * In rows from CSV a quoted empty field is NULL too, since nobody can tell. Rows from JSON can: there only what is not
+   * written is NULL; they begin with a field of no meaning, and end early where the later columns have no value.
+   */
+  form: 'csv' | 'json'
+  columns: (TypedColumn & { name: string })[]
+  rowCount: number
+  warnings: string[]
+  renamed: Renamed[]
+}
+
+/** Text of our own, such as a path, as a SQL string. */
+export const sqlString = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+export const sqlName = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+const minLineBytes = 2 * 1024 * 1024
+
+/** The SELECT that gives the table's typed rows; nothing is left for `read_csv` to detect. */
+export const selectStaged = (table: StagedTable): string => {
+  const json = table.form === 'json'
+  const texts = table.columns.map((_, index) => `'c${index}': 'VARCHAR'`)
+  const source = (json ? [`'row': 'VARCHAR'`, ...texts] : texts).join(', ')
+  const columns = table.columns.map(({ name, sql }, index) => `${sql(`c${index}`)} AS ${sqlName(name)}`).join(', ')
+  return `SELECT ${columns} FROM read_csv(${sqlString(table.path)}, columns = {${source}},
+    auto_detect = false, header = false, delim = ${sqlString(table.separator)}, quote = '"', escape = '"', comment = '', new_line = '\\n',
+    nullstr = '', allow_quoted_nulls = ${!json}, null_padding = ${json}, strict_mode = true,
+    ignore_errors = false, parallel = false, max_line_size = ${Math.max(minLineBytes, 2 * table.longestRowBytes)})`
+}

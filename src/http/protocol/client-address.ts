@@ -1,0 +1,37 @@
+import type { Express, Request } from 'express'
+import { isIP } from 'node:net'
+import type { TrustedProxies } from '../../setup/config.js'
+
+/** Takes the client's address, scheme and host from the `X-Forwarded-…` headers of these proxies, and of nobody else. */
+export const trustProxies = (app: Express, proxies: TrustedProxies): void => {
+  app.set('trust proxy', typeof proxies === 'object' ? [...proxies] : proxies)
+}
+
+/**
+ * Whether the other end of a connection is a proxy that the setting TRUST_PROXY names. All the proxy's clients come from its
+ * address, so a limit per address must not count its connections as those of one client.
+ *
+ * @example isTrustedProxy(app, socket.remoteAddress)
+ */
+export const isTrustedProxy = (app: Express, address: string | undefined): boolean => {
+  const trusts = app.get('trust proxy fn') as (address: string | undefined, hop: number) => boolean
+  return trusts(address, 0)
+}
+
+/** One form of an address, so that the same ones are equal: without the prefix of IPv4 in IPv6, and without the port that some proxies add. */
+export const plainAddress = (text: string): string => {
+  const [, inBrackets, ofVersion4] = /^\[(.+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(text) ?? []
+  return (inBrackets ?? ofVersion4 ?? text).replace(/^::ffff:(?=[\d.]+$)/i, '')
+}
+
+/**
+ * The address that a request comes from: the other end of the connection, or what a trusted proxy says. Limits per client use
+ * this and nothing else.
+ *
+ * @example clientAddress(req) // '203.0.113.7'
+ */
+export const clientAddress = (req: Request): string => {
+  const told = plainAddress(req.ip ?? '')
+  // A proxy that says no address must not let its clients choose what they are counted as.
+  return isIP(told) ? told : plainAddress(req.socket.remoteAddress ?? '')
+}

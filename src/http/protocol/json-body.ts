@@ -1,0 +1,95 @@
+import { isUtf8 } from 'node:buffer'
+import express, { type Request, type RequestHandler } from 'express'
+import { Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import type { HeldBodies } from './held-bodies.js'
+import { countJson } from './json-bytes.js'
+import { parseJson } from './parse-json.js'
+import type { BodySize, Route } from './route.js'
+
+/** What a body may have at most. `values` counts what objects and arrays hold, at every level. */
+type Bounds = { bytes: number; values: number }
+
+const bounds: Readonly<Record<BodySize, Bounds>> = {
+  small: { bytes: limits.smallBodyMaxBytes, values: limits.smallBodyMaxValues },
+  resource: { bytes: limits.resourceBodyMaxBytes, values: limits.resourceBodyMaxValues },
+  rows: { bytes: limits.bodyMaxBytes, values: limits.bodyMaxValues },
+}
+
+const refuse = (detail: string, hint?: string): Problem => new Problem('too_large', 'Too large', detail, hint === undefined ? {} : { hint })
+
+/** Looks at a JSON text before it is parsed. @throws Problem for what would take too long */
+const check = (bytes: Uint8Array, most: Bounds): void => {
+  const { values, depth, keys } = countJson(bytes)
+  if (depth > limits.bodyMaxDepth)
+    throw new Problem('wrong_arguments', 'Wrong arguments', `the body is nested deeper than ${limits.bodyMaxDepth} levels`)
+  if (keys > limits.objectMaxKeys)
+    throw refuse(`an object in the body has ${keys} keys; at most ${limits.objectMaxKeys} are taken`, 'Send a list of objects instead.')
+  if (values > most.values) throw refuse(`the body holds ${values} values; here at most ${most.values} are taken`)
+}
+
+/** What a text of rows inside of a body may hold is what a body may. @throws Problem, and SyntaxError where it is no JSON */
+export const parseRowsText = (text: string): Promise<unknown> => {
+  const bytes = Buffer.from(text)
+  check(bytes, bounds.rows)
+  return parseJson(bytes)
+}
+
+const charsetOf = (req: Request): string =>
+  /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(req.get('content-type') ?? '')?.[1]?.toLowerCase() ?? 'utf-8'
+
+/** The bytes of a body in UTF-8, without the mark that may stand before them. */
+const inUtf8 = (bytes: Buffer, charset: string): Uint8Array => {
+  if (charset === 'utf-8') {
+    if (!isUtf8(bytes)) throw new Problem('bad_json', 'Bad Request', 'the body is not UTF-8')
+    return bytes.subarray(bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0)
+  }
+  try {
+    if (charset.startsWith('utf-')) return Buffer.from(new TextDecoder(charset, { fatal: true }).decode(bytes))
+  } catch (error) {
+    if (error instanceof TypeError) throw new Problem('bad_json', 'Bad Request', `the body is not ${charset.toUpperCase()}`)
+  }
+  throw new Problem('wrong_media_type', 'Unsupported media type', `unsupported charset "${charset.toUpperCase()}"`, {
+    hint: 'Send UTF-8 JSON.',
+  })
+}
+
+const parsed = async (bytes: Uint8Array, most: Bounds): Promise<unknown> => {
+  check(bytes, most)
+  try {
+    return await parseJson(bytes)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    // What stands there may hold a secret: only the place is told.
+    throw new Problem('bad_json', 'Bad Request', `the body is ${error.message}`)
+  }
+}
+
+/** How large the body of a route may be: what it says, or what its kind of route takes. */
+const bodySizeOf = ({ body, bodySize }: Pick<Route, 'body' | 'bodySize'>): BodySize => bodySize ?? (body ? 'resource' : 'small')
+
+/**
+ * Reads the JSON body of a route, if the request has one. It is counted before it is parsed, and what has more than the route takes
+ * is refused then; a large one is parsed in several turns of the event loop. `bodies` has room for only so many at once.
+ *
+ * @example app.post(route.path, ...readJsonBody(route, bodies), handler)
+ */
+export const readJsonBody = (route: Pick<Route, 'body' | 'bodySize'>, bodies: HeldBodies): RequestHandler[] => {
+  const most = bounds[bodySizeOf(route)]
+  return [
+    bodies.keepRoom(most.bytes),
+    express.raw({ limit: most.bytes, type: 'application/json' }),
+    bodies.counted,
+    async (req, _res, next) => {
+      const body: unknown = req.body
+      if (!(body instanceof Buffer)) {
+        next()
+        return
+      }
+      const bytes = inUtf8(body, charsetOf(req))
+      // Nothing at all is what clients send who have nothing to say.
+      req.body = bytes.length === 0 ? {} : await parsed(bytes, most)
+      next()
+    },
+  ]
+}

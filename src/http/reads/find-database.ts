@@ -1,0 +1,93 @@
+import { foldName } from '../../../events/common.js'
+import { notFound } from '../../basics/errors.js'
+import type { Found, Log, Resources } from '../../log/contract/log.js'
+import { connectionProblem } from '../../sql/engine/resolve/connections.js'
+import { catalogue } from '../../sql/relations/catalogue.js'
+import { isTable } from '../../files/formats/formats.js'
+import { fixedPart, resourcesPart, type Part } from './paged-list.js'
+
+/** The id of the system database that holds the files; ids of resources begin at 1. */
+const filesId = -1
+const system = (name: string) => ({ name, type: 'system', id: null, engine: null, visible: true, deletable: false })
+
+export const filesDatabase = { ...system('files'), type: 'data', id: filesId, engine: 'files', class_type: 'sql', connection_data: {} }
+export const systemDatabases = [system('information_schema'), system('log')]
+
+/** What SQL names before a dot, found by its name. */
+export type Database =
+  | { type: 'system'; name: 'information_schema' | 'log' }
+  | { type: 'files'; name: 'files' }
+  | { type: 'project'; name: string; project: Found<'project'> }
+  | { type: 'connection'; name: string; database: Found<'database'> }
+
+/** What stands behind a name: undefined when nothing does. */
+export const findDatabase = async ({ resources }: Pick<Log, 'resources'>, name: string): Promise<Database | undefined> => {
+  const folded = foldName(name)
+  if (folded === 'files') return { type: 'files', name: folded }
+  if (folded === 'information_schema' || folded === 'log') return { type: 'system', name: folded }
+  const project = await resources.one('project', name)
+  if (project) return { type: 'project', name: project.state.name, project }
+  const database = await resources.one('database', name)
+  return database && { type: 'connection', name: database.state.name, database }
+}
+
+/** The same, where there must be one. @throws Problem 404 */
+export const databaseNamed = async (at: Pick<Log, 'resources'>, name: string): Promise<Database> => {
+  const found = await findDatabase(at, name)
+  if (!found) throw notFound('database', name)
+  return found
+}
+
+/** One thing that a database holds. A job is none of its tables. */
+export type Entry = {
+  name: string
+  type: 'table' | 'model' | 'view' | 'agent' | 'system view' | 'job'
+  engine: string | null
+  deletable: boolean
+}
+
+const entry = (type: Entry['type'], name: string, engine: string | null = null, deletable = true): Entry => ({
+  name,
+  type,
+  engine,
+  deletable,
+})
+
+/** Makes of an entry what an address answers; undefined where it does not list it. */
+type Show = (entry: Entry) => object | undefined
+
+const shownBy = (show: Show, ...entries: Entry[]): object[] => entries.flatMap((one) => show(one) ?? [])
+
+const ofProject = (resources: Resources, project: Found<'project'>, show: Show): Part[] => {
+  const each = <K extends 'model' | 'view' | 'agent' | 'job'>(kind: K, engineOf: (found: Found<K>) => string | null = () => null): Part =>
+    resourcesPart(
+      (after, limit) => resources.page(kind, project, after, limit),
+      (found) => shownBy(show, entry(kind, found.state.name, engineOf(found))),
+    )
+  return [
+    fixedPart(shownBy(show, entry('table', 'models', null, false))),
+    each('model', ({ state }) => state.versions.at(-1)?.engine ?? null),
+    each('view'),
+    each('agent'),
+    each('job'),
+  ]
+}
+
+/** What a database holds, in the order that clients show it. @throws Problem 400 for a connection, which is not opened */
+export const entriesOf = ({ resources }: Pick<Log, 'resources'>, database: Database, show: Show): Part[] => {
+  switch (database.type) {
+    case 'system':
+      return [fixedPart(catalogue[database.name].flatMap(({ name }) => shownBy(show, entry('system view', name, null, false))))]
+    case 'files':
+      return [
+        resourcesPart(
+          (after, limit) => resources.page('file', undefined, after, limit),
+          ({ state }) => (isTable(state) ? shownBy(show, entry('table', state.name)) : []),
+        ),
+      ]
+    case 'project':
+      return ofProject(resources, database.project, show)
+    case 'connection':
+      throw connectionProblem({ name: database.name, engine: database.database.state.engine })
+  }
+}

@@ -1,0 +1,122 @@
+import type { Request, Response } from 'express'
+import { z } from 'zod'
+import { instant } from '../../../events/envelope.js'
+import { isProblem, Problem, wrong } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { lastRecordedBy } from '../../log/read/bisect.js'
+import type { Log, Resources } from '../../log/contract/log.js'
+import { logAt, logNow, type LogAt } from '../../log/read/past.js'
+import { readEvent } from '../../log/read/slices.js'
+import type { ProgressOf } from '../../models/training/progress.js'
+import { readInstant } from '../../basics/times.js'
+import { clientOf } from '../protocol/client.js'
+import { Records } from './records.js'
+import { whenText } from '../protocol/query-values.js'
+import { queryValue, type Route } from '../protocol/route.js'
+
+/**
+ * What a read sees: the log as it is, or as it was up to a position; resources then, and the records that are made of them.
+ */
+export type Moment = LogAt & { readonly records: Records }
+
+/** A route that reads. Its method is GET, and it takes `as_of` beside what its own query says. */
+export type Read = Omit<Route, 'method' | 'handle'> & { handle: (req: Request, res: Response, moment: Moment) => Promise<void> }
+
+/** Makes a route of a read. */
+export type Reading = (read: Read) => Route
+
+/** Who knows the past. @throws Problem when the tables that list it are not at hand */
+type PastReader = { resourcesAt: (position: number, client: string) => Resources }
+
+const asOf = z.object({
+  as_of: whenText
+    .max(limits.asOfMaxChars)
+    .optional()
+    .describe('a log position, or a time (RFC 3339, or YYYY-MM-DD HH:MM:SS in UTC): answers as things were then'),
+})
+
+const timeForm = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?(?:Z|[+-]\d{2}:\d{2})?$/i
+const example = 'as_of=42, as_of=2026-01-31T12:00:00Z; in an address the + of a zone is written %2B.'
+const none = (detail: string, hint: string): Problem => new Problem('wrong_arguments', 'No such position', detail, { hint })
+
+type Positions = Pick<Log, 'head' | 'readAll'>
+
+const instantOf = (when: string): string => {
+  try {
+    return readInstant(when, 'as_of')
+  } catch {
+    throw none(`as_of ${when} is no time`, example)
+  }
+}
+
+const positionAtTime = async (when: string, log: Positions, head: number): Promise<number> => {
+  const time = instantOf(when)
+  if (time > instant(Date.now() + 1)) throw none(`as_of ${when} is in the future`, 'A time without a zone is UTC.')
+  const position = await lastRecordedBy(log, time, head)
+  if (position > 0) return position
+  const [first] = await log.readAll(0, 1)
+  const began = first ? `The log begins at ${readEvent(first).recorded_at}. ` : ''
+  throw none(`as_of ${when} is before the start of the log`, `${began}A time without a zone is UTC.`)
+}
+
+/** The position that `as_of` names; a time names the last position recorded by then. @throws Problem 400 where there is none */
+const positionOf = async (when: string, log: Positions): Promise<number> => {
+  if (when.length > limits.asOfMaxChars) throw none(`as_of has more than ${limits.asOfMaxChars} characters`, example)
+  const { position: head } = await log.head()
+  if (/^\d+$/.test(when)) {
+    const position = Number(when)
+    if (position >= 1 && position <= head) return position
+    const where = position < 1 ? 'before the start' : 'beyond the head'
+    throw none(`as_of ${when} is ${where} of the log`, `The log has the positions 1 to ${head}.`)
+  }
+  if (!timeForm.test(when)) throw none(`as_of ${JSON.stringify(when)} is neither a position nor a time`, example)
+  return positionAtTime(when, log, head)
+}
+
+/** The tables list what was there; without them there is only now. */
+const unlessListed = (error: unknown): never => {
+  if (!isProblem(error) || error.code !== 'analytics_unavailable') throw error
+  throw new Problem(error.code, error.title, error.detail, {
+    retryAfterSeconds: 5,
+    ...error.extras,
+    hint: 'Without as_of the same address answers as things are now.',
+  })
+}
+
+/**
+ * What makes routes of reads: each answers as things are now, and with `?as_of=` as they were then, and says in `X-As-Of` at
+ * which position that was.
+ *
+ * @example
+ * const reading = readingOf({ log, past: sql.reader, version })
+ * reading({ path: '/files', summary, answers, handle: async (req, res, { resources }) => res.json(await resources.list('file')) })
+ */
+export const readingOf =
+  ({ log, past, version, progressOf }: { log: Log; past: PastReader; version: string; progressOf?: ProgressOf }): Reading =>
+  ({ handle, ...read }) => {
+    const momentOf = (then: LogAt, progress?: ProgressOf): Moment => ({ ...then, records: new Records(then, version, progress) })
+    const now = momentOf(logNow(log), progressOf)
+    return {
+      ...read,
+      method: 'get',
+      query: asOf.extend(read.query?.shape ?? {}),
+      async handle(req, res) {
+        const when = queryValue(req, 'as_of')
+        if (when === undefined) return handle(req, res, now)
+        try {
+          const position = await positionOf(when, log)
+          res.setHeader('X-As-Of', String(position))
+          await handle(req, res, momentOf(logAt(log, position, past.resourcesAt(position, clientOf(req, res)))))
+        } catch (error) {
+          unlessListed(error)
+        }
+      },
+    }
+  }
+
+/** The past is only read, and only where there is one. @throws Problem 400 when a route that takes no `as_of` is asked with it */
+export const refuseAsOf = (req: Request, { method, query }: Pick<Route, 'method' | 'query'>): void => {
+  if (query?.shape['as_of'] !== undefined || req.query['as_of'] === undefined) return
+  if (method === 'get') throw wrong('this address takes no as_of: what it shows is not the state of resources', 'Leave out as_of.')
+  throw wrong('as_of is for reads: the past cannot be changed', 'Send the request without as_of; it writes now.')
+}

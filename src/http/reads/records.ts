@@ -1,0 +1,202 @@
+import type { JsonObject } from '../../../events/common.js'
+import type { Model, ModelVersion } from '../../../events/model.js'
+import type { RunRecord } from '../../jobs/history.js'
+import type { Found, Log } from '../../log/contract/log.js'
+import { databaseOf } from '../../commands/rules/data-source.js'
+import type { ProgressOf } from '../../models/training/progress.js'
+import { describeModelPlace, type Described, type ModelPlace } from '../../sql/facade/describe-model.js'
+import { maskSecrets } from '../../vault/secrets.js'
+
+/** `2026-11-21T10:00:00.123456Z` as records show it: UTC, `2026-11-21 10:00:00.123456`. */
+export const recordTime = (recordedAt: string): string => recordedAt.slice(0, 26).replace('T', ' ')
+
+/** Reads what records show of more than one resource, at the moment that it is of. */
+export class Records {
+  constructor(
+    readonly moment: Pick<Log, 'resources'>,
+    readonly version: string,
+    /** What is under way; of the past there is none. */
+    private readonly progressOf?: ProgressOf,
+  ) {}
+
+  async skill(skill: Found<'skill'>, project: Found<'project'>) {
+    const agents = await this.moment.resources.linked('agent', skill.stream)
+    return {
+      id: skill.id,
+      name: skill.state.name,
+      project_id: project.id,
+      agent_ids: agents.map(({ id }) => id),
+      type: skill.state.type,
+      params: maskSecrets(skill.state.params),
+      created_at: recordTime(skill.created_at),
+    }
+  }
+
+  async agent(agent: Found<'agent'>, project: Found<'project'>) {
+    const { name, model_name, provider } = agent.state
+    const found = await Promise.all(
+      agent.state.skills.map(async (used) => ({ used, skill: await this.moment.resources.byStream('skill', used.skill) })),
+    )
+    const skills = await Promise.all(found.flatMap(({ skill }) => (skill ? [this.skill(skill, project)] : [])))
+    const extra = found.flatMap(({ used, skill }) => (skill ? [[skill.state.name, maskSecrets(used.params)] as const] : []))
+    const params = maskSecrets(agent.state.params)
+    return {
+      id: agent.id,
+      name,
+      project_id: project.id,
+      updated_at: recordTime(agent.updated_at),
+      created_at: recordTime(agent.created_at),
+      ...(model_name !== null && model_name !== '' && { model_name }),
+      ...(provider !== null && provider !== '' && { provider }),
+      ...(skills.length > 0 ? { skills, skills_extra_parameters: Object.fromEntries(extra), params } : lifted(params)),
+    }
+  }
+
+  /** What writes answer. */
+  async chatbot(chatbot: Found<'chatbot'>, project: Found<'project'>) {
+    const { agent, database } = await this.#partners(chatbot)
+    return {
+      id: chatbot.id,
+      name: chatbot.state.name,
+      project_id: project.id,
+      agent_id: agent?.id ?? null,
+      model_name: chatbot.state.model_name,
+      params: maskSecrets(chatbot.state.params),
+      webhook_token: null,
+      created_at: recordTime(chatbot.created_at),
+      database_id: database?.id ?? null,
+    }
+  }
+
+  /** What reads answer. */
+  async chatbotDetail(chatbot: Found<'chatbot'>, project: Found<'project'>) {
+    const { agent, database } = await this.#partners(chatbot)
+    return {
+      id: chatbot.id,
+      name: chatbot.state.name,
+      project: project.state.name,
+      agent: agent ? await this.agent(agent, project) : null,
+      database_id: database?.id ?? null,
+      database: database?.state.name ?? '?',
+      model_name: chatbot.state.model_name,
+      params: maskSecrets(chatbot.state.params),
+      created_at: recordTime(chatbot.created_at),
+      is_running: chatbot.state.is_running,
+      last_error: null,
+      webhook_token: null,
+    }
+  }
+
+  async #partners({ state }: Found<'chatbot'>) {
+    const agent = state.agent === null ? undefined : await this.moment.resources.byStream('agent', state.agent)
+    return { agent, database: await this.moment.resources.byStream('database', state.database) }
+  }
+
+  database(database: Found<'database'>) {
+    const { name, engine, parameters } = database.state
+    return {
+      id: database.id,
+      name,
+      type: 'data',
+      class_type: 'sql',
+      engine,
+      permanent: false,
+      date_last_update: recordTime(database.updated_at),
+      connection_data: maskSecrets(parameters),
+    }
+  }
+
+  view(view: Found<'view'>) {
+    return { id: view.id, name: view.state.name, query: view.state.query }
+  }
+
+  job({ id, state }: Found<'job'>, project: Found<'project'>) {
+    const { name, start_at, end_at, next_run_at, schedule, query, if_query } = state
+    return {
+      id,
+      name,
+      project: project.state.name,
+      start_at: recordTime(start_at),
+      end_at: end_at && recordTime(end_at),
+      next_run_at: next_run_at && recordTime(next_run_at),
+      schedule_str: schedule?.said ?? null,
+      query,
+      if_query,
+      variables: [],
+    }
+  }
+
+  /** A run of a job in the form that clients read. */
+  jobRun({ state }: Found<'job'>, project: Found<'project'>, { started_at, end }: RunRecord) {
+    return {
+      name: state.name,
+      project: project.state.name,
+      run_start: recordTime(started_at),
+      run_end: end && recordTime(end.finished_at),
+      error: end?.error ?? null,
+      query: state.query,
+    }
+  }
+
+  /** What creating or retraining a model answers. */
+  modelRequest(model: Model, version: ModelVersion) {
+    return {
+      name: model.name,
+      accuracy: version.result?.accuracy ?? null,
+      active: model.active === version.version,
+      version: version.version,
+      status: version.status,
+      predict: version.target,
+      mindsdb_version: this.version,
+      error: version.error,
+      fetch_data_query: version.query,
+      problem_definition: JSON.stringify(problemDefinition(version)),
+    }
+  }
+
+  /** What describing a model answers, or an attribute of it. */
+  described(place: ModelPlace): Described {
+    return describeModelPlace(place, this.version, this.progressOf)
+  }
+
+  /** What reading a model answers, for one of its versions. */
+  async model(model: Found<'model'>, version: ModelVersion, project: Found<'project'>) {
+    // For a moment after its end a training is still known to be under way.
+    const progress = version.status === 'training' ? this.progressOf?.(model.stream, version.version) : undefined
+    return {
+      id: model.id,
+      name: model.state.name,
+      version: version.version,
+      is_active: null,
+      predict: version.target,
+      status: version.status,
+      problem_definition: problemDefinition(version),
+      current_phase: progress?.phase ?? null,
+      ...(progress && { progress }),
+      accuracy: version.result?.accuracy ?? null,
+      data_source: await databaseOf(this.moment.resources, version, project),
+      update: 'up_to_date',
+      active: model.state.active === version.version,
+      mindsdb_version: this.version,
+      error: version.error,
+      created_at: recordTime(model.created_at).slice(0, 19),
+      fetch_data_query: version.query,
+      training_time: version.result?.seconds ?? null,
+      recording: model.state.recording,
+    }
+  }
+}
+
+const problemDefinition = ({ target, using }: ModelVersion): JsonObject => ({
+  __mdb_sql_task: null,
+  target,
+  ...(Object.keys(using).length > 0 && { using: maskSecrets(using) }),
+})
+
+/** An agent without skills shows `data`, `model` and `prompt_template` beside its params. */
+const lifted = ({ data, model, prompt_template, ...rest }: JsonObject) => ({
+  ...(Boolean(data) && { data }),
+  ...(Boolean(model) && { model }),
+  ...(Boolean(prompt_template) && { prompt_template }),
+  ...(Object.keys(rest).length > 0 && { params: rest }),
+})

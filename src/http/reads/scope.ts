@@ -1,0 +1,38 @@
+import { notFound } from '../../basics/errors.js'
+import type { Found, Kind, Log, Outcome } from '../../log/contract/log.js'
+import { lastKnown } from '../../log/read/last-known.js'
+
+/** Where resources are looked up: the log for now, or a moment of the past. */
+type Lookup = Pick<Log, 'resources'>
+
+/** The project with this name. @throws Problem 404 */
+export const projectNamed = async ({ resources }: Lookup, name: string): Promise<Found<'project'>> => {
+  const project = await resources.one('project', name)
+  if (!project) throw notFound('project', name)
+  return project
+}
+
+/** A resource of a project by name or id, and its project. @throws Problem 404 */
+export const inProject = async <K extends Kind>(at: Lookup, kind: K, projectName: string, ref: string) => {
+  const project = await projectNamed(at, projectName)
+  const found = await at.resources.one(kind, ref, project)
+  if (!found) throw notFound(kind, ref)
+  return { project, found }
+}
+
+/** The project that a resource lives in, whatever became of it since the resource was written. @throws Problem 404 */
+export const projectOf = async (log: Log, { state }: Found<'skill' | 'agent' | 'chatbot' | 'job' | 'model'>): Promise<Found<'project'>> => {
+  const project = await lastKnown(log, 'project', state.project)
+  if (!project) throw notFound('project', state.project)
+  return project
+}
+
+/** The resource that a write ended with, or where an earlier release noted none, the one that is there. @throws Problem 404 */
+export const asWritten = async <K extends Kind>(log: Log, kind: K, { resource }: Outcome, projectName: string, ref: string) =>
+  resource ? resultOf(kind, resource) : (await inProject(log, kind, projectName, ref)).found
+
+/** The resource of this kind that a write ended with. */
+export const resultOf = <K extends Kind>(kind: K, resource: { kind: Kind } | null): Found<K> => {
+  if (resource?.kind !== kind) throw new TypeError(`the command left no ${kind}`)
+  return resource as Found<K>
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import type { Heads } from '../../audit/heads.js'
+import { verifierFile } from '../../audit/verifier-file.js'
+import { notFound, wrong } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { exportLines, projectCalled, type ExportSource } from '../../log/feed/export.js'
+import type { Log } from '../../log/contract/log.js'
+import type { LoopTurns } from '../../basics/loop-turns.js'
+import { queryValue, type Route } from '../protocol/route.js'
+import { leaving, taken } from '../protocol/back-pressure.js'
+import { wholeNumber } from '../protocol/whole-number.js'
+
+const exportType = 'application/jsonl'
+
+/**
+ * What an export over HTTP is made of. It may go through the whole log and find little to write: it reads in slices, each in a
+ * turn of its own, so that nobody waits for more than one of them.
+ *
+ * @example const source = exportSource(log, heads, feed.slices.turns)
+ */
+export const exportSource = (log: Log, heads: Heads, turns: LoopTurns): ExportSource => ({
+  logId: log.id,
+  read: async (after, limit) => {
+    await turns.take()
+    return log.readAll(after, limit, limits.eventSliceMaxChars)
+  },
+  first: async (stream) => (await log.readStream(stream, 0, 1))[0],
+  subtrees: (from, to) => log.subtrees(from, to),
+  leaves: (from, to) => log.leaves(from, to),
+  checkpoint: (size) => heads.at(size),
+  key: heads.vkey,
+})
+
+/** What an auditor takes away: the events with their proof, and the program that checks them. */
+export const exportRoutes = (log: Log, heads: Heads, turns: LoopTurns): Route[] => [
+  {
+    method: 'get',
+    path: '/log/export',
+    summary: 'The events up to a position with their proof, of all or of one project, as JSON lines for the offline verifier',
+    query: z.object({
+      project: z.string().optional().describe('the events of the project that was last called so, also of one that is gone'),
+      until: z.int().min(0).optional().describe('the position of the last event; the newest without it'),
+      split: z
+        .int()
+        .min(0)
+        .optional()
+        .describe('the size of a head kept elsewhere, with which an export of a project can then be compared'),
+    }),
+    gives: [exportType],
+    answers: { 200: null },
+    async handle(req, res) {
+      const head = (await log.head()).position
+      const size = wholeNumber(req, 'until') ?? head
+      if (size > head) throw wrong(`until must be at most ${head}, the newest position`)
+      const split = wholeNumber(req, 'split')
+      const source = exportSource(log, heads, turns)
+      const name = queryValue(req, 'project')
+      const project = name === undefined ? undefined : await projectCalled(source.read, name, size)
+      if (name !== undefined && !project) throw notFound('project', name)
+      const gone = leaving(res)
+      res.type(exportType)
+      for await (const lines of exportLines(source, { size, ...(project && { project }), splits: split === undefined ? [] : [split] })) {
+        res.write(lines)
+        if (!(await taken(res, gone))) return
+      }
+      res.end()
+    },
+  },
+  {
+    method: 'get',
+    path: '/log/verifier',
+    summary: 'The offline verifier: one file without dependencies, run as node verifier.mjs export.jsonl',
+    gives: ['text/javascript'],
+    answers: { 200: null },
+    async handle(_req, res) {
+      res.attachment('verifier.mjs').type('text/javascript').send(verifierFile())
+    },
+  },
+]

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { wrong } from '../../basics/errors.js'
+import { diskKinds, type DiskKind, type DiskUse } from '../../observe/disk-use.js'
+import type { Metrics } from '../../observe/metrics.js'
+import type { Readiness } from '../../observe/readiness.js'
+import { queryValue, type Route } from '../protocol/route.js'
+
+type Services = {
+  version: string
+  instance: string
+  readiness: () => Promise<Readiness>
+  metrics: Pick<Metrics, 'text' | 'contentType'>
+  disk: () => Promise<DiskUse>
+}
+
+const part = z.object({ ready: z.boolean(), reason: z.string().optional() })
+const readinessSchema = z.object({
+  rest: part,
+  sql: part.extend({ position: z.int(), lag: z.int(), other_rows: z.int() }),
+  log: z.object({ position: z.int().nullable(), writable: z.boolean(), reason: z.string().optional() }),
+  warnings: z.array(z.string()).optional().describe('what keeps nothing from being answered, but an operator has to know'),
+})
+const parts = ['rest', 'sql'] as const
+const healthSchema = z.object({ status: z.literal('ok'), service: z.literal('mindledger'), version: z.string(), instance: z.string() })
+const storageSchema = z.object({
+  bytes: z.object(Object.fromEntries(Object.keys(diskKinds).map((kind) => [kind, z.int()])) as Record<DiskKind, z.ZodInt>),
+  total: z.int(),
+  free: z.int(),
+})
+
+const isReady = ({ rest, sql }: Readiness, wanted: string | undefined): boolean => {
+  if (wanted !== undefined && !parts.some((name) => name === wanted)) throw wrong(`for is ${parts.join(' or ')}, not ${wanted}`)
+  return (wanted === 'sql' || rest.ready) && (wanted === 'rest' || sql.ready)
+}
+
+/** What operators and their machines ask: whether the service lives, whether it can do its work, what it counts and what room it takes. */
+export const observeRoutes = ({ version, instance, readiness, metrics, disk }: Services): Route[] => [
+  {
+    method: 'get',
+    path: '/health',
+    summary: 'That the process answers: 200 as long as it does',
+    answers: { 200: healthSchema },
+    async handle(_req, res) {
+      res.json({ status: 'ok', service: 'mindledger', version, instance })
+    },
+  },
+  {
+    method: 'get',
+    path: '/ready',
+    summary: 'What the service is ready for: 200 when it is for all, or for the part that is asked about; otherwise 503',
+    query: z.object({ for: z.enum(parts).optional().describe('only this part decides the status') }),
+    answers: { 200: readinessSchema, 503: readinessSchema },
+    async handle(req, res) {
+      const found = await readiness()
+      res.status(isReady(found, queryValue(req, 'for')) ? 200 : 503).json(found)
+    },
+  },
+  {
+    method: 'get',
+    path: '/metrics',
+    summary: 'Metrics in the text format of Prometheus',
+    gives: ['text/plain'],
+    answers: { 200: null },
+    async handle(_req, res) {
+      const text = await metrics.text()
+      res.type(metrics.contentType).send(text)
+    },
+  },
+  {
+    method: 'get',
+    path: '/log/storage',
+    summary: 'Bytes in the data directory by kind, and those that are free on its disk',
+    answers: { 200: storageSchema },
+    async handle(_req, res) {
+      const { bytes, free } = await disk()
+      res.json({ bytes, total: Object.values(bytes).reduce((sum, one) => sum + one, 0), free })
+    },
+  },
+]

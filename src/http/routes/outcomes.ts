@@ -1,0 +1,72 @@
+import type { Request } from 'express'
+import { z } from 'zod'
+import { isObject, text, unfitJson } from '../../../events/common.js'
+import type { Ledger } from '../../commands/ledger.js'
+import { wrong } from '../../basics/errors.js'
+import { refuseTooManyOutcomes, type OutcomeReporter } from '../../models/serving/report-outcomes.js'
+import { executionOf, note, originOf } from '../protocol/origin.js'
+import { modelNamed } from '../reads/model-names.js'
+import { jsonBody, param, parse, type Route } from '../protocol/route.js'
+import { projectNamed } from '../reads/scope.js'
+
+const outcome = z
+  .strictObject({
+    position: z.int().positive().exactOptional().describe('Of the prediction in the log: Mindledger-Position of its answer'),
+    request: text
+      .min(1)
+      .exactOptional()
+      .describe('Id of the request that was predicted (X-Request-Id); its last predictions when there are several'),
+    row: z.int().nonnegative().exactOptional().describe('Place of the row in its request, from 0; may be left out of a request of one row'),
+    truth: z
+      .union([z.string(), z.number(), z.boolean()], 'must be a number, a text, true or false; leave out what is not known')
+      .describe('What was true, in the type of what the model predicts'),
+  })
+  .meta({ id: 'Outcome', anyOf: [{ required: ['position'] }, { required: ['request'] }] })
+
+const outcomes = z.array(outcome).meta({ minItems: 1 })
+const wrapped = z.strictObject({ outcomes })
+
+/** The outcomes of a body: the bare array, or under their name. */
+export const outcomesBody = z.union([outcomes, wrapped])
+
+const readOutcomes = (req: Request): z.infer<typeof outcomes> => {
+  const body: unknown = req.body
+  const listed = isObject(body) ? body['outcomes'] : body
+  if (Array.isArray(listed)) refuseTooManyOutcomes(listed.length)
+  const unfit = unfitJson(body ?? null)
+  if (unfit) throw wrong(`body: ${unfit[0]} ${unfit[1]}`)
+  return Array.isArray(body) ? parse(outcomes, body, 'outcomes') : parse(wrapped, jsonBody(req), 'body').outcomes
+}
+
+const answer = z
+  .object({
+    position: z.int().nullable().describe('Of the event that keeps the report; null in a dry run'),
+    rows: z.int().describe('How many truths were reported'),
+  })
+  .meta({ id: 'OutcomeReport' })
+
+export const outcomeRoutes = (ledger: Ledger, reporter: OutcomeReporter): Route[] => [
+  {
+    method: 'post',
+    path: '/projects/:project/models/:model/outcomes',
+    summary: 'Report what became true of predicted rows; a later report of a row replaces an earlier one',
+    commandHeaders: ['Idempotency-Key', 'Prefer'],
+    body: outcomesBody,
+    bodySize: 'rows',
+    answers: { 200: answer },
+    async handle(req, res) {
+      const [origin, execution] = [originOf(req, res), executionOf(req)]
+      const reported = readOutcomes(req)
+      const report = async () => {
+        const { log } = ledger
+        const project = await projectNamed(log, param(req, 'project'))
+        const { model, named } = await modelNamed(log, project, param(req, 'model'))
+        const { dryRun } = execution
+        const how = dryRun ? { dryRun } : ledger.keyed(origin, execution)
+        return reporter.report({ model, version: named, outcomes: reported, ...how, origin })
+      }
+      const { positions } = note(res, (await ledger.repeated(origin, execution)) ?? (await report()))
+      res.json({ position: positions[0] ?? null, rows: reported.length })
+    },
+  },
+]

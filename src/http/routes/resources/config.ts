@@ -1,0 +1,83 @@
+import { v7 as uuidv7 } from 'uuid'
+import { z } from 'zod'
+import { jsonObject, streamId } from '../../../../events/common.js'
+import { configNames } from '../../../../events/config.js'
+import type { Ledger } from '../../../commands/ledger.js'
+import { wrong } from '../../../basics/errors.js'
+import { maskSecrets } from '../../../vault/secrets.js'
+import { carryOut } from '../../protocol/carry-out.js'
+import type { Reading } from '../../reads/reading.js'
+import { jsonBody, parse, type Route } from '../../protocol/route.js'
+
+const defaults = z
+  .object({
+    default_llm: jsonObject.nullish(),
+    default_embedding_model: jsonObject.nullish(),
+    default_reranking_model: jsonObject.nullish(),
+  })
+  .meta({ id: 'ConfigDefaults', minProperties: 1, additionalProperties: false })
+const shown = z
+  .looseObject({
+    auth: z.object({ http_auth_enabled: z.boolean() }),
+    default_llm: jsonObject,
+    default_embedding_model: jsonObject,
+    default_reranking_model: jsonObject,
+    api: z.looseObject({ http: z.object({ host: z.string(), port: z.string(), running: z.boolean() }) }),
+  })
+  .meta({ id: 'Config' })
+const path = '/config'
+
+/** Keys that the public service sets this way, and what sets them here. */
+const elsewhere: Readonly<Record<string, string>> = {
+  auth: 'Set AUTH=session, AUTH_USERNAME and AUTH_PASSWORD in the environment and start the service again.',
+  knowledge_bases: 'This service has no knowledge bases.',
+  api: 'Set HOST and PORT in the environment and start the service again.',
+}
+
+const refuseOthers = (body: object): void => {
+  const keys = Object.keys(body)
+  const unknown = keys.filter((key) => !configNames.some((name) => name === key))
+  const hint = unknown.map((key) => elsewhere[key]).find((known) => known !== undefined)
+  if (unknown.length > 0) throw wrong(`Unknown arguments: ${unknown.join(', ')}`, hint ?? `What can be set is ${configNames.join(', ')}.`)
+  if (keys.length === 0) throw wrong('there is nothing to set', `What can be set is ${configNames.join(', ')}.`)
+}
+
+const newStream = () => streamId.parse(uuidv7())
+
+export const configRoutes = (
+  ledger: Ledger,
+  reading: Reading,
+  { authentication, host }: { authentication: boolean; host: string },
+): Route[] => [
+  reading({
+    path,
+    summary: 'The defaults that were set, and how this service is reached; secrets are masked',
+    answers: { 200: shown },
+    async handle(req, res, { resources }) {
+      const set = await resources.list('config')
+      const value = (name: string) => maskSecrets(set.find(({ state }) => state.name === name)?.state.value ?? {})
+      res.json({
+        auth: { http_auth_enabled: authentication },
+        ...Object.fromEntries(configNames.map((name) => [name, value(name)])),
+        api: { http: { host, port: String(req.socket.localPort), running: true }, mysql: { running: false } },
+      })
+    },
+  }),
+  {
+    method: 'put',
+    path,
+    summary: 'Set defaults, each as a whole; an empty object or null takes one back',
+    commandHeaders: ['Idempotency-Key', 'Prefer'],
+    body: defaults,
+    answers: { 200: z.literal('') },
+    async handle(req, res) {
+      const body = jsonBody(req)
+      refuseOthers(body)
+      const sent = parse(defaults, body, 'config')
+      const parameters = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, value ?? {}]))
+      const streams = { default_llm: newStream(), default_embedding_model: newStream(), default_reranking_model: newStream() }
+      await carryOut(ledger, { type: 'UpdateConfig', data: { parameters, streams } }, req, res)
+      res.json('')
+    },
+  },
+]

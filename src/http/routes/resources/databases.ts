@@ -1,0 +1,187 @@
+import type { Request } from 'express'
+import { z } from 'zod'
+import { foldName, jsonObject, resourceName, text } from '../../../../events/common.js'
+import { knownEngine } from '../../../commands/database.js'
+import type { Ledger } from '../../../commands/ledger.js'
+import { whyNotOpened } from '../../../catalogue/connection-engines.js'
+import { conflict, notFound, Problem } from '../../../basics/errors.js'
+import { databaseNamed, filesDatabase, findDatabase, systemDatabases, type Database } from '../../reads/find-database.js'
+import { carryOut, deletion } from '../../protocol/carry-out.js'
+import { tag } from '../../protocol/etag.js'
+import { fixedPart, listParameters, resourcesPart, sendList, type Part } from '../../reads/paged-list.js'
+import type { Moment, Reading } from '../../reads/reading.js'
+import type { Records } from '../../reads/records.js'
+import { commandHeaders, given, jsonBody, param, parse, queryValue, type Route, unwrap } from '../../protocol/route.js'
+import { resultOf } from '../../reads/scope.js'
+
+const listed = z
+  .looseObject({
+    name: z.string(),
+    type: z.string(),
+    id: z.int().nullable(),
+    engine: z.string().nullable(),
+    visible: z.boolean(),
+    deletable: z.boolean(),
+  })
+  .meta({ id: 'DatabaseListed' })
+const record = z
+  .looseObject({
+    id: z.int().nullable(),
+    name: z.string(),
+    type: z.string(),
+    engine: z.string().nullable(),
+    connection_data: jsonObject.optional(),
+  })
+  .meta({ id: 'Database' })
+const creation = z.object({ name: resourceName, engine: text, parameters: jsonObject.nullish() })
+const changes = z.object({ engine: text.nullish(), parameters: jsonObject.nullish() })
+const path = '/databases'
+
+const checked = z.boolean().nullish().describe('refuses the connection unless it can be opened, which this service does not try')
+const untested = z.object({ status: z.literal('connection_error'), detail: z.string() }).meta({ id: 'ConnectionStatus' })
+
+const connectionError = (engine: string) => ({ status: 'connection_error', detail: whyNotOpened(engine) }) as const
+
+/** Whether the body asks for the connection to be tried first. */
+const asksForCheck = (req: Request): boolean =>
+  parse(z.looseObject({ check_connection: z.boolean().nullish() }), jsonBody(req), 'body').check_connection ?? false
+
+export type DatabaseListed = { name: string; type: string; id: number | null; engine: string | null; visible: boolean; deletable: boolean }
+
+/** Everything that SQL names before a dot, in the order that clients show it. */
+export const listDatabases = (
+  { resources, records }: Moment,
+  defaultProject: string,
+  show: (listed: DatabaseListed) => object = (listed) => listed,
+): Part[] => [
+  fixedPart(systemDatabases.map(show)),
+  resourcesPart(
+    (after, limit) => resources.page('project', undefined, after, limit),
+    ({ id, state: { name } }) => [
+      show({ name, type: 'project', id, engine: null, visible: true, deletable: foldName(name) !== foldName(defaultProject) }),
+    ],
+  ),
+  fixedPart([show(filesDatabase)]),
+  resourcesPart(
+    (after, limit) => resources.page('database', undefined, after, limit),
+    (found) => [show({ ...records.database(found), visible: true, deletable: true })],
+  ),
+]
+
+const recordOf = (database: Database, records: Records) => {
+  switch (database.type) {
+    case 'project':
+      return { name: database.name, type: 'project', id: database.project.id, engine: null }
+    case 'connection':
+      return records.database(database.database)
+    case 'files':
+      return filesDatabase
+    case 'system':
+      return systemDatabases.find(({ name }) => name === database.name)
+  }
+}
+
+const connectionStatus = (database: Database) =>
+  database.type === 'connection'
+    ? { success: false, error_message: whyNotOpened(database.database.state.engine) }
+    : { success: true, error_message: null }
+
+/** The project or connection that stands behind a name; system databases have no versions. */
+const resourceOf = (database: Database) =>
+  database.type === 'project' ? database.project : database.type === 'connection' ? database.database : undefined
+
+export const databaseRoutes = (ledger: Ledger, records: Records, reading: Reading, defaultProject: string): Route[] => {
+  const refuseCheck = async (name: string, engine: string | null | undefined): Promise<void> => {
+    const database = await findDatabase(ledger.log, name)
+    const known = database?.type === 'connection' ? database.database.state.engine : engine
+    throw new Problem('wrong_arguments', 'Connection error', whyNotOpened(known ?? 'these'), {
+      hint: 'Leave out check_connection to keep it.',
+    })
+  }
+  return [
+    reading({
+      path,
+      summary: 'List everything that SQL names before a dot: system databases, projects, files and connections',
+      query: listParameters,
+      answers: { 200: z.array(listed) },
+      async handle(req, res, moment) {
+        await sendList(req, res, listDatabases(moment, defaultProject))
+      },
+    }),
+    {
+      method: 'post',
+      path,
+      summary: 'Create a named connection; its secrets are encrypted',
+      commandHeaders,
+      body: z.object({ database: creation, check_connection: checked }),
+      answers: { 200: untested, 201: record },
+      async handle(req, res) {
+        const { name, engine, parameters } = unwrap(req, 'database', creation)
+        if (asksForCheck(req)) {
+          if (await findDatabase(ledger.log, name)) throw conflict('database', name)
+          res.json(connectionError(knownEngine(engine)))
+          return
+        }
+        const data = { database: name, engine, parameters: parameters ?? {} }
+        const outcome = await carryOut(ledger, { type: 'CreateDatabase', data }, req, res)
+        const { id, state } = resultOf('database', outcome.resource)
+        res.status(201).json({ name: state.name, type: 'data', engine: state.engine, id })
+      },
+    },
+    {
+      method: 'post',
+      path: `${path}/status`,
+      summary: 'Whether a connection with these parameters can be opened; this service opens none, and says why',
+      body: z.looseObject({ engine: text }),
+      answers: { 200: untested },
+      async handle(req, res) {
+        res.json(connectionError(knownEngine(parse(z.looseObject({ engine: text }), jsonBody(req), 'database').engine)))
+      },
+    },
+    reading({
+      path: `${path}/:database`,
+      summary: 'Get a connection, a project or a system database',
+      query: z.object({ check_connection: z.string().optional().describe('true: says whether it can be opened, too') }),
+      answers: { 200: record },
+      async handle(req, res, moment) {
+        const database = await databaseNamed(moment, param(req, 'database'))
+        const resource = resourceOf(database)
+        if (resource) tag(res, resource)
+        const asked = ['1', 'true'].includes(queryValue(req, 'check_connection')?.toLowerCase() ?? '')
+        res.json({ ...recordOf(database, moment.records), ...(asked && { connection_status: connectionStatus(database) }) })
+      },
+    }),
+    {
+      method: 'put',
+      path: `${path}/:database`,
+      summary: "Change a connection's engine, and merge its parameters; one that does not exist is created",
+      commandHeaders,
+      body: z.object({ database: changes, check_connection: checked }),
+      answers: { 200: record, 201: record },
+      async handle(req, res) {
+        const sent = unwrap(req, 'database', changes)
+        if (asksForCheck(req)) await refuseCheck(param(req, 'database'), sent.engine)
+        const data = { database: param(req, 'database'), ...given(sent) }
+        const outcome = await carryOut(ledger, { type: 'PutDatabase', data }, req, res)
+        const database = outcome.resource
+          ? resultOf('database', outcome.resource)
+          : await ledger.log.resources.one('database', data.database)
+        if (!database) throw notFound('database', data.database)
+        res.status(outcome.positions[0] === database.id ? 201 : 200).json(records.database(database))
+      },
+    },
+    {
+      method: 'delete',
+      path: `${path}/:database`,
+      summary: 'Delete a connection, or an empty project',
+      commandHeaders,
+      answers: { 204: null },
+      handle: deletion(ledger, async (req) => {
+        const name = param(req, 'database')
+        const project = await ledger.log.resources.one('project', name)
+        if (project) return { type: 'DeleteProject', data: { project: name, defaultProject } }
+        return { type: 'DeleteDatabase', data: { database: name } }
+      }),
+    },
+  ]
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { notFound, Problem } from '../../../basics/errors.js'
+import { knownHandlers, type Handler } from '../../../catalogue/handlers.js'
+import { param, type Route } from '../../protocol/route.js'
+
+const record = z
+  .object({
+    name: z.string(),
+    type: z.enum(['ml', 'data']),
+    title: z.string(),
+    description: z.string(),
+    version: z.string(),
+    connection_args: z.null(),
+    import: z.object({ success: z.boolean(), error_message: z.string().nullable() }),
+  })
+  .meta({ id: 'Handler' })
+const path = '/handlers'
+
+const shown = ({ unavailable, ...handler }: Handler) => ({
+  ...handler,
+  version: '1.0.0',
+  connection_args: null,
+  import: { success: unavailable === null, error_message: unavailable },
+})
+
+const handlerNamed = (name: string): Handler => {
+  const handler = knownHandlers.find((known) => known.name === name.toLowerCase())
+  if (!handler) throw notFound('handler', name)
+  return handler
+}
+
+export const handlerRoutes = (): Route[] => [
+  {
+    method: 'get',
+    path,
+    summary: 'List what can be named as an engine: what trains, what is read, and the systems that a connection may name',
+    answers: { 200: z.array(record) },
+    async handle(_req, res) {
+      res.json(knownHandlers.map(shown))
+    },
+  },
+  {
+    method: 'get',
+    path: `${path}/:handler`,
+    summary: 'Get one of them',
+    answers: { 200: record },
+    async handle(req, res) {
+      res.json(shown(handlerNamed(param(req, 'handler'))))
+    },
+  },
+  {
+    method: 'post',
+    path: `${path}/:handler/install`,
+    summary: 'Refused where something would have to be installed',
+    answers: { 200: z.literal('Installed') },
+    async handle(req, res) {
+      const { title, unavailable } = handlerNamed(param(req, 'handler'))
+      if (unavailable !== null)
+        throw new Problem('not_built', 'Not available', `nothing is installed by a running service: ${unavailable}`, {
+          hint: `Export the data from ${title} and upload it: PUT /api/files/<name>.`,
+        })
+      res.json('Installed')
+    },
+  },
+]

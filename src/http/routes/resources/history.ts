@@ -1,0 +1,107 @@
+import type { Request, Response } from 'express'
+import { z } from 'zod'
+import { configNames } from '../../../../events/config.js'
+import { foldName, type StreamId } from '../../../../events/common.js'
+import { sources } from '../../../../events/envelope.js'
+import { notFound } from '../../../basics/errors.js'
+import { limits } from '../../../basics/limits.js'
+import type { Histories } from '../../../log/read/history.js'
+import type { Kind } from '../../../log/contract/log.js'
+import type { LogAt } from '../../../log/read/past.js'
+import { streamOf } from '../../../log/read/stream-of.js'
+import type { Moment, Reading } from '../../reads/reading.js'
+import { count, pageSize } from '../../protocol/query-values.js'
+import { param, type Route } from '../../protocol/route.js'
+import { wholeNumber } from '../../protocol/whole-number.js'
+
+const operation = z.looseObject({ op: z.enum(['add', 'remove', 'replace']), path: z.string() })
+const change = z
+  .object({
+    position: z.int(),
+    version: z.int(),
+    type: z.string(),
+    recorded_at: z.string(),
+    actor: z.string(),
+    source: z.enum(sources),
+    request: z.string().nullable(),
+    correlation: z.string().nullable(),
+    causation: z.string().nullable(),
+    traceparent: z.string().optional(),
+    diff: z.array(operation).describe('RFC 6902, from the state before, which is null of a resource that does not exist'),
+  })
+  .meta({ id: 'Change' })
+
+/** What a history answers. */
+export const historyPage = z
+  .object({
+    changes: z.array(change),
+    next: z.int().nullable().describe('`after` of the next page; null at the end'),
+    version: z.int().describe('how many changes there are'),
+  })
+  .meta({ id: 'History' })
+
+/** What a history is asked. */
+export const historyParameters = z.object({
+  after: count.describe('changes after this version').optional(),
+  limit: pageSize(limits.historyPageMaxChanges).describe(`changes of a page, up to ${limits.historyPageMaxChanges}`).optional(),
+})
+const changesDefault = 100
+
+/** Answers a page of the history of a stream. */
+export const sendHistory = async (
+  req: Request,
+  res: Response,
+  { histories, moment }: { histories: Histories; moment: Moment },
+  kind: Kind,
+  stream: StreamId,
+): Promise<void> => {
+  const after = wholeNumber(req, 'after') ?? 0
+  const limit = wholeNumber(req, 'limit', { least: 1, most: limits.historyPageMaxChanges }) ?? changesDefault
+  const { changes, next, version } = await histories.page(kind, stream, { after, limit, head: await moment.streamVersion(stream) })
+  res.type('application/json').send(`{"changes":[${changes.join(',')}],"next":${JSON.stringify(next)},"version":${version}}`)
+}
+
+/** The stream of a resource that is or was in a project that is or was. */
+export const streamInProject = async (log: LogAt, kind: Kind, project: string, ref: string): Promise<StreamId> =>
+  streamOf(log, kind, ref, await streamOf(log, 'project', project))
+
+/** Under `/databases` projects are found, too. */
+const ofDatabase = async (log: LogAt, ref: string): Promise<[Kind, StreamId]> => {
+  const project = await log.resources.one('project', ref)
+  return project && foldName(project.state.name) === foldName(ref)
+    ? ['project', project.stream]
+    : ['database', await streamOf(log, 'database', ref)]
+}
+
+/** A default is set anew under a new stream once it was taken back; by its name the standing one is found. */
+const ofConfig = async (log: LogAt, ref: string): Promise<[Kind, StreamId]> => {
+  const set = (await log.resources.list('config')).find(({ state }) => state.name === ref)
+  if (set) return ['config', set.stream]
+  if (configNames.some((name) => name === ref)) throw notFound('config', ref)
+  return ['config', await streamOf(log, 'config', ref)]
+}
+
+export const historyRoutes = (reading: Reading, histories: Histories): Route[] => {
+  const route = (path: string, of: string, find: (req: Request, log: LogAt) => Promise<[Kind, StreamId]>): Route =>
+    reading({
+      path: `${path}/history`,
+      summary: `The changes of ${of}, oldest first: who, when, why, and the difference; by id or stream after its deletion, too`,
+      query: historyParameters,
+      answers: { 200: historyPage },
+      async handle(req, res, moment) {
+        await sendHistory(req, res, { histories, moment }, ...(await find(req, moment)))
+      },
+    })
+  const inProject = (kind: Kind): Route =>
+    route(`/projects/:project/${kind}s/:${kind}`, `a ${kind}`.replace('a agent', 'an agent'), async (req, log) => [
+      kind,
+      await streamInProject(log, kind, param(req, 'project'), param(req, kind)),
+    ])
+  return [
+    route('/projects/:project', 'a project', async (req, log) => ['project', await streamOf(log, 'project', param(req, 'project'))]),
+    ...(['skill', 'agent', 'chatbot', 'model', 'view'] as const).map(inProject),
+    route('/databases/:database', 'a connection or project', (req, log) => ofDatabase(log, param(req, 'database'))),
+    route('/files/:file', 'a file', async (req, log) => ['file', await streamOf(log, 'file', param(req, 'file'))]),
+    route('/config/:config', 'a default', (req, log) => ofConfig(log, param(req, 'config'))),
+  ]
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { resourceName } from '../../../../events/common.js'
+import type { Ledger } from '../../../commands/ledger.js'
+import { isProblem, Problem, wrong } from '../../../basics/errors.js'
+import type { Resources } from '../../../log/contract/log.js'
+import { LongWork } from '../../../basics/long-work.js'
+import { carryOut, deletion } from '../../protocol/carry-out.js'
+import { tag } from '../../protocol/etag.js'
+import { listParameters, sendList, type Part } from '../../reads/paged-list.js'
+import type { Reading } from '../../reads/reading.js'
+import { commandHeaders, param, type Route, unwrap } from '../../protocol/route.js'
+import { projectNamed } from '../../reads/scope.js'
+
+const record = z.object({ name: z.string() }).meta({ id: 'Project' })
+const creation = z.object({ name: resourceName })
+const path = '/projects'
+
+type Named = { id: number; name: string }
+
+/** All projects with their names, in the order of these. */
+const namesOf = async (resources: Resources): Promise<Named[]> => {
+  const names: Named[] = []
+  const work = new LongWork()
+  for (let after = 0; ; after = names.at(-1)?.id ?? 0) {
+    const page = await resources.page('project', undefined, after, projectsAtOnce)
+    for (const { id, state } of page) names.push({ id, name: state.name })
+    if (page.length === 0) return names.sort((a, b) => (a.name < b.name ? -1 : 1))
+    await work.pause()
+  }
+}
+const projectsAtOnce = 1_000
+
+/** Clients know this list by name: the place behind a project is its id, and what follows are the names behind its name. */
+const inOrderOfNames = (names: readonly Named[]): Part => {
+  const places = new Map(names.map(({ id }, i) => [id, i]))
+  return async (after, limit) => {
+    const last = after === 0 ? -1 : places.get(after)
+    if (last === undefined)
+      throw wrong(`the project ${after}, at which the page before ended, is there no more`, 'Begin the list anew, without after.')
+    return names.slice(last + 1, last + 1 + limit).map(({ id, name }) => ({ place: id, items: [{ name }] }))
+  }
+}
+
+export const projectRoutes = (ledger: Ledger, reading: Reading, defaultProject: string): Route[] => [
+  reading({
+    path,
+    summary: 'List the projects',
+    query: listParameters,
+    answers: { 200: z.array(record) },
+    async handle(req, res, { resources }) {
+      await sendList(req, res, [inOrderOfNames(await namesOf(resources))])
+    },
+  }),
+  {
+    method: 'post',
+    path,
+    summary: 'Create a project',
+    commandHeaders,
+    body: z.object({ project: creation }),
+    answers: { 201: record },
+    async handle(req, res) {
+      const { name } = unwrap(req, 'project', creation)
+      await carryOut(ledger, { type: 'CreateProject', data: { project: name } }, req, res)
+      res.status(201).json({ name })
+    },
+  },
+  reading({
+    path: `${path}/:project`,
+    summary: 'Get a project',
+    answers: { 200: record },
+    async handle(req, res, moment) {
+      const name = param(req, 'project')
+      const project = await projectNamed(moment, name).catch((error: unknown) => {
+        // The public service titles this one refusal so, and clients compare titles.
+        if (isProblem(error)) throw new Problem('not_found', 'Project not exists', `Project name ${name} does not exist`)
+        throw error
+      })
+      tag(res, project)
+      res.json({ name: project.state.name })
+    },
+  }),
+  {
+    method: 'delete',
+    path: `${path}/:project`,
+    summary: 'Delete an empty project',
+    commandHeaders,
+    answers: { 204: null },
+    handle: deletion(ledger, (req) => ({ type: 'DeleteProject', data: { project: param(req, 'project'), defaultProject } })),
+  },
+]

@@ -1,0 +1,129 @@
+import type { Request, Response } from 'express'
+import { z } from 'zod'
+import type { LedgerCommand } from '../../../commands/dispatch.js'
+import type { Ledger } from '../../../commands/ledger.js'
+import type { RollbackKind } from '../../../commands/rollback.js'
+import { Problem } from '../../../basics/errors.js'
+import type { Blobs } from '../../../files/blobs.js'
+import type { AnyFound, Found } from '../../../log/contract/log.js'
+import { carryOut } from '../../protocol/carry-out.js'
+import { executionOf, note, originOf } from '../../protocol/origin.js'
+import { recordTime, type Records } from '../../reads/records.js'
+import { commandHeaders, jsonBody, param, parse, type Route } from '../../protocol/route.js'
+import { projectOf, resultOf } from '../../reads/scope.js'
+import type { CheckView } from './views.js'
+
+const body = z.object({ version: z.int().positive().describe('A version of the resource that it was at before, as its ETag told it') })
+
+const commands = {
+  skill: 'RollBackSkill',
+  agent: 'RollBackAgent',
+  chatbot: 'RollBackChatbot',
+  view: 'RollBackView',
+  job: 'RollBackJob',
+  database: 'RollBackDatabase',
+  file: 'RollBackFile',
+} as const satisfies Record<RollbackKind, LedgerCommand['type']>
+
+const inProjects = ['skill', 'agent', 'chatbot', 'view', 'job'] as const
+
+type Services = { ledger: Ledger; records: Records; blobs: Pick<Blobs, 'has'>; checkView: CheckView }
+
+/** What a rolled-back resource is answered as: the record that a change of its kind answers. */
+const recordOf = async (found: AnyFound, { ledger, records }: Services): Promise<object> => {
+  switch (found.kind) {
+    case 'skill':
+      return records.skill(found, await projectOf(ledger.log, found))
+    case 'agent':
+      return records.agent(found, await projectOf(ledger.log, found))
+    case 'chatbot':
+      return records.chatbot(found, await projectOf(ledger.log, found))
+    case 'job':
+      return records.job(found, await projectOf(ledger.log, found))
+    case 'view':
+      return records.view(found)
+    case 'database':
+      return records.database(found)
+    case 'file':
+      return { ...found.state, created_at: recordTime(found.created_at) }
+    default:
+      throw new TypeError(`a ${found.kind} is not rolled back`)
+  }
+}
+
+const contentErased = (name: string, version: number): Problem =>
+  new Problem('not_found', 'Content erased', `the rows that file ${name} had at version ${version} are no longer kept`, {
+    hint: 'Upload them again, or choose another version.',
+  })
+
+/**
+ * Every resource can be taken back to what it was at an earlier version, as a new version: nothing of its history is lost.
+ * Views are checked and contents looked for before there is a command, as when they are written.
+ */
+export const rollbackRoutes = (services: Services): Route[] => {
+  const { ledger, blobs, checkView } = services
+  const { log } = ledger
+
+  const earlierState = async <K extends RollbackKind>(found: Found<K> | undefined, version: number) =>
+    found && (await log.earlier(found, version))?.state
+
+  const checkBefore = async (kind: RollbackKind, req: Request, res: Response, version: number): Promise<void> => {
+    if (kind === 'view') {
+      const project = await log.resources.one('project', param(req, 'project'))
+      const found = project && (await log.resources.one('view', param(req, 'view'), project))
+      const then = await earlierState(found, version)
+      if (project && found && then)
+        await checkView(then.query, then.database === '' ? project.state.name : then.database, originOf(req, res), found.stream)
+    }
+    if (kind === 'file') {
+      const then = await earlierState(await log.resources.one('file', param(req, 'file')), version)
+      if (then && !(await blobs.has(then.content))) throw contentErased(param(req, 'file'), version)
+    }
+  }
+
+  const rollBack = (kind: RollbackKind): Route['handle'] => {
+    return async (req, res) => {
+      const { version } = parse(body, jsonBody(req), 'body')
+      const name = param(req, kind)
+      const data = { ...('project' in req.params && { project: param(req, 'project') }), name, version }
+      const repeated = await ledger.repeated(originOf(req, res), executionOf(req))
+      if (!repeated) await checkBefore(kind, req, res, version)
+      const outcome = repeated ? note(res, repeated) : await carryOut(ledger, { type: commands[kind], data }, req, res)
+      if (!outcome.resource) throw new TypeError('the command left no resource')
+      res.json(await recordOf(outcome.resource, services))
+    }
+  }
+
+  const routeOf = (kind: RollbackKind, path: string): Route => ({
+    method: 'post',
+    path: `${path}/:${kind}/rollback`,
+    summary: `Take a ${kind} back to what it was at an earlier version, as a new version`,
+    commandHeaders,
+    body,
+    answers: { 200: z.looseObject({}) },
+    handle: rollBack(kind),
+  })
+
+  return [
+    ...inProjects.map((kind) => routeOf(kind, `/projects/:project/${kind}s`)),
+    routeOf('database', '/databases'),
+    routeOf('file', '/files'),
+    {
+      method: 'post',
+      path: '/projects/:project/models/:model/rollback',
+      summary: 'Activate an earlier version of a model',
+      commandHeaders,
+      body,
+      answers: { 200: z.looseObject({}) },
+      async handle(req, res) {
+        const { version } = parse(body, jsonBody(req), 'body')
+        const data = { project: param(req, 'project'), model: param(req, 'model'), version }
+        const outcome = await carryOut(ledger, { type: 'ActivateModelVersion', data }, req, res)
+        const model = resultOf('model', outcome.resource)
+        const active = model.state.versions.find((one) => one.version === model.state.active)
+        if (!active) throw new TypeError('the command activated no version')
+        res.json(await services.records.model(model, active, await projectOf(log, model)))
+      },
+    },
+  ]
+}

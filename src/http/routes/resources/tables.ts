@@ -1,0 +1,117 @@
+import type { Request, Response } from 'express'
+import { z } from 'zod'
+import { foldName, resourceName, text } from '../../../../events/common.js'
+import type { Ledger } from '../../../commands/ledger.js'
+import { conflict, notFound, Problem } from '../../../basics/errors.js'
+import type { Log } from '../../../log/contract/log.js'
+import { lex, splitSingle } from '../../../dialect/lexer.js'
+import type { SqlEngine } from '../../../sql/facade/execute.js'
+import { carryOut } from '../../protocol/carry-out.js'
+import { clientOf } from '../../protocol/client.js'
+import { fileName } from './files.js'
+import { databaseNamed, entriesOf, type Database, type Entry } from '../../reads/find-database.js'
+import { executionOf, originOf } from '../../protocol/origin.js'
+import { itemsOf, listParameters, sendList } from '../../reads/paged-list.js'
+import type { Reading } from '../../reads/reading.js'
+import { commandHeaders, param, type Route, unwrap, withoutDryRun } from '../../protocol/route.js'
+
+const record = z.object({ name: z.string(), type: z.enum(['data', 'model', 'view', 'agent', 'system view']) }).meta({ id: 'Table' })
+const creation = z.object({ name: resourceName, select: text, replace: z.boolean().nullish() })
+const path = '/databases/:database/tables'
+
+const shown = ({ name, type }: Entry) => (type === 'job' ? undefined : { name, type: type === 'table' ? 'data' : type })
+
+const tablesOf = (at: Pick<Log, 'resources'>, database: Database) => entriesOf(at, database, shown)
+
+/** Only files are written to. */
+const writable = (database: Database, verb: string, table: string): void => {
+  if (database.type === 'files') return
+  const hints = {
+    project: `Models and views are at /api/projects/${database.name}/models/${table} and /api/projects/${database.name}/views/${table}.`,
+    connection: 'Upload the data as a file: PUT /api/files/<name>.',
+    system: 'The tables of the system are read only.',
+  }
+  throw new Problem('wrong_arguments', 'Error', `a table cannot be ${verb} in ${database.name}: it is a ${database.type}, not files`, {
+    hint: hints[database.type],
+  })
+}
+
+/** The one SELECT of a body, as it was written: without semicolons and comments around it, so that brackets can be put around it. */
+const queryText = (select: string): string => {
+  const tokens = splitSingle(lex(select), select)
+  return select.slice(tokens[0]?.start, tokens.at(-1)?.end)
+}
+
+const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``
+
+const tableNamed = async (at: Pick<Log, 'resources'>, database: Database, name: string): Promise<z.infer<typeof record>> => {
+  for await (const item of itemsOf(tablesOf(at, database))) {
+    const table = record.parse(item)
+    if (foldName(table.name) === foldName(name)) return table
+  }
+  throw notFound('table', name)
+}
+
+/** What one finds under `/databases/<database>/tables`. CREATE TABLE … is carried out by `sql`, as if it had been sent there. */
+export const tableRoutes = (ledger: Ledger, reading: Reading, sql: Pick<SqlEngine, 'execute'>): Route[] => {
+  const { log } = ledger
+  const create = async (req: Request, res: Response): Promise<Entry['name']> => {
+    const { name, select, replace } = unwrap(req, 'table', creation)
+    writable(await databaseNamed(log, param(req, 'database')), 'created', name)
+    const [origin, execution] = [originOf(req, res), executionOf(req)]
+    const file = fileName(name)
+    const taken = await log.resources.one('file', file)
+    if (taken && replace !== true && !(await ledger.repeated(origin, execution))) throw conflict('table', name)
+    const query = `CREATE ${replace === true ? 'OR REPLACE ' : ''}TABLE files.${quoted(file)} (\n${queryText(select)}\n)`
+    const answer = await sql.execute({ query, origin, client: clientOf(req, res), execution })
+    if (answer.type === 'error') throw answer.problem
+    res.locals['positions'] = answer.positions
+    return file
+  }
+  return [
+    reading({
+      path,
+      summary: 'List what can be read in a database: files, models and views of a project, system views',
+      query: listParameters,
+      answers: { 200: z.array(record) },
+      async handle(req, res, moment) {
+        await sendList(req, res, tablesOf(moment, await databaseNamed(moment, param(req, 'database'))))
+      },
+    }),
+    {
+      method: 'post',
+      path,
+      summary: 'Keep the rows of a SELECT as a file',
+      commandHeaders: withoutDryRun,
+      body: z.object({ table: creation }),
+      answers: { 201: record },
+      async handle(req, res) {
+        res.status(201).json({ name: await create(req, res), type: 'data' })
+      },
+    },
+    reading({
+      path: `${path}/:table`,
+      summary: 'Get one table of a database',
+      answers: { 200: record },
+      async handle(req, res, moment) {
+        res.json(await tableNamed(moment, await databaseNamed(moment, param(req, 'database')), param(req, 'table')))
+      },
+    }),
+    {
+      method: 'delete',
+      path: `${path}/:table`,
+      summary: 'Delete a file',
+      commandHeaders,
+      answers: { 204: null },
+      async handle(req, res) {
+        const database = await databaseNamed(log, param(req, 'database'))
+        const name = param(req, 'table')
+        writable(database, 'deleted', name)
+        const repeated = await ledger.repeated(originOf(req, res), executionOf(req))
+        const file = repeated ? name : (await tableNamed(log, database, name)).name
+        await carryOut(ledger, { type: 'DeleteFile', data: { file } }, req, res)
+        res.status(204).end()
+      },
+    },
+  ]
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { Problem } from '../../../basics/errors.js'
+import { listDatabases, type DatabaseListed } from './databases.js'
+import { entriesOf, findDatabase, type Entry } from '../../reads/find-database.js'
+import { listParameters, sendList } from '../../reads/paged-list.js'
+import type { Reading } from '../../reads/reading.js'
+import { param, type Route } from '../../protocol/route.js'
+
+const root = z
+  .object({
+    name: z.string(),
+    class: z.literal('db'),
+    type: z.enum(['system', 'project', 'data']),
+    engine: z.string().nullable(),
+    deletable: z.boolean(),
+    visible: z.boolean(),
+  })
+  .meta({ id: 'TreeRoot' })
+const leaf = z
+  .object({
+    name: z.string(),
+    schema: z.null(),
+    class: z.enum(['table', 'job']),
+    type: z.enum(['table', 'model', 'view', 'agent', 'system view', 'job']),
+    engine: z.string().nullable(),
+    deletable: z.boolean(),
+  })
+  .meta({ id: 'TreeLeaf' })
+
+export const treeRoutes = (reading: Reading, defaultProject: string): Route[] => [
+  reading({
+    path: '/tree',
+    summary: 'The databases, as a tree of objects begins',
+    query: listParameters,
+    answers: { 200: z.array(root) },
+    async handle(req, res, moment) {
+      const show = ({ name, type, engine, deletable, visible }: DatabaseListed) => ({ name, class: 'db', type, engine, deletable, visible })
+      await sendList(req, res, listDatabases(moment, defaultProject, show))
+    },
+  }),
+  reading({
+    path: '/tree/:database',
+    summary: 'What a database holds: models, views, agents and jobs of a project, uploaded files, system views',
+    query: listParameters.extend({
+      all_schemas: z.string().optional().describe('taken for its clients; there is one schema in each database'),
+    }),
+    answers: { 200: z.array(leaf) },
+    async handle(req, res, moment) {
+      const name = param(req, 'database')
+      const database = await findDatabase(moment, name)
+      // 400 is what clients of this address know.
+      if (!database)
+        throw new Problem('wrong_arguments', 'Error', `There is no element with name '${name}'`, {
+          hint: 'GET /api/tree lists what there is.',
+        })
+      const show = ({ name, type, engine, deletable }: Entry) => ({
+        ...{ name, schema: null, class: type === 'job' ? 'job' : 'table' },
+        ...{ type, engine, deletable },
+      })
+      await sendList(req, res, entriesOf(moment, database, show))
+    },
+  }),
+]

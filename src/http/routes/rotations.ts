@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import type { KeyRotation, RotationStatus } from '../../rotation/key-rotation.js'
+import { originOf } from '../protocol/origin.js'
+import { jsonBody, parse, type Route } from '../protocol/route.js'
+
+const path = '/log/rotations'
+const body = z
+  .strictObject({
+    key: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits')
+      .optional()
+      .describe('The next master key; without it a new one is made, which cannot be where VAULT_KEY is set'),
+  })
+  .meta({ id: 'NewRotation' })
+const shown = z
+  .object({
+    from: z.string().describe('The id of the master key that is replaced'),
+    to: z.string().describe('The id of the one that follows'),
+    payloads: z.int().describe('How many payloads have been done'),
+    position: z.int().nullable().describe('Of the event that ended it; null while it is under way'),
+  })
+  .meta({ id: 'Rotation' })
+
+const render = ({ from, to, payloads, position }: RotationStatus) => ({ from, to, payloads, position })
+
+/** Replaces the master key beside what else goes on: the answer comes when that has begun. */
+export const rotationRoutes = (rotation: KeyRotation): Route[] => [
+  {
+    method: 'get',
+    path,
+    summary: 'The rotation of the master key that is under way, or the last one since the start',
+    answers: { 200: z.object({ rotation: shown.nullable() }) },
+    async handle(_req, res) {
+      res.json({ rotation: rotation.status ? render(rotation.status) : null })
+    },
+  },
+  {
+    method: 'post',
+    path,
+    summary: 'Replace the master key; GET says how far it is',
+    commandHeaders: ['Idempotency-Key'],
+    body,
+    answers: { 202: shown },
+    async handle(req, res) {
+      const { key } = req.body === undefined ? {} : parse(body, jsonBody(req), 'rotation')
+      const begun = await rotation.begin(originOf(req, res), key === undefined ? undefined : Buffer.from(key, 'hex'))
+      res.status(202).location(req.originalUrl).json(render(begun))
+    },
+  },
+]

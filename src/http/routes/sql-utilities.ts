@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { whyNotOpened } from '../../catalogue/connection-engines.js'
+import { inTurns } from '../../basics/long-work.js'
+import { parametrize } from '../../sql/facade/parametrize.js'
+import { listDatabases } from './resources/databases.js'
+import { databaseNamed, entriesOf, type Database } from '../reads/find-database.js'
+import { itemsOf } from '../reads/paged-list.js'
+import type { Moment, Reading } from '../reads/reading.js'
+import { jsonBody, parse, type Route } from '../protocol/route.js'
+
+const listed = z
+  .object({ data: z.array(z.object({ name: z.string(), tables: z.array(z.string()), unavailable: z.string().optional() })) })
+  .meta({ id: 'DatabasesWithTables' })
+const statement = z.object({ query: z.string() })
+const parametrized = z
+  .object({
+    query: z.string(),
+    parameters: z.array(
+      z.object({
+        name: z.string(),
+        value: z.union([z.string(), z.number(), z.boolean()]),
+        type: z.enum(['str', 'int', 'float', 'bool']),
+      }),
+    ),
+    databases: z.record(z.string(), z.array(z.string())),
+  })
+  .meta({ id: 'ParametrizedQuery' })
+
+const named = z.object({ name: z.string() })
+
+const tableNames = async (moment: Moment, database: Database): Promise<string[]> => {
+  const names: string[] = []
+  const tables = entriesOf(moment, database, (one) => (one.type === 'agent' || one.type === 'job' ? undefined : one))
+  for await (const table of itemsOf(tables)) names.push(named.parse(table).name)
+  return names
+}
+
+/** What editors ask beside running statements. */
+export const sqlUtilityRoutes = (reading: Reading, defaultProject: string): Route[] => [
+  reading({
+    path: '/sql/list_databases',
+    summary: 'The databases with the names of their tables',
+    answers: { 200: listed },
+    async handle(_req, res, moment) {
+      const data: object[] = []
+      for await (const listed of itemsOf(listDatabases(moment, defaultProject))) {
+        const { name } = named.parse(listed)
+        const database = await databaseNamed(moment, name)
+        if (database.type === 'connection') data.push({ name, tables: [], unavailable: whyNotOpened(database.database.state.engine) })
+        else data.push({ name, tables: await tableNames(moment, database) })
+      }
+      res.json({ data })
+    },
+  }),
+  {
+    method: 'post',
+    path: '/sql/query/utils/parametrize_constants',
+    summary: 'The same statement with parameters in the place of its constants',
+    body: statement,
+    answers: { 200: parametrized },
+    async handle(req, res) {
+      res.json(await inTurns(parametrize(parse(statement, jsonBody(req), 'body').query)))
+    },
+  },
+]

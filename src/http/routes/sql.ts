@@ -1,0 +1,120 @@
+import type { Request } from 'express'
+import { z } from 'zod'
+import { jsonObject, type Json } from '../../../events/common.js'
+import { Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import type { SqlEngine } from '../../sql/facade/execute.js'
+import type { Parameters } from '../../sql/statements/statement.js'
+import { clientOf } from '../protocol/client.js'
+import { sendUnkept, showsRows } from '../protocol/hold-back.js'
+import { executionOf, originOf } from '../protocol/origin.js'
+import { dryRunApplied } from '../protocol/prefer.js'
+import { commandHeaders, notJson, type Route } from '../protocol/route.js'
+import { formats, otherTypes, sendAnswer, type Format } from '../reads/sql-answers.js'
+
+const json: z.ZodType<Json> = z.json()
+
+const asOf = z
+  .union([z.int().min(1), z.string().min(1).max(limits.asOfMaxChars)])
+  .describe('A log position, or a time (UTC unless it names a zone), at which the whole statement reads')
+
+const dryRun = z.boolean().describe('Shows the events that a statement which writes would record, and writes nothing; not sent back')
+
+/** What was parsed as JSON holds nothing else, so that only the number of its values is to be looked at. */
+const positional = z
+  .custom<Json[]>((value) => Array.isArray(value) && value.length <= limits.statementMaxParams)
+  .meta({ type: 'array', items: {} })
+
+const body = z.looseObject({
+  // An empty statement is refused with the words of SQL.
+  query: z.string().meta({ minLength: 1 }),
+  context: z.looseObject({ db: z.string().nullish(), as_of: asOf.nullish(), dry_run: dryRun.nullish() }).nullish(),
+  params: z.union([jsonObject, positional]).nullish(),
+  response_format: z.enum(formats).nullish(),
+})
+const context = z.looseObject({ db: z.string(), show_secrets: z.boolean(), as_of: asOf.optional() })
+const noColumns = z.array(z.string()).max(0).describe('Empty: only a table has columns')
+const answers = z.union([
+  z.object({
+    type: z.literal('table'),
+    column_names: z.array(z.string()),
+    column_types: z.array(z.string()),
+    data: z.array(z.array(json)),
+    context,
+  }),
+  z.object({ type: z.literal('ok'), column_names: noColumns, affected_rows: z.int().nullable(), context }),
+  z.object({ type: z.literal('error'), column_names: noColumns, error_code: z.literal(0), error_message: z.string(), context }),
+])
+
+const refuse = (detail: string): Problem => new Problem('wrong_arguments', 'Wrong arguments', detail)
+
+const readBody = (req: Request): z.infer<typeof body> => {
+  if (!req.is('application/json')) throw notJson()
+  const parsed = body.safeParse(req.body)
+  if (parsed.success) return parsed.data
+  const [field, member] = parsed.error.issues[0]?.path ?? []
+  if (field === 'context' && member === 'as_of')
+    throw refuse('"as_of" in "context" must be a log position, a whole number from 1 on, or a time such as "2026-01-31 12:00:00"')
+  if (field === 'context' && member === 'dry_run') throw refuse('"dry_run" in "context" must be true or false')
+  if (field === 'context') throw refuse('"context" must be an object, and its "db" a string')
+  if (field === 'params')
+    throw refuse(`"params" must be an object of JSON values, or a list of them for ?, at most ${limits.statementMaxParams}`)
+  if (field === 'response_format') throw invalidFormat()
+  throw refuse('Please provide "query" with the request.')
+}
+
+/** A list is for `?`: its values by their place, from 1. */
+const paramsOf = (params: z.infer<typeof body>['params']): Parameters | undefined =>
+  Array.isArray(params) ? Object.fromEntries(params.map((value, i) => [String(i + 1), value])) : (params ?? undefined)
+
+const invalidFormat = () =>
+  new Problem('wrong_arguments', 'Invalid stream format', `"response_format" is one of ${formats.join(', ')}, or null`)
+
+/** What the body names; else CSV for a client that prefers it, and JSON for all others. */
+const formatOf = (req: Request, named: Format | null | undefined): Format =>
+  named ?? (req.accepts(['json', 'text/csv']) === 'text/csv' ? 'csv' : 'json')
+
+/** SQL over HTTP: every statement answers 200, what failed as `{"type": "error", …}`. */
+export const sqlRoutes = (sql: SqlEngine): Route[] => [
+  {
+    method: 'post',
+    path: '/sql/query',
+    summary: 'Run one SQL statement',
+    commandHeaders,
+    body,
+    bodySize: 'rows',
+    answers: { 200: answers },
+    gives: otherTypes,
+    async handle(req, res) {
+      const { query, context: sent, params, response_format } = readBody(req)
+      const format = formatOf(req, response_format)
+      const gone = new AbortController()
+      res.on('close', () => {
+        if (!res.writableFinished) gone.abort()
+      })
+      const execution = { ...executionOf(req), ...(sent?.dry_run === true && { dryRun: true }) }
+      try {
+        const answer = await sql.execute({
+          query,
+          db: sent?.db ?? undefined,
+          asOf: sent?.as_of ?? undefined,
+          params: paramsOf(params),
+          format: format === 'csv' ? 'csv' : 'json',
+          origin: originOf(req, res, 'sql'),
+          client: clientOf(req, res),
+          execution,
+          signal: gone.signal,
+        })
+        if (answer.type !== 'error') res.locals['positions'] = answer.positions
+        // What is read is read anew, and a refusal may be no more the next time.
+        if (answer.type === 'error' || (answer.type === 'table' && answer.positions.length === 0)) sendUnkept(res)
+        else if (answer.type === 'table') showsRows(res)
+        if (execution.dryRun && answer.type !== 'error') dryRunApplied(res)
+        await sendAnswer(res, answer, format, gone.signal)
+      } catch (error) {
+        // That the client went away is said in the request's own line, and is no fault.
+        if (error !== gone.signal.reason) throw error
+      }
+    },
+  },
+]

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import type { HeadFileStatus } from '../../audit/head-file.js'
+import type { Route } from '../protocol/route.js'
+
+/** What the service says about itself. */
+export type About = {
+  version: string
+  authentication: boolean
+  defaultProject: string
+  /** What became of the heads that are appended to a file, where that was asked for. */
+  headFile: () => HeadFileStatus | undefined
+  /** Why SQL cannot be answered at the moment, if so. */
+  sqlStopped: () => string | undefined
+  /** Whether a model is being trained. */
+  isTraining: () => boolean
+}
+
+export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, headFile }: About): Route[] => [
+  {
+    method: 'get',
+    path: '/status',
+    summary: 'Version and way of authentication',
+    answers: { 200: z.looseObject({ mindsdb_version: z.string(), environment: z.string() }) },
+    async handle(_req, res) {
+      const stopped = sqlStopped()
+      const heads = headFile()
+      res.json({
+        mindsdb_version: version,
+        mindledger_version: version,
+        environment: 'local',
+        auth: {
+          confirmed: Boolean(res.locals['actor']) || !authentication,
+          http_auth_enabled: authentication,
+          provider: authentication ? 'local' : 'disabled',
+        },
+        sql: stopped === undefined ? { ready: true } : { ready: false, reason: stopped },
+        ...(heads && { heads }),
+      })
+    },
+  },
+  {
+    method: 'get',
+    path: '/util/ping',
+    summary: 'Whether the service answers',
+    answers: { 200: z.object({ status: z.string() }) },
+    async handle(_req, res) {
+      res.json({ status: 'ok' })
+    },
+  },
+  {
+    method: 'get',
+    path: '/util/ping_native',
+    summary: 'What is under way in processes of its own: training is; predictions are made in the service itself',
+    answers: { 200: z.object({ learn: z.boolean(), predict: z.boolean(), analyse: z.boolean() }) },
+    async handle(_req, res) {
+      res.json({ learn: isTraining(), predict: false, analyse: false })
+    },
+  },
+  {
+    method: 'get',
+    path: '/util/readiness',
+    summary: 'Whether the service is ready for SQL too: 200, or 503',
+    answers: { 200: z.string(), 503: z.string() },
+    async handle(_req, res) {
+      const stopped = sqlStopped()
+      res.status(stopped === undefined ? 200 : 503).json(stopped ?? '')
+    },
+  },
+]

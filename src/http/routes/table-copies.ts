@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import { open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { Problem } from '../../basics/errors.js'
+import type { Log } from '../../log/contract/log.js'
+import type { Route } from '../protocol/route.js'
+
+/** Who copies the tables into a new file, as they are at a position or after it. @throws Error when they have not come so far */
+type Copier = { copy: (into: string, upTo: number) => Promise<number> }
+
+const duckdbType = 'application/vnd.duckdb.file'
+
+/** The tables as they are, to be compared with a replay of the log somewhere else. */
+export const tableCopyRoutes = (log: Pick<Log, 'head'>, tables: Copier, directory: string): Route[] => {
+  // A copy takes as much disk as the tables do.
+  let underWay: symbol | undefined
+  const copyInto = async (file: string): Promise<number> => {
+    const { position } = await log.head()
+    // Tables that have stopped are told apart from those that follow by what is missing in them.
+    return tables.copy(file, position).catch(() => tables.copy(file, 0))
+  }
+  /** A copy that is gone when it has been read, however that ends. */
+  const openCopy = async () => {
+    const file = join(directory, `${randomUUID()}.duckdb`)
+    const position = await copyInto(file).catch((error: unknown) => {
+      throw new Problem('analytics_unavailable', 'No copy', 'The tables cannot be copied at the moment.', {
+        retryAfterSeconds: 5,
+        cause: error instanceof Error ? error.message : String(error),
+      })
+    })
+    const opened = await open(file)
+    await rm(file)
+    return { position, content: opened.createReadStream(), size: (await opened.stat()).size }
+  }
+  return [
+    {
+      method: 'get',
+      path: '/log/tables',
+      summary: 'The tables behind SQL as one DuckDB file; "mindledger diff" compares it with a replay of the log',
+      gives: [duckdbType],
+      answers: { 200: null },
+      async handle(_req, res) {
+        if (underWay) throw new Problem('busy', 'Busy', 'the tables are being copied for another request', { retryAfterSeconds: 5 })
+        const own = Symbol('copy')
+        const end = () => {
+          if (underWay === own) underWay = undefined
+        }
+        underWay = own
+        try {
+          const { position, content, size } = await openCopy()
+          res.set({ 'Content-Type': duckdbType, 'Content-Length': String(size), 'Mindledger-Position': String(position) })
+          // Who has all of it may ask again at once.
+          content.once('end', end)
+          // Who goes away in between has ended it, and nobody is left to tell.
+          await pipeline(content, res).catch(() => res.destroy())
+        } finally {
+          end()
+        }
+      },
+    },
+  ]
+}

@@ -1,0 +1,75 @@
+import type { RequestHandler } from 'express'
+import { Problem } from '../../basics/errors.js'
+import { sendProblemAsEvents } from './problem.js'
+
+/** Paths of the public service that this one does not have, and what to use instead. `listed` is how README names them. */
+export const notBuilt: readonly { path: RegExp; listed: readonly string[]; what: string; instead: string }[] = [
+  {
+    path: /^\/projects\/[^/]+\/knowledge_bases(\/|$)/,
+    listed: ['knowledge bases'],
+    what: 'knowledge bases',
+    instead: 'Upload the documents as a file and query it: PUT /api/files/<name>.',
+  },
+  {
+    path: /^\/projects\/[^/]+\/triggers(\/|$)/,
+    listed: ['triggers'],
+    what: 'triggers',
+    instead: 'Follow the log: mindledger log --follow.',
+  },
+  {
+    path: /^\/projects\/[^/]+\/agents\/[^/]+\/completions(\/|$)/,
+    listed: ['agent completions'],
+    what: 'agent completions',
+    instead: 'Ask the language model directly; the agent record has its prompt_template and skills.',
+  },
+  {
+    path: /^\/config\/\w+/,
+    listed: ['`/api/config/integrations`'],
+    what: 'this part of the configuration',
+    instead: 'GET /api/databases lists the connections.',
+  },
+  {
+    path: /^\/handlers\/byom(\/|$)/,
+    listed: ['`/api/handlers/byom`'],
+    what: 'engines of uploaded code',
+    instead: 'CREATE MODEL trains with the engines that SHOW ML_ENGINES lists.',
+  },
+  {
+    path: /^\/handlers\/[^/]+\/(icon|readme)(\/|$)/,
+    listed: ['`/api/handlers/<handler>/icon`', '`/api/handlers/<handler>/readme`'],
+    what: 'icons and pages of handlers',
+    instead: 'GET /api/handlers/<handler> has its title and description.',
+  },
+  {
+    path: /^\/sql\/(query\/copy|charter)(\/|$)/,
+    listed: ['`/api/sql/query/copy`', '`/api/sql/charter`'],
+    what: 'this SQL helper',
+    instead: 'POST /api/sql/query.',
+  },
+  {
+    path: /^\/webhooks(\/|$)/,
+    listed: ['webhooks'],
+    what: 'webhooks of chatbots',
+    instead: 'Chatbots are records here; the process that talks reads them over REST.',
+  },
+  {
+    path: /^\/(tabs|integrations|auth)(\/|$)/,
+    listed: ['`/api/tabs`', '`/api/integrations`', '`/api/auth`'],
+    what: 'paths of the graphical interface',
+    instead: 'See GET /api/openapi.json for what there is.',
+  },
+]
+
+/** Paths whose clients read events, and look at nothing else. */
+const streams = /\/completions\/stream\/?$/
+
+export const refuseNotBuilt: RequestHandler = (req, res, next) => {
+  const known = notBuilt.find(({ path }) => path.test(req.path))
+  if (!known) {
+    next()
+    return
+  }
+  const problem = new Problem('not_built', 'Not available', `this service does not have ${known.what}`, { hint: known.instead })
+  if (!streams.test(req.path) || !req.accepts('text/event-stream')) throw problem
+  sendProblemAsEvents(res, problem)
+}

@@ -1,0 +1,92 @@
+import type { ErrorRequestHandler, Request, Response } from 'express'
+import type { Logger } from 'pino'
+import { diskFull, isDiskFull, isProblem, Problem, shortened, type ProblemCode } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { errorMessage } from '../../sql/contract/answer.js'
+import { requestId } from '../protocol/origin.js'
+
+const fromBodyParser = (error: unknown): Problem | undefined => {
+  if (!(error instanceof Error)) return undefined
+  switch ('type' in error ? error.type : undefined) {
+    case 'entity.too.large':
+      return new Problem(
+        'too_large',
+        'Too large',
+        `the body has more than ${'limit' in error ? String(error.limit) : limits.bodyMaxBytes} bytes`,
+      )
+    case 'encoding.unsupported':
+      return new Problem('wrong_media_type', 'Unsupported media type', error.message, { hint: 'Send UTF-8 JSON.' })
+    case 'request.aborted':
+    case 'request.size.invalid':
+      return new Problem('wrong_arguments', 'Bad Request', error.message)
+    default:
+      // What has no type comes from the decompression of the body.
+      return 'status' in error && error.status === 400
+        ? new Problem('wrong_arguments', 'Bad Request', 'the body does not fit its Content-Encoding')
+        : undefined
+  }
+}
+
+/** What the operator must hear of. */
+const faults: ReadonlySet<ProblemCode> = new Set(['internal', 'storage_failed', 'disk_full', 'analytics_unavailable'])
+
+/** What went wrong, as a Problem: the caller's faults as they are, ours as `internal` without their details. */
+const asProblem = (error: unknown): Problem => {
+  if (isProblem(error)) return error
+  if (isDiskFull(error)) return diskFull(error)
+  if (error instanceof URIError) return new Problem('wrong_arguments', 'Bad Request', 'the path is not well-formed (a broken % escape)')
+  const known = fromBodyParser(error)
+  if (known) return known
+  return new Problem('internal', 'Internal error', 'a fault of this service; nothing is known to be wrong with the request')
+}
+
+/** The one shape of an error. */
+const problemBody = (problem: Problem, request: string) => {
+  const { cause: _, retryAfterSeconds: __, hint, ...extras } = problem.extras
+  return {
+    type: `urn:mindledger:problem:${problem.code}`,
+    title: problem.title,
+    status: problem.status,
+    detail: shortened(problem.detail),
+    code: problem.code,
+    ...(hint !== undefined && { hint: shortened(hint) }),
+    ...extras,
+    request,
+    timestamp: new Date().toISOString().replace('T', ' ').replace('Z', '000'),
+  }
+}
+
+/**
+ * Answers a client that reads server-sent events: the problem as an event, with its own status. Clients that look at no status
+ * would take a body without events for an empty answer; the last event is no JSON, so that those that pass over the first one stop there.
+ */
+export const sendProblemAsEvents = (res: Response, problem: Problem): void => {
+  const body = problemBody(problem, requestId(res))
+  const events = [JSON.stringify({ error: errorMessage(problem), ...body }), `${problem.title}: ${shortened(problem.detail)}`]
+  res
+    .status(problem.status)
+    .type('text/event-stream')
+    .send(events.map((data) => `event: error\ndata: ${data}\n\n`).join(''))
+}
+
+export const sendProblem = (res: Response, problem: Problem): void => {
+  if (problem.extras.retryAfterSeconds !== undefined) res.setHeader('Retry-After', String(problem.extras.retryAfterSeconds))
+  res
+    .status(problem.status)
+    .type('application/problem+json')
+    .send(JSON.stringify(problemBody(problem, requestId(res))))
+}
+
+/** Renders every error that a route lets through; faults of ours are logged with their stack. */
+export const problemHandler =
+  (logger: Logger): ErrorRequestHandler =>
+  (error: unknown, _req: Request, res: Response, next): void => {
+    const problem = asProblem(error)
+    if (faults.has(problem.code))
+      logger.error({ request: requestId(res), code: problem.code, err: error, cause: problem.extras['cause'] }, problem.title)
+    // A stream that has begun can only be cut: the client must not take it for whole.
+    if (res.headersSent) {
+      res.destroy()
+      next()
+    } else sendProblem(res, problem)
+  }

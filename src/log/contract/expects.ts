@@ -1,0 +1,26 @@
+import { Problem } from '../../basics/errors.js'
+
+/**
+ * What a command expects of the version that the resource has: `match` is RFC 9110's If-Match, `noneMatch` its If-None-Match;
+ * `*` stands for any version, a list for one of these.
+ */
+export type Expects = { match?: Versions; noneMatch?: Versions }
+export type Versions = '*' | readonly number[]
+
+const holds = (versions: Versions, version: number | undefined): boolean =>
+  version !== undefined && (versions === '*' || versions.includes(version))
+
+const changed = (detail: string, version: number | undefined, hint: string): Problem =>
+  new Problem('version_mismatch', 'Precondition failed', detail, { hint, version: version ?? null })
+
+/**
+ * @param version the resource's; undefined where there is none
+ * @throws Problem 412 that tells the version which is there
+ */
+export const checkExpects = ({ match, noneMatch }: Expects, version: number | undefined): void => {
+  const there = version === undefined ? 'there is no such resource' : `the resource has version ${version}`
+  if (match !== undefined && !holds(match, version))
+    throw changed(`${there}, not one that If-Match names`, version, 'Read it again, and decide on what it is now.')
+  if (noneMatch !== undefined && holds(noneMatch, version))
+    throw changed(`${there}, which If-None-Match rules out`, version, 'Leave the header out to change what is there.')
+}

@@ -1,0 +1,94 @@
+import { kinds, type Kind, type States } from '../../../events/catalogue.js'
+import type { StreamId } from '../../../events/common.js'
+
+/** Whether a kind of event is that of a resource; predictions are none. */
+export const isKind = (kind: string | undefined): kind is Kind => kinds.some((known) => known === kind)
+
+/** A resource as the log knows it now. `id` is the position of the event that created it. */
+export type Found<K extends Kind = Kind> = {
+  kind: K
+  stream: StreamId
+  id: number
+  version: number
+  created_at: string
+  updated_at: string
+  state: States[K]
+}
+export type AnyFound = { [K in Kind]: Found<K> }[Kind]
+
+/**
+ * What a decision has to see, said as data so that any store can look it up inside the transaction.
+ * A reference is a name (compared without case) or, where nothing has that name, an id in digits.
+ */
+export type Lookup<T = unknown> = { readonly __found?: T } & (
+  | { find: 'one'; kind: Kind; ref: string; project: string | undefined }
+  | { find: 'called'; kind: Kind; name: string; project: string | undefined }
+  | { find: 'many'; kind: Kind; refs: readonly string[]; project: string }
+  | { find: 'contents'; project: string }
+  | { find: 'users'; kind: Kind; of: Kind; ref: string; project: string }
+  | { find: 'count'; kind: Kind; project: string }
+  | { find: 'stream'; kind: Kind; stream: StreamId }
+  | { find: 'version'; stream: string }
+  | { find: 'earlier'; kind: Kind; ref: string; project: string | undefined; version: number }
+)
+
+/** The resource with this name or id; in a project for kinds that live in one. */
+export const byName = <K extends Kind>(kind: K, ref: string, project?: string): Lookup<Found<K> | undefined> => ({
+  find: 'one',
+  kind,
+  ref,
+  project,
+})
+
+/** The resource that has this name, never one with this id: for what is to be created or renamed. */
+export const byExactName = <K extends Kind>(kind: K, name: string, project?: string): Lookup<Found<K> | undefined> => ({
+  find: 'called',
+  kind,
+  name,
+  project,
+})
+
+/** The resources with these names or ids, in this order; undefined where there is none. */
+export const byNames = <K extends Kind>(kind: K, refs: readonly string[], project: string): Lookup<(Found<K> | undefined)[]> => ({
+  find: 'many',
+  kind,
+  refs,
+  project,
+})
+
+/** What a project holds: its jobs, and of everything else how much there is, and the first by their kinds and names. */
+export type Contents = { jobs: readonly Found<'job'>[]; others: number; firstOthers: readonly Named[] }
+export type Named = { kind: Kind; state: { name: string } }
+
+/** What is in a project, as far as its deletion has to know: it may be hundreds of thousands of things. */
+export const contentsOf = (project: string): Lookup<Contents> => ({ find: 'contents', project })
+
+/** The resources of a kind that use the one with this name or id: `usersOf('chatbot', 'agent', 'broker', 'shop')` */
+export const usersOf = <K extends Kind>(kind: K, of: Kind, ref: string, project: string): Lookup<Found<K>[]> => ({
+  find: 'users',
+  kind,
+  of,
+  ref,
+  project,
+})
+
+/** How many resources of a kind are in a project. */
+export const countOf = (kind: Kind, project: string): Lookup<number> => ({ find: 'count', kind, project })
+
+/** The resource of this stream, whatever its name became. */
+export const byStream = <K extends Kind>(kind: K, stream: StreamId): Lookup<Found<K> | undefined> => ({ find: 'stream', kind, stream })
+
+/** A resource as it was at one of its versions, and the hashes of its secrets that were erased since. */
+export type Earlier<K extends Kind = Kind> = { state: States[K]; erased: readonly string[] }
+
+/** What the resource with this name or id was at a version; undefined when it has no such version. */
+export const earlier = <K extends Kind>(kind: K, ref: string, version: number, project?: string): Lookup<Earlier<K> | undefined> => ({
+  find: 'earlier',
+  kind,
+  ref,
+  project,
+  version,
+})
+
+/** What `decide` gets: under each name of the lookups, what was found. */
+export type FactsOf<L extends Record<string, Lookup>> = { [N in keyof L]: L[N] extends Lookup<infer T> ? T : never }

@@ -1,0 +1,141 @@
+import { limits } from '../../basics/limits.js'
+import { EventProjects } from './event-project.js'
+import { Matcher, type EventFilter } from './filter.js'
+import type { Log } from '../contract/log.js'
+import { readEvent, Slices, type ReadEvent, type Slice } from '../read/slices.js'
+
+/** Positions that are looked at: after the first, up to and with the last. */
+export type Window = { after: number; until: number }
+
+/** A step through the log: what matched, how far everything has been looked at, and how many events that took. */
+export type Step = { events: readonly ReadEvent[]; at: number; looked: number }
+
+type Reading = Pick<Log, 'readAll' | 'readStream' | 'versionAt' | 'head' | 'onCommitted'>
+
+/** Filtered reading of the log for pages, lines and streams, in slices that leave the event loop to others in between. */
+export class EventFeed {
+  readonly #projects: EventProjects
+
+  private constructor(
+    private readonly log: Reading,
+    readonly slices: Slices,
+  ) {
+    this.#projects = new EventProjects(async (stream) => (await log.readStream(stream, 0, 1))[0])
+  }
+
+  static async of(log: Reading): Promise<EventFeed> {
+    return new EventFeed(log, await Slices.of(log))
+  }
+
+  /** The position of the newest event. */
+  get head(): number {
+    return this.slices.head
+  }
+
+  /**
+   * Goes through a window in order. Where the window reaches beyond the head, it waits there for what comes, until the
+   * signal ends it.
+   *
+   * @example for await (const { events } of feed.forwards({ actor: 'ann' }, { after: 0, until: feed.head })) …
+   */
+  async *forwards(filter: EventFilter, { after, until }: Window, signal = never): AsyncGenerator<Step, void, void> {
+    const matcher = new Matcher(filter, this.#projects)
+    const next = filter.stream === undefined ? (at: number) => this.slices.after(at) : this.#ofStream(filter.stream)
+    for (let at = after; at < until && !signal.aborted;) {
+      if (at >= this.head) {
+        await this.slices.beyond(at, signal)
+        continue
+      }
+      const slice = await next(at)
+      const matching = await matcher.in(slice)
+      at = Math.min(slice.to, until)
+      yield { events: slice.to > until ? matching.filter(({ position }) => position <= until) : matching, at, looked: slice.events.length }
+    }
+  }
+
+  /** Reads one stream by its index while the head is far, and what everybody reads when it is near. */
+  #ofStream(stream: string): (at: number) => Promise<Slice> {
+    let version: number | undefined
+    return async (at) => {
+      if (this.head - at <= limits.eventSliceMaxEvents) return this.slices.after(at)
+      const { head } = this
+      await this.slices.turns.take()
+      version ??= await this.log.versionAt(stream, at)
+      const events = (await this.log.readStream(stream, version, limits.eventSliceMaxEvents, limits.eventSliceMaxChars)).map(readEvent)
+      version += events.length
+      return { after: at, to: events.at(-1)?.position ?? head, events }
+    }
+  }
+
+  /** Goes through a window from its end. `at` is the position after which nothing has been looked at yet. */
+  async *backwards(filter: EventFilter, { after, until }: Window): AsyncGenerator<Step, void, void> {
+    const matcher = new Matcher(filter, this.#projects)
+    const { stream } = filter
+    if (stream === undefined) {
+      for (let at = until; at > after;) {
+        const events = await this.#before(at, after, (from, count) => this.log.readAll(from, count, limits.eventSliceMaxChars))
+        const to = at
+        at -= events.length
+        yield { events: [...(await matcher.in({ after: at, to, events }))].reverse(), at, looked: events.length }
+      }
+      return
+    }
+    for (let version = await this.log.versionAt(stream, until); version > 0;) {
+      const read = (from: number, count: number) => this.log.readStream(stream, from, count, limits.eventSliceMaxChars)
+      const events = (await this.#before(version, 0, read)).filter(({ position }) => position > after)
+      version = Math.max(0, (events[0]?.version ?? 1) - 1)
+      const at = version === 0 ? after : (events[0]?.position ?? 1) - 1
+      yield { events: [...(await matcher.in({ after: at, to: until, events }))].reverse(), at, looked: events.length }
+    }
+  }
+
+  /** The events that end with a number, as many as may be read at once. */
+  async #before(number: number, after: number, read: (from: number, count: number) => ReturnType<Log['readAll']>): Promise<ReadEvent[]> {
+    await this.slices.turns.take()
+    for (let count = Math.min(limits.eventSliceMaxEvents, number - after); ; count = Math.ceil(count / 2)) {
+      const events = await read(number - count, count)
+      // What was cut short is not the end.
+      if (events.length === count || count === 1) return events.map(readEvent)
+    }
+  }
+
+  close(): void {
+    this.slices.close()
+  }
+}
+
+const never = new AbortController().signal
+
+/** A page of events, and the window that is left; null when all of it has been looked at. */
+export type Page = { events: ReadEvent[]; left: Window | null }
+
+/**
+ * Reads one page: it ends when it has its events, or has looked at as many as it may.
+ *
+ * @example await readPage(feed, { types: ['SkillCreated'] }, { window: { after: 0, until: feed.head }, order: 'asc', limit: 100 })
+ */
+export const readPage = async (
+  feed: EventFeed,
+  filter: EventFilter,
+  { window, order, limit }: { window: Window; order: 'asc' | 'desc'; limit: number },
+): Promise<Page> => {
+  const events: ReadEvent[] = []
+  let [looked, chars] = [0, 0]
+  const leftFrom = (at: number): Window | null => {
+    const left = order === 'asc' ? { ...window, after: at } : { ...window, until: at }
+    return left.after < left.until ? left : null
+  }
+  // Where a page ends after an event, that event is the last that was looked at.
+  const behind = (event: ReadEvent | undefined) => (order === 'asc' ? (event?.position ?? 0) : (event?.position ?? 1) - 1)
+  for await (const step of order === 'asc' ? feed.forwards(filter, window) : feed.backwards(filter, window)) {
+    for (const event of step.events) {
+      if (events.length === limit || chars >= limits.eventsPageMaxChars) return { events, left: leftFrom(behind(events.at(-1))) }
+      events.push(event)
+      chars += event.text.length
+    }
+    looked += step.looked
+    if (looked >= limits.eventsScanMaxEvents || events.length === limit || chars >= limits.eventsPageMaxChars)
+      return { events, left: leftFrom(step.at) }
+  }
+  return { events, left: null }
+}

@@ -1,0 +1,74 @@
+import { LRUCache } from 'lru-cache'
+import { catalogue, type Kind, type States } from '../../../events/catalogue.js'
+import { isObject } from '../../../events/common.js'
+import { readHeader, type Header } from '../../../events/header.js'
+import { limits } from '../../basics/limits.js'
+
+/** What tells the project of an event: where it stands, and its text. */
+export type Placed = Pick<Header, 'stream' | 'version' | 'type'> & { text: string }
+
+/** Reads the first event of a stream, by its index. */
+export type ReadFirst = (stream: string) => Promise<{ text: string } | undefined>
+
+const livesInProject: { [K in Kind]: States[K] extends { project: string } ? true : false } = {
+  project: false,
+  skill: true,
+  agent: true,
+  chatbot: true,
+  model: true,
+  view: true,
+  database: false,
+  file: false,
+  job: true,
+  config: false,
+  engine: false,
+}
+
+const inProject: ReadonlySet<string> = new Set(Object.entries(livesInProject).flatMap(([kind, lives]) => (lives ? [kind] : [])))
+
+/** The project that a creation names; '' where there is none. */
+const namedIn = (text: string): string => {
+  const header = readHeader(text)
+  if (!header || !inProject.has(catalogue.get(header.type)?.kind ?? '')) return ''
+  const data: unknown = JSON.parse(text.slice(header.dataAt, -1))
+  return isObject(data) && typeof data['project'] === 'string' ? data['project'] : ''
+}
+
+/** The stream of what an event is about: predictions stand in `<model>/predictions`. */
+const subjectOf = ({ stream, type }: Placed): string => (catalogue.get(type)?.kind === 'predictions' ? stream.replace(/\/.*/s, '') : stream)
+
+/**
+ * Which project an event belongs to, said by the project's stream: it follows from the event's type and from the first
+ * event of its stream, which never change. Files, connections, settings and the log itself belong to none.
+ *
+ * @example
+ * const projects = new EventProjects(async (stream) => (await log.readStream(stream, 0, 1))[0])
+ * await projects.of({ ...header, text }) // '0198…' or null
+ */
+export class EventProjects {
+  readonly #known = new LRUCache<string, string>({ max: limits.eventProjectsMaxStreams })
+
+  constructor(private readonly readFirst: ReadFirst) {}
+
+  /** At once where it is known or the event tells it; otherwise after one look at the stream's first event. */
+  of(event: Placed): string | null | Promise<string | null> {
+    const kind = catalogue.get(event.type)?.kind ?? ''
+    if (kind === 'project') return event.stream
+    if (kind !== 'predictions' && !inProject.has(kind)) return null
+    const subject = subjectOf(event)
+    const known = this.#known.get(subject)
+    if (known !== undefined) return known === '' ? null : known
+    return event.version === 1 && subject === event.stream ? this.#learn(subject, event.text) : this.#lookUp(subject)
+  }
+
+  async #lookUp(stream: string): Promise<string | null> {
+    const first = await this.readFirst(stream)
+    return first ? this.#learn(stream, first.text) : null
+  }
+
+  #learn(stream: string, first: string): string | null {
+    const project = namedIn(first)
+    this.#known.set(stream, project)
+    return project === '' ? null : project
+  }
+}

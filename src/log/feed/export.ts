@@ -1,0 +1,123 @@
+import { foldName } from '../../../events/common.js'
+import { parseEnvelope } from '../../../events/envelope.js'
+import { logStream } from '../../../events/log.js'
+import { EventProjects, type ReadFirst } from './event-project.js'
+import type { StoredEvent } from '../contract/log.js'
+import { readEvent, type ReadEvent } from '../read/slices.js'
+
+/** What an export is made of: a log of at least `size` events, its tree, and who signs for it. */
+export type ExportSource = {
+  logId: string
+  /** Events after a position, in order: at most so many, and one at least where there are any. */
+  read: (after: number, limit: number) => Promise<StoredEvent[]>
+  /** The first event of a stream. */
+  first: ReadFirst
+  /** The hashes of the fewest complete subtrees over the leaves [from, to). */
+  subtrees: (from: number, to: number) => Promise<Buffer[]>
+  /** The hashes of the leaves [from, to) as the tree has them. */
+  leaves: (from: number, to: number) => Promise<Buffer[]>
+  /** The signed head of a size, as a note. */
+  checkpoint: (size: number) => Promise<string>
+  /** The verifier key. */
+  key: string
+}
+
+export type ExportOptions = {
+  /** How many events, from the first. What is written meanwhile has no part in the export. */
+  size: number
+  /** The stream of the project whose events alone are shown; those of all without one. */
+  project?: { stream: string; name: string }
+  /** Sizes of heads kept elsewhere: what is left out is divided there, so that these heads can be compared, too. */
+  splits?: readonly number[]
+}
+
+const pageEvents = 500
+
+/**
+ * The project that had this name last, among the first `size` events; it may have another name since, or be gone.
+ * Gives the name as it was written.
+ */
+export const projectCalled = async (
+  read: ExportSource['read'],
+  name: string,
+  size: number,
+): Promise<{ stream: string; name: string } | undefined> => {
+  const wanted = foldName(name)
+  let found: { stream: string; name: string } | undefined
+  for (let position = 0; position < size;) {
+    const events = await read(position, Math.min(pageEvents, size - position))
+    for (const { text } of events) {
+      if (!text.includes('"type":"Project')) continue
+      const { stream, type, data } = parseEnvelope(text)
+      const given = type === 'ProjectCreated' || type === 'ProjectRenamed' ? data['name'] : undefined
+      if (typeof given === 'string' && foldName(given) === wanted) found = { stream, name: given }
+    }
+    position += events.length || size
+  }
+  return found
+}
+
+/**
+ * Lines of an export for the offline verifier, some at a time: a header, then the text of each event, or the hashes of the
+ * subtrees over those that are left out. Before events that follow each other stand their leaf hashes, so that the verifier can
+ * name the line that was changed. With a project, its own events and those of the log itself are shown.
+ *
+ * @example for await (const lines of exportLines(source, { size: 100 })) process.stdout.write(lines)
+ */
+export async function* exportLines(source: ExportSource, { size, project, splits = [] }: ExportOptions): AsyncGenerator<string> {
+  const header = { mindledger_export: 2, log: source.logId, project: project?.name ?? null, size }
+  yield `${JSON.stringify({ ...header, checkpoint: await source.checkpoint(size), key: source.key })}\n`
+  const projects = new EventProjects((stream) => source.first(stream))
+  const isShown = async (event: ReadEvent) => !project || event.stream === logStream || (await projects.of(event)) === project.stream
+  const ends = [...new Set([...splits.filter((at) => at > 0 && at < size), size])].sort((a, b) => a - b)
+  let shown = 0
+  for (let position = 0; position < size;) {
+    const events = await source.read(position, Math.min(pageEvents, size - position))
+    const last = events.at(-1)
+    if (!last) throw new Error(`the log ends at position ${position}, the export was to have ${size} events`)
+    let lines = ''
+    const wanted: StoredEvent[] = []
+    for (const event of events.map(readEvent)) if (await isShown(event)) wanted.push(event)
+    for (const run of runsOf(wanted)) {
+      lines += (await omitted(source, shown, run.from, ends)) + (await listed(source, run))
+      shown = run.to
+    }
+    position = last.position
+    if (lines !== '') yield lines
+  }
+  const rest = await omitted(source, shown, size, ends)
+  if (rest !== '') yield rest
+}
+
+type Run = { from: number; to: number; texts: string[] }
+
+/** Events that follow each other without a gap: the leaves [from, to). */
+const runsOf = (events: readonly StoredEvent[]): Run[] => {
+  const runs: Run[] = []
+  for (const { position, text } of events) {
+    let run = runs.at(-1)
+    if (run?.to !== position - 1) runs.push((run = { from: position - 1, to: position - 1, texts: [] }))
+    run.texts.push(text)
+    run.to = position
+  }
+  return runs
+}
+
+/** The texts of events, and before them the line of their leaf hashes. */
+const listed = async (source: ExportSource, { from, to, texts }: Run): Promise<string> => {
+  const hashes = Buffer.concat(await source.leaves(from, to)).toString('base64')
+  return [JSON.stringify({ leaves: { from: from + 1, to, hashes } }), ...texts].map((line) => `${line}\n`).join('')
+}
+
+/** Lines in the place of the leaves [from, to), divided at these ends. */
+const omitted = async (source: ExportSource, from: number, to: number, ends: readonly number[]): Promise<string> => {
+  let lines = ''
+  for (let begin = from; begin < to;) {
+    const after = begin
+    const end = Math.min(to, ends.find((at) => at > after) ?? to)
+    const subtrees = (await source.subtrees(begin, end)).map((hash) => hash.toString('base64'))
+    lines += `${JSON.stringify({ omitted: { from: begin + 1, to: end, subtrees } })}\n`
+    begin = end
+  }
+  return lines
+}

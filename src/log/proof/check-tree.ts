@@ -1,0 +1,89 @@
+import { lastPosition, type Connection } from '../storage/schema.js'
+import { MerkleTree } from './merkle-tree.js'
+import { hasTree, tileId } from './tile-store.js'
+import { tileWidth } from './tile.js'
+
+/** Says what does not hold. `position` is that of the first event concerned, or null. */
+export type Report = (position: number | null, what: string) => void
+
+/** How many complete tiles a tree over so many events has, on all levels. */
+const tilesOver = (events: number): number => {
+  let tiles = 0
+  for (let complete = Math.floor(events / tileWidth); complete > 0; complete = Math.floor(complete / tileWidth)) tiles += complete
+  return tiles
+}
+
+const firstPosition = (level: number, tile: number): number => tile * tileWidth ** (level + 1) + 1
+
+/**
+ * Computes the tree anew from the leaf hashes of all events, in order, and compares what is stored with it: one read a tile,
+ * in flat memory. A log of an older release has no tree stored, which is nothing wrong.
+ *
+ * @example
+ * const check = new TreeCheck(db, (position, what) => findings.add(position, what))
+ * for (const text of texts) check.step(leafHash(text))
+ * check.finish()
+ */
+export class TreeCheck {
+  readonly #tree: MerkleTree
+  readonly #db: Connection
+  readonly #report: Report
+  #compares: boolean
+
+  constructor(db: Connection, report: Report) {
+    this.#db = db
+    this.#report = report
+    this.#compares = hasTree(db)
+    const stored = this.#compares ? db.prepare<[number], Buffer>('SELECT nodes FROM tree WHERE id = ?').pluck() : undefined
+    const put = (level: number, tile: number, nodes: Buffer): void => {
+      if (!this.#compares) return
+      this.#try(firstPosition(level, tile), () => {
+        const found = stored?.get(tileId(level, tile))
+        if (!found) this.#differ(firstPosition(level, tile), 'the tree that is stored lacks these events')
+        else if (!nodes.equals(found)) this.#differ(firstPosition(level, tile), 'the tree that is stored is not the one of these events')
+      })
+    }
+    const never = () => {
+      throw new TypeError('a tree that is checked is read at its edge only')
+    }
+    this.#tree = MerkleTree.open({ get: never, put }, () => [], 0)
+  }
+
+  /** The next event's leaf hash. */
+  step(leaf: Uint8Array): void {
+    this.#tree.append(leaf)
+  }
+
+  get size(): number {
+    return this.#tree.size
+  }
+
+  /** The root over the events so far. */
+  root(): Buffer {
+    return this.#tree.rootAt(this.#tree.size)
+  }
+
+  /** After the last event: looks for what no event gave. The file may have more events than were walked, and their tiles. */
+  finish(): void {
+    if (!this.#compares) return
+    this.#try(null, () => {
+      const rows = this.#db.prepare<[], number>('SELECT count(*) FROM tree').pluck().get() ?? 0
+      const given = tilesOver(Math.max(this.size, lastPosition(this.#db)))
+      if (rows > given) this.#differ(null, `the tree that is stored has ${rows - given} tiles that no event gave`)
+    })
+  }
+
+  /** One finding is enough: the next start of a server does not mend it, and the root tells what it must be. */
+  #differ(position: number | null, what: string): void {
+    this.#compares = false
+    this.#report(position, what)
+  }
+
+  #try(position: number | null, compare: () => void): void {
+    try {
+      compare()
+    } catch (error) {
+      this.#differ(position, `the tree that is stored cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+}

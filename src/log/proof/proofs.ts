@@ -1,0 +1,53 @@
+import { wrong } from '../../basics/errors.js'
+import type { InclusionProof } from '../contract/log.js'
+import type { MerkleTree } from './merkle-tree.js'
+
+const whole = (name: string, value: number, least: number, most: number, what: string): void => {
+  if (!Number.isSafeInteger(value) || value < least || value > most)
+    throw wrong(`${name} must be a whole number from ${least} to ${most}, ${what}`)
+}
+
+/** What can be asked of a log's tree, with positions and sizes that it has. Everything else is refused with a Problem. */
+export class Proofs {
+  constructor(private readonly tree: MerkleTree) {}
+
+  /** How many events the tree is over. */
+  get size(): number {
+    return this.tree.size
+  }
+
+  rootAt(size: number): Buffer {
+    this.#size('size', size, 0)
+    return this.tree.rootAt(size)
+  }
+
+  inclusionProof(position: number, size: number): InclusionProof {
+    this.#size('size', size, 1)
+    whole('position', position, 1, size, 'the size')
+    return { leaf: this.tree.leaf(position - 1), hashes: this.tree.inclusionProof(position - 1, size) }
+  }
+
+  consistencyProof(from: number, to: number): Buffer[] {
+    this.#range(from, to)
+    return this.tree.consistencyProof(from, to)
+  }
+
+  subtrees(from: number, to: number): Buffer[] {
+    this.#range(from, to)
+    return this.tree.subtrees(from, to)
+  }
+
+  leaves(from: number, to: number): Buffer[] {
+    this.#range(from, to)
+    return this.tree.leaves(from, to)
+  }
+
+  #range(from: number, to: number): void {
+    this.#size('to', to, 0)
+    whole('from', from, 0, to, 'the other size')
+  }
+
+  #size(name: string, size: number, least: number): void {
+    whole(name, size, least, this.tree.size, 'the newest position')
+  }
+}

@@ -1,0 +1,60 @@
+import { createPatch, type Operation } from 'rfc6902'
+import type { Kind, States } from '../../../events/catalogue.js'
+import type { Json } from '../../../events/common.js'
+import { isSecretReference } from '../../../events/references.js'
+import { limits } from '../../basics/limits.js'
+import { mask, maskSecrets } from '../../vault/secrets.js'
+
+export type { Operation }
+
+/** A model's versions by their number: so a change of one is told as that, wherever it stands among the others. */
+const shown = (kind: Kind, state: States[Kind] | undefined): unknown => {
+  if (state === undefined) return null
+  if (kind !== 'model' || !('versions' in state)) return state
+  return { ...state, versions: Object.fromEntries(state.versions.map((version) => [version.version, version])) }
+}
+
+/** How many values a value holds, counted up to a bound. */
+const countValues = (value: unknown, most: number): number => {
+  let count = 0
+  const waiting = [value]
+  while (waiting.length > 0 && count <= most) {
+    const next = waiting.pop()
+    count += 1
+    if (typeof next === 'object' && next !== null) for (const member of Object.values(next)) waiting.push(member)
+  }
+  return count
+}
+
+/** Whether comparing each value of one list with each of another stays within bounds. */
+const comparable = (a: readonly unknown[], b: readonly unknown[]): boolean => {
+  const most = limits.historyDiffMaxComparisons
+  const values = countValues(a, most)
+  return values * countValues(b, Math.ceil(most / values)) <= most
+}
+
+type At = { toString: () => string }
+type Compare = (before: unknown, after: unknown, at: At) => Operation[] | undefined
+
+/** What is not left to the comparison of JSON: secrets, which show only that they changed, and lists that are too long for it. */
+const compare: Compare = (before, after, at) => {
+  if (before === after) return []
+  if (isSecretReference(before) || isSecretReference(after)) {
+    const same = isSecretReference(before) && isSecretReference(after) && before.$secret === after.$secret
+    return same ? [] : [{ op: 'replace', path: at.toString(), value: isSecretReference(after) ? mask : after }]
+  }
+  if (!Array.isArray(before) || !Array.isArray(after) || comparable(before, after)) return undefined
+  return JSON.stringify(before) === JSON.stringify(after) ? [] : [{ op: 'replace', path: at.toString(), value: after }]
+}
+
+const masked = (operation: Operation): Operation =>
+  'value' in operation ? { ...operation, value: maskSecrets(operation.value as Json) } : operation
+
+/**
+ * The JSON Patch (RFC 6902) that makes one state of a resource of another. A resource that does not exist is null. Secrets
+ * show as stars; one that changed is replaced by stars.
+ *
+ * @example stateDiff('project', { name: 'a' }, { name: 'b' }) // [{ op: 'replace', path: '/name', value: 'b' }]
+ */
+export const stateDiff = (kind: Kind, before: States[Kind] | undefined, after: States[Kind] | undefined): Operation[] =>
+  createPatch(shown(kind, before), shown(kind, after), compare).map(masked)

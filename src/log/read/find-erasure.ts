@@ -1,0 +1,28 @@
+import type { Envelope } from '../../../events/envelope.js'
+import { logStream } from '../../../events/log.js'
+import { erasedBlobsOf, erasedPayloadsOf } from '../../../events/references.js'
+import type { Log } from '../contract/log.js'
+import { streamEvents } from './walk.js'
+
+/** The erasure that took something away. */
+type Erasure = { position: number; at: string; reason: string | null }
+
+/** The log's own stream is short. */
+const lastErasure = async (log: Pick<Log, 'readStream'>, takes: (event: Envelope) => boolean): Promise<Erasure | undefined> => {
+  const event = (await streamEvents(log, logStream)).findLast(takes)
+  return (
+    event && {
+      position: event.position,
+      at: event.recorded_at,
+      reason: typeof event.data['reason'] === 'string' ? event.data['reason'] : null,
+    }
+  )
+}
+
+/** The last erasure of a blob; undefined when none took it. */
+export const erasureOfBlob = (log: Pick<Log, 'readStream'>, hash: string): Promise<Erasure | undefined> =>
+  lastErasure(log, ({ type, data }) => erasedBlobsOf(type, data).includes(hash))
+
+/** The last erasure that took rows out of a payload; undefined when none did. */
+export const erasureOfPayload = (log: Pick<Log, 'readStream'>, hash: string): Promise<Erasure | undefined> =>
+  lastErasure(log, ({ type, data }) => erasedPayloadsOf(type, data).some((erased) => erased.hash === hash))

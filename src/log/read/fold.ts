@@ -1,0 +1,22 @@
+import { evolve, type Kind } from '../../../events/catalogue.js'
+import type { StreamId } from '../../../events/common.js'
+import type { Envelope } from '../../../events/envelope.js'
+import { currentEvent } from '../contract/current-event.js'
+import type { Found } from '../contract/lookups.js'
+
+/**
+ * A resource after one more event of its stream; undefined when that ends it.
+ *
+ * @example for (const envelope of envelopes) found = foldEvent('skill', stream, found, envelope)
+ */
+export const foldEvent = <K extends Kind>(
+  kind: K,
+  stream: StreamId,
+  found: Found<K> | undefined,
+  envelope: Envelope,
+): Found<K> | undefined => {
+  const { position, version, recorded_at: updated_at } = envelope
+  const state = evolve(kind, found?.state, currentEvent(envelope))
+  const { id, created_at } = found ?? { id: position, created_at: updated_at }
+  return state && { kind, stream, id, version, created_at, updated_at, state }
+}

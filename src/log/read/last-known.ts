@@ -1,0 +1,27 @@
+import type { Kind } from '../../../events/catalogue.js'
+import type { StreamId } from '../../../events/common.js'
+import { foldEvent } from './fold.js'
+import type { Log } from '../contract/log.js'
+import type { Found } from '../contract/lookups.js'
+import { eventsOf } from './walk.js'
+
+/**
+ * A resource as it was last, though it may be gone: for answers to what was carried out before.
+ *
+ * @example await lastKnown(log, 'project', stream)
+ */
+export const lastKnown = async <K extends Kind>(
+  log: Pick<Log, 'readStream' | 'resources'>,
+  kind: K,
+  stream: StreamId,
+): Promise<Found<K> | undefined> => {
+  const there = await log.resources.byStream(kind, stream)
+  if (there) return there
+  let last: Found<K> | undefined
+  for await (const envelope of eventsOf(log, stream)) {
+    const next = foldEvent(kind, stream, last, envelope)
+    if (!next) return last
+    last = next
+  }
+  return last
+}

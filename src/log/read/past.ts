@@ -1,0 +1,229 @@
+import { LRUCache } from 'lru-cache'
+import { catalogue, linksOf, type Kind } from '../../../events/catalogue.js'
+import { foldName, type StreamId } from '../../../events/common.js'
+import { parseEnvelope } from '../../../events/envelope.js'
+import { limits } from '../../basics/limits.js'
+import { LongWork } from '../../basics/long-work.js'
+import { foldEvent } from './fold.js'
+import type { Found, Log, Resources } from '../contract/log.js'
+import { isKind } from '../contract/lookups.js'
+import { eventsOf } from './walk.js'
+
+/** What a read needs of the log: all of it, or what it had at a position. */
+export type LogAt = Pick<Log, 'resources' | 'readAll' | 'readStream' | 'streamVersion'>
+
+/** The log as it is. */
+export const logNow = (log: Log): LogAt => ({
+  resources: log.resources,
+  readAll: (...asked) => log.readAll(...asked),
+  readStream: (...asked) => log.readStream(...asked),
+  streamVersion: (stream) => log.streamVersion(stream),
+})
+
+/** The log without what came after a position. */
+export const logAt = (log: Log, position: number, resources: Resources): LogAt => ({
+  resources,
+  readAll: async (after, limit, maxChars) => (after < position ? log.readAll(after, Math.min(limit, position - after), maxChars) : []),
+  readStream: async (...asked) => (await log.readStream(...asked)).filter((event) => event.position <= position),
+  streamVersion: (stream) => log.versionAt(stream, position),
+})
+
+/** A resource that was there, as a list names it; `project` is the stream of the one that held it, '' for kinds that live in none. */
+export type Listed = { stream: StreamId; kind: Kind; project: string; name: string; id: number }
+
+/** Lists what was there at a position, in order of creation: of a kind, in a project, or of a kind in a project; of them a page. */
+export type ResourcesAt = (of: { kind?: Kind; project?: StreamId; page?: { after: number; limit: number } }) => Promise<Listed[]>
+
+type Stored = Pick<Log, 'resources' | 'readStream' | 'versionAt'>
+
+/** A list with what a reference may be: a name, or where nothing has that name, an id. */
+class Index {
+  readonly all: Listed[] = []
+  readonly #byName = new Map<string, Listed>()
+  readonly #byId = new Map<number, Listed>()
+
+  add(listed: Listed): void {
+    this.all.push(listed)
+    this.#byName.set(foldName(listed.name), listed)
+    this.#byId.set(listed.id, listed)
+  }
+
+  find(ref: string): Listed | undefined {
+    return this.#byName.get(foldName(ref)) ?? (/^\d{1,15}$/.test(ref) ? this.#byId.get(Number(ref)) : undefined)
+  }
+}
+
+/** The value of a key, made once however many ask for it at the same time. */
+const once = <K, V>(known: Map<K, Promise<V>>, key: K, make: () => Promise<V>): Promise<V> => {
+  const found = known.get(key) ?? make()
+  known.set(key, found)
+  return found
+}
+
+/**
+ * Resources as they were at any position of the log: a list says which were there, and each is folded from its own events up
+ * to that position. What has not changed since is what the log knows now; states that were folded are kept, by their version.
+ *
+ * @example
+ * const past = new Past(log)
+ * await past.at(40, (of) => listFromTables(40, of)).one('skill', 'rents', shop)
+ */
+export class Past {
+  readonly #folded = new LRUCache<string, { found: Found | undefined }>({
+    maxSize: limits.stateCacheMaxChars,
+    sizeCalculation: ({ found }) => JSON.stringify(found ?? null).length,
+  })
+
+  constructor(private readonly log: Stored) {}
+
+  /** Resources at a position. What one of them is read for is remembered: it is for one request. */
+  at(position: number, list: ResourcesAt): Resources {
+    return new Then(list, {
+      kindOf: (stream) => this.#kindOf(stream),
+      find: (kind, stream) => this.#find(kind, stream, position),
+    })
+  }
+
+  async #kindOf(stream: StreamId): Promise<Kind | undefined> {
+    const [first] = await this.log.readStream(stream, 0, 1)
+    const kind = first && catalogue.get(parseEnvelope(first.text).type)?.kind
+    return isKind(kind) ? kind : undefined
+  }
+
+  async #find<K extends Kind>(kind: K, stream: StreamId, position: number): Promise<Found<K> | undefined> {
+    const version = await this.log.versionAt(stream, position)
+    if (version === 0) return undefined
+    const now = await this.log.resources.byStream(kind, stream)
+    if (now?.version === version) return now
+    const key = `${stream} ${version}`
+    const known = this.#folded.get(key)
+    if (known) return known.found?.kind === kind ? (known.found as Found<K>) : undefined
+    if ((await this.#kindOf(stream)) !== kind) return undefined
+    const found = await this.#fold(kind, stream, version)
+    this.#folded.set(key, { found })
+    return found
+  }
+
+  async #fold<K extends Kind>(kind: K, stream: StreamId, version: number): Promise<Found<K> | undefined> {
+    let found: Found<K> | undefined
+    for await (const envelope of eventsOf(this.log, stream, version)) found = foldEvent(kind, stream, found, envelope)
+    return found
+  }
+}
+
+/** How one resource at the position is found. */
+type Finder = {
+  kindOf: (stream: StreamId) => Promise<Kind | undefined>
+  find: <K extends Kind>(kind: K, stream: StreamId) => Promise<Found<K> | undefined>
+}
+
+/** A list is read in so many at a time: each time is a query. */
+const listedAtOnce = 2_000
+
+const projectIn = (state: Found['state']): StreamId | undefined => ('project' in state ? state.project : undefined)
+
+/** Resources at one position, for one request. */
+class Then implements Resources {
+  readonly #indexes = new Map<string, Promise<Index>>()
+  /** What pages read beyond their end, for the pages that follow. */
+  readonly #ahead = new Map<string, { after: number; listed: readonly Listed[] }>()
+  readonly #found = new Map<string, Promise<Found | undefined>>()
+  readonly #links = new Map<string, Promise<ReadonlyMap<StreamId, Found[]>>>()
+  /** The projects of what the last page held, whose users are asked for next. */
+  #projectsOfPage: ReadonlyMap<StreamId, StreamId | undefined> = new Map()
+
+  constructor(
+    private readonly listed: ResourcesAt,
+    private readonly finder: Finder,
+  ) {}
+
+  async one<K extends Kind>(kind: K, ref: string, project?: Found<'project'>): Promise<Found<K> | undefined> {
+    const listed = (await this.#index(kind, project?.stream)).find(ref)
+    return listed?.project === (project?.stream ?? '') ? this.byStream(kind, listed.stream) : undefined
+  }
+
+  async byStream<K extends Kind>(kind: K, stream: StreamId): Promise<Found<K> | undefined> {
+    const found = await once(this.#found, `${kind} ${stream}`, () => this.finder.find(kind, stream))
+    return found as Found<K> | undefined
+  }
+
+  async list<K extends Kind>(kind: K, project?: Found<'project'>): Promise<Found<K>[]> {
+    return this.#allOf(kind, (await this.#index(kind, project?.stream)).all)
+  }
+
+  async page<K extends Kind>(kind: K, project: Found<'project'> | undefined, after: number, limit: number): Promise<Found<K>[]> {
+    const found: Found<K>[] = []
+    const work = new LongWork()
+    // Nothing of a page is remembered, so that all of them need no more memory than one.
+    for (const { stream } of await this.#listed(kind, project, after, limit)) {
+      const one = await this.finder.find(kind, stream)
+      if (one) found.push(one)
+      await work.pause()
+    }
+    this.#projectsOfPage = new Map(found.map(({ stream, state }) => [stream, projectIn(state)]))
+    return found
+  }
+
+  async #allOf<K extends Kind>(kind: K, listed: readonly Listed[]): Promise<Found<K>[]> {
+    const work = new LongWork()
+    const found: Found<K>[] = []
+    for (const { stream } of listed) {
+      const one = await this.byStream(kind, stream)
+      if (one) found.push(one)
+      await work.pause()
+    }
+    return found
+  }
+
+  /** The next page of what is listed; more is read at a time than a page has. */
+  async #listed(kind: Kind, project: Found<'project'> | undefined, after: number, limit: number): Promise<readonly Listed[]> {
+    const key = `${kind} ${project?.stream ?? ''}`
+    const ahead = this.#ahead.get(key)
+    const listed =
+      ahead?.after === after && ahead.listed.length > 0
+        ? ahead.listed
+        : await this.listed({ kind, ...(project && { project: project.stream }), page: { after, limit: listedAtOnce } })
+    const page = listed.slice(0, limit)
+    this.#ahead.set(key, { after: page.at(-1)?.id ?? after, listed: listed.slice(limit) })
+    return page
+  }
+
+  async linked<K extends Kind>(kind: K, to: StreamId): Promise<Found<K>[]> {
+    const project = this.#projectsOfPage.has(to) ? this.#projectsOfPage.get(to) : await this.#projectOf(to)
+    const links = await once(this.#links, `${kind} ${project ?? ''}`, () => this.#linksOf(kind, project))
+    return (links.get(to) ?? []) as Found<K>[]
+  }
+
+  /** The project that holds a resource, and all that refers to it; undefined for what is in none. */
+  async #projectOf(stream: StreamId): Promise<StreamId | undefined> {
+    const kind = await this.finder.kindOf(stream)
+    const found = kind && (await this.finder.find(kind, stream))
+    return found && projectIn(found.state)
+  }
+
+  #index(kind: Kind, project?: StreamId): Promise<Index> {
+    return once(this.#indexes, `${kind} ${project ?? ''}`, async () => {
+      const index = new Index()
+      const work = new LongWork()
+      for (let after = 0; ; after = index.all.at(-1)?.id ?? 0) {
+        const listed = await this.listed({ kind, ...(project !== undefined && { project }), page: { after, limit: listedAtOnce } })
+        for (const one of listed) index.add(one)
+        if (listed.length < listedAtOnce) return index
+        await work.pause()
+      }
+    })
+  }
+
+  async #linksOf(kind: Kind, project?: StreamId): Promise<ReadonlyMap<StreamId, Found[]>> {
+    const links = new Map<StreamId, Found[]>()
+    const { all } = await this.#index(kind, project)
+    for (const found of await this.#allOf(kind, all)) {
+      for (const to of new Set(linksOf(kind, found.state))) {
+        const users = links.get(to)
+        if (users) users.push(found)
+        else links.set(to, [found])
+      }
+    }
+    return links
+  }
+}

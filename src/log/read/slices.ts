@@ -1,0 +1,100 @@
+import { LRUCache } from 'lru-cache'
+import { readHeader, type Header } from '../../../events/header.js'
+import { limits } from '../../basics/limits.js'
+import type { Log, StoredEvent } from '../contract/log.js'
+import { LoopTurns } from '../../basics/loop-turns.js'
+
+/** An event as it is read for others: what stands before its data, and its stored text. */
+export type ReadEvent = Header & { text: string }
+
+/** Events in order after one position up to another; that there are no others between is sure. */
+export type Slice = { after: number; to: number; events: readonly ReadEvent[] }
+
+/** So many slices are kept for those who ask at the same place. */
+const slicesKept = 8
+/** As near to the head reading costs so little that nobody need wait for a turn. */
+const nearEvents = 32
+
+/** @throws Error when the text is not that of an event */
+export const readEvent = ({ position, text }: StoredEvent): ReadEvent => {
+  const header = readHeader(text)
+  if (!header) throw new Error(`the text at position ${position} is not that of an event`)
+  return { ...header, text }
+}
+
+/**
+ * The log in slices that are read once for all who ask at the same place, as those do who follow its head.
+ *
+ * @example const slice = await slices.after(41) // { after: 41, to: 43, events: […] }
+ */
+export class Slices {
+  readonly turns = new LoopTurns()
+  #head: number
+  readonly #kept = new LRUCache<number, Promise<Slice>>({ max: slicesKept })
+  readonly #waiting = new Set<() => void>()
+  readonly #unsubscribe: () => void
+
+  private constructor(
+    private readonly log: Pick<Log, 'readAll'>,
+    head: number,
+    subscribe: Log['onCommitted'],
+  ) {
+    this.#head = head
+    this.#unsubscribe = subscribe((position) => {
+      if (position <= this.#head) return
+      this.#head = position
+      for (const wake of [...this.#waiting]) wake()
+    })
+  }
+
+  static async of(log: Pick<Log, 'readAll' | 'head' | 'onCommitted'>): Promise<Slices> {
+    const { position } = await log.head()
+    return new Slices(log, position, (listener) => log.onCommitted(listener))
+  }
+
+  /** The position of the newest event. */
+  get head(): number {
+    return this.#head
+  }
+
+  /** What follows a position, when there is something. */
+  async after(position: number): Promise<Slice> {
+    if (this.#head - position > nearEvents) await this.turns.take()
+    const known = this.#kept.get(position)
+    if (known) return known
+    const slice = this.#read(position)
+    this.#kept.set(position, slice)
+    try {
+      if ((await slice).events.length > 0) return await slice
+    } catch (error) {
+      this.#kept.delete(position)
+      throw error
+    }
+    // Of nothing, something may come.
+    this.#kept.delete(position)
+    return slice
+  }
+
+  async #read(after: number): Promise<Slice> {
+    const events = (await this.log.readAll(after, limits.eventSliceMaxEvents, limits.eventSliceMaxChars)).map(readEvent)
+    return { after, to: events.at(-1)?.position ?? after, events }
+  }
+
+  /** Resolves when there is an event after a position, or the signal ends the wait. */
+  async beyond(position: number, signal: AbortSignal): Promise<void> {
+    while (this.#head <= position && !signal.aborted)
+      await new Promise<void>((resolve) => {
+        const wake = () => {
+          signal.removeEventListener('abort', wake)
+          this.#waiting.delete(wake)
+          resolve()
+        }
+        signal.addEventListener('abort', wake, { once: true })
+        this.#waiting.add(wake)
+      })
+  }
+
+  close(): void {
+    this.#unsubscribe()
+  }
+}

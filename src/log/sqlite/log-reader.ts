@@ -1,0 +1,96 @@
+import { findMasterKeys } from '../../vault/key-files.js'
+import { KeyRing, type StoredPayload } from '../../vault/key-ring.js'
+import { checkDataDirectory, type DataPaths } from '../../setup/data-directory.js'
+import type { StoredEvent } from '../contract/log.js'
+import { readPreviousKey } from '../storage/keys.js'
+import { payloadReader } from '../storage/payloads.js'
+import { EventReads } from '../storage/reads.js'
+import { openForReading, prepareErasedAt, readHeadKeys, readLogId, type Connection } from '../storage/schema.js'
+import { readTree } from '../proof/open-tree.js'
+import { Proofs } from '../proof/proofs.js'
+
+/** Secrets and blobs never come into the tables. */
+const kindsInTables = ['prediction', 'request', 'before'] as const
+
+/** The log as another process reads it, beside the server or without one. */
+export type LogReader = {
+  logId: string
+  head(): number
+  /** Events after a position, in order: at most `limit`, and no more once their texts have `maxChars`. */
+  read(after: number, limit: number, maxChars?: number): StoredEvent[]
+  /** The first event of a stream. */
+  first(stream: string): StoredEvent | undefined
+  /** What can be asked of the tree over the events that there are now. */
+  proofs(): Proofs
+  /** The verifier keys of those who signed its heads, the newest first. */
+  headKeys(): string[]
+  payload(hash: string): Buffer | undefined
+  /** Opens payloads with these master keys from now on. */
+  useKeys(keys: readonly Buffer[]): void
+  /** The position of the last erasure of rows that the tables had; 0 when there was none. */
+  erasedAt(): number
+  close(): void
+}
+
+/** The master keys of a reader, which may be changed beside it. */
+class ReaderKeys {
+  readonly #ring: KeyRing
+  /** Ids of keys that were looked for in vain. */
+  readonly #missing = new Set<string>()
+
+  constructor(
+    private readonly db: Connection,
+    private readonly paths: DataPaths,
+    private given: readonly Buffer[],
+  ) {
+    this.#ring = new KeyRing(findMasterKeys(paths, given))
+  }
+
+  use(keys: readonly Buffer[]): void {
+    this.given = keys
+    this.#ring.replace(keys)
+    this.#missing.clear()
+  }
+
+  /** A key that is not known may have come meanwhile, or be the one before, which the log keeps until its rotation ends. */
+  open(payload: StoredPayload): Buffer | undefined {
+    if (payload.wrapped !== null && !this.#ring.get(payload.keyId)) this.#look(payload.keyId)
+    return this.#ring.open(payload)
+  }
+
+  #look(keyId: string): void {
+    if (this.#missing.has(keyId)) return
+    this.#ring.add(...findMasterKeys(this.paths, this.given))
+    const previous = readPreviousKey(this.db, ({ keyId, wrapped }, bound) => this.#ring.get(keyId)?.unwrap(wrapped, bound))
+    if (previous) this.#ring.add(previous)
+    if (!this.#ring.get(keyId)) this.#missing.add(keyId)
+  }
+}
+
+/**
+ * Opens the log of a data directory for reading, with the master keys given or those in its files.
+ *
+ * @throws ConfigError when there is none
+ * @example const reader = openLogReader('./data'); reader.read(0, 10); reader.close()
+ */
+export const openLogReader = (dataDirectory: string, masterKeys: readonly Buffer[] = []): LogReader => {
+  const paths = checkDataDirectory(dataDirectory)
+  const db = openForReading(paths.log)
+  const keys = new ReaderKeys(db, paths, masterKeys)
+  const head = db.prepare<[], number | null>('SELECT max(position) FROM events').pluck()
+  const events = new EventReads(db)
+  return {
+    logId: readLogId(db),
+    head: () => head.get() ?? 0,
+    read: (after, limit, maxChars) => events.all(after, limit, maxChars),
+    first: (stream) => events.stream(stream, 0, 1)[0],
+    // In one transaction, so that the events and the tiles are of one moment.
+    proofs: db.transaction(() => new Proofs(readTree(db, head.get() ?? 0))),
+    // Without the key the log is whole, and payloads are unreadable.
+    payload: payloadReader(db, keys),
+    useKeys: (given) => keys.use(given),
+    headKeys: () => readHeadKeys(db),
+    erasedAt: prepareErasedAt(db, kindsInTables),
+    close: () => db.close(),
+  }
+}

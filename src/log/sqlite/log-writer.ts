@@ -1,0 +1,210 @@
+import { catalogue, currentSchema, type EventDefinition, type LedgerEvent } from '../../../events/catalogue.js'
+import { chainLeaf, leafHash } from '../../../events/chain.js'
+import { unfitJson } from '../../../events/common.js'
+import { renderEnvelope } from '../../../events/envelope.js'
+import { erasedPayloadsOf, payloadsOf } from '../../../events/references.js'
+import { Problem, wrong } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { checkExpects } from '../contract/expects.js'
+import type { AnyFound, Changed, NewEvent, Origin, Outcome, Submission, Written } from '../contract/log.js'
+import type { MerkleTree } from '../proof/merkle-tree.js'
+import { openTree } from '../proof/open-tree.js'
+import { Proofs } from '../proof/proofs.js'
+import { leafReader } from '../proof/tile-store.js'
+import type { SealedPayload, Vault } from '../../vault/vault.js'
+import { Answers } from './answers.js'
+import { prepareEraseReplies } from './erased-replies.js'
+import { prepareEndRotation } from '../storage/keys.js'
+import { prepareErase } from '../storage/payloads.js'
+import { ResourceTable } from '../storage/resource-table.js'
+import type { Connection } from '../storage/schema.js'
+import { isStorageError } from '../../basics/storage-error.js'
+import { nextInstant, readTail, type Tail } from '../storage/tail.js'
+
+/**
+ * The only writer: carries out commands, each in a savepoint of the transaction that the batch shares.
+ * What it throws as a Problem refused one command; anything else ends the batch.
+ */
+export class LogWriter {
+  readonly resources: ResourceTable
+  readonly answers: Answers
+  readonly #tree: MerkleTree
+  readonly proofs: Proofs
+  #tail: Tail
+  #changed = new Map<string, EventDefinition['kind']>()
+  #written: Written[] = []
+  readonly #db: Connection
+  readonly #vault: Vault
+  readonly #insertEvent
+  readonly #insertPayload
+  readonly #erase
+  readonly #eraseReplies
+  readonly #endRotation
+  readonly #after
+  readonly #statements
+
+  constructor(db: Connection, vault: Vault) {
+    this.#db = db
+    this.#vault = vault
+    this.#tail = readTail(db)
+    this.#tree = openTree(db, this.#tail.position)
+    this.proofs = new Proofs(this.#tree)
+    this.resources = new ResourceTable(db)
+    this.answers = new Answers(db)
+    this.#insertEvent = db.prepare<[number, string, Buffer]>('INSERT INTO events (position, text, chain) VALUES (?, ?, ?)')
+    this.#insertPayload = db.prepare<[string, string, Buffer, Buffer]>(
+      'INSERT OR IGNORE INTO payloads (hash, key_id, wrapped, body) VALUES (?, ?, ?, ?)',
+    )
+    this.#erase = prepareErase(db)
+    this.#eraseReplies = prepareEraseReplies(db)
+    this.#endRotation = prepareEndRotation(db, vault)
+    this.#after = db.prepare<[number], string>('SELECT text FROM events WHERE position > ? ORDER BY position').pluck()
+    this.#statements = {
+      begin: db.prepare('BEGIN IMMEDIATE'),
+      commit: db.prepare('COMMIT'),
+      rollback: db.prepare('ROLLBACK'),
+      savepoint: db.prepare('SAVEPOINT command'),
+      release: db.prepare('RELEASE command'),
+      undo: db.prepare('ROLLBACK TO command'),
+    }
+  }
+
+  get tail(): Tail {
+    return this.#tail
+  }
+
+  /** The streams that the batch wrote to. */
+  get changed(): Changed {
+    return this.#changed
+  }
+
+  /** The events of the batch. */
+  get written(): readonly Written[] {
+    return this.#written
+  }
+
+  begin(): void {
+    this.#changed = new Map()
+    this.#written = []
+    this.#statements.begin.run()
+  }
+
+  /** Makes the batch durable. */
+  commit(): void {
+    this.#statements.commit.run()
+  }
+
+  /** Gives the whole batch up, as far as SQLite has not done so by itself. */
+  abandon(): void {
+    if (this.#db.inTransaction) this.#statements.rollback.run()
+  }
+
+  /**
+   * Carries one command out. After a refusal everything is as it was before it.
+   * @throws Problem when the command is refused; any other error means that the batch is lost
+   */
+  carryOut(submission: Submission): Outcome {
+    const before = this.#tail
+    const { length } = this.#written
+    this.#statements.savepoint.run()
+    try {
+      const outcome = this.answers.repeated(submission) ?? this.#decide(submission)
+      if (submission.dryRun) this.#undo(before, length)
+      else this.#statements.release.run()
+      return outcome
+    } catch (error) {
+      if (isStorageError(error)) throw error
+      // Ours: SQLite is well, and only this command is undone.
+      this.#undo(before, length)
+      throw error
+    }
+  }
+
+  #undo(before: Tail, written: number): void {
+    this.#statements.undo.run()
+    this.#statements.release.run()
+    if (this.#tail !== before) this.#tree.reset(leafReader(this.#db), before.position)
+    this.#tail = before
+    this.#written.length = written
+  }
+
+  #decide(submission: Submission): Outcome {
+    // Over REST a path may say a name or an id; a statement says names.
+    const orId = submission.origin.source !== 'sql'
+    const before = this.#tail
+    const facts = this.resources.lookUpAll(submission.lookups, orId)
+    if (submission.further) Object.assign(facts, this.resources.lookUpAll(submission.further(facts), orId))
+    const events = submission.decide(facts)
+    const subject = submission.subject === undefined ? undefined : (facts[submission.subject] as AnyFound | undefined)
+    // Only now: a request that would be refused anyway is refused for that.
+    if (submission.expects) checkExpects(submission.expects, subject?.version)
+    const named = new Set(events.flatMap(({ event }) => payloadsOf(event.type, event.data)))
+    let resource: AnyFound | null = events.length === 0 ? (subject ?? null) : null
+    const positions = events.map((event) => {
+      resource = this.#append(event, submission) ?? null
+      return this.#tail.position
+    })
+    for (const payload of submission.payloads) if (named.has(payload.hash)) this.#keep(payload)
+    for (const { event } of events) {
+      for (const erased of erasedPayloadsOf(event.type, event.data)) this.#erase(erased)
+      if (event.type === 'DataErased') this.#eraseReplies(event.data)
+      if (event.type === 'MasterKeyRotated') this.#endRotation(event.data)
+    }
+    const stream = events.at(-1)?.stream ?? null
+    if (submission.dryRun) return { positions: [], stream, resource, repeated: false, planned: this.#after.all(before.position) }
+    for (const { stream, event } of events) {
+      const kind = catalogue.get(event.type)?.kind
+      if (kind) this.#changed.set(stream, kind)
+    }
+    const outcome: Outcome = { positions, stream, resource, repeated: false }
+    this.answers.note(submission, outcome)
+    return outcome
+  }
+
+  /** One that was sealed before a rotation began, and waited meanwhile, is wrapped as those that follow it. */
+  #keep({ hash, body, ...sealed }: SealedPayload): void {
+    const { keyId, wrapped } = this.#vault.rewrap(hash, sealed)
+    this.#insertPayload.run(hash, keyId, wrapped, body)
+  }
+
+  #append({ stream, event }: NewEvent, { origin }: Submission): AnyFound | undefined {
+    check(event)
+    checkWhere(stream, origin)
+    const position = this.#tail.position + 1
+    const version = this.resources.versionOf(stream) + 1
+    const at = nextInstant(this.#tail.microseconds, Date.now())
+    const { type, data } = event
+    const text = renderEnvelope({ position, stream, version, type, schema: currentSchema(type), recorded_at: at.text, ...origin, data })
+    if (Buffer.byteLength(text) > limits.eventMaxBytes)
+      throw new Problem('too_large', 'Too large', `the ${type} event would have more than ${limits.eventMaxBytes} bytes`, {
+        hint: 'Send less in one command.',
+      })
+    const leaf = leafHash(text)
+    const chain = chainLeaf(this.#tail.chain, leaf)
+    this.#insertEvent.run(position, text, chain)
+    this.#written.push({ event, source: origin.source })
+    this.#tree.append(leaf)
+    this.#tail = { position, chain, microseconds: at.microseconds }
+    return this.resources.apply(stream, version, position, at.text, event)
+  }
+}
+
+/** Checks an event against its schema, as the last thing before it becomes part of the log. */
+const check = ({ type, data }: LedgerEvent): void => {
+  const parsed = catalogue.get(type)?.schema.safeParse(data)
+  if (parsed?.success) return
+  const issue = parsed?.error.issues[0]
+  if (!issue) throw new TypeError(`unknown event type ${type}`)
+  throw wrong(`${issue.path.join('.')} ${issue.message}`.trim())
+}
+
+/**
+ * What stands beside the data has to be readable again, too: one event that is not would keep the log from opening, and
+ * projections rely on a stream that JSON writes as it is.
+ */
+const checkWhere = (stream: string, origin: Origin): void => {
+  if (stream === '') throw wrong('stream must not be empty')
+  const unfit = unfitJson({ stream, ...origin })
+  if (unfit) throw wrong(unfit.join(' '))
+  if (JSON.stringify(stream) !== `"${stream}"`) throw wrong('stream must not contain quotes, backslashes or control characters')
+}

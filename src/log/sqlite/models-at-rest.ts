@@ -1,0 +1,69 @@
+import { foldName } from '../../../events/common.js'
+import type { ModelVersion, TrainingResult } from '../../../events/model.js'
+import { ConfigError } from '../../setup/config.js'
+import type { DataPaths } from '../../setup/data-directory.js'
+import type { Log } from '../contract/log.js'
+import { EventReads } from '../storage/reads.js'
+import { ResourceTable } from '../storage/resource-table.js'
+import { openForReading } from '../storage/schema.js'
+
+/** A version whose training ended well, and what it is called. */
+export type NamedVersion = { project: string; model: string; version: ModelVersion; result: TrainingResult }
+
+/** The models of a log as another process reads them, beside the server that keeps them. */
+export type ModelsAtRest = {
+  /** All versions that are trained, in order of creation. */
+  all: () => NamedVersion[]
+  /** The version that `[project.]model[.version]` names; without a version the active one. @throws ConfigError that says which there are */
+  named: (name: string, defaultProject: string) => NamedVersion
+  log: Pick<Log, 'readStream'>
+  close: () => void
+}
+
+type Known = { project: string; model: string; version: ModelVersion; isActive: boolean }
+
+/** What a version can be called, the whole name first: a name may have a dot in it, and a project be called as a model is. */
+const namesOf = ({ project, model, version: { version }, isActive }: Known, defaultProject: string): string[] => {
+  const isDefault = foldName(project) === foldName(defaultProject)
+  return [
+    `${project}.${model}.${version}`,
+    ...(isActive ? [`${project}.${model}`] : []),
+    ...(isDefault ? [`${model}.${version}`, ...(isActive ? [model] : [])] : []),
+  ]
+}
+
+const complete = ({ project, model, version }: Known): NamedVersion => {
+  const { result, status, error } = version
+  if (result) return { project, model, version, result }
+  throw new ConfigError(`version ${version.version} of ${project}.${model} has status ${status}${error === null ? '' : `: ${error}`}`)
+}
+
+const find = (all: readonly Known[], name: string, defaultProject: string): NamedVersion => {
+  const wanted = foldName(name)
+  const places = all.map((known) => ({ known, place: namesOf(known, defaultProject).findIndex((one) => foldName(one) === wanted) }))
+  const [best] = places.filter(({ place }) => place >= 0).sort((one, other) => one.place - other.place)
+  if (best) return complete(best.known)
+  const listed = all.map(({ project, model, version: { version } }) => `${project}.${model}.${version}`)
+  throw new ConfigError(`there is no model ${name}; there ${listed.length === 0 ? 'are none' : `is ${listed.slice(0, 20).join(', ')}`}`)
+}
+
+/**
+ * Opens the models of a log for reading.
+ *
+ * @example const models = openModels(dataPaths('./data')); models.named('rent.2', 'mindsdb').result.artefact; models.close()
+ */
+export const openModels = (paths: Pick<DataPaths, 'log'>): ModelsAtRest => {
+  const db = openForReading(paths.log)
+  const [resources, reads] = [new ResourceTable(db), new EventReads(db)]
+  const known = (): Known[] =>
+    resources.list('model').flatMap(({ state: { project, name, active, versions } }) => {
+      const inProject = resources.byStream('project', project)?.state.name ?? ''
+      return versions.map((version) => ({ project: inProject, model: name, version, isActive: active === version.version }))
+    })
+  return {
+    all: () => known().flatMap((one) => (one.version.result ? [complete(one)] : [])),
+    named: (name, defaultProject) => find(known(), name, defaultProject),
+    log: { readStream: async (...asked) => reads.stream(...asked) },
+    close: () => db.close(),
+  }
+}

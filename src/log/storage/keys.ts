@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto'
+import { z } from 'zod'
+import type { MasterKeyRotated } from '../../../events/log.js'
+import { ConfigError } from '../../setup/config.js'
+import { limits } from '../../basics/limits.js'
+import { masterKeyBytes } from '../../vault/master-key.js'
+import type { Vault, WrappedKey } from '../../vault/vault.js'
+import type { Rotation } from '../contract/log.js'
+import { readMeta, writeMeta, type Connection } from './schema.js'
+
+const fingerprintKey = 'fingerprint key'
+const previousKey = 'previous master key'
+
+/** A key in `meta`. The previous master key stands there wrapped under the next one: who starts with that can go on. */
+const wrappedSchema = z.object({ key_id: z.string(), wrapped: z.string() })
+const rotationSchema = z.object({ from: z.string(), to: z.string(), payloads: z.number(), previous: wrappedSchema })
+type StoredRotation = z.infer<typeof rotationSchema>
+
+const stored = ({ keyId, wrapped }: WrappedKey) => ({ key_id: keyId, wrapped: wrapped.toString('base64') })
+const asKey = ({ key_id, wrapped }: z.infer<typeof wrappedSchema>): WrappedKey => ({
+  keyId: key_id,
+  wrapped: Buffer.from(wrapped, 'base64'),
+})
+
+const readStored = (db: Connection): StoredRotation | undefined => {
+  const text = readMeta(db, 'rotation')
+  return text === undefined ? undefined : rotationSchema.parse(JSON.parse(text))
+}
+
+/** The rotation that is under way, if one is: `payloads` of them are done. */
+export const readRotation = (db: Connection): Rotation | undefined => {
+  const found = readStored(db)
+  return found && { from: found.from, to: found.to, payloads: found.payloads }
+}
+
+/** The master key that a reader lacks while keys are rotated: the one before, for those who have the next one. */
+export const readPreviousKey = (db: Connection, unwrap: (key: WrappedKey, bound: string) => Buffer | undefined): Buffer | undefined => {
+  const rotation = readStored(db)
+  return rotation && unwrap(asKey(rotation.previous), previousKey)
+}
+
+/** Sees to it that the vault has the keys of this log and seals with the right one. A log that has none yet takes the vault's. */
+export const openKeys = (db: Connection, vault: Vault): void => {
+  const rotation = readStored(db)
+  if (rotation) useBoth(rotation, vault)
+  else useOwn(db, vault)
+  const kept = readMeta(db, 'fingerprint_key')
+  if (kept !== undefined) vault.fingerprintKey = vault.unwrap(asKey(wrappedSchema.parse(JSON.parse(kept))), fingerprintKey)
+  else keepFingerprintKey(db, vault)
+}
+
+const useOwn = (db: Connection, vault: Vault): void => {
+  db.prepare(`INSERT OR IGNORE INTO meta VALUES ('key_id', ?)`).run(vault.keyId)
+  const keyId = readMeta(db, 'key_id') ?? ''
+  if (!vault.knows(keyId))
+    throw new ConfigError(
+      `this log is sealed with the master key ${keyId}, not with ${vault.keyId}. Set VAULT_KEY to the right key, or unset it to use the data directory's.`,
+    )
+  vault.use(keyId)
+}
+
+const useBoth = ({ from, to, previous }: StoredRotation, vault: Vault): void => {
+  if (!vault.knows(to))
+    throw new ConfigError(
+      `the master key of this log is being changed from ${from} to ${to}, which is not at hand. Set VAULT_KEY to the new key, or unset it to use the data directory's.`,
+    )
+  vault.add(vault.unwrap(asKey(previous), previousKey))
+  vault.use(to)
+}
+
+/** Answers that are kept were fingerprinted with what the first master key gave; where there are none, nothing need hang on that. */
+const keepFingerprintKey = (db: Connection, vault: Vault): void => {
+  const hasAnswers = db.prepare('SELECT 1 FROM answers LIMIT 1').get() !== undefined
+  vault.fingerprintKey = hasAnswers ? vault.fingerprintKey : randomBytes(masterKeyBytes)
+  writeFingerprintKey(db, vault)
+}
+
+const writeFingerprintKey = (db: Connection, vault: Vault): void =>
+  writeMeta(db, 'fingerprint_key', JSON.stringify(stored(vault.wrap(vault.fingerprintKey, fingerprintKey))))
+
+/** Notes that another master key, which the vault knows, follows the one in use. */
+export const beginRotation = (db: Connection, vault: Vault, to: string): Rotation => {
+  const from = vault.keyId
+  const previous = stored(vault.wrap(vault.masterKey(from), previousKey, to))
+  writeMeta(db, 'rotation', JSON.stringify({ from, to, payloads: 0, previous } satisfies StoredRotation))
+  return { from, to, payloads: 0 }
+}
+
+type Row = { id: number; hash: string; keyId: string; wrapped: Buffer | null; bytes: number }
+
+/** As many rows as may be written while others wait. SQLite reads a row's ciphertext to write its key. */
+const someAfter = (db: Connection, after: number): Row[] => {
+  const rows = db
+    .prepare<[number, number], Row>(
+      'SELECT id, hash, key_id AS keyId, wrapped, length(body) AS bytes FROM payloads WHERE id > ? ORDER BY id LIMIT ?',
+    )
+    .all(after, limits.rotationBatchMaxPayloads)
+  let bytes = 0
+  const end = rows.findIndex((row) => (bytes += row.bytes) > limits.rotationBatchMaxBytes)
+  return end < 0 ? rows : rows.slice(0, Math.max(1, end))
+}
+
+/**
+ * Wraps the keys of some payloads anew, in order, those after a row's id. Gives the id of the last one; undefined when there
+ * were none left.
+ */
+export const rewrapSome = (db: Connection, vault: Vault, after: number): number | undefined => {
+  const update = db.prepare<[string, Buffer, number]>('UPDATE payloads SET key_id = ?, wrapped = ? WHERE id = ?')
+  const rows = someAfter(db, after)
+  let done = 0
+  for (const { id, hash, keyId, wrapped } of rows) {
+    // One that no key opens is lost already, and for verify to tell: it must not keep the old key in use for the others.
+    if (wrapped === null || keyId === vault.keyId || !vault.unwraps({ hash, keyId, wrapped })) continue
+    const anew = vault.rewrap(hash, { keyId, wrapped })
+    update.run(anew.keyId, anew.wrapped, id)
+    done++
+  }
+  const rotation = readStored(db)
+  if (rotation && done > 0) writeMeta(db, 'rotation', JSON.stringify({ ...rotation, payloads: rotation.payloads + done }))
+  return rows.at(-1)?.id
+}
+
+/** Ends a rotation in the transaction of the event that says so. */
+export const prepareEndRotation =
+  (db: Connection, vault: Vault) =>
+  ({ to }: MasterKeyRotated): void => {
+    writeMeta(db, 'key_id', to)
+    writeFingerprintKey(db, vault)
+    db.prepare(`DELETE FROM meta WHERE key = 'rotation'`).run()
+  }

@@ -1,0 +1,44 @@
+import type { ErasedPayload } from '../../../events/log.js'
+import type { PayloadState } from '../contract/log.js'
+import type { StoredPayload } from '../../vault/key-ring.js'
+import type { Connection } from './schema.js'
+
+export type PayloadReader = (hash: string) => Buffer | undefined
+
+/** The column is missing in a file that no release with erasures has opened for writing. */
+type Row = { hash: string; key_id: string; wrapped: Buffer | null; body: Buffer; replaced_by?: string | null }
+
+const prepareFind = (db: Connection): ((hash: string) => Row | undefined) => {
+  const select = db.prepare<[string], Row>('SELECT * FROM payloads WHERE hash = ?')
+  return (hash) => select.get(hash)
+}
+
+/** Reads payloads in plain: what replaced one that was erased in part, and undefined for one that was erased or never was. */
+export const payloadReader = (db: Connection, keys: { open: (stored: StoredPayload) => Buffer | undefined }): PayloadReader => {
+  const find = prepareFind(db)
+  return (hash) => {
+    const named = find(hash)
+    const row = named?.replaced_by ? find(named.replaced_by) : named
+    const stored: StoredPayload | undefined = row && { hash: row.hash, keyId: row.key_id, wrapped: row.wrapped, body: row.body }
+    return stored && keys.open(stored)
+  }
+}
+
+/** Reads what became of payloads; undefined for one that never was. */
+export const payloadStates = (db: Connection): ((hash: string) => PayloadState | undefined) => {
+  const find = prepareFind(db)
+  return (hash) => {
+    const row = find(hash)
+    return row && { isErased: row.wrapped === null, replacedBy: row.replaced_by ?? null }
+  }
+}
+
+/**
+ * Takes keys and ciphertexts away, in the transaction of the event that says so. What it leaves in the file is the hash.
+ *
+ * @example prepareErase(db)({ hash: '8e0f…', replacement: null })
+ */
+export const prepareErase = (db: Connection): ((erased: ErasedPayload) => void) => {
+  const erase = db.prepare<[string | null, string]>(`UPDATE payloads SET wrapped = NULL, body = x'', replaced_by = ? WHERE hash = ?`)
+  return ({ hash, replacement }) => void erase.run(replacement, hash)
+}

@@ -1,0 +1,243 @@
+import { LRUCache } from 'lru-cache'
+import { secretsOf } from '../../../events/references.js'
+import { catalogue, evolve, hasLinks, kinds, linksOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue.js'
+import { foldName, type JsonObject, type StreamId } from '../../../events/common.js'
+import { parseEnvelope } from '../../../events/envelope.js'
+import { conflict, wrong } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { currentEvent } from '../contract/current-event.js'
+import { isKind, type AnyFound, type Named, type Contents, type Found, type Lookup, type Earlier } from '../contract/lookups.js'
+import type { Connection } from './schema.js'
+
+type Row = { stream: StreamId; kind: Kind; id: number; version: number; created_at: string; updated_at: string; state: string }
+
+const columns = 'stream, kind, id, version, created_at, updated_at, state'
+/** So many of a project's contents are told by their names. */
+const contentsNamed = 20
+
+/** The project that a state lives in; '' for kinds that live in none. */
+export const projectOf = (state: States[Kind]): string => ('project' in state ? state.project : '')
+
+/**
+ * The resources that follow from the events, kept in the same transaction as they: unique names, the states that
+ * decisions see, and what REST reads.
+ */
+export class ResourceTable {
+  readonly #states = new StateCache()
+  readonly #byName
+  readonly #byId
+  readonly #byStream
+  readonly #list
+  readonly #listAll
+  readonly #page
+  readonly #firstNames
+  readonly #count
+  readonly #linked
+  readonly #version
+  readonly #history
+  readonly #readable
+  readonly #upsert
+  readonly #remove
+  readonly #link
+  readonly #unlink
+
+  constructor(db: Connection) {
+    this.#byName = db.prepare<[string, string, string], Row>(`SELECT ${columns} FROM resources WHERE kind = ? AND project = ? AND name = ?`)
+    this.#byId = db.prepare<[number, string, string], Row>(`SELECT ${columns} FROM resources WHERE id = ? AND kind = ? AND project = ?`)
+    this.#byStream = db.prepare<[string], Row>(`SELECT ${columns} FROM resources WHERE stream = ?`)
+    this.#list = db.prepare<[string, string], Row>(`SELECT ${columns} FROM resources WHERE kind = ? AND project = ? ORDER BY id`)
+    this.#listAll = db.prepare<[string], Row>(`SELECT ${columns} FROM resources WHERE kind = ? ORDER BY id`)
+    this.#page = db.prepare<[string, string, number, number], Row>(
+      `SELECT ${columns} FROM resources WHERE kind = ? AND project = ? AND id > ? ORDER BY id LIMIT ?`,
+    )
+    this.#firstNames = db.prepare<[string, string, number], { id: number; kind: Kind; name: string }>(
+      `SELECT id, kind, state ->> '$.name' AS name FROM resources WHERE kind = ? AND project = ? ORDER BY id LIMIT ?`,
+    )
+    this.#count = db.prepare<[string, string], number>('SELECT count(*) FROM resources WHERE kind = ? AND project = ?').pluck()
+    this.#linked = db.prepare<[string, string], Row>(
+      `SELECT ${columns} FROM links JOIN resources ON resources.stream = links.source WHERE links.target = ? AND kind = ? ORDER BY id`,
+    )
+    this.#version = db.prepare<[string], number | null>('SELECT max(version) FROM events WHERE stream = ?').pluck()
+    this.#history = db
+      .prepare<[string, number], string>('SELECT text FROM events WHERE stream = ? AND version <= ? ORDER BY version')
+      .pluck()
+    this.#readable = db.prepare<[string], number>('SELECT 1 FROM payloads WHERE hash = ? AND wrapped IS NOT NULL').pluck()
+    this.#upsert = db.prepare<[string, string, string, string, number, number, string, string, string]>(
+      `INSERT INTO resources (stream, kind, project, name, id, version, created_at, updated_at, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (stream) DO UPDATE SET
+         project = excluded.project, name = excluded.name, version = excluded.version, updated_at = excluded.updated_at, state = excluded.state`,
+    )
+    this.#remove = db.prepare<[string]>('DELETE FROM resources WHERE stream = ?')
+    this.#link = db.prepare<[string, string]>('INSERT OR IGNORE INTO links VALUES (?, ?)')
+    this.#unlink = db.prepare<[string]>('DELETE FROM links WHERE source = ?')
+  }
+
+  /** By name, compared without case; by id where nothing has that name and an id may be meant. */
+  one<K extends Kind>(kind: K, ref: string, project: string, orId = true): Found<K> | undefined {
+    const row = this.#row(kind, ref, project, orId)
+    return row && this.#states.read<K>(row)
+  }
+
+  #row(kind: Kind, ref: string, project: string, orId: boolean): Row | undefined {
+    const named = this.#byName.get(kind, project, foldName(ref))
+    return named ?? (orId && /^\d{1,15}$/.test(ref) ? this.#byId.get(Number(ref), kind, project) : undefined)
+  }
+
+  /** By name alone, also where the name is a number. */
+  called<K extends Kind>(kind: K, name: string, project: string): Found<K> | undefined {
+    const row = this.#byName.get(kind, project, foldName(name))
+    return row && this.#states.read<K>(row)
+  }
+
+  byStream<K extends Kind>(kind: K, stream: string): Found<K> | undefined {
+    const row = this.#byStream.get(stream)
+    return row?.kind === kind ? this.#states.read<K>(row) : undefined
+  }
+
+  list<K extends Kind>(kind: K, project?: string): Found<K>[] {
+    return (project === undefined ? this.#listAll.all(kind) : this.#list.all(kind, project)).map((row) => this.#states.read<K>(row))
+  }
+
+  /**
+   * Those after an id, in order of creation; fewer than asked for where they are large. A long list walks over them once, and
+   * leaves the states that are kept alone.
+   */
+  page<K extends Kind>(kind: K, project: string, after: number, limit: number): Found<K>[] {
+    const found: Found<K>[] = []
+    let chars = 0
+    for (const row of this.#page.iterate(kind, project, after, limit)) {
+      found.push(this.#states.peek<K>(row))
+      chars += row.state.length
+      if (chars >= limits.statesAtOnceMaxChars) break
+    }
+    return found
+  }
+
+  contents(project: string): Contents {
+    const others = kinds.filter((kind) => kind !== 'job')
+    const first = others.flatMap((kind) => this.#firstNames.all(kind, project, contentsNamed)).sort((a, b) => a.id - b.id)
+    return {
+      jobs: this.list('job', project),
+      others: others.reduce((sum, kind) => sum + (this.#count.get(kind, project) ?? 0), 0),
+      firstOthers: first.slice(0, contentsNamed).map(({ kind, name }): Named => ({ kind, state: { name } })),
+    }
+  }
+
+  /** The resources of a kind whose states refer to this stream. */
+  linked<K extends Kind>(kind: K, target: string): Found<K>[] {
+    return this.#linked.all(target, kind).map((row) => this.#states.read<K>(row))
+  }
+
+  /** The number of events in a stream. */
+  versionOf(stream: string): number {
+    return this.#version.get(stream) ?? 0
+  }
+
+  /** What a resource was at an earlier version of its own, or is at its newest. */
+  earlier<K extends Kind>({ kind, stream, version: newest }: Found<K>, version: number): Earlier<K> | undefined {
+    if (version < 1 || version > newest) return undefined
+    let state: States[K] | undefined
+    for (const text of this.#history.iterate(stream, version)) state = evolve(kind, state, currentEvent(parseEnvelope(text)))
+    return state && { state, erased: secretsOf(state as JsonObject).filter((hash) => this.#readable.get(hash) === undefined) }
+  }
+
+  /** Answers a decision's lookups. What two of them need alike is read once. */
+  lookUpAll(lookups: Readonly<Record<string, Lookup>>, orId: boolean): Record<string, unknown> {
+    const scopes = new Map<string, string | undefined>()
+    const answers = new Map<string, unknown>()
+    const facts: Record<string, unknown> = {}
+    for (const [name, lookup] of Object.entries(lookups)) {
+      const asked = JSON.stringify(lookup)
+      if (!answers.has(asked)) answers.set(asked, this.lookUp(lookup, orId, scopes))
+      facts[name] = answers.get(asked)
+    }
+    return facts
+  }
+
+  #scopeOf(project: string, orId: boolean, known: Map<string, string | undefined>): string | undefined {
+    if (!known.has(project)) known.set(project, this.#row('project', project, '', orId)?.stream)
+    return known.get(project)
+  }
+
+  /** Answers a decision's lookup. A project that does not exist holds nothing; a reference in digits is an id only if `orId`. */
+  lookUp(lookup: Lookup, orId = true, scopes = new Map<string, string | undefined>()): unknown {
+    if (lookup.find === 'stream') return this.byStream(lookup.kind, lookup.stream)
+    if (lookup.find === 'version') return this.versionOf(lookup.stream)
+    const scope = lookup.project === undefined ? '' : this.#scopeOf(lookup.project, orId, scopes)
+    switch (lookup.find) {
+      case 'one':
+        return scope === undefined ? undefined : this.one(lookup.kind, lookup.ref, scope, orId)
+      case 'called':
+        return scope === undefined ? undefined : this.called(lookup.kind, lookup.name, scope)
+      case 'many':
+        return lookup.refs.map((ref) => (scope === undefined ? undefined : this.one(lookup.kind, ref, scope, orId)))
+      case 'contents':
+        return scope === undefined ? { jobs: [], others: 0, firstOthers: [] } : this.contents(scope)
+      case 'earlier': {
+        const found = scope === undefined ? undefined : this.one(lookup.kind, lookup.ref, scope, orId)
+        return found && this.earlier(found, lookup.version)
+      }
+      case 'users': {
+        const used = scope === undefined ? undefined : this.#row(lookup.of, lookup.ref, scope, orId)
+        return used ? this.linked(lookup.kind, used.stream) : []
+      }
+      case 'count':
+        return scope === undefined ? 0 : this.#count.get(lookup.kind, scope)
+    }
+  }
+
+  /**
+   * Folds one event into its resource and gives what it is now. Events without a resource (predictions) change nothing here.
+   * @throws Problem when the event takes another resource's name or belongs to another kind: refused here, before the
+   * table's own constraints, because an error of SQLite ends the whole batch
+   */
+  apply(stream: string, version: number, position: number, recordedAt: string, event: LedgerEvent): AnyFound | undefined {
+    const kind = catalogue.get(event.type)?.kind
+    if (!isKind(kind)) return undefined
+    const standing = this.#byStream.get(stream)
+    if (standing && standing.kind !== kind) throw wrong(`the stream ${stream} is a ${standing.kind}: it cannot have a ${event.type} event`)
+    const before = standing && this.#states.read<typeof kind>(standing)
+    const state = evolve(kind, before?.state, event)
+    const linked = hasLinks(kind)
+    if (linked) this.#unlink.run(stream)
+    if (!state) {
+      this.#remove.run(stream)
+      return undefined
+    }
+    const name = foldName(state.name)
+    const stays = before && foldName(before.state.name) === name && projectOf(before.state) === projectOf(state)
+    const holder = stays ? undefined : this.#byName.get(kind, projectOf(state), name)
+    if (holder && holder.stream !== stream) throw conflict(kind, state.name)
+    const id = before?.id ?? position
+    const created_at = before?.created_at ?? recordedAt
+    this.#upsert.run(stream, kind, projectOf(state), name, id, version, created_at, recordedAt, JSON.stringify(state))
+    if (linked) for (const target of linksOf(kind, state)) this.#link.run(stream, target)
+    return { kind, stream, id, version, created_at, updated_at: recordedAt, state } as AnyFound
+  }
+}
+
+/**
+ * States by stream, with the text they were read from: a model's has its versions' reports, and is read for every
+ * prediction. The text is compared, so that nothing of a batch that was given up can be found here.
+ */
+class StateCache {
+  readonly #states = new LRUCache<string, { text: string; state: States[Kind] }>({
+    maxSize: limits.stateCacheMaxChars,
+    sizeCalculation: ({ text }) => text.length + 1,
+  })
+
+  /** The same without keeping it. */
+  peek<K extends Kind>(row: Row): Found<K> {
+    const known = this.#states.peek(row.stream)
+    const state = known?.text === row.state ? known.state : (JSON.parse(row.state) as States[Kind])
+    return { ...row, kind: row.kind as K, state: state as States[K] }
+  }
+
+  read<K extends Kind>(row: Row): Found<K> {
+    const known = this.#states.get(row.stream)
+    if (known?.text === row.state) return { ...row, kind: row.kind as K, state: known.state as States[K] }
+    const state = JSON.parse(row.state) as States[K]
+    this.#states.set(row.stream, { text: row.state, state })
+    return { ...row, kind: row.kind as K, state }
+  }
+}

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Problem } from '../../basics/errors.js'
+import type { Connection } from './schema.js'
+
+const retryMs = 50
+
+/** Moves everything from the write-ahead log into the file and empties it. False when a reader still needs some of it. */
+export const truncateWal = (db: Connection): boolean => {
+  // Waiting for a reader inside SQLite would hold up everything else in this process.
+  db.pragma('busy_timeout = 0')
+  try {
+    const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[]
+    return result?.busy === 0
+  } finally {
+    db.pragma('busy_timeout = 5000')
+  }
+}
+
+/**
+ * Sees to it that what was erased is in no part of the file any more, nor in its write-ahead log. Waits for readers, which may be
+ * other processes, until it is told not to.
+ *
+ * @example await wipe(() => db) // asked for anew after each wait, and throws when the log was closed
+ * @throws Problem 503 when a reader was in the way up to the signal
+ */
+export const wipe = async (connection: () => Connection, signal?: AbortSignal): Promise<void> => {
+  while (!truncateWal(connection())) {
+    if (signal?.aborted)
+      throw new Problem(
+        'busy',
+        'Stopping',
+        'the service is stopping while another process reads the log; what was erased is in its files',
+        {
+          hint: 'It cannot be read any more, and is taken out of the files after the next start.',
+          retryAfterSeconds: 5,
+        },
+      )
+    await sleep(retryMs)
+  }
+}

@@ -1,0 +1,185 @@
+import type { Head } from '../contract/log.js'
+import { lastPosition, openForReading, readLogId, type Connection } from '../storage/schema.js'
+import { TreeCheck } from '../proof/check-tree.js'
+import { Findings, firstLine, inOrder, maxFindings, type Finding } from './findings.js'
+import { HashWalk } from './hash-walk.js'
+import { startMeaningThread } from './meaning-thread.js'
+import { checkMeaning, type Meaning } from './meaning.js'
+import type { PayloadCounts } from './payload-check.js'
+
+export type { Finding } from './findings.js'
+
+/** What was kept elsewhere of a log at a position: the chain up to it, or the root of the tree over its events. */
+export type KeptHead = Head | { logId: string; position: number; root: Buffer }
+
+export type Verification = {
+  ok: boolean
+  head: Head & { root: Buffer }
+  /** The newest position up to which a head kept elsewhere proved that nothing was changed or taken away. */
+  provenTo: number | null
+  findings: Finding[]
+  payloads: PayloadCounts
+  /** The time of the newest event; empty when there is none. */
+  recordedAt: string
+}
+
+export type VerifyOptions = {
+  logFile: string
+  /** SHA-256 of a blob's bytes, or undefined when there is none. Called once for each blob that an event names. */
+  blobHash?: (hash: string) => Promise<string | undefined>
+  /** Master keys, one of which wraps each payload's key. Without any it is not checked that payloads can be opened. */
+  masterKeys?: readonly Uint8Array[]
+  /** Heads that were kept elsewhere. */
+  kept?: KeptHead | readonly KeptHead[]
+  onProgress?: (position: number) => void
+  /** From how many events on the events' meaning is checked in a thread of its own, beside their hashes. */
+  threadFrom?: number
+}
+
+/** A thread takes some 0.1 s to start, in which one alone checks as many events. */
+const worthAThread = 20_000
+
+/**
+ * Checks a log from its first event: no gap, no edit, and everything that follows from it as it should be.
+ * Reads beside a running server as well as without one. Two walks go side by side over what stood in the file at the start:
+ * one over the bytes (chain, tree, heads), one over what they say (envelopes, states, payloads).
+ *
+ * @example (await verifyLog({ logFile: 'data/log.sqlite' })).ok
+ */
+export const verifyLog = async (options: VerifyOptions): Promise<Verification> => {
+  const { logFile, masterKeys = [], blobHash, onProgress, threadFrom = worthAThread } = options
+  const progress = progressOf(onProgress)
+  const sized = openForReading(logFile)
+  const events = lastPosition(sized)
+  sized.close()
+  const thread = events >= threadFrom ? await startMeaningThread(logFile, masterKeys, progress.meaning) : undefined
+  const db = openForReading(logFile)
+  try {
+    db.exec('BEGIN')
+    const walked = new Findings()
+    const following = new Findings()
+    // Both go up to the same position: what is written meanwhile is in no walk.
+    const bytes = await checkBytes(db, thread?.until ?? Infinity, [options.kept ?? []].flat(), walked, progress.bytes)
+    if (thread) checkPages(db, following)
+    const meaning = await (thread?.done ?? checkMeaning(db, masterKeys, progress.meaning))
+    if (!thread) checkPages(db, following)
+    if (blobHash) await checkBlobs(meaning, following, blobHash)
+    const all = [...inOrder(walked.all, meaning.events), ...meaning.following, ...following.all].slice(0, maxFindings)
+    return { ok: all.length === 0, ...bytes, findings: all, payloads: meaning.payloads, recordedAt: meaning.recordedAt }
+  } finally {
+    db.close()
+    await thread?.stop()
+  }
+}
+
+const progressEvents = 100_000
+
+/** What both walks have behind them is told to who waits, now and then. */
+const progressOf = (tell: ((position: number) => void) | undefined) => {
+  const at = { bytes: 0, meaning: 0 }
+  let told = 0
+  const reach = (walk: keyof typeof at) => (position: number) => {
+    at[walk] = position
+    const both = Math.min(at.bytes, at.meaning)
+    if (both < told + progressEvents) return
+    told = both - (both % progressEvents)
+    tell?.(told)
+  }
+  return { bytes: reach('bytes'), meaning: reach('meaning') }
+}
+
+/** Walks over the bytes: chain, tree, and the heads that were kept. */
+const checkBytes = async (
+  db: Connection,
+  until: number,
+  kept: readonly KeptHead[],
+  findings: Findings,
+  onProgress: (position: number) => void,
+): Promise<Pick<Verification, 'head' | 'provenTo'>> => {
+  const logId = readLogId(db)
+  const heads = new KeptHeads(logId, kept, findings)
+  const tree = new TreeCheck(db, (position, what) => findings.add(position, what))
+  checkBeforeFirst(db, findings)
+  const walk = new HashWalk(db, logId, findings, (position, leaf, chain) => {
+    tree.step(leaf)
+    heads.compare(position, chain, tree)
+    if (position % 1_024 === 0) onProgress(position)
+  })
+  heads.compare(0, walk.chain, tree)
+  await walk.walk(until)
+  onProgress(walk.position)
+  heads.finish(walk.position)
+  tree.finish()
+  return { head: { logId, position: walk.position, chain: walk.chain.toString('hex'), root: tree.root() }, provenTo: heads.provenTo }
+}
+
+/** The heads that were kept elsewhere, each compared when the walk is where it was taken. */
+class KeptHeads {
+  provenTo: number | null = null
+  readonly #waiting: KeptHead[]
+
+  constructor(
+    private readonly logId: string,
+    kept: readonly KeptHead[],
+    private readonly findings: Findings,
+  ) {
+    this.#waiting = [...kept].sort((a, b) => a.position - b.position)
+  }
+
+  compare(position: number, chain: Buffer, tree: TreeCheck): void {
+    for (let [head] = this.#waiting; head?.position === position; [head] = this.#waiting) {
+      this.#waiting.shift()
+      const agrees = 'root' in head ? head.root.equals(tree.root()) : head.chain === chain.toString('hex')
+      if (head.logId !== this.logId) this.#foreign(head)
+      else if (agrees) this.provenTo = position
+      else
+        this.findings.add(
+          position,
+          `the ${'root' in head ? 'root' : 'chain'} differs from the head that was kept: the history before it was changed`,
+        )
+    }
+  }
+
+  finish(end: number): void {
+    for (const head of this.#waiting)
+      if (head.logId !== this.logId) this.#foreign(head)
+      else if (head.position > end)
+        this.findings.add(end + 1, `missing: the head that was kept has position ${head.position}, the log ends at ${end}`)
+  }
+
+  #foreign({ logId }: KeptHead): void {
+    this.findings.add(null, `the head that was kept belongs to another log (${logId})`)
+  }
+}
+
+/** A row before position 1 would be in no walk, but in the versions of its stream. */
+const checkBeforeFirst = (db: Connection, findings: Findings): void => {
+  try {
+    for (const { position } of db.prepare<[], { position: number }>('SELECT position FROM events WHERE position < 1 LIMIT 10').all())
+      findings.add(position, 'the log begins at position 1')
+  } catch (error) {
+    findings.add(null, `the beginning cannot be read: ${firstLine(error)}`)
+  }
+}
+
+const checkBlobs = async (
+  { blobs }: Meaning,
+  findings: Findings,
+  blobHash: (hash: string) => Promise<string | undefined>,
+): Promise<void> => {
+  for (const [hash, position] of blobs) {
+    const found = await blobHash(hash)
+    if (found === undefined) findings.add(position, `its blob ${hash} is missing`)
+    else if (found !== hash) findings.add(position, `its blob ${hash} has other content`)
+  }
+}
+
+/** What SQLite itself can say about its pages and indexes. */
+const checkPages = (db: Connection, findings: Findings): void => {
+  try {
+    const rows = db.pragma('integrity_check(10)') as { integrity_check: string }[]
+    for (const { integrity_check: said } of rows) if (said !== 'ok') findings.add(null, `the file is damaged: ${said}`)
+  } catch (error) {
+    findings.add(null, `the file is damaged: ${firstLine(error)}`)
+  }
+}

@@ -1,0 +1,39 @@
+import { wrong } from '../../basics/errors.js'
+import { nearest } from '../../basics/nearest.js'
+
+const quoted = (columns: readonly { name: string }[]): string => columns.map(({ name }) => `"${name}"`).join(', ')
+
+const meant = (name: string, columns: readonly { name: string }[]): string =>
+  `Did you mean "${nearest(
+    name,
+    columns.map((column) => column.name),
+  )}"?`
+
+/** The column of a name: as it is written, or else without case, as DuckDB compares names. */
+export const columnNamed = <Column extends { name: string }>(columns: readonly Column[], name: string): Column | undefined =>
+  columns.find((column) => column.name === name) ?? columns.find((column) => column.name.toLowerCase() === name.toLowerCase())
+
+/** The column that something is done with, `to predict`. @throws Problem that lists the ones there are */
+export const neededColumn = <Column extends { name: string }>(columns: readonly Column[], name: string, what: string): Column => {
+  const found = columnNamed(columns, name)
+  if (found) return found
+  throw wrong(`The training data has no column "${name}" ${what}; its columns are ${quoted(columns)}`, meant(name, columns))
+}
+
+/** The columns that an option names, without the target. @throws Problem for a name that is the target's, or nobody's */
+export const optionColumns = <Column extends { name: string }>(
+  option: string,
+  names: readonly string[],
+  columns: readonly Column[],
+  target: { name: string },
+): Column[] =>
+  names.map((name) => {
+    const found = columnNamed(columns, name)
+    if (!found)
+      throw wrong(
+        `${option} names "${name}", and the training data has no such column; its columns are ${quoted(columns)}`,
+        meant(name, columns),
+      )
+    if (found.name === target.name) throw wrong(`${option} names "${found.name}", which is the column to predict`)
+    return found
+  })

@@ -1,0 +1,143 @@
+import { wrong } from '../../basics/errors.js'
+import { columnNamed, optionColumns } from './columns.js'
+import { dayMs } from '../numerics/dates.js'
+import { allRows, unpredicted, type Folds } from './folds.js'
+import type { Matrix, MatrixColumn, NumberColumn } from './matrix.js'
+import { Random, shuffle } from '../numerics/random.js'
+import type { Task } from './task.js'
+
+/** How a user wants the rows dealt into folds: whole groups, or by time; one of the two. */
+export type SplitOptions = { group_by?: readonly string[] | undefined; time_column?: string | undefined }
+
+/** A part of the rows by time; the fold that predicts it, or `unpredicted`. */
+type TimeBlock = { fold: number; from: string | number | null; to: string | number | null; rows: number }
+
+/** How the rows were dealt. Times are ISO 8601, or the numbers of a numeric column. */
+export type SplitReport =
+  | { by: 'chance' }
+  | { by: 'group_by'; columns: readonly string[]; groups: number }
+  | { by: 'time_column'; column: string; blocks: readonly TimeBlock[] }
+
+/** Deals the rows of a task, and tells of it. */
+export type FoldSplitter = { deal: (task: Task, folds: number) => Folds; told: (task: Task, folds: Folds) => SplitReport }
+
+const valuesOf = (column: MatrixColumn): ArrayLike<number> => (column.type === 'text' ? column.codes : column.numbers)
+
+/** The number of each row's group; rows without a value are a group of their own. */
+const groupsOf = (columns: readonly MatrixColumn[], rows: number): { of: Int32Array; count: number } => {
+  const values = columns.map(valuesOf)
+  const numbers = new Map<string, number>()
+  const of = Int32Array.from({ length: rows }, (_, row) => {
+    const key = values.map((each) => each[row]!).join('\n')
+    const number = numbers.get(key) ?? numbers.size
+    numbers.set(key, number)
+    return number
+  })
+  return { of, count: numbers.size }
+}
+
+const columnsIn = ({ columns }: Matrix, names: readonly string[]): MatrixColumn[] =>
+  names.flatMap((name) => columnNamed(columns, name) ?? [])
+
+/** Whole groups: the largest ones first, each to the fold that has the fewest rows; chance decides between equally large ones. */
+const byGroups = (names: readonly string[], seed: number): FoldSplitter => ({
+  deal({ matrix, target }, most) {
+    const { of: groups, count } = groupsOf(optionColumns('group_by', names, matrix.columns, target), matrix.rows)
+    if (count < 2)
+      throw wrong(`group_by has one group, and folds need at least 2`, 'Name columns of several values, or leave group_by out.')
+    const folds = Math.min(most, count)
+    const sizes = new Int32Array(count)
+    for (const group of groups) sizes[group] = sizes[group]! + 1
+    const order = allRows(count)
+    shuffle(order, new Random(seed, 1))
+    order.sort((one, other) => sizes[other]! - sizes[one]!)
+    const filled = new Int32Array(folds)
+    const foldOf = new Int8Array(count)
+    for (const group of order) {
+      const fold = filled.indexOf(Math.min(...filled))
+      foldOf[group] = fold
+      filled[fold] = filled[fold]! + sizes[group]!
+    }
+    return { count: folds, of: Int8Array.from(groups, (group) => foldOf[group]!) }
+  },
+  told({ matrix }) {
+    const columns = columnsIn(matrix, names)
+    return { by: 'group_by', columns: columns.map(({ name }) => name), groups: groupsOf(columns, matrix.rows).count }
+  },
+})
+
+const timesIn = ({ matrix, target }: Task, name: string): NumberColumn => {
+  const [column] = optionColumns('time_column', [name], matrix.columns, target)
+  if (column && column.type !== 'text' && column.type !== 'boolean') return column
+  throw wrong(
+    `time_column names "${name}", which is ${column?.type ?? 'not there'}`,
+    'It takes a date, a timestamp or a number; CAST it in the SELECT.',
+  )
+}
+
+/** A moment of a column as it is told; null is a missing one. */
+const moment = ({ type }: NumberColumn, value: number): string | number | null => {
+  if (Number.isNaN(value)) return null
+  if (type === 'timestamp') return new Date(value).toISOString()
+  return type === 'date' ? new Date(value * dayMs).toISOString().slice(0, 10) : value
+}
+
+/** Rows in the order of time; what has none comes first, as if it were the oldest. */
+const inOrder = ({ numbers }: NumberColumn): Int32Array => {
+  const times = numbers.map((value) => (Number.isNaN(value) ? -Infinity : value))
+  return allRows(times.length).sort((one, other) => (times[one]! < times[other]! ? -1 : times[one]! > times[other]! ? 1 : one - other))
+}
+
+/** The places of an order at which another moment begins than the one before. */
+const beginnings = ({ numbers }: NumberColumn, order: Int32Array): number[] =>
+  Array.from(order.keys()).filter((place) => place > 0 && !Object.is(numbers[order[place - 1]!], numbers[order[place]!]))
+
+/**
+ * A rolling origin: the older half of the rows is learned from, and the newer half cut into blocks, each predicted from all that
+ * is before it. The blocks are equally large but for moments that several rows share: those stay together.
+ */
+const byTime = (name: string): FoldSplitter => ({
+  deal(task, folds) {
+    const column = timesIn(task, name)
+    const order = inOrder(column)
+    const begins = beginnings(column, order)
+    const half = order.length / 2
+    const newer = begins.reduce((one, other) => (Math.abs(other - half) < Math.abs(one - half) ? other : one), 0)
+    if (newer === 0) throw wrong(`time_column "${column.name}" has one moment`, 'Leave time_column out.')
+    const of = new Int8Array(order.length).fill(unpredicted)
+    const mayBegin = new Set(begins)
+    let [fold, begun] = [0, newer]
+    for (let place = newer; place < order.length; place++) {
+      if (fold < folds - 1 && mayBegin.has(place) && place - begun >= (order.length - begun) / (folds - fold)) {
+        fold++
+        begun = place
+      }
+      of[order[place]!] = fold
+    }
+    return { count: fold + 1, of, rolling: true }
+  },
+  told(task, folds) {
+    const column = timesIn(task, name)
+    const order = inOrder(column)
+    const moments = (rows: readonly number[]) => {
+      const at = (row = -1) => moment(column, column.numbers[row] ?? NaN)
+      return { from: at(rows[0]), to: at(rows.at(-1)), rows: rows.length }
+    }
+    const blocks = Array.from({ length: folds.count + 1 }, (_, block) => {
+      const fold = block + unpredicted
+      return { fold, ...moments(Array.from(order).filter((row) => folds.of[row] === fold)) }
+    })
+    return { by: 'time_column', column: column.name, blocks }
+  },
+})
+
+/**
+ * How the rows of a training are dealt into folds by its options; undefined leaves it to chance. Problems (`wrong_arguments`):
+ * columns that are not there, a single group or moment.
+ *
+ * @example dealerOf({ group_by: ['customer'] }, seed)?.deal(task, 5).count // 5
+ */
+export const foldSplitterOf = ({ group_by, time_column }: SplitOptions, seed: number): FoldSplitter | undefined => {
+  if (group_by) return byGroups(group_by, seed)
+  return time_column === undefined ? undefined : byTime(time_column)
+}

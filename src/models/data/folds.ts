@@ -1,0 +1,48 @@
+import type { Random } from '../numerics/random.js'
+import { shuffle } from '../numerics/random.js'
+
+/**
+ * The fold (0…count-1) of every row: that fold's model predicts it, and learns from the rows of all others. Where folds are
+ * `rolling` it learns from earlier ones alone, and the first rows, which no earlier ones predict, have the fold -1.
+ */
+export type Folds = { count: number; of: Int8Array; rolling?: true }
+
+/** The fold of rows that are learned from and never predicted. */
+export const unpredicted = -1
+
+/**
+ * Deals the rows into folds by the seed. With classes, each class is dealt in turn, so that every fold has its share
+ * of every class; the dealing goes on where the last class ended, which keeps the folds equally large.
+ */
+export const dealFolds = (labels: Float64Array, classes: number, count: number, random: Random): Folds => {
+  const order = Int32Array.from({ length: labels.length }, (_, row) => row)
+  shuffle(order, random)
+  if (classes > 0) order.sort((one, other) => labels[one]! - labels[other]!)
+  const of = new Int8Array(labels.length)
+  order.forEach((row, place) => (of[row] = place % count))
+  return { count, of }
+}
+
+/** Whether a fold's model learns from the rows of another one. */
+export const learnsFrom = ({ rolling }: Folds, fold: number, other: number): boolean =>
+  rolling ? other < fold : other !== fold && other !== unpredicted
+
+/** The rows that a fold's model learns from, ascending. */
+export const rowsOutside = (folds: Folds, fold: number): Int32Array =>
+  allRows(folds.of.length).filter((row) => learnsFrom(folds, fold, folds.of[row]!))
+
+/** The rows that a fold's model predicts, ascending. */
+export const rowsInside = ({ of }: Folds, fold: number): Int32Array => allRows(of.length).filter((row) => of[row] === fold)
+
+/** The rows that are predicted out of fold, ascending: all of them, unless folds are rolling. */
+export const predictedRows = ({ of }: Folds): Int32Array => allRows(of.length).filter((row) => of[row] !== unpredicted)
+
+/** 0…rows-1. */
+export const allRows = (rows: number): Int32Array => Int32Array.from({ length: rows }, (_, row) => row)
+
+/** How many rows each class has. */
+export const classSizes = (labels: Float64Array, classes: number): Int32Array => {
+  const sizes = new Int32Array(classes)
+  if (classes > 0) for (const label of labels) sizes[label] = sizes[label]! + 1
+  return sizes
+}

@@ -1,0 +1,108 @@
+import { Problem, wrong } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import type { MatrixColumn } from './matrix.js'
+
+export type ClassLabel = string | number | boolean
+export type TargetType = 'number' | 'integer' | 'boolean' | 'text'
+
+/** What is to be learned. */
+export type Target = {
+  kind: 'regression' | 'binary' | 'multiclass'
+  target: { name: string; type: TargetType }
+  /** The labels in the order of their class indexes; empty for regression. */
+  classes: readonly ClassLabel[]
+  /** One a row: the value, or the index of the class. */
+  labels: Float64Array
+}
+
+/** What a user may ask for instead of what a column's type and values suggest. */
+export type AskedTask = 'regression' | 'classification'
+
+const classesOfIntegers = 10
+/** Trees hold their values in single precision, and losses are sums of squares: far beyond this neither stays finite. */
+export const largestNumber = 1e30
+
+const classification = (target: Target['target'], classes: readonly ClassLabel[], labels: Float64Array): Target => {
+  if (classes.length < 2)
+    throw wrong(`"${target.name}" is always ${JSON.stringify(classes[0])} in the training data: there is nothing to predict`)
+  if (classes.length > limits.trainingMaxClasses)
+    throw new Problem(
+      'query_limit',
+      'Too many classes',
+      `"${target.name}" has ${classes.length} different values, at most ${limits.trainingMaxClasses} can be predicted`,
+    )
+  return { kind: classes.length === 2 ? 'binary' : 'multiclass', target, classes, labels }
+}
+
+const textTarget = (column: Extract<MatrixColumn, { type: 'text' }>): Target => {
+  const present = [...new Set(column.codes)].sort((one, other) => one - other)
+  const classOf = new Map(present.map((code, index) => [code, index]))
+  const labels = Float64Array.from(column.codes, (code) => classOf.get(code) ?? NaN)
+  return classification(
+    { name: column.name, type: 'text' },
+    present.map((code) => column.dictionary[code]!),
+    labels,
+  )
+}
+
+const regression = (target: Target['target'], labels: Float64Array): Target => {
+  const beyond = labels.find((label) => Math.abs(label) > largestNumber)
+  if (beyond !== undefined)
+    throw wrong(
+      `"${target.name}" has the value ${beyond}; numbers up to ${largestNumber} can be predicted`,
+      'Divide it, or predict its logarithm',
+    )
+  return { kind: 'regression', target, classes: [], labels }
+}
+
+/** Whole numbers of few different values are classes, unless something else is asked for; so is a number that is always the same. */
+const areClasses = (values: readonly number[], asked: AskedTask | undefined): boolean => {
+  if (values.length < 2 || asked === 'classification') return true
+  return asked === undefined && values.length <= classesOfIntegers && values.every(Number.isInteger)
+}
+
+const numberTarget = (
+  { name, numbers }: { name: string; numbers: Float64Array },
+  type: 'number' | 'integer' | 'boolean',
+  asked: AskedTask | undefined,
+): Target => {
+  const most = asked === 'classification' ? Infinity : classesOfIntegers
+  const distinct = new Set<number>()
+  for (const value of numbers) if (distinct.size <= most) distinct.add(value)
+  const values = [...distinct].sort((one, other) => one - other)
+  if (!areClasses(values, asked)) return regression({ name, type }, numbers)
+  const classOf = new Map(values.map((value, index) => [value, index]))
+  const classes = type === 'boolean' ? values.map((value) => value === 1) : values
+  return classification(
+    { name, type },
+    classes,
+    numbers.map((value) => classOf.get(value) ?? NaN),
+  )
+}
+
+const noNumber = ({ name, type }: MatrixColumn): Problem =>
+  wrong(`"${name}" is ${type}, and a regression predicts numbers`, 'Leave task out, or CAST the column to a number.')
+
+/**
+ * Says what is to be learned of a column without missing values: text and booleans are classes, so are whole numbers with at
+ * most 10 different values, any other number is a regression; `asked` decides otherwise. Problems (`wrong_arguments`): dates,
+ * one value, numbers beyond 1e30, a regression of what is no number.
+ *
+ * @example defineTarget(column, undefined).kind // 'regression'
+ */
+export const defineTarget = (column: MatrixColumn, asked: AskedTask | undefined): Target => {
+  if (asked === 'regression' && (column.type === 'text' || column.type === 'boolean')) throw noNumber(column)
+  switch (column.type) {
+    case 'text':
+      return textTarget(column)
+    case 'number':
+    case 'integer':
+    case 'boolean':
+      return numberTarget(column, column.type, asked)
+    case 'date':
+    case 'timestamp':
+      throw wrong(`"${column.name}" is a ${column.type}; this engine predicts numbers and classes`, 'Predict a number derived from it')
+    default:
+      return column
+  }
+}

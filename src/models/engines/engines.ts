@@ -1,0 +1,48 @@
+import { defaultEngine, engineNamed, unknownEngine } from '../../catalogue/engines.js'
+import { constantOptions, tableOptions, type OptionsSchema } from '../../catalogue/engine-options.js'
+import { onnxVersion, refuseToTrain } from '../../catalogue/onnx-import.js'
+import { forecastVersion, trainForecast } from './forecast/train.js'
+import type { OnProgress } from './tables/fit.js'
+import type { Matrix } from '../data/matrix.js'
+import { engineVersion, trainTable, type Learning, type Trained, type TrainOptions } from './tables/train.js'
+
+/** A way to learn from a matrix. What it learned is an artefact, which begins with a magic text of its own (`load.ts`). */
+export type TrainingEngine = {
+  name: string
+  /** Stored with each model: another version may give other bytes for the same data and seed. */
+  version: string
+  /** Trains a model; runs in a process of its own. Problems say what of the data or the options cannot be learned from. */
+  train: (matrix: Matrix, options: TrainOptions, onProgress: OnProgress) => Promise<Trained> | Trained
+}
+
+const learnsFromTables = (name: string, learners: Learning['learners'], options: OptionsSchema = tableOptions): TrainingEngine => ({
+  name,
+  version: engineVersion,
+  train: (matrix, said, onProgress) => trainTable({ engine: name, learners, options }, matrix, said, onProgress),
+})
+
+/** How each engine of the catalogue learns. The one for ONNX imports a file instead: `importOnnx` does. */
+const engines: ReadonlyMap<string, TrainingEngine> = new Map(
+  [
+    learnsFromTables('auto', 'both'),
+    learnsFromTables('boosted_trees', 'trees'),
+    learnsFromTables('linear', 'linear'),
+    { name: 'forecast', version: forecastVersion, train: trainForecast },
+    { name: 'onnx', version: onnxVersion, train: refuseToTrain },
+    learnsFromTables('constant', 'none', constantOptions),
+  ].map((engine) => [engine.name, engine]),
+)
+
+/** The version of the engine of a name, as it trains here; undefined where there is none. */
+export const engineVersionOf = (name: string): string | undefined => engines.get(engineNamed(name)?.name ?? '')?.version
+
+/**
+ * The engine of a name (compared without case); an unknown name is a `not_found` problem that lists the known ones.
+ *
+ * @example findEngine('lightwood').name // 'auto'
+ */
+export const findEngine = (name = defaultEngine): TrainingEngine => {
+  const engine = engines.get(engineNamed(name)?.name ?? '')
+  if (engine) return engine
+  throw unknownEngine(name)
+}

@@ -1,0 +1,35 @@
+import { filled, usualSize, type Values } from './season.js'
+
+/**
+ * How far forecasts may leave the range of a series' past: `slack` times as far as nine in ten stretches of it went. A trend that
+ * was fitted to a level that has just changed would leave it without end.
+ */
+export class ForecastBounds {
+  readonly #lag: number
+  readonly #usual: number
+  #high: number
+  #low: number
+
+  constructor(
+    values: Values,
+    private readonly slack: number,
+  ) {
+    const whole = filled(values)
+    this.#lag = Math.max(1, whole.length >> 2)
+    this.#usual = usualSize(Float64Array.from({ length: whole.length - this.#lag }, (_, t) => Math.abs(whole[t + this.#lag]! - whole[t]!)))
+    this.#high = whole.reduce((most, value) => Math.max(most, value), -Infinity)
+    this.#low = whole.reduce((least, value) => Math.min(least, value), Infinity)
+  }
+
+  /** Takes the next value, NaN where there is none. */
+  update(value: number): void {
+    if (value > this.#high) this.#high = value
+    if (value < this.#low) this.#low = value
+  }
+
+  /** A forecast of the step `h`, from 0, or the farthest value that it may have. */
+  bounded(value: number, h: number): number {
+    const far = this.slack * this.#usual * Math.max(1, (h + 1) / this.#lag)
+    return Math.min(Math.max(value, this.#low - far), this.#high + far)
+  }
+}

@@ -1,0 +1,155 @@
+import { wrong } from '../../../basics/errors.js'
+import { dayMs, weekday } from '../../numerics/dates.js'
+import { calendarOf, daysIn, stepsTo, type Grid } from './grid.js'
+import { timeText, type OrderType } from './times.js'
+
+/** How often a series has a value: its grid, what that is called, the day that its months aim at and the seasons it may have, in steps. */
+export type Frequency = { grid: Grid; name: string; day: number; seasons: readonly number[] }
+
+/** The times of one series, ascending and each once. */
+export type Times = Float64Array
+
+const hourMs = 3_600_000
+const yearDays = 365
+const weeksOfYear = 52
+const longestSeason = 1_500
+/** With fewer rows than this share of the grid's times there is no saying which step was meant. */
+const leastCoverage = 0.5
+const monthsAtLeastMs = 28 * dayMs
+
+const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b))
+
+/** Each difference between a time and the one before it, of all series. */
+const eachStep = (series: readonly Times[], each: (step: number, from: number, to: number) => void): void => {
+  for (const times of series) for (let row = 1; row < times.length; row++) each(times[row]! - times[row - 1]!, times[row - 1]!, times[row]!)
+}
+
+const commonStep = (series: readonly Times[]): number => {
+  let common = 0
+  eachStep(series, (step) => (common = divisor(common, step)))
+  return common
+}
+
+const every = (series: readonly Times[], holds: (time: number) => boolean): boolean => series.every((times) => times.every(holds))
+
+/** The day that the months of all series aim at: the same one everywhere, cut to the length of short months. Undefined when there is none. */
+const dayOfMonths = (series: readonly Times[]): number | undefined => {
+  let [latest, isEnd, rest] = [0, true, NaN]
+  for (const times of series)
+    for (const time of times) {
+      const { month, day, rest: ofDay } = calendarOf(time)
+      if (Number.isNaN(rest)) rest = ofDay
+      if (rest !== ofDay) return undefined
+      latest = Math.max(latest, day)
+      isEnd &&= day === daysIn(month)
+    }
+  const aimed = isEnd ? 31 : latest
+  const isAimed = (time: number) => {
+    const { month, day } = calendarOf(time)
+    return day === Math.min(aimed, daysIn(month))
+  }
+  return every(series, isAimed) ? aimed : undefined
+}
+
+const ofMonths = (series: readonly Times[]): Frequency | undefined => {
+  let shortest = Infinity
+  eachStep(series, (step) => (shortest = Math.min(shortest, step)))
+  const day = shortest < monthsAtLeastMs ? undefined : dayOfMonths(series)
+  if (day === undefined) return undefined
+  let size = 0
+  eachStep(series, (_, from, to) => (size = divisor(size, calendarOf(to).month - calendarOf(from).month)))
+  const names: Readonly<Record<number, string>> = { 1: 'month', 3: 'quarter', 6: 'half-year', 12: 'year' }
+  const name = names[size] ?? (size % 12 === 0 ? `${size / 12} years` : `${size} months`)
+  return { grid: { unit: 'month', size }, name, day, seasons: seasonsOf(12 / size) }
+}
+
+/** Days of which none is at a weekend, though some weekends passed. */
+const ofBusinessDays = (series: readonly Times[]): Frequency | undefined => {
+  const rest = calendarOf(series[0]?.[0] ?? 0).rest
+  const isBusiness = (time: number) => weekday(Math.floor(time / dayMs)) < 5 && calendarOf(time).rest === rest
+  if (commonStep(series) !== dayMs || !every(series, isBusiness)) return undefined
+  let weekends = 0
+  eachStep(series, (step, from) => (weekends += step >= (7 - weekday(Math.floor(from / dayMs))) * dayMs ? 1 : 0))
+  return weekends < 2 ? undefined : { grid: { unit: 'business_day', size: 1 }, name: 'business day', day: 0, seasons: [5] }
+}
+
+const units: readonly [ms: number, name: string][] = [
+  [7 * dayMs, 'week'],
+  [dayMs, 'day'],
+  [hourMs, 'hour'],
+  [60_000, 'minute'],
+  [1_000, 'second'],
+  [1, 'millisecond'],
+]
+
+const nameOfStep = (size: number): string => {
+  const [ms, name] = units.find(([unit]) => size % unit === 0) ?? [1, 'millisecond']
+  return size === ms ? name : `${size / ms} ${name}s`
+}
+
+const seasonsOf = (...lengths: number[]): number[] =>
+  lengths.filter((length) => Number.isInteger(length) && length > 1 && length <= longestSeason)
+
+const seasonsOfStep = (size: number): number[] => {
+  if (size === 7 * dayMs) return [weeksOfYear]
+  if (size >= dayMs) return seasonsOf((7 * dayMs) / size, ...(size === dayMs ? [yearDays] : []))
+  return seasonsOf(...(size < hourMs ? [hourMs / size] : []), dayMs / size, (7 * dayMs) / size)
+}
+
+const ofSteps = (series: readonly Times[], type: OrderType): Frequency => {
+  const size = commonStep(series)
+  const grid: Grid = { unit: 'step', size }
+  if (type === 'integer') return { grid, name: size === 1 ? 'step' : `steps of ${size}`, day: 0, seasons: [] }
+  return { grid, name: nameOfStep(size), day: 0, seasons: seasonsOfStep(size) }
+}
+
+/** The step that most rows keep, and the first row that does not stand on it. */
+const usualStep = (series: readonly Times[]): { step: number; off: number; first: number } => {
+  const counts = new Map<number, number>()
+  eachStep(series, (step) => counts.set(step, (counts.get(step) ?? 0) + 1))
+  const step = [...counts].reduce((one, other) => (other[1] > one[1] ? other : one), [1, 0])[0]
+  let [off, first] = [0, NaN]
+  eachStep(series, (each, _, to) => {
+    if (each % step === 0) return
+    off++
+    if (Number.isNaN(first)) first = to
+  })
+  return { step, off, first }
+}
+
+const refuseIrregular = (column: string, series: readonly Times[], type: OrderType, { name }: Frequency, share: number) => {
+  const { step, off, first } = usualStep(series)
+  const usual = type === 'integer' ? String(step) : nameOfStep(step)
+  const found =
+    off > 0
+      ? `the usual step is ${usual}, and ${off} rows do not keep it, the first of them at ${timeText(type, first)}`
+      : `of the times of its step (${name}) only ${Math.floor(share * 100)} % have a row`
+  return wrong(
+    `"${column}" is not regular: ${found}`,
+    "Give one row a step: SELECT date_trunc('day', t) AS t, sum(y) AS y … GROUP BY ALL, and zeros where nothing happened, from a LEFT JOIN with generate_series.",
+  )
+}
+
+/** Which share of the grid's times, from the first to the last of each series, has a row. */
+const coverageOf = (series: readonly Times[], { grid, day }: Frequency): number => {
+  let [present, slots] = [0, 0]
+  for (const times of series) {
+    present += times.length
+    slots += stepsTo(grid, { time: times[0]!, day }, times.at(-1)!) + 1
+  }
+  return present / slots
+}
+
+/**
+ * Finds how often series have values: months, quarters, years …, days from Monday to Friday, or a fixed step such as a week,
+ * a day, an hour or 15 minutes. Gaps are allowed up to half of the times; anything else is a `wrong_arguments` problem that
+ * says what the usual step is and which row does not keep it.
+ *
+ * @example inferFrequency('month', [times], 'date').name // 'month'
+ */
+export const inferFrequency = (column: string, series: readonly Times[], type: OrderType): Frequency => {
+  const frequency = (type === 'integer' ? undefined : (ofMonths(series) ?? ofBusinessDays(series))) ?? ofSteps(series, type)
+  const share = coverageOf(series, frequency)
+  if (share < leastCoverage) throw refuseIrregular(column, series, type, frequency, share)
+  return frequency
+}

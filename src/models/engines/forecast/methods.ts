@@ -1,0 +1,91 @@
+import { bestEts, type FittedEts, type Forecaster, type SeasonKind } from './ets.js'
+import { ForecastBounds } from './forecast-bounds.js'
+import type { Values } from './season.js'
+import { fitTheta } from './theta.js'
+
+/** The ways to forecast a series: three, and the median of what they say at each step. Ties go to the earlier one. */
+export const methods = ['damped_ets', 'trend_ets', 'theta', 'median'] as const
+export type Method = (typeof methods)[number]
+
+export const aboutMethods: Readonly<Record<Method, string>> = {
+  damped_ets: 'Exponential smoothing without a trend or with a damped one',
+  trend_ets: 'Exponential smoothing with a straight trend',
+  theta: 'The Theta method',
+  median: 'The median of the three others, step by step',
+}
+
+/** How far forecasts may leave the past, on the scale on which they were fitted and, for logarithms, on that of the values. */
+const slack = { fitted: 2, values: 1 }
+
+/** Growth on the logarithmic scale explodes where nothing checks it: `mayLog` says whether the horizon is one that was measured. */
+export type FitRules = { season: number; mayLog: boolean; least: number }
+
+type Smoothed = { damped: FittedEts; straight: FittedEts; criterion: number }
+
+const smooth = (values: Values, season: number, mayMultiply: boolean, jacobian: number): Smoothed => {
+  const kinds: readonly SeasonKind[] = season < 2 ? ['none'] : mayMultiply ? ['additive', 'multiplicative'] : ['additive']
+  const damped = bestEts(values, ['none', 'damped'], kinds, season)
+  const straight = bestEts(values, ['linear'], kinds, season)
+  return { damped, straight, criterion: Math.min(damped.criterion, straight.criterion) + jacobian }
+}
+
+const sumOf = (values: Values): number => values.reduce((sum, value) => sum + (Number.isNaN(value) ? 0 : value), 0)
+
+const middle = (a: number, b: number, c: number): number => Math.max(Math.min(a, b), Math.min(Math.max(a, b), c))
+
+const isPositive = (values: Values): boolean => values.every((value) => !(value <= 0))
+
+/**
+ * The three methods fitted to a series, on the scale of its values or on that of their logarithms, whichever gives the likelier
+ * smoothing. `relative` tells whether its errors grow with its level.
+ *
+ * @example new Fits(values, { season: 12, mayLog: true, least: 0 }).forecasts(12)[0] // by damped_ets
+ */
+export class Fits {
+  readonly logged: boolean
+  readonly relative: boolean
+  readonly #fitted: readonly Forecaster[]
+  readonly #least: number
+  readonly #reach: ForecastBounds
+  /** Logarithms that go on as they did are values that grow faster and faster: those are bounded as well. */
+  readonly #reachOfValues: ForecastBounds | undefined
+
+  constructor(values: Values, { season, mayLog, least }: FitRules) {
+    const positive = isPositive(values)
+    const plain = smooth(values, season, positive, 0)
+    const logs = mayLog && positive ? values.map(Math.log) : undefined
+    // Densities of logarithms are turned into those of the values by the sum of the logarithms.
+    const logged = logs && smooth(logs, season, false, 2 * sumOf(logs))
+    const isLogged = logged !== undefined && logged.criterion < plain.criterion
+    const { damped, straight } = isLogged ? logged : plain
+    this.logged = isLogged
+    this.relative = isLogged || damped.form.season === 'multiplicative'
+    this.#least = least
+    const scaled = isLogged && logs ? logs : values
+    this.#fitted = [damped.forecaster, straight.forecaster, fitTheta(scaled, season, !isLogged)]
+    this.#reach = new ForecastBounds(scaled, slack.fitted)
+    this.#reachOfValues = isLogged ? new ForecastBounds(values, slack.values) : undefined
+  }
+
+  /** Goes on by one value, with the weights that were fitted. */
+  update(value: number): void {
+    const scaled = this.logged ? Math.log(value) : value
+    for (const each of this.#fitted) each.update(scaled)
+    this.#reach.update(scaled)
+    this.#reachOfValues?.update(value)
+  }
+
+  /** The forecasts of the next `steps` steps by each method, in the order of `methods`. */
+  forecasts(steps: number): Float64Array[] {
+    const each = this.#fitted.map((forecaster) => {
+      const into = new Float64Array(steps)
+      forecaster.forecast(into)
+      return into.map((value, h) => {
+        const bounded = this.#reach.bounded(value, h)
+        return Math.max(this.#reachOfValues?.bounded(Math.exp(bounded), h) ?? bounded, this.#least)
+      })
+    })
+    const [one, two, three] = each as [Float64Array, Float64Array, Float64Array]
+    return [...each, one.map((value, h) => middle(value, two[h]!, three[h]!))]
+  }
+}

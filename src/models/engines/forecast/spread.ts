@@ -1,0 +1,49 @@
+import { quantilesOf } from '../../numerics/quantiles.js'
+import { errorsByStep, missOf, type Misses } from './rolling.js'
+
+/** The least non-decreasing curve through means by their weights (pool adjacent violators): what is farther is no surer. */
+const rising = (means: readonly number[], weights: readonly number[]): number[] => {
+  const pools: { mean: number; weight: number; size: number }[] = []
+  means.forEach((mean, i) => {
+    let pool = { mean, weight: weights[i]!, size: 1 }
+    for (let last = pools.at(-1); last && last.mean > pool.mean; last = pools.at(-1)) {
+      pools.pop()
+      const weight = last.weight + pool.weight
+      pool = { mean: (last.mean * last.weight + pool.mean * pool.weight) / weight, weight, size: last.size + pool.size }
+    }
+    pools.push(pool)
+  })
+  return pools.flatMap(({ mean, size }) => Array.from({ length: size }, () => mean))
+}
+
+/**
+ * How wide the errors of each step are: the mean absolute error, smoothed so that it never falls. Steps that no forecast from
+ * the past reached are as wide as the last measured one, growing with the root of the step.
+ */
+export const spreadOf = (misses: Misses, horizon: number, relative: boolean): Float64Array => {
+  const { means, counts } = errorsByStep(misses, horizon, relative)
+  const measured = Array.from(means.keys()).filter((h) => counts[h]! > 0)
+  const curve = rising(
+    measured.map((h) => means[h]!),
+    measured.map((h) => counts[h]!),
+  )
+  const spread = new Float64Array(horizon)
+  measured.forEach((h, i) => (spread[h] = curve[i]!))
+  for (let h = 0; h < horizon; h++) {
+    if (counts[h]! > 0) continue
+    const known = measured.findLast((other) => other < h) ?? measured[0]
+    if (known !== undefined) spread[h] = known < h ? spread[known]! * Math.sqrt((h + 1) / (known + 1)) : spread[known]!
+  }
+  return spread
+}
+
+/** The errors of a series as multiples of its spread; what missed nothing anywhere says nothing here. */
+export const normalisedMisses = ({ step, actual, forecast }: Misses, spread: Float64Array, relative: boolean): number[] =>
+  step.flatMap((h, i) => (spread[h]! > 0 ? [missOf(actual[i]!, forecast[i]!, relative) / spread[h]!] : []))
+
+/**
+ * The quantiles of normalised errors. Forecasts whose steps overlap miss together: `independent` says how many errors stand by
+ * themselves, and each level is raised by the usual correction for so many, so that a few do not promise too much.
+ */
+export const errorQuantiles = (normalised: readonly number[], independent: number): Float64Array =>
+  quantilesOf(normalised, normalised.length * (1 + 1 / Math.max(independent, 1)))

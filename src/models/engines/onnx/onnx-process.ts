@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises'
+import { Worker } from 'node:worker_threads'
+import { isProblem } from '../../../basics/errors.js'
+import { programFile } from '../../../setup/programs.js'
+import { runBatches } from './batches.js'
+import type { FromProcess, ToProcess } from './messages.js'
+import { loadRuntime, type Runtime, type RuntimeSession } from './runtime.js'
+
+/** One thread, so that sums are made in one order and a model takes no more than one core. */
+const sessionOptions = { intraOpNumThreads: 1, interOpNumThreads: 1, executionMode: 'sequential', logSeverityLevel: 4 }
+
+let model: { runtime: Runtime; session: RuntimeSession } | undefined
+
+const answer = async (message: ToProcess): Promise<FromProcess> => {
+  if ('load' in message) {
+    const runtime = await loadRuntime()
+    const { file, offset } = message.load
+    const bytes = new Uint8Array(await readFile(file)).subarray(offset)
+    const session = await runtime.InferenceSession.create(bytes, sessionOptions)
+    model = { runtime, session }
+    return {
+      loaded: { inputs: [...session.inputMetadata], outputs: [...session.outputMetadata], runtime: runtime.env.versions.node ?? '' },
+    }
+  }
+  if (!model) throw new Error('no model is loaded')
+  return { ran: await runBatches(model.runtime, model.session, message.run) }
+}
+
+const failure = (error: unknown): FromProcess => {
+  if (!isProblem(error)) return { failed: error instanceof Error ? error.message : String(error) }
+  const { code, title, detail, extras } = error
+  return { problem: { code, title, detail, ...(extras.hint !== undefined && { hint: extras.hint }) } }
+}
+
+// A model under way would keep the process alive for nobody.
+process.on('disconnect', () => process.exit(0))
+// While a model runs this thread hears nothing, also not that its parent is gone.
+new Worker(programFile('watchdog'), { workerData: process.ppid }).unref()
+process.on('message', (message: ToProcess) => {
+  void answer(message)
+    .catch(failure)
+    .then((reply) => process.send?.(reply))
+})

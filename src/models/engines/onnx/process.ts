@@ -1,0 +1,198 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { residentBytes } from '../../../basics/resident-memory.js'
+import { isProblemCode, Problem } from '../../../basics/errors.js'
+import { limits } from '../../../basics/limits.js'
+import { programFile } from '../../../setup/programs.js'
+import type { FromProcess, ModelFile, Output, Run, Signature, ToProcess } from './messages.js'
+
+export type OnnxLimits = { loadTimeoutMs: number; runTimeoutMs: number; memoryMaxBytes: number; queueMaxCalls: number; idleMaxMs: number }
+
+const defaultLimits: OnnxLimits = {
+  loadTimeoutMs: limits.onnxLoadTimeoutMs,
+  runTimeoutMs: limits.onnxRunTimeoutMs,
+  memoryMaxBytes: limits.onnxMemoryMaxBytes,
+  queueMaxCalls: limits.onnxQueueMaxCalls,
+  idleMaxMs: limits.onnxIdleMaxMs,
+}
+
+const memorySampleMs = 50
+const longestReason = 500
+
+const tooLong = (what: string, timeoutMs: number): Problem =>
+  new Problem('query_limit', 'The model took too long', `The imported model was stopped: ${what} took longer than ${timeoutMs} ms`, {
+    hint: 'Import a smaller model, or send fewer rows at a time.',
+  })
+
+const tooMuchMemory = (memoryMaxBytes: number): Problem =>
+  new Problem(
+    'query_limit',
+    'The model needs too much memory',
+    `The imported model was stopped: it needed more than ${memoryMaxBytes} bytes`,
+    {
+      hint: 'Import a smaller model.',
+    },
+  )
+
+const crashed = (how: string): Problem =>
+  new Problem('query_failed', 'The model failed', `The process of the imported model ended by itself (${how})`)
+
+/** The runtime's own words, without the places in its source and on the disk that they name. */
+const failed = (message: string): Problem => {
+  const words = message
+    .replace(/\s+/g, ' ')
+    .replace(/\S+\.(cc|h|cpp):\d+ /g, '')
+    .replace(/(?:\/[\w.-]+){2,}/g, 'a file')
+  return new Problem('query_failed', 'The model failed', `The imported model cannot be run: ${words.slice(0, longestReason)}`)
+}
+
+type Reply = Exclude<FromProcess, { failed: string } | { problem: unknown }>
+
+const replyIn = (message: FromProcess): Reply => {
+  if ('failed' in message) throw failed(message.failed)
+  if (!('problem' in message)) return message
+  const { code, title, detail, ...extras } = message.problem
+  throw new Problem(isProblemCode(code) ? code : 'internal', title, detail, extras)
+}
+
+/**
+ * One imported model in a process of its own, where it can neither read this one's memory nor take its time: a call that is
+ * too long, or needs too much memory, ends the process, and the next call starts another one. Calls wait for each other.
+ *
+ * @example
+ * const model = new OnnxProcess({ file: '/data/blobs/c0ffee…', offset: 512 })
+ * await model.run({ tensors, columns, rows: 2, batch: 16, outputs: ['variable'] })
+ */
+export class OnnxProcess {
+  readonly #limits: OnnxLimits
+  #child: ChildProcess | undefined
+  #turn: Promise<unknown> = Promise.resolve()
+  #calls = 0
+  #idle: NodeJS.Timeout | undefined
+
+  constructor(
+    private readonly model: ModelFile,
+    bounds: Partial<OnnxLimits> = {},
+  ) {
+    this.#limits = { ...defaultLimits, ...bounds }
+  }
+
+  /** Whether there is a process. */
+  get isRunning(): boolean {
+    return this.#child !== undefined
+  }
+
+  get isBusy(): boolean {
+    return this.#calls > 0
+  }
+
+  /** Loads the model anew, and says what its inputs and outputs are. */
+  signature(): Promise<Signature> {
+    return this.#inTurn(async () => {
+      this.end()
+      return this.#start()
+    })
+  }
+
+  /** @throws Problem query_limit, query_failed, busy, runtime_missing */
+  run(run: Run): Promise<readonly Output[]> {
+    return this.#inTurn(async () => {
+      if (!this.#child) await this.#start()
+      const reply = await this.#ask({ run }, 'a prediction', this.#limits.runTimeoutMs)
+      if ('ran' in reply) return reply.ran
+      throw new TypeError('the process answered something else')
+    })
+  }
+
+  /** Ends the process, if there is one. The next call starts another. */
+  end(): void {
+    clearTimeout(this.#idle)
+    this.#child?.kill('SIGKILL')
+    this.#child = undefined
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const { queueMaxCalls, runTimeoutMs, idleMaxMs } = this.#limits
+    if (this.#calls >= queueMaxCalls) throw busy(`${this.#calls} calls wait for the imported model already`)
+    clearTimeout(this.#idle)
+    this.#calls += 1
+    const came = performance.now()
+    const mine = this.#turn.then(() => {
+      if (performance.now() - came > runTimeoutMs) throw busy('The imported model was busy with other calls')
+      return work()
+    })
+    this.#turn = mine.catch(() => undefined)
+    try {
+      return await mine
+    } finally {
+      this.#calls -= 1
+      if (this.#calls === 0) this.#idle = setTimeout(() => this.end(), idleMaxMs).unref()
+    }
+  }
+
+  async #start(): Promise<Signature> {
+    // Neither the flags nor the environment of the service: a model has no use for its secrets.
+    const options = { execArgv: ['--no-warnings'], env: { TZ: 'UTC' }, serialization: 'advanced' as const }
+    const child = fork(programFile('onnx-process'), [], { ...options, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+    this.#child = child
+    // Nobody waits for a process that has nothing to do.
+    child.unref()
+    child.channel?.unref()
+    child.on('error', () => undefined)
+    child.once('exit', () => {
+      if (this.#child === child) this.#child = undefined
+    })
+    try {
+      const reply = await this.#ask({ load: this.model }, 'loading it', this.#limits.loadTimeoutMs)
+      if ('loaded' in reply) return reply.loaded
+      throw new TypeError('the process answered something else')
+    } catch (error) {
+      this.end()
+      throw error
+    }
+  }
+
+  /** Sends a message and waits for its answer, while it watches the clock and the memory of the process. */
+  #ask(message: ToProcess, what: string, timeoutMs: number): Promise<Reply> {
+    const child = this.#child
+    const { memoryMaxBytes } = this.#limits
+    return new Promise<Reply>((resolve, reject) => {
+      if (!child?.connected || child.pid === undefined) {
+        this.end()
+        reject(crashed('it could not be reached'))
+        return
+      }
+      const { pid } = child
+      let isSettled = false
+      const stop = (problem: Problem) => {
+        // A sample of the memory may come when the answer is there already, and the process has another call to work on.
+        if (isSettled) return
+        settle(() => reject(problem))
+        this.end()
+      }
+      const deadline = setTimeout(() => stop(tooLong(what, timeoutMs)), timeoutMs)
+      const sampler = setInterval(() => {
+        void residentBytes(pid).then((bytes) => bytes > memoryMaxBytes && stop(tooMuchMemory(memoryMaxBytes)))
+      }, memorySampleMs)
+      const onMessage = (reply: FromProcess) =>
+        settle(() => {
+          try {
+            resolve(replyIn(reply))
+          } catch (error) {
+            reject(error instanceof Error ? error : new Error(String(error)))
+          }
+        })
+      const onExit = (code: number | null, signal: string | null) => stop(crashed(signal ?? `code ${code}`))
+      const settle = (tell: () => void) => {
+        isSettled = true
+        clearTimeout(deadline)
+        clearInterval(sampler)
+        child.off('message', onMessage).off('exit', onExit)
+        tell()
+      }
+      child.on('message', onMessage).once('exit', onExit)
+      child.send(message, (error) => error && stop(crashed('it could not be reached')))
+    })
+  }
+}
+
+const busy = (detail: string): Problem => new Problem('busy', 'Busy', detail, { retryAfterSeconds: 1 })

@@ -1,0 +1,22 @@
+import { limits } from '../../../basics/limits.js'
+import type { OnnxProcess } from './process.js'
+
+/** The processes of imported models, the one used last at the end. Those used longest ago end when there are too many. */
+export class OnnxProcesses {
+  readonly #known = new Set<OnnxProcess>()
+
+  constructor(private readonly most: number = limits.onnxProcessesMax) {}
+
+  /** Notes that a model's process is about to be used. Processes with work to do are left alone. */
+  use(process: OnnxProcess): void {
+    this.#known.delete(process)
+    for (const known of this.#known) if (!known.isRunning && !known.isBusy) this.#known.delete(known)
+    for (const known of this.#known) {
+      if (this.#known.size < this.most) break
+      if (known.isBusy) continue
+      known.end()
+      this.#known.delete(known)
+    }
+    this.#known.add(process)
+  }
+}

@@ -1,0 +1,72 @@
+import { Problem } from '../../../basics/errors.js'
+
+/** Types of tensors that rows can be put into. */
+export const tensorTypes = [
+  'float32',
+  'float64',
+  'int8',
+  'uint8',
+  'int16',
+  'uint16',
+  'int32',
+  'uint32',
+  'int64',
+  'uint64',
+  'bool',
+  'string',
+] as const
+export type TensorType = (typeof tensorTypes)[number]
+
+export type TensorData =
+  | Float32Array
+  | Float64Array
+  | Int8Array
+  | Uint8Array
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | BigInt64Array
+  | BigUint64Array
+  | string[]
+
+/** What the runtime knows of an input or output. A dimension without a fixed size is a text; no tensor has neither type nor shape. */
+export type ValueMetadata = { name: string; isTensor: boolean; type?: string; shape?: readonly (number | string)[] }
+
+export type Tensor = { type: string; dims: readonly number[]; data: TensorData }
+
+/** A loaded model. Calls are carried out at once, on the thread that makes them. */
+export type RuntimeSession = {
+  inputMetadata: readonly ValueMetadata[]
+  outputMetadata: readonly ValueMetadata[]
+  run: (feeds: Record<string, Tensor>, fetches: readonly string[]) => Promise<Record<string, Tensor>>
+}
+
+/** The part of `onnxruntime-node` that is used. It is an optional dependency, so that its own types may not be there. */
+export type Runtime = {
+  env: { logLevel?: string; versions: { node?: string } }
+  InferenceSession: { create: (model: Uint8Array, options: Record<string, unknown>) => Promise<RuntimeSession> }
+  Tensor: new (type: string, data: TensorData, dims: readonly number[]) => Tensor
+}
+
+const packageName = 'onnxruntime-node'
+
+/** The refusal when the package is not there. */
+export const runtimeMissing = (cause: string): Problem =>
+  new Problem('runtime_missing', 'No ONNX runtime', `The package ${packageName}, which runs imported models, cannot be loaded here`, {
+    hint: `Install it beside the service: npm install ${packageName} --onnxruntime-node-install=skip, then start the service again.`,
+    cause,
+  })
+
+/** @throws Problem runtime_missing when the package is not installed, or has nothing for this platform */
+export const loadRuntime = async (name: string = packageName): Promise<Runtime> => {
+  try {
+    const loaded = (await import(name)) as { default?: Runtime } & Runtime
+    const runtime = loaded.default ?? loaded
+    // Its words would go to the standard error of a process that nobody reads; errors are thrown all the same.
+    runtime.env.logLevel = 'fatal'
+    return runtime
+  } catch (error) {
+    throw runtimeMissing(error instanceof Error ? error.message : String(error))
+  }
+}

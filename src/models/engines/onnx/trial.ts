@@ -1,0 +1,112 @@
+import { isProblem, Problem, wrong } from '../../../basics/errors.js'
+import type { ModelInput } from '../tables/artefact.js'
+import { nearest } from '../../../basics/nearest.js'
+import { readColumns, typesOf } from './columns.js'
+import type { Column, Output, Run } from './messages.js'
+import type { Inputs } from './signature.js'
+
+type RunModel = (run: Run) => Promise<readonly Output[]>
+
+/** What came of trying a model: how many rows it is given at a time from now on, and what its outputs gave for `rows` rows. */
+export type Trial = { batch: number; rows: number; outputs: readonly Output[]; warnings: string[] }
+
+/** Rows at a time for models that take any number: most of what a call costs is shared, and a single row costs little more. */
+const usualBatch = 16
+const rotation = 5
+
+/** Numbers that are all different, so that places cannot be mistaken for each other. */
+const madeUp = ({ type }: ModelInput, isFloat: boolean, example: unknown, row: number): unknown => {
+  if (type === 'text') return example ?? ''
+  if (type === 'boolean') return example ?? row % 2 === 1
+  if (!isFloat) return example ?? row % 4
+  return Number(example ?? 0) + ((row * 7) % 16) / 3
+}
+
+const checkExample = (columns: readonly ModelInput[], example: Readonly<Record<string, unknown>>): void => {
+  const names = columns.map(({ name }) => name)
+  const unknown = Object.keys(example).find((name) => !names.includes(name))
+  if (unknown !== undefined)
+    throw wrong(`example has a column "${unknown}", the model has none`, `Did you mean "${nearest(unknown, names)}"?`)
+}
+
+const rowsOf = ({ tensors, columns }: Inputs, example: Readonly<Record<string, unknown>>, rows: number): Column[] => {
+  const types = typesOf(tensors)
+  return readColumns(columns, types, rows, (input, index) => {
+    const isFloat = types[index] === 'float32' || types[index] === 'float64'
+    return (row) => madeUp(input, isFloat, example[input.name], row)
+  })
+}
+
+/** The numbers or texts that each of `rows` rows has of all outputs. */
+const byRow = (outputs: readonly Output[], rows: number): string[] =>
+  Array.from({ length: rows }, (_, row) =>
+    outputs
+      .map(({ data }) => {
+        const width = data.length / rows
+        return Array.from(data.slice(row * width, (row + 1) * width), String).join(',')
+      })
+      .join(';'),
+  )
+
+/** What nobody can check, nor get once more. */
+const changing = (): Problem =>
+  new Problem('bad_file', 'ONNX model refused', 'The model gives other numbers for the same rows each time', {
+    hint: 'Export it without operators that draw random numbers.',
+  })
+
+/** The same rows in other places and half of them with other neighbours. */
+const moved = (columns: readonly Column[], rows: number): { columns: Column[]; from: number[] } => {
+  const from = Array.from({ length: rows }, (_, place) => (place % 2 === 0 ? (place + rotation) % rows : 0))
+  const pick = (column: Column): Column =>
+    Array.isArray(column) ? from.map((row) => column[row] ?? '') : Float64Array.from(from, (row) => column[row] ?? 0)
+  return { columns: columns.map(pick), from }
+}
+
+const whole = (outputs: readonly Output[], rows: number): boolean =>
+  outputs.every(({ data }) => data.length > 0 && data.length % rows === 0)
+
+const notRun = (problem: Problem, columns: readonly ModelInput[]): Problem => {
+  if (problem.code !== 'query_failed') return problem
+  const first = columns[0]?.name ?? 'x'
+  const hint = `Rows were made up to try it. Give one that it knows: USING example = {'${first}': …}, with a value of each column that is text or a whole number.`
+  return new Problem('bad_file', 'ONNX model refused', problem.detail, { hint })
+}
+
+/**
+ * Tries a model on rows that are made up (around an example, when there is one). A row's numbers must not depend on its place
+ * among others, nor on these: such a model is given one row at a time.
+ *
+ * @throws Problem bad_file when it cannot be run, query_limit when that takes too long or too much memory
+ */
+export const tryModel = async (
+  run: RunModel,
+  inputs: Inputs,
+  outputs: readonly string[],
+  example: Readonly<Record<string, unknown>> = {},
+): Promise<Trial> => {
+  const { tensors, columns } = inputs
+  checkExample(columns, example)
+  const rows = inputs.batch ?? usualBatch
+  const made = rowsOf(inputs, example, rows)
+  const tried = (values: readonly Column[], batch: number) => run({ tensors, columns: values, rows, batch, outputs })
+  const twice = async (batch: number): Promise<readonly Output[]> => {
+    const [one, other] = [await tried(made, batch), await tried(made, batch)]
+    if (byRow(one, 1)[0] !== byRow(other, 1)[0]) throw changing()
+    return one
+  }
+  const alone = async (warnings: string[]): Promise<Trial> => ({ batch: 1, rows, outputs: await twice(1), warnings })
+  try {
+    if (inputs.batch !== undefined) return { batch: rows, rows, outputs: await twice(rows), warnings: [] }
+    const together = await twice(rows).catch((error: unknown) => {
+      if (isProblem(error) && error.code === 'query_failed') return undefined
+      throw error
+    })
+    if (!together || !whole(together, rows)) return await alone([])
+    const other = moved(made, rows)
+    const [before, after] = [byRow(together, rows), byRow(await tried(other.columns, rows), rows)]
+    if (other.from.every((row, place) => before[row] === after[place])) return { batch: rows, rows, outputs: together, warnings: [] }
+    return await alone(['The numbers of a row depend on the rows that come with it: the model is given one row at a time'])
+  } catch (error) {
+    throw isProblem(error) ? notRun(error, columns) : error
+  }
+}

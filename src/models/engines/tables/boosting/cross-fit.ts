@@ -1,0 +1,126 @@
+import { allRows, rowsInside, type Folds } from '../../../data/folds.js'
+import { shareDoubles } from '../../../numerics/thread-memory.js'
+import type { BinnedTable } from './bins.js'
+import { beginRun, Booster } from './booster.js'
+import type { WorkerPool } from './worker-pool.js'
+import {
+  changesOf,
+  collectScores,
+  endRuns,
+  giveRound,
+  haveDone,
+  lossAfter,
+  prepareRuns,
+  waitForChange,
+  type FoldRuns,
+} from './fold-runs.js'
+import { FoldWorker } from './fold-worker.js'
+import { Grower, type GrowthRules } from './grower.js'
+import type { Loss } from './loss.js'
+import type { Tree } from './tree.js'
+
+export type CrossFit = {
+  /** The number of rounds with the smallest loss, summed over all folds (see `worthwhile`). */
+  best: number
+  /** Whether the loss still fell when the cap was reached. */
+  capped: boolean
+  /** The scores of every row at that round, by the run that predicts it; output by output, 0 for rows that none does. */
+  scores: Float64Array
+}
+
+/** A loss has to fall by this share of it to count as smaller: less is not worth the trees. */
+const worthwhile = 1e-4
+
+/** What all boosting runs of a training share. */
+export type BoostingData = { table: BinnedTable; labels: Float64Array; loss: Loss; seed: number }
+
+/** Below this many cells, times outputs, a round is over before another thread has heard of it. */
+const fewestCellsToShare = 20_000
+
+const isWorthSharing = ({ table, loss }: BoostingData): boolean => table.rows * table.features.length * loss.outputs >= fewestCellsToShare
+
+/** Takes the rounds up one after the other, and works on them as well until they are done. */
+const lead = (
+  runs: FoldRuns,
+  { patience, goesOn }: { patience: number; goesOn: (done: number) => boolean },
+  scores: Float64Array,
+  onRound: (done: number) => void,
+): Omit<CrossFit, 'scores'> => {
+  const held = runs.states.map((_, fold) => rowsInside(runs.folds, fold))
+  const worker = new FoldWorker(runs)
+  collectScores(runs, 0, held, scores)
+  let [round, best, least] = [0, 0, lossAfter(runs, 0)]
+  while (round < runs.most && round - best < patience && goesOn(round)) {
+    const seen = changesOf(runs)
+    if (!haveDone(runs, round + 1)) {
+      if (!worker.advance()) waitForChange(runs, seen)
+      continue
+    }
+    round++
+    const now = lossAfter(runs, round)
+    if (now <= least * (1 - worthwhile)) {
+      least = now
+      best = round
+      collectScores(runs, round, held, scores)
+    }
+    giveRound(runs, round)
+    onRound(round)
+  }
+  return { best, capped: round === runs.most && round - best < patience }
+}
+
+/**
+ * Boosts all folds side by side, round by round. Because the rounds are taken up together, the loss that stops them and
+ * chooses their number is the summed one: the optimum of a single small fold is mostly chance. The same bits come out
+ * whatever the number of threads in the crew.
+ */
+export const crossFit = (
+  data: BoostingData,
+  folds: Folds,
+  rules: GrowthRules,
+  { most, patience, goesOn = () => true, crew }: { most: number; patience: number; goesOn?: (done: number) => boolean; crew?: WorkerPool },
+  onRound: (done: number) => void,
+): CrossFit => {
+  const { table, loss, seed } = data
+  const runs = prepareRuns({ table, labels: shareDoubles(data.labels), seed }, { classes: loss.classes, folds, rules, most })
+  const scores = new Float64Array(table.rows * loss.outputs)
+  try {
+    if (isWorthSharing(data)) crew?.join(runs)
+    return { ...lead(runs, { patience, goesOn }, scores, onRound), scores }
+  } finally {
+    endRuns(runs)
+  }
+}
+
+/** The stream of the last run's draws; further members of a mean have the ones below. */
+const refitStream = 99
+
+type Refit = { rounds: number; learned: Int32Array; onRound: (done: number) => void }
+
+const boostAll = (data: BoostingData, rules: GrowthRules, member: number, { rounds, learned, onRound }: Refit) => {
+  const { table, labels, loss, seed } = data
+  const { start, state } = beginRun(labels, loss, learned, seed, refitStream - member)
+  const booster = new Booster(table, new Grower(table, rules), loss, labels, { learned, heldOut: new Int32Array() }, state)
+  const trees = Array.from({ length: rounds }, (_, round) => {
+    const grown = booster.round()
+    onRound(round + 1)
+    return grown
+  }).flat()
+  return { start, trees }
+}
+
+/**
+ * Boosts on all rows, or on those given, for a fixed number of rounds; the trees come round by round, within a round output by
+ * output. With several members each is boosted by itself, from other draws, and the trees add up to their mean.
+ */
+export const refit = (
+  data: BoostingData,
+  rules: GrowthRules,
+  { rounds, onRound, members = 1, learned = allRows(data.table.rows) }: Omit<Refit, 'learned'> & { members?: number; learned?: Int32Array },
+) => {
+  const runs = Array.from({ length: members }, (_, member) =>
+    boostAll(data, rules, member, { rounds, learned, onRound: (done) => onRound(member * rounds + done) }),
+  )
+  const shared = (tree: Tree): Tree => (members === 1 ? tree : { ...tree, leaves: tree.leaves.map((value) => value / members) })
+  return { start: runs[0]!.start, trees: runs.flatMap(({ trees }) => trees.map(shared)) }
+}

@@ -1,0 +1,143 @@
+import { rowsInside, rowsOutside, type Folds } from '../../../data/folds.js'
+import { sharedDoubles, sharedIntegers } from '../../../numerics/thread-memory.js'
+import type { BinnedTable } from './bins.js'
+import { beginRun, type RunState } from './booster.js'
+import type { GrowthRules } from './grower.js'
+import { lossOf } from './loss.js'
+
+/**
+ * The runs of all folds, which any number of threads work on together. Every fold's rounds follow from its own state alone,
+ * so that nothing depends on who carries them out and when. A fold writes what its held-out rows score after each round
+ * into one of `slots` places, and waits while the round that stands there is not taken up yet.
+ */
+export type FoldRuns = {
+  table: BinnedTable
+  labels: Float64Array
+  classes: number
+  folds: Folds
+  rules: GrowthRules
+  most: number
+  states: readonly RunState[]
+  /** By fold; in it by slot, output and held-out row. */
+  heldOut: readonly Float64Array[]
+  /** By fold and slot: the summed loss over the held-out rows. */
+  losses: Float64Array
+  /** See `places`; then the rounds that each fold has done, then whether a thread is at work on it. */
+  control: Int32Array
+}
+
+/** How far folds may be ahead of the round that was taken up last. */
+const slots = 4
+const places = { lock: 0, changes: 1, taken: 2, over: 3, failed: 4, folds: 5 } as const
+const longestWaitMs = 50
+
+/** Puts all folds before their first round; what they have at round 0 can be taken up at once. */
+export const prepareRuns = (
+  { table, labels, seed }: { table: BinnedTable; labels: Float64Array; seed: number },
+  { classes, folds, rules, most }: Pick<FoldRuns, 'classes' | 'folds' | 'rules' | 'most'>,
+): FoldRuns => {
+  const loss = lossOf(classes)
+  const losses = sharedDoubles(folds.count * slots)
+  const heldOut: Float64Array[] = []
+  const states = Array.from({ length: folds.count }, (_, fold) => {
+    const { start, state } = beginRun(labels, loss, rowsOutside(folds, fold), seed, 100 + fold)
+    const rows = rowsInside(folds, fold)
+    const scores = sharedDoubles(slots * loss.outputs * rows.length)
+    start.forEach((score, output) => scores.fill(score, output * rows.length, (output + 1) * rows.length))
+    heldOut.push(scores)
+    losses[fold * slots] = loss.sum(state.scores, labels, rows)
+    return state
+  })
+  const control = sharedIntegers(places.folds + 2 * folds.count)
+  return { table, labels, classes, folds, rules, most, states, heldOut, losses, control }
+}
+
+/** Marks the fold that has done fewest rounds as being worked on; -1 when every fold is, or has no room or no round left. */
+export const takeFold = ({ control, folds, most }: FoldRuns): number =>
+  locked(control, () => {
+    const limit = Math.min(most, control[places.taken]! + slots - 1)
+    let found = -1
+    for (let fold = 0; fold < folds.count; fold++) {
+      const done = control[places.folds + fold]!
+      if (control[places.folds + folds.count + fold] !== 0 || done >= limit) continue
+      if (found < 0 || done < control[places.folds + found]!) found = fold
+    }
+    if (found >= 0) control[places.folds + folds.count + found] = 1
+    return found
+  })
+
+/** Writes down one more round of a fold that was taken, and gives the fold back. */
+export const giveFold = ({ control, folds, heldOut, losses, states, table }: FoldRuns, fold: number, rows: Int32Array, loss: number) => {
+  const { scores } = states[fold]!
+  const into = heldOut[fold]!
+  const round = control[places.folds + fold]! + 1
+  const slot = round % slots
+  let at = (slot * into.length) / slots
+  for (let base = 0; base < scores.length; base += table.rows) for (const row of rows) into[at++] = scores[base + row]!
+  losses[fold * slots + slot] = loss
+  locked(control, () => {
+    Atomics.store(control, places.folds + fold, round)
+    control[places.folds + folds.count + fold] = 0
+  })
+  wake(control)
+}
+
+/** Whether all folds have done a round. Another thread's failure is thrown here. */
+export const haveDone = ({ control, folds }: FoldRuns, round: number): boolean => {
+  if (Atomics.load(control, places.failed) !== 0) throw new Error('a thread of the training failed')
+  for (let fold = 0; fold < folds.count; fold++) if (Atomics.load(control, places.folds + fold) < round) return false
+  return true
+}
+
+/** The loss on held-out rows after a round, summed over the folds in their order. */
+export const lossAfter = ({ losses, folds }: FoldRuns, round: number): number => {
+  let sum = 0
+  for (let fold = 0; fold < folds.count; fold++) sum += losses[fold * slots + (round % slots)]!
+  return sum
+}
+
+/** Copies what every row scores after a round, by the run that has not learned from it. `held` has each fold's held-out rows. */
+export const collectScores = ({ heldOut, table }: FoldRuns, round: number, held: readonly Int32Array[], into: Float64Array): void => {
+  held.forEach((rows, fold) => {
+    const from = heldOut[fold]!
+    let at = ((round % slots) * from.length) / slots
+    for (let base = 0; base < into.length; base += table.rows) for (const row of rows) into[base + row] = from[at++]!
+  })
+}
+
+/** Gives the place of a round that was taken up to a later one. */
+export const giveRound = ({ control }: FoldRuns, round: number): void => {
+  Atomics.store(control, places.taken, round)
+  wake(control)
+}
+
+export const areOver = ({ control }: FoldRuns): boolean => Atomics.load(control, places.over) !== 0
+
+/** Ends the work of all threads. */
+export const endRuns = ({ control }: FoldRuns, how: 'over' | 'failed' = 'over'): void => {
+  Atomics.store(control, places[how], 1)
+  Atomics.store(control, places.over, 1)
+  wake(control)
+}
+
+/** How often something has changed, for `waitForChange`. */
+export const changesOf = ({ control }: FoldRuns): number => Atomics.load(control, places.changes)
+
+/** Sleeps until something has changed since `seen`, for a moment at most. */
+export const waitForChange = ({ control }: FoldRuns, seen: number): void => {
+  Atomics.wait(control, places.changes, seen, longestWaitMs)
+}
+
+const wake = (control: Int32Array): void => {
+  Atomics.add(control, places.changes, 1)
+  Atomics.notify(control, places.changes)
+}
+
+/** Runs a few steps that no other thread may come between. */
+const locked = <Result>(control: Int32Array, steps: () => Result): Result => {
+  while (Atomics.compareExchange(control, places.lock, 0, 1) !== 0) Atomics.wait(control, places.lock, 1, longestWaitMs)
+  const result = steps()
+  Atomics.store(control, places.lock, 0)
+  Atomics.notify(control, places.lock, 1)
+  return result
+}

@@ -1,0 +1,44 @@
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import { programFile } from '../../../../setup/programs.js'
+import type { FoldRuns } from './fold-runs.js'
+
+/** More than the folds that a plan may have would find nothing to do. */
+const mostThreads = 5
+
+/** As many threads as the machine runs at once. */
+export const usualThreads = (): number => Math.min(availableParallelism(), mostThreads)
+
+/**
+ * Threads that help the one that calls with the folds of its trainings. They start with the first work, have the priority of
+ * the thread that calls, end with its process, and keep no process alive.
+ *
+ * @example
+ * const crew = new Crew(2)
+ * crew.join(runs) // one other thread works on them too, until they are over
+ * crew.close()
+ */
+export class WorkerPool {
+  private helpers: Worker[] | undefined
+
+  /** `threads` counts the one that calls: with 1 there is no other. */
+  constructor(readonly threads: number = usualThreads()) {}
+
+  /** Lets the helpers take part. They share the memory of the runs and copy the rest. */
+  join(runs: FoldRuns): void {
+    this.helpers ??= Array.from({ length: this.threads - 1 }, () => this.start())
+    for (const helper of this.helpers) helper.postMessage(runs)
+  }
+
+  /** Ends the helpers. */
+  close(): void {
+    for (const helper of this.helpers ?? []) void helper.terminate()
+    this.helpers = undefined
+  }
+
+  private start(): Worker {
+    const helper = new Worker(programFile('pool-thread'), { execArgv: [] })
+    helper.unref()
+    return helper
+  }
+}

@@ -1,0 +1,52 @@
+import { wrong } from '../../../basics/errors.js'
+import { classSizes } from '../../data/folds.js'
+import type { Target } from '../../data/target.js'
+
+/** What a user says of the classes: how much a missed row of each weighs. */
+export type ClassWeights = 'balanced' | Readonly<Record<string, number>>
+
+const weightsByName = ({ target, classes }: Target, given: Readonly<Record<string, number>>): Float64Array => {
+  const names = classes.map(String)
+  const unknown = Object.keys(given).find((name) => !names.includes(name))
+  if (unknown !== undefined)
+    throw wrong(
+      `class_weights names "${unknown}", which is no class of "${target.name}"`,
+      `Its classes: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ' …' : ''}.`,
+    )
+  return Float64Array.from(names, (name) => (Object.hasOwn(given, name) ? given[name]! : 1))
+}
+
+/**
+ * One weight a class, in the order of the classes; undefined when none are asked for. `balanced` weighs each class by how much
+ * rarer it is than the average one. Problems (`wrong_arguments`): a regression, a class that is not there.
+ *
+ * @example classWeights(task, 'balanced') // two classes of 90 and 10 rows: [.56, 5]
+ */
+export const classWeights = (task: Target, asked: ClassWeights | undefined): Float64Array | undefined => {
+  if (asked === undefined) return undefined
+  if (task.kind === 'regression')
+    throw wrong(
+      `class_weights are for classes, and "${task.target.name}" is predicted as a number`,
+      "task = 'classification' makes its values classes.",
+    )
+  if (asked !== 'balanced') return weightsByName(task, asked)
+  const sizes = classSizes(task.labels, task.classes.length)
+  return Float64Array.from(sizes, (size) => task.labels.length / (size * sizes.length))
+}
+
+/**
+ * The class that is answered: that of the largest probability, or with weights that of the largest probability times weight,
+ * which costs least when a missed row of a class costs its weight. The first of equal ones. The probabilities start at `at`.
+ */
+export const decidedClass = (probabilities: Float64Array, at: number, classes: number, weights: ArrayLike<number> | undefined): number => {
+  let best = 0
+  let most = -Infinity
+  for (let index = 0; index < classes; index++) {
+    const worth = weights ? probabilities[at + index]! * weights[index]! : probabilities[at + index]!
+    if (worth > most) {
+      most = worth
+      best = index
+    }
+  }
+  return best
+}

@@ -1,0 +1,105 @@
+import { limits } from '../../../basics/limits.js'
+import { decidedClass } from './decision.js'
+import { classMetrics, regressionMetrics, type Metrics } from '../../numerics/metrics.js'
+import type { ClassLabel, Target } from '../../data/target.js'
+
+/** How often a class was answered for another one, or for itself. */
+export type Confused = { actual: ClassLabel; predicted: ClassLabel; rows: number }
+
+/** What was right among the answers of a class (`precision`), and what was found of its rows (`recall`); null where there are none. */
+export type OfClass = { class: ClassLabel; rows: number; precision: number | null; recall: number | null }
+
+/** Rows by how sure the model was of its answer, and how often that was right. */
+export type CalibrationBin = { from: number; to: number; rows: number; confidence: number; accuracy: number }
+
+/** What is known of a training by its out-of-fold predictions; all but the metrics is about classes. */
+export type Evaluation = {
+  metrics: Metrics
+  /** The largest ones first, without those of no row. */
+  confusion?: readonly Confused[]
+  by_class?: readonly OfClass[]
+  /** Equally wide ranges of confidence that have rows. */
+  calibration?: readonly CalibrationBin[]
+}
+
+/** Predictions of a task, and what its classes weigh where one is chosen. */
+type Predicted = { predictions: Float64Array; weights: Float64Array | undefined }
+
+const bins = 10
+
+const decisionsOf = ({ labels, classes }: Target, { predictions, weights }: Predicted): Int32Array =>
+  Int32Array.from(labels, (_, row) => decidedClass(predictions, row * classes.length, classes.length, weights))
+
+const confusionOf = ({ labels, classes }: Target, decided: Int32Array): Confused[] => {
+  const counts = new Int32Array(classes.length * classes.length)
+  decided.forEach((predicted, row) => {
+    const at = labels[row]! * classes.length + predicted
+    counts[at] = counts[at]! + 1
+  })
+  return Array.from(counts.keys())
+    .filter((at) => counts[at]! > 0)
+    .sort((one, other) => counts[other]! - counts[one]! || one - other)
+    .map((at) => ({ actual: classes[Math.floor(at / classes.length)]!, predicted: classes[at % classes.length]!, rows: counts[at]! }))
+}
+
+const byClass = ({ classes }: Target, confusion: readonly Confused[]): OfClass[] => {
+  const sum = (chosen: readonly Confused[]) => chosen.reduce((total, { rows }) => total + rows, 0)
+  const share = (right: number, of: number) => (of === 0 ? null : right / of)
+  return classes.map((label) => {
+    const [actual, predicted] = [confusion.filter((each) => each.actual === label), confusion.filter((each) => each.predicted === label)]
+    const right = sum(actual.filter((each) => each.predicted === label))
+    return { class: label, rows: sum(actual), precision: share(right, sum(predicted)), recall: share(right, sum(actual)) }
+  })
+}
+
+const calibrationOf = ({ labels, classes }: Target, decided: Int32Array, { predictions }: Predicted): CalibrationBin[] => {
+  const sums = Array.from({ length: bins }, () => ({ rows: 0, confidence: 0, right: 0 }))
+  decided.forEach((predicted, row) => {
+    const confidence = predictions[row * classes.length + predicted]!
+    const sum = sums[Math.min(bins - 1, Math.floor(confidence * bins))]!
+    sum.rows++
+    sum.confidence += confidence
+    sum.right += predicted === labels[row] ? 1 : 0
+  })
+  return sums.flatMap(({ rows, confidence, right }, bin) =>
+    rows === 0 ? [] : [{ from: bin / bins, to: (bin + 1) / bins, rows, confidence: confidence / rows, accuracy: right / rows }],
+  )
+}
+
+/** The expected calibration error: how far confidence and accuracy are apart, on average over the rows. */
+const calibrationError = (calibration: readonly CalibrationBin[], rows: number): number =>
+  calibration.reduce((sum, bin) => sum + bin.rows * Math.abs(bin.confidence - bin.accuracy), 0) / rows
+
+/** The mean recall of the classes that have rows. */
+const balancedAccuracy = (classes: readonly OfClass[]): number => {
+  const recalls = classes.flatMap(({ recall }) => recall ?? [])
+  return recalls.reduce((sum, recall) => sum + recall, 0) / recalls.length
+}
+
+/**
+ * Judges out-of-fold predictions: values for regression, otherwise the probabilities of all classes row by row.
+ *
+ * @example judge(task, { predictions, weights: undefined }).metrics // { accuracy: .93, log_loss: .2, auc: .97, … }
+ */
+export const evaluate = (task: Target, predicted: Predicted): Evaluation => {
+  const { labels, classes } = task
+  if (task.kind === 'regression') return { metrics: regressionMetrics(predicted.predictions, labels) }
+  const decided = decisionsOf(task, predicted)
+  const confusion = confusionOf(task, decided)
+  const [ofClasses, calibration] = [byClass(task, confusion), calibrationOf(task, decided, predicted)]
+  const metrics = {
+    ...classMetrics(predicted.predictions, decided, labels, classes.length),
+    balanced_accuracy: balancedAccuracy(ofClasses),
+    ece: calibrationError(calibration, labels.length),
+  }
+  return { metrics, confusion: confusion.slice(0, limits.confusionMaxPairs), by_class: ofClasses, calibration }
+}
+
+/** Judges the predictions of some of the rows. */
+export const evaluateRows = (task: Target, { predictions, weights }: Predicted, rows: Int32Array): Evaluation => {
+  const width = Math.max(1, task.classes.length)
+  const some = new Float64Array(rows.length * width)
+  rows.forEach((row, place) => some.set(predictions.subarray(row * width, (row + 1) * width), place * width))
+  const labels = Float64Array.from(rows, (row) => task.labels[row]!)
+  return evaluate({ ...task, labels }, { predictions: some, weights })
+}

@@ -1,0 +1,213 @@
+import { binFeature, binTable, type BinnedTable } from './boosting/bins.js'
+import { WorkerPool } from './boosting/worker-pool.js'
+import { crossFit, refit, type BoostingData, type CrossFit } from './boosting/cross-fit.js'
+import { flatten, type Forest } from './boosting/forest.js'
+import { lossOf, type Loss } from './boosting/loss.js'
+import type { Tree } from './boosting/tree.js'
+import { chooseWeight, mixed } from './blend.js'
+import { defineFeatures, featureValues, type Feature } from '../../data/features.js'
+import { allRows, classSizes, dealFolds, predictedRows, type Folds } from '../../data/folds.js'
+import { probabilitiesOf } from './softmax.js'
+import { coefficientsOf, makeDesign, type LinearTerm } from './linear/design.js'
+import { crossFitLogistic } from './linear/logistic.js'
+import { crossFitRidge } from './linear/ridge.js'
+import { selectRows } from '../../data/matrix.js'
+import { makePlan, refitFactor, type Boosting, type Plan, type Preset } from './plan.js'
+import { Random } from '../../numerics/random.js'
+import type { Task } from '../../data/task.js'
+import { foldsShare, TimeLimit } from './time-limit.js'
+
+/** What a training says while it runs: `done` of `total` steps of a phase. A phase may end before its total. */
+export type Progress = { phase: 'prepare' | 'series' | 'folds' | 'linear' | 'interval' | 'refit'; done: number; total: number }
+export type OnProgress = (progress: Progress) => void
+
+/** Which models take part: trees, a linear one, or both in a blend. */
+export type Learners = 'trees' | 'linear' | 'both'
+
+/**
+ * What is decided of a training besides its data. `deal` gives each row its fold; without it chance does, by the seed.
+ * `threads` work on it, as many as the machine runs at once unless given; nothing but the time depends on their number.
+ */
+export type Approach = {
+  learners: Learners
+  preset?: Preset | undefined
+  deal?: (task: Task, folds: number) => Folds
+  threads?: number | undefined
+  limit?: TimeLimit
+}
+
+/** A task made ready for fitting. */
+export type Prepared = {
+  task: Task
+  learners: Learners
+  seed: number
+  plan: Plan
+  features: readonly Feature[]
+  columns: readonly Float64Array[]
+  table: BinnedTable
+  folds: Folds
+  loss: Loss
+  /** The threads that work on the folds; to be closed when everything is fitted. */
+  crew: WorkerPool
+  limit: TimeLimit
+}
+
+export type Fitted = {
+  /** Undefined where no trees take part. */
+  boosting: Boosting | undefined
+  rounds: number
+  trees: readonly Tree[]
+  forest: Forest | undefined
+  linear: { terms: readonly LinearTerm[]; weights: Float64Array } | undefined
+  weight: number
+  /**
+   * What the blend predicts out of fold: values for regression, otherwise the probabilities of all classes row by row. They mean
+   * nothing for rows that no fold predicts (see `predictedRows`).
+   */
+  predictions: Float64Array
+}
+
+const smallestClass = ({ labels, classes }: Task): number =>
+  classSizes(labels, classes.length).reduce((smallest, size) => Math.min(smallest, size), labels.length)
+
+/** The first rows of a shuffled matrix are a fair sample of it. */
+const sampled = (task: Task, rows: number): Task => {
+  if (rows === task.matrix.rows) return task
+  const matrix = selectRows(task.matrix, allRows(rows))
+  const names = new Set(task.inputs.map(({ name }) => name))
+  const detail = `${rows} of ${task.matrix.rows} rows took part, drawn by the seed: the table is larger than training can use`
+  return {
+    ...task,
+    matrix,
+    labels: task.labels.slice(0, rows),
+    inputs: matrix.columns.filter(({ name }) => names.has(name)),
+    warnings: [...task.warnings, { kind: 'sampled', detail }],
+  }
+}
+
+/** Plans the training of a task and bins its features. */
+export const prepare = (
+  whole: Task,
+  seed: number,
+  approach: Approach = { learners: 'both' },
+  onProgress: OnProgress = () => undefined,
+): Prepared => {
+  const { learners, preset, deal, threads, limit = new TimeLimit(undefined, undefined) } = approach
+  const features = defineFeatures(whole.inputs)
+  const plan = makePlan(
+    {
+      rows: whole.matrix.rows,
+      features: features.length,
+      classes: whole.classes.length,
+      smallestClass: smallestClass(whole),
+      coefficients: features.reduce((sum, feature) => sum + coefficientsOf(feature), 0),
+    },
+    preset,
+  )
+  const task = sampled(whole, plan.rows)
+  const columns = features.map((feature) => featureValues(feature, task.inputs[feature.input]!))
+  const table = binTable(
+    plan.rows,
+    features.map((feature, index) => {
+      onProgress({ phase: 'prepare', done: index, total: features.length })
+      return binFeature(feature, columns[index]!)
+    }),
+  )
+  onProgress({ phase: 'prepare', done: features.length, total: features.length })
+  const folds = deal?.(task, plan.folds) ?? dealFolds(task.labels, task.classes.length, plan.folds, new Random(seed, 1))
+  const crew = new WorkerPool(threads)
+  return { task, learners, seed, plan, features, columns, table, folds, loss: lossOf(task.classes.length), crew, limit }
+}
+
+const boostingData = ({ table, task, loss, seed }: Prepared): BoostingData => ({ table, labels: task.labels, loss, seed })
+
+/**
+ * Boosts in the folds, in the first way of the plan that does with its rounds. A later way that the time limit cuts off is left
+ * for the one before it, which has all of its rounds.
+ */
+const boostFolds = (prepared: Prepared, onProgress: OnProgress): { boosting: Boosting; fit: CrossFit } => {
+  const { crew, limit, plan, folds } = prepared
+  const share = foldsShare({ folds: folds.count, members: plan.members, threads: crew.threads })
+  let found: { boosting: Boosting; fit: CrossFit } | undefined
+  let before = 0
+  for (const boosting of plan.boosting) {
+    const [earlier, total] = [before, boosting.mostRounds]
+    const goesOn = (done: number) => limit.goesOn('folds', earlier + done, share)
+    const progress = (done: number) => onProgress({ phase: 'folds', done, total })
+    const fit = crossFit(boostingData(prepared), folds, boosting, { most: total, patience: boosting.patience, goesOn, crew }, progress)
+    const isStopped = limit.stopped.folds !== undefined
+    if (!found || !isStopped) found = { boosting, fit }
+    if (!fit.capped || isStopped) break
+    before += total
+  }
+  if (!found) throw new Error('a plan has at least one way to boost')
+  return found
+}
+
+const fitLinear = (prepared: Prepared, onProgress: OnProgress) => {
+  const { plan, features, columns, task, folds, loss, learners } = prepared
+  if (!plan.linear || learners === 'trees') return undefined
+  const total = folds.count + 1
+  onProgress({ phase: 'linear', done: 0, total })
+  const design = makeDesign(features, columns, task.labels.length)
+  const onFit = (done: number) => onProgress({ phase: 'linear', done, total })
+  const fit =
+    task.kind === 'regression'
+      ? crossFitRidge(design, task.labels, folds, onFit)
+      : crossFitLogistic(design, task.labels, folds, loss.outputs, onFit)
+  return { ...fit, terms: design.terms }
+}
+
+/** Scores (output by output) as predictions: values, or probabilities of all classes row by row. */
+const predictionsOf = (scores: Float64Array, { labels, classes }: Task): Float64Array => {
+  if (classes.length === 0) return scores
+  const predictions = new Float64Array(labels.length * classes.length)
+  for (let row = 0; row < labels.length; row++)
+    probabilitiesOf(scores, row, labels.length, classes.length, predictions, row * classes.length)
+  return predictions
+}
+
+const blendLoss = (predictions: Float64Array, { labels, classes }: Task, rows: Int32Array): number => {
+  let loss = 0
+  for (const row of rows) {
+    const label = labels[row]!
+    if (classes.length === 0) loss += (predictions[row]! - label) * (predictions[row]! - label)
+    else loss -= Math.log(Math.max(predictions[row * classes.length + label]!, 1e-15))
+  }
+  return loss
+}
+
+/** A linear model alone. */
+const fitLinearAlone = (prepared: Prepared, onProgress: OnProgress): Fitted => {
+  const linear = fitLinear(prepared, onProgress)
+  if (!linear) throw new Error('the plan has no linear model')
+  const predictions = predictionsOf(linear.scores, prepared.task)
+  return { boosting: undefined, rounds: 0, trees: [], forest: undefined, linear, weight: 1, predictions }
+}
+
+/** Fits trees and a linear model in the folds, blends them by what they predict out of fold, and fits both on all rows. */
+export const fitModel = (prepared: Prepared, onProgress: OnProgress): Fitted => {
+  const { task, table } = prepared
+  if (prepared.learners === 'linear') return fitLinearAlone(prepared, onProgress)
+  const { boosting, fit } = boostFolds(prepared, onProgress)
+  const linear = fitLinear(prepared, onProgress)
+  const ofTrees = predictionsOf(fit.scores, task)
+  const ofLinear = linear && predictionsOf(linear.scores, task)
+  const blended = (weight: number) => (ofLinear ? ofTrees.map((value, at) => mixed(value, ofLinear[at]!, weight)) : ofTrees)
+  const predicted = predictedRows(prepared.folds)
+  const weight = ofLinear ? chooseWeight((each) => blendLoss(blended(each), task, predicted)) : 0
+  const rounds = Math.max(1, Math.round(fit.best * refitFactor))
+  const { members } = prepared.plan
+  const total = rounds * members
+  const onRound = (done: number) => onProgress({ phase: 'refit', done, total })
+  const { start, trees } = refit(boostingData(prepared), boosting, { rounds, members, onRound })
+  return {
+    boosting,
+    rounds,
+    trees,
+    forest: flatten(start, trees, table.features),
+    linear: weight > 0 ? linear : undefined,
+    weight,
+    predictions: blended(weight),
+  }
+}

@@ -1,0 +1,107 @@
+import type { WorkerPool } from './boosting/worker-pool.js'
+import { crossFit, refit, type BoostingData } from './boosting/cross-fit.js'
+import { squaredLoss } from './boosting/loss.js'
+import type { Tree } from './boosting/tree.js'
+import type { BinnedTable } from './boosting/bins.js'
+import { wrong } from '../../../basics/errors.js'
+import { predictedRows, type Folds } from '../../data/folds.js'
+import { refitFactor, type Boosting } from './plan.js'
+import { quantileAt, quantilesOf } from '../../numerics/quantiles.js'
+
+/**
+ * How wide intervals are: half of one is quantile(level) × spread^(exponent / 4), where the spread is what the scale trees
+ * expect of a row's absolute residual, at least `floor`. Exponent 0 means the same width for every row, without trees.
+ */
+export type Interval = {
+  exponent: number
+  floor: number
+  quantiles: Float64Array
+  scale: { start: Float64Array; trees: Tree[] } | undefined
+}
+
+export const intervalMethod = {
+  name: 'cv-normalised',
+  about: 'Cross-validated residuals normalised by a cross-fitted spread model, no exact finite-sample guarantee',
+} as const
+
+/** spread^(quarters / 4) by square roots: the power function differs between versions of Node, the root does not. */
+export const quarterPower = (spread: number, quarters: number): number => {
+  if (quarters === 0) return 1
+  if (quarters === 4) return spread
+  const half = Math.sqrt(spread)
+  if (quarters === 2) return half
+  const quarter = Math.sqrt(half)
+  return quarters === 1 ? quarter : half * quarter
+}
+
+/** A level a user may ask for, or a `wrong_arguments` problem. */
+export const checkLevel = (level: unknown): number => {
+  if (typeof level === 'number' && level >= 0.001 && level <= 0.999) return level
+  throw wrong(`"confidence" is ${JSON.stringify(level)}, expected a number between 0.001 and 0.999`)
+}
+
+/** The mean interval score (Gneiting and Raftery 2007): the width, plus a fine for each miss by how far it misses. */
+const intervalScore = (residuals: Float64Array, halves: Float64Array, level: number): number => {
+  const fine = 2 / (1 - level)
+  return (
+    residuals.reduce((sum, residual, row) => sum + 2 * halves[row]! + fine * Math.max(0, residual - halves[row]!), 0) / residuals.length
+  )
+}
+
+type Candidate = { exponent: number; quantiles: Float64Array; score: number }
+
+const candidate = (residuals: Float64Array, spreads: Float64Array, exponent: number, level: number): Candidate => {
+  const powers = spreads.map((spread) => quarterPower(spread, exponent))
+  const quantiles = quantilesOf(
+    residuals.map((residual, row) => residual / powers[row]!),
+    residuals.length + 1,
+  )
+  const factor = quantileAt(quantiles, level)
+  return {
+    exponent,
+    quantiles,
+    score: intervalScore(
+      residuals,
+      powers.map((power) => factor * power),
+      level,
+    ),
+  }
+}
+
+/** The rounds that `fitInterval` may take: in the folds, then on all rows, where it takes a tenth more than in the folds. */
+export const intervalRounds = ({ mostRounds }: Boosting): number => mostRounds + Math.round(mostRounds * refitFactor)
+
+/**
+ * Learns how wide intervals must be from out-of-fold absolute residuals (one a row; those of rows that no fold predicts are not
+ * looked at). The spread model is fitted to them in the same folds, each by all others, so that each row's spread comes from a
+ * model that has not seen its residual: fitted in-sample it would look sharper than it is and the intervals would cover too little.
+ */
+export const fitInterval = (
+  table: BinnedTable,
+  residuals: Float64Array,
+  folds: Folds,
+  rules: Boosting,
+  {
+    seed,
+    level,
+    crew,
+    goesOn,
+    onRound,
+  }: { seed: number; level: number; crew?: WorkerPool; goesOn?: (done: number) => boolean; onRound: (done: number) => void },
+): Interval => {
+  const data: BoostingData = { table, labels: residuals, loss: squaredLoss, seed: (seed ^ 0x5ca1e) >>> 0 }
+  const limits = { most: rules.mostRounds, patience: rules.patience, ...(goesOn && { goesOn }), ...(crew && { crew }) }
+  const learned = predictedRows(folds)
+  const known = Float64Array.from(learned, (row) => residuals[row]!)
+  // A single fold has no other one that could tell its spread.
+  const spread = folds.count < 2 ? undefined : crossFit(data, { count: folds.count, of: folds.of }, rules, limits, onRound)
+  const floor = known.reduce((sum, residual) => sum + residual, 0) / known.length / 10
+  const spreads = Float64Array.from(learned, (row) => Math.max(spread?.scores[row] ?? 0, floor))
+  const exponents = !spread || spread.best === 0 || floor === 0 ? [0] : [0, 1, 2, 3, 4]
+  const candidates = exponents.map((exponent) => candidate(known, spreads, exponent, level))
+  const best = candidates.reduce((one, other) => (other.score < one.score ? other : one))
+  const rounds = Math.max(1, Math.round((spread?.best ?? 0) * refitFactor))
+  const again = { rounds, learned, onRound: (done: number) => onRound(rules.mostRounds + done) }
+  const scale = best.exponent === 0 ? undefined : refit(data, rules, again)
+  return { exponent: best.exponent, floor, quantiles: best.quantiles, scale }
+}

@@ -1,0 +1,207 @@
+import { decodeArtefact, type LinearPart, type Model } from './artefact.js'
+import { compileForest } from './boosting/kernel.js'
+import { mixed } from './blend.js'
+import { compileContributions, type Explain } from './contributions.js'
+import { decidedClass } from './decision.js'
+import { Encoder, type ColumnVector } from './encode.js'
+import { quarterPower } from './interval.js'
+import type { FutureRows } from './future-rows.js'
+import { indexOf, valueOf } from './linear/design.js'
+import { probabilitiesOf } from './softmax.js'
+import { quantileAt } from '../../numerics/quantiles.js'
+import type { ClassLabel, TargetType, Task } from '../../data/task.js'
+import type { ColumnType } from '../../data/values.js'
+
+export type PredictorInput = {
+  name: string
+  type: ColumnType
+  /** False for a column that was constant or near-unique text in training: it may be sent and changes nothing. */
+  used: boolean
+  /** What the model knows of a text column. */
+  categories?: readonly string[]
+}
+
+/** The places of a row's numbers in what `predictBatch` gives; a classifier's probabilities follow from `probabilities` on. */
+export const outputs = { value: 0, confidence: 1, min: 2, max: 3, probabilities: 4 } as const
+
+/** A model in memory. It holds no state between calls; predicting needs no other memory than what it is given and one buffer. */
+export type Predictor = {
+  kind: Task['kind']
+  inputs: readonly PredictorInput[]
+  target: { name: string; type: TargetType; classes?: readonly ClassLabel[] }
+  /** Features a row. */
+  width: number
+  /** Numbers a row that `predictBatch` gives: value, confidence, min, max and one probability a class. */
+  outputWidth: number
+  /** The level of the intervals unless another one is asked for; classes have none and ignore it. */
+  confidence: number
+  /** True where numbers may be NaN because the model does not know them: bounds that it has not, rows without an answer. */
+  partial?: true
+  /** For a model that has no answer to some rows: why, by the number behind the others, which are NaN then (see `outputWidth`). */
+  reasons?: readonly string[]
+  /** For a model of series: the rows that it can say. */
+  future?: FutureRows
+  nameOf: Encoder['nameOf']
+  encodeRow: Encoder['encodeRow']
+  encodeColumns: (columns: readonly (ColumnVector | undefined)[], rows: number, into: Float64Array) => void
+  /**
+   * Predicts `rows` rows of features (row by row) into `out` (row by row, `outputWidth` numbers each). Regression: value,
+   * confidence (the level), min, max. Classes: the class's index, its probability, NaN, NaN, all probabilities.
+   */
+  predictBatch: (features: Float64Array, rows: number, out: Float64Array, confidence?: number) => void
+  /**
+   * The same in the same places, bit for bit, but for a regression's bounds, which are NaN: the trees behind their width are
+   * not walked. For callers that show no bounds.
+   */
+  predictPoints: (features: Float64Array, rows: number, out: Float64Array) => void
+  /** What each input added to a row's scores; models that cannot say it have none. `mixes` where probabilities of two parts are mixed. */
+  contributions?: { of: Explain; mixes: boolean }
+}
+
+type Evaluation = Pick<Predictor, 'predictBatch' | 'predictPoints'>
+
+type Scorer = (features: Float64Array, rows: number, scores: Float64Array) => void
+
+const compileLinear = ({ terms, weights }: LinearPart, results: number): Scorer => {
+  const size = weights.length / results
+  return (features, rows, scores) => {
+    for (let row = 0; row < rows; row++) {
+      for (let result = 0; result < results; result++) {
+        let sum = weights[result * size + size - 1]!
+        for (let feature = 0; feature < terms.length; feature++) {
+          const value = features[row * terms.length + feature]!
+          const term = terms[feature]!
+          sum += weights[result * size + indexOf(term, value)]! * valueOf(term, value)
+        }
+        scores[row * results + result] = sum
+      }
+    }
+  }
+}
+
+/** One buffer that grows to the largest batch, so that small batches allocate nothing. */
+const reusable = () => {
+  let buffer = new Float64Array(64)
+  return (size: number): Float64Array => {
+    if (buffer.length < size) buffer = new Float64Array(size)
+    return buffer
+  }
+}
+
+/** The blend of a regression before it is rounded, one number a row; valid until the next call. */
+const compileBlend = (model: Model): ((features: Float64Array, rows: number) => Float64Array) => {
+  const trees = model.trees && compileForest(model.trees, model.features.length)
+  const linear = model.linear && compileLinear(model.linear, 1)
+  const [treeBuffer, linearBuffer] = [reusable(), reusable()]
+  return (features, rows) => {
+    const [ofTrees, ofLinear] = [treeBuffer(rows), linearBuffer(rows)]
+    trees?.(features, rows, ofTrees)
+    linear?.(features, rows, ofLinear)
+    for (let row = 0; row < rows; row++) ofTrees[row] = mixed(ofTrees[row]!, ofLinear[row]!, model.weight)
+    return ofTrees
+  }
+}
+
+const compileRegression = (model: Model): Evaluation => {
+  const { interval, rounded } = model
+  const blend = compileBlend(model)
+  const scale = interval?.scale && compileForest(interval.scale, model.features.length)
+  const scaleBuffer = reusable()
+  // Adding 0 turns the -0 that rounding can give into 0.
+  const finished = (value: number) => (rounded ? Math.round(value) + 0 : value)
+  const each = outputs.probabilities
+  return {
+    predictBatch(features, rows, out, confidence = model.confidence) {
+      const [values, spreads] = [blend(features, rows), scaleBuffer(rows)]
+      scale?.(features, rows, spreads)
+      const factor = interval ? quantileAt(interval.quantiles, confidence) : NaN
+      for (let row = 0; row < rows; row++) {
+        const value = values[row]!
+        const spread = interval && scale ? quarterPower(Math.max(spreads[row]!, interval.floor), interval.exponent) : 1
+        out[row * each + outputs.value] = finished(value)
+        out[row * each + outputs.confidence] = confidence
+        out[row * each + outputs.min] = finished(value - factor * spread)
+        out[row * each + outputs.max] = finished(value + factor * spread)
+      }
+    },
+    predictPoints(features, rows, out) {
+      const values = blend(features, rows)
+      for (let row = 0; row < rows; row++) {
+        out[row * each + outputs.value] = finished(values[row]!)
+        out[row * each + outputs.confidence] = model.confidence
+        out[row * each + outputs.min] = NaN
+        out[row * each + outputs.max] = NaN
+      }
+    },
+  }
+}
+
+const compileClassification = (model: Model): Evaluation => {
+  const width = model.features.length
+  const { classWeights } = model
+  const classes = model.classes.length
+  const scored = classes === 2 ? 1 : classes
+  const trees = model.trees && compileForest(model.trees, width)
+  const linear = model.linear && compileLinear(model.linear, scored)
+  const [treeBuffer, linearBuffer] = [reusable(), reusable()]
+  const [ofTrees, ofLinear] = [new Float64Array(classes), new Float64Array(classes)]
+  const each = outputs.probabilities + classes
+  const predict: Predictor['predictPoints'] = (features, rows, out) => {
+    const [treeScores, linearScores] = [treeBuffer(rows * scored), linearBuffer(rows * scored)]
+    trees?.(features, rows, treeScores)
+    linear?.(features, rows, linearScores)
+    for (let row = 0; row < rows; row++) {
+      const at = row * each + outputs.probabilities
+      if (trees) probabilitiesOf(treeScores, row * scored, 1, classes, ofTrees, 0)
+      if (linear) probabilitiesOf(linearScores, row * scored, 1, classes, ofLinear, 0)
+      for (let index = 0; index < classes; index++) out[at + index] = mixed(ofTrees[index]!, ofLinear[index]!, model.weight)
+      const best = decidedClass(out, at, classes, classWeights)
+      out[row * each + outputs.value] = best
+      out[row * each + outputs.confidence] = out[at + best]!
+      out[row * each + outputs.min] = NaN
+      out[row * each + outputs.max] = NaN
+    }
+  }
+  // All probabilities are needed to name the class.
+  return { predictBatch: predict, predictPoints: predict }
+}
+
+const describeInputs = ({ inputs, features }: Model): PredictorInput[] =>
+  inputs.map((input, index) => {
+    const feature = features.find((each) => each.input === index)
+    return feature?.kind === 'category' ? { ...input, categories: feature.categories } : input
+  })
+
+/**
+ * Makes an artefact ready to predict. Bytes that are no artefact are an `internal` problem.
+ *
+ * @example
+ * const predictor = loadPredictor(artefact)
+ * const features = new Float64Array(predictor.width)
+ * const out = new Float64Array(predictor.outputWidth)
+ * predictor.encodeRow({ sqft: '823', location: 'good' }, 0, features, 0)
+ * predictor.predictBatch(features, 1, out)
+ * out[outputs.value] // 2847
+ */
+export const loadPredictor = (artefact: Uint8Array): Predictor => {
+  const model = decodeArtefact(artefact)
+  const encoder = new Encoder(model.inputs, model.features, model.target.name)
+  const classified = model.kind !== 'regression'
+  let explain: Explain | undefined
+  return {
+    kind: model.kind,
+    inputs: describeInputs(model),
+    target: classified ? { ...model.target, classes: model.classes } : model.target,
+    width: encoder.width,
+    outputWidth: outputs.probabilities + model.classes.length,
+    confidence: model.confidence,
+    nameOf: (sent, rowIndex) => encoder.nameOf(sent, rowIndex),
+    encodeRow: (row, rowIndex, into, offset) => encoder.encodeRow(row, rowIndex, into, offset),
+    encodeColumns: (columns, rows, into) => encoder.encodeColumns(columns, rows, into),
+    ...(classified ? compileClassification(model) : compileRegression(model)),
+    contributions: {
+      of: (features, offset) => (explain ??= compileContributions(model))(features, offset),
+      mixes: classified && model.weight > 0 && model.weight < 1,
+    },
+  }
+}

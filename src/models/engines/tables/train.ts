@@ -1,0 +1,152 @@
+import type { Json } from '../../../../events/common.js'
+import { Problem, wrong } from '../../../basics/errors.js'
+import { encodeArtefact, type Model, type ModelInput } from './artefact.js'
+import { flatten } from './boosting/forest.js'
+import { foldSplitterOf } from '../../data/fold-split.js'
+import { classWeights } from './decision.js'
+import { fitInterval, intervalRounds, type Interval } from './interval.js'
+import { fitModel, prepare, type Fitted, type Learners, type OnProgress, type Prepared } from './fit.js'
+import type { Feature } from '../../data/features.js'
+import { coefficientsOf } from './linear/design.js'
+import type { Matrix } from '../../data/matrix.js'
+import { readOptions, tableOptions, type OptionsSchema } from '../../../catalogue/engine-options.js'
+import { reportOf, type TrainReport } from './report.js'
+import { defineTask, type Task } from '../../data/task.js'
+import { intervalShare, TimeLimit, type Stopped } from './time-limit.js'
+
+export type { EffectivePlan, TrainReport } from './report.js'
+
+/** Raised whenever the same data and seed would give another artefact. */
+export const engineVersion = '1.1.1'
+
+/** What an engine is told. All but the target and the seed is what USING said, and the engine's to read. */
+export type TrainOptions = {
+  /** The column to predict. */
+  target: string
+  /** An integer of 0…2³²-1; the same data and seed give the same bytes. */
+  seed?: number
+  /** Where an earlier training was stopped by its time limit: this one is stopped there, whatever the time. */
+  stopped?: Stopped
+  [option: string]: Json | undefined
+}
+
+/** What a training gives: the bytes that predict, and what is to be known of them. */
+export type Trained = { artefact: Uint8Array; report: TrainReport }
+
+/** What makes an engine of the parts in this folder. With `none` it is a linear model of no input: a constant. */
+export type Learning = { engine: string; learners: Learners | 'none'; options: OptionsSchema }
+
+/** Rounding to whole numbers is noise of variance 1/12: nothing beside a deviation of 10. */
+const leastDeviationToRound = 10
+
+const roundsOff = ({ kind, target, labels }: Task): boolean => {
+  if (kind !== 'regression' || target.type !== 'integer') return false
+  const mean = labels.reduce((sum, label) => sum + label, 0) / labels.length
+  const squares = labels.reduce((sum, label) => sum + (label - mean) * (label - mean), 0)
+  return Math.sqrt(squares / labels.length) >= leastDeviationToRound
+}
+
+/** All columns the model will know, with the features pointing into them instead of into the used ones. */
+const namedInputs = ({ task, features }: Prepared): { inputs: ModelInput[]; features: Feature[] } => {
+  const columns = task.matrix.columns.filter(({ name }) => name !== task.target.name)
+  const used = task.inputs.map(({ name }) => columns.findIndex((column) => column.name === name))
+  return {
+    inputs: columns.map(({ name, type }, index) => ({ name, type, used: used.includes(index) })),
+    features: features.map((feature) => ({ ...feature, input: used[feature.input]! })),
+  }
+}
+
+const fitResiduals = (prepared: Prepared, fitted: Fitted, level: number, onProgress: OnProgress): Interval | undefined => {
+  const { task, table, folds, plan, seed, crew, limit } = prepared
+  if (task.kind !== 'regression') return undefined
+  const residuals = fitted.predictions.map((predicted, row) => Math.abs(predicted - task.labels[row]!))
+  const onRound = (done: number) => onProgress({ phase: 'interval', done, total: intervalRounds(plan.scale) })
+  const goesOn = (done: number) => limit.goesOn('interval', done, intervalShare)
+  return fitInterval(table, residuals, folds, plan.scale, { seed, level, crew, goesOn, onRound })
+}
+
+type Parts = {
+  prepared: Prepared
+  fitted: Fitted
+  interval: Interval | undefined
+  confidence: number
+  weights: Float64Array | undefined
+}
+
+const modelOf = ({ prepared, fitted, interval, confidence, weights }: Parts): Model => {
+  const { task, table } = prepared
+  const { kind, target, classes } = task
+  const scale = interval?.scale && flatten(interval.scale.start, interval.scale.trees, table.features)
+  return {
+    engineVersion,
+    kind,
+    target,
+    classes,
+    ...namedInputs(prepared),
+    confidence,
+    rounded: roundsOff(task),
+    classWeights: weights && [...weights],
+    weight: fitted.weight,
+    edges: table.features.map(({ edges }) => edges),
+    trees: fitted.weight < 1 ? fitted.forest : undefined,
+    covers: fitted.weight < 1 ? Uint32Array.from(fitted.trees.flatMap(({ covers }) => [...covers])) : undefined,
+    linear: fitted.linear,
+    interval: interval && { ...interval, scale },
+  }
+}
+
+const checkSeed = (seed: number): number => {
+  if (Number.isInteger(seed) && seed >= 0 && seed <= 0xffffffff) return seed
+  throw wrong(`"seed" is ${seed}, expected an integer between 0 and 4294967295`)
+}
+
+/** A linear model of many coefficients, or of many rows, would take hours: it is asked for by name only here. */
+const requireLinear = ({ plan, features, learners }: Prepared): void => {
+  if (learners !== 'linear' || plan.linear) return
+  const coefficients = features.reduce((sum, feature) => sum + coefficientsOf(feature), 0)
+  throw new Problem(
+    'query_limit',
+    'Too much for a linear model',
+    `A linear model of ${coefficients} coefficients on ${plan.rows} rows takes too long`,
+    { hint: 'Leave out text columns of many values (exclude), select fewer rows, or take the engine auto.' },
+  )
+}
+
+/**
+ * Trains a model: plans from the table's shape, boosts trees in seeded folds, blends them with a linear model, learns
+ * intervals from out-of-fold residuals and fits everything again on all rows. Nothing but the time depends on the clock, the
+ * platform or the number of threads.
+ * Problems (`wrong_arguments`): a target that is not there or cannot be predicted, too little data, a bad seed or option.
+ *
+ * @example trainTable({ engine: 'linear', learners: 'linear', options: tableOptions }, matrix, { target: 'rental_price' }, show).report
+ */
+export const trainTable = (
+  { engine, learners, options }: Learning,
+  matrix: Matrix,
+  { target, seed: givenSeed = 0, stopped, ...said }: TrainOptions,
+  onProgress: OnProgress,
+  threads?: number,
+): Trained => {
+  const seed = checkSeed(givenSeed)
+  const asked = tableOptions.parse(readOptions(engine, options, said))
+  const limit = new TimeLimit(asked.time_limit, stopped)
+  onProgress({ phase: 'prepare', done: 0, total: 1 })
+  const constant = learners === 'none'
+  const dealer = foldSplitterOf(asked, seed)
+  const task = defineTask(matrix, target, { ...asked, withoutInputs: constant })
+  const weights = classWeights(task, asked.class_weights)
+  const { preset = 'balanced' } = asked
+  const approach = { learners: constant ? ('linear' as const) : learners, preset, threads, limit, ...(dealer && { deal: dealer.deal }) }
+  const prepared = prepare(task, seed, approach, onProgress)
+  try {
+    requireLinear(prepared)
+    const fitted = fitModel(prepared, onProgress)
+    const confidence = asked.confidence ?? 0.9
+    const interval = fitResiduals(prepared, fitted, confidence, onProgress)
+    const model = modelOf({ prepared, fitted, interval, confidence, weights })
+    const report = reportOf({ engine: { name: engine, version: engineVersion }, prepared, fitted, model, preset, weights, dealer })
+    return { artefact: encodeArtefact(model), report }
+  } finally {
+    prepared.crew.close()
+  }
+}

@@ -1,0 +1,214 @@
+import { wrong } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { LongWork } from '../../basics/long-work.js'
+import { checkExplain, explainRow, type Explanation } from './explain.js'
+import { checkLevel } from '../engines/tables/interval.js'
+import { outputs, type Predictor } from '../engines/tables/predictor.js'
+import { isRemote, type AnyPredictor } from '../engines/contract/remote.js'
+import { checkValue, readTruth } from '../data/check-values.js'
+import type { ClassLabel } from '../data/task.js'
+import type { ColumnDescriptor } from '../data/values.js'
+
+export type InputRow = Readonly<Record<string, unknown>>
+export type AnswerRow = Record<string, unknown>
+
+/** What one row was predicted to be, in the target's own type. What the model does not know is `null`, as bounds are for classes. */
+type Prediction = {
+  value: ClassLabel | null
+  confidence: number | null
+  min: number | null
+  max: number | null
+  probabilities: readonly (number | null)[]
+}
+
+/** A model that has no such number gives NaN. */
+const known = (number: number): number | null => (Number.isNaN(number) ? null : number)
+
+const readPrediction = ({ target, kind }: AnyPredictor, out: Float64Array, at: number): Prediction => {
+  const value = out[at + outputs.value]!
+  const confidence = known(out[at + outputs.confidence]!)
+  if (kind === 'regression') {
+    const [min, max] = [known(out[at + outputs.min]!), known(out[at + outputs.max]!)]
+    return { value: known(value), confidence, min, max, probabilities: [] }
+  }
+  const classes = target.classes ?? []
+  const probabilities = classes.map((_, index) => known(out[at + outputs.probabilities + index]!))
+  return { value: classes[value]!, confidence, min: null, max: null, probabilities }
+}
+
+/** The columns of a row as they are sent, each with the model's own name. */
+type Names = ReadonlyMap<string, string>
+
+/** The truth in the target's type when the row has it, else `null`. */
+const truthOf = ({ target }: AnyPredictor, row: InputRow, names: Names, rowIndex: number): ClassLabel | null => {
+  const sent = [...names].find(([, name]) => name === target.name)?.[0]
+  const value = sent === undefined ? null : row[sent]
+  if (value === null || value === undefined) return null
+  return readTruth(target.type, value, `Row ${rowIndex}, column "${target.name}"`)
+}
+
+const anomalyOf = ({ min, max }: Prediction, truth: ClassLabel | null): boolean | null =>
+  min === null || max === null || typeof truth !== 'number' ? null : truth < min || truth > max
+
+const explain = (
+  prediction: Prediction,
+  classes: readonly ClassLabel[],
+  truth: ClassLabel | null,
+  anomaly: boolean | null,
+  contributions: Explanation | undefined,
+): string => {
+  const { value, confidence, min, max, probabilities } = prediction
+  const bounds = min === null ? {} : { confidence_lower_bound: min, confidence_upper_bound: max }
+  const ofClasses = Object.fromEntries(classes.map((label, index) => [`probability_class_${label}`, probabilities[index]]))
+  return JSON.stringify({
+    predicted_value: value,
+    confidence,
+    anomaly,
+    truth,
+    ...bounds,
+    ...ofClasses,
+    ...(contributions && { contributions }),
+  })
+}
+
+/** The input columns as they are answered: sent ones first in the order sent, then the model's others as `null`. */
+const echo = (predictor: AnyPredictor, row: InputRow, names: Names): [string, unknown][] => {
+  const sent = [...names]
+    .filter(([, name]) => name !== predictor.target.name)
+    .map(([as, name]): [string, unknown] => [name, row[as] ?? null])
+  const there = new Set(sent.map(([name]) => name))
+  return [...sent, ...predictor.inputs.filter(({ name }) => !there.has(name)).map(({ name }): [string, unknown] => [name, null])]
+}
+
+type Row = { row: InputRow; rowIndex: number; names: Names }
+
+const answerRow = (predictor: AnyPredictor, { row, rowIndex, names }: Row, prediction: Prediction, explained?: Explanation): AnswerRow => {
+  const truth = truthOf(predictor, row, names, rowIndex)
+  const anomaly = anomalyOf(prediction, truth)
+  const target = predictor.target.name
+  return {
+    ...Object.fromEntries(echo(predictor, row, names)),
+    [target]: prediction.value,
+    __service_row_id: null,
+    select_data_query: null,
+    when_data: null,
+    [`${target}_original`]: truth,
+    [`${target}_confidence`]: prediction.confidence,
+    [`${target}_explain`]: explain(prediction, predictor.target.classes ?? [], truth, anomaly, explained),
+    [`${target}_anomaly`]: anomaly,
+    [`${target}_min`]: prediction.min,
+    [`${target}_max`]: prediction.max,
+  }
+}
+
+const columnsOf = new WeakMap<AnyPredictor, ReadonlyMap<string, ColumnDescriptor>>()
+
+/** The inputs of a model by name, made once. */
+const inputsByName = (predictor: AnyPredictor): ReadonlyMap<string, ColumnDescriptor> => {
+  const known = columnsOf.get(predictor)
+  if (known) return known
+  const made = new Map(predictor.inputs.map((input) => [input.name, input]))
+  columnsOf.set(predictor, made)
+  return made
+}
+
+/** Looks at a row before it is encoded. @throws Problem for a column that there is not, or a value of another type */
+const readRow = (predictor: AnyPredictor, row: InputRow, rowIndex: number): Row => {
+  const inputs = inputsByName(predictor)
+  const names = new Map<string, string>()
+  for (const sent of Object.keys(row)) {
+    const name = predictor.nameOf(sent, rowIndex)
+    const input = inputs.get(name)
+    if (input) checkValue(input, row[sent], rowIndex)
+    names.set(sent, name)
+  }
+  return { row, rowIndex, names }
+}
+
+/** What a request may say of how it is answered. */
+export type AnswerParams = { confidence?: unknown; explain?: unknown }
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null
+
+/** What is asked of the rows of a request. @throws Problem for too many rows, a level or an explanation that there is not */
+const readParams = (predictor: AnyPredictor, rows: number, { confidence, explain: way }: AnswerParams) => {
+  if (rows > limits.predictMaxRows) throw wrong(`${rows} rows were sent, at most ${limits.predictMaxRows} are predicted at once`)
+  if (isGiven(way)) checkExplain(way, predictor, rows)
+  return { level: isGiven(confidence) ? checkLevel(confidence) : undefined, explains: isGiven(way) }
+}
+
+/** So many values are answered at once; others wait for as long. */
+const valuesAtOnce = 3_000
+const explainedAtOnce = 20
+
+/** Some rows of a request, from one on. */
+const answerSome = (predictor: Predictor, all: readonly InputRow[], from: number, to: number, params: AnswerParams): AnswerRow[] => {
+  const { width, outputWidth } = predictor
+  const { level = predictor.confidence, explains } = readParams(predictor, all.length, params)
+  const rows = all.slice(from, to)
+  const features = new Float64Array(rows.length * width)
+  const out = new Float64Array(rows.length * outputWidth)
+  const read = rows.map((row, i) => {
+    const made = readRow(predictor, row, from + i)
+    predictor.encodeRow(row, from + i, features, i * width)
+    return made
+  })
+  predictor.predictBatch(features, rows.length, out, level)
+  return read.map((row, i) => {
+    const at = i * outputWidth
+    const explained = explains ? explainRow(predictor, features, i * width, out, at) : undefined
+    return answerRow(predictor, row, readPrediction(predictor, out, at), explained)
+  })
+}
+
+/**
+ * Predicts rows of plain values and answers them as documented: every input column, the predicted value under the target's
+ * name, and what is known about it. `params.confidence` asks for intervals of another level, `params.explain` for what each
+ * input contributed. A row that sends the target is told how the prediction compares. Problems (`wrong_arguments`) name the
+ * row, the column and what was expected.
+ *
+ * @example answerRows(predictor, [{ sqft: 823, location: 'good' }])[0]?.['rental_price'] // 2847
+ */
+export const answerRows = (predictor: Predictor, rows: readonly InputRow[], params: AnswerParams = {}): AnswerRow[] =>
+  answerSome(predictor, rows, 0, rows.length, params)
+
+/** The same, some rows in each turn of the event loop. */
+const answerInTurns = async (predictor: Predictor, rows: readonly InputRow[], params: AnswerParams): Promise<AnswerRow[]> => {
+  const { explains } = readParams(predictor, rows.length, params)
+  const atOnce = explains ? explainedAtOnce : Math.max(1, Math.floor(valuesAtOnce / Math.max(1, predictor.inputs.length)))
+  const answers: AnswerRow[] = []
+  const work = new LongWork()
+  for (let from = 0; from < rows.length; from += atOnce) {
+    for (const answer of answerSome(predictor, rows, from, from + atOnce, params)) answers.push(answer)
+    await work.pause()
+  }
+  return answers
+}
+
+/**
+ * The same for a model that may run in a process of its own. Such a model has no intervals whose level could be another one,
+ * and explains nothing.
+ *
+ * @example (await answerAnyRows(predictor, [{ sqft: 823, location: 'good' }]))[0]?.['rental_price'] // 2847
+ */
+export const answerAnyRows = async (
+  predictor: AnyPredictor,
+  rows: readonly InputRow[],
+  params: AnswerParams = {},
+): Promise<AnswerRow[]> => {
+  if (!isRemote(predictor)) return answerInTurns(predictor, rows, params)
+  readParams(predictor, rows.length, params)
+  const work = new LongWork()
+  const read: Row[] = []
+  for (const [rowIndex, row] of rows.entries()) {
+    read.push(readRow(predictor, row, rowIndex))
+    await work.pause()
+  }
+  const out = await predictor.predictRows(rows)
+  const answers: AnswerRow[] = []
+  for (const row of read) {
+    answers.push(answerRow(predictor, row, readPrediction(predictor, out, row.rowIndex * predictor.outputWidth)))
+    await work.pause()
+  }
+  return answers
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { erasureOfPayload } from '../../log/read/find-erasure.js'
+import { erased, Problem, wrong } from '../../basics/errors.js'
+import type { Log } from '../../log/contract/log.js'
+import type { ServedEvent } from './served-events.js'
+
+/** A row that was predicted, and what was answered. */
+export type PredictedRow = {
+  position: number
+  version: number
+  request: string
+  row: number
+  input: Record<string, unknown>
+  output: { value: unknown; confidence: unknown }
+}
+
+const rowsSchema = z.array(
+  z.looseObject({
+    request: z.string(),
+    row: z.number(),
+    erased: z.boolean().optional(),
+    input: z.record(z.string(), z.unknown()).optional(),
+    output: z.looseObject({ value: z.unknown(), confidence: z.unknown() }).optional(),
+  }),
+)
+type KeptRow = z.infer<typeof rowsSchema>[number]
+
+type Reading = Pick<Log, 'payload' | 'payloadState' | 'readStream'>
+
+const listed = (names: readonly string[]) => `${names.slice(0, 5).join(', ')}${names.length > 5 ? ' …' : ''}`
+
+const keptRows = async (log: Reading, { position, payload }: ServedEvent, label: string): Promise<KeptRow[]> => {
+  const bytes = payload === null ? undefined : await log.payload(payload)
+  if (bytes) return rowsSchema.parse(JSON.parse(bytes.toString()))
+  if (payload === null)
+    throw new Problem('not_found', 'Prediction not found', `${label}: of the predictions at position ${position} no rows were kept`, {
+      hint: 'Rows that a query scores are counted. Those of requests are kept: see log.predictions.',
+    })
+  if ((await log.payloadState(payload))?.isErased) throw await goneRow(log, payload, label, position)
+  throw new Problem('storage_failed', 'Payload unreadable', `${label}: the rows at position ${position} cannot be read`)
+}
+
+const goneRow = async (log: Reading, payload: string, label: string, position: number): Promise<Problem> =>
+  erased(
+    `${label}: the prediction at position ${position}`,
+    (await erasureOfPayload(log, payload)) ?? { position, reason: null },
+    'Nothing is kept of a row that was erased, neither its truth. Leave it out.',
+  )
+
+/** The rows of one event, found as reports of outcomes name them. */
+export class PredictedRows {
+  private constructor(
+    private readonly log: Reading,
+    private readonly served: ServedEvent,
+    private readonly kept: readonly KeptRow[],
+  ) {}
+
+  /** @throws Problem when nothing of them can be read */
+  static async of(log: Reading, served: ServedEvent, label: string): Promise<PredictedRows> {
+    return new PredictedRows(log, served, await keptRows(log, served, label))
+  }
+
+  /**
+   * @param label What the row is called in a refusal: `Outcome 3`
+   * @throws Problem when there is no such row, several, or it was erased
+   */
+  async one(request: string | undefined, row: number | undefined, label: string): Promise<PredictedRow> {
+    const { position, version } = this.served
+    const name = request ?? this.#onlyRequest(label)
+    const ofRequest = this.kept.filter((kept) => kept.request === name)
+    if (ofRequest.length === 0)
+      throw new Problem(
+        'not_found',
+        'Prediction not found',
+        `${label}: the predictions at position ${position} are none of request ${name}`,
+        {
+          hint: `They are of ${listed(this.#requests())}.`,
+        },
+      )
+    if (row === undefined && ofRequest.length > 1)
+      throw wrong(`${label}: which row is missing, request ${name} has ${ofRequest.length}`, 'Say "row": 0 for the first.')
+    const [found, twin] = ofRequest.filter((kept) => kept.row === (row ?? 0))
+    if (!found)
+      throw new Problem('not_found', 'Prediction not found', `${label}: request ${name} has no row ${row ?? 0}`, {
+        hint: `Its rows are 0 to ${ofRequest.length - 1}.`,
+      })
+    if (twin)
+      throw wrong(
+        `${label}: at position ${position} two requests have the id ${name}, and nothing tells their rows apart`,
+        'Send each request with an X-Request-Id of its own, or with none.',
+      )
+    if (found.erased || !found.input || !found.output) throw await goneRow(this.log, this.served.payload ?? '', label, position)
+    return { position, version, request: name, row: found.row, input: found.input, output: found.output }
+  }
+
+  #requests(): string[] {
+    return [...new Set(this.kept.map(({ request }) => request))]
+  }
+
+  #onlyRequest(label: string): string {
+    const requests = this.#requests()
+    const [first = ''] = requests
+    if (requests.length < 2) return first
+    throw wrong(
+      `${label}: at position ${this.served.position} are predictions of ${requests.length} requests`,
+      `Say "request", too: ${listed(requests)}.`,
+    )
+  }
+}

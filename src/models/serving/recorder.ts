@@ -1,0 +1,153 @@
+import type { StreamId } from '../../../events/common.js'
+import { predictionsStream, type PredictionRow } from '../../../events/predictions.js'
+import { Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { LongWork } from '../../basics/long-work.js'
+import { causedBy } from '../../log/contract/origins.js'
+import type { Key, Log, Origin, Outcome, Submission } from '../../log/contract/log.js'
+import type { Vault } from '../../vault/vault.js'
+
+/** Predictions of one request, about to be answered. */
+export type Served = {
+  model: StreamId
+  version: number
+  origin: Origin
+  rows: { input: object; output: object }[]
+  /** The position of the log that the model was read at. */
+  readAt: number
+}
+
+/** A scoring inside a query: its rows are counted, not kept. */
+export type Receipt = { model: StreamId; version: number; origin: Origin; rows: number; statement: string; readAt: number }
+
+const brackets = '[]'.length
+
+/** A request's rows as they stand in the payload: JSON objects joined by commas. @throws Problem too_large */
+const textOf = async ({ origin, rows }: Served): Promise<{ text: string; bytes: number }> => {
+  const work = new LongWork()
+  const texts: string[] = []
+  for (const [row, { input, output }] of rows.entries()) {
+    texts.push(JSON.stringify({ request: origin.request ?? '', row, input, output } satisfies PredictionRow))
+    await work.pause()
+  }
+  const text = texts.join(',')
+  const bytes = Buffer.byteLength(text) + brackets
+  if (bytes > limits.payloadMaxBytes) throw tooLarge()
+  return { text, bytes }
+}
+
+const tooLarge = () =>
+  new Problem('too_large', 'Too large', `the rows and their predictions have more than ${limits.payloadMaxBytes} bytes`, {
+    hint: 'Send fewer rows at a time.',
+  })
+
+/** Requests that will stand in one event. */
+type Group = {
+  first: Served
+  requests: { origin: Origin; rows: number }[]
+  texts: string[]
+  bytes: number
+  readAt: number
+  done: Promise<number>
+}
+
+/**
+ * Records what models answer, before it is answered. Requests that wait for the same commit share an event.
+ *
+ * @example await recorder.served({ model, version: 1, origin, rows: [{ input, output }], readAt })
+ */
+export class PredictionRecorder {
+  /** What the next commit will record, by what its requests have in common. */
+  readonly #open = new Map<string, Group>()
+
+  constructor(
+    private readonly log: Log,
+    private readonly vault: Vault,
+  ) {}
+
+  /** Whether rows of this model are to be recorded; a deleted one's are, as it was read before. */
+  async records(model: StreamId): Promise<boolean> {
+    return (await this.log.resources.byStream('model', model))?.state.recording !== 'off'
+  }
+
+  /** Resolves with the event's position when the rows are durable. @throws Problem too_large */
+  async served(served: Served): Promise<number> {
+    const { text, bytes } = await textOf(served)
+    const { origin, rows, readAt } = served
+    const group = this.#groupFor(served, bytes)
+    group.requests.push({ origin, rows: rows.length })
+    group.texts.push(text)
+    group.bytes += bytes
+    group.readAt = Math.max(group.readAt, readAt)
+    return group.done
+  }
+
+  /**
+   * The same for a request with a key, which has an event of its own: the key stands for nothing else. What comes of the request
+   * being sent again is the first outcome.
+   */
+  async servedOnce(first: Served, idempotency: Key): Promise<Outcome> {
+    const { origin, rows, readAt } = first
+    const { text } = await textOf(first)
+    const group = { first, requests: [{ origin, rows: rows.length }], texts: [text], readAt }
+    return this.log.submit({ ...this.#submissionOf(group), idempotency })
+  }
+
+  /** Records that a query scored rows. */
+  async scored({ model, version, origin, rows, statement, readAt }: Receipt): Promise<number> {
+    const data = { model, version, rows, requests: requestOf(origin, rows), payload: null, statement, read_at: readAt }
+    const { positions } = await this.log.submit({
+      origin,
+      lookups: {},
+      decide: () => [{ stream: predictionsStream(model), event: { type: 'PredictionsServed', data } }],
+      payloads: [],
+    })
+    return positions[0] ?? 0
+  }
+
+  #groupFor(served: Served, bytes: number): Group {
+    const { model, version, origin } = served
+    const key = `${model} ${version} ${origin.source} ${origin.actor}`
+    const open = this.#open.get(key)
+    if (open && open.bytes + bytes <= limits.payloadMaxBytes) return open
+    const done = this.log.submitLater(() => {
+      if (this.#open.get(key) === group) this.#open.delete(key)
+      return this.#submissionOf(group)
+    })
+    const group: Group = {
+      first: served,
+      requests: [],
+      texts: [],
+      bytes: 0,
+      readAt: 0,
+      done: done.then(({ positions }) => positions[0] ?? 0),
+    }
+    this.#open.set(key, group)
+    // A place in the queue that was refused holds nothing.
+    done.catch(() => this.#open.get(key) === group && this.#open.delete(key))
+    return group
+  }
+
+  #submissionOf({ first, requests, texts, readAt }: Pick<Group, 'first' | 'requests' | 'texts' | 'readAt'>): Submission {
+    const { model, version, origin } = first
+    const { actor, source } = origin
+    const payload = this.vault.seal(Buffer.from(`[${texts.join(',')}]`))
+    const data = {
+      model,
+      version,
+      rows: requests.reduce((sum, one) => sum + one.rows, 0),
+      requests: requests.flatMap((one) => requestOf(one.origin, one.rows)),
+      payload: payload.hash,
+      statement: null,
+      read_at: readAt,
+    }
+    return {
+      origin: requests.length === 1 ? origin : causedBy({ actor, source }, undefined),
+      lookups: {},
+      decide: () => [{ stream: predictionsStream(model), event: { type: 'PredictionsServed', data } }],
+      payloads: [payload],
+    }
+  }
+}
+
+const requestOf = ({ request }: Origin, rows: number) => (request === null ? [] : [{ request, rows }])

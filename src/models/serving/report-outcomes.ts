@@ -1,0 +1,174 @@
+import { predictionsStream, type OutcomeRow, type OutcomesReported } from '../../../events/predictions.js'
+import type { StreamId } from '../../../events/common.js'
+import { notFound, Problem, wrong } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import type { Found, Log, Outcome, Submission } from '../../log/contract/log.js'
+import { byStream } from '../../log/contract/lookups.js'
+import type { Vault } from '../../vault/vault.js'
+import type { ModelStore } from './model-store.js'
+import { trainedAs } from './served-by.js'
+import { PredictedRows, type PredictedRow } from './predicted-rows.js'
+import { servedAt, servedTo, type ServedEvent } from './served-events.js'
+import { Truths } from './truth.js'
+
+/** What somebody says became true of a row: which one, by the position of the prediction or the id of its request. */
+export type ReportedOutcome = {
+  position?: number | undefined
+  request?: string | undefined
+  row?: number | undefined
+  truth: string | number | boolean
+}
+
+/** A report of outcomes. `version` is only there when the model was named with it. */
+export type Report = {
+  model: Found<'model'>
+  version: number | undefined
+  outcomes: readonly ReportedOutcome[]
+} & Pick<Submission, 'origin' | 'idempotency' | 'dryRun'>
+
+type Options = {
+  log: Log
+  vault: Vault
+  store: ModelStore
+  /** Does work while no recorded rows are erased. */
+  beside: <T>(work: () => Promise<T>) => Promise<T>
+}
+
+const labelOf = (index: number) => `Outcome ${index}`
+
+/** @throws Problem when a report has more than it may */
+export const refuseTooManyOutcomes = (count: number): void => {
+  if (count > limits.outcomesMaxRows)
+    throw wrong(`${count} outcomes; a report takes at most ${limits.outcomesMaxRows}`, 'Send them in several requests.')
+}
+
+/**
+ * Records what became true of rows that were predicted, all of a report or none. Each is checked against what was predicted;
+ * a later report of a row replaces what an earlier one said.
+ *
+ * @example await reporter.report({ model, version: undefined, outcomes: [{ position: 812, row: 0, truth: 2900 }], origin })
+ */
+export class OutcomeReporter {
+  constructor(private readonly options: Options) {}
+
+  /** @throws Problem that names the outcome which does not fit */
+  report(report: Report): Promise<Outcome> {
+    const { length } = report.outcomes
+    if (length === 0) throw wrong('outcomes: there are none', 'Send [{"position": …, "row": 0, "truth": …}].')
+    refuseTooManyOutcomes(length)
+    // What is erased while the report is checked would leave its truth behind.
+    return this.options.beside(async () => this.#record(report, await this.#checked(report)))
+  }
+
+  async #record({ model, origin, idempotency, dryRun }: Report, checked: { rows: PredictedRow[]; truths: OutcomeRow[] }): Promise<Outcome> {
+    const { log, vault } = this.options
+    const payload = vault.seal(Buffer.from(JSON.stringify(checked.truths)))
+    const predictions = placesOf(checked.rows)
+    const data: OutcomesReported = { model: model.stream, rows: checked.rows.length, predictions, payload: payload.hash }
+    return log.submit({
+      origin,
+      lookups: { model: byStream('model', model.stream) },
+      decide: ({ model: still }) => {
+        if (!still) throw notFound('model', model.state.name)
+        return [{ stream: predictionsStream(model.stream), event: { type: 'OutcomesReported', data } }]
+      },
+      payloads: [payload],
+      ...(idempotency && { idempotency }),
+      ...(dryRun && { dryRun }),
+    })
+  }
+
+  /** The rows that a report is about and their truths, both in the order of the event. */
+  async #checked(report: Report): Promise<{ rows: PredictedRow[]; truths: OutcomeRow[] }> {
+    const served = await this.#served(report)
+    const kept = new Map<number, PredictedRows>()
+    const truthsOf = new Map<number, Truths>()
+    const seen = new Map<string, number>()
+    const checked: { row: PredictedRow; truth: OutcomeRow }[] = []
+    for (const [index, { request, row: asked, truth }] of report.outcomes.entries()) {
+      const label = labelOf(index)
+      const event = served[index]!
+      const rows = kept.get(event.position) ?? (await PredictedRows.of(this.options.log, event, label))
+      kept.set(event.position, rows)
+      const row = await rows.one(request, asked, label)
+      const key = JSON.stringify([row.position, row.request, row.row])
+      const twin = seen.get(key)
+      if (twin !== undefined) throw wrong(`${label}: is about the same row as outcome ${twin}`, 'Send one truth for each row.')
+      seen.set(key, index)
+      const truths = truthsOf.get(row.version) ?? (await this.#truths(report.model.stream, row.version, label))
+      truthsOf.set(row.version, truths)
+      const read = truths.read(truth, label)
+      const { position, request: of, row: place } = row
+      const probability = await truths.probability(row, read)
+      checked.push({ row, truth: { position, request: of, row: place, truth: read, probability } })
+    }
+    const inOrder = grouped(checked)
+    return { rows: inOrder.map(({ row }) => row), truths: inOrder.map(({ truth }) => truth) }
+  }
+
+  /** The event that each outcome's prediction stands in. */
+  async #served({ model, version, outcomes }: Report): Promise<ServedEvent[]> {
+    const { log } = this.options
+    const byPosition = new Map<number, ServedEvent | undefined>()
+    const searched = outcomes.flatMap(({ position, request }) => (position === undefined && request !== undefined ? [request] : []))
+    const byRequest = searched.length > 0 ? await servedTo(log, model.stream, new Set(searched)) : new Map<string, ServedEvent>()
+    const found: ServedEvent[] = []
+    for (const [index, { position, request }] of outcomes.entries()) {
+      if (position === undefined && request === undefined)
+        throw wrong(`${labelOf(index)}: says neither "position" nor "request"`, 'Name the prediction: log.predictions has both.')
+      if (position !== undefined && !byPosition.has(position)) byPosition.set(position, await servedAt(log, position))
+      const event = position === undefined ? byRequest.get(request ?? '') : byPosition.get(position)
+      found.push(
+        belonging(event, { model, version }, labelOf(index), position === undefined ? `request ${request}` : `position ${position}`),
+      )
+    }
+    return found
+  }
+
+  async #truths(model: StreamId, version: number, label: string): Promise<Truths> {
+    const trained = await trainedAs(this.options.log, model, version)
+    if (!trained) throw new TypeError(`${label}: version ${version} answered and was never trained`)
+    return new Truths(this.options.store, trained)
+  }
+}
+
+/** @throws Problem when there are no such predictions, or they are of another model or version */
+const belonging = (
+  event: ServedEvent | undefined,
+  { model, version }: Pick<Report, 'model' | 'version'>,
+  label: string,
+  place: string,
+): ServedEvent => {
+  const { name } = model.state
+  const hint = `SELECT position, request, row FROM log.predictions WHERE model = '${name.replaceAll("'", "''")}' lists what there is.`
+  if (event?.model !== model.stream)
+    throw new Problem('not_found', 'Prediction not found', `${label}: model ${name} predicted nothing at ${place}`, { hint })
+  if (version !== undefined && event.version !== version)
+    throw new Problem('not_found', 'Prediction not found', `${label}: ${place} was predicted by version ${event.version}, not ${version}`, {
+      hint: `Leave the version out of the path, or send it to ${name}.${event.version}.`,
+    })
+  return event
+}
+
+const groupOf = ({ position, request }: PredictedRow): string => `${position} ${request}`
+
+/** Rows of one request one after the other, in the order in which the requests first come. */
+const grouped = <T extends { row: PredictedRow }>(items: readonly T[]): T[] => {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    const group = groups.get(groupOf(item.row))
+    if (group) group.push(item)
+    else groups.set(groupOf(item.row), [item])
+  }
+  return [...groups.values()].flat()
+}
+
+const placesOf = (rows: readonly PredictedRow[]): OutcomesReported['predictions'] => {
+  const places = new Map<string, OutcomesReported['predictions'][number]>()
+  for (const row of rows) {
+    const place = places.get(groupOf(row)) ?? { position: row.position, version: row.version, request: row.request, rows: [] }
+    place.rows.push(row.row)
+    places.set(groupOf(row), place)
+  }
+  return [...places.values()]
+}

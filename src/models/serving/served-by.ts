@@ -1,0 +1,25 @@
+import type { StreamId } from '../../../events/common.js'
+import type { TrainingResult } from '../../../events/model.js'
+import { currentEvent } from '../../log/contract/current-event.js'
+import type { Log } from '../../log/contract/log.js'
+import { eventsOf } from '../../log/read/walk.js'
+import { servedAt } from './served-events.js'
+
+/**
+ * The artefact that a recorded prediction was made with, though its model may be gone.
+ *
+ * @example await servedBy(log, 120) // 'c0ffee…', the hash of the version's artefact
+ */
+export const servedBy = async (log: Pick<Log, 'readAll' | 'readStream'>, position: number): Promise<string | undefined> => {
+  const served = await servedAt(log, position)
+  return served && (await trainedAs(log, served.model, served.version))?.artefact
+}
+
+/** What came of the training of a version, though it may be gone by now. */
+export const trainedAs = async (log: Pick<Log, 'readStream'>, model: StreamId, version: number): Promise<TrainingResult | undefined> => {
+  for await (const envelope of eventsOf(log, model)) {
+    const event = currentEvent(envelope)
+    if (event.type === 'ModelTrained' && event.data.version === version) return event.data
+  }
+  return undefined
+}

@@ -1,0 +1,73 @@
+import { setImmediate } from 'node:timers/promises'
+import type { StreamId } from '../../../events/common.js'
+import { parseEnvelope } from '../../../events/envelope.js'
+import { predictionsStream, type PredictionsServed } from '../../../events/predictions.js'
+import { limits } from '../../basics/limits.js'
+import { currentEvent } from '../../log/contract/current-event.js'
+import type { Log, StoredEvent } from '../../log/contract/log.js'
+
+/** An event that served predictions. */
+export type ServedEvent = PredictionsServed & { position: number }
+
+const asServed = ({ position, text }: StoredEvent): ServedEvent | undefined => {
+  const event = currentEvent(parseEnvelope(text))
+  return event.type === 'PredictionsServed' ? { ...event.data, position } : undefined
+}
+
+/** The predictions at a position; undefined when something else is there, or nothing. */
+export const servedAt = async (log: Pick<Log, 'readAll'>, position: number): Promise<ServedEvent | undefined> => {
+  const [stored] = await log.readAll(position - 1, 1)
+  return stored && asServed(stored)
+}
+
+const requestIn = /"request":("(?:[^"\\]|\\.)*"),"rows":\d/g
+
+/** The requests that the stored text of an event counts rows of, as JSON writes them. */
+const requestsIn = (text: string): string[] => [...text.matchAll(requestIn)].map(([, request = '']) => request)
+
+/**
+ * The last predictions of each of these requests by a model, found from the newest on. A model that has answered a million
+ * times takes seconds to search; others work meanwhile.
+ *
+ * @example (await servedTo(log, model, ['0198…'])).get('0198…')?.position // 812
+ */
+export const servedTo = async (
+  log: Pick<Log, 'readStream' | 'streamVersion'>,
+  model: StreamId,
+  requests: Iterable<string>,
+): Promise<Map<string, ServedEvent>> => {
+  const stream = predictionsStream(model)
+  const wanted = new Map(Array.from(requests, (request) => [JSON.stringify(request), request]))
+  const found = new Map<string, ServedEvent>()
+  for (let end = await log.streamVersion(stream); end > 0 && wanted.size > 0; end -= limits.eventSliceMaxEvents) {
+    const newest = await newestIn(log, stream, { after: Math.max(0, end - limits.eventSliceMaxEvents), end }, wanted)
+    for (const [quoted, served] of newest) {
+      const request = wanted.get(quoted)
+      if (request !== undefined) found.set(request, served)
+      wanted.delete(quoted)
+    }
+  }
+  return found
+}
+
+/** The last predictions of each wanted request in a part of a stream. */
+const newestIn = async (
+  log: Pick<Log, 'readStream'>,
+  stream: string,
+  { after, end }: { after: number; end: number },
+  wanted: ReadonlyMap<string, string>,
+): Promise<Map<string, ServedEvent>> => {
+  const newest = new Map<string, ServedEvent>()
+  for (let version = after; version < end;) {
+    const slice = await log.readStream(stream, version, end - version, limits.eventSliceMaxChars)
+    for (const stored of slice) {
+      const hits = requestsIn(stored.text).filter((quoted) => wanted.has(quoted))
+      const served = hits.length > 0 ? asServed(stored) : undefined
+      if (served) for (const quoted of hits) newest.set(quoted, served)
+    }
+    if (slice.length === 0) break
+    version += slice.length
+    await setImmediate()
+  }
+  return newest
+}

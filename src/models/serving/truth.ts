@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import type { TrainingResult } from '../../../events/model.js'
+import { Problem } from '../../basics/errors.js'
+import type { ModelStore } from './model-store.js'
+import { importsFile } from '../../catalogue/onnx-import.js'
+import { outputs } from '../engines/tables/predictor.js'
+import { isRemote, type AnyPredictor } from '../engines/contract/remote.js'
+import { readTruth } from '../data/check-values.js'
+import type { ClassLabel, TargetType } from '../data/task.js'
+import type { PredictedRow } from './predicted-rows.js'
+
+const reportSchema = z.looseObject({
+  engine: z.looseObject({ name: z.string() }),
+  target: z.looseObject({ name: z.string(), type: z.enum(['number', 'integer', 'boolean', 'text']) }),
+  classes: z.array(z.union([z.string(), z.number(), z.boolean()])).default([]),
+})
+
+/** The numbers of one row, as it was recorded. */
+const numbersOf = async (predictor: AnyPredictor, input: PredictedRow['input']): Promise<Float64Array> => {
+  if (isRemote(predictor)) return predictor.predictRows([input])
+  const features = new Float64Array(predictor.width)
+  const out = new Float64Array(predictor.outputWidth)
+  predictor.encodeRow(input, 0, features, 0)
+  predictor.predictBatch(features, 1, out)
+  return out
+}
+
+/** Refusals of an imported model that say nothing of the next time. */
+const passing: ReadonlySet<string> = new Set(['busy', 'query_limit'])
+
+/** Sums of 32-bit numbers miss 0 and 1 by as much. */
+const slack = 1e-6
+
+/** What a model gave as a probability, if it is one: imported ones may know none, or give scores. */
+const asProbability = (number: number | undefined): number | null =>
+  number !== undefined && number >= -slack && number <= 1 + slack ? Math.min(Math.max(number, 0), 1) : null
+
+/** What the rows of a version are compared with: its target, and the classes that it knows. */
+export class Truths {
+  readonly #target: { name: string; type: TargetType }
+  readonly #classes: readonly ClassLabel[]
+  /** Whether the probabilities of a row's classes are known to sum to 1. */
+  readonly #sums: boolean
+
+  constructor(
+    private readonly store: ModelStore,
+    private readonly trained: TrainingResult,
+  ) {
+    const { engine, target, classes } = reportSchema.parse(trained.report)
+    this.#target = target
+    this.#classes = classes
+    this.#sums = !importsFile(engine.name)
+  }
+
+  /** The truth in the target's own type. @throws Problem that says what was expected */
+  read(truth: unknown, label: string): ClassLabel {
+    return readTruth(this.#target.type, truth, `${label}, "truth" of "${this.#target.name}"`)
+  }
+
+  /** The probability that the model had given the true class; null for numbers, and where the model cannot be asked any more. */
+  async probability({ input, output: { value, confidence } }: PredictedRow, truth: ClassLabel): Promise<number | null> {
+    if (this.#classes.length === 0 || typeof confidence !== 'number') return null
+    if (value === truth) return asProbability(confidence)
+    const place = this.#classes.indexOf(truth)
+    if (place < 0) return 0
+    return this.#classes.length === 2 && this.#sums ? 1 - confidence : this.#again(input, place)
+  }
+
+  /** Of several classes only the likeliest was recorded: the same artefact says the same of the others again. */
+  async #again(input: PredictedRow['input'], place: number): Promise<number | null> {
+    try {
+      const out = await numbersOf(await this.store.predictor(this.trained.artefact), input)
+      return asProbability(out[outputs.probabilities + place])
+    } catch (error) {
+      // A model that is busy or was ended can be asked again. An artefact that is not there any more leaves the
+      // probability unknown, and the truth true.
+      if (error instanceof Problem && !passing.has(error.code)) return null
+      throw error
+    }
+  }
+}

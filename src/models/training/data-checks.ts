@@ -1,0 +1,147 @@
+import { join } from 'node:path'
+import type { ModelVersion, TrainingResult } from '../../../events/model.js'
+import { isProblem, Problem, type ProblemCode } from '../../basics/errors.js'
+import type { Blobs } from '../../files/blobs.js'
+import { inOwnDirectory } from '../../basics/disk.js'
+import { limits } from '../../basics/limits.js'
+import type { Found, Log, Resources } from '../../log/contract/log.js'
+import { databaseOf } from '../../commands/rules/data-source.js'
+import { baseVersionKey } from '../../catalogue/base-version.js'
+import type { Base } from '../data/fine-tuning.js'
+import { keptRows } from './kept-rows.js'
+import { wasImported } from '../../catalogue/onnx-import.js'
+import { readOnnxOptions } from '../../catalogue/onnx-options.js'
+import { inReadTime } from '../numerics/patience.js'
+import { writeRows, type RowsQuery, type Select } from '../data/rows-file.js'
+import type { Trainer } from './trainer.js'
+import { trainingRequest } from './training-request.js'
+
+/** Whether the query of a training gives the same rows, read at the position at which it read; `matrix` and `rows` are those of now. */
+export type DataCheck = {
+  data: 'same' | 'changed' | 'unavailable'
+  detail: string
+  read_at: number
+  rows: number | null
+  matrix: string | null
+}
+
+type Options = {
+  log: Log
+  blobs: Blobs
+  trainer: Trainer
+  select: Select
+  temporary: string
+  resourcesAt: (position: number) => Resources
+}
+
+type Asked = { model: Found<'model'>; version: ModelVersion; result: TrainingResult }
+
+/** What tells of this moment and not of the query: it may be asked again. */
+const passing: ReadonlySet<ProblemCode> = new Set(['busy', 'storage_failed', 'analytics_unavailable', 'internal', 'not_ready'])
+
+/** What the query reads is not there any more. */
+class Unavailable extends Error {}
+
+/**
+ * Runs the queries of trainings again, as the log was when they read, and compares their rows with those that were learned
+ * from; one after the other, as each takes a process.
+ *
+ * @example (await checks.check(model, version, signal)).data // 'same'
+ */
+export class DataChecks {
+  #waiting = 0
+  #last: Promise<unknown> = Promise.resolve()
+  readonly #stopping = new AbortController()
+
+  constructor(private readonly options: Options) {}
+
+  /** @throws Problem `not_ready` for a version without a training that is over, `busy` when too many wait */
+  check(model: Found<'model'>, version: ModelVersion, signal: AbortSignal): Promise<DataCheck> {
+    const { result } = version
+    if (!result)
+      throw new Problem('not_ready', 'Model is not ready', `version ${version.version} of ${model.state.name} has status ${version.status}`)
+    if (this.#waiting >= limits.dataChecksMax)
+      throw new Problem('busy', 'Too many checks', `${this.#waiting} checks of training data wait already`, { retryAfterSeconds: 5 })
+    this.#waiting += 1
+    const either = AbortSignal.any([signal, this.#stopping.signal])
+    const checked = this.#last.then(() => this.#check({ model, version, result }, either)).finally(() => (this.#waiting -= 1))
+    this.#last = checked.catch(() => undefined)
+    return checked
+  }
+
+  /** Ends the check that runs, and those that wait. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 }))
+    await this.#last
+  }
+
+  async #check(asked: Asked, signal: AbortSignal): Promise<DataCheck> {
+    signal.throwIfAborted()
+    const { read_at } = asked.result
+    try {
+      if (wasImported(asked.result)) return await this.#imported(asked)
+      const made = inOwnDirectory(this.options.temporary, 'check-', (work) => this.#matrix(asked, signal, work))
+      const { rows, sha256: matrix } = await made
+      const isSame = matrix === asked.result.matrix
+      const detail = isSame
+        ? 'The query gives the rows that it learned from.'
+        : `The query gives other rows than it learned from: ${rows} now, ${asked.result.rows} took part then.`
+      return { data: isSame ? 'same' : 'changed', detail, read_at, rows, matrix }
+    } catch (error) {
+      const isOver = error instanceof Unavailable || (isProblem(error) && !passing.has(error.code))
+      if (!isOver || signal.aborted) throw error
+      return { data: 'unavailable', detail: error.message, read_at, rows: null, matrix: null }
+    }
+  }
+
+  /** A model that was imported has no query: it is the file of its name that may have another content. */
+  async #imported({ version: { using }, result: { matrix, read_at } }: Asked): Promise<DataCheck> {
+    const { file } = readOnnxOptions(using)
+    const found = await this.options.resourcesAt(read_at).one('file', file)
+    if (!found || !(await this.options.blobs.has(found.state.content)))
+      throw new Unavailable(`The content of files.${file} is no longer kept.`)
+    const isSame = found.state.content === matrix
+    const detail = isSame ? `It is the content of files.${file}.` : `files.${file} had another content at position ${read_at}.`
+    return { data: isSame ? 'same' : 'changed', detail, read_at, rows: 0, matrix: found.state.content }
+  }
+
+  async #matrix(asked: Asked, signal: AbortSignal, work: string) {
+    const { select, trainer } = this.options
+    const reading = new AbortController()
+    try {
+      const base = await this.#baseOf(asked)
+      const query = await this.#queryOf(asked)
+      const rows = await inReadTime(limits.trainingReadTimeoutMs, AbortSignal.any([signal, reading.signal]), (inTime) =>
+        writeRows(select, query, join(work, 'rows'), inTime),
+      )
+      const { result, cancel } = trainer.matrix({ rows, ...(base && { base }), matrixFile: join(work, 'matrix'), seed: asked.version.seed })
+      signal.addEventListener('abort', cancel)
+      if (signal.aborted) cancel()
+      return await result.finally(() => signal.removeEventListener('abort', cancel))
+    } finally {
+      // Rows that were not read to their end hold a place among the queries.
+      reading.abort()
+    }
+  }
+
+  /** The query as it was asked: its names are looked up as they were then. */
+  async #queryOf({ model, version, result: { read_at } }: Asked): Promise<RowsQuery> {
+    const { log, resourcesAt } = this.options
+    const resources = resourcesAt(read_at)
+    const project = await resources.byStream('project', model.state.project)
+    if (!project) throw new Unavailable(`The project of ${model.state.name} was not there at position ${read_at}.`)
+    const user = (await trainingRequest(log, model.stream, version.version))?.actor
+    const db = await databaseOf(resources, version, project)
+    return { sql: version.query, db, upTo: read_at, ...(user !== undefined && { user }) }
+  }
+
+  /** The rows of the version that a fine-tuned one goes on from: the query gives only the new ones. */
+  async #baseOf({ model, version: { using } }: Asked): Promise<Base | undefined> {
+    const number = using[baseVersionKey]
+    if (typeof number !== 'number') return undefined
+    const base = model.state.versions.find(({ version }) => version === number)
+    const { file, gone } = await keptRows(this.options, number, base?.result)
+    if (gone) throw new Unavailable(`${gone.detail}, and this version goes on from it.`)
+    return { version: number, matrixFile: file }
+  }
+}

@@ -1,0 +1,43 @@
+import { keepsRows, type TrainingResult } from '../../../events/model.js'
+import { erased, Problem } from '../../basics/errors.js'
+import { erasureOfBlob } from '../../log/read/find-erasure.js'
+import type { Blobs } from '../../files/blobs.js'
+import type { Log } from '../../log/contract/log.js'
+
+/** Why the rows that a version learned from are not there, as a script tells it and as a person reads it. */
+export type RowsGone = {
+  why: 'matrix_not_kept' | 'matrix_erased' | 'matrix_missing'
+  detail: string
+  erasure?: { position: number; reason: string | null }
+  what: string
+}
+
+type Where = { blobs: Pick<Blobs, 'has' | 'path'>; log: Pick<Log, 'readStream'> }
+
+/**
+ * The file of the matrix that a version learned from, or why there is none; without a result the version was deleted.
+ *
+ * @example const { file, gone } = await keptRows({ blobs, log }, 1, version.result)
+ */
+export const keptRows = async (
+  { blobs, log }: Where,
+  version: number,
+  result: Pick<TrainingResult, 'matrix' | 'matrix_kept'> | null | undefined,
+): Promise<{ file: string; gone: RowsGone | undefined }> => {
+  const what = `The training matrix of version ${version}`
+  const missing = { why: 'matrix_missing' as const, what, detail: `${what} is no longer kept` }
+  if (!result) return { file: '', gone: missing }
+  const file = blobs.path(result.matrix)
+  if (!keepsRows(result))
+    return { file, gone: { why: 'matrix_not_kept', what, detail: `${what} was not kept: it was trained with keep_training_data = false` } }
+  if (await blobs.has(result.matrix)) return { file, gone: undefined }
+  const erasure = await erasureOfBlob(log, result.matrix)
+  if (!erasure) return { file, gone: missing }
+  return { file, gone: { why: 'matrix_erased', what, detail: erased(what, erasure, '').detail, erasure } }
+}
+
+/** The refusal to go on from rows that are gone. */
+export const goneProblem = ({ what, detail, erasure }: RowsGone): Problem => {
+  const hint = 'RETRAIN the model on a query of all rows.'
+  return erasure ? erased(what, erasure, hint) : new Problem('not_found', 'Rows not found', detail, { hint })
+}

@@ -1,0 +1,131 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isObject, type JsonObject } from '../../../events/common.js'
+import type { ModelVersion, TrainingResult } from '../../../events/model.js'
+import { isProblem } from '../../basics/errors.js'
+import type { Blobs } from '../../files/blobs.js'
+import { hashFile } from '../../basics/disk.js'
+import type { Log } from '../../log/contract/log.js'
+import { engineVersionOf } from '../engines/engines.js'
+import { optionsOf } from '../../catalogue/base-version.js'
+import type { Progress } from '../engines/tables/fit.js'
+import { keptRows, type RowsGone } from './kept-rows.js'
+import { wasImported } from '../../catalogue/onnx-import.js'
+import { readOnnxOptions } from '../../catalogue/onnx-options.js'
+import { runtimeHere } from './runtime.js'
+import type { TrainJob } from './train-process.js'
+import type { Trainer } from './trainer.js'
+
+/** Why a version could not be trained again, or why its other bytes prove nothing. */
+export type NotReproduced = RowsGone['why'] | 'matrix_damaged' | 'engine_version' | 'runtime' | 'training_failed'
+
+/** What came of training a version again: `retrained` is the hash of the artefact that came out, null where none did. */
+export type Reproduction = {
+  result: 'reproduced' | 'different' | 'impossible'
+  reason: NotReproduced | null
+  detail: string
+  artefact: string
+  retrained: string | null
+  engine: string
+  seconds: number | null
+}
+
+type Parts = {
+  blobs: Pick<Blobs, 'has' | 'path'>
+  log: Pick<Log, 'readStream'>
+  trainer: Trainer
+  /** A directory of this reproduction alone. */
+  work: string
+  onProgress: (progress: Progress) => void
+}
+
+type Trained = { version: ModelVersion; result: TrainingResult }
+
+const textIn = (value: JsonObject, key: string): string => {
+  const text = value[key]
+  return typeof text === 'string' ? text : 'unknown'
+}
+
+const engineOf = ({ report }: TrainingResult): { name: string; version: string } => {
+  const engine = isObject(report['engine']) ? report['engine'] : {}
+  return { name: textIn(engine, 'name'), version: textIn(engine, 'version') }
+}
+
+/** What is another one here than where a version was trained: `node 20.1.0 there, 20.2.0 here`. */
+const runtimeDifferences = ({ runtime }: TrainingResult): string[] =>
+  Object.entries(runtimeHere()).flatMap(([name, here]) => {
+    const there = textIn(runtime, name)
+    return there === here ? [] : [`${name} ${there} there, ${here} here`]
+  })
+
+/** A training that a time limit cut off is cut off at the same round, and not by the clock. */
+const optionsAgain = ({ version: { using, target, seed }, result: { report } }: Trained) => {
+  const options = optionsOf(using)
+  const plan = isObject(report['plan']) ? report['plan'] : {}
+  const stopped = isObject(plan['stopped']) ? plan['stopped'] : {}
+  return { ...options, ...(options['time_limit'] !== undefined && { stopped }), target, seed }
+}
+
+/** What a training is told besides its files; an imported file is imported again. */
+const jobAgain = (trained: Trained, blobs: Parts['blobs']): Pick<TrainJob, 'imported' | 'options'> => {
+  const { version, result } = trained
+  if (!wasImported(result)) return { options: optionsAgain(trained) }
+  return { imported: { file: blobs.path(result.matrix), options: readOnnxOptions(version.using) }, options: { target: version.target } }
+}
+
+/** Why there is no use in training again, before it is tried. */
+const obstacle = async ({ version, result }: Trained, parts: Parts): Promise<{ reason: NotReproduced; detail: string } | undefined> => {
+  const { name, version: release } = engineOf(result)
+  const own = engineVersionOf(name)
+  if (own !== release) {
+    const here = own === undefined ? 'there is none of that name here' : `here it is ${own}`
+    return { reason: 'engine_version', detail: `It was trained by ${name} ${release}, and ${here}` }
+  }
+  const { file, gone } = await keptRows(parts, version.version, result)
+  if (gone) return { reason: gone.why, detail: gone.detail }
+  if ((await hashFile(file)) !== result.matrix)
+    return { reason: 'matrix_damaged', detail: `The blob ${result.matrix} does not hold the bytes that it is named by` }
+  return undefined
+}
+
+const judged = (retrained: string, result: TrainingResult): Pick<Reproduction, 'result' | 'reason' | 'detail'> => {
+  const others = runtimeDifferences(result)
+  const elsewhere = others.length === 0 ? '' : ` (${others.join('; ')})`
+  if (retrained === result.artefact)
+    return { result: 'reproduced', reason: null, detail: `Training on the kept rows gives the same bytes${elsewhere}` }
+  if (others.length > 0)
+    return {
+      result: 'impossible',
+      reason: 'runtime',
+      detail: `Training on the kept rows gives other bytes, on another runtime than its own${elsewhere}`,
+    }
+  return { result: 'different', reason: null, detail: 'Training on the kept rows gives other bytes than its event names' }
+}
+
+/**
+ * Trains a version again from the rows that were kept with it, by the engine, the seed and the options that its events name,
+ * and compares the artefact's bytes with those of then.
+ *
+ * @example (await reproduce({ version, result }, { blobs, log, trainer: new Trainer(), work, onProgress })).result // 'reproduced'
+ */
+export const reproduce = async (trained: Trained, parts: Parts): Promise<Reproduction> => {
+  const { version, result } = trained
+  const { name, version: release } = engineOf(result)
+  const about = { artefact: result.artefact, engine: `${name} ${release}` }
+  const before = await obstacle(trained, parts)
+  if (before) return { ...about, ...before, result: 'impossible', retrained: null, seconds: null }
+  const began = performance.now()
+  const took = () => Math.round(performance.now() - began) / 1000
+  const artefactFile = join(parts.work, `artefact-${version.version}`)
+  const job = { engine: name, matrixFile: parts.blobs.path(result.matrix), artefactFile, ...jobAgain(trained, parts.blobs) }
+  try {
+    const { artefactSha256: retrained } = await parts.trainer.train(job, parts.onProgress).result
+    return { ...about, ...judged(retrained, result), retrained, seconds: took() }
+  } catch (error) {
+    if (!isProblem(error)) throw error
+    const detail = `Training on the kept rows failed: ${error.detail}`
+    return { ...about, result: 'impossible', reason: 'training_failed', detail, retrained: null, seconds: took() }
+  } finally {
+    await rm(artefactFile, { force: true })
+  }
+}

@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto'
+import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { setPriority } from 'node:os'
+import { isProblem } from '../../basics/errors.js'
+import { refuseAnswerNames } from '../engines/contract/answer-columns.js'
+import { findEngine } from '../engines/engines.js'
+import type { Base } from '../data/fine-tuning.js'
+import type { Progress } from '../engines/tables/fit.js'
+import { importOnnx, type ImportReport } from '../engines/onnx/import.js'
+import type { OnnxOptions } from '../../catalogue/onnx-options.js'
+import { decodeMatrix, encodeMatrix } from '../data/matrix-format.js'
+import { readRows, type ReadRows, type RowsFile } from '../data/read-rows.js'
+import type { TrainOptions, TrainReport } from '../engines/tables/train.js'
+
+/**
+ * What the process is told, once. With `rows` the matrix is made of them, behind those of a `base`, and written to the matrix
+ * file; without, that file holds `encodeMatrix` bytes. An `imported` file becomes the model instead. The artefact file is written
+ * and synced.
+ */
+export type TrainJob = {
+  engine?: string
+  imported?: { file: string; options: OnnxOptions }
+  rows?: RowsFile
+  base?: Base
+  matrixFile: string
+  artefactFile: string
+  options: TrainOptions
+}
+
+/** The same without a training: rows become a matrix in its file, and nothing more. */
+export type MatrixJob = Pick<TrainJob, 'base' | 'matrixFile'> & { rows: RowsFile; seed: number }
+
+/** What a matrix is known by. */
+export type MadeMatrix = { rows: number; sha256: string }
+
+/** What the process says: progress while it trains, then one of the others. */
+export type TrainMessage =
+  | { progress: Progress }
+  | { done: TrainReport | ImportReport; artefactSha256: string }
+  | { made: MadeMatrix }
+  | { failed: { code: string; title: string; detail: string; hint?: string; cause?: string } }
+
+/** Messages are not sent more often than a person can see, except that every new phase is told. */
+const reportEveryMs = 100
+
+/** While it trains the process hears no events, also not that its parent is gone: it asks the system who its parent is. */
+const exitWithout = (parent: number): void => {
+  if (process.ppid !== parent) process.exit(1)
+}
+
+const throttled = (send: (message: TrainMessage) => void) => {
+  const parent = process.ppid
+  let last = 0
+  let phase = ''
+  return (progress: Progress): void => {
+    exitWithout(parent)
+    const now = performance.now()
+    if (progress.phase === phase && now - last < reportEveryMs) return
+    last = now
+    phase = progress.phase
+    send({ progress })
+  }
+}
+
+const writeSynced = (file: string, bytes: Uint8Array): void => {
+  const descriptor = openSync(file, 'w', 0o600)
+  try {
+    writeFileSync(descriptor, bytes)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+const matrixOf = async ({ rows, base, matrixFile, options }: TrainJob): Promise<ReadRows> => {
+  if (!rows) return { matrix: decodeMatrix(readFileSync(matrixFile)), excluded: [] }
+  const read = await readRows(rows, options.seed ?? 0, base)
+  refuseAnswerNames(
+    read.matrix.columns.map(({ name }) => name),
+    options.target,
+  )
+  writeSynced(matrixFile, encodeMatrix(read.matrix))
+  return read
+}
+
+const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+const makeMatrix = async ({ rows, base, matrixFile, seed }: MatrixJob): Promise<TrainMessage> => {
+  const { matrix } = await readRows(rows, seed, base)
+  const bytes = encodeMatrix(matrix)
+  writeSynced(matrixFile, bytes)
+  return { made: { rows: matrix.rows, sha256: hashOf(bytes) } }
+}
+
+const runImport = async (
+  { artefactFile, options: { target } }: TrainJob,
+  { file, options }: NonNullable<TrainJob['imported']>,
+  send: (message: TrainMessage) => void,
+): Promise<TrainMessage> => {
+  const { artefact, report } = await importOnnx({ file, work: `${artefactFile}.onnx`, target, options }, throttled(send))
+  writeSynced(artefactFile, artefact)
+  return { done: report, artefactSha256: hashOf(artefact) }
+}
+
+const run = async (job: TrainJob, send: (message: TrainMessage) => void): Promise<TrainMessage> => {
+  if (job.imported) return runImport(job, job.imported, send)
+  const { matrix, excluded, fineTuned } = await matrixOf(job)
+  const engine = findEngine(job.engine)
+  const { artefact, report } = await engine.train(matrix, job.options, throttled(send))
+  writeSynced(job.artefactFile, artefact)
+  const asked = job.engine?.toLowerCase() ?? engine.name
+  const done = {
+    ...report,
+    engine: { ...report.engine, ...(asked !== engine.name && { asked }) },
+    excluded: [...report.excluded, ...excluded],
+    ...(fineTuned && { fine_tuned: fineTuned }),
+  }
+  return { done, artefactSha256: hashOf(artefact) }
+}
+
+const failure = (error: unknown): TrainMessage => {
+  if (isProblem(error)) {
+    const { code, title, detail, extras } = error
+    return { failed: { code, title, detail, ...(extras.hint !== undefined && { hint: extras.hint }) } }
+  }
+  // For the log only: what fails in a way nobody foresaw may quote rows.
+  const cause = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return { failed: { code: 'internal', title: 'Training failed', detail: 'A fault of this service; its log says more.', cause } }
+}
+
+const send = (message: TrainMessage): void => {
+  process.send?.(message)
+}
+
+/** Below SQL, which has 10, and above the lowest, at which a training would all but stop on a machine that is never idle. */
+const priority = 14
+
+setPriority(priority)
+// A query for rows may be under way, which would keep the process alive for nobody.
+process.on('disconnect', () => process.exit(1))
+process.once('message', (job: TrainJob | MatrixJob) => {
+  void ('artefactFile' in job ? run(job, send) : makeMatrix(job))
+    .catch(failure)
+    // After a failure a query may be under way still.
+    .then((last) => process.send?.(last, () => process.exit(0)))
+})

@@ -1,0 +1,111 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { isProblemCode, Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { programFile } from '../../setup/programs.js'
+import type { Progress } from '../engines/tables/fit.js'
+import type { ImportReport } from '../engines/onnx/import.js'
+import type { TrainReport } from '../engines/tables/train.js'
+import type { MadeMatrix, MatrixJob, TrainJob, TrainMessage } from './train-process.js'
+
+export type TrainResult = { report: TrainReport | ImportReport; artefactSha256: string }
+
+/** What runs in a process of its own. Cancelling kills the process; the result is then refused. */
+type Running<T> = { result: Promise<T>; cancel: () => void }
+
+export type Training = Running<TrainResult>
+
+/** The result in a message, when it is one. */
+type ResultIn<T> = (message: TrainMessage) => T | undefined
+
+const trainedIn: ResultIn<TrainResult> = (message) =>
+  'done' in message ? { report: message.done, artefactSha256: message.artefactSha256 } : undefined
+const matrixIn: ResultIn<MadeMatrix> = (message) => ('made' in message ? message.made : undefined)
+
+/** Why the process was killed by us. */
+type KillReason = 'cancelled' | 'timeout'
+
+const keptErrorChars = 2_000
+
+const killed = (reason: KillReason, timeoutMs: number): Problem =>
+  reason === 'cancelled'
+    ? new Problem('not_ready', 'Training cancelled', 'The training was cancelled before it finished')
+    : new Problem('query_limit', 'Training took too long', `The training was stopped after its limit of ${timeoutMs} ms`, {
+        hint: 'Select fewer rows or columns',
+      })
+
+const crashed = (code: number | null, signal: string | null, cause: string): Problem => {
+  const how = signal === null ? `ended with code ${code}` : `was ended by ${signal}`
+  const why = signal === 'SIGKILL' ? '; the system may have run out of memory' : ''
+  return new Problem('internal', 'Training failed', `The training process ${how} before it finished${why}`, { cause })
+}
+
+const notStarted = (cause: string): Problem =>
+  new Problem('internal', 'Training failed', 'The training process could not be started', { cause })
+
+const failed = ({ code, title, detail, ...extras }: Extract<TrainMessage, { failed: unknown }>['failed']): Problem =>
+  new Problem(isProblemCode(code) ? code : 'internal', title, detail, extras)
+
+/**
+ * Runs trainings, each in its own process of low priority, so that neither its memory nor its time is the server's.
+ *
+ * @example
+ * const { result, cancel } = new Trainer().train({ matrixFile, artefactFile, options: { target: 'rental_price' } }, show)
+ * const { report, artefactSha256 } = await result
+ */
+export class Trainer {
+  constructor(private readonly timeoutMs: number = limits.trainingTimeoutMs) {}
+
+  /**
+   * Starts a training. The result is refused with a problem: the training's own (`wrong_arguments` …), `query_limit` after
+   * the time limit, `not_ready` when cancelled, `internal` when the process could not be started, crashed or was killed by somebody else.
+   */
+  train(job: TrainJob, onProgress: (progress: Progress) => void): Training {
+    return this.#run(job, trainedIn, onProgress)
+  }
+
+  /** Makes the matrix of rows without training on it; refused as a training is. */
+  matrix(job: MatrixJob): Running<MadeMatrix> {
+    return this.#run(job, matrixIn, () => undefined)
+  }
+
+  #run<T>(job: TrainJob | MatrixJob, resultIn: ResultIn<T>, onProgress: (progress: Progress) => void): Running<T> {
+    // No flags of this process: a debugger's port, for one, cannot be shared.
+    const child = fork(programFile('train-process'), [], { execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+    let reason: KillReason | undefined
+    const kill = (why: KillReason) => {
+      reason ??= why
+      child.kill('SIGKILL')
+    }
+    const timer = setTimeout(() => kill('timeout'), this.timeoutMs)
+    const result = this.#outcome(child, { resultIn, onProgress, reasonOf: () => reason }).finally(() => clearTimeout(timer))
+    // Where the system has no more processes or files there is nobody to tell: the result is refused in a moment.
+    if (child.connected) child.send(job)
+    return { result, cancel: () => kill('cancelled') }
+  }
+
+  #outcome<T>(
+    child: ChildProcess,
+    {
+      resultIn,
+      onProgress,
+      reasonOf,
+    }: { resultIn: ResultIn<T>; onProgress: (progress: Progress) => void; reasonOf: () => KillReason | undefined },
+  ): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let errors = ''
+      child.stderr?.setEncoding('utf8').on('data', (text: string) => (errors = (errors + text).slice(-keptErrorChars)))
+      child.on('message', (message: TrainMessage) => {
+        const result = resultIn(message)
+        if (result !== undefined) resolve(result)
+        else if ('progress' in message) onProgress(message.progress)
+        else if ('failed' in message) reject(failed(message.failed))
+      })
+      child.on('error', (error) => reject(notStarted(error.message)))
+      // After a final message this comes too late to change anything.
+      child.on('close', (code, signal) => {
+        const reason = reasonOf()
+        reject(reason ? killed(reason, this.timeoutMs) : crashed(code, signal, errors.trim()))
+      })
+    })
+  }
+}

@@ -1,0 +1,22 @@
+import { isProblem } from '../../basics/errors.js'
+import type { TrainResult } from './trainer.js'
+
+const reasonMaxChars = 10_000
+
+/** Why a training failed, as a text that the log takes: a message that was cut off may end in half a character. */
+export const reasonOf = (error: unknown): string => {
+  if (!isProblem(error)) return 'a fault of this service; its log says more'
+  const { hint } = error.extras
+  const detail = /[.!?]$/.test(error.detail) ? error.detail : `${error.detail}.`
+  const reason = hint === undefined ? error.detail : `${detail} ${hint}`
+  return reason.slice(0, reasonMaxChars).replaceAll('\0', '').toWellFormed()
+}
+
+/** Clients read a number of more than 15 characters, with its sign and its point, as a text. */
+const short = (number: number): number => Number(Number(number.toPrecision(12)).toFixed(10))
+
+/** The one number that lists show: R² of a regression, accuracy of a classifier, both out of fold. The report has all digits. */
+export const accuracyOf = ({ metrics }: Pick<TrainResult['report'], 'metrics'>): number | null => {
+  const accuracy = metrics['r2'] ?? metrics['accuracy']
+  return accuracy === undefined ? null : short(accuracy)
+}

@@ -1,0 +1,276 @@
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { foldName, type JsonObject, type StreamId } from '../../../events/common.js'
+import type { ModelVersion, TrainingResult } from '../../../events/model.js'
+import type { Ledger } from '../../commands/ledger.js'
+import type { LedgerCommand } from '../../commands/dispatch.js'
+import { isProblem } from '../../basics/errors.js'
+import type { Blobs } from '../../files/blobs.js'
+import { hashFile, inOwnDirectory } from '../../basics/disk.js'
+import { limits } from '../../basics/limits.js'
+import { causedBy } from '../../log/contract/origins.js'
+import { retryWhileBusy } from '../../basics/retry-while-busy.js'
+import type { Resources } from '../../log/contract/log.js'
+import { databaseOf } from '../../commands/rules/data-source.js'
+import { isEngineName, unknownEngine } from '../../catalogue/engines.js'
+import { baseVersionKey, optionsOf } from '../../catalogue/base-version.js'
+import type { Base } from '../data/fine-tuning.js'
+import type { Progress } from '../engines/tables/fit.js'
+import { goneProblem, keptRows } from './kept-rows.js'
+import { importsFile, refuseToTrain } from '../../catalogue/onnx-import.js'
+import { uploadedModel } from '../engines/onnx/uploaded.js'
+import { inReadTime, patiently } from '../numerics/patience.js'
+import { writeRows, type RowsQuery, type Select } from '../data/rows-file.js'
+import { runtimeHere } from './runtime.js'
+import type { TrainJob } from './train-process.js'
+import type { Trainer, Training } from './trainer.js'
+import { accuracyOf, reasonOf } from './training-ending.js'
+import { trainingRequest } from './training-request.js'
+import { unrepeatable, type Nondeterminism } from '../data/unrepeatable.js'
+
+type Wanted = { model: StreamId; version: number }
+type Running = Wanted & { abort: AbortController; progress: Progress; training?: Training }
+type Options = {
+  ledger: Ledger
+  blobs: Blobs
+  trainer: Trainer
+  select: Select
+  chances: (query: RowsQuery, signal: AbortSignal) => Promise<Nondeterminism[]>
+  temporary: string
+  logger: Logger
+  /** Within which the rows of a training must have been read; `trainingReadTimeoutMs` unless given. */
+  readTimeoutMs?: number
+}
+
+const asTrainer = { actor: 'trainer', source: 'system' } as const
+
+/**
+ * Carries out the trainings that the log asks for, one after the other. Each ends in the log, as trained or as failed,
+ * whatever happens to its process, its model or this service.
+ *
+ * @example await trainings.resume(); trainings.enqueue(model.stream, 1)
+ */
+export class TrainingService {
+  readonly #queue: Wanted[] = []
+  #running: Running | undefined
+  #idle: Promise<void> = Promise.resolve()
+  readonly #stopping = new AbortController()
+  readonly #unsubscribe: () => void
+
+  constructor(private readonly options: Options) {
+    this.#unsubscribe = options.ledger.log.onCommitted(() => {
+      if (this.#running)
+        this.#cancelOrphan(this.#running).catch((error: unknown) => options.logger.warn({ err: error }, 'a training was not checked'))
+    })
+  }
+
+  /** Whether a version is being trained. */
+  get isTraining(): boolean {
+    return this.#running !== undefined
+  }
+
+  /** Trainings under way, and those that wait for their turn. */
+  counts(): { running: number; waiting: number } {
+    return { running: this.#running ? 1 : 0, waiting: this.#queue.length }
+  }
+
+  /** Takes up what an earlier run of the service left: what waited is trained, what was interrupted has failed. */
+  async resume(): Promise<void> {
+    for (const { stream, state } of await this.options.ledger.log.resources.list('model'))
+      for (const { version, status } of state.versions)
+        if (status === 'generating') this.enqueue(stream, version)
+        else if (status === 'training')
+          await this.#settle({
+            type: 'FailTraining',
+            data: { stream, version, error: 'the service stopped while it trained; RETRAIN starts it again' },
+          })
+  }
+
+  /** Trains a version that was requested, after those that wait already. */
+  enqueue(model: StreamId, version: number): void {
+    this.#queue.push({ model, version })
+    // Nothing may break the chain: those that wait behind would wait for ever.
+    this.#idle = this.#idle
+      .then(() => this.#next())
+      .catch((error: unknown) => this.options.logger.error({ err: error }, 'a training was left as it was'))
+  }
+
+  /** How far a training is; undefined when it waits or is over. */
+  progressOf(model: string, version: number): Progress | undefined {
+    const running = this.#running
+    return running?.model === model && running.version === version ? running.progress : undefined
+  }
+
+  /** Ends what runs, says so in the log, and leaves the rest for the next start. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#unsubscribe()
+    this.#queue.length = 0
+    this.#cancel()
+    await this.#idle
+  }
+
+  #isStopping(): boolean {
+    return this.#stopping.signal.aborted
+  }
+
+  #cancel(): void {
+    this.#running?.abort.abort()
+    this.#running?.training?.cancel()
+  }
+
+  /** A training that was cancelled, or whose model or version was deleted, has nobody to train for. */
+  async #cancelOrphan(running: Running): Promise<void> {
+    if (!(await this.#isWanted(running)) && this.#running === running) this.#cancel()
+  }
+
+  async #isWanted(running: Wanted): Promise<boolean> {
+    const status = (await this.#wanted(running))?.request.status
+    return status === 'generating' || status === 'training'
+  }
+
+  async #wanted({ model, version }: Wanted): Promise<{ name: string; request: ModelVersion } | undefined> {
+    const found = await this.options.ledger.log.resources.byStream('model', model)
+    const request = found?.state.versions.find((v) => v.version === version)
+    return found && request && { name: found.state.name, request }
+  }
+
+  async #next(): Promise<void> {
+    const wanted = this.#queue.shift()
+    if (!wanted || this.#isStopping()) return
+    const found = await this.#insist(() => this.#wanted(wanted))
+    if (found?.request.status !== 'generating') return
+    const { logger } = this.options
+    // Until its rows have been read nobody else can say how far it is.
+    const running: Running = { ...wanted, abort: new AbortController(), progress: { phase: 'prepare', done: 0, total: 1 } }
+    this.#running = running
+    try {
+      const request = await this.#resolved(wanted, found.request)
+      await this.#settle({ type: 'StartTraining', data: { stream: wanted.model, version: wanted.version } })
+      // It may have been cancelled before anybody could have been told.
+      if (!(await this.#insist(() => this.#isWanted(running)))) return
+      await inOwnDirectory(this.options.temporary, 'training-', (work) => this.#train(running, request, work))
+      logger.info({ model: found.name, version: wanted.version }, 'trained')
+    } catch (error) {
+      const reason = this.#isStopping() ? 'the service stopped while it trained; RETRAIN starts it again' : reasonOf(error)
+      const err = isProblem(error) ? error.extras['cause'] : error
+      logger.warn({ model: found.name, version: wanted.version, err }, `training failed: ${reason}`)
+      await this.#settle({ type: 'FailTraining', data: { stream: wanted.model, version: wanted.version, error: reason } })
+    } finally {
+      this.#running = undefined
+    }
+  }
+
+  async #train(running: Running, request: ModelVersion, work: string): Promise<void> {
+    const { version, engine, target, seed, using, keep_training_data: keep = true } = request
+    const { ledger, blobs, trainer } = this.options
+    const began = performance.now()
+    try {
+      const { position: readAt } = await ledger.log.head()
+      // A name that somebody gave to an engine may stand for another one than when the training was asked for.
+      if (importsFile(engine) && request.query !== '') refuseToTrain()
+      const uploaded = importsFile(engine) ? await uploadedModel(ledger.log.resources, blobs, using) : undefined
+      const learned = uploaded ? undefined : await this.#rowsOf(running, request, readAt, join(work, 'rows'))
+      const source = uploaded ? { imported: uploaded } : learned?.source
+      const matrixFile = join(work, 'matrix')
+      const artefactFile = join(work, 'artefact')
+      const options = uploaded ? { target } : { ...optionsOf(using), target, seed }
+      running.training = trainer.train({ engine, ...source, matrixFile, artefactFile, options }, (progress) => {
+        running.progress = progress
+      })
+      if (running.abort.signal.aborted) running.training.cancel()
+      const trained = await running.training.result
+      const report = { ...trained.report, warnings: [...trained.report.warnings, ...unrepeatable(learned?.chances ?? [])] }
+      const result = {
+        version,
+        artefact: await blobs.put(artefactFile),
+        ...(await this.#keptMatrix(uploaded?.content, matrixFile, keep)),
+        read_at: readAt,
+        rows: report.rows,
+        accuracy: accuracyOf(report),
+        report: JSON.parse(JSON.stringify(report)) as JsonObject,
+        runtime: runtimeHere(),
+        seconds: Math.round(performance.now() - began) / 1000,
+      }
+      await this.#settle({ type: 'CompleteTraining', data: { stream: running.model, version, result } })
+    } finally {
+      // Rows that were not read to their end hold a place among the queries.
+      running.abort.abort()
+    }
+  }
+
+  /** The rows that a version learns from, read at a position into a file, and those of the version that it goes on from. */
+  async #rowsOf(
+    running: Running,
+    { version, query, database, using }: ModelVersion,
+    readAt: number,
+    file: string,
+  ): Promise<{ source: Pick<TrainJob, 'rows' | 'base'>; chances: readonly Nondeterminism[] }> {
+    const { select, chances, ledger, readTimeoutMs = limits.trainingReadTimeoutMs } = this.options
+    const base = await this.#baseOf(running, using)
+    const user = (await trainingRequest(ledger.log, running.model, version))?.actor
+    const asked = { sql: query, db: database, upTo: readAt, ...(user !== undefined && { user }) }
+    return inReadTime(readTimeoutMs, running.abort.signal, async (signal) => ({
+      source: { rows: await writeRows(select, asked, file, signal), ...(base && { base }) },
+      chances: await patiently(() => chances(asked, signal), signal),
+    }))
+  }
+
+  /** What an artefact was made of: an uploaded file, or a matrix that is kept with it unless that is not wanted. */
+  async #keptMatrix(uploaded: string | undefined, file: string, keep: boolean): Promise<Pick<TrainingResult, 'matrix' | 'matrix_kept'>> {
+    if (uploaded !== undefined) return { matrix: uploaded }
+    return keep ? { matrix: await this.options.blobs.put(file) } : { matrix: await hashFile(file), matrix_kept: false }
+  }
+
+  /** A request with what its names stand for now. @throws Problem when the name of its engine was taken back */
+  #resolved({ model }: Wanted, request: ModelVersion): Promise<ModelVersion> {
+    const { resources } = this.options.ledger.log
+    return this.#insist(async () => {
+      const found = await resources.byStream('model', model)
+      const project = found && (await resources.byStream('project', found.state.project))
+      const database = project ? await databaseOf(resources, request, project) : request.database
+      return { ...request, database, engine: await handlerOf(resources, request.engine) }
+    })
+  }
+
+  /** @throws Problem when the rows that a version learned from were erased: nothing can go on from it */
+  async requireRows(model: StreamId, version: number): Promise<void> {
+    const { blobs, ledger } = this.options
+    const found = await this.#wanted({ model, version })
+    const { gone } = await keptRows({ blobs, log: ledger.log }, version, found?.request.result)
+    // What is missing for another reason is told by the training that misses it.
+    if (gone && gone.why !== 'matrix_missing') throw goneProblem(gone)
+  }
+
+  /** The version that a training goes on from, when it does. */
+  async #baseOf({ model }: Wanted, using: JsonObject): Promise<Base | undefined> {
+    const version = using[baseVersionKey]
+    if (typeof version !== 'number') return undefined
+    const { blobs, ledger } = this.options
+    const found = await this.#wanted({ model, version })
+    const { file, gone } = await keptRows({ blobs, log: ledger.log }, version, found?.request.result)
+    if (gone) throw goneProblem(gone)
+    return { version, matrixFile: file }
+  }
+
+  /** Records a step, which follows from the request for the version. */
+  async #settle(command: Extract<LedgerCommand, { data: { stream: StreamId; version: number } }>): Promise<void> {
+    const { ledger } = this.options
+    const { stream, version } = command.data
+    await this.#insist(async () => ledger.execute(command, causedBy(asTrainer, await trainingRequest(ledger.log, stream, version))))
+  }
+
+  /** A training must neither be forgotten nor end without a word. */
+  #insist<T>(ask: () => Promise<T>): Promise<T> {
+    return retryWhileBusy(ask, () => this.#isStopping())
+  }
+}
+
+/** What stands behind the name of an engine. */
+const handlerOf = async (resources: Pick<Resources, 'one'>, engine: string): Promise<string> => {
+  if (isEngineName(engine)) return engine
+  const named = await resources.one('engine', engine)
+  // A name in digits may be found as the id of another.
+  if (!named || foldName(named.state.name) !== foldName(engine)) throw unknownEngine(engine)
+  return named.state.handler
+}

@@ -1,0 +1,164 @@
+import { isIP } from 'node:net'
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { resourceName } from '../../events/common.js'
+import { limits } from '../basics/limits.js'
+
+const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** A length of time as a setting has it, `90s`, `15m`, `1h` or `30d`, in milliseconds; NaN for anything else. */
+const durationMs = (text: string): number => {
+  const [, count = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
+  return Number(count || NaN) * (unitsMs[unit] ?? NaN)
+}
+
+/** A setting that cannot be used; the message names the variable and what it takes. */
+export class ConfigError extends Error {}
+
+const portRule = 'must be a whole number from 0 to 65535'
+
+const hostEntry = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
+
+/** Whose `X-Forwarded-…` headers are believed: nobody's, those of so many proxies in a row, or of these addresses and networks. */
+export type TrustedProxies = false | number | readonly string[]
+
+/** Names that the proxy's address may have in the place of digits. */
+const networkNames: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal'])
+
+const isNetwork = (entry: string): boolean => {
+  const [address = '', bits, ...more] = entry.split('/')
+  const version = isIP(address)
+  if (networkNames.has(entry)) return true
+  if (version === 0 || more.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (version === 4 ? 32 : 128))
+}
+
+const proxiesOf = (text: string): number | readonly string[] =>
+  /^[1-9]$/.test(text) ? Number(text) : text.split(',').map((entry) => entry.trim())
+
+const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const keyHex = z.string().regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits (openssl rand -hex 32)')
+
+const settings = z.object({
+  PORT: z.coerce
+    .number(portRule)
+    .int(portRule)
+    .min(0, portRule)
+    .max(65_535, portRule)
+    .default(47_334)
+    .describe('TCP port; 0 lets the system choose'),
+  HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on'),
+  DATA_DIR: z.string().min(1).default('./data').describe('where everything is kept'),
+  AUTH: z.enum(['none', 'session']).default('none').describe('session: clients log in first'),
+  AUTH_USERNAME: z.string().min(1).default('mindledger').describe('the user that may log in'),
+  AUTH_PASSWORD: z.string().min(1).optional().describe('required when AUTH=session'),
+  VAULT_KEY: keyHex.optional().describe('master key of secrets and recorded predictions; without it a file in DATA_DIR holds one'),
+  NEW_VAULT_KEY: keyHex.optional().describe('the master key that follows VAULT_KEY, for mindledger rotate-key'),
+  HEAD_KEY: keyHex.optional().describe('seed of the key that signs heads (Ed25519); without it a file in DATA_DIR holds one'),
+  HEAD_FILE: z.string().min(1).optional().describe('file that the service appends signed heads to; best on another machine’s disk'),
+  HEAD_INTERVAL: z
+    .string()
+    .refine(
+      (text) => durationMs(text) >= limits.headIntervalMinMs && durationMs(text) <= limits.headIntervalMaxMs,
+      'must be a time from 1s to 20d: 90s, 15m, 1h, 1d',
+    )
+    .default('1h')
+    .describe('how often a head is appended to HEAD_FILE, when the log has grown'),
+  ALLOWED_HOSTS: z
+    .string()
+    .transform((list) => list.split(',').map((entry) => entry.trim().toLowerCase()))
+    .refine(
+      (entries) => entries.every((entry) => hostEntry.test(entry)),
+      'must be host names, comma separated: app.example,app.example:8080',
+    )
+    .optional()
+    .describe('more host names that requests may be addressed to, and that web pages which write may come from; comma separated'),
+  TRUST_PROXY: z
+    .string()
+    .transform(proxiesOf)
+    .refine(
+      (proxies) => typeof proxies === 'number' || proxies.every(isNetwork),
+      'must be addresses or networks, comma separated (loopback, 10.0.0.0/8), or the number of proxies in a row, 1 to 9',
+    )
+    .optional()
+    .describe(
+      'proxies whose X-Forwarded-For, -Proto and -Host are believed: addresses and networks, comma separated (loopback, 10.0.0.0/8), or how many stand in a row. Without it nobody’s are',
+    ),
+  DEFAULT_PROJECT: resourceName.default('mindsdb').describe('the project of statements that name none; existing clients assume mindsdb'),
+  PREDICTION_RETENTION: z
+    .string()
+    .regex(/^[1-9]\d{0,5}[smhd]$/, 'must be a number and a unit: 30d, 12h, 90m')
+    .transform((text) => Number(text.slice(0, -1)) * (unitMs[text.slice(-1)] ?? 0))
+    .optional()
+    .describe('how long rows of predictions are kept, as 30d or 12h; older ones are erased. Without it they stay'),
+  METRICS: z
+    .enum(['login', 'open'])
+    .default('login')
+    .describe('with AUTH=session, open: GET /metrics needs no login, as a scraper has none'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('info')
+    .describe('least severe line that is logged'),
+})
+
+export type Config = {
+  port: number
+  host: string
+  dataDirectory: string
+  auth: { username: string; password: string } | undefined
+  /** The master keys that were given: none where a file in the data directory holds it. */
+  masterKeys: readonly Buffer[]
+  newMasterKey: Buffer | undefined
+  /** The seed of the key that signs heads. */
+  headKey: Buffer | undefined
+  /** Where heads are appended, and how often. */
+  headFile: { path: string; intervalMs: number } | undefined
+  /** In lower case: `app.example`, or with a port `app.example:8080`. */
+  allowedHosts: readonly string[]
+  trustedProxies: TrustedProxies
+  defaultProject: string
+  predictionRetentionMs: number | undefined
+  openMetrics: boolean
+  logLevel: string
+}
+
+/** Whether only programs of this machine reach this address. */
+export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
+
+/** Name, meaning and default of every setting, for the docs and the help text. */
+export const settingDescriptions = Object.entries(settings.shape).map(([name, schema]) => ({
+  name,
+  about: schema.description ?? '',
+  default: schema.safeParse(undefined).data,
+}))
+
+/**
+ * Reads the settings from the environment.
+ *
+ * @example readConfig({ PORT: '8080' }).port // 8080
+ * @throws ConfigError that names the variable
+ */
+export const readConfig = (environment: Record<string, string | undefined>): Config => {
+  // An empty variable means unset: compose files and unit files write them so.
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''))
+  const parsed = settings.safeParse(given)
+  if (!parsed.success) throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '))
+  const s = parsed.data
+  if (s.AUTH === 'session' && s.AUTH_PASSWORD === undefined) throw new ConfigError('AUTH_PASSWORD: must be set when AUTH=session')
+  return {
+    port: s.PORT,
+    host: s.HOST,
+    dataDirectory: resolve(s.DATA_DIR),
+    auth: s.AUTH === 'session' && s.AUTH_PASSWORD !== undefined ? { username: s.AUTH_USERNAME, password: s.AUTH_PASSWORD } : undefined,
+    masterKeys: s.VAULT_KEY === undefined ? [] : [Buffer.from(s.VAULT_KEY, 'hex')],
+    newMasterKey: s.NEW_VAULT_KEY === undefined ? undefined : Buffer.from(s.NEW_VAULT_KEY, 'hex'),
+    headKey: s.HEAD_KEY === undefined ? undefined : Buffer.from(s.HEAD_KEY, 'hex'),
+    headFile: s.HEAD_FILE === undefined ? undefined : { path: resolve(s.HEAD_FILE), intervalMs: durationMs(s.HEAD_INTERVAL) },
+    allowedHosts: s.ALLOWED_HOSTS ?? [],
+    trustedProxies: s.TRUST_PROXY ?? false,
+    defaultProject: s.DEFAULT_PROJECT,
+    predictionRetentionMs: s.PREDICTION_RETENTION,
+    openMetrics: s.METRICS === 'open',
+    logLevel: s.LOG_LEVEL,
+  }
+}

@@ -1,0 +1,176 @@
+import Database from 'better-sqlite3'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { ConfigError } from './config.js'
+import { sqliteCode } from '../basics/storage-error.js'
+
+/** The number of the data directory's layout. A newer one is refused, an older one is migrated after a copy of the log is made. */
+export const dataFormat = 1
+
+/** Where things lie in a data directory. */
+export type DataPaths = {
+  root: string
+  format: string
+  lock: string
+  /** Where the running server answers. */
+  server: string
+  log: string
+  vaultKey: string
+  /** The key that becomes `vaultKey` when every payload's key is wrapped under it. */
+  nextVaultKey: string
+  headKey: string
+  /** As long as this is there, a restore into the directory is under way, or was cut off. */
+  restoring: string
+  /** What only a backup has. */
+  manifest: string
+  blobs: string
+  /** The tables, in a directory of their own: the process that has them open can write there and not beside it. */
+  analytics: string
+  /** How often the tables were built anew. */
+  rebuilds: string
+  temporary: string
+  /** What the service believes of the time. */
+  clock: string
+  /** Where queries write tables, before they are blobs. */
+  tables: string
+}
+
+export const dataPaths = (root: string): DataPaths => ({
+  root,
+  format: join(root, 'FORMAT'),
+  lock: join(root, 'lock.sqlite'),
+  server: join(root, 'server.json'),
+  log: join(root, 'log.sqlite'),
+  vaultKey: join(root, 'vault.key'),
+  nextVaultKey: join(root, 'vault.key.next'),
+  headKey: join(root, 'head.key'),
+  restoring: join(root, 'restore.part'),
+  manifest: join(root, 'manifest.json'),
+  blobs: join(root, 'blobs'),
+  analytics: join(root, 'tables', 'analytics.duckdb'),
+  rebuilds: join(root, 'analytics.json'),
+  temporary: join(root, 'tmp'),
+  clock: join(root, 'clock.json'),
+  tables: join(root, 'tmp', 'tables'),
+})
+
+const readFormat = (paths: DataPaths): number => {
+  const found = Number(readFileSync(paths.format, 'utf8').trim())
+  if (!Number.isInteger(found) || found < 1)
+    throw new ConfigError(`${paths.format} does not hold a format number; is ${paths.root} a data directory?`)
+  if (found > dataFormat)
+    throw new ConfigError(
+      `${paths.root} has data format ${found}; this release knows up to ${dataFormat}. Start the newer release that wrote it.`,
+    )
+  return found
+}
+
+const refuseHalf = ({ root, restoring }: DataPaths): void => {
+  if (existsSync(restoring)) throw new ConfigError(`a restore into ${root} was cut off. Run it again; it begins anew.`)
+}
+
+/** Looks at a data directory without changing it. @throws ConfigError when there is none, it has no log, or a newer release wrote it */
+export const checkDataDirectory = (root: string): DataPaths => {
+  const paths = dataPaths(root)
+  refuseHalf(paths)
+  if (!existsSync(paths.format)) {
+    const what = existsSync(root) ? 'it has no FORMAT file' : 'it does not exist'
+    throw new ConfigError(`${root} is not a data directory: ${what}. Set DATA_DIR to the one you mean; "mindledger serve" makes one.`)
+  }
+  readFormat(paths)
+  if (!existsSync(paths.log)) throw new ConfigError(`${root} holds no log. "mindledger serve" begins one; a backup brings one back.`)
+  return paths
+}
+
+/**
+ * Makes a directory and those above it. The recursive `mkdir` of Node never returns where a file system takes no directories:
+ * `/proc/x`.
+ *
+ * @throws the error of the system
+ */
+export const makeDirectory = (path: string): void => {
+  if (existsSync(path)) return
+  if (dirname(path) !== path) makeDirectory(dirname(path))
+  mkdirSync(path, { mode: 0o700 })
+}
+
+/** Makes a data directory, or checks the one that is there. */
+export const prepareDataDirectory = (root: string): DataPaths => {
+  const paths = dataPaths(root)
+  try {
+    makeDirectory(root)
+    refuseHalf(paths)
+    if (existsSync(paths.manifest))
+      throw new ConfigError(`${root} is a backup, which stays as it is. "mindledger restore ${root}" makes a data directory of it.`)
+    if (existsSync(paths.format)) readFormat(paths)
+    else if (existsSync(paths.log))
+      throw new ConfigError(`${root} holds a log but no FORMAT file; restore the file (it says ${dataFormat}) or the whole directory.`)
+    else writeFileSync(paths.format, `${dataFormat}\n`, { flush: true })
+    mkdirSync(paths.blobs, { recursive: true })
+  } catch (error) {
+    if (error instanceof ConfigError) throw error
+    throw unusable(root, error)
+  }
+  return paths
+}
+
+/** Earlier releases had the tables beside the log. */
+const takeInTables = ({ root, analytics }: DataPaths): void => {
+  const before = join(root, 'analytics.duckdb')
+  if (!existsSync(before) || existsSync(analytics)) return
+  mkdirSync(dirname(analytics), { recursive: true, mode: 0o700 })
+  for (const suffix of ['.wal', '']) if (existsSync(before + suffix)) renameSync(before + suffix, analytics + suffix)
+}
+
+/**
+ * Takes the directory for this process alone, and empties its temporary part. The lock belongs to the process: however it ends, the lock ends with it.
+ * Returns what gives it back. @throws ConfigError when another server holds it
+ */
+export const lockDataDirectory = (paths: DataPaths): (() => void) => {
+  let lock: Database.Database | undefined
+  try {
+    lock = new Database(paths.lock, { timeout: 0 })
+    lock.pragma('journal_mode = DELETE')
+    lock.exec('BEGIN EXCLUSIVE')
+    // What an earlier server left half-done belongs to nobody now.
+    rmSync(paths.temporary, { recursive: true, force: true })
+    mkdirSync(paths.temporary, { recursive: true, mode: 0o700 })
+    rmSync(paths.server, { force: true })
+    takeInTables(paths)
+  } catch (error) {
+    lock?.close()
+    if (sqliteCode(error)?.startsWith('SQLITE_BUSY'))
+      throw new ConfigError(`${paths.root} is in use by another server. Stop it first, or set DATA_DIR to another directory.`)
+    throw unusable(paths.root, error)
+  }
+  const held = lock
+  return () => held.close()
+}
+
+/** Whether a process has the directory for itself. Changes nothing, so that a directory which cannot be written can be asked about. */
+export const isDataDirectoryHeld = (paths: DataPaths): boolean => {
+  if (!existsSync(paths.lock)) return false
+  let lock: Database.Database | undefined
+  try {
+    lock = new Database(paths.lock, { readonly: true, timeout: 0 })
+    lock.prepare('SELECT count(*) FROM sqlite_schema').get()
+    return false
+  } catch (error) {
+    if (sqliteCode(error)?.startsWith('SQLITE_BUSY')) return true
+    throw unusable(paths.root, error)
+  } finally {
+    lock?.close()
+  }
+}
+
+const unusable = (root: string, error: unknown) =>
+  new ConfigError(`${root} cannot be used as data directory: ${error instanceof Error ? error.message : String(error)}`)
+
+/**
+ * Something beside the log knows events that the log does not have. To write on would make two histories of one log.
+ *
+ * @param found what was found: `the tables stand at position 350, and the log ends at 300`
+ * @param accept what an operator does to go on with the log as it is
+ */
+export const olderLog = (found: string, accept: string): string =>
+  `the log is an older copy, or another one: ${found}. Put the newer log back. Only if it is lost: ${accept}, and start again (docs/operate.md, "An older copy of the log").`

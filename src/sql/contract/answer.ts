@@ -1,0 +1,101 @@
+import type { Json } from '../../../events/common.js'
+import { shortened, type Problem } from '../../basics/errors.js'
+import type { AsOf } from './as-of.js'
+import type { RowFormat } from '../encode/chunks.js'
+
+/**
+ * What the client sends with each statement and gets back changed: nothing of it is kept here between statements. With `as_of`
+ * all of it reads at that position or time.
+ */
+export type SqlContext = { db: string; show_secrets: false; as_of?: AsOf }
+
+/**
+ * The answer to a statement. `rows` are chunks of comma-joined JSON arrays or lines of CSV, in order; a failure after the
+ * first chunk throws out of the iteration. `positions` are the events that the statement recorded.
+ */
+export type SqlAnswer =
+  | { type: 'ok'; affected_rows: number | null; context: SqlContext; positions: number[] }
+  | { type: 'error'; error_code: 0; error_message: string; context: SqlContext; problem: Problem }
+  | { type: 'table'; columns: readonly Column[]; rows: AsyncIterable<Buffer>; format: RowFormat; context: SqlContext; positions: number[] }
+
+/** A column of an answer, and what DuckDB calls its type. */
+export type Column = { name: string; type: string }
+
+/** One chunk for rows that are at hand. */
+export async function* chunkOf(rows: readonly (readonly Json[])[]): AsyncGenerator<Buffer> {
+  if (rows.length > 0) yield Buffer.from(rows.map((row) => JSON.stringify(row)).join(','))
+}
+
+/** The type that DuckDB would give a column of these values. */
+const typeOf = (values: readonly Json[]): string => {
+  const known = values.find((value) => value !== null)
+  if (typeof known === 'boolean') return 'BOOLEAN'
+  if (typeof known !== 'number') return 'VARCHAR'
+  return values.every((value) => value === null || Number.isInteger(value)) ? 'BIGINT' : 'DOUBLE'
+}
+
+/** The answer of a statement whose rows are at hand. */
+export const tableOf = (
+  names: readonly string[],
+  rows: readonly (readonly Json[])[],
+  context: SqlContext,
+  positions: number[] = [],
+): Extract<SqlAnswer, { type: 'table' }> => ({
+  type: 'table',
+  columns: names.map((name, i) => ({ name, type: typeOf(rows.map((row) => row[i] ?? null)) })),
+  rows: chunkOf(rows),
+  format: 'json',
+  context,
+  positions,
+})
+
+/** All rows of an answer that is known to be small. */
+export const allRows = async (chunks: AsyncIterable<Buffer>): Promise<unknown[][]> => {
+  const texts: string[] = []
+  for await (const chunk of chunks) if (chunk.length > 0) texts.push(chunk.toString())
+  return JSON.parse(`[${texts.join(',')}]`) as unknown[][]
+}
+
+/**
+ * Rows whose reader may leave before it has begun: their source hears of it, which a generator around the source would not tell. A
+ * query that hears of no end holds its place.
+ */
+export const rowsFrom = (next: () => Promise<IteratorResult<Buffer>>, source: AsyncIterator<Buffer>): AsyncIterableIterator<Buffer> => {
+  const rows: AsyncIterableIterator<Buffer> = {
+    next,
+    return: async () => {
+      await source.return?.()
+      return { done: true, value: undefined }
+    },
+    [Symbol.asyncIterator]: () => rows,
+  }
+  return rows
+}
+
+/** The same answer when it has a row, and else undefined. It is to be read, or left, like the first one. */
+export const unlessEmpty = async (answer: SqlAnswer): Promise<SqlAnswer | undefined> => {
+  if (answer.type !== 'table') return answer
+  const source = answer.rows[Symbol.asyncIterator]()
+  const first = await source.next()
+  if (first.done === true) return undefined
+  let isFirst = true
+  const next = async () => {
+    if (!isFirst) return source.next()
+    isFirst = false
+    return first
+  }
+  return { ...answer, rows: rowsFrom(next, source) }
+}
+
+/** Whether an answer has a row; no more of it is read. */
+export const hasRows = async (answer: SqlAnswer): Promise<boolean> => {
+  if (answer.type !== 'table') return true
+  const rows = answer.rows[Symbol.asyncIterator]()
+  const first = await rows.next()
+  await rows.return?.()
+  return first.done !== true
+}
+
+/** A problem in one text, the hint with it: SQL's error has no other place. */
+export const errorMessage = ({ detail, extras: { hint } }: Problem): string =>
+  shortened(hint === undefined || detail.includes(hint) ? detail : `${detail}\n${hint}`)

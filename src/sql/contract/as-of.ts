@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { kinds } from '../../../events/catalogue.js'
+import { streamId } from '../../../events/common.js'
+import { Problem } from '../../basics/errors.js'
+import type { Listed, ResourcesAt } from '../../log/read/past.js'
+import type { Parameters, Statement, StatementKind } from '../statements/statement.js'
+
+/** A log position, or a time (without a zone: UTC), at which a whole statement reads. */
+export type AsOf = number | string
+
+const reading: ReadonlySet<StatementKind> = new Set<StatementKind>([
+  'select',
+  'system_select',
+  'explain',
+  'show',
+  'describe',
+  'describe_model',
+  'evaluate',
+  'use',
+  'chatter',
+])
+
+/** The past is only read: a statement that writes would do so now, whatever `as_of` says. */
+export const refuseWriteAsOf = ({ kind }: Statement, asOf: AsOf): void => {
+  if (reading.has(kind)) return
+  throw new Problem('refused_statement', 'The past cannot be changed', `as_of ${asOf} is for statements that read; this one writes`, {
+    hint: 'Send it without "as_of" in the context.',
+  })
+}
+
+/** Runs a SELECT of our own at a position, or at whatever the session says, and gives its rows. */
+export type Ask = (sql: string, params?: Parameters) => Promise<unknown[][]>
+
+/** The position that the session's `as_of` names. @throws Problem when there is none */
+export const positionAsOf = async (ask: Ask): Promise<number> => Number((await ask('SELECT max(position) FROM log.events'))[0]?.[0])
+
+const listedSchema = z.array(
+  z
+    .tuple([z.string(), z.enum(kinds), z.string().nullable(), z.string(), z.int()])
+    .transform(([stream, kind, project, name, id]): Listed => ({ stream: streamId.parse(stream), kind, project: project ?? '', name, id })),
+)
+
+/** Lists resources by a SELECT of our own, at the position where `ask` reads. */
+export const listResources =
+  (ask: Ask): ResourcesAt =>
+  async ({ kind, project, page }) => {
+    const conditions = [
+      ...(kind === undefined ? [] : ['kind = :kind']),
+      ...(project === undefined ? [] : ['project_id = :project']),
+      ...(page === undefined ? [] : ['id > :after']),
+    ]
+    const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
+    const first = page === undefined ? '' : `LIMIT ${page.limit}`
+    const rows = await ask(`SELECT stream, kind, project_id, name, id FROM log.resources ${where} ORDER BY id ${first}`, {
+      ...(kind !== undefined && { kind }),
+      ...(project !== undefined && { project }),
+      ...(page !== undefined && { after: page.after }),
+    })
+    return listedSchema.parse(rows)
+  }

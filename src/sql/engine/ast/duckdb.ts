@@ -1,0 +1,142 @@
+import {
+  listValue,
+  StatementType,
+  type DuckDBConnection,
+  type DuckDBMaterializedResult,
+  type DuckDBPreparedStatement,
+  type DuckDBValue,
+} from '@duckdb/node-api'
+import { Problem } from '../../../basics/errors.js'
+import { HiddenNames } from './hidden-names.js'
+import { parseAst, printAst, type AstNode, type Respell } from './json.js'
+import { isNode, nodeOf, nodesOf, textOf } from './nodes.js'
+import { sameTree } from './same-tree.js'
+
+/** What DuckDB's parser said against a text. Its position counts characters (code points), unlike all others, which are bytes. */
+export class ParseFailure extends Error {
+  constructor(
+    message: string,
+    readonly kind: string,
+    readonly characters: number | undefined,
+    readonly statements = 1,
+  ) {
+    super(message)
+    this.name = 'ParseFailure'
+  }
+}
+
+const oneText = async (connection: DuckDBConnection, sql: string, parameter: string): Promise<string> => {
+  const reader = await connection.runAndReadAll(sql, [parameter])
+  const value = reader.getRows()[0]?.[0]
+  if (typeof value !== 'string') throw new TypeError('DuckDB gave no syntax tree')
+  return value
+}
+
+/**
+ * DuckDB's own tree of a SELECT, as the query node. The text is only data here: it is parsed, never run.
+ * Throws a ParseFailure when it does not parse, is not a SELECT, or is several statements.
+ */
+export const parseSelect = async (connection: DuckDBConnection, sql: string): Promise<AstNode> => {
+  const tree = parseAst(await oneText(connection, 'SELECT json_serialize_sql($1::VARCHAR)', sql))
+  if (!isNode(tree)) throw new TypeError('DuckDB gave no syntax tree')
+  if (tree['error'] === true) {
+    const characters = textOf(tree, 'position')
+    throw new ParseFailure(textOf(tree, 'error_message'), textOf(tree, 'error_type'), characters === '' ? undefined : Number(characters))
+  }
+  const statements = nodesOf(tree, 'statements')
+  const node = statements[0] && nodeOf(statements[0], 'node')
+  if (!node || statements.length !== 1) throw new ParseFailure('only one statement is taken', 'parser', undefined, statements.length)
+  return node
+}
+
+const statementOf = (node: AstNode, respell?: Respell): string =>
+  printAst({ error: false, statements: [{ node, named_param_map: [] }] }, respell)
+
+declare const checked: unique symbol
+
+/** The SQL text of a tree that says to DuckDB what the tree says, and nothing else. */
+export type CheckedText = string & { readonly [checked]: true }
+
+let reserved: ReadonlySet<string> | undefined
+
+/**
+ * The words that are names only in quotes. They are the same for every instance of DuckDB, and are read once. Only what was read is
+ * kept, not the reading: it ends with the query whose connection it uses, and no other query may fail by that.
+ */
+const keywordsOf = async (connection: DuckDBConnection): Promise<ReadonlySet<string>> => {
+  if (reserved) return reserved
+  const reader = await connection.runAndReadAll("SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category <> 'unreserved'")
+  return (reserved = new Set(reader.getRows().map(([name]) => String(name))))
+}
+
+const unfaithful = (): Problem =>
+  new Problem('refused_statement', 'The SQL statement is not allowed', 'DuckDB would read this statement otherwise than it was checked', {
+    hint: 'Give tables and columns plain names with AS, and split the statement into simpler parts with WITH.',
+  })
+
+const sameAs = async (connection: DuckDBConnection, text: string, node: AstNode): Promise<boolean> => {
+  try {
+    return sameTree(await parseSelect(connection, text), node)
+  } catch (error) {
+    if (error instanceof ParseFailure) return false
+    throw error
+  }
+}
+
+/**
+ * The SQL text of a tree, which is the only text that DuckDB runs. It is printed without the names that users chose, which DuckDB
+ * does not put into quotes everywhere, and parsed again: the tree of the text must be the one that was checked.
+ *
+ * @throws Problem refused_statement when it is another one
+ * @example await printSelect(connection, await parseSelect(connection, 'SELECT "x y".* FROM t AS "x y"'))
+ */
+export const printSelect = async (connection: DuckDBConnection, node: AstNode): Promise<CheckedText> => {
+  const names = new HiddenNames()
+  const printed = await oneText(connection, 'SELECT json_deserialize_sql($1::JSON)', statementOf(node, names.hide))
+  const text = names.restore(printed, await keywordsOf(connection))
+  if (text === undefined || !(await sameAs(connection, text, node))) throw unfaithful()
+  return text as CheckedText
+}
+
+/** The texts of several trees as DuckDB would show them, in their order. They are names of columns: nothing runs them. */
+export const showSelects = async (connection: DuckDBConnection, nodes: readonly AstNode[]): Promise<string[]> => {
+  const sql = 'SELECT json_deserialize_sql(tree) FROM (SELECT unnest($1::JSON[]) AS tree)'
+  const reader = await connection.runAndReadAll(sql, [listValue(nodes.map((node) => statementOf(node)))])
+  return reader.getRows().map(([text]) => (typeof text === 'string' ? text : ''))
+}
+
+/** Our own SQL before and after a query that has been checked, and the kind of statement that the whole is: a SELECT unless said otherwise. */
+export type Around = { before?: string; after?: string; kind?: StatementType }
+
+/**
+ * Prepares a checked query, with SQL of ours around it. DuckDB prepares one statement at a time, and says itself of what kind it is.
+ *
+ * @throws Error of DuckDB's when it cannot be planned; TypeError when it is of another kind
+ * @example await prepareChecked(connection, text, { before: 'EXPLAIN ', kind: StatementType.EXPLAIN })
+ */
+export const prepareChecked = async (
+  connection: DuckDBConnection,
+  text: CheckedText,
+  { before = '', after = '', kind = StatementType.SELECT }: Around = {},
+): Promise<DuckDBPreparedStatement> => {
+  const prepared = await connection.prepare(`${before}${text}${after}`)
+  if (prepared.statementType === kind) return prepared
+  prepared.destroySync()
+  throw new TypeError('a query became a statement of another kind')
+}
+
+/** Runs a statement of ours, in which stand numbers and names that we made ourselves. */
+export const runOwn = async (connection: DuckDBConnection, sql: string): Promise<DuckDBMaterializedResult> => {
+  const prepared = await connection.prepare(sql)
+  return prepared.run().finally(() => prepared.destroySync())
+}
+
+/** Runs a checked query to its end and gives its rows. */
+export const readChecked = async (connection: DuckDBConnection, text: CheckedText, around?: Around): Promise<DuckDBValue[][]> => {
+  const prepared = await prepareChecked(connection, text, around)
+  try {
+    return (await prepared.runAndReadAll()).getRows()
+  } finally {
+    prepared.destroySync()
+  }
+}

@@ -1,0 +1,40 @@
+import type { DuckDBError } from '../ast/duckdb-error.js'
+
+const longestDetail = 1_000
+
+/** DuckDB's lists of what it would have understood, written in several ways: `Candidate bindings: : "a", "b"`. */
+const lists = /\n+(?:Candidate bindings|Did you mean|Candidate tables|Candidate Entries):? ?([^\n]*)/g
+
+/** Cuts what speaks of the rewritten text: long lists, names and paths of the inside. */
+const cleaned = (message: string): string => {
+  const body = message
+    .replace(/\n+\s*Candidate functions:[\s\S]*$/, '')
+    .replace(/\n+Possible solutions:[\s\S]*$/i, '')
+    .replace(lists, '')
+  const lines = body.split('\n').filter((line, i) => i === 0 || !/ledger_|ledger\.|read_parquet|SET /.test(line))
+  const safe = lines
+    .join('\n')
+    .replace(/"?(?<![^\s"'])[^\s"']*\/[0-9a-f]{64}"?/g, 'its content')
+    .replace(/(?:\/[\w.-]+){2,}/g, 'a file')
+    .replace(/\bledger\.\w+/g, 'a table')
+    .replace(/ledger_\w+/g, 'the model')
+  return safe.trim().slice(0, longestDetail)
+}
+
+const listed = (message: string): string[] =>
+  [...message.matchAll(lists)].flatMap(([, list = '']) => [...list.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name))
+
+/** `table` is where a column was looked for, when the message says so and lists no columns. */
+export type Words = { detail: string; name: string | undefined; table: string | undefined; candidates: string[] }
+
+/** What DuckDB says, in words that a reader of the user's text understands. */
+export const wordsFor = ({ message, candidates }: DuckDBError): Words => {
+  const known = [...new Set([...candidates, ...listed(message)])]
+  const missing = /^(?:Values list|Table) "([^"]+)" does not have a column named "([^"]+)"/.exec(message)
+  if (missing) {
+    const [, table = '', name = ''] = missing
+    return { detail: `Table "${table}" has no column "${name}"`, name, table: known.length === 0 ? table : undefined, candidates: known }
+  }
+  const name = /^Referenced (?:column|table) "([^"]+)"/.exec(message)?.[1]
+  return { detail: cleaned(message), name, table: undefined, candidates: known }
+}

@@ -1,0 +1,62 @@
+import { unreachable } from '../../../../events/common.js'
+import { preparedColumns } from '../connection/prepared-columns.js'
+import type { Frame } from '../../contract/select.js'
+import { explainPlan } from './plan.js'
+import type { Ready } from './ready.js'
+import { writeTable } from './table-file.js'
+import type { Wanted } from '../../contract/wanted.js'
+
+type Answer = { columns: { name: string; type: string }[]; rows: readonly (readonly unknown[])[] }
+
+const columnsAnswer = ({ prepared }: Ready): Answer => ({
+  columns: [
+    { name: 'name', type: 'VARCHAR' },
+    { name: 'type', type: 'VARCHAR' },
+  ],
+  rows: preparedColumns(prepared).map(({ name, type }) => [name, type]),
+})
+
+const chancesAnswer = ({ session }: Ready): Answer => ({
+  columns: [
+    { name: 'what', type: 'VARCHAR' },
+    { name: 'view', type: 'VARCHAR' },
+  ],
+  rows: session.chances.map(({ what, view }) => [what, view]),
+})
+
+const fileAnswer = async ({ session, prepared, text, tree }: Ready, wanted: Extract<Wanted, { kind: 'file' }>): Promise<Answer> => {
+  const { connection, blobsDirectory } = session
+  const made = await writeTable({ connection, prepared, text, tree, path: wanted.path, after: wanted.after }, blobsDirectory)
+  return {
+    columns: [
+      { name: 'bytes', type: 'BIGINT' },
+      { name: 'row_count', type: 'BIGINT' },
+      { name: 'columns', type: 'JSON' },
+    ],
+    rows: [[made.bytes, made.rowCount, made.columns]],
+  }
+}
+
+const answerOf = (wanted: Wanted, ready: Ready): Answer | Promise<Answer> => {
+  switch (wanted.kind) {
+    case 'columns':
+      return columnsAnswer(ready)
+    case 'chances':
+      return chancesAnswer(ready)
+    case 'file':
+      return fileAnswer(ready, wanted)
+    case 'plan':
+      return explainPlan(ready, wanted)
+    default:
+      return unreachable(wanted)
+  }
+}
+
+/** Answers what is wanted of a query instead of its rows, as a table like any other. */
+export async function* answerTable(wanted: Wanted, ready: Ready): AsyncGenerator<Frame> {
+  const { columns, rows } = await answerOf(wanted, ready)
+  yield { columns }
+  if (rows.length > 0) yield { rows: Buffer.from(rows.map((row) => JSON.stringify(row)).join(',')) }
+  // What was scored to explain a query was shown to nobody.
+  yield { end: { rows: rows.length, scored: wanted.kind === 'file' ? ready.scored() : [] } }
+}

@@ -1,0 +1,14 @@
+import type { DuckDBPreparedStatement } from '@duckdb/node-api'
+import type { CheckedText } from '../ast/duckdb.js'
+import type { AstNode } from '../ast/json.js'
+import type { Scored } from '../../contract/select.js'
+import type { Session } from '../session/session.js'
+
+/** A query that has been rewritten and prepared. */
+export type Ready = {
+  session: Session
+  prepared: DuckDBPreparedStatement
+  text: CheckedText
+  tree?: AstNode
+  scored: () => Scored[]
+}

@@ -1,0 +1,111 @@
+import { rm } from 'node:fs/promises'
+import { DuckDBTypeId, type DuckDBConnection, type DuckDBPreparedStatement } from '@duckdb/node-api'
+import { Problem } from '../../../basics/errors.js'
+import { sqlName, sqlString } from '../../../files/tables/staged-table.js'
+import { writeParquet, type ParquetFile } from '../../../files/tables/parquet-writer.js'
+import { footerSize, refuseLarge, TableTooLarge, textSize } from '../../../files/tables/table-size.js'
+import { limits } from '../../../basics/limits.js'
+import type { AstNode } from '../ast/json.js'
+import { columnHint, named } from '../../../dialect/names.js'
+import { preparedColumns } from '../connection/prepared-columns.js'
+import { running } from '../session/sources.js'
+import { checkNames } from '../../../dialect/column-names.js'
+import type { TableBefore } from '../../contract/wanted.js'
+
+/** A query that DuckDB runs, and where its rows go. */
+type Job = {
+  connection: DuckDBConnection
+  prepared: DuckDBPreparedStatement
+  text: string
+  /** The tree that the text was printed from. */
+  tree: AstNode | undefined
+  path: string
+  after: TableBefore | undefined
+}
+
+type NamedColumn = { name: string; type: string }
+
+const wrongTable = (detail: string, hint: string): Problem => new Problem('query_failed', 'The table cannot be written', detail, { hint })
+
+/** Throws what went wrong; that the table is too large is a problem of the statement. */
+const fail = (error: unknown): never => {
+  if (!(error instanceof TableTooLarge)) throw error
+  const { limit, unit } = error
+  throw new Problem('query_limit', 'The table is too large', `The table would have more than ${limits[limit]} ${unit} (${limit})`, {
+    hint: 'Keep fewer rows or columns, or keep the query instead: CREATE VIEW name AS (SELECT …).',
+    limit,
+  })
+}
+
+/** Types whose values Parquet would change. */
+const lossy = new Set([DuckDBTypeId.INTERVAL, DuckDBTypeId.TIME_TZ, DuckDBTypeId.UNION])
+
+const keptColumns = (prepared: DuckDBPreparedStatement): NamedColumn[] => {
+  const columns = preparedColumns(prepared)
+  for (const [i, { name, type }] of columns.entries())
+    if (lossy.has(prepared.columnTypeId(i)))
+      throw wrongTable(`Column "${name}" has the type ${type}, which a file does not keep`, 'CAST it to VARCHAR.')
+  return columns
+}
+
+// Parquet has no integer of 128 bits, and would make a DOUBLE of it; sums of integers have that type.
+const keptType = (type: string): string => type.replace(/\bU?HUGEINT\b/g, 'DECIMAL(38,0)')
+
+const kept = ({ name, type }: NamedColumn): string => {
+  const column = sqlName(name)
+  return keptType(type) === type ? column : `CAST(${column} AS ${keptType(type)}) AS ${column}`
+}
+
+const newTable = (text: string, columns: readonly NamedColumn[]): string => {
+  checkNames(columns, 'table')
+  return `SELECT ${columns.map(kept).join(', ')} FROM (${text}) AS made`
+}
+
+const columnNamed = (name: string, columns: readonly NamedColumn[]): NamedColumn => {
+  const column = named(columns, name)
+  if (column) return column
+  const known = columns.map((each) => each.name)
+  throw new Problem('bad_statement', 'No such column', `The table has no column "${name}"`, {
+    hint: columnHint(name, known, (like) => `"${like}"`),
+  })
+}
+
+/** The columns that values are given for, in the order in which they come. */
+const targets = ({ columns, into }: TableBefore, given: number): readonly NamedColumn[] => {
+  const chosen = into?.map((name) => columnNamed(name, columns)) ?? columns
+  checkNames(chosen, 'list')
+  if (chosen.length === given) return chosen
+  throw wrongTable(
+    `${given} ${given === 1 ? 'value is' : 'values are'} given for ${chosen.length} ${chosen.length === 1 ? 'column' : 'columns'}`,
+    `The columns are ${chosen.map(({ name }) => name).join(', ')}.`,
+  )
+}
+
+const longerTable = (text: string, given: number, before: TableBefore, blobs: string): string => {
+  const chosen = targets(before, given)
+  const items = before.columns.map((column) => {
+    const name = sqlName(column.name)
+    return `CAST(${chosen.includes(column) ? name : 'NULL'} AS ${column.type}) AS ${name}`
+  })
+  const names = chosen.map(({ name }) => sqlName(name)).join(', ')
+  return `SELECT * FROM read_parquet(${sqlString(`${blobs}/${before.content}`)}) UNION ALL SELECT ${items.join(', ')} FROM (${text}) AS given(${names})`
+}
+
+/** Writes a query's rows to a Parquet file, whole and on the disk when this resolves; nothing is left of one that fails. */
+export const writeTable = async ({ connection, prepared, text, tree, path, after }: Job, blobs: string): Promise<ParquetFile> => {
+  try {
+    const columns = keptColumns(prepared)
+    refuseLarge({ columns: columns.length })
+    const select = after ? longerTable(text, columns.length, after, blobs) : newTable(text, columns)
+    const limited = `SELECT * FROM (${select}) AS all_rows LIMIT ${limits.tableMaxRows + 1}`
+    const shape = { columnCount: after?.columns.length ?? columns.length }
+    const before = Buffer.byteLength(`COPY (${limited.slice(0, limited.indexOf(text))}`)
+    const written = await running(text, tree, () => writeParquet(connection, limited, shape, path).catch(fail), before)
+    refuseLarge(await footerSize(connection, path))
+    refuseLarge(await textSize(connection, path, written.columns))
+    return written
+  } catch (error) {
+    await rm(path, { force: true })
+    return fail(error)
+  }
+}

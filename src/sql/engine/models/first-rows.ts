@@ -1,0 +1,74 @@
+import { foldName } from '../../../../events/common.js'
+import { readsOf } from '../ast/conditions.js'
+import { cloneAst, type AstNode } from '../ast/json.js'
+import { isColumnRef, nodeOf, nodesOf, selectNode, star, subqueryRef, textOf, textsOf, walk } from '../ast/nodes.js'
+import type { Leaf } from '../session/scope.js'
+import { isColumnOf } from './columns.js'
+import type { Mapping } from './mapping.js'
+import type { ModelUse } from './references.js'
+
+const empty = (select: AstNode, key: string): boolean => {
+  const part = select[key]
+  return part === null || part === undefined || (Array.isArray(part) && part.length === 0)
+}
+
+/** Items that say one thing for each row: columns, and operators on them. What else a function is, its name does not say. */
+const isPlain = (item: AstNode): boolean => {
+  let plain = true
+  walk(item, (node) => {
+    const kind = textOf(node, 'class')
+    const isFunction = kind === 'FUNCTION' && node['is_operator'] !== true
+    if (isFunction || ['WINDOW', 'SUBQUERY', 'LAMBDA'].includes(kind)) plain = false
+    return plain
+  })
+  return plain
+}
+
+/** Whether an item is the table's column of the item's own name, or an input that has its value from there. */
+const isColumnItself = (item: AstNode, leaf: Leaf, joined: readonly { use: ModelUse; mapping: Mapping }[]): boolean => {
+  if (!isColumnRef(item)) return false
+  const names = textsOf(item, 'column_names')
+  const [table = '', column] = names
+  const of = column === undefined ? undefined : joined.find(({ use }) => foldName(use.alias) === foldName(table))
+  const source = of ? of.mapping.inputs.get(column ?? '') : item
+  if (!source || !isColumnRef(source)) return false
+  const path = textsOf(source, 'column_names')
+  const name = textOf(item, 'alias') || (names.at(-1) ?? '')
+  return isColumnOf(leaf, path) && foldName(path.at(-1) ?? '') === foldName(name)
+}
+
+/** Whether a query is nothing but rows of its table, ordered by the table's own columns and cut by a LIMIT. */
+const takesFirstRows = (select: AstNode, leaf: Leaf, isSame: (item: AstNode) => boolean): boolean => {
+  const modifiers = nodesOf(select, 'modifiers')
+  const [order, limit, more] = modifiers
+  if (!order || !limit || more || textOf(order, 'type') !== 'ORDER_MODIFIER' || textOf(limit, 'type') !== 'LIMIT_MODIFIER') return false
+  if (nodeOf(limit, 'offset') || !nodeOf(limit, 'limit') || readsOf(limit).columns.length > 0) return false
+  if (!['where_clause', 'having', 'qualify', 'sample', 'group_expressions', 'group_sets'].every((key) => empty(select, key))) return false
+  const items = nodesOf(select, 'select_list')
+  // Where an item has the name of a column, ORDER BY means the item.
+  const aliases = new Set(items.filter((item) => !isSame(item)).map((item) => foldName(textOf(item, 'alias'))))
+  const isOwn = (names: string[]) => isColumnOf(leaf, names) && (names.length > 1 || !aliases.has(foldName(names[0] ?? '')))
+  const orders = nodesOf(order, 'orders').map((one) => nodeOf(one, 'expression') ?? {})
+  return (
+    items.every(isPlain) &&
+    orders.every((expression) => {
+      const { columns, opaque } = readsOf(expression)
+      return !opaque && columns.length > 0 && columns.every(isOwn) && isPlain(expression)
+    })
+  )
+}
+
+/**
+ * The rows of a table that a query shows: `ORDER BY a LIMIT 10` over a column of the table picks them before the model is
+ * run, which DuckDB would do for all.
+ */
+export const firstRows = (
+  select: AstNode,
+  leaf: Leaf,
+  where: AstNode | null,
+  joined: readonly { use: ModelUse; mapping: Mapping }[],
+): { table: AstNode; where: AstNode | null } => {
+  if (!takesFirstRows(select, leaf, (item) => isColumnItself(item, leaf, joined))) return { table: leaf.ref, where }
+  const first = { ...selectNode([star('')], leaf.ref, where), modifiers: nodesOf(select, 'modifiers').map(cloneAst) }
+  return { table: subqueryRef(first, leaf.alias), where: null }
+}

@@ -1,0 +1,180 @@
+import { foldName } from '../../../../events/common.js'
+import { Problem } from '../../../basics/errors.js'
+import { conjuncts, isConstant, readsOf } from '../ast/conditions.js'
+import { parseSelect } from '../ast/duckdb.js'
+import { cloneAst, type AstNode } from '../ast/json.js'
+import { allOf, become, columnRef, isColumnRef, nodeOf, subqueryRef, textOf, textsOf, walk } from '../ast/nodes.js'
+import { fillParameters } from '../ast/templates.js'
+import { named } from '../../../dialect/names.js'
+import type { Leaf } from '../session/scope.js'
+import type { Session } from '../session/session.js'
+import { placed } from '../session/sources.js'
+import { quoteName } from '../../../dialect/strings.js'
+import { isColumnOf } from './columns.js'
+import { futureTable, keyColumn, keySql, timeColumn } from './future.js'
+import { argumentOf, type Mapping } from './mapping.js'
+import { modelColumn } from './outputs.js'
+import { modelColumnOf, type ModelUse } from './references.js'
+import type { FutureRows } from '../scoring/scoring-model.js'
+
+/** A model of series, where its inputs come from, and the column that is compared with LATEST. */
+type Asked = { use: ModelUse; future: FutureRows; column: AstNode }
+
+const isLatest = (node: AstNode | undefined): boolean => {
+  const [name = '', more] = node && isColumnRef(node) ? textsOf(node, 'column_names') : []
+  return more === undefined && foldName(name) === 'latest'
+}
+
+/** The column of `column > LATEST`, either way round. */
+const comparedIn = (condition: AstNode): AstNode | undefined => {
+  const [left, right] = [nodeOf(condition, 'left'), nodeOf(condition, 'right')]
+  const type = textOf(condition, 'type')
+  if (type === 'COMPARE_GREATERTHAN' && isLatest(right) && left && isColumnRef(left)) return left
+  return type === 'COMPARE_LESSTHAN' && isLatest(left) && right && isColumnRef(right) ? right : undefined
+}
+
+const seriesOf = (uses: readonly ModelUse[]): { use: ModelUse; future: FutureRows }[] =>
+  uses.flatMap((use) => (use.bound.model.future ? [{ use, future: use.bound.model.future }] : []))
+
+/** Takes `column > LATEST` out of a WHERE, where there is a model of series and no column of that name. */
+export const takeLatest = (select: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[]): AstNode | undefined => {
+  if (seriesOf(uses).length === 0 || leaves.some((leaf) => named(leaf.columns, 'latest'))) return undefined
+  const where = conjuncts(nodeOf(select, 'where_clause'))
+  const condition = where.find((each) => comparedIn(each) !== undefined)
+  if (!condition) return undefined
+  select['where_clause'] = allOf(where.filter((each) => each !== condition))
+  return comparedIn(condition)
+}
+
+const notOrdering = (column: AstNode, series: readonly { use: ModelUse; future: FutureRows }[]): Problem => {
+  const [first] = series
+  const written = textsOf(column, 'column_names').join('.')
+  const model = first?.use.bound.label ?? ''
+  const order = first?.future.order.name ?? ''
+  return placed(
+    new Problem('bad_statement', 'LATEST needs the date', `${written} is not what orders the series of model ${model}: that is ${order}`, {
+      hint: `Write t.${order} > LATEST; another column is mapped with ON t.your_column = ${first?.use.alias ?? 'm'}.${order}.`,
+    }),
+    column,
+  ) as Problem
+}
+
+/** The rows of `FROM model WHERE date > LATEST`: a table with the model's inputs. */
+export const futureAlone = async (session: Session, column: AstNode, use: ModelUse, alias: string): Promise<AstNode> => {
+  const { future } = use.bound.model
+  const names = textsOf(column, 'column_names')
+  if (!future || modelColumn(use.bound, names.at(-1) ?? '') !== future.order.name) throw notOrdering(column, seriesOf([use]))
+  const table = await futureTable(session, use.bound, future)
+  const keys = future.keys.map(({ name, type }, i) => `${keySql(i, type)} AS ${quoteName(name)}`)
+  const sql = `SELECT ${[`${timeColumn} AS ${quoteName(future.order.name)}`, ...keys].join(', ')} FROM temp.${table}`
+  return subqueryRef(await parseSelect(session.connection, sql), alias)
+}
+
+/** The table and the column that a name means. */
+const sourceOf = (node: AstNode | undefined, leaves: readonly Leaf[]): { leaf: Leaf; name: string } | undefined => {
+  if (!node || !isColumnRef(node)) return undefined
+  const names = textsOf(node, 'column_names')
+  const leaf = leaves.find((each) => isColumnOf(each, names))
+  const column = leaf && named(leaf.columns, names.at(-1) ?? '')
+  return leaf && column && { leaf, name: column.name }
+}
+
+type Found = Asked & { mapping: Mapping; leaf: Leaf; time: string }
+
+const findAsked = (
+  column: AstNode,
+  mappings: readonly { use: ModelUse; mapping: Mapping }[],
+  uses: readonly ModelUse[],
+  leaves: readonly Leaf[],
+): Found => {
+  const ofModel = modelColumnOf(column, uses, leaves)
+  for (const { use, mapping } of mappings) {
+    const { future } = use.bound.model
+    const time = future && sourceOf(mapping.inputs.get(future.order.name), leaves)
+    const compared = ofModel ? undefined : sourceOf(column, leaves)
+    const isOwn = ofModel?.[0] === use && ofModel[1] === future?.order.name
+    const isSame = compared !== undefined && compared.leaf === time?.leaf && compared.name === time.name
+    if (future && time && (isOwn || isSame)) return { use, future, column, mapping, leaf: time.leaf, time: time.name }
+  }
+  throw notOrdering(column, seriesOf(uses))
+}
+
+/** What tells series apart: columns of the same table, or constants; in the order of the model's keys. */
+const keySources = ({ use, future, mapping, leaf }: Found): { column: string | undefined; expression: AstNode }[] =>
+  future.keys.map(({ name }) => {
+    const expression = mapping.inputs.get(name)
+    const source = sourceOf(expression, [leaf])
+    if (expression && (source ?? isConstant(expression))) return { column: source?.name, expression }
+    throw new Problem(
+      'bad_statement',
+      'A series is not named',
+      `Nothing of ${leaf.alias} gives ${name}, which tells the series of model ${use.bound.label} apart`,
+      { hint: `Map it with ON ${leaf.alias}.your_column = ${use.alias}.${name}, or name one: ${use.alias}.${name} = ….` },
+    )
+  })
+
+/** Future rows have a date and keys: a condition on anything else would never be true of them. */
+const checkConditions = (select: AstNode, leaf: Leaf, known: ReadonlySet<string>): void => {
+  for (const condition of conjuncts(nodeOf(select, 'where_clause')))
+    for (const names of readsOf(condition).columns) {
+      const source = sourceOf(columnRef(...names), [leaf])
+      if (!source || known.has(source.name)) continue
+      throw placed(
+        new Problem('bad_statement', 'Future rows have no such value', `Rows behind LATEST have no ${source.name} yet`, {
+          hint: `Choose series in a subquery: FROM (SELECT * FROM … WHERE ${source.name} …) AS ${leaf.alias}.`,
+        }),
+        condition,
+      )
+    }
+}
+
+/**
+ * Puts the rows after the last date of each series in the place of the table that `t.date > LATEST` speaks of: those of the
+ * series that the table has. Columns other than the date and the keys are NULL in them.
+ */
+export const replaceByFuture = async (
+  session: Session,
+  select: AstNode,
+  column: AstNode,
+  mappings: readonly { use: ModelUse; mapping: Mapping }[],
+  leaves: readonly Leaf[],
+): Promise<void> => {
+  const found = findAsked(
+    column,
+    mappings,
+    mappings.map(({ use }) => use),
+    leaves,
+  )
+  const { use, future, leaf, time } = found
+  const keys = keySources(found)
+  const grouped = [...new Set(keys.flatMap(({ column: name }) => (name === undefined ? [] : [name])))]
+  checkConditions(select, leaf, new Set([time, ...grouped]))
+  const table = await futureTable(session, use.bound, future)
+  const others = leaf.columns.map(({ name }) => name).filter((name) => name !== time && !grouped.includes(name))
+  // A value of no row has the column's type.
+  const inner = [
+    ...grouped.map(quoteName),
+    ...others.map((name) => `any_value(${quoteName(name)}) FILTER (WHERE false) AS ${quoteName(name)}`),
+  ]
+  const items = leaf.columns.map(({ name }) => (name === time ? `f.${timeColumn} AS ${quoteName(name)}` : `g.${quoteName(name)}`))
+  const on = future.keys.map(({ type }, i) => {
+    const given = type === 'text' ? `$key_${i}` : `TRY_CAST($key_${i} AS DOUBLE)`
+    return `f.${keyColumn(i)} IS NOT DISTINCT FROM ${given}`
+  })
+  const sql = `SELECT ${items.join(', ')} FROM (
+    SELECT ${[...inner, 'count(*) AS ledger_rows'].join(', ')} FROM ledger_source${grouped.length > 0 ? ` GROUP BY ${grouped.map(quoteName).join(', ')}` : ''}
+  ) AS g JOIN temp.${table} AS f ON ${['g.ledger_rows > 0', ...on].join(' AND ')}`
+  const values: Record<string, AstNode> = {}
+  for (const [i, { column: name, expression }] of keys.entries()) {
+    const kind = name === undefined ? 'text' : (named(leaf.columns, name)?.kind ?? 'text')
+    const read = name === undefined ? cloneAst(expression) : columnRef('g', name)
+    values[`key_${i}`] = (await argumentOf(session.connection, future.keys[i] ?? { name: '', type: 'text' }, read, kind)).expression
+  }
+  const tree = fillParameters(await parseSelect(session.connection, sql), values)
+  const source = cloneAst(leaf.ref)
+  walk(tree, (node) => {
+    if (textOf(node, 'table_name') === 'ledger_source') become(node, source)
+    return true
+  })
+  become(leaf.ref, subqueryRef(tree, leaf.alias))
+}

@@ -1,0 +1,179 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { foldName } from '../../../../events/common.js'
+import { Problem } from '../../../basics/errors.js'
+import { conjuncts, equality, isOfQueries, partsOfRow, readsOf } from '../ast/conditions.js'
+import { expressionTemplate } from '../ast/templates.js'
+import type { AstNode } from '../ast/json.js'
+import { allOf, cast, childrenOf, columnRef, isColumnRef, isQuery, nodeOf, nullConstant, textOf, walk } from '../ast/nodes.js'
+import type { Leaf, LeafColumn } from '../session/scope.js'
+import { columnHint, named } from '../../../dialect/names.js'
+import { placed } from '../session/sources.js'
+import { isScored } from './outputs.js'
+import { modelColumnOf, type ModelUse } from './references.js'
+import type { ArgumentKind, ScoringInput } from '../scoring/scoring-model.js'
+
+const inputOf = (use: ModelUse, uses: readonly ModelUse[], leaves: readonly Leaf[], node: AstNode): string | undefined => {
+  const hit = isColumnRef(node) ? modelColumnOf(node, uses, leaves) : undefined
+  return hit?.[0] === use && use.bound.model.inputs.some(({ name }) => name === hit[1]) ? hit[1] : undefined
+}
+
+const readsModel = (expression: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[]): boolean => {
+  const { columns, opaque } = readsOf(expression)
+  if (isOfQueries(expression))
+    return columns.some(([table = '', column]) => column !== undefined && uses.some(({ alias }) => foldName(alias) === foldName(table)))
+  return opaque || columns.some((names) => modelColumnOf(columnRef(...names), uses, leaves) !== undefined)
+}
+
+const readsOutput = (expression: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[]): boolean =>
+  readsOf(expression).columns.some((names) => {
+    const hit = modelColumnOf(columnRef(...names), uses, leaves)
+    return hit !== undefined && isScored(hit[0].bound, hit[1])
+  })
+
+/** A column that an input is mapped to has to be there; a name without a table may be one of a query around this one. */
+const checkColumns = (expression: AstNode, leaves: readonly Leaf[]): void => {
+  for (const [table = '', column] of readsOf(expression).columns) {
+    const leaf = column === undefined ? undefined : leaves.find(({ alias }) => foldName(alias) === foldName(table))
+    if (!leaf || column === undefined || named(leaf.columns, column)) continue
+    const columns = leaf.columns.map(({ name }) => name)
+    throw new Problem('bad_statement', 'No such column', `Table ${leaf.alias} has no column ${column}`, {
+      hint: columnHint(column, columns, (name) => `${table}.${name}`),
+    })
+  }
+}
+
+/** Conditions that are never true of NULL. */
+const compares = /^COMPARE_(?!DISTINCT|NOT_DISTINCT)/
+
+/**
+ * Refuses a WHERE that compares an input which gets no value: that would be NULL, and the condition never true.
+ *
+ * @throws Problem for `t JOIN m WHERE m.a = 1 OR m.y > 2` where t has no column a
+ */
+export const checkRead = (select: AstNode, mappings: readonly { use: ModelUse; mapping: Mapping }[], leaves: readonly Leaf[]): void => {
+  const where = nodeOf(select, 'where_clause')
+  const uses = mappings.map(({ use }) => use)
+  const check = (side: AstNode): void => {
+    for (const { use, mapping } of mappings) {
+      const input = inputOf(use, uses, leaves, side)
+      if (input !== undefined && !mapping.inputs.has(input)) throw placed(valueless(use, input), side)
+    }
+  }
+  if (where)
+    walk(where, (node) => {
+      if (isQuery(node)) return false
+      if (compares.test(textOf(node, 'type'))) for (const side of childrenOf(node)) partsOfRow(side).forEach(check)
+      return true
+    })
+}
+
+const valueless = ({ bound, alias }: ModelUse, input: string): Problem =>
+  new Problem(
+    'bad_statement',
+    'An input has no value',
+    `Input ${input} of model ${bound.label} is compared, and nothing gives it a value`,
+    {
+      hint: `Give it one: ${alias}.${input} = … that AND joins to the rest, or a table with a row for each value, JOIN (VALUES (…), (…)) AS v(${input}).`,
+    },
+  )
+
+/** A model that feeds another one: each is scored from the tables, so that the first has to be a table of its own. */
+const refuseChain = (use: ModelUse, input: string, expression: AstNode): never => {
+  const output = readsOf(expression)
+    .columns.map((names) => names.join('.'))
+    .join(', ')
+  throw new Problem(
+    'refused_statement',
+    'A model gets no outputs',
+    `Input ${input} of model ${use.bound.label} is made of another model's ${output}`,
+    {
+      hint: `Score first in a subquery: FROM (SELECT t.*, ${output} AS x FROM …) AS s JOIN ${use.bound.label} AS ${use.alias} ON s.x = ${use.alias}.${input}.`,
+    },
+  )
+}
+
+/** `t.a = m.b` under ON or WHERE gives the model's input b the value t.a; returns the conditions that remain. */
+const mapped = (
+  conditions: AstNode[],
+  use: ModelUse,
+  uses: readonly ModelUse[],
+  leaves: readonly Leaf[],
+  inputs: Map<string, AstNode>,
+  place: 'on' | 'where',
+): AstNode[] =>
+  conditions.filter((condition) => {
+    const sides = equality(condition)
+    for (const [side, other] of sides ? [sides, [...sides].reverse()] : []) {
+      const input = side && inputOf(use, uses, leaves, side)
+      if (input === undefined || !other || inputs.has(input)) continue
+      if (place === 'on' && readsOutput(other, uses, leaves)) refuseChain(use, input, other)
+      if (readsModel(other, uses, leaves)) continue
+      checkColumns(other, leaves)
+      inputs.set(input, other)
+      return false
+    }
+    return true
+  })
+
+const byName = (leaves: readonly Leaf[], name: string): AstNode | undefined => {
+  for (const leaf of leaves) {
+    const column = named(leaf.columns, name)
+    if (column) return columnRef(leaf.alias, column.name)
+  }
+  return undefined
+}
+
+/** Where each input of a model comes from, and what remains of the conditions. */
+export type Mapping = { inputs: Map<string, AstNode>; original: AstNode | undefined; on: AstNode[] }
+
+/**
+ * Finds the inputs of a joined model: what ON says, then the column of the same name, then a constant that WHERE says.
+ * Takes what it uses out of the SELECT's WHERE. None at all is a Problem: the model would say the same for every row.
+ */
+export const mapInputs = (select: AstNode, on: AstNode[], use: ModelUse, uses: readonly ModelUse[], leaves: readonly Leaf[]): Mapping => {
+  const inputs = new Map<string, AstNode>()
+  const remaining = mapped(on, use, uses, leaves, inputs, 'on')
+  for (const { name } of use.bound.model.inputs) {
+    const column = inputs.has(name) ? undefined : byName(leaves, name)
+    if (column) inputs.set(name, column)
+  }
+  const where = conjuncts(nodeOf(select, 'where_clause'))
+  const filters = mapped(where, use, uses, leaves, inputs, 'where')
+  if (filters.length < where.length) select['where_clause'] = allOf(filters)
+  if (inputs.size > 0) return { inputs, original: byName(leaves, use.bound.model.target.name), on: remaining }
+  const names = use.bound.model.inputs.map(({ name }) => name).join(', ')
+  throw new Problem(
+    'bad_statement',
+    'The model gets no inputs',
+    `Nothing that model ${use.bound.label} is joined to has one of its inputs (${names})`,
+    {
+      hint: `Map them in ON: JOIN ${use.bound.label} AS ${use.alias} ON t.your_column = ${use.alias}.${use.bound.model.inputs[0]?.name ?? 'input'}.`,
+    },
+  )
+}
+
+const timeSql = {
+  date: 'floor(epoch_us(CAST($x AS TIMESTAMP)) / 86400000000.0)',
+  // Models know whole milliseconds: what stands behind them is cut off, as it is when a time comes as text.
+  timestamp: 'floor(epoch_us(CAST($x AS TIMESTAMP)) / 1000.0)',
+}
+
+/**
+ * An input's expression as its model takes it: numbers, booleans and times as doubles (days or milliseconds since 1970),
+ * everything else as text, which the engine reads as it reads a request's.
+ */
+export const argumentOf = async (
+  connection: DuckDBConnection,
+  input: ScoringInput,
+  expression: AstNode | undefined,
+  kind: LeafColumn['kind'],
+): Promise<{ kind: ArgumentKind; expression: AstNode }> => {
+  if (!expression)
+    return input.type === 'text'
+      ? { kind: 'text', expression: cast(nullConstant(), 'VARCHAR') }
+      : { kind: 'number', expression: cast(nullConstant(), 'DOUBLE') }
+  if (kind === 'time' && (input.type === 'date' || input.type === 'timestamp'))
+    return { kind: 'number', expression: await expressionTemplate(connection, timeSql[input.type], { x: expression }) }
+  if (input.type === 'text' || kind === 'text' || kind === 'time') return { kind: 'text', expression: cast(expression, 'VARCHAR') }
+  return { kind: 'number', expression: cast(expression, 'DOUBLE') }
+}

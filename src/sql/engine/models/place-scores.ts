@@ -1,0 +1,145 @@
+import { conjuncts } from '../ast/conditions.js'
+import { NumberText, cloneAst, type AstNode } from '../ast/json.js'
+import {
+  aliased,
+  allOf,
+  become,
+  call,
+  columnRef,
+  integerConstant,
+  leftJoin,
+  nodeOf,
+  sameValue,
+  selectNode,
+  star,
+  subqueryRef,
+} from '../ast/nodes.js'
+import type { Leaf, Scope } from '../session/scope.js'
+import type { Session } from '../session/session.js'
+import { readsOnly } from './columns.js'
+import { firstRows } from './first-rows.js'
+import type { FunctionShape } from '../scoring/functions.js'
+import type { Mapping } from './mapping.js'
+import type { ModelUse } from './references.js'
+import { stageInputs, stageRows } from './staging.js'
+
+/** A model as a SELECT uses it. With a `home` it is scored at that table, since a join of the table reads an output. */
+export type Joined = {
+  use: ModelUse
+  mapping: Mapping
+  parameters: AstNode[]
+  shape: FunctionShape
+  column: string
+  home: Leaf | undefined
+}
+
+/** A FROM with models, taken apart. */
+export type Parts = {
+  uses: readonly ModelUse[]
+  leaves: readonly Leaf[]
+  table: AstNode
+  order: AstNode[]
+  mappings: { use: ModelUse; mapping: Mapping }[]
+  conditions: AstNode[]
+  correlated: Leaf | undefined
+}
+
+const useConstant = (use: number): AstNode => ({
+  ...integerConstant(use),
+  value: { type: { id: 'INTEGER', type_info: null }, is_null: false, value: new NumberText(String(use)) },
+})
+
+/** Conditions that read one table only are applied before its rows are scored. */
+const takeOwnConditions = (select: AstNode, leaf: Leaf): AstNode | null => {
+  const own: AstNode[] = []
+  const rest = conjuncts(nodeOf(select, 'where_clause')).filter((condition) => {
+    const isOwn = readsOnly(condition, [leaf])
+    if (isOwn) own.push(condition)
+    return !isOwn
+  })
+  select['where_clause'] = allOf(rest)
+  return allOf(own)
+}
+
+const callOf = async (session: Session, joined: Joined): Promise<AstNode> => {
+  const { name, number, fresh } = await session.functions.reach(session.run, joined.use.bound, joined.shape)
+  if (fresh) await session.refresh()
+  return call(name, useConstant(number), ...joined.parameters.map(cloneAst))
+}
+
+/** A table with a reserved column for each model, which every output is read from. */
+const scoredLeaf = async (
+  session: Session,
+  leaf: Leaf,
+  where: AstNode | null,
+  joined: readonly Joined[],
+  scope: Scope,
+): Promise<AstNode> => {
+  const table = cloneAst(leaf.ref)
+  if (session.mode === 'staged') {
+    const uses = joined.map(({ use, parameters, column, shape }) => ({ bound: use.bound, parameters, column, extent: shape.extent }))
+    return subqueryRef(await stageRows(session, table, where, uses, scope), leaf.alias)
+  }
+  const columns: AstNode[] = []
+  for (const each of joined) columns.push(aliased(each.column, await callOf(session, each)))
+  return subqueryRef(selectNode([star(''), ...columns], table, where), leaf.alias)
+}
+
+/** Gives the tables a FROM with scores, and says where the scores of each model are read. */
+type Placing = (
+  session: Session,
+  select: AstNode,
+  parts: Parts,
+  joined: readonly Joined[],
+  scope: Scope,
+) => Promise<(of: Joined) => AstNode>
+
+/** One table beside the models: it gets a reserved column a model. */
+export const besideOneTable: Placing = async (session, select, { leaves: [leaf] }, joined, scope) => {
+  if (!leaf) throw new TypeError('a FROM has a table')
+  const { table, where } = firstRows(select, leaf, takeOwnConditions(select, leaf), joined)
+  select['from_table'] = await scoredLeaf(session, { ...leaf, ref: table }, where, joined, scope)
+  return ({ column }) => columnRef(leaf.alias, column)
+}
+
+const scoredAlias = (index: number) => `ledger_scored_${index}`
+
+/** What WHERE says of the tables alone. */
+const tableConditions = (select: AstNode, leaves: readonly Leaf[]): AstNode[] =>
+  conjuncts(nodeOf(select, 'where_clause')).filter((condition) => readsOnly(condition, leaves))
+
+/** Joins the scores of a model to a join of tables, by the inputs. */
+const withScores = async (
+  session: Session,
+  from: AstNode,
+  where: AstNode | null,
+  joined: Joined,
+  index: number,
+  scope: Scope,
+): Promise<AstNode> => {
+  const { use, parameters, column, shape } = joined
+  const staged = { bound: use.bound, parameters, column, extent: shape.extent }
+  const { query, inputs } = await stageInputs(session, from, where, staged, index, scope)
+  const same = parameters.map((parameter, i) => sameValue(cloneAst(parameter), columnRef(scoredAlias(index), inputs[i] ?? '')))
+  return leftJoin(from, subqueryRef(query, scoredAlias(index)), allOf(same))
+}
+
+/** Several tables: their join stays as it is, and outputs are read from calls in place, or from scores joined to it. */
+export const besideSeveral: Placing = async (session, select, { leaves, table }, joined, scope) => {
+  for (const leaf of leaves) {
+    const here = joined.filter(({ home }) => home === leaf)
+    if (here.length > 0) become(leaf.ref, await scoredLeaf(session, leaf, null, here, scope))
+  }
+  select['from_table'] = table
+  const calls = new Map<Joined, AstNode>()
+  for (const [index, each] of joined.entries()) {
+    if (each.home) calls.set(each, columnRef(each.home.alias, each.column))
+    else if (session.mode === 'inside') calls.set(each, await callOf(session, each))
+    else {
+      const where = allOf(tableConditions(select, leaves))
+      select['from_table'] = await withScores(session, nodeOf(select, 'from_table') ?? table, where, each, index, scope)
+      calls.set(each, columnRef(scoredAlias(index), each.column))
+    }
+  }
+  return (of) => cloneAst(calls.get(of) ?? columnRef(of.column))
+}

@@ -1,0 +1,89 @@
+import { foldName } from '../../../../events/common.js'
+import { Problem } from '../../../basics/errors.js'
+import type { AstNode } from '../ast/json.js'
+import { become, childrenOf, isColumnRef, isQuery, nodeOf, nodesOf, placeOf, textOf, textsOf } from '../ast/nodes.js'
+import { columnHint, named } from '../../../dialect/names.js'
+import type { Leaf } from '../session/scope.js'
+import { placing } from '../session/sources.js'
+import { aliasOf } from '../session/describe.js'
+import { leavesOf } from './detach.js'
+import { modelColumn, modelColumns } from './outputs.js'
+import type { BoundModel } from '../scoring/scoring-model.js'
+
+export type ModelUse = { ref: AstNode; alias: string; bound: BoundModel }
+
+/** A place where a column of a model is read. */
+export type Reference = { node: AstNode; use: ModelUse; column: string }
+
+const hasColumn = (leaves: readonly Leaf[], name: string): boolean => leaves.some((leaf) => named(leaf.columns, name) !== undefined)
+
+const qualified = (uses: readonly ModelUse[], table: string, name: string): [ModelUse, string] | undefined => {
+  const use = uses.find(({ alias }) => foldName(alias) === foldName(table))
+  if (!use) return undefined
+  const column = modelColumn(use.bound, name)
+  if (column !== undefined) return [use, column]
+  throw new Problem('bad_statement', 'No such column', `Model ${use.bound.label} has no column ${name}`, {
+    hint: columnHint(name, modelColumns(use.bound), (known) => `${use.alias}.${known}`),
+  })
+}
+
+/** Whose column a name is: the models' when it names one of them, or when no table beside them has such a column. */
+export const modelColumnOf = (node: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[]): [ModelUse, string] | undefined => {
+  const [first = '', second] = textsOf(node, 'column_names')
+  if (second !== undefined) return placing(node, () => qualified(uses, first, second))
+  if (hasColumn(leaves, first)) return undefined
+  for (const use of uses) {
+    const column = modelColumn(use.bound, first)
+    if (column !== undefined) return [use, column]
+  }
+  return undefined
+}
+
+const aliasesIn = (query: AstNode): Set<string> => {
+  const from = nodeOf(query, 'from_table')
+  return new Set(from ? leavesOf(from).map((leaf) => foldName(aliasOf(leaf))) : [])
+}
+
+/** Finds the models' columns in an expression; a subquery that has a table of the model's alias hides it. */
+const findIn = (node: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[], found: Reference[], nested: boolean): void => {
+  if (isColumnRef(node)) {
+    const isQualified = textsOf(node, 'column_names').length > 1
+    const hit = nested && !isQualified ? undefined : modelColumnOf(node, uses, leaves)
+    if (hit) found.push({ node, use: hit[0], column: hit[1] })
+    return
+  }
+  const inner = isQuery(node) ? uses.filter(({ alias }) => !aliasesIn(node).has(foldName(alias))) : uses
+  for (const child of childrenOf(node)) findIn(child, inner, leaves, found, nested || isQuery(node))
+}
+
+/** Every place in a SELECT, but its FROM, where a column of a model is read. */
+export const referencesIn = (select: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[]): Reference[] => {
+  const found: Reference[] = []
+  const aliases = new Set(nodesOf(select, 'select_list').map((item) => foldName(textOf(item, 'alias'))))
+  for (const [key, value] of Object.entries(select)) {
+    if (key === 'from_table' || key === 'cte_map') continue
+    const part: Reference[] = []
+    findIn({ value }, uses, leaves, part, false)
+    // ORDER BY reads the answer's own columns first.
+    const keep = ({ node }: Reference) =>
+      key !== 'modifiers' || textsOf(node, 'column_names').length > 1 || !aliases.has(foldName(textsOf(node, 'column_names')[0] ?? ''))
+    found.push(...part.filter(keep))
+  }
+  return found
+}
+
+/** The same in the conditions under which the tables of a FROM are joined to each other. */
+export const referencesInJoins = (ref: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[]): Reference[] => {
+  const [left, right, condition] = [nodeOf(ref, 'left'), nodeOf(ref, 'right'), nodeOf(ref, 'condition')]
+  if (textOf(ref, 'type') !== 'JOIN' || !left || !right) return []
+  const found: Reference[] = []
+  if (condition) findIn({ condition }, uses, leaves, found, false)
+  return [...referencesInJoins(left, uses, leaves), ...referencesInJoins(right, uses, leaves), ...found]
+}
+
+/** Puts an expression where a column was read; an item of the list keeps the column's name. */
+export const replaceReference = (select: AstNode, { node, column }: Reference, expression: AstNode): void => {
+  const isItem = nodesOf(select, 'select_list').includes(node)
+  const alias = textOf(node, 'alias') || (isItem ? column : '')
+  become(node, { ...expression, ...placeOf(node), alias })
+}

@@ -1,0 +1,66 @@
+import type { Nondeterminism } from '../../../models/data/unrepeatable.js'
+import type { AstNode } from '../ast/json.js'
+import { isColumnRef, isQuery, nodeOf, nodesOf, textOf, textsOf, walk } from '../ast/nodes.js'
+
+const drawing = new Set(['random', 'uuid', 'uuidv4', 'uuidv7', 'gen_random_uuid', 'reservoir_quantile'])
+const timely = new Set([
+  ...['now', 'today', 'transaction_timestamp', 'get_current_time', 'get_current_timestamp', 'ago'],
+  ...['current_date', 'current_time', 'current_timestamp', 'current_localtime', 'current_localtimestamp', 'localtime', 'localtimestamp'],
+])
+/** Those of them that SQL writes without brackets; a column may have such a name, which only binding tells. */
+const bare = new Set(['current_date', 'current_time', 'current_timestamp', 'localtime', 'localtimestamp'])
+
+/** Functions whose values follow from more than their arguments. A test holds them to what DuckDB says of its functions. */
+export const nondeterministicFunctions: ReadonlySet<string> = new Set([...drawing, ...timely])
+
+const ofFunction = (name: string, values: number): string | undefined => {
+  if (drawing.has(name)) return `${name}() draws other values each time`
+  // With one value age counts from today.
+  if (timely.has(name) || (name === 'age' && values === 1)) return `${name}() is another time each time`
+  return undefined
+}
+
+const ofName = (names: readonly string[]): string | undefined => {
+  const [name = ''] = names.map((part) => part.toLowerCase())
+  return names.length === 1 && bare.has(name) ? `${name} is another time each time` : undefined
+}
+
+/** LIMIT and DISTINCT ON take the rows that come first, and ORDER BY alone says which these are. */
+const ofModifiers = (query: AstNode): string[] => {
+  const modifiers = nodesOf(query, 'modifiers')
+  const types = modifiers.map((modifier) => textOf(modifier, 'type'))
+  if (types.includes('ORDER_MODIFIER')) return []
+  const limited = types.includes('LIMIT_MODIFIER') || types.includes('LIMIT_PERCENT_MODIFIER')
+  const distinct = modifiers.some((modifier) => nodesOf(modifier, 'distinct_on_targets').length > 0)
+  return [
+    ...(limited ? ['LIMIT without ORDER BY may take other rows'] : []),
+    ...(distinct ? ['DISTINCT ON without ORDER BY may keep other rows'] : []),
+  ]
+}
+
+const chancesOf = (node: AstNode): string[] => {
+  const found = isQuery(node) ? ofModifiers(node) : []
+  // A sample that is drawn by several threads is another one even with a seed.
+  if (nodeOf(node, 'sample')) found.push('a sample is drawn anew each time')
+  const more =
+    textOf(node, 'class') === 'FUNCTION'
+      ? ofFunction(textOf(node, 'function_name').toLowerCase(), nodesOf(node, 'children').length)
+      : isColumnRef(node)
+        ? ofName(textsOf(node, 'column_names'))
+        : undefined
+  return more === undefined ? found : [...found, more]
+}
+
+/**
+ * What in the tree of a query keeps it from giving the same rows again, each thing once.
+ *
+ * @example chancesIn(await parseSelect(connection, 'SELECT * FROM t LIMIT 5')) // [{ what: 'LIMIT without ORDER BY may take other rows', view: null }]
+ */
+export const nondeterminismIn = (tree: AstNode, view: string | null = null): Nondeterminism[] => {
+  const found = new Set<string>()
+  walk(tree, (node) => {
+    for (const what of chancesOf(node)) found.add(what)
+    return true
+  })
+  return [...found].map((what) => ({ what, view }))
+}

@@ -1,0 +1,129 @@
+import { ParseFailure, parseSelect } from '../ast/duckdb.js'
+import type { AstNode } from '../ast/json.js'
+import { locationOf } from '../ast/nodes.js'
+import type { Problem } from '../../../basics/errors.js'
+import { explainParseFailure } from '../errors/explain-error.js'
+import { refusalOfCall } from '../resolve/connections.js'
+import { guard } from '../guard/guard.js'
+import { nameItems } from './item-names.js'
+import { missingConditions, splitUsing } from '../../../dialect/join-conditions.js'
+import { badStatement, lex, splitSingle, type Token } from '../../../dialect/lexer.js'
+import { markNativeQueries, nativeQueries, nativeSpelling } from '../resolve/native-queries.js'
+import { readScoringOptions, type ScoringOptions } from '../scoring/options.js'
+import { normalise } from './normalise.js'
+import { offsetLimits } from '../../../dialect/offset-limits.js'
+import { pivotValues } from '../guard/pivot-values.js'
+import { missingValues, valueQueries } from './pivots.js'
+import type { Session } from '../session/session.js'
+import type { Text } from '../session/sources.js'
+import { answerUser } from '../errors/session-user.js'
+import { misplacedAt } from '../../../dialect/time-travel-syntax.js'
+import { translate, type Translation } from '../session/translation.js'
+
+type Attempt = { translation: Translation; tree: AstNode; hasNativeQueries: boolean }
+
+/** A query that has passed every check, and what it asks of its models. */
+export type ReadQuery = { tree: AstNode; options: ScoringOptions }
+
+/** What stands behind tokens besides, and the tokens that something else stands for. */
+type Changes = { added: ReadonlyMap<number, string>; cut: ReadonlyMap<number, string> }
+const asWritten: Changes = { added: new Map(), cut: new Map() }
+
+const attempt = async (session: Session, sql: string, tokens: Token[], { added, cut }: Changes): Promise<Attempt> => {
+  const natives = nativeQueries(tokens)
+  const { after, instead } = nativeSpelling(natives)
+  for (const [place, text] of added) after.set(place, (after.get(place) ?? '') + text)
+  for (const [place, text] of cut) {
+    after.delete(place)
+    instead.set(place, text)
+  }
+  const translation = translate(sql, tokens, session.params, after, instead)
+  try {
+    return { translation, tree: await parseSelect(session.connection, translation.text), hasNativeQueries: natives.length > 0 }
+  } catch (error) {
+    if (!(error instanceof ParseFailure)) throw error
+    const offset = error.characters === undefined ? undefined : translation.userOffsetOfCharacter(error.characters)
+    const misplaced = offset === undefined ? undefined : misplacedAt(sql, tokens, offset)
+    throw misplaced ?? explainParseFailure(error, translation)
+  }
+}
+
+/** Why a query in the language of a connection is not run, if the statement has one. */
+type Refusal = () => Promise<Problem | undefined>
+
+/** Takes the queries behind PIVOT … IN out of a text; what they give is asked for when the statement is rewritten. */
+const cutValueQueries = (session: Session, { sql, view }: Text, tokens: Token[]): Map<number, string> => {
+  const cut = new Map<number, string>()
+  for (const { open, close } of valueQueries(tokens)) {
+    const inner = tokens.slice(open + 1, close)
+    const parameter = inner.find(({ kind, value }) => kind === 'parameter' && value === '')
+    if (parameter) throw badStatement(sql, parameter.start, 'a query behind PIVOT … IN has no ? in it', 'Name the parameter: :name.')
+    const name = `${pivotValues}_${session.pivotQueries.size + 1}`
+    session.pivotQueries.set(name, {
+      sql,
+      within: { start: inner[0]?.start ?? 0, end: inner.at(-1)?.end ?? 0 },
+      ...(view !== undefined && { view }),
+    })
+    for (let index = open; index <= close; index++) cut.set(index, index === open ? name : '')
+  }
+  return cut
+}
+
+/**
+ * Parses as DuckDB does; what it refuses is tried once more in the forms that models allow, JOIN without ON and USING at the
+ * end, with PIVOT finding its values or asking a query for them, and with MySQL's LIMIT.
+ */
+const parse = async (session: Session, text: Text, tokens: Token[], refusal: Refusal): Promise<Attempt & { options: ScoringOptions }> => {
+  try {
+    return { ...(await attempt(session, text.sql, tokens, asWritten)), options: {} }
+  } catch (error) {
+    const { query, options } = splitUsing(tokens)
+    const added = new Map([...missingConditions(query), ...missingValues(query)])
+    const values = cutValueQueries(session, text, query)
+    const cut = new Map([...values, ...offsetLimits(query)])
+    const better = await refusal()
+    if (better) throw better
+    if (options.length === 0 && added.size === 0 && cut.size === 0) throw error
+    const second = await attempt(session, text.sql, query, { added, cut }).catch((again: unknown) => {
+      throw values.size > 0 ? again : error
+    })
+    return { ...second, options: readScoringOptions(options) }
+  }
+}
+
+/** Whether a name stands in double quotes in the text that it was read from. */
+const isQuotedIn = (translation: Translation, node: AstNode): boolean => {
+  const location = locationOf(node)
+  const offset = location === undefined ? undefined : translation.userOffset(location)
+  return translation.tokens.some(({ kind, start }) => kind === 'quoted' && start === offset)
+}
+
+/**
+ * Reads the text of a query, the user's or a view's: one statement, parsed, checked against the guard, its items named.
+ * The tree still has the user's names of tables.
+ */
+export const readQuery = async (session: Session, text: Text, db: string): Promise<ReadQuery> => {
+  const { sql, within, view } = text
+  const all = lex(sql)
+  const tokens = splitSingle(within ? all.filter(({ start, end }) => start >= within.start && end <= within.end) : all, sql)
+  for (const token of tokens) if (token.kind === 'quoted') session.quoted.add(token.value)
+  const refusal: Refusal = () => refusalOfCall(session.directory, session.head, tokens, sql)
+  const { translation, tree, options, hasNativeQueries } = await parse(session, text, tokens, refusal)
+  // A function by the name that stands for them is none, when the user wrote it.
+  if (hasNativeQueries) {
+    const refused = await refusal()
+    if (refused) throw refused
+    markNativeQueries(tree)
+  }
+  await answerUser(session, tree, (node) => isQuotedIn(translation, node))
+  normalise(tree, { db, strings: session.strings })
+  session.sources.add({ translation, view }, tree)
+  try {
+    guard(tree)
+  } catch (error) {
+    // A native query that happens to be an expression looks like the call of a function.
+    throw (await refusal()) ?? error
+  }
+  await nameItems(session.connection, tree)
+  return { tree, options }
+}

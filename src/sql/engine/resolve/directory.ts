@@ -1,0 +1,156 @@
+import type { DuckDBConnection, DuckDBInstance, DuckDBValue } from '@duckdb/node-api'
+import { LRUCache } from 'lru-cache'
+import { named } from '../../../dialect/names.js'
+import { perInstance } from '../connection/per-instance.js'
+import { at } from '../../relations/relation.js'
+
+export type ProjectEntry = { name: string; stream: string }
+export type ViewEntry = { name: string; stream: string; query: string; database: string }
+export type DatabaseEntry = { name: string; engine: string }
+export type FileEntry = { name: string; content: string; isTable: boolean }
+export type ModelEntry = { name: string; stream: string; active: number | null }
+export type ModelVersionEntry = { version: number; status: string; error: string | null; artefact: string | null; target: string }
+
+const text = (value: DuckDBValue | undefined): string => (typeof value === 'string' ? value : '')
+const textOrNull = (value: DuckDBValue | undefined): string | null => (typeof value === 'string' ? value : null)
+
+/** All lists together: one for each position and question, some of them as long as a project has views. */
+const rowsKept = 200_000
+const listsOf = perInstance(() => new LRUCache<string, DuckDBValue[][]>({ maxSize: rowsKept, sizeCalculation: (rows) => rows.length + 1 }))
+
+/** Rows of `valid_from, since, valid_to, until` as lives: where one goes on in the next, they are one. */
+const joined = (rows: DuckDBValue[][], upTo: number): Life[] => {
+  const lives: Life[] = []
+  for (const [from, since, to, until] of rows) {
+    const end = to === null || to === undefined || Number(to) > upTo ? null : Number(to)
+    const last = lives.at(-1)
+    if (last?.to === Number(from)) Object.assign(last, { to: end, until: end === null ? null : text(until) })
+    else lives.push({ from: Number(from), since: text(since), to: end, until: end === null ? null : text(until) })
+  }
+  return lives
+}
+
+/** A time that something had a name, in positions and times; `to` is null while it has. */
+export type Life = { from: number; since: string; to: number | null; until: string | null }
+
+/** What may be missing at a position: a project or a file by name, what is in a project by the name of that, too. */
+export type Missing = { table: 'projects' | 'databases' | 'files' | 'views' | 'models'; name: string; project?: string }
+
+/**
+ * What names mean at a log position: projects, and the views, models and files in them.
+ * Rows of a history never change at a position that has been projected, so that each list is read once for all queries there.
+ */
+export class Directory {
+  private readonly lists: LRUCache<string, DuckDBValue[][]>
+
+  constructor(
+    private readonly connection: DuckDBConnection,
+    instance: DuckDBInstance,
+  ) {
+    this.lists = listsOf(instance)
+  }
+
+  /** The last erasure that took a content; undefined when none did. */
+  async erasure(content: string): Promise<{ position: number; reason: string | null } | undefined> {
+    const sql = 'SELECT position, reason FROM ledger.erasures WHERE list_contains(blobs, $content) ORDER BY position DESC LIMIT 1'
+    const [[position, reason] = []] = await this.rows(sql, { content })
+    return position === undefined ? undefined : { position: Number(position), reason: typeof reason === 'string' ? reason : null }
+  }
+
+  private async rows(sql: string, parameters: Record<string, DuckDBValue>): Promise<DuckDBValue[][]> {
+    const key = [sql, ...Object.values(parameters).map(String)].join('\n')
+    const known = this.lists.get(key)
+    if (known) return known
+    const rows = (await this.connection.runAndReadAll(sql, parameters)).getRows()
+    this.lists.set(key, rows)
+    return rows
+  }
+
+  async projects(position: number): Promise<ProjectEntry[]> {
+    const rows = await this.rows(`SELECT name, stream FROM ${at('projects')} AS p ORDER BY id`, { position })
+    return rows.map(([name, stream]) => ({ name: text(name), stream: text(stream) }))
+  }
+
+  async project(position: number, name: string): Promise<ProjectEntry | undefined> {
+    return named(await this.projects(position), name)
+  }
+
+  async views(position: number, project: string): Promise<ViewEntry[]> {
+    const sql = `SELECT name, stream, query, database FROM ${at('views')} AS v WHERE project = $project ORDER BY id`
+    const rows = await this.rows(sql, { position, project })
+    return rows.map(([name, stream, query, database]) => ({
+      name: text(name),
+      stream: text(stream),
+      query: text(query),
+      database: text(database),
+    }))
+  }
+
+  async files(position: number): Promise<FileEntry[]> {
+    const rows = await this.rows(`SELECT name, content, json_array_length(columns) > 0 FROM ${at('files')} AS f ORDER BY id`, { position })
+    return rows.map(([name, content, isTable]) => ({ name: text(name), content: text(content), isTable: isTable === true }))
+  }
+
+  async databases(position: number): Promise<DatabaseEntry[]> {
+    const rows = await this.rows(`SELECT name, engine FROM ${at('databases')} AS d ORDER BY id`, { position })
+    return rows.map(([name, engine]) => ({ name: text(name), engine: text(engine) }))
+  }
+
+  async models(position: number, project: string): Promise<ModelEntry[]> {
+    const sql = `SELECT name, stream, active FROM ${at('models')} AS m WHERE project = $project ORDER BY id`
+    const rows = await this.rows(sql, { position, project })
+    return rows.map(([name, stream, active]) => ({
+      name: text(name),
+      stream: text(stream),
+      active: typeof active === 'number' ? active : null,
+    }))
+  }
+
+  async agents(position: number, project: string): Promise<{ name: string }[]> {
+    const rows = await this.rows(`SELECT name FROM ${at('agents')} AS a WHERE project = $project ORDER BY id`, { position, project })
+    return rows.map(([name]) => ({ name: text(name) }))
+  }
+
+  async versions(position: number, model: string): Promise<ModelVersionEntry[]> {
+    const sql = `SELECT version, status, error, artefact, target FROM ${at('model_versions')} AS v WHERE stream = $model ORDER BY version`
+    const rows = await this.rows(sql, { position, model })
+    return rows.map(([version, status, error, artefact, target]) => ({
+      version: Number(version),
+      status: text(status),
+      error: textOrNull(error),
+      artefact: textOrNull(artefact),
+      target: text(target),
+    }))
+  }
+
+  /** When a name meant something, over the whole log up to a position; a change that keeps the name goes on. */
+  async lives({ table, name, project }: Missing, upTo: number): Promise<Life[]> {
+    const inProject = `AND h.project IN (SELECT stream FROM ledger.projects_history WHERE name = $project)`
+    const sql = `SELECT h.valid_from, CAST(h.changed_at AS VARCHAR), h.valid_to, CAST(e.recorded_at AS VARCHAR)
+      FROM ledger.${table}_history AS h LEFT JOIN ledger.events AS e ON e.position = h.valid_to
+      WHERE h.name = $name AND h.valid_from <= $upTo ${project === undefined ? '' : inProject} ORDER BY h.valid_from`
+    return joined(await this.rows(sql, { name, upTo, ...(project !== undefined && { project }) }), upTo)
+  }
+
+  /** When a version of a model was there, or was complete. */
+  async versionLives(model: string, version: number, upTo: number, status: string | null = null): Promise<Life[]> {
+    const sql = `SELECT h.valid_from, CAST(h.changed_at AS VARCHAR), h.valid_to, CAST(e.recorded_at AS VARCHAR)
+      FROM ledger.model_versions_history AS h LEFT JOIN ledger.events AS e ON e.position = h.valid_to
+      WHERE h.stream = $model AND h.version = $version AND h.valid_from <= $upTo AND ($status IS NULL OR h.status = $status) ORDER BY h.valid_from`
+    return joined(await this.rows(sql, { model, version, upTo, status }), upTo)
+  }
+
+  /** When the event of a position was recorded, in UTC. */
+  async timeOf(position: number): Promise<string | undefined> {
+    const rows = await this.rows('SELECT CAST(recorded_at AS VARCHAR) FROM ledger.events WHERE position = $position', { position })
+    return textOrNull(rows[0]?.[0]) ?? undefined
+  }
+
+  /** The last position recorded at or before a time (microseconds since 1970), or undefined when the log began later. */
+  async positionAt(microseconds: bigint, upTo: number): Promise<number | undefined> {
+    const sql = 'SELECT max(position) FROM ledger.events WHERE position <= $upTo AND recorded_at <= make_timestamp($microseconds::BIGINT)'
+    const rows = await this.rows(sql, { upTo, microseconds })
+    const position = rows[0]?.[0]
+    return position === null || position === undefined ? undefined : Number(position)
+  }
+}

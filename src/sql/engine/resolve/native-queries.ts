@@ -1,0 +1,55 @@
+import type { AstNode } from '../ast/json.js'
+import { become, listOf, nodeOf, nodesOf, subqueryRef, textOf, walk } from '../ast/nodes.js'
+import type { Token } from '../../../dialect/lexer.js'
+import { quoteText } from '../../../dialect/strings.js'
+import { closingBracket, isNameLike, isSymbol, isWord } from '../../../dialect/tokens.js'
+
+/** `FROM db (SELECT …)`: the places of the name and of the bracket that closes the query. */
+export type NativeQuery = { database: string; name: number; close: number }
+
+/** What a native query is called between its text and its tree. */
+const marker = 'ledger_native_query'
+
+const isName = (token: Token | undefined): boolean => isNameLike(token) && !isWord(token, 'LATERAL')
+
+/** Finds `FROM db (SELECT …)` and `JOIN db (SELECT …)`, which clients send to have a query run in another database. */
+export const nativeQueries = (tokens: readonly Token[]): NativeQuery[] =>
+  tokens.flatMap((token, i) => {
+    const opens = isName(token) && isWord(tokens[i - 1], 'FROM', 'JOIN') && isSymbol(tokens[i + 1], '(')
+    if (!opens || !isWord(tokens[i + 2], 'SELECT', 'WITH', 'VALUES', 'FROM')) return []
+    const close = closingBracket(tokens, i + 1)
+    return close === undefined ? [] : [{ database: token.value, name: i, close }]
+  })
+
+/** How the tokens around native queries are spelt, so that DuckDB reads a function over a query. */
+export const nativeSpelling = (queries: readonly NativeQuery[]): { instead: Map<number, string>; after: Map<number, string> } => ({
+  instead: new Map(queries.map(({ database, name }) => [name, `${marker}(${quoteText(database)},`])),
+  after: new Map(queries.map(({ close }) => [close, ')'])),
+})
+
+/** The database that a table of a FROM names for the query inside it, or undefined. */
+export const nativeDatabase = (ref: AstNode): string | undefined => {
+  const database = ref[marker]
+  return typeof database === 'string' ? database : undefined
+}
+
+/** Makes subqueries of native queries again, each with the database it is for; `nativeDatabase` reads it, `forget` takes it off. */
+export const markNativeQueries = (tree: AstNode): void =>
+  walk(tree, (node) => {
+    const made = textOf(node, 'type') === 'TABLE_FUNCTION' ? nodeOf(node, 'function') : undefined
+    if (!made || textOf(made, 'function_name') !== marker) return true
+    const [database, query] = nodesOf(made, 'children')
+    const inner = query && nodeOf(nodeOf(query, 'subquery') ?? {}, 'node')
+    const name = database && nodeOf(database, 'value')?.['value']
+    if (!inner || typeof name !== 'string') return true
+    become(node, {
+      ...subqueryRef(inner, textOf(node, 'alias'), listOf(node, 'column_name_alias'), node['sample'] ?? null),
+      [marker]: name,
+    })
+    return true
+  })
+
+/** Takes the mark off, which DuckDB does not know. */
+export const forgetNativeQuery = (ref: AstNode): void => {
+  Reflect.deleteProperty(ref, marker)
+}

@@ -1,0 +1,235 @@
+import { Problem } from '../../../basics/errors.js'
+import { systemDatabaseOf, systemDatabases } from '../../../catalogue/system-databases.js'
+import { connectionProblem } from './connections.js'
+import type { Directory, FileEntry, Life, Missing, ModelEntry, ModelVersionEntry, ProjectEntry, ViewEntry } from './directory.js'
+import { named, similarName } from '../../../dialect/names.js'
+import { catalogue, relationOf } from '../../relations/catalogue.js'
+import type { Relation } from '../../relations/relation.js'
+
+/** What the name of a table stands for. */
+export type Found =
+  | { kind: 'relation'; relation: Relation; project: ProjectEntry | undefined }
+  | { kind: 'view'; view: ViewEntry; project: ProjectEntry }
+  | { kind: 'file'; file: FileEntry }
+  | { kind: 'model'; model: ModelEntry; version: ModelVersionEntry; project: ProjectEntry }
+
+/** Where a name is looked up: `position` is the one to see, `head` the last one that there is. */
+export type Place = { directory: Directory; db: string; position: number; head: number }
+
+const moment = (position: number, time: string | null) => `position ${position} (${time ?? ''} UTC)`
+
+const began = ({ from, since }: Life) => moment(from, since)
+
+/** Which of the times that something was there are similarName to a position at which it was not: the next, and the last before. */
+const whenText = (lives: readonly Life[], position: number): string | undefined => {
+  const before = lives.findLast(({ to }) => to !== null && to <= position)
+  const next = lives.find(({ from }) => from > position)
+  const said = [
+    ...(before?.to ? [`it was there until ${moment(before.to, before.until)}`] : []),
+    ...(next ? [next.to === null ? `it is there since ${began(next)}` : `it was there from ${began(next)} until position ${next.to}`] : []),
+  ]
+  return said.length === 0 ? undefined : said.join(', and ')
+}
+
+/** In the past, a name may be missing because it came later or was gone: says when it was there. */
+const notThen = async ({ directory, position, head }: Place, detail: string, missing: Missing): Promise<Problem | undefined> => {
+  if (position === head) return undefined
+  const then = whenText(await directory.lives(missing, head), position)
+  return then === undefined ? undefined : new Problem('not_found', 'It did not exist then', `${detail} at position ${position}; ${then}`)
+}
+
+const unknownTable = (name: string, schema: string, known: Iterable<string>): Problem => {
+  const like = similarName(name, known)
+  const hint = like === undefined ? `SELECT * FROM information_schema.tables lists what there is.` : `Did you mean ${schema}.${like}?`
+  return new Problem('not_found', 'Table not found', `Table '${name}' not found in database: ${schema}`, { hint })
+}
+
+const noTable = async (place: Place, missing: Missing, schema: string, known: Iterable<string>): Promise<Problem> => {
+  const { name } = missing
+  const then = await notThen(place, `Table '${name}' not found in database: ${schema}`, missing)
+  return then ?? unknownTable(name, schema, known)
+}
+
+const connectionNamed = async ({ directory, position }: Place, name: string) => named(await directory.databases(position), name)
+
+const noSchema = async (place: Place, name: string, table: string): Promise<Problem> => {
+  const detail = `Table '${table}' not found: there is no project or database ${name}`
+  const then = (await notThen(place, detail, { table: 'projects', name })) ?? (await notThen(place, detail, { table: 'databases', name }))
+  if (then) return then
+  const projects = await place.directory.projects(place.position)
+  const known = [...systemDatabases, ...projects.map((project) => project.name)]
+  const like = similarName(name, known)
+  const connection = await connectionNamed(place, name)
+  if (connection) return connectionProblem(connection)
+  return new Problem('not_found', 'Database not found', detail, {
+    hint: like === undefined ? 'SHOW DATABASES lists what there is.' : `Did you mean ${like}.${table}?`,
+  })
+}
+
+const isReadable = async ({ directory, position }: Place, name: string): Promise<boolean> =>
+  systemDatabaseOf(name) !== undefined || (await directory.project(position, name)) !== undefined
+
+/**
+ * Where a view's names without a database are looked up. What was recorded and names nothing any more is its own project,
+ * which has another name now.
+ */
+export const databaseOfView = async (place: Place, { database }: ViewEntry, project: ProjectEntry): Promise<string> =>
+  (await isReadable(place, database)) || (await connectionNamed(place, database)) ? database : project.name
+
+/** Refuses a database that cannot be read, or is not there. */
+export const requireDatabase = async (place: Place, name: string): Promise<void> => {
+  if (await isReadable(place, name)) return
+  const connection = await connectionNamed(place, name)
+  if (connection) throw connectionProblem(connection)
+  throw new Problem('not_found', 'Database not found', `Database ${name} does not exist`, { hint: 'SHOW DATABASES lists what there is.' })
+}
+
+const fixedRelation = (schema: 'information_schema' | 'log', name: string): Found => {
+  const relation = relationOf(schema, name)
+  if (relation) return { kind: 'relation', relation, project: undefined }
+  throw unknownTable(
+    name,
+    schema,
+    catalogue[schema].map((known) => known.name),
+  )
+}
+
+const inFiles = async (place: Place, name: string): Promise<Found> => {
+  const files = await place.directory.files(place.position)
+  const file = named(files, name)
+  if (file) return { kind: 'file', file }
+  throw await noTable(
+    place,
+    { table: 'files', name },
+    'files',
+    files.map((known) => known.name),
+  )
+}
+
+const notReady = (label: string, model: string, { version, status, error }: ModelVersionEntry): Problem =>
+  new Problem(
+    'not_ready',
+    'The model is not ready',
+    `Model ${label} is not ready: its status is ${status}${error === null ? '' : ` (${error})`}`,
+    {
+      hint:
+        status === 'error'
+          ? 'RETRAIN it, or choose another version.'
+          : 'Wait until its status is complete: SELECT name, version, status FROM models.',
+      model_status: status,
+      training: { model, version },
+    },
+  )
+
+/** The same of a model in the past: waiting does not help, a later position may. */
+const notReadyThen = (label: string, { status }: ModelVersionEntry, position: number, ready: readonly Life[]): Problem =>
+  new Problem(
+    'not_ready',
+    'The model was not ready',
+    `Model ${label} was not ready at position ${position}: its status was ${status}; ${whenText(ready, position) ?? 'it never became complete'}`,
+  )
+
+const readyVersion = async (place: Place, project: ProjectEntry, model: ModelEntry, wanted: number | undefined): Promise<Found> => {
+  const versions = await place.directory.versions(place.position, model.stream)
+  const number = wanted ?? model.active ?? versions.at(-1)?.version
+  const version = versions.find((known) => known.version === number)
+  const label = `${project.name}.${model.name}${wanted === undefined ? '' : `.${wanted}`}`
+  const { directory, position, head } = place
+  if (!version) {
+    const lives = number === undefined || position === head ? [] : await directory.versionLives(model.stream, number, head)
+    const then = whenText(lives, position)
+    throw new Problem(
+      'not_found',
+      'Model not found',
+      `Model not found: ${label}${then === undefined ? '' : ` at position ${position}: ${then}`}`,
+      {
+        hint: `Its versions are ${versions.map((known) => known.version).join(', ')}.`,
+      },
+    )
+  }
+  if (version.status !== 'complete' || version.artefact === null)
+    throw position === head
+      ? notReady(label, model.stream, version)
+      : notReadyThen(label, version, position, await directory.versionLives(model.stream, version.version, head, 'complete'))
+  return { kind: 'model', model, version, project }
+}
+
+const agentUnasked = (label: string): Problem =>
+  new Problem('not_built', 'Agents are not asked here', `${label} is an agent: this service keeps agents and calls no language models`, {
+    hint: 'Read its settings with DESCRIBE AGENT and ask the model directly. Models that this service trains answer: SELECT … FROM project.model.',
+  })
+
+const inProject = async (place: Place, project: ProjectEntry, name: string): Promise<Found> => {
+  const relation = relationOf('project', name)
+  if (relation) return { kind: 'relation', relation, project }
+  const views = await place.directory.views(place.position, project.stream)
+  const view = named(views, name)
+  if (view) return { kind: 'view', view, project }
+  const models = await place.directory.models(place.position, project.stream)
+  const model = named(models, name)
+  if (model) return readyVersion(place, project, model, undefined)
+  if (named(await place.directory.agents(place.position, project.stream), name)) throw agentUnasked(`${project.name}.${name}`)
+  const there = { name, project: project.name }
+  const lived = await place.directory.lives({ table: 'views', ...there }, place.head)
+  throw await noTable(
+    place,
+    { table: lived.length > 0 ? 'views' : 'models', ...there },
+    project.name,
+    [...catalogue.project, ...views, ...models].map((known) => known.name),
+  )
+}
+
+const inSchema = async (place: Place, schema: string, name: string): Promise<Found | undefined> => {
+  const system = systemDatabaseOf(schema)
+  if (system === 'files') return inFiles(place, name)
+  if (system !== undefined) return fixedRelation(system, name)
+  const project = await place.directory.project(place.position, schema)
+  return project && inProject(place, project, name)
+}
+
+const noVersion = (label: string, version: string): Problem =>
+  new Problem('not_found', 'Model not found', `Model ${label} has no version ${version}: versions are numbers`, {
+    hint: `DESCRIBE ${label}.${version} shows what a model says of itself, SELECT … FROM ${label} WHERE … what it predicts.`,
+  })
+
+const modelVersion = async (place: Place, projectName: string, modelName: string, number: string): Promise<Found | undefined> => {
+  const project = await place.directory.project(place.position, projectName)
+  if (!project) return undefined
+  const models = await place.directory.models(place.position, project.stream)
+  const model = named(models, modelName)
+  const isNumber = /^[0-9]{1,9}$/.test(number)
+  if (model && !isNumber) throw noVersion(`${project.name}.${model.name}`, number)
+  if (!isNumber) return undefined
+  if (!model)
+    throw await noTable(
+      place,
+      { table: 'models', name: modelName, project: project.name },
+      project.name,
+      models.map((known) => known.name),
+    )
+  return readyVersion(place, project, model, Number(number))
+}
+
+/**
+ * What a table's name of one to three parts means: a part that is missing is the database of the query.
+ * Throws a Problem that names it, with the similarName known name.
+ *
+ * @example await resolveTable({ directory, db: 'shop', position: 40, head: 40 }, ['rent', '2']) // version 2 of shop.rent
+ */
+export const resolveTable = async (place: Place, parts: string[]): Promise<Found> => {
+  const [first = '', second, third] = parts
+  if (third !== undefined) {
+    const found = await modelVersion(place, first, second ?? '', third)
+    if (found) return found
+    if (await isReadable(place, first)) throw unknownTable(`${second ?? ''}.${third}`, first, [])
+    throw await noSchema(place, first, `${second ?? ''}.${third}`)
+  }
+  if (second === undefined) {
+    const found = await inSchema(place, place.db, first)
+    if (found) return found
+    throw await noSchema(place, place.db, first)
+  }
+  const found = (await inSchema(place, first, second)) ?? (await modelVersion(place, place.db, first, second))
+  if (found) return found
+  throw await noSchema(place, first, second)
+}

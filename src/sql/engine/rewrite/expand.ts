@@ -1,0 +1,101 @@
+import { existsSync } from 'node:fs'
+import { unreachable } from '../../../../events/common.js'
+import { erased, Problem } from '../../../basics/errors.js'
+import { limits } from '../../../basics/limits.js'
+import { cloneAst, type AstNode } from '../ast/json.js'
+import { integerConstant, nullConstant, selectNode, star, tableFunction, textConstant } from '../ast/nodes.js'
+import { template } from '../ast/templates.js'
+import type { FileEntry } from '../resolve/directory.js'
+import { projectionRows } from '../../relations/projections.js'
+import { databaseOfView, type Found, type Place } from '../resolve/resolve.js'
+import type { Scope } from '../session/scope.js'
+import type { Read, Session } from '../session/session.js'
+import { PlacedProblem, type Text } from '../session/sources.js'
+
+/** What a name stands for, when that is rows of its own. */
+type Rows = Exclude<Found, { kind: 'model' }>
+
+type Services = {
+  session: Session
+  /** Reads the query behind a view and rewrites it inside a scope. */
+  viewBody: (text: Text, scope: Scope) => Promise<AstNode>
+}
+
+/** Where names are looked up in a scope. */
+export const placeIn = ({ directory, head }: Session, { db, position }: Scope): Place => ({ directory, db, position, head })
+
+/** The query that gives what a name stands for. */
+export const expand = async (found: Rows, scope: Scope, services: Services): Promise<AstNode> => {
+  const { session } = services
+  switch (found.kind) {
+    case 'relation':
+      return template(session.connection, found.relation.sql, {
+        position: integerConstant(scope.position),
+        project: found.project ? textConstant(found.project.stream) : nullConstant(),
+        ...(found.relation.live === true && { projections: now(session) }),
+        ...(found.relation.ofViews === true && { views: textConstant(await session.viewColumns(scope.position)) }),
+      })
+    case 'file':
+      return expandFile(found.file, session)
+    case 'view':
+      return expandView(found, scope, services)
+    default:
+      return unreachable(found)
+  }
+}
+
+/** How things stand changes without the log: what is rewritten with it is not kept. */
+const now = (session: Session): AstNode => {
+  session.keep = false
+  return textConstant(projectionRows(session.tables))
+}
+
+const expandFile = async ({ name, content, isTable }: FileEntry, { blobsDirectory, directory }: Session): Promise<AstNode> => {
+  if (!isTable)
+    throw new Problem('bad_statement', 'Not a table', `files.${name} is a model, not a table`, {
+      hint: `Import it: CREATE MODEL ${name} PREDICT what USING engine = 'onnx', file = '${name}'.`,
+    })
+  const path = `${blobsDirectory}/${content}`
+  if (!existsSync(path)) {
+    const erasure = await directory.erasure(content)
+    if (erasure)
+      throw erased(`The content of files.${name}`, erasure, 'Upload it again, or read another content: files.name AT (VERSION => …).')
+  }
+  return selectNode([star('')], tableFunction('read_parquet', textConstant(path)))
+}
+
+const expandView = async (
+  { view, project }: Extract<Found, { kind: 'view' }>,
+  scope: Scope,
+  { session, viewBody }: Services,
+): Promise<AstNode> => {
+  const label = `${project.name}.${view.name}`
+  if (scope.views.includes(view.stream)) throw new Problem('query_failed', 'A view contains itself', `View ${label} contains itself`)
+  if (scope.views.length >= limits.viewMaxDepth)
+    throw new Problem('query_limit', 'Views are nested too deeply', `View ${label} is nested in more than ${limits.viewMaxDepth} others`)
+  try {
+    const { position, options } = scope
+    const db = await databaseOfView(placeIn(session, scope), view, project)
+    const inside = { db, position, ctes: new Map(), entries: [], views: [...scope.views, view.stream], options }
+    return cloneAst(await viewBody({ sql: view.query, view: label }, inside))
+  } catch (error) {
+    if (!(error instanceof Problem) || error instanceof PlacedProblem || error.detail.startsWith('In view ')) throw error
+    throw new Problem(error.code, error.title, `In view ${label}: ${error.detail}`, error.extras)
+  }
+}
+
+/** What a query reads, as EXPLAIN tells it. */
+export const readOf = (found: Rows, query: AstNode, parts: readonly string[], { db, position }: { db: string; position: number }): Read => {
+  switch (found.kind) {
+    case 'file':
+      return { name: `files.${found.file.name}`, query, state: `content ${found.file.content}` }
+    case 'view':
+      return { name: `${found.project.name}.${found.view.name}`, query, state: 'a view, expanded' }
+    case 'relation': {
+      const schema = found.project?.name ?? (parts.length > 1 ? parts[0] : db) ?? db
+      return { name: `${schema}.${found.relation.name}`, query, state: `as of position ${position}` }
+    }
+    default:
+      return unreachable(found)
+  }
+}

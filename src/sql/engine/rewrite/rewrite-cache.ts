@@ -1,0 +1,65 @@
+import type { DuckDBInstance } from '@duckdb/node-api'
+import { LRUCache } from 'lru-cache'
+import { printSelect, type CheckedText } from '../ast/duckdb.js'
+import type { AstNode } from '../ast/json.js'
+import { nondeterminismIn } from '../read/nondeterminism.js'
+import { checkRewritten } from '../guard/guard.js'
+import { perInstance } from '../connection/per-instance.js'
+import { Rewriter } from './rewrite.js'
+import type { SelectRequest } from '../../contract/select.js'
+import type { Session } from '../session/session.js'
+import type { Text } from '../session/sources.js'
+import { readQuery } from '../read/read-query.js'
+import { positionOfRequest } from '../resolve/time-travel.js'
+
+/** Kept statements together may have as many characters. */
+const keptChars = 4_000_000
+
+/** What a statement was rewritten to, and the names in double quotes that are texts in it. */
+type Kept = { text: CheckedText; quoted: ReadonlySet<string> }
+
+const keptIn = perInstance(
+  () => new LRUCache<string, Kept>({ maxSize: keptChars, sizeCalculation: ({ text }, key) => text.length + key.length }),
+)
+
+/** The only text that DuckDB runs for a request, and the tree that it is printed from; none when the text was known. */
+export type Rewritten = { text: CheckedText; tree?: AstNode }
+
+/** Reads a statement, and rewrites its names to what they stand for. */
+export const rewrite = async (session: Session, request: SelectRequest): Promise<Required<Rewritten>> => {
+  const clock = { connection: session.connection, directory: session.directory, head: session.head }
+  const position = request.asOf === undefined ? request.upTo : await positionOfRequest(clock, request.asOf)
+  const db = request.db === '' ? request.defaultProject : request.db
+  const { wanted } = request
+  const read = async (text: Text, where: string) => {
+    const query = await readQuery(session, text, where)
+    if (wanted?.kind === 'chances') session.chances.push(...nondeterminismIn(query.tree, text.view))
+    return query
+  }
+  const { tree, options } = await read({ sql: request.sql, within: request.within }, db)
+  const views = wanted?.kind === 'columns' && wanted.ofView !== undefined ? [wanted.ofView] : []
+  await new Rewriter(session, read).query(tree, { db, position, ctes: new Map(), entries: [], views, options })
+  checkRewritten(tree)
+  return { text: await printSelect(session.connection, tree), tree }
+}
+
+const keyOf = ({ strings }: Session, { sql, within, db, defaultProject, upTo, asOf, params }: SelectRequest): string =>
+  JSON.stringify([sql, within, db || defaultProject, upTo, asOf, params, ...strings])
+
+/**
+ * The same from memory, if the statement was rewritten before with everything it depends on: the text, its parameters, the
+ * database, and the log position, at which all names are fixed.
+ */
+export const keptText = (session: Session, instance: DuckDBInstance, request: SelectRequest): Rewritten | undefined => {
+  const found = keptIn(instance).get(keyOf(session, request))
+  for (const name of found?.quoted ?? []) session.quoted.add(name)
+  return found && { text: found.text }
+}
+
+/** Rewrites a statement, and keeps its text. With models none is kept: each run of a model has a number of its own in the text. */
+export const rewriteAndKeep = async (session: Session, instance: DuckDBInstance, request: SelectRequest): Promise<Rewritten> => {
+  const { text, tree } = await rewrite(session, request)
+  const hasModels = session.run.uses.size + session.served.length + session.staged.length > 0
+  if (!hasModels && session.keep) keptIn(instance).set(keyOf(session, request), { text, quoted: session.quoted })
+  return { text, tree }
+}

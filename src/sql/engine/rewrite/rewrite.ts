@@ -1,0 +1,223 @@
+import { foldName } from '../../../../events/common.js'
+import { Problem } from '../../../basics/errors.js'
+import { refuseDatabase, refuseTables } from '../resolve/aside.js'
+import type { AstNode, AstValue } from '../ast/json.js'
+import {
+  become,
+  childrenOf,
+  isColumnRef,
+  isLiteral,
+  isNode,
+  isQuery,
+  isReference,
+  listOf,
+  nodeOf,
+  nodesOf,
+  partsOf,
+  placeOf,
+  subqueryRef,
+  textOf,
+} from '../ast/nodes.js'
+import type { ModelUse } from '../models/references.js'
+import { rewriteModels } from '../models/rewrite-models.js'
+import { dropSchemas } from './drop-schemas.js'
+import { expand, placeIn, readOf } from './expand.js'
+import { forgetNativeQuery, nativeDatabase } from '../resolve/native-queries.js'
+import { pivotFiller } from '../read/pivots.js'
+import { requireDatabase, resolveTable, type Found } from '../resolve/resolve.js'
+import type { Scope } from '../session/scope.js'
+import type { Session } from '../session/session.js'
+import { positionOfAt } from '../resolve/time-travel.js'
+import { placed, type Text } from '../session/sources.js'
+import type { ReadQuery } from '../read/read-query.js'
+
+/** How a stored query's text becomes a tree that has passed every check. */
+export type ReadStatement = (text: Text, db: string) => Promise<ReadQuery>
+
+/** Turns names of tables into what they stand for, in a tree that has passed the guard. */
+export class Rewriter {
+  private ctes = 0
+
+  constructor(
+    private readonly session: Session,
+    private readonly read: ReadStatement,
+  ) {}
+
+  /** Rewrites a query in place. */
+  async query(node: AstNode, outer: Scope): Promise<void> {
+    const scope = await this.withCtes(node, outer)
+    switch (textOf(node, 'type')) {
+      case 'SELECT_NODE':
+        return this.select(node, scope)
+      case 'RECURSIVE_CTE_NODE':
+        return this.recursive(node, scope)
+      default:
+        return this.below(node, scope)
+    }
+  }
+
+  /**
+   * Each CTE sees those before it. All get names that nothing else has: a place where DuckDB would not see the CTE finds
+   * nothing then, and never a table of the same name outside of the catalogue.
+   */
+  private async withCtes(node: AstNode, outer: Scope): Promise<Scope> {
+    let scope = outer
+    for (const entry of nodesOf(nodeOf(node, 'cte_map') ?? {}, 'map')) {
+      const written = foldName(textOf(entry, 'key'))
+      const unique = `ledger_cte_${++this.ctes}`
+      this.session.ctes.set(unique, textOf(entry, 'key'))
+      const query = nodeOf(nodeOf(nodeOf(entry, 'value') ?? {}, 'query') ?? {}, 'node')
+      if (query) {
+        if (textOf(query, 'type') === 'RECURSIVE_CTE_NODE') query['cte_name'] = unique
+        await this.query(query, { ...scope, recursive: [written, unique] })
+      }
+      entry['key'] = unique
+      scope = { ...scope, ctes: new Map([...scope.ctes, [written, unique]]), entries: [...scope.entries, entry] }
+    }
+    return scope
+  }
+
+  /** The first part of a recursive CTE does not see it, the second does. */
+  private async recursive(node: AstNode, scope: Scope): Promise<void> {
+    const { recursive, ...outside } = scope
+    const inside = recursive ? { ...outside, ctes: new Map([...scope.ctes, recursive]) } : outside
+    for (const [key, value] of Object.entries(node)) if (key !== 'cte_map') await this.value(value, key === 'right' ? inside : outside)
+  }
+
+  private async below(node: AstNode, scope: Scope): Promise<void> {
+    for (const [key, value] of Object.entries(node)) if (key !== 'cte_map') await this.value(value, scope)
+  }
+
+  /** Finds queries and tables wherever they stand. */
+  private async value(value: AstValue, scope: Scope): Promise<void> {
+    if (Array.isArray(value)) for (const item of value) await this.value(item, scope)
+    else if (isNode(value)) {
+      // Most of a long statement are constants and columns, which hold nothing to rewrite.
+      if (isLiteral(value) || isColumnRef(value)) return
+      if (isQuery(value)) await this.query(value, scope)
+      else if (isReference(value)) await this.reference(value, scope, [])
+      else await this.below(value, scope)
+    }
+  }
+
+  private async select(node: AstNode, scope: Scope): Promise<void> {
+    dropSchemas(node)
+    const from = nodeOf(node, 'from_table')
+    const models: ModelUse[] = []
+    if (from) await this.reference(from, scope, models)
+    for (const [key, value] of Object.entries(node)) if (key !== 'from_table' && key !== 'cte_map') await this.value(value, scope)
+    if (models.length > 0) await rewriteModels(this.session, node, models, scope)
+  }
+
+  private async reference(ref: AstNode, scope: Scope, models: ModelUse[]): Promise<void> {
+    switch (textOf(ref, 'type')) {
+      case 'BASE_TABLE':
+        return this.table(ref, scope, models).catch((error: unknown) => {
+          throw placed(error, ref)
+        })
+      case 'JOIN': {
+        const [left, right, condition] = [nodeOf(ref, 'left'), nodeOf(ref, 'right'), nodeOf(ref, 'condition')]
+        if (left) await this.reference(left, scope, models)
+        if (right) await this.reference(right, scope, models)
+        return condition && this.value(condition, scope)
+      }
+      case 'PIVOT':
+        return this.pivot(ref, scope)
+      case 'SUBQUERY':
+        return this.subquery(ref, scope)
+      default:
+        return this.below(ref, scope)
+    }
+  }
+
+  /** A query for another database sees what is there, and nothing of the statement around it. */
+  private async subquery(ref: AstNode, scope: Scope): Promise<void> {
+    const database = nativeDatabase(ref)
+    if (database === undefined) return this.below(ref, scope)
+    forgetNativeQuery(ref)
+    if (this.session.isAside) refuseDatabase(database)
+    await requireDatabase(placeIn(this.session, scope), database)
+    return this.below(ref, { ...scope, db: database, ctes: new Map(), entries: [] })
+  }
+
+  private async pivot(ref: AstNode, scope: Scope): Promise<void> {
+    const models: ModelUse[] = []
+    const fillValues = pivotFiller(this.session, (text, where) => this.valuesOfPivot(text, where))
+    const source = nodeOf(ref, 'source')
+    if (source) await this.reference(source, scope, models)
+    const [model] = models
+    if (model) throw pivotedModel(model)
+    for (const child of childrenOf(ref)) if (child !== source) await this.value(child, scope)
+    await fillValues(ref, scope)
+  }
+
+  /** The query behind PIVOT … IN: it sees what the PIVOT sees. */
+  private async valuesOfPivot(text: Text, scope: Scope): Promise<AstNode> {
+    const { tree } = await this.read(text, scope.db)
+    await this.query(tree, scope)
+    return tree
+  }
+
+  /** The query behind a view, which may say for itself what it asks of its models. */
+  private async viewBody(text: Text, scope: Scope): Promise<AstNode> {
+    const { tree, options } = await this.read(text, scope.db)
+    await this.query(tree, { ...scope, options: { ...scope.options, ...options } })
+    return tree
+  }
+
+  private async table(ref: AstNode, scope: Scope, models: ModelUse[]): Promise<void> {
+    const parts = partsOf(ref)
+    const at = nodeOf(ref, 'at_clause')
+    const [name = ''] = parts
+    const cte = parts.length === 1 ? scope.ctes.get(foldName(name)) : undefined
+    if (cte !== undefined) {
+      if (at)
+        throw new Problem('bad_statement', 'AT needs a table', `AT cannot be applied to ${name}, which WITH defines`, {
+          hint: 'Write AT behind the tables inside it.',
+        })
+      ref['alias'] = textOf(ref, 'alias') || name
+      ref['table_name'] = cte
+      return
+    }
+    if (this.session.isAside) refuseTables(parts, scope.db, at !== undefined)
+    const clock = { connection: this.session.connection, directory: this.session.directory, head: this.session.head }
+    const position = at ? await positionOfAt(clock, at) : scope.position
+    if (at && textOf(at, 'unit').toUpperCase() !== 'VERSION') this.session.keep = false
+    const found = await resolveTable(placeIn(this.session, { ...scope, position }), parts)
+    if (found.kind === 'model') {
+      models.push(await this.model(ref, found, scope))
+      return
+    }
+    const query = await expand(
+      found,
+      { ...scope, position },
+      { session: this.session, viewBody: (text, inside) => this.viewBody(text, inside) },
+    )
+    this.session.reads.push(readOf(found, query, parts, { db: scope.db, position }))
+    const alias = textOf(ref, 'alias') || (parts.at(-1) ?? '')
+    become(ref, { ...subqueryRef(query, alias, listOf(ref, 'column_name_alias'), ref['sample'] ?? null), ...placeOf(ref) })
+  }
+
+  private async model(ref: AstNode, { model, version, project }: Extract<Found, { kind: 'model' }>, { options }: Scope): Promise<ModelUse> {
+    const artefact = version.artefact ?? ''
+    const bound = {
+      model: await this.session.load(artefact),
+      artefact,
+      stream: model.stream,
+      version: version.version,
+      label: `${project.name}.${model.name}`,
+      ...(options.level !== undefined && { level: options.level }),
+    }
+    const alias = textOf(ref, 'alias') || model.name
+    return { ref, alias, bound }
+  }
+}
+
+/** A model in the place of a PIVOT's table: what to write instead, with the model's own names. */
+const pivotedModel = ({ bound: { label, model } }: ModelUse): Problem => {
+  const target = model.target.name
+  const column = model.inputs[0]?.name ?? 'x'
+  return new Problem('refused_statement', 'A model cannot be pivoted', `Model ${label} cannot be pivoted: it has no rows of its own`, {
+    hint: `Score a table first: PIVOT (SELECT t.${column}, m.${target} FROM files.your_table AS t JOIN ${label} AS m) ON ${column} IN (…) USING max(${target}).`,
+  })
+}

@@ -1,0 +1,123 @@
+import { setImmediate } from 'node:timers/promises'
+import {
+  ResultReturnType,
+  StatementType,
+  type DuckDBDataChunk,
+  type DuckDBPreparedStatement,
+  type DuckDBResult,
+  type DuckDBType,
+} from '@duckdb/node-api'
+import { Problem } from '../../../basics/errors.js'
+import { limits } from '../../../basics/limits.js'
+import { readChecked, type CheckedText } from '../ast/duckdb.js'
+import { rowsOf, type RowFormat } from '../../encode/chunks.js'
+import { checkAborted } from '../models/staging.js'
+import type { Frame, Scored } from '../../contract/select.js'
+import type { Session } from '../session/session.js'
+import { running } from '../session/sources.js'
+import { rollback } from '../connection/transaction.js'
+
+/** Thrown when models have to be run before the query. Nothing has been answered then. */
+export class TooManyRowsInside extends Error {}
+
+/** Rows that depend on a query around them cannot be scored beforehand. */
+export const tooManyAround = () =>
+  new Problem(
+    'query_limit',
+    'Too many rows',
+    `A subquery asks a model for more than ${limits.modelInsideMaxRows} rows of the query around it`,
+    {
+      hint: 'JOIN the model with the table instead.',
+    },
+  )
+
+/** How many rows each version has scored, without those that are recorded one by one. */
+export const scoredBy = (session: Session): Scored[] => {
+  const counts = new Map<string, Scored>()
+  const add = (model: string, version: number, rows: number) => {
+    const key = `${model} ${version}`
+    const isServed = session.served.some((served) => served.model === model && served.version === version)
+    if (rows > 0 && !isServed) counts.set(key, { model, version, rows: (counts.get(key)?.rows ?? 0) + rows })
+  }
+  for (const { bound, memo } of session.run.uses.values()) add(bound.stream, bound.version, memo.size)
+  for (const { bound, rows } of session.staged) add(bound.stream, bound.version, rows)
+  return [...counts.values()]
+}
+
+/** What DuckDB calls a type: `DECIMAL(4,2)`, or the name that a plain one goes by, such as JSON. */
+const typeName = (type: DuckDBType | undefined): string => type?.alias ?? String(type)
+
+const tooLarge = (what: string) =>
+  new Problem('query_limit', 'The result is too large', `The result has more than ${what}`, { hint: 'Add LIMIT, or aggregate.' })
+
+/** The chunks of a result; while one is written the next is fetched. */
+async function* chunksOf(result: DuckDBResult): AsyncGenerator<DuckDBDataChunk> {
+  let coming = result.fetchChunk()
+  try {
+    for (let chunk = await coming; chunk && chunk.rowCount > 0; chunk = await coming) {
+      coming = result.fetchChunk()
+      // Whoever leaves early never hears how it ended.
+      coming.catch(() => undefined)
+      yield chunk
+    }
+  } finally {
+    await coming.catch(() => undefined)
+  }
+}
+
+/** The text that DuckDB runs, and the form of the rows. */
+type Printed = { text: CheckedText; format: RowFormat }
+
+/**
+ * The rows of a query. An error in the middle of a stream ends it without a word: that it was one can only be seen of the
+ * result when its rows have ended.
+ */
+export async function* framesOf(session: Session, prepared: DuckDBPreparedStatement, { text, format }: Printed): AsyncGenerator<Frame> {
+  const result = await prepared.stream()
+  const types = result.columnTypes()
+  const columns = result.columnNames().map((name, i) => ({ name, type: typeName(types[i]) }))
+  const isScored = session.staged.length > 0 && session.run.uses.size === 0
+  yield { columns, ...(session.served.length > 0 && { served: session.served }), ...(isScored && { scored: scoredBy(session) }) }
+  let [rows, bytes] = [0, 0]
+  for await (const chunk of chunksOf(result)) {
+    checkAborted(session.signal)
+    rows += chunk.rowCount
+    if (rows > limits.resultMaxRows) throw tooLarge(`${limits.resultMaxRows} rows`)
+    const written = rowsOf(chunk, types, format)
+    bytes += written.length
+    if (bytes > limits.resultMaxBytes) throw tooLarge(`${limits.resultMaxBytes} bytes`)
+    yield { rows: written }
+    await setImmediate()
+  }
+  if (result.returnType === ResultReturnType.INVALID) await explainBreak(session, text)
+  yield { end: { rows, scored: scoredBy(session) } }
+}
+
+/** What broke a query after its first rows: found by running it once more without them. */
+const explainBreak = async (session: Session, text: CheckedText): Promise<never> => {
+  const { connection, signal, run } = session
+  checkAborted(signal)
+  if (run.gaveUp) throw session.mode === 'inside' ? new TooManyRowsInside() : tooManyAround()
+  await session.refresh()
+  const around = { before: 'EXPLAIN ANALYZE ', kind: StatementType.EXPLAIN }
+  try {
+    if (session.staged.length === 0) await running(text, undefined, () => readChecked(connection, text, around), around.before.length)
+  } finally {
+    await rollback(connection)
+  }
+  throw new Problem('query_failed', 'The query failed', 'The query failed after its first rows')
+}
+
+/** Holds an answer back until it is complete, so that nothing has been said when the models turn out to have too many rows. */
+export async function* heldBack(frames: AsyncGenerator<Frame>): AsyncGenerator<Frame> {
+  const held: Frame[] = []
+  let bytes = 0
+  for await (const frame of frames) {
+    held.push(frame)
+    bytes += 'rows' in frame ? frame.rows.length : 0
+    if (bytes > limits.modelHeldMaxBytes) throw new TooManyRowsInside()
+  }
+  const last = held.at(-1)
+  const scored = last && 'end' in last ? last.end.scored : []
+  for (const frame of held) yield 'columns' in frame ? { ...frame, scored } : frame
+}

@@ -1,0 +1,197 @@
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { isProblem, Problem } from '../../../basics/errors.js'
+import { limits } from '../../../basics/limits.js'
+import { accountOf } from '../../../dialect/account.js'
+import { prepareChecked } from '../ast/duckdb.js'
+import { Directory } from '../resolve/directory.js'
+import { explainError } from '../errors/explain-error.js'
+import { framesOf, heldBack, scoredBy, tooManyAround, TooManyRowsInside } from './frames.js'
+import { connectionPoolOf } from '../connection/connection-pool.js'
+import { loadEngineModel } from '../scoring/adapter.js'
+import { modelFunctions } from '../scoring/functions.js'
+import { modelLoader, type LoadModel } from '../scoring/load.js'
+import { checkAborted } from '../models/staging.js'
+import { answerTable } from '../instead-of-rows/answer-table.js'
+import { keptText, rewrite, rewriteAndKeep, type Rewritten } from '../rewrite/rewrite-cache.js'
+import { upToDate, type TablesStatus } from '../../relations/projections.js'
+import type { Frame, SelectRequest } from '../../contract/select.js'
+import { defineMacros } from '../errors/session-user.js'
+import type { ScoringMode, Session } from '../session/session.js'
+import { nameOfNoColumn } from '../errors/no-column.js'
+import { RunError, Sources } from '../session/sources.js'
+import { begin, rollback } from '../connection/transaction.js'
+import { viewColumns } from '../rewrite/view-columns.js'
+import { watch, type QueryClock } from './watch.js'
+
+/** `tables` tells how the tables stand when the query came; `loadModel` is the engine's unless another one is given. */
+export type SelectServices = { blobsDirectory: string; signal: AbortSignal; tables?: TablesStatus; loadModel?: LoadModel }
+
+const quotedMaxStrings = 100
+
+type Context = {
+  connection: DuckDBConnection
+  database: { instance: DuckDBInstance }
+  request: SelectRequest
+  services: SelectServices
+  clock: QueryClock
+}
+
+/** How an attempt runs models, and which names in double quotes it takes for texts. */
+type Way = { mode: ScoringMode; strings: ReadonlySet<string> }
+
+const sessionOf = (context: Context, { mode, strings }: Way): Session => {
+  const { connection, database, request, services } = context
+  const functions = modelFunctions(database.instance)
+  const run = functions.begin(limits.modelInsideMaxRows)
+  const session: Session = {
+    connection,
+    directory: new Directory(connection, database.instance),
+    head: request.upTo,
+    blobsDirectory: services.blobsDirectory,
+    tables: request.aside ?? services.tables ?? upToDate(request.upTo),
+    isAside: request.aside !== undefined,
+    params: request.params ?? {},
+    account: accountOf(request.user),
+    macros: new Map(),
+    pivotQueries: new Map(),
+    signal: services.signal,
+    mode,
+    functions,
+    run,
+    load: modelLoader(database.instance, services.blobsDirectory, services.loadModel ?? loadEngineModel),
+    reads: [],
+    ctes: new Map(),
+    sources: new Sources(),
+    quoted: new Set(),
+    chances: [],
+    strings,
+    keep: true,
+    served: [],
+    staged: [],
+    temporary: new Map(),
+    refresh: async () => {
+      await rollback(connection)
+      functions.renew(run)
+      await begin(connection)
+      await defineMacros(session)
+      for (const fill of session.temporary.values()) await fill()
+    },
+    viewColumns: (position) => viewColumns(database.instance, session, position),
+  }
+  return session
+}
+
+/** Runs what a statement was rewritten to, and answers its rows, or what is wanted instead. */
+async function* answer({ connection, request }: Context, session: Session, rewritten: Rewritten): AsyncGenerator<Frame> {
+  const { wanted, format = 'json' } = request
+  const prepared = await prepareChecked(connection, rewritten.text)
+  try {
+    const frames = wanted
+      ? answerTable(wanted, { session, prepared, ...rewritten, scored: () => scoredBy(session) })
+      : framesOf(session, prepared, { text: rewritten.text, format })
+    const mayGiveUp = session.mode === 'inside' && session.run.uses.size > 0
+    yield* mayGiveUp ? heldBack(frames) : frames
+  } finally {
+    prepared.destroySync()
+  }
+}
+
+async function* attempt(context: Context, way: Way, onSession: (session: Session) => void): AsyncGenerator<Frame> {
+  const { connection, database, request } = context
+  const session = sessionOf(context, way)
+  onSession(session)
+  let rewritten = request.wanted ? undefined : keptText(session, database.instance, request)
+  // What is known by its text is one statement, which needs no transaction around it.
+  const isAlone = rewritten !== undefined
+  if (!isAlone) await begin(connection)
+  let isWhole = false
+  try {
+    rewritten ??= await rewriteAndKeep(session, database.instance, request)
+    yield* answer(context, session, rewritten)
+    isWhole = true
+  } catch (error) {
+    if (session.run.gaveUp) throw way.mode === 'inside' ? new TooManyRowsInside() : tooManyAround()
+    const isOwn = isProblem(error) || error instanceof RunError || error instanceof TooManyRowsInside
+    throw rewritten && !isOwn ? new RunError(error, rewritten.text, rewritten.tree) : error
+  } finally {
+    session.functions.end(session.run)
+    // A stream that is left before its end keeps its snapshot, closed or not, until the connection is told to roll back.
+    if (!isAlone || !isWhole) await rollback(connection)
+  }
+}
+
+/** What to try next after an error, or undefined when it is final. */
+const nextWay = (error: unknown, session: Session | undefined, { mode, strings }: Way): Way | undefined => {
+  if (error instanceof TooManyRowsInside && mode === 'inside') return { mode: 'staged', strings }
+  const name = session && nameOfNoColumn(error, session)
+  return name === undefined || strings.size >= quotedMaxStrings ? undefined : { mode, strings: new Set([...strings, name]) }
+}
+
+/** The error in words about the user's text. Of a statement that was rewritten before, the tree is made once more. */
+const explained = async (error: unknown, context: Context, session: Session | undefined, way: Way): Promise<unknown> => {
+  if (!session || context.services.signal.aborted) return error
+  const { connection, request } = context
+  const again = error instanceof RunError && !error.tree ? sessionOf(context, way) : undefined
+  await begin(connection)
+  try {
+    if (!again || !(error instanceof RunError)) return await explainError(error, connection, session.sources)
+    const { tree } = await rewrite(again, request)
+    return await explainError(new RunError(error.cause, error.text, tree, error.before), connection, again.sources)
+  } finally {
+    if (again) again.functions.end(again.run)
+    await rollback(connection)
+  }
+}
+
+/** Tells whether the connection is as it was before. */
+async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerator<Frame, boolean> {
+  let session: Session | undefined
+  let answered = false
+  let next: Way | undefined
+  try {
+    for await (const frame of attempt(context, { mode, strings }, (made) => (session = made))) {
+      answered = true
+      // The time that a slow reader takes is not the query's.
+      context.clock.hold()
+      yield frame
+      context.clock.run()
+    }
+  } catch (error) {
+    next = answered ? undefined : nextWay(error, session, { mode, strings })
+    if (!next) throw await explained(error, context, session, { mode, strings })
+  }
+  return next ? yield* attempts(context, next) : session?.staged.length === 0 && !context.request.wanted
+}
+
+/**
+ * Runs one SELECT: checks it, rewrites names to what they stand for at the log position, and answers frame by frame.
+ * The user's text never reaches DuckDB, only the tree that passed the guard does, on a connection that no other query has
+ * meanwhile: rewritten and run in one read-only transaction, or, when it was rewritten before, as the one statement that it is.
+ * Throws Problems that speak of the user's text.
+ *
+ * @example for await (const frame of runSelect({ instance }, { sql: 'SELECT 1', db: 'shop', defaultProject: 'shop', upTo: 40 }, services)) …
+ */
+export async function* runSelect(
+  database: { instance: DuckDBInstance },
+  request: SelectRequest,
+  services: SelectServices,
+): AsyncGenerator<Frame> {
+  const pool = connectionPoolOf(database.instance)
+  const connection = await pool.take()
+  let isClean = false
+  const timeoutMs = request.timeoutMs ?? limits.sqlTimeoutMs
+  const { signal, clock, isLate, done } = watch(connection, services.signal, timeoutMs)
+  try {
+    checkAborted(signal)
+    const context = { connection, database, request, services: { ...services, signal }, clock }
+    isClean = yield* attempts(context, { mode: 'inside', strings: new Set() })
+  } catch (error) {
+    if (!isLate()) throw error
+    const hint = 'Narrow it with WHERE or LIMIT.'
+    throw new Problem('query_limit', 'The query took too long', `The query took longer than ${timeoutMs} ms`, { hint })
+  } finally {
+    done()
+    if (isClean && !signal.aborted) pool.give(connection)
+    else connection.closeSync()
+  }
+}

@@ -1,0 +1,24 @@
+import { DuckDBDoubleVector, type DuckDBDataChunk, type DuckDBVector } from '@duckdb/node-api'
+import { isProblem } from '../../../basics/errors.js'
+import { always, doubles, validityOf } from '../../encode/vectors.js'
+import type { InputVector } from './scoring-model.js'
+
+/** A column of a chunk as the engine reads it. */
+const inputVector = (vector: DuckDBVector, rows: number): InputVector => {
+  if (vector instanceof DuckDBDoubleVector) {
+    const values = new Float64Array(doubles(vector))
+    const valid = validityOf(vector)
+    // A missing number is NaN to the engine; the slot of a NULL may hold anything.
+    if (valid !== always) for (let row = 0; row < rows; row++) if (!valid(row)) values[row] = NaN
+    return { values }
+  }
+  return { values: vector.toArray() }
+}
+
+/** The columns of a model's inputs, the first of which is at a place of the chunk. */
+export const inputColumns = (chunk: DuckDBDataChunk, first: number, inputs: number): InputVector[] =>
+  Array.from({ length: inputs }, (_, index) => inputVector(chunk.getColumnVector(first + index), chunk.rowCount))
+
+/** What a value of a chunk was refused for: the row's number within the chunk says nothing to the caller. */
+export const inChunk = (label: string, error: unknown): unknown =>
+  isProblem(error) && error.code === 'wrong_arguments' ? new Error(`${label}: ${error.detail.replace(/^Row \d+, /, '')}`) : error

@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { DuckDBInstance } from '@duckdb/node-api'
+import { LRUCache } from 'lru-cache'
+import { Problem } from '../../../basics/errors.js'
+import { limits } from '../../../basics/limits.js'
+import { perInstance } from '../connection/per-instance.js'
+import type { AnyModel } from './scoring-model.js'
+
+/** Makes an artefact's bytes, which stand in a file, ready to score. */
+export type LoadModel = (artefact: Uint8Array, file: string) => AnyModel
+
+const cacheOf = perInstance(() => new LRUCache<string, Promise<AnyModel>>({ max: limits.loadedModelsMax }))
+
+const readModel = async (blobsDirectory: string, artefact: string, load: LoadModel): Promise<AnyModel> => {
+  try {
+    const file = join(blobsDirectory, artefact)
+    return load(await readFile(file), file)
+  } catch {
+    throw new Problem('query_failed', 'The model cannot be read', 'The stored model cannot be read; retrain it')
+  }
+}
+
+/** Loads models by their hash; the last used stay in memory, as many as the limit says. */
+export const modelLoader = (
+  instance: DuckDBInstance,
+  blobsDirectory: string,
+  load: LoadModel,
+): ((artefact: string) => Promise<AnyModel>) => {
+  const cache = cacheOf(instance)
+  return (artefact) => {
+    const known = cache.get(artefact)
+    if (known) return known
+    const model = readModel(blobsDirectory, artefact, load)
+    cache.set(artefact, model)
+    model.catch(() => cache.delete(artefact))
+    return model
+  }
+}

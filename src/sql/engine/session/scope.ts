@@ -1,0 +1,22 @@
+import type { AstNode } from '../ast/json.js'
+import type { ScoringOptions } from '../scoring/options.js'
+
+/** What surrounds a query inside a statement: where names are looked up, at which position, and which CTEs are in sight. */
+export type Scope = {
+  db: string
+  position: number
+  /** The CTEs in sight: what they were called (folded), and their names in the rewritten text. */
+  ctes: ReadonlyMap<string, string>
+  /** The CTE whose query is read next, in case it is a recursive one. */
+  recursive?: [written: string, unique: string]
+  /** The same CTEs, rewritten, from the outermost on. */
+  entries: readonly AstNode[]
+  /** The views that are being expanded, by stream. */
+  views: readonly string[]
+  /** What the query asks of its models; a view may ask for itself. */
+  options: ScoringOptions
+}
+
+/** A table of a FROM as it is seen from outside. */
+export type Leaf = { ref: AstNode; alias: string; columns: readonly LeafColumn[] }
+export type LeafColumn = { name: string; kind: 'number' | 'boolean' | 'time' | 'text' }

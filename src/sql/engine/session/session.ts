@@ -1,0 +1,67 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
+import type { Nondeterminism } from '../../../models/data/unrepeatable.js'
+import type { Directory } from '../resolve/directory.js'
+import type { ModelFunctions, Run } from '../scoring/functions.js'
+import type { AnyModel, BoundModel } from '../scoring/scoring-model.js'
+import type { AstNode } from '../ast/json.js'
+import type { Served } from '../../contract/select.js'
+import type { TablesStatus } from '../../relations/projections.js'
+import type { Sources, Text } from './sources.js'
+
+/** How models in FROM run: inside the query, or before it, chunk by chunk, when there are many rows. */
+export type ScoringMode = 'inside' | 'staged'
+
+/** A table as the user knows it, the query that gives its rows, and which state of it that is. */
+export type Read = { name: string; query: AstNode; state: string }
+
+/** What a name for who asks, such as `user`, stands for where it is no column: who asks, or itself where it stands in double quotes. */
+export type NameMeaning = 'account' | 'text' | 'either'
+
+/** What one run of one statement shares. */
+export type Session = {
+  connection: DuckDBConnection
+  directory: Directory
+  /** The last position that the statement may see. */
+  head: number
+  blobsDirectory: string
+  /** How the tables stood when the statement came. */
+  tables: TablesStatus
+  /** There are no tables here: only what tells of this moment can be read. */
+  isAside: boolean
+  params: Record<string, unknown>
+  /** Who asks, as clients know it: `ada@localhost`. */
+  account: string
+  /** The names for who asks that have macros of their own. */
+  macros: Map<string, NameMeaning>
+  signal: AbortSignal
+  mode: ScoringMode
+  functions: ModelFunctions
+  run: Run
+  load: (artefact: string) => Promise<AnyModel>
+  /** The tables that names were replaced by, each with the query that took its place. */
+  reads: Read[]
+  /** What CTEs are called in the rewritten text, and what they were called by who wrote them. */
+  ctes: Map<string, string>
+  /** The texts that the statement is made of. */
+  sources: Sources
+  /** Names that stood in double quotes, anywhere in the statement or its views. */
+  quoted: Set<string>
+  /** Those of them that are no columns, and names for who asks that are none. */
+  strings: ReadonlySet<string>
+  /** What keeps the statement from giving the same rows again, where that is asked for. */
+  chances: Nondeterminism[]
+  /** The queries behind PIVOT … IN, under the names that stand in their places. */
+  pivotQueries: Map<string, Text>
+  /** Whether the rewriting says the same at the same position; a time that is counted from now does not. */
+  keep: boolean
+  served: Served[]
+  staged: StagedModel[]
+  /** The columns of all views at a position, as JSON text. */
+  viewColumns: (position: number) => Promise<string>
+  /** What fills the temporary tables of this run, by their names: they end with a transaction. */
+  temporary: Map<string, () => Promise<void>>
+  /** Ends the transaction and begins another one, which sees functions registered since. */
+  refresh: () => Promise<void>
+}
+
+export type StagedModel = { bound: BoundModel; rows: number }

@@ -1,0 +1,109 @@
+import { NumberText, type AstNode } from '../ast/json.js'
+import { locationOf, walk } from '../ast/nodes.js'
+import { Problem } from '../../../basics/errors.js'
+import type { Translation } from './translation.js'
+
+/** A text to read: the part of it that is the query, and the view that it belongs to. */
+export type Text = { sql: string; within?: { start: number; end: number } | undefined; view?: string }
+
+/** A text that a part of the query was read from: the user's, or that of a view, which has a name. */
+export type Source = { translation: Translation; view: string | undefined }
+
+/** A place in a source, as an offset in its text. */
+export type Place = { source: Source; offset: number }
+
+/** No text is as long, so that a location can say which text it is in, too. */
+const span = 2 ** 32
+
+/**
+ * The texts that a query is made of. The rewriting mixes their trees; what keeps them apart is that every node's location
+ * says its text as well as its place there.
+ */
+export class Sources {
+  private readonly all: Source[] = []
+  /** Columns that DuckDB does not know of, as those of models: one of them may be meant by a name that it does not find. */
+  readonly columns = new Set<string>()
+
+  /** Takes a text in, and marks the tree that was read from it. */
+  add(source: Source, tree: AstNode): void {
+    const base = this.all.push(source) * span
+    walk(tree, (node) => {
+      const location = locationOf(node)
+      if (location !== undefined) node['query_location'] = new NumberText(String(base + location))
+      return true
+    })
+  }
+
+  /** The user's own text, once it has been read. */
+  get first(): Source | undefined {
+    return this.all[0]
+  }
+
+  /** All of them, the user's first. */
+  [Symbol.iterator](): IterableIterator<Source> {
+    return this.all.values()
+  }
+
+  /** The place that a marked location says; undefined for what stands in no source, but in a text of ours. */
+  placeOf(location: number): Place | undefined {
+    const source = this.all[Math.floor(location / span) - 1]
+    return source && { source, offset: source.translation.userOffset(location % span) }
+  }
+}
+
+/** Whether a location stands in a source, and not in a text of ours. */
+export const isMarked = (location: number | undefined): location is number => location !== undefined && location >= span
+
+/** A refusal that knows which part of the query it is about. */
+export class PlacedProblem extends Problem {
+  constructor(
+    problem: Problem,
+    readonly location: number,
+  ) {
+    super(problem.code, problem.title, problem.detail, problem.extras)
+  }
+}
+
+/**
+ * Runs what may refuse a part of a query, and notes the part on its refusal.
+ *
+ * @example placing(ref, () => checkReference(ref))
+ */
+export const placing = <T>(node: AstNode, work: () => T): T => {
+  try {
+    return work()
+  } catch (error) {
+    throw placed(error, node)
+  }
+}
+
+/** The refusal with its part of the query; one that has a place already, or is none, stays as it is. */
+export const placed = (error: unknown, node: AstNode): unknown => {
+  const location = locationOf(node)
+  if (location === undefined || !(error instanceof Problem) || error instanceof PlacedProblem) return error
+  return error.extras['line'] === undefined ? new PlacedProblem(error, location) : error
+}
+
+/**
+ * An error of DuckDB about a text of ours, which was printed from `tree` (undefined: it came from memory) and stands `before`
+ * bytes into what was run.
+ */
+export class RunError extends Error {
+  constructor(
+    override readonly cause: unknown,
+    readonly text: string,
+    readonly tree: AstNode | undefined,
+    readonly before = 0,
+  ) {
+    super('DuckDB refused a rewritten query')
+  }
+}
+
+/** Runs a text that was printed from a tree, and keeps both with the error that may come of it. */
+export const running = async <T>(text: string, tree: AstNode | undefined, work: () => Promise<T>, before = 0): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof Problem || error instanceof RunError ? error : new RunError(error, text, tree, before)
+  }
+}

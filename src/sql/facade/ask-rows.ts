@@ -1,0 +1,16 @@
+import { limits } from '../../basics/limits.js'
+import type { Select } from '../../models/data/rows-file.js'
+import type { Analytics } from './answer-query.js'
+
+/**
+ * The rows that a training learns from. They may take longer than the answer to a client: `trainingReadTimeoutMs`.
+ *
+ * @example const { columns, chunks } = await askRows(analytics, 'mindsdb')({ sql: 'SELECT * FROM homes', db: 'files', upTo: 40 }, signal)
+ */
+export const askRows =
+  (analytics: Analytics, defaultProject: string): Select =>
+  async (query, signal) => {
+    const request = { ...query, defaultProject, timeoutMs: limits.trainingReadTimeoutMs }
+    const { columns, rows } = await analytics.query(request, { signal, client: 'trainings' })
+    return { columns, chunks: rows }
+  }

@@ -1,0 +1,79 @@
+import type { JsonObject } from '../../../events/common.js'
+import type { FileContent } from '../../../events/file.js'
+import type { Model, ModelVersion } from '../../../events/model.js'
+import { hasFailed, isFinetuned, type ModelCommand } from '../../commands/model.js'
+import { isProblem, type ProblemCode } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import type { Log, Resources } from '../../log/contract/log.js'
+import { databaseOf } from '../../commands/rules/data-source.js'
+import { optionsOf } from '../../catalogue/base-version.js'
+import { checkNamedColumns } from '../../models/data/named-columns.js'
+import { wasImported } from '../../catalogue/onnx-import.js'
+import type { Analytics } from './answer-query.js'
+import { allRows } from '../contract/answer.js'
+
+/** What a version is to learn, and from which query. */
+type Learning = { query: string; database: string; target: string; using: JsonObject }
+
+/** The version whose target and options another one takes over, and the one whose query it does. */
+const before = (model: Model, command: ModelCommand): { base: ModelVersion | undefined; whole: ModelVersion | undefined } => {
+  const { versions, active } = model
+  const wanted = command.type === 'FinetuneModel' ? (command.data.version ?? active) : versions.at(-1)?.version
+  const base = versions.find(({ version }) => version === wanted)
+  return { base, whole: versions.findLast((version) => !isFinetuned(version)) }
+}
+
+/** What a command asks to be learned; undefined when the command refuses, does nothing, or imports a file. */
+const learningOf = async (command: ModelCommand, resources: Resources): Promise<Learning | undefined> => {
+  const { type, data } = command
+  if (type !== 'CreateModel' && type !== 'RetrainModel' && type !== 'FinetuneModel') return undefined
+  const project = await resources.one('project', data.project)
+  const model = project && (await resources.one('model', data.model, project))
+  if (!project) return undefined
+  if (type === 'CreateModel') return model && !data.orReplace && !hasFailed(model.state) ? undefined : data.request
+  if (!model) return undefined
+  const { base, whole } = before(model.state, command)
+  if (type === 'FinetuneModel' && (base?.status !== 'complete' || (base.result && wasImported(base.result)))) return undefined
+  const said: Partial<Learning> = data.request
+  const { query = whole?.query, target = base?.target, using = base && optionsOf(base.using) } = said
+  if (!whole || query === undefined || target === undefined || using === undefined) return undefined
+  return { query, target, using, database: said.database ?? (await databaseOf(resources, whole, project)) }
+}
+
+/** Refusals that say nothing of the query: it was not looked at, or not in time. The training reads it later, and says what is wrong. */
+const undecided: ReadonlySet<ProblemCode> = new Set(['busy', 'analytics_unavailable', 'query_limit', 'internal'])
+
+type Columns = FileContent['columns']
+type Parts = { log: Pick<Log, 'head' | 'resources'>; analytics: Analytics; defaultProject: string }
+
+const columnsOf = async ({ query, database }: Learning, user: string, { log, analytics, defaultProject }: Parts): Promise<Columns> => {
+  const { position: upTo } = await log.head()
+  const asked = { sql: query, db: database, defaultProject, upTo, user, wanted: { kind: 'columns' } } as const
+  const { rows } = await analytics.query(asked, { signal: AbortSignal.timeout(limits.trainingCheckTimeoutMs) })
+  return (await allRows(rows)).map(([name, type]) => ({ name: String(name), type: String(type) }))
+}
+
+/** The same; undefined when SQL is not there to be asked, or takes too long. */
+const columnsInTime = async (learning: Learning, user: string, parts: Parts): Promise<Columns | undefined> => {
+  try {
+    return await columnsOf(learning, user, parts)
+  } catch (error) {
+    const isLate = error instanceof DOMException && error.name === 'TimeoutError'
+    if (isLate || (isProblem(error) && undecided.has(error.code))) return undefined
+    throw error
+  }
+}
+
+/**
+ * Refuses a training whose query cannot be bound as things are now, or whose target or options name a column that the query
+ * does not give. `given` are the columns of rows that come with the request. Nothing is run. Where SQL cannot be asked, the
+ * training goes on unchecked: what is written does not depend on it.
+ *
+ * @throws Problem of the query, or with the nearest column
+ */
+export const checkTraining = async (command: ModelCommand, user: string, parts: Parts, given?: Columns): Promise<void> => {
+  const learning = await learningOf(command, parts.log.resources)
+  if (!learning || learning.query === '') return
+  const columns = given ?? (await columnsInTime(learning, user, parts))
+  if (columns) checkNamedColumns(columns, learning.target, learning.using)
+}

@@ -1,0 +1,205 @@
+import type { JsonObject } from '../../../../events/common.js'
+import { recordings, type Recording } from '../../../../events/model.js'
+import type { ModelCommand } from '../../../commands/model.js'
+import { Problem, wrong } from '../../../basics/errors.js'
+import { defaultEngine, isEngineName } from '../../../catalogue/engines.js'
+import { baseVersionKey } from '../../../catalogue/base-version.js'
+import { forecastName } from '../../../catalogue/forecast-options.js'
+import { importsFile, mayImport, refuseToTrain, usualTarget } from '../../../catalogue/onnx-import.js'
+import { readOnnxOptions } from '../../../catalogue/onnx-options.js'
+import type { CommandScope } from './command-scope.js'
+import { otherSettings, switchSetting, textSetting } from '../../../dialect/settings.js'
+import type { StatementOf, Training } from '../../statements/statement.js'
+
+const targetOf = ({ predict }: Training): string | undefined => {
+  if (predict.length > 1) throw wrong(`a model predicts one column, not ${predict.length}`, 'Create a model for each column.')
+  return predict[0]
+}
+
+/** The options that ORDER BY, GROUP BY, WINDOW and HORIZON stand for. */
+const clausesOf = ({ orderBy, groupBy, window, horizon }: Training): JsonObject => {
+  const [order, second] = orderBy
+  if (second)
+    throw wrong(`a series is ordered by one column, not by ${orderBy.length}`, 'Columns that tell series apart stand in GROUP BY.')
+  if (order?.descending) throw wrong('a series is ordered from the past on', `ORDER BY ${order.column}`)
+  return {
+    ...(order && { order_by: order.column }),
+    ...(groupBy.length > 0 && { group_by: groupBy }),
+    ...(window !== null && { window }),
+    ...(horizon !== null && { horizon }),
+  }
+}
+
+/** Names that leave the choice of an engine to us: rows that are ordered are a series. */
+const choosing = new Set([defaultEngine, 'lightwood'])
+
+/** The engine of a statement; ORDER BY asks for the one of series. */
+const engineOf = ({ using, orderBy }: Training): string | undefined => {
+  const said = textSetting(using, 'engine')
+  if (orderBy.length === 0 || (said !== undefined && !choosing.has(said.toLowerCase()))) return said
+  return forecastName
+}
+
+/** Whether a statement may be of series though it has no ORDER BY: by a name of the users' own, or as another version of one. */
+const mayBeSeries = (training: Training): boolean => {
+  const engine = engineOf(training)?.toLowerCase()
+  return engine === undefined ? training.predict.length === 0 : engine === forecastName || !isEngineName(engine)
+}
+
+/** What USING says to the engine, with what the clauses say. */
+const optionsOf = (training: Training): JsonObject => {
+  const said = otherSettings(training.using, ownSettings)
+  const clauses = clausesOf(training)
+  const twice = Object.keys(clauses).find((name) => Object.hasOwn(said, name))
+  if (twice !== undefined) throw wrong(`${twice} is said twice: in USING, and as ${twice.toUpperCase().replace('_', ' ')}`)
+  const options = { ...said, ...clauses }
+  const stray = Object.keys(clauses)[0]
+  if (stray !== undefined && !Object.hasOwn(options, 'order_by') && !mayBeSeries(training))
+    throw wrong(
+      `${stray.toUpperCase().replace('_', ' ')} is of series, and there is no ORDER BY`,
+      "PREDICT y ORDER BY date HORIZON 12 makes series; USING group_by = 'k' keeps rows that belong together in one fold.",
+    )
+  return options
+}
+
+const seedOf = ({ using: { seed } }: Training, scope: CommandScope): number => {
+  if (seed === undefined || seed === null) return scope.seed()
+  if (typeof seed !== 'number' || !Number.isInteger(seed) || seed < 0 || seed > 0xffffffff)
+    throw wrong('seed must be a whole number from 0 to 4294967295')
+  return seed
+}
+
+/** Settings with a meaning of their own; the rest goes to the engine. */
+const ownSettings = ['engine', 'tag', 'active', 'seed', 'recording', 'keep_training_data', 'join_learn_process']
+
+/** Whether the model's answers shall be kept, when the settings say so. */
+const recordingOf = (settings: JsonObject): Recording | undefined => {
+  const said = textSetting(settings, 'recording')
+  const recording = recordings.find((known) => known === said?.toLowerCase())
+  if (said !== undefined && recording === undefined) throw wrong(`recording is all or off, not ${said}`)
+  return recording
+}
+
+const refuseRecording = ({ using }: Training): void => {
+  if (using['recording'] !== undefined)
+    throw wrong('recording is the whole model’s, not a version’s', "ALTER MODEL name SET recording = 'off'")
+}
+
+/** The command of `ALTER MODEL name SET …`, which has one setting. */
+const alter = ({ target, set }: StatementOf<'alter_model'>, scope: CommandScope): ModelCommand => {
+  const recording = recordingOf(set)
+  const others = Object.keys(set).filter((key) => key !== 'recording')
+  if (recording === undefined || others.length > 0)
+    throw wrong(
+      `ALTER MODEL sets recording${others.length > 0 ? `, not ${others.join(', ')}` : ''}`,
+      "ALTER MODEL name SET recording = 'off'; RETRAIN makes a version with other settings, SET active name.version chooses one.",
+    )
+  return { type: 'SetModelRecording', data: { project: target.project ?? scope.db, model: target.name, recording } }
+}
+
+/** The parts of a request that the statement says. */
+const saidOf = (training: Training, db: string) => {
+  const { source, using } = training
+  const engine = engineOf(training)
+  const tag = textSetting(using, 'tag')
+  const target = targetOf(training)
+  const keep = switchSetting(using, 'keep_training_data')
+  const options = optionsOf(training)
+  if (baseVersionKey in options)
+    throw wrong(`${baseVersionKey} cannot be set`, 'FINETUNE model FROM database (SELECT …) goes on from a version.')
+  return {
+    ...(engine !== undefined && { engine }),
+    ...(tag !== undefined && { tag }),
+    ...(keep !== undefined && { keep_training_data: keep }),
+    ...(target !== undefined && { target }),
+    ...(source && { query: source.query, database: source.database ?? db }),
+    ...(Object.keys(options).length > 0 && { using: options }),
+  }
+}
+
+/** Whether a statement imports a file; of a name that users gave to an engine the command says whether it does. */
+const isImport = ({ source, using }: Training): boolean => importsFile(using['engine']) || (source === null && mayImport(using['engine']))
+
+/** The parts of a request for a model that is imported: its file stands among the options. */
+const importOf = (training: Training, db: string) => {
+  if (training.source) refuseToTrain()
+  const said = saidOf(training, db)
+  if (importsFile(said.engine)) readOnnxOptions(said.using ?? {})
+  return { target: usualTarget, ...said, query: '', database: 'files' }
+}
+
+const create = ({ target, training, ifNotExists, replace }: StatementOf<'create_model'>, scope: CommandScope): ModelCommand => {
+  const project = target.project ?? scope.db
+  const { query, database, target: column, ...said } = isImport(training) ? importOf(training, scope.db) : saidOf(training, scope.db)
+  if (query === undefined || database === undefined || column === undefined)
+    throw new Problem('bad_statement', 'No training data', `CREATE MODEL ${target.name} does not say what to learn from`, {
+      hint: 'CREATE MODEL name FROM database (SELECT …) PREDICT column',
+    })
+  const request = {
+    engine: defaultEngine,
+    tag: null,
+    using: {},
+    ...said,
+    query,
+    database,
+    target: column,
+    seed: seedOf(training, scope),
+    activate: switchSetting(training.using, 'active') ?? true,
+  }
+  const recording = recordingOf(training.using)
+  const data = { project, model: target.name, request, unlessExists: ifNotExists, orReplace: replace }
+  return { type: 'CreateModel', data: { ...data, ...(recording !== undefined && { recording }) } }
+}
+
+const retrain = ({ verb, target, training }: StatementOf<'retrain_model'>, scope: CommandScope): ModelCommand => {
+  refuseRecording(training)
+  if (verb === 'finetune') return finetune(target, training, scope)
+  if (target.version !== null) throw wrong('RETRAIN makes a new version; it takes the name of the model without a version')
+  const request = {
+    ...saidOf(training, scope.db),
+    seed: seedOf(training, scope),
+    activate: switchSetting(training.using, 'active') ?? true,
+  }
+  return { type: 'RetrainModel', data: { project: target.project ?? scope.db, model: target.name, request } }
+}
+
+/** A version that learns from the rows kept with another one, and new ones. */
+const finetune = (target: StatementOf<'retrain_model'>['target'], training: Training, scope: CommandScope): ModelCommand => {
+  const { engine, target: column, query, database, ...said } = saidOf(training, scope.db)
+  if (query === undefined || database === undefined)
+    throw wrong('FINETUNE does not say where the new rows are', 'FINETUNE model FROM database (SELECT …)')
+  if (engine !== undefined || column !== undefined)
+    throw wrong('FINETUNE keeps the engine and the target of the version that it goes on from', 'RETRAIN takes others.')
+  const request = {
+    query,
+    database,
+    seed: seedOf(training, scope),
+    activate: switchSetting(training.using, 'active') ?? true,
+    ...said,
+  }
+  const { project, name, version } = target
+  return { type: 'FinetuneModel', data: { project: project ?? scope.db, model: name, version, request } }
+}
+
+/** The command of a statement about a model's versions. */
+export const toModelCommand = (
+  statement: StatementOf<'create_model' | 'retrain_model' | 'cancel_training' | 'activate_model' | 'alter_model'>,
+  scope: CommandScope,
+): ModelCommand => {
+  switch (statement.kind) {
+    case 'create_model':
+      return create(statement, scope)
+    case 'retrain_model':
+      return retrain(statement, scope)
+    case 'alter_model':
+      return alter(statement, scope)
+    case 'cancel_training': {
+      const { project, name, version } = statement.target
+      return { type: 'CancelTraining', data: { project: project ?? scope.db, model: name, version } }
+    }
+    case 'activate_model': {
+      const { project, name, version } = statement.target
+      return { type: 'ActivateModelVersion', data: { project: project ?? scope.db, model: name, version } }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { instant } from '../../../../events/envelope.js'
+import type { JobText, JobTimes } from '../../../commands/job.js'
+import { isProblem, Problem, wrong } from '../../../basics/errors.js'
+import { limits } from '../../../basics/limits.js'
+import { LongWork } from '../../../basics/long-work.js'
+import { checkLast } from '../../../dialect/refuse-last.js'
+import { lex } from '../../../dialect/lexer.js'
+import { parseStatement, splitStatements } from '../../statements/parse.js'
+import { cutSecretsInTurns } from '../../../dialect/secrets.js'
+import type { StatementKind } from '../../statements/statement.js'
+import { fillTimes } from '../../../commands/rules/placeholders.js'
+import { readTime } from '../../../basics/times.js'
+import { readSchedule } from '../../../commands/rules/schedule.js'
+
+/** A job as it is asked for, over SQL or REST: texts as they were typed, null where nothing was said. */
+export type JobRequest = { query: string; ifQuery: string | null; start: string | null; end: string | null; every: string | null }
+
+const readingKinds = new Set<StatementKind>(['select', 'system_select', 'show', 'describe', 'describe_model'])
+const anyTimes = { started_at: instant(0), previous: instant(0) }
+
+/** What kind of statement it is, once its placeholders are filled. @throws Problem that says which statement it is */
+const kindOf = async (statement: string, label: string, work: LongWork): Promise<StatementKind> => {
+  const filled = fillTimes(statement, anyTimes)
+  try {
+    const tokens = lex(filled)
+    const parameter = tokens.find(({ kind }) => kind === 'parameter')
+    if (parameter) throw wrong(`${parameter.text} is a parameter, and a job has none`, 'Write the value itself.')
+    checkLast(tokens)
+    await work.pause()
+    return parseStatement(filled).kind
+  } catch (error) {
+    if (!isProblem(error)) throw error
+    throw new Problem(error.code, error.title, `${label}: ${error.detail}`, error.extras)
+  }
+}
+
+/**
+ * Reads what a job shall do and when, and refuses what could never run. Its texts are walked several times; others have the event
+ * loop in between.
+ *
+ * @example await readJob({ query: 'SELECT 1', ifQuery: null, start: null, end: null, every: 'every day' }, Date.now())
+ * @throws Problem
+ */
+export const readJob = async (request: JobRequest, now: number): Promise<JobText & JobTimes> => ({
+  ...(await readText(request)),
+  ...readTimes(request, now),
+})
+
+const readText = async ({ query, ifQuery }: JobRequest): Promise<JobText> => {
+  // The statement that holds these texts was read in this turn.
+  const work = new LongWork({ goesOn: true })
+  await work.pause()
+  const statements = splitStatements(query)
+  if (statements.length === 0) throw wrong('a job needs at least one statement')
+  if (statements.length > limits.jobStatementsMax)
+    throw wrong(`${statements.length} statements; a job has at most ${limits.jobStatementsMax}`, 'Make several jobs of them.')
+  for (const [i, statement] of statements.entries()) {
+    await work.pause()
+    await kindOf(statement, `statement ${i + 1} of the job`, work)
+  }
+  await work.pause()
+  const [condition = null, ...more] = ifQuery === null ? [] : splitStatements(ifQuery)
+  if (more.length > 0 || (condition !== null && !readingKinds.has(await kindOf(condition, 'the condition of the job', work))))
+    throw new Problem('bad_statement', 'Not a query', 'the condition of a job is one query', {
+      hint: 'IF (SELECT …): the job runs when it gives a row.',
+    })
+  await work.pause()
+  const text = await withoutSecrets(statements.join(';\n'), condition)
+  await work.pause()
+  return text
+}
+
+/** What everybody may read, and what has to be sealed for the runs. */
+const withoutSecrets = async (query: string, condition: string | null): Promise<JobText> => {
+  const text = {
+    statements: await cutSecretsInTurns(query),
+    condition: condition === null ? null : await cutSecretsInTurns(condition),
+  }
+  if (text.statements === query && text.condition === condition) return { ...text, params: {} }
+  return { ...text, params: { secret: { query, if_query: condition } } }
+}
+
+const readTimes = ({ start, end, every }: JobRequest, now: number): JobTimes => {
+  const startAt = start === null ? now : readTime(start, 'start', now)
+  const endAt = end === null ? null : readTime(end, 'end', now)
+  return {
+    now: instant(now),
+    start_at: instant(startAt),
+    end_at: endAt === null ? null : instant(endAt),
+    schedule: every === null ? null : readSchedule(every),
+  }
+}

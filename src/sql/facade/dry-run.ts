@@ -1,0 +1,27 @@
+import { parseEnvelope } from '../../../events/envelope.js'
+import { Problem } from '../../basics/errors.js'
+import { maskSecrets } from '../../vault/secrets.js'
+import { tableOf, type SqlAnswer, type SqlContext } from '../contract/answer.js'
+import type { Statement } from '../statements/statement.js'
+
+/** Statements that do more than decide on events: they read, or write rows before there is an event. */
+const notPlanned = new Set<Statement['kind']>([
+  ...(['select', 'system_select', 'show', 'describe', 'describe_model', 'evaluate', 'explain', 'explain_command'] as const),
+  ...(['create_table', 'insert'] as const),
+])
+
+/** @throws Problem for a statement that has no dry run */
+export const refuseDryRun = ({ kind }: Statement): void => {
+  if (notPlanned.has(kind))
+    throw new Problem('refused_statement', 'No dry run', 'a dry run is for statements that write a resource, such as CREATE AGENT', {
+      hint: 'Leave out Prefer: dry-run, or "dry_run" in "context"; EXPLAIN tells how a query is answered.',
+    })
+}
+
+/** The events that a statement would record, a row for each; secrets show as ******. */
+export const plannedAnswer = (planned: readonly string[], context: SqlContext): SqlAnswer => {
+  const rows = planned
+    .map(parseEnvelope)
+    .map(({ type, stream, version, data }) => [type, stream, version, JSON.stringify(maskSecrets(data))])
+  return tableOf(['type', 'stream', 'version', 'data'], rows, context)
+}

@@ -1,0 +1,43 @@
+import { foldName } from '../../../events/common.js'
+import { Problem } from '../../basics/errors.js'
+import { quoteName } from '../../dialect/strings.js'
+import type { StatementOf } from '../statements/statement.js'
+
+// Names in back-quotes are names: what stands in double quotes is a text where there is no such column.
+const off = '(`actual` - `prediction`)'
+
+const right = 'CASE WHEN `actual` = `prediction` THEN 1.0 ELSE 0.0 END'
+
+/** Metrics over the columns actual and prediction, under the names that the public service gives them. */
+const metrics: Readonly<Record<string, string>> = {
+  accuracy_score: `avg(${right})`,
+  balanced_accuracy_score: 'avg(recall)',
+  mean_absolute_error: `avg(abs${off})`,
+  mean_squared_error: `avg(${off} * ${off})`,
+  root_mean_squared_error: `sqrt(avg(${off} * ${off}))`,
+  r2_score: `1 - avg(${off} * ${off}) / nullif(var_pop(\`actual\`), 0)`,
+}
+
+/** Metrics that are means over the classes, so that each counts the same. */
+const ofClasses = new Set(['balanced_accuracy_score'])
+
+const byClass = (query: string): string =>
+  `SELECT avg(${right}) AS recall FROM (${query}) AS answered WHERE \`actual\` IS NOT NULL GROUP BY \`actual\``
+
+/**
+ * `EVALUATE metric FROM (SELECT …)` as a SELECT with one cell, named after the metric as it was typed.
+ *
+ * @example evaluateAsSelect({ kind: 'evaluate', metric: 'r2_score', query: 'SELECT …', using: {} })
+ */
+export const evaluateAsSelect = ({ metric, query, using }: StatementOf<'evaluate'>): string => {
+  const name = foldName(metric)
+  const expression = Object.hasOwn(metrics, name) ? metrics[name] : undefined
+  if (expression === undefined)
+    throw new Problem('bad_statement', 'No such metric', `${metric} is not a metric`, {
+      hint: `Metrics: ${Object.keys(metrics).join(', ')}.`,
+    })
+  const [option] = Object.keys(using)
+  if (option !== undefined)
+    throw new Problem('bad_statement', 'No such option', `USING has no option ${option}`, { hint: 'A metric takes no options.' })
+  return `SELECT ${expression} AS ${quoteName(metric)} FROM (${ofClasses.has(name) ? byClass(query) : query}) AS evaluated`
+}

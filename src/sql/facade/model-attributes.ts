@@ -1,0 +1,160 @@
+import { isObject, type Json, type JsonObject } from '../../../events/common.js'
+import { keepsRows, type Model, type ModelVersion } from '../../../events/model.js'
+import type { Progress } from '../../models/engines/tables/fit.js'
+import { optionsOf } from '../../catalogue/base-version.js'
+import { maskSecrets } from '../../vault/secrets.js'
+
+/** Rows with names, in the order of the columns. */
+export type Described = JsonObject[]
+
+const object = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
+const objects = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.map(object) : [])
+const read = (value: JsonObject, key: string): Json => value[key] ?? null
+/** A cell of a column that has values of all kinds. */
+const asText = (value: Json): string | null => (value === null || typeof value === 'string' ? value : JSON.stringify(value))
+
+/** The engine behind a model, and the name by which the statement asked for it when that is another one. */
+const engineOf = (report: JsonObject): string => {
+  const { name, version, asked } = object(report['engine'])
+  const engine = [name, version].flatMap((part) => (typeof part === 'string' ? [part] : [])).join(' ')
+  return typeof asked === 'string' ? `${engine}, which ${asked} stands for` : engine
+}
+
+const info = (report: JsonObject): Described => [
+  {
+    accuracies: read(report, 'metrics'),
+    column_importances: Object.fromEntries(
+      objects(report['importances']).flatMap(({ name, importance = null }) =>
+        typeof name === 'string' ? [[name, importance] as const] : [],
+      ),
+    ),
+    outputs: [read(object(report['target']), 'name')],
+    inputs: objects(report['inputs']).map((input) => read(input, 'name')),
+    ...(report['fine_tuned'] !== undefined && { fine_tuned: report['fine_tuned'] }),
+  },
+]
+
+const features = (report: JsonObject): Described => {
+  const target = object(report['target'])
+  return [
+    ...objects(report['inputs']).map((input) => ({
+      column: read(input, 'name'),
+      type: read(input, 'type'),
+      encoder: read(input, 'role'),
+      role: 'feature',
+    })),
+    { column: read(target, 'name'), type: read(target, 'type'), encoder: read(report, 'task'), role: 'target' },
+  ]
+}
+
+/** What each metric says. */
+export const metricMeanings: Readonly<Record<string, string>> = {
+  r2: 'Share of the spread that is explained: 1 is all of it, 0 what the mean would do.',
+  rmse: 'Root of the mean squared miss.',
+  mae: 'Mean miss.',
+  mase: 'Of series: mean miss by that of repeating the season before.',
+  mape: 'Of series: mean miss as a share of what came.',
+  accuracy: 'Share of rows whose class was right.',
+  balanced_accuracy: 'Mean over the classes of the share of their rows that was found.',
+  log_loss: 'Mean of -log(probability of the true class).',
+  auc: 'Chance that a row of the second class has a higher probability of it than one of the first.',
+  ece: 'How far confidence and accuracy are apart, on average.',
+}
+
+const metrics = (report: JsonObject): Described =>
+  Object.entries(object(report['metrics'])).map(([metric, value]) => ({ metric, value, about: metricMeanings[metric] ?? null }))
+
+const importances = (report: JsonObject): Described =>
+  objects(report['importances']).map((each) => ({ column: read(each, 'name'), importance: read(each, 'importance') }))
+
+const classes = (report: JsonObject): Described => {
+  const weights = new Map(objects(report['class_weights']).map((each) => [each['class'], read(each, 'weight')]))
+  return objects(report['by_class']).map((each) => ({
+    class: read(each, 'class'),
+    rows: read(each, 'rows'),
+    precision: read(each, 'precision'),
+    recall: read(each, 'recall'),
+    weight: weights.get(each['class']) ?? 1,
+  }))
+}
+
+const data = (report: JsonObject, { query, database, result }: ModelVersion): Described => {
+  const fact = (name: string, value: Json, detail: string | null) => ({ fact: name, value: asText(value), detail })
+  const warnings = objects(report['warnings']).map((each) => fact('warning', read(each, 'kind'), asText(read(each, 'detail'))))
+  const { onnx } = report
+  // Nothing was learned from rows here: there is what the uploaded file says.
+  if (isObject(onnx)) return [...Object.entries(onnx).map(([name, value]) => fact(name, value, null)), ...warnings]
+  return [
+    fact('rows', read(report, 'rows'), 'Rows that it learned from.'),
+    fact('query', query, database === '' ? 'In the project of the model.' : `In ${database}.`),
+    fact('read_at', result?.read_at ?? null, 'Position of the log at which the query read.'),
+    fact(
+      'matrix',
+      result?.matrix ?? null,
+      result && !keepsRows(result) ? 'SHA-256 of the rows, which were not kept.' : 'SHA-256 of the rows as they are kept.',
+    ),
+    ...Object.entries(object(report['fine_tuned'])).map(([name, value]) => fact(name, value, 'Of the version that it goes on from.')),
+    ...objects(report['by_class']).map((each) => fact('class', read(each, 'class'), `${asText(read(each, 'rows')) ?? 'No'} rows.`)),
+    ...objects(report['excluded']).map((each) => fact('excluded', read(each, 'name'), asText(read(each, 'reason')))),
+    ...warnings,
+  ]
+}
+
+const plan = (report: JsonObject, version: ModelVersion): Described => {
+  const line = (name: string, value: Json) => ({ name, value: asText(value) })
+  return [
+    line('engine', engineOf(report)),
+    ...Object.entries(object(report['plan'])).map(([name, value]) => line(name, value)),
+    line('dealt', read(report, 'dealt')),
+    line('seed', version.seed),
+    line('options', maskSecrets(optionsOf(version.using))),
+    line('runtime', version.result?.runtime ?? null),
+  ]
+}
+
+const learner = (report: JsonObject, { result }: ModelVersion): Described => [
+  {
+    name: read(object(report['engine']), 'name'),
+    performance: result?.accuracy ?? null,
+    training_time: result?.seconds ?? null,
+    selected: 1,
+    accuracy_functions: JSON.stringify(Object.keys(object(report['metrics']))),
+  },
+]
+
+/** The trainings of a model: one for each of its versions, the last one first, and how far the one that runs is. */
+export const jobs = ({ versions }: Model, progressOf: (version: number) => Progress | undefined): Described =>
+  versions
+    .map((version) => {
+      // For a moment after its end a training is still known to be under way.
+      const progress = version.status === 'training' ? progressOf(version.version) : undefined
+      return {
+        version: version.version,
+        status: version.status,
+        current_phase: progress?.phase ?? null,
+        done: progress?.done ?? null,
+        total: progress?.total ?? null,
+        engine: version.engine,
+        tag: version.tag,
+        rows: version.result?.rows ?? null,
+        seconds: version.result?.seconds ?? null,
+        error: version.error,
+      }
+    })
+    .reverse()
+
+/** What there is to say of a version that is trained, from the report of its training. */
+export const attributes: Readonly<Record<string, (report: JsonObject, version: ModelVersion) => Described>> = {
+  info,
+  features,
+  metrics,
+  importances,
+  data,
+  plan,
+  classes,
+  confusion: (report) => objects(report['confusion']),
+  calibration: (report) => objects(report['calibration']),
+  series: (report) => (isObject(report['series']) ? [report['series']] : []),
+  model: learner,
+  jsonai: (report) => [{ json_ai: JSON.stringify(report, null, 2) }],
+}

@@ -1,0 +1,197 @@
+import type { Json, JsonObject } from '../../../events/common.js'
+import type { Ledger } from '../../commands/ledger.js'
+import { isProblem, Problem } from '../../basics/errors.js'
+import type { Resources } from '../../log/contract/log.js'
+import { Past } from '../../log/read/past.js'
+import type { ProgressOf } from '../../models/training/progress.js'
+import type { PredictionRecorder } from '../../models/serving/recorder.js'
+import { systemDatabaseOf } from '../../catalogue/system-databases.js'
+import { answerQuery, type Analytics, type AnalyticsRequest } from './answer-query.js'
+import { allRows, chunkOf, hasRows, tableOf, unlessEmpty, type SqlAnswer, type SqlContext } from '../contract/answer.js'
+import { listResources, positionAsOf, type AsOf } from '../contract/as-of.js'
+import { connectionProblem, refuseForeign } from '../engine/resolve/connections.js'
+import { describeModelPlace, findModelPlace } from './describe-model.js'
+import { inStatement } from './made-statement.js'
+import type { Wanted } from '../contract/wanted.js'
+import type { StatementSession } from '../contract/request.js'
+import { showAsSelect, tableExists } from './show.js'
+import type { Span, StatementOf } from '../statements/statement.js'
+import { systemAnswer } from './system.js'
+
+export type ReaderOptions = {
+  ledger: Ledger
+  analytics: Analytics
+  recorder: Pick<PredictionRecorder, 'records' | 'served' | 'scored'>
+  defaultProject: string
+  version: string
+  trainings: { progressOf: ProgressOf }
+}
+
+type Shown = StatementOf<'show'>['what']
+
+/** SHOW says something of one table. */
+const ofTable = new Set<Shown>(['columns', 'create_table', 'create_view', 'index'])
+/** SHOW says the same in every database. */
+const unscoped = new Set<Shown>([
+  'databases',
+  'projects',
+  'ml_engines',
+  'handlers',
+  ...(['variables', 'status', 'engines', 'plugins', 'charset', 'collation', 'warnings', 'errors'] as const),
+  ...(['function_status', 'procedure_status', 'events', 'processlist', 'privileges', 'search_path'] as const),
+])
+
+/** What FROM names is a database, except where it names a table in one. */
+const scopeOf = (from: readonly string[], what: Shown, db: string): string => {
+  if (!ofTable.has(what)) return from.at(-1) ?? db
+  return from.length > 1 ? (from.at(-2) ?? db) : db
+}
+
+/** The answer that has an object for each row. */
+export const rowsAnswer = (rows: readonly JsonObject[], context: SqlContext, positions: number[] = []): SqlAnswer => {
+  const columns = Object.keys(rows[0] ?? {})
+  const cells = rows.map((row) => columns.map((column): Json => row[column] ?? null))
+  return tableOf(columns, cells, context, positions)
+}
+
+/** Answers the statements that read: SELECT, SHOW, DESCRIBE and what becomes one of them, now or at a position of the past. */
+export class Reader {
+  readonly #past: Past
+
+  constructor(private readonly options: ReaderOptions) {
+    this.#past = new Past(options.ledger.log)
+  }
+
+  /** Answers a SELECT of the user's, or a part of the statement that is one. */
+  select(select: { sql: string; within?: Span; wanted?: Wanted }, session: StatementSession): Promise<SqlAnswer> {
+    const { recorder, ledger, analytics, defaultProject } = this.options
+    return answerQuery({ ...session, ...select, log: ledger.log, analytics, recorder, defaultProject })
+  }
+
+  /** Answers a SELECT as it was sent. @throws Problem when it was sent to a connection, which alone could answer it */
+  async selectSent(sql: string, session: StatementSession): Promise<SqlAnswer> {
+    const { db } = session.context
+    if (db !== this.options.defaultProject && systemDatabaseOf(db) === undefined) {
+      const resources = this.#resourcesOf(session)
+      const connection = (await resources.one('project', db)) ? undefined : await resources.one('database', db)
+      if (connection) refuseForeign(connection.state, sql)
+    }
+    return this.select({ sql }, session)
+  }
+
+  /** Answers a SELECT that the statement was made into; its errors speak of the statement. */
+  async made(sql: string, session: StatementSession): Promise<SqlAnswer> {
+    try {
+      return await this.select({ sql }, session)
+    } catch (error) {
+      throw await inStatement(error, sql, session.query)
+    }
+  }
+
+  /** The position that `as_of` names. @throws Problem when there is none */
+  positionAsOf(asOf: AsOf, client?: string): Promise<number> {
+    return positionAsOf((sql) => this.#rows(sql, asOf, client))
+  }
+
+  /** Resources as they were at a position that the log has. */
+  resourcesAt(position: number, client?: string): Resources {
+    // All that the log has later is hidden, so that the tables need not have followed it.
+    const list = listResources((sql, params) => this.#read({ sql, upTo: position, ...(params && { params }) }, client))
+    return this.#past.at(position, list)
+  }
+
+  /** What this server says of itself, when that is what is asked. */
+  system(statement: StatementOf<'system_select' | 'show'>, { context, origin }: StatementSession): SqlAnswer | undefined {
+    const known = systemAnswer(statement, { db: context.db, user: origin.actor })
+    return known && tableOf(known.columns, known.rows, context)
+  }
+
+  async show(statement: StatementOf<'show'>, session: StatementSession): Promise<SqlAnswer> {
+    await this.#checkShown(statement, session)
+    const answer = this.system(statement, session) ?? (await this.made(showAsSelect(statement, session.context.db), session))
+    return ofTable.has(statement.what) ? this.#needTable(answer, statement, session) : answer
+  }
+
+  describe(statement: StatementOf<'describe'>, session: StatementSession): Promise<SqlAnswer> {
+    return this.select({ sql: showAsSelect(statement, session.context.db) }, session)
+  }
+
+  /** DESCRIBE of a name that may be a model's, and else a table's. */
+  async describeNamed(parts: readonly string[], session: StatementSession): Promise<SqlAnswer> {
+    const { db } = session.context
+    try {
+      const place = await findModelPlace(parts, db, this.#resourcesOf(session))
+      const { trainings, version } = this.options
+      const progressOf: ProgressOf = (model, of) => (session.position === undefined ? trainings.progressOf(model, of) : undefined)
+      return rowsAnswer(describeModelPlace(place, version, progressOf), session.context)
+    } catch (error) {
+      // Views, files and the tables of this service have columns to describe.
+      if (!isProblem(error) || error.code !== 'not_found' || parts.length > 2) throw error
+      const columns = showAsSelect({ kind: 'show', what: 'columns', full: false, from: [...parts], like: null, where: null }, db)
+      const answer = await unlessEmpty(await this.select({ sql: columns }, session))
+      if (answer) return answer
+      throw error
+    }
+  }
+
+  /** The name of a project, a connection or a system database as it was created. */
+  async databaseNamed(name: string, session: StatementSession): Promise<string> {
+    const system = systemDatabaseOf(name)
+    if (system !== undefined) return system
+    const resources = this.#resourcesOf(session)
+    const found = (await resources.one('project', name)) ?? (await resources.one('database', name))
+    if (found) return found.state.name
+    await this.#refuseThen(name, session)
+    throw new Problem('not_found', 'Database not found', `Database ${name} does not exists`)
+  }
+
+  /** In the past, the query of a table in a database says since when it is there. @throws Problem that says it of the database */
+  async #refuseThen(name: string, { position, query, client }: StatementSession): Promise<void> {
+    if (position === undefined) return
+    const made = `SELECT * FROM \`${name.replaceAll('`', '``')}\`.models`
+    try {
+      await this.#rows(made, position, client)
+    } catch (error) {
+      const problem = await inStatement(error, made, query)
+      if (!isProblem(problem)) throw problem
+      const detail = problem.detail.replace("Table 'models' not found: there", 'There')
+      throw new Problem(problem.code, problem.title, detail, problem.extras)
+    }
+  }
+
+  /** What SHOW is asked of must be there, and readable. */
+  async #checkShown({ what, from }: StatementOf<'show'>, session: StatementSession): Promise<void> {
+    if (!from && unscoped.has(what)) return
+    const scope = await this.databaseNamed(scopeOf(from ?? [], what, session.context.db), session)
+    if (!ofTable.has(what) && what !== 'tables' && what !== 'table_status') return
+    const connection = await this.#resourcesOf(session).one('database', scope)
+    if (connection) throw connectionProblem(connection.state)
+  }
+
+  /** Nothing to show of a table may mean that there is none. */
+  async #needTable(answer: SqlAnswer, { from }: StatementOf<'show'>, session: StatementSession): Promise<SqlAnswer> {
+    const { db } = session.context
+    const shown = await unlessEmpty(answer)
+    if (shown || answer.type !== 'table') return shown ?? answer
+    if (await hasRows(await this.select({ sql: tableExists(from, db) }, session))) return { ...answer, rows: chunkOf([]), format: 'json' }
+    const detail = `Table '${from?.at(-1) ?? ''}' not found in database: ${scopeOf(from ?? [], 'columns', db)}`
+    throw new Problem('not_found', 'Table not found', detail, { hint: 'SELECT * FROM information_schema.tables lists what there is.' })
+  }
+
+  /** Resources as the statement may see them: now, or then. */
+  #resourcesOf({ position, client }: StatementSession): Resources {
+    return position === undefined ? this.options.ledger.log.resources : this.resourcesAt(position, client)
+  }
+
+  /** All rows of a small query of our own, at a position of the past. */
+  async #rows(sql: string, asOf: AsOf, client: string | undefined): Promise<unknown[][]> {
+    const { position } = await this.options.ledger.log.head()
+    return this.#read({ sql, upTo: position, asOf }, client)
+  }
+
+  async #read(request: Omit<AnalyticsRequest, 'db' | 'defaultProject'>, client: string | undefined): Promise<unknown[][]> {
+    const { analytics, defaultProject } = this.options
+    const { rows } = await analytics.query({ ...request, db: defaultProject, defaultProject }, { client })
+    return allRows(rows)
+  }
+}

@@ -1,0 +1,220 @@
+import { foldName } from '../../../events/common.js'
+import { quoteName, quoteText } from '../../dialect/strings.js'
+import type { Describable, Show, Showable, StatementOf } from '../statements/statement.js'
+import { fixedRows, type FixedTable } from './system.js'
+
+const modelColumns =
+  'NAME ENGINE PROJECT ACTIVE VERSION STATUS ACCURACY PREDICT UPDATE_STATUS MINDSDB_VERSION ERROR SELECT_DATA_QUERY TRAINING_OPTIONS ' +
+  'CURRENT_TRAINING_PHASE TOTAL_TRAINING_PHASES TRAINING_PHASE_NAME TAG CREATED_AT TRAINING_TIME'
+
+/** Resources: the relation's columns in the order they are shown. */
+const lists = {
+  skills: 'NAME PROJECT TYPE PARAMS',
+  agents: 'NAME PROJECT MODEL_NAME SKILLS PARAMS',
+  chatbots: 'NAME PROJECT DATABASE MODEL_NAME PARAMS IS_RUNNING LAST_ERROR WEBHOOK_TOKEN',
+  models: modelColumns,
+  views: 'NAME PROJECT QUERY',
+  jobs: 'NAME PROJECT START_AT END_AT NEXT_RUN_AT SCHEDULE_STR QUERY IF_QUERY VARIABLES',
+  triggers: 'NAME PROJECT DATABASE TABLE QUERY LAST_ERROR',
+  knowledge_bases:
+    'NAME PROJECT EMBEDDING_MODEL RERANKING_MODEL STORAGE METADATA_COLUMNS CONTENT_COLUMNS ID_COLUMN PARAMS INSERT_STARTED_AT ' +
+    'INSERT_FINISHED_AT PROCESSED_ROWS ERROR QUERY_ID',
+  ml_engines: 'NAME HANDLER CONNECTION_DATA',
+  handlers: 'NAME TYPE TITLE DESCRIPTION VERSION CONNECTION_ARGS IMPORT_SUCCESS IMPORT_ERROR',
+  databases: 'NAME TYPE ENGINE CONNECTION_DATA',
+} as const
+type List = keyof typeof lists
+
+const inProject = new Set<List>(['skills', 'agents', 'chatbots', 'models', 'views', 'jobs', 'triggers', 'knowledge_bases'])
+
+/** A column of an answer: what it is called, and what it is in the relation. */
+type Shown = readonly [name: string, expression: string]
+
+const same = (names: string): Shown[] => names.split(' ').map((name) => [name, quoteName(name)] as const)
+
+const renamed = (pairs: string): Shown[] =>
+  pairs.split(' ').map((pair) => {
+    const [name = '', expression = ''] = pair.split('=')
+    return [name, expression === '' ? 'NULL' : quoteName(expression)] as const
+  })
+
+// The text goes through our own lexer, where a backslash escapes.
+const literal = (text: string): string => quoteText(text.replaceAll('\\', '\\\\'))
+
+const like = (name: string, pattern: string): string =>
+  `${quoteName(name)} ILIKE ${literal(pattern)}${pattern.includes('\\') ? String.raw` ESCAPE '\\'` : ''}`
+
+type Source = {
+  relation: string
+  shown: readonly Shown[]
+  where?: readonly string[]
+  orderBy?: string
+}
+
+const isSameName = ([name, expression]: Shown): boolean => quoteName(name).toLowerCase() === expression.toLowerCase()
+
+/** The condition of SHOW sees the names of the answer as well as those of the relation. */
+const render = (
+  { relation, shown, where = [], orderBy }: Source,
+  { like: pattern, where: condition }: Pick<Show, 'like' | 'where'>,
+): string => {
+  // A name that differs from its column's in case only is there already: adding it would make both ambiguous.
+  const added = shown.filter((column) => !isSameName(column)).map(([name, expression]) => `${expression} AS ${quoteName(name)}`)
+  const items = shown.map(([name, expression]) =>
+    isSameName([name, expression]) && expression !== quoteName(name) ? `${expression} AS ${quoteName(name)}` : quoteName(name),
+  )
+  const from = added.length === 0 ? relation : `(SELECT *, ${added.join(', ')} FROM ${relation}) AS shown`
+  const conditions = [
+    ...where,
+    ...(pattern === null ? [] : [like(shown[0]?.[0] ?? '', pattern)]),
+    ...(condition === null ? [] : [`(${condition})`]),
+  ]
+  return [
+    `SELECT ${items.join(', ')} FROM ${from}`,
+    ...(conditions.length > 0 ? [`WHERE ${conditions.join(' AND ')}`] : []),
+    ...(orderBy === undefined ? [] : [`ORDER BY ${orderBy}`]),
+  ].join(' ')
+}
+
+const equals = (column: string, value: string): string => `${quoteName(column)} = ${literal(value)}`
+
+const databaseOrder = `CASE "TYPE" WHEN 'system' THEN 0 WHEN 'project' THEN 1 ELSE 2 END, "NAME" <> 'files', "NAME"`
+
+const databases = (full: boolean): Source => ({
+  relation: 'information_schema.databases',
+  shown: [['Database', '"NAME"'], ...(full ? same('TYPE ENGINE') : [])],
+  orderBy: databaseOrder,
+})
+
+const projects: Source = {
+  relation: 'information_schema.databases',
+  shown: [['project', '"NAME"']],
+  where: [equals('TYPE', 'project')],
+  orderBy: '"NAME"',
+}
+
+const isSystem = (schema: string): boolean => ['information_schema', 'log'].includes(foldName(schema))
+
+/** FULL adds the tables that clients do not know, marked as the system's; agents are described, not read. */
+const tables = (schema: string, full: boolean): Source => ({
+  relation: 'information_schema.tables',
+  shown: [[`Tables_in_${schema}`, '"TABLE_NAME"'], ...(full ? [['Table_type', '"TABLE_TYPE"'] as const] : [])],
+  where: [
+    equals('TABLE_SCHEMA', schema),
+    `"TABLE_TYPE" <> 'AGENT'`,
+    ...(full || isSystem(schema) ? [] : [`"TABLE_TYPE" <> 'SYSTEM VIEW'`]),
+  ],
+})
+
+/** The schema and the table that FROM names. */
+const tableOf = (from: readonly string[] | null, db: string): { schema: string; table: string } => {
+  const [table = '', schema = db] = [...(from ?? [])].reverse()
+  return { schema, table }
+}
+
+const ofTable = (from: readonly string[] | null, db: string): string[] => {
+  const { schema, table } = tableOf(from, db)
+  return [equals('TABLE_SCHEMA', schema), equals('TABLE_NAME', table)]
+}
+
+const columns = ({ from, full }: Show, db: string): Source => ({
+  relation: 'information_schema.columns',
+  shown: renamed(
+    full
+      ? 'Field=COLUMN_NAME Type=COLUMN_TYPE Collation=COLLATION_NAME Null=IS_NULLABLE Key=COLUMN_KEY Default=COLUMN_DEFAULT Extra=EXTRA Privileges=PRIVILEGES Comment=COLUMN_COMMENT'
+      : 'Field=COLUMN_NAME Type=COLUMN_TYPE Null=IS_NULLABLE Key=COLUMN_KEY Default=COLUMN_DEFAULT Extra=EXTRA',
+  ),
+  where: ofTable(from, db),
+  orderBy: '"ORDINAL_POSITION"',
+})
+
+const tableStatus = (schema: string): Source => ({
+  relation: 'information_schema.tables',
+  shown: renamed(
+    'Name=TABLE_NAME Engine=ENGINE Version=VERSION Row_format=ROW_FORMAT Rows=TABLE_ROWS Avg_row_length=AVG_ROW_LENGTH Data_length=DATA_LENGTH ' +
+      'Max_data_length=MAX_DATA_LENGTH Index_length=INDEX_LENGTH Data_free=DATA_FREE Auto_increment=AUTO_INCREMENT Create_time=CREATE_TIME ' +
+      'Update_time=UPDATE_TIME Check_time=CHECK_TIME Collation=TABLE_COLLATION Checksum=CHECKSUM Create_options=CREATE_OPTIONS Comment=TABLE_COMMENT',
+  ),
+  where: [equals('TABLE_SCHEMA', schema)],
+})
+
+const createTable = (from: readonly string[] | null, db: string): string =>
+  `SELECT "TABLE_NAME" AS "Table", 'CREATE TABLE ' || "TABLE_NAME" || ' (' || ` +
+  `string_agg("COLUMN_NAME" || ' ' || "COLUMN_TYPE", ', ' ORDER BY "ORDINAL_POSITION") || ')' AS "Create Table" ` +
+  `FROM information_schema.columns WHERE ${ofTable(from, db).join(' AND ')} GROUP BY "TABLE_NAME"`
+
+const createView = (from: readonly string[] | null, db: string): string => {
+  const { schema, table } = tableOf(from, db)
+  return (
+    `SELECT "NAME" AS "View", 'CREATE VIEW ' || "PROJECT" || '.' || "NAME" || ' AS (' || "QUERY" || ')' AS "Create View", ` +
+    `'utf8' AS character_set_client, 'utf8_general_ci' AS collation_connection ` +
+    `FROM information_schema.views WHERE ${equals('PROJECT', schema)} AND ${equals('NAME', table)}`
+  )
+}
+
+const list = (what: List, project: string | null): Source => ({
+  relation: `information_schema.${what}`,
+  shown: same(lists[what]),
+  ...(project !== null && inProject.has(what) && foldName(project) !== 'information_schema' && { where: [equals('PROJECT', project)] }),
+})
+
+const cell = (value: string | number | null): string =>
+  value === null ? 'NULL' : typeof value === 'number' ? String(value) : literal(value)
+
+const fixed = ({ columns: names, rows }: FixedTable): Source => ({
+  relation: `(VALUES ${rows.map((row) => `(${row.map(cell).join(', ')})`).join(', ')}) AS fixed(${names.map(quoteName).join(', ')})`,
+  shown: names.map((name) => [name, quoteName(name)] as const),
+})
+
+/** Asks whether there is a table under the name that SHOW says. */
+export const tableExists = (from: readonly string[] | null, db: string): string =>
+  `SELECT 1 FROM information_schema.tables WHERE ${ofTable(from, db).join(' AND ')}`
+
+const isList = (what: Showable): what is List & Showable => Object.hasOwn(lists, what)
+
+const sourceOf = (show: Show, db: string): Source => {
+  const { what, full, from } = show
+  const scope = from?.at(-1) ?? db
+  if (what === 'databases') return databases(full)
+  if (what === 'projects') return projects
+  if (what === 'tables') return tables(scope, full)
+  if (what === 'columns') return columns(show, db)
+  if (what === 'table_status') return tableStatus(scope)
+  if (isList(what)) return list(what, scope)
+  const rows = fixedRows(what)
+  if (!rows) throw new TypeError(`no relation shows ${what}`)
+  return fixed(rows)
+}
+
+const described: Record<Describable, List> = {
+  skill: 'skills',
+  agent: 'agents',
+  chatbot: 'chatbots',
+  view: 'views',
+  job: 'jobs',
+  trigger: 'triggers',
+  knowledge_base: 'knowledge_bases',
+  database: 'databases',
+  project: 'databases',
+  handler: 'handlers',
+  ml_engine: 'ml_engines',
+}
+
+/**
+ * SHOW and DESCRIBE as a SELECT over the relations of information_schema, with exactly the columns that clients expect.
+ * What is in projects is shown for the session's project `db`, or the one after FROM.
+ *
+ * @example showAsSelect(parseStatement('SHOW PROJECTS'), 'shop')
+ */
+export const showAsSelect = (statement: Show | StatementOf<'describe'>, db: string): string => {
+  if (statement.kind === 'show') {
+    if (statement.what === 'create_table') return createTable(statement.from, db)
+    if (statement.what === 'create_view') return createView(statement.from, db)
+    return render(sourceOf(statement, db), statement)
+  }
+  const what = described[statement.what]
+  const { project, name } = statement.target
+  const source = list(what, project ?? db)
+  const kind = statement.what === 'project' ? [equals('TYPE', 'project')] : []
+  return render({ ...source, where: [...(source.where ?? []), equals('NAME', name), ...kind] }, { like: null, where: null })
+}

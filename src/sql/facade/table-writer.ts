@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { foldName, resourceName } from '../../../events/common.js'
+import type { FileContent } from '../../../events/file.js'
+import { isStaleBase } from '../../commands/file.js'
+import type { Execution, Ledger } from '../../commands/ledger.js'
+import { erasureOfBlob } from '../../log/read/find-erasure.js'
+import { erased, isProblem, notFound, Problem, wrong } from '../../basics/errors.js'
+import type { Blobs } from '../../files/blobs.js'
+import { isTable } from '../../files/formats/formats.js'
+import { limits } from '../../basics/limits.js'
+import type { Found, Origin } from '../../log/contract/log.js'
+import { KeyedTurns } from '../../basics/keyed-turns.js'
+import { badStatement } from '../../dialect/lexer.js'
+import { similarName } from '../../dialect/names.js'
+import type { TableBefore, Wanted } from '../contract/wanted.js'
+import type { ColumnDefinition, Span, StatementOf, TableName } from '../statements/statement.js'
+import { quoteName } from '../../dialect/strings.js'
+
+/** A SELECT whose rows are wanted as a file: a statement of its own, or a part of the one that was sent. */
+export type SelectToFile = { sql: string; within?: Span; wanted: Wanted }
+
+/** What runs a SELECT of the statement under way: its one answer row, and what it recorded. */
+export type RunToFile = (select: SelectToFile) => Promise<{ row: readonly unknown[]; positions: number[] }>
+
+/** The statement under way. */
+export type Writing = { query: string; db: string; origin: Origin; execution?: Execution | undefined; run: RunToFile }
+
+/** `rows` counts what was written; it is null in the answer to a request that came again under its key. */
+export type Written = { rows: number | null; positions: number[] }
+
+type Made = { content: FileContent; positions: number[] }
+
+const notAFile = ({ name }: TableName, where: string): Problem =>
+  new Problem('refused_statement', 'Only files are written to', `${where}.${name} is not a file`, {
+    hint: `Tables are written in files: files.${name}. Resources are changed by their own statements, such as UPDATE AGENT; tables of connections only where they are.`,
+  })
+
+/** The name of the file that a statement writes to, in lower case as all names of files are. */
+const fileName = (target: TableName, db: string): string => {
+  const where = target.database ?? db
+  if (foldName(where) !== 'files') throw notAFile(target, where)
+  const parsed = resourceName.safeParse(target.name)
+  if (!parsed.success || target.name.includes('.')) throw wrong(`the name of a file has no dot and is short text, not ${target.name}`)
+  return target.name.toLowerCase()
+}
+
+/** An empty table's columns as a query that gives no rows. */
+const emptyQuery = (columns: readonly ColumnDefinition[]): string =>
+  `SELECT ${columns.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${quoteName(name)}`).join(', ')} WHERE FALSE`
+
+/** What is wrong with a column's type, shown where the type stands. */
+const wrongType = (error: unknown, query: string, columns: readonly ColumnDefinition[]): unknown => {
+  if (!isProblem(error) || error.code === 'query_limit') return error
+  const [reason = ''] = error.detail.replace(`${error.title}: `, '').split(/ \(line \d|\n/)
+  const guilty = columns.find(({ type }) => reason.includes(type)) ?? columns[0]
+  return guilty ? badStatement(query, guilty.span.start, reason, 'A column is a name and a type: (a INTEGER, b VARCHAR).') : error
+}
+
+const isColumns = (value: unknown): value is FileContent['columns'] => Array.isArray(value)
+
+/**
+ * Writes tables of rows as files. A query's rows become a blob under its hash, and only then the command that names it is
+ * executed: what fails or is cancelled before leaves nothing behind that anybody could read.
+ */
+export class TableWriter {
+  /** Who adds rows to a file waits for those who came before; without it the later ones would do their work in vain. */
+  readonly #turns = new KeyedTurns()
+
+  constructor(private readonly options: { ledger: Ledger; blobs: Blobs; directory: string }) {}
+
+  /** @throws Problem when there is such a table already, or its query fails */
+  async create({ target, ifNotExists, replace, rows }: StatementOf<'create_table'>, writing: Writing): Promise<Written> {
+    const { ledger } = this.options
+    const { query, db, origin, execution } = writing
+    const file = fileName(target, db)
+    const repeated = await ledger.repeated(origin, execution ?? {})
+    if (repeated) return { rows: null, positions: repeated.positions }
+    const there = await ledger.log.resources.one('file', file)
+    if (there && ifNotExists && !replace) return { rows: 0, positions: [] }
+    if (there && !replace) throw alreadyThere(file)
+    const { content, positions } = Array.isArray(rows)
+      ? await this.#make({ sql: emptyQuery(rows) }, writing).catch((error: unknown) => {
+          throw wrongType(error, query, rows)
+        })
+      : await this.#make({ sql: query, within: rows }, writing)
+    const data = { file, content }
+    const outcome = await ledger.execute(
+      replace ? { type: 'ReplaceFile', data } : { type: 'CreateFile', data: { ...data, unlessExists: ifNotExists } },
+      origin,
+      execution,
+    )
+    return { rows: content.row_count, positions: [...positions, ...outcome.positions] }
+  }
+
+  /** Adds rows: the file gets a new content, and the one before stays readable by time travel. */
+  async insert(statement: StatementOf<'insert'>, writing: Writing): Promise<Written> {
+    const file = fileName(statement.target, writing.db)
+    return this.#turns.take(file, async () => {
+      const repeated = await this.options.ledger.repeated(writing.origin, writing.execution ?? {})
+      if (repeated) return { rows: null, positions: repeated.positions }
+      for (let attempt = 1; ; attempt++)
+        try {
+          return await this.#append(file, statement, writing)
+        } catch (error) {
+          if (!isStaleBase(error) || attempt >= limits.insertRetriesMax) throw error
+        }
+    })
+  }
+
+  async #append(file: string, { columns: into, rows }: StatementOf<'insert'>, writing: Writing): Promise<Written> {
+    const { state } = await this.#found(file)
+    if (!isTable(state)) throw new Problem('wrong_arguments', 'Not a table', `files.${file} is a model, which takes no rows`)
+    await this.#requireContent(file, state.content)
+    const after = { content: state.content, columns: state.columns, into }
+    const { content, positions } = await this.#make({ sql: writing.query, within: rows }, writing, after)
+    const added = content.row_count - state.row_count
+    if (added === 0) return { rows: 0, positions }
+    const data = { file, base: state.content, content: { ...content, original_name: state.original_name } }
+    const outcome = await this.options.ledger.execute({ type: 'AppendToFile', data }, writing.origin, writing.execution)
+    return { rows: added, positions: [...positions, ...outcome.positions] }
+  }
+
+  /** Rows cannot be added to those that were erased. */
+  async #requireContent(file: string, content: string): Promise<void> {
+    const { blobs, ledger } = this.options
+    if (await blobs.has(content)) return
+    const erasure = await erasureOfBlob(ledger.log, content)
+    if (erasure) throw erased(`The content of files.${file}`, erasure, `CREATE OR REPLACE TABLE files.${file} (SELECT …) begins it anew.`)
+  }
+
+  async #found(name: string): Promise<Found<'file'>> {
+    const { resources } = this.options.ledger.log
+    const file = await resources.one('file', name)
+    if (file) return file
+    const known = (await resources.list('file')).map(({ state }) => state.name)
+    const like = similarName(name, known)
+    const { code, title, detail } = notFound('file', name)
+    const hint = like === undefined ? `Create it first: CREATE TABLE files.${name} (SELECT …).` : `Did you mean files.${like}?`
+    throw new Problem(code, title, detail, { hint })
+  }
+
+  /** Runs the query into a blob. */
+  async #make(select: Omit<SelectToFile, 'wanted'>, { run }: Writing, after?: TableBefore): Promise<Made> {
+    const path = join(this.options.directory, randomUUID())
+    try {
+      const { row, positions } = await run({ ...select, wanted: { kind: 'file', path, after } })
+      const [bytes, rowCount, columns] = row
+      if (!isColumns(columns)) throw new TypeError('a table was written, and its columns are not known')
+      const content = await this.options.blobs.put(path)
+      return {
+        content: { content, bytes: Number(bytes), row_count: Number(rowCount), columns, original_name: null },
+        positions,
+      }
+    } finally {
+      await rm(path, { force: true })
+    }
+  }
+}
+
+const alreadyThere = (file: string): Problem =>
+  new Problem('wrong_arguments', 'File already exists', `File with name '${file}' already exists`, {
+    hint: `CREATE OR REPLACE TABLE files.${file} gives it other rows; INSERT INTO files.${file} adds some.`,
+  })

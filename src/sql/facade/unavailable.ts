@@ -1,0 +1,57 @@
+import { foldName } from '../../../events/common.js'
+import { Problem } from '../../basics/errors.js'
+import type { Statement, StatementOf } from '../statements/statement.js'
+
+const notBuilt = (what: string, instead: string): Problem =>
+  new Problem('not_built', 'Not available', `this service does not have ${what}`, { hint: instead })
+
+/** What changes and takes away the rows of tables that are not files. */
+const ofResources: Readonly<Record<string, { update: string; delete: string }>> = {
+  skills: { update: 'UPDATE SKILL name SET key = value', delete: 'DROP SKILL name' },
+  agents: { update: 'UPDATE AGENT name SET key = value', delete: 'DROP AGENT name' },
+  chatbots: { update: 'UPDATE CHATBOT name SET key = value', delete: 'DROP CHATBOT name' },
+  views: { update: 'ALTER VIEW name AS (SELECT …)', delete: 'DROP VIEW name' },
+  models: { update: 'RETRAIN name, or SET active name.version', delete: 'DROP MODEL name' },
+  jobs: { update: 'DROP JOB name, and CREATE JOB name (…) …', delete: 'DROP JOB name' },
+  databases: { update: 'ALTER DATABASE name PARAMETERS = {…}', delete: 'DROP DATABASE name' },
+}
+
+const rowsStay = ({ verb, target }: StatementOf<'table_write'>): Problem => {
+  const name = foldName(target.name)
+  const statements = foldName(target.database ?? '') !== 'files' && Object.hasOwn(ofResources, name) ? ofResources[name] : undefined
+  if (!statements) return rowsOfFileStay(verb, target.name)
+  const detail = `${verb.toUpperCase()} is not possible: resources are changed by statements of their own`
+  return new Problem('refused_statement', 'Rows are not changed in place', detail, { hint: `Use ${statements[verb]}.` })
+}
+
+const rowsOfFileStay = (verb: 'update' | 'delete', name: string): Problem => {
+  const kept = verb === 'delete' ? `SELECT * FROM files.${name} WHERE NOT (…)` : `SELECT * REPLACE (… AS column) FROM files.${name}`
+  return new Problem(
+    'refused_statement',
+    'Rows are not changed in place',
+    `${verb.toUpperCase()} is not possible: rows are added to files, and never changed`,
+    {
+      hint: `Write the table as it shall be: CREATE OR REPLACE TABLE files.${name} (${kept}).`,
+    },
+  )
+}
+
+/**
+ * The answer to statements that are understood and not carried out: a refusal that names what to use instead,
+ * or nothing to do where what is asked for is so already.
+ */
+export const refuseUnavailable = (statement: Statement): [] => {
+  switch (statement.kind) {
+    case 'unavailable':
+      throw notBuilt(statement.what, `Use ${statement.instead}.`)
+    case 'create_trigger':
+      throw notBuilt('triggers', 'Follow the log: mindledger log --follow.')
+    case 'drop_trigger':
+      if (statement.ifExists) return []
+      throw new Problem('not_found', 'Not found', `${statement.target.name} does not exist: this service has no triggers`)
+    case 'table_write':
+      throw rowsStay(statement)
+    default:
+      throw new TypeError(`nothing carries out ${statement.kind}`)
+  }
+}

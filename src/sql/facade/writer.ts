@@ -1,0 +1,196 @@
+import { randomInt } from 'node:crypto'
+import type { StreamId } from '../../../events/common.js'
+import type { FileContent } from '../../../events/file.js'
+import type { LedgerCommand } from '../../commands/dispatch.js'
+import type { Execution, Ledger } from '../../commands/ledger.js'
+import type { ModelCommand } from '../../commands/model.js'
+import { notFound, Problem } from '../../basics/errors.js'
+import type { Origin, Outcome } from '../../log/contract/log.js'
+import { hideSecrets } from '../../vault/secrets.js'
+import type { Analytics } from './answer-query.js'
+import { allRows, tableOf, type SqlAnswer } from '../contract/answer.js'
+import { checkTraining } from './check-training.js'
+import type { CommandScope } from './commands/command-scope.js'
+import { modelRow } from './describe-model.js'
+import { plannedAnswer } from './dry-run.js'
+import { toModelCommand } from './commands/interpret-model.js'
+import { toCommands } from './commands/interpret.js'
+import { checkNames } from '../../dialect/column-names.js'
+import { rowsAnswer, type Reader } from './reader.js'
+import type { StatementSession } from '../contract/request.js'
+import { parseStatement } from '../statements/parse.js'
+import type { Parameters, Span, Statement, StatementOf } from '../statements/statement.js'
+import type { RunToFile, TableWriter } from './table-writer.js'
+import { quoteName } from '../../dialect/strings.js'
+import { refuseUnavailable } from './unavailable.js'
+
+export type WriterOptions = {
+  ledger: Ledger
+  analytics: Analytics
+  trainings: {
+    enqueue: (model: StreamId, version: number) => void
+    requireRows: (model: StreamId, version: number) => Promise<void>
+  }
+  tables: Pick<TableWriter, 'create' | 'insert'>
+  defaultProject: string
+  version: string
+}
+
+/** A statement that has no FROM, with a file's rows to learn from. */
+const learningFrom = (statement: StatementOf<'create_model'>, file: string): StatementOf<'create_model'> => ({
+  ...statement,
+  training: { ...statement.training, source: { database: 'files', query: `SELECT * FROM ${quoteName(file)}` } },
+})
+
+/** 2³²: seeds are what fits an unsigned integer of 32 bits. */
+const seeds = 2 ** 32
+
+/** Answers the statements that write: each becomes the same commands as over REST. */
+export class Writer {
+  constructor(
+    private readonly options: WriterOptions,
+    private readonly reader: Reader,
+  ) {}
+
+  /** Carries out what a statement becomes: all of its commands, or none. */
+  async write(statement: Statement, session: StatementSession): Promise<SqlAnswer> {
+    const { context, origin, execution } = session
+    if (statement.kind === 'create_view' || statement.kind === 'alter_view') await this.#checkSource(statement, session)
+    const commands = (await toCommands(statement, this.#scope(context.db))) ?? refuseUnavailable(statement)
+    if (commands.length === 0) return { type: 'ok', affected_rows: null, context, positions: [] }
+    const { positions, planned } = await this.options.ledger.executeAll(commands, origin, execution)
+    if (planned) return plannedAnswer(planned, context)
+    return { type: 'ok', affected_rows: null, context, positions }
+  }
+
+  /** Writes the rows of a query to a file. */
+  async writeTable(statement: StatementOf<'create_table' | 'insert'>, session: StatementSession): Promise<SqlAnswer> {
+    const { query, context, origin, execution } = session
+    const { tables } = this.options
+    const run: RunToFile = async (select) => {
+      const answer = await this.reader.select(select, session)
+      if (answer.type !== 'table') throw new TypeError('a query was not answered with a table')
+      const [row = []] = await allRows(answer.rows)
+      return { row, positions: answer.positions }
+    }
+    const writing = { query, db: context.db, origin, execution, run }
+    const { rows, positions } = await (statement.kind === 'insert' ? tables.insert(statement, writing) : tables.create(statement, writing))
+    return { type: 'ok', affected_rows: rows, context, positions }
+  }
+
+  /** Has a version trained, and answers the row that describes it. */
+  async train(statement: StatementOf<'create_model' | 'retrain_model'>, session: StatementSession): Promise<SqlAnswer> {
+    const { context, origin, execution } = session
+    const { resource, positions, planned } = await this.#train(toModelCommand(statement, this.#scope(context.db)), origin, execution)
+    if (planned) return plannedAnswer(planned, context)
+    const version = resource?.kind === 'model' ? resource.state.versions.at(-1) : undefined
+    if (resource?.kind !== 'model' || !version || positions.length === 0) return { type: 'ok', affected_rows: null, context, positions }
+    const project = await this.#resources.byStream('project', resource.state.project)
+    return rowsAnswer([modelRow(project?.state.name ?? context.db, resource, version, this.options.version)], context, positions)
+  }
+
+  /**
+   * Runs a CREATE MODEL statement in a project, and has the version trained. Rows that came with it become the file that it learns
+   * from: both are created, or neither.
+   */
+  createModel(
+    statement: StatementOf<'create_model'>,
+    { project, rows }: { project: string; rows?: { file: string; content: FileContent } | undefined },
+    origin: Origin,
+    execution: Execution = {},
+  ): Promise<Outcome> {
+    const command = toModelCommand(rows ? learningFrom(statement, rows.file) : statement, this.#scope(project))
+    const first = rows && ({ type: statement.replace ? 'ReplaceFile' : 'CreateFile', data: rows } as const)
+    return this.#train(command, origin, execution, first)
+  }
+
+  /** The commands that a statement would be. Nothing of them is carried out, and no secret of them is shown. */
+  async explain(statement: Statement, { context }: StatementSession): Promise<SqlAnswer> {
+    const commands = (await toCommands(statement, this.#scope(context.db))) ?? []
+    const detail = 'EXPLAIN shows how a query is answered, or the command that a statement becomes'
+    const hint = 'EXPLAIN SELECT …, EXPLAIN CREATE AGENT …; for a table that is written, explain its query.'
+    if (commands.length === 0) throw new Problem('refused_statement', 'Nothing to explain', detail, { hint })
+    const rows = commands.flatMap(({ type, data }) => [
+      ['command', type],
+      ['data', JSON.stringify(hideSecrets(data))],
+    ])
+    return tableOf(['section', 'text'], rows, context)
+  }
+
+  /**
+   * Refuses a query that cannot be a view's: one that is no SELECT, that DuckDB cannot bind as things are now, or that reads the
+   * view that it is to be of, `ofView` by its stream.
+   * @throws Problem of the query
+   */
+  async checkView(
+    query: string,
+    database: string,
+    { actor }: Origin,
+    { within, params, ofView }: { within?: Span | undefined; params?: Parameters | undefined; ofView?: string | undefined } = {},
+  ): Promise<void> {
+    const inner = within ? query.slice(within.start, within.end) : query
+    const { kind } = parseStatement(inner, params)
+    if (kind !== 'select' && kind !== 'system_select')
+      throw new Problem('bad_statement', 'Not a query', 'a view is made of a SELECT', { hint: 'CREATE VIEW name AS (SELECT …)' })
+    const { ledger, analytics, defaultProject } = this.options
+    const { position } = await ledger.log.head()
+    const place = { sql: query, ...(within && { within }), db: database, defaultProject, upTo: position, user: actor }
+    const { rows } = await analytics.query({ ...place, ...(params && { params }), wanted: { kind: 'columns', ofView } }, {})
+    checkNames(
+      (await allRows(rows)).map(([name]) => ({ name: String(name) })),
+      'view',
+    )
+  }
+
+  get #resources() {
+    return this.options.ledger.log.resources
+  }
+
+  #scope(db: string): CommandScope {
+    return { db, defaultProject: this.options.defaultProject, resources: this.#resources, seed: () => randomInt(seeds), now: Date.now }
+  }
+
+  /** The outcome is the model's, which stands last. */
+  async #train(command: ModelCommand, origin: Origin, execution: Execution = {}, first?: LedgerCommand): Promise<Outcome> {
+    await this.#checkTraining(command, origin, execution, first)
+    const outcome = await this.options.ledger.executeAll([...(first ? [first] : []), command], origin, execution)
+    const { resource, positions, repeated } = outcome
+    const version = resource?.kind === 'model' ? resource.state.versions.at(-1) : undefined
+    if (resource && version && positions.length > 0 && !repeated) this.options.trainings.enqueue(resource.stream, version.version)
+    return outcome
+  }
+
+  /** A request that is sent again gets its answer again, whatever has become of its data since. */
+  async #checkTraining(command: ModelCommand, origin: Origin, execution: Execution, first?: LedgerCommand): Promise<void> {
+    const { ledger, analytics, defaultProject } = this.options
+    if (await ledger.repeated(origin, execution)) return
+    if (command.type === 'FinetuneModel') await this.#requireRows(command.data)
+    const given = first?.type === 'CreateFile' || first?.type === 'ReplaceFile' ? first.data.content.columns : undefined
+    await checkTraining(command, origin.actor, { log: ledger.log, analytics, defaultProject }, given)
+  }
+
+  /** Refuses to go on from rows that were erased; what is not there is the command's to refuse. */
+  async #requireRows({
+    project: inProject,
+    model: name,
+    version,
+  }: {
+    project: string
+    model: string
+    version: number | null
+  }): Promise<void> {
+    const project = await this.#resources.one('project', inProject)
+    const model = project && (await this.#resources.one('model', name, project))
+    const from = version ?? model?.state.active
+    if (model && typeof from === 'number') await this.options.trainings.requireRows(model.stream, from)
+  }
+
+  async #checkSource({ target, source }: StatementOf<'create_view' | 'alter_view'>, session: StatementSession): Promise<void> {
+    const { query, params, context, origin } = session
+    const projectName = target.project ?? context.db
+    const project = await this.#resources.one('project', projectName)
+    if (!project) throw notFound('project', projectName)
+    const view = await this.#resources.one('view', target.name, project)
+    await this.checkView(query, source.database ?? project.state.name, origin, { within: source.span, params, ofView: view?.stream })
+  }
+}

@@ -1,0 +1,66 @@
+import { symlinkSync, unlinkSync } from 'node:fs'
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { dataPaths } from '../../../src/setup/data-directory.js'
+import { Bench, skill, until } from '../../support/analytics.js'
+
+const patienceMs = 60_000
+let bench: Bench
+afterEach(() => bench.close())
+
+const isWell = () => bench.analytics.status().stopped === undefined
+
+describe('a process that gives no sign of life', () => {
+  // A busy machine may take seconds for an answer, and many more to load the next process.
+  const impatient = { pingIntervalMs: 200, silentMaxPings: 20, startWaitMs: 60_000 }
+  const stop = () => {
+    const { pid } = bench.analytics
+    process.kill(Number(pid), 'SIGSTOP')
+    return pid
+  }
+
+  test('is replaced when nobody asks it anything', async () => {
+    bench = await Bench.open(impatient)
+    const stopped = stop()
+    await until(() => bench.analytics.pid !== stopped && isWell(), patienceMs)
+    expect(bench.analytics.status().losses.blocked).toBeGreaterThanOrEqual(1)
+    expect(await bench.ask('SELECT 1')).toEqual([[1]])
+  })
+
+  test('is replaced under queries that it never began, and they are answered by the next', async () => {
+    bench = await Bench.open(impatient)
+    bench.log.append(skill(1))
+    // It has no time left to say that it has put this one away.
+    expect(await bench.ask('SELECT 1 -- lingers')).toEqual([[1]])
+    const stopped = stop()
+    bench.log.append(skill(2))
+    const counts = await Promise.all(Array.from({ length: 4 }, () => bench.ask('SELECT count(*)::INTEGER FROM ledger.events')))
+    expect(counts).toEqual([[[2]], [[2]], [[2]], [[2]]])
+    expect(bench.analytics.pid).not.toBe(stopped)
+  })
+
+  test('while it executes a query is told to be silent, and only the deadline of the query ends it', async () => {
+    bench = await Bench.open({ ...impatient, timeoutMs: 10_000, cancelGraceMs: 500 })
+    const refused = bench.refusal('test: block')
+    await until(() => bench.analytics.status().stopped === 'The process that answers SQL gives no sign of life.', patienceMs)
+    expect(await refused).toMatchObject({ code: 'query_limit', extras: { limit: 'sqlTimeoutMs' } })
+    await until(isWell, patienceMs)
+  })
+})
+
+test('tables that cannot be written, here for want of room, are told so with the reason until they can', async () => {
+  bench = await Bench.open()
+  bench.log.append(skill(1))
+  expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.events')).toEqual([[1]])
+  await bench.analytics.stop()
+  await bench.start({ followerIntervalMs: 100 })
+  // Whatever DuckDB writes ahead from now on finds no room.
+  const ahead = `${dataPaths(bench.directory).analytics}.wal`
+  symlinkSync('/dev/full', ahead)
+  bench.log.append(skill(2))
+  await until(() => /cannot be brought up to date/.test(bench.analytics.status().stopped ?? ''), patienceMs)
+  expect(await bench.refusal('SELECT 1')).toMatchObject({ code: 'analytics_unavailable' })
+  expect(bench.analytics.status()).toMatchObject({ rebuilds: { count: 0 } })
+  unlinkSync(ahead)
+  await until(isWell, patienceMs)
+  expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.events')).toEqual([[2]])
+})

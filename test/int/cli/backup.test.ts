@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { logStream } from '../../../events/log.js'
+import { takeBackup } from '../../../src/backup/backup.js'
+import { Ledger } from '../../../src/commands/ledger.js'
+import { Blobs } from '../../../src/files/blobs.js'
+import { hashFile } from '../../../src/basics/disk.js'
+import { dataPaths, prepareDataDirectory } from '../../../src/setup/data-directory.js'
+import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
+import { verifyLog } from '../../../src/log/verify/verify.js'
+import { Vault } from '../../../src/vault/vault.js'
+import { origin, temporaryDirectory, testKey } from '../../support/log/log.js'
+
+let place: ReturnType<typeof temporaryDirectory>
+beforeEach(() => {
+  place = temporaryDirectory()
+})
+afterEach(() => place.remove())
+
+/** A log with files, whose blobs are there. */
+const filled = async (count: number) => {
+  const paths = prepareDataDirectory(join(place.path, 'data'))
+  const vault = new Vault(testKey)
+  const log = new SqliteLog({ file: paths.log, vault })
+  const ledger = new Ledger(log, vault)
+  const blobs = new Blobs(paths.blobs)
+  const hashes: string[] = []
+  for (let n = 0; n < count; n++) {
+    const hash = await blobs.putBytes(Buffer.from(`content ${n}`))
+    const content = { content: hash, bytes: 1, row_count: 1, columns: [], original_name: null }
+    await ledger.execute({ type: 'CreateFile', data: { file: `f${n}`, content } }, origin)
+    hashes.push(hash)
+  }
+  const erase = async (hash: string): Promise<void> => {
+    const data = { what: 'file' as const, subject: 'files.f', reason: null, payloads: [], blobs: [hash] }
+    await log.submit({ origin, lookups: {}, decide: () => [{ stream: logStream, event: { type: 'DataErased', data } }], payloads: [] })
+    await blobs.remove(hash)
+  }
+  return { paths, log, blobs, hashes, erase }
+}
+
+const into = () => join(place.path, 'backup')
+const options = (from: ReturnType<typeof dataPaths>) => ({
+  from,
+  into: into(),
+  like: undefined,
+  headOf: () => 'head\n',
+  onProgress: () => undefined,
+})
+
+test('what is erased while blobs are copied is in no part of the backup, which then says so, too', async () => {
+  const { paths, log, hashes, erase } = await filled(30)
+  const gone = [hashes[2], hashes[27]].filter((hash) => hash !== undefined)
+  let erasing: Promise<unknown> | undefined
+  const onProgress = (text: string): void => {
+    if (text.startsWith('5 of')) erasing ??= Promise.all(gone.map(erase))
+  }
+  const manifest = await takeBackup({ ...options(paths), onProgress })
+  await erasing
+  const kept = hashes.filter((hash) => !gone.includes(hash)).sort()
+  const backup = dataPaths(into())
+  // The first of the two had been copied already; it stays only where the copied log still names it.
+  const isSeen = manifest.position === (await log.head()).position
+  expect(isSeen).toBe(true)
+  expect(readdirSync(backup.blobs).sort()).toEqual(kept)
+  expect(manifest.blobs.map(({ sha256 }) => sha256)).toEqual(kept)
+  const found = new Blobs(backup.blobs)
+  const blobHash = async (hash: string) => ((await found.has(hash)) ? hashFile(found.path(hash)) : undefined)
+  expect(await verifyLog({ logFile: backup.log, blobHash })).toMatchObject({ findings: [] })
+  await log.close()
+})
+
+test('a blob that was lost, not erased, is told, and no backup is made', async () => {
+  const { paths, log, hashes } = await filled(3)
+  rmSync(join(paths.blobs, hashes[1] ?? ''))
+  await expect(takeBackup(options(paths))).rejects.toThrow(`the blob ${hashes[1]} is missing, and was not erased`)
+  expect(readdirSync(place.path).sort()).toEqual(['backup.part', 'data'])
+  await log.close()
+})
+
+test('a directory that is there is refused', async () => {
+  const { paths, log } = await filled(1)
+  mkdirSync(into())
+  await expect(takeBackup(options(paths))).rejects.toThrow('exists already')
+  await log.close()
+})

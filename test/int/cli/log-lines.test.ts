@@ -1,0 +1,111 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, constants, existsSync, openSync, readFileSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { cliFile, freePort } from '../../support/cli.js'
+import { until } from '../../support/analytics.js'
+import { send, spawnService, temporaryDirectory } from '../../support/service.js'
+
+let place: ReturnType<typeof temporaryDirectory>
+let child: ChildProcess | undefined
+beforeEach(() => {
+  place = temporaryDirectory()
+})
+afterEach(async () => {
+  if (child?.exitCode === null && child.signalCode === null) {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+  place.remove()
+})
+
+/** A service whose output goes where it is told, and its address once it answers there. */
+const serveInto = async (stdout: number, stderr: number): Promise<{ url: string; ended: Promise<unknown> }> => {
+  const port = await freePort()
+  const env = { ...process.env, DATA_DIR: join(place.path, 'data'), PORT: String(port), LOG_LEVEL: 'info' }
+  child = spawn(process.execPath, [cliFile, 'serve'], { env, stdio: ['ignore', stdout, stderr] })
+  const ended = once(child, 'exit')
+  const url = `http://127.0.0.1:${port}`
+  await until(async () => (await send(url, 'GET', '/health').catch(() => undefined))?.status === 200)
+  return { url, ended }
+}
+
+const skill = async (url: string, name: string) =>
+  (await send(url, 'POST', '/api/projects/mindsdb/skills', { skill: { name, type: 'sql', params: {} } })).status
+
+const full = '/dev/full'
+const onFull = existsSync(full) ? test : test.skip
+
+onFull('a service whose own log is on a full disk goes on without it, and stops in order', async () => {
+  const fd = openSync(full, 'w')
+  const { url, ended } = await serveInto(fd, fd)
+  closeSync(fd)
+  for (let n = 0; n < 20; n++) expect(await skill(url, `s${n}`)).toBe(201)
+  child?.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
+})
+
+/** What can be read of a pipe now. */
+const readNow = (fd: number): string => {
+  const buffer = Buffer.alloc(64 * 1024)
+  try {
+    return buffer.toString('utf8', 0, readSync(fd, buffer))
+  } catch {
+    return ''
+  }
+}
+
+test('lines that nobody took are counted, and the log goes on when somebody does again', async () => {
+  const pipe = join(place.path, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  const open = () => openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK)
+  const first = open()
+  const writing = openSync(pipe, 'w')
+  const { url, ended } = await serveInto(writing, 2)
+  closeSync(writing)
+  await until(() => readNow(first).includes('"serving"'))
+  closeSync(first)
+  for (let n = 0; n < 5; n++) expect(await skill(url, `s${n}`)).toBe(201)
+  const second = open()
+  expect(await skill(url, 'heard')).toBe(201)
+  let lines: string[] = []
+  let text = ''
+  await until(() => {
+    text += readNow(second)
+    lines = text.trimEnd().split('\n')
+    return lines.length >= 2
+  })
+  const [told, after] = lines.map((line) => JSON.parse(line) as { lost?: number; msg: string })
+  // The last lines may come after the new reader: a line is written when its request has been answered.
+  expect(told?.lost).toBeGreaterThanOrEqual(1)
+  expect(told?.msg).toContain('are lost')
+  expect(after?.lost).toBeUndefined()
+  child?.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
+  closeSync(second)
+})
+
+test('SIGHUP does not end a service without a terminal, and its log says so', async () => {
+  const service = await spawnService(join(place.path, 'data'))
+  child = service.child
+  child.kill('SIGHUP')
+  await until(() => service.lines.some((line) => line.includes('SIGHUP')))
+  expect(await skill(service.url, 'after')).toBe(201)
+  child.kill('SIGTERM')
+  expect(await service.ended).toEqual([0, null])
+})
+
+const script = '/usr/bin/script'
+const onTerminal = existsSync(script) ? test : test.skip
+
+onTerminal('a service whose terminal is closed stops in order', async () => {
+  const typescript = join(place.path, 'typescript')
+  const env = { ...process.env, DATA_DIR: join(place.path, 'data'), PORT: '0' }
+  const command = `${process.execPath} ${cliFile} serve & echo pid $!; wait $!; echo ended $?`
+  child = spawn(script, ['-qefc', command, typescript], { env, stdio: ['pipe', 'ignore', 'ignore'] })
+  const said = () => (existsSync(typescript) ? readFileSync(typescript, 'utf8') : '')
+  await until(() => said().includes('Mindledger at'))
+  process.kill(Number(/pid (\d+)/.exec(said())?.[1]), 'SIGHUP')
+  await until(() => said().includes('ended 0'))
+})

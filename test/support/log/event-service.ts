@@ -1,0 +1,66 @@
+import { pino } from 'pino'
+import { Ledger } from '../../../src/commands/ledger.js'
+import { createApp } from '../../../src/http/server/app.js'
+import { EventStreams, type StreamBounds } from '../../../src/http/reads/event-stream.js'
+import { eventRoutes } from '../../../src/http/routes/events.js'
+import { historyRoutes } from '../../../src/http/routes/resources/history.js'
+import { readingOf } from '../../../src/http/reads/reading.js'
+import { authRoutes } from '../../../src/http/routes/auth.js'
+import { addressOf, createHttpServer, listen, stopListening } from '../../../src/http/server/server.js'
+import { Sessions } from '../../../src/http/protocol/sessions.js'
+import { limits } from '../../../src/basics/limits.js'
+import { EventFeed } from '../../../src/log/feed/event-feed.js'
+import { Histories } from '../../../src/log/read/history.js'
+import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
+import { Vault } from '../../../src/vault/vault.js'
+import { testKey } from './log.js'
+
+/** `clients` says how many follow the log. */
+export type EventService = {
+  url: string
+  log: SqliteLog
+  ledger: Ledger
+  feed: EventFeed
+  clients: () => number
+  stop: () => Promise<void>
+}
+
+type Options = Partial<StreamBounds> & { port?: number; user?: { username: string; password: string } }
+
+/** The part of the service that offers the log, over a real log and server: it starts and stops in milliseconds. */
+export const startEventService = async (file: string, { port = 0, user, ...bounds }: Options = {}): Promise<EventService> => {
+  const vault = new Vault(testKey)
+  const log = new SqliteLog({ file, vault })
+  const feed = await EventFeed.of(log)
+  const streams = new EventStreams(feed, { ...limits, ...bounds })
+  const about = {
+    version: '0',
+    authentication: false,
+    defaultProject: 'mindsdb',
+    headFile: () => undefined,
+    sqlStopped: () => undefined,
+    isTraining: () => false,
+  }
+  const logger = pino({ level: 'silent' })
+  const noPast = () => {
+    throw new TypeError('this part of the service knows no past')
+  }
+  const reading = readingOf({ log, past: { resourcesAt: noPast }, version: '0' })
+  const ledger = new Ledger(log, vault)
+  const sessions = user && new Sessions(user)
+  const routes = [
+    ...authRoutes(sessions),
+    ...eventRoutes(log, feed, streams),
+    ...historyRoutes(reading, new Histories(log, feed.slices.turns)),
+  ]
+  const hosts = { guarded: true, own: '127.0.0.1', allowed: [] }
+  const server = createHttpServer(createApp({ ledger, routes, about, sessions, hosts, logger }))
+  const url = addressOf(await listen(server, { host: '127.0.0.1', port }, logger))
+  const stop = async () => {
+    streams.stop()
+    await stopListening(server)
+    feed.close()
+    await log.close()
+  }
+  return { url, log, ledger, feed, clients: () => streams.clients, stop }
+}

@@ -1,0 +1,71 @@
+import Database from 'better-sqlite3'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { StreamId } from '../../../events/common.js'
+import { streamId } from '../../../events/common.js'
+import { Ledger } from '../../../src/commands/ledger.js'
+import { isProblem, type ProblemCode } from '../../../src/basics/errors.js'
+import type { NewEvent, Origin, Submission } from '../../../src/log/contract/log.js'
+import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
+import { Vault } from '../../../src/vault/vault.js'
+
+export const origin: Origin = { actor: 'tester', source: 'rest', request: null, correlation: null, causation: null }
+
+export const testKey = createHash('sha256').update('the master key of the tests').digest()
+
+/** A directory of the test's own, and what removes it. */
+export const temporaryDirectory = (): { path: string; remove: () => void } => {
+  const path = mkdtempSync(join(tmpdir(), 'ml-test-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+export type OpenLog = { log: SqliteLog; ledger: Ledger; vault: Vault; file: string; directory: string; pragmas: string[] }
+
+/** Runs a test over a log in a directory of its own, and closes and removes both. `pragmas` may be changed in between. */
+export const withLog = async (run: (open: OpenLog) => Promise<void>, pragmas: string[] = []): Promise<void> => {
+  const { path, remove } = temporaryDirectory()
+  const vault = new Vault(testKey)
+  const file = join(path, 'log.sqlite')
+  const log = new SqliteLog({ file, vault, pragmas })
+  try {
+    await run({ log, ledger: new Ledger(log, vault), vault, file, directory: path, pragmas })
+  } finally {
+    await log.close()
+    remove()
+  }
+}
+
+/** The n-th stream of the tests, the same every time. */
+export const stream = (n: number): StreamId => streamId.parse(`00000000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`)
+
+/** A submission that decides these events whatever it sees. */
+export const writes = (...events: NewEvent[]): Submission => ({ origin, lookups: {}, decide: () => events, payloads: [] })
+
+export const projectCreated = (n: number, name = `project ${n}`): NewEvent => ({
+  stream: stream(n),
+  event: { type: 'ProjectCreated', data: { name } },
+})
+
+/** The code of the problem that a promise is rejected with; fails when it is not a problem. */
+export const refusal = async (promise: Promise<unknown>): Promise<ProblemCode> => {
+  try {
+    await promise
+  } catch (error) {
+    if (isProblem(error)) return error.code
+    throw error
+  }
+  throw new Error('was not refused')
+}
+
+/** A connection beside the log's own that may do what the log never does. */
+export const tamperWith = (file: string, change: (db: Database.Database) => void): void => {
+  const db = new Database(file)
+  try {
+    db.exec(`DROP TRIGGER IF EXISTS events_stay_as_they_are; DROP TRIGGER IF EXISTS events_stay`)
+    change(db)
+  } finally {
+    db.close()
+  }
+}

@@ -1,0 +1,24 @@
+import Database from 'better-sqlite3'
+import { nextChain } from '../../../events/chain.js'
+import { renderEnvelope } from '../../../events/envelope.js'
+import { readTail } from '../../../src/log/storage/tail.js'
+
+/**
+ * Appends an event that hangs together with the log and that no projection of this release can take, as a newer one might have
+ * left it. The service must be stopped. Gives its position.
+ */
+export const appendUnfitEvent = (logFile: string): number => {
+  const db = new Database(logFile)
+  try {
+    const tail = readTail(db)
+    const position = tail.position + 1
+    const text = renderEnvelope({
+      ...{ position, stream: 'unfit', version: 1, type: 'SkillExploded', schema: 1, recorded_at: '2099-01-01T00:00:00.000000Z' },
+      ...{ actor: 'test', source: 'system', request: null, correlation: null, causation: null, data: {} },
+    })
+    db.prepare('INSERT INTO events (position, text, chain) VALUES (?, ?, ?)').run(position, text, nextChain(tail.chain, text))
+    return position
+  } finally {
+    db.close()
+  }
+}
