@@ -38,7 +38,7 @@ export class EventFeed {
    *
    * @example for await (const { events } of feed.forwards({ actor: 'ann' }, { after: 0, until: feed.head })) …
    */
-  async *forwards(filter: EventFilter, { after, until }: Window, signal = never): AsyncGenerator<Step, void, void> {
+  async *forwards(filter: EventFilter, { after, until }: Window, signal: AbortSignal = never): AsyncGenerator<Step, void, void> {
     const matcher = new Matcher(filter, this.#projects)
     const next = filter.stream === undefined ? (at: number) => this.slices.after(at) : this.#ofStream(filter.stream)
     for (let at = after; at < until && !signal.aborted;) {

@@ -107,6 +107,7 @@ export class LogWriter {
     const before = this.#tail
     const { length } = this.#written
     this.#statements.savepoint.run()
+    this.resources.begin()
     try {
       const outcome = this.answers.repeated(submission) ?? this.#decide(submission)
       if (submission.dryRun) this.#undo(before, length)
@@ -123,6 +124,7 @@ export class LogWriter {
   #undo(before: Tail, written: number): void {
     this.#statements.undo.run()
     this.#statements.release.run()
+    this.resources.undo()
     if (this.#tail !== before) this.#tree.reset(leafReader(this.#db), before.position)
     this.#tail = before
     this.#written.length = written

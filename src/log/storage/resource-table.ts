@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { secretsOf } from '../../../events/references.js'
 import { catalogue, evolve, hasLinks, kinds, linksOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue.js'
 import { foldName, type JsonObject, type StreamId } from '../../../events/common.js'
@@ -7,6 +6,7 @@ import { conflict, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { currentEvent } from '../contract/current-event.js'
 import { isKind, type AnyFound, type Named, type Contents, type Found, type Lookup, type Earlier } from '../contract/lookups.js'
+import { projectOf, ResourceCache } from './resource-cache.js'
 import type { Connection } from './schema.js'
 
 type Row = { stream: StreamId; kind: Kind; id: number; version: number; created_at: string; updated_at: string; state: string }
@@ -15,15 +15,12 @@ const columns = 'stream, kind, id, version, created_at, updated_at, state'
 /** So many of a project's contents are told by their names. */
 const contentsNamed = 20
 
-/** The project that a state lives in; '' for kinds that live in none. */
-export const projectOf = (state: States[Kind]): string => ('project' in state ? state.project : '')
-
 /**
  * The resources that follow from the events, kept in the same transaction as they: unique names, the states that
  * decisions see, and what REST reads.
  */
 export class ResourceTable {
-  readonly #states = new StateCache()
+  readonly #cache = new ResourceCache()
   readonly #byName
   readonly #byId
   readonly #byStream
@@ -72,30 +69,58 @@ export class ResourceTable {
     this.#unlink = db.prepare<[string]>('DELETE FROM links WHERE source = ?')
   }
 
-  /** By name, compared without case; by id where nothing has that name and an id may be meant. */
-  one<K extends Kind>(kind: K, ref: string, project: string, orId = true): Found<K> | undefined {
-    const row = this.#row(kind, ref, project, orId)
-    return row && this.#states.read<K>(row)
+  /** A command begins that may be undone. */
+  begin(): void {
+    this.#cache.begin()
   }
 
-  #row(kind: Kind, ref: string, project: string, orId: boolean): Row | undefined {
-    const named = this.#byName.get(kind, project, foldName(ref))
-    return named ?? (orId && /^\d{1,15}$/.test(ref) ? this.#byId.get(Number(ref), kind, project) : undefined)
+  /** The command that began last was undone in the table. */
+  undo(): void {
+    this.#cache.undo()
+  }
+
+  #found<K extends Kind>(row: Row): Found<K> {
+    const known = this.#cache.peek(row.stream)
+    if (known?.version === row.version) return known as Found<K>
+    return { ...row, kind: row.kind as K, state: JSON.parse(row.state) as States[K] }
+  }
+
+  #kept<K extends Kind>(row: Row): Found<K> {
+    const found = this.#found<K>(row)
+    this.#cache.keep(found as AnyFound, row.state.length)
+    return found
+  }
+
+  /** By name, compared without case; by id where nothing has that name and an id may be meant. */
+  one<K extends Kind>(kind: K, ref: string, project: string, orId = true): Found<K> | undefined {
+    const named = this.called(kind, ref, project)
+    if (named || !orId || !/^\d{1,15}$/.test(ref)) return named
+    const row = this.#byId.get(Number(ref), kind, project)
+    return row && this.#kept<K>(row)
   }
 
   /** By name alone, also where the name is a number. */
   called<K extends Kind>(kind: K, name: string, project: string): Found<K> | undefined {
+    const known = this.#cache.named(kind, project, name)
+    if (known) return known as Found<K>
     const row = this.#byName.get(kind, project, foldName(name))
-    return row && this.#states.read<K>(row)
+    return row && this.#kept<K>(row)
   }
 
   byStream<K extends Kind>(kind: K, stream: string): Found<K> | undefined {
+    const found = this.#ofStream(stream)
+    return found?.kind === kind ? (found as Found<K>) : undefined
+  }
+
+  #ofStream(stream: string): AnyFound | undefined {
+    const known = this.#cache.byStream(stream)
+    if (known) return known
     const row = this.#byStream.get(stream)
-    return row?.kind === kind ? this.#states.read<K>(row) : undefined
+    return row && (this.#kept(row) as AnyFound)
   }
 
   list<K extends Kind>(kind: K, project?: string): Found<K>[] {
-    return (project === undefined ? this.#listAll.all(kind) : this.#list.all(kind, project)).map((row) => this.#states.read<K>(row))
+    return (project === undefined ? this.#listAll.all(kind) : this.#list.all(kind, project)).map((row) => this.#kept<K>(row))
   }
 
   /**
@@ -106,7 +131,7 @@ export class ResourceTable {
     const found: Found<K>[] = []
     let chars = 0
     for (const row of this.#page.iterate(kind, project, after, limit)) {
-      found.push(this.#states.peek<K>(row))
+      found.push(this.#found<K>(row))
       chars += row.state.length
       if (chars >= limits.statesAtOnceMaxChars) break
     }
@@ -125,12 +150,12 @@ export class ResourceTable {
 
   /** The resources of a kind whose states refer to this stream. */
   linked<K extends Kind>(kind: K, target: string): Found<K>[] {
-    return this.#linked.all(target, kind).map((row) => this.#states.read<K>(row))
+    return this.#linked.all(target, kind).map((row) => this.#kept<K>(row))
   }
 
   /** The number of events in a stream. */
   versionOf(stream: string): number {
-    return this.#version.get(stream) ?? 0
+    return this.#cache.peek(stream)?.version ?? this.#version.get(stream) ?? 0
   }
 
   /** What a resource was at an earlier version of its own, or is at its newest. */
@@ -155,7 +180,7 @@ export class ResourceTable {
   }
 
   #scopeOf(project: string, orId: boolean, known: Map<string, string | undefined>): string | undefined {
-    if (!known.has(project)) known.set(project, this.#row('project', project, '', orId)?.stream)
+    if (!known.has(project)) known.set(project, this.one('project', project, '', orId)?.stream)
     return known.get(project)
   }
 
@@ -178,7 +203,7 @@ export class ResourceTable {
         return found && this.earlier(found, lookup.version)
       }
       case 'users': {
-        const used = scope === undefined ? undefined : this.#row(lookup.of, lookup.ref, scope, orId)
+        const used = scope === undefined ? undefined : this.one(lookup.of, lookup.ref, scope, orId)
         return used ? this.linked(lookup.kind, used.stream) : []
       }
       case 'count':
@@ -194,50 +219,34 @@ export class ResourceTable {
   apply(stream: string, version: number, position: number, recordedAt: string, event: LedgerEvent): AnyFound | undefined {
     const kind = catalogue.get(event.type)?.kind
     if (!isKind(kind)) return undefined
-    const standing = this.#byStream.get(stream)
-    if (standing && standing.kind !== kind) throw wrong(`the stream ${stream} is a ${standing.kind}: it cannot have a ${event.type} event`)
-    const before = standing && this.#states.read<typeof kind>(standing)
+    const before = version === 1 ? undefined : this.#ofStream(stream)
+    if (before && before.kind !== kind) throw wrong(`the stream ${stream} is a ${before.kind}: it cannot have a ${event.type} event`)
     const state = evolve(kind, before?.state, event)
-    const linked = hasLinks(kind)
-    if (linked) this.#unlink.run(stream)
     if (!state) {
+      if (hasLinks(kind)) this.#unlink.run(stream)
       this.#remove.run(stream)
+      this.#cache.drop(stream)
       return undefined
     }
+    const project = projectOf(state)
     const name = foldName(state.name)
-    const stays = before && foldName(before.state.name) === name && projectOf(before.state) === projectOf(state)
-    const holder = stays ? undefined : this.#byName.get(kind, projectOf(state), name)
+    const stays = before && foldName(before.state.name) === name && projectOf(before.state) === project
+    const holder = stays ? undefined : this.called(kind, state.name, project)
     if (holder && holder.stream !== stream) throw conflict(kind, state.name)
     const id = before?.id ?? position
     const created_at = before?.created_at ?? recordedAt
-    this.#upsert.run(stream, kind, projectOf(state), name, id, version, created_at, recordedAt, JSON.stringify(state))
-    if (linked) for (const target of linksOf(kind, state)) this.#link.run(stream, target)
-    return { kind, stream, id, version, created_at, updated_at: recordedAt, state } as AnyFound
-  }
-}
-
-/**
- * States by stream, with the text they were read from: a model's has its versions' reports, and is read for every
- * prediction. The text is compared, so that nothing of a batch that was given up can be found here.
- */
-class StateCache {
-  readonly #states = new LRUCache<string, { text: string; state: States[Kind] }>({
-    maxSize: limits.stateCacheMaxChars,
-    sizeCalculation: ({ text }) => text.length + 1,
-  })
-
-  /** The same without keeping it. */
-  peek<K extends Kind>(row: Row): Found<K> {
-    const known = this.#states.peek(row.stream)
-    const state = known?.text === row.state ? known.state : (JSON.parse(row.state) as States[Kind])
-    return { ...row, kind: row.kind as K, state: state as States[K] }
+    const text = JSON.stringify(state)
+    this.#upsert.run(stream, kind, project, name, id, version, created_at, recordedAt, text)
+    if (hasLinks(kind)) this.#linkAll(stream, before ? linksOf(kind, before.state) : [], linksOf(kind, state))
+    const found = { kind, stream, id, version, created_at, updated_at: recordedAt, state } as AnyFound
+    this.#cache.write(found, text.length)
+    return found
   }
 
-  read<K extends Kind>(row: Row): Found<K> {
-    const known = this.#states.get(row.stream)
-    if (known?.text === row.state) return { ...row, kind: row.kind as K, state: known.state as States[K] }
-    const state = JSON.parse(row.state) as States[K]
-    this.#states.set(row.stream, { text: row.state, state })
-    return { ...row, kind: row.kind as K, state }
+  /** Links are written where they changed. */
+  #linkAll(stream: string, before: readonly string[], after: readonly string[]): void {
+    if (before.length === after.length && before.every((target, i) => target === after[i])) return
+    if (before.length > 0) this.#unlink.run(stream)
+    for (const target of after) this.#link.run(stream, target)
   }
 }

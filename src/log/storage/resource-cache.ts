@@ -1,0 +1,72 @@
+import { LRUCache } from 'lru-cache'
+import type { States, Kind } from '../../../events/catalogue.js'
+import { foldName } from '../../../events/common.js'
+import { limits } from '../../basics/limits.js'
+import type { AnyFound } from '../contract/lookups.js'
+
+/** The project that a state lives in; '' for kinds that live in none. */
+export const projectOf = (state: States[Kind]): string => ('project' in state ? state.project : '')
+
+const nameKey = (kind: Kind, project: string, name: string): string => `${kind}/${project}/${foldName(name)}`
+
+const keyOf = ({ kind, state }: AnyFound): string => nameKey(kind, projectOf(state), state.name)
+
+/**
+ * The resources that were read or written last, by stream and by name. The process has one writer, so that what stands here is
+ * what the table holds; what an undone command left is dropped.
+ *
+ * @example cache.keep(found, text.length); cache.named('skill', project, 'FAQ') === found // true
+ */
+export class ResourceCache {
+  readonly #streams = new Map<string, string>()
+  readonly #found = new LRUCache<string, AnyFound>({
+    maxSize: limits.stateCacheMaxChars,
+    dispose: (found, stream) => {
+      const key = keyOf(found)
+      if (this.#streams.get(key) === stream) this.#streams.delete(key)
+    },
+  })
+  #written: string[] = []
+
+  byStream(stream: string): AnyFound | undefined {
+    return this.#found.get(stream)
+  }
+
+  /** The same, and nothing counts as used. */
+  peek(stream: string): AnyFound | undefined {
+    return this.#found.peek(stream)
+  }
+
+  /** The resource of a name, compared without case, where it is kept. */
+  named(kind: Kind, project: string, name: string): AnyFound | undefined {
+    const stream = this.#streams.get(nameKey(kind, project, name))
+    return stream === undefined ? undefined : this.#found.get(stream)
+  }
+
+  /** Keeps a resource whose state has so many characters as JSON. */
+  keep(found: AnyFound, chars: number): void {
+    this.#found.set(found.stream, found, { size: chars + 1 })
+    if (this.#found.peek(found.stream) === found) this.#streams.set(keyOf(found), found.stream)
+  }
+
+  /** Keeps what a command made of a resource, until the command may be undone no more. */
+  write(found: AnyFound, chars: number): void {
+    this.#written.push(found.stream)
+    this.keep(found, chars)
+  }
+
+  drop(stream: string): void {
+    this.#found.delete(stream)
+  }
+
+  /** A command begins: what was written before it stays. */
+  begin(): void {
+    if (this.#written.length > 0) this.#written = []
+  }
+
+  /** The command was undone: what it wrote is read again. */
+  undo(): void {
+    for (const stream of this.#written) this.drop(stream)
+    this.begin()
+  }
+}

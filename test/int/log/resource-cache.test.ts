@@ -1,0 +1,95 @@
+import { describe, expect, test } from '@jest/globals'
+import type { NewEvent } from '../../../src/log/contract/log.js'
+import { byName } from '../../../src/log/contract/lookups.js'
+import type { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
+import { origin, projectCreated, refusal, stream, withLog, writes } from '../../support/log/log.js'
+
+const agent = (n: number, name: string): NewEvent => ({
+  stream: stream(n),
+  event: { type: 'AgentCreated', data: { project: stream(1), name, model_name: null, provider: null, skills: [], params: {} } },
+})
+const renamed = (n: number, name: string): NewEvent => ({ stream: stream(n), event: { type: 'AgentRenamed', data: { name } } })
+const deleted = (n: number): NewEvent => ({ stream: stream(n), event: { type: 'AgentDeleted', data: {} } })
+
+const agentNamed = async (log: SqliteLog, name: string) => {
+  const project = await log.resources.one('project', 'project 1')
+  const found = await log.resources.one('agent', name, project)
+  return found && { stream: found.stream, version: found.version, name: found.state.name }
+}
+
+describe('resources are kept in memory as the table holds them', () => {
+  const withAgent = (work: (log: SqliteLog) => Promise<void>) =>
+    withLog(async ({ log }) => {
+      await log.submit(writes(projectCreated(1)))
+      await log.submit(writes(agent(2, 'faq')))
+      await work(log)
+    })
+
+  test('a name that was changed is found by its new one alone, and the old one is free', () =>
+    withAgent(async (log) => {
+      expect(await agentNamed(log, 'FAQ')).toEqual({ stream: stream(2), version: 1, name: 'faq' })
+      await log.submit(writes(renamed(2, 'help')))
+      expect(await agentNamed(log, 'faq')).toBeUndefined()
+      expect(await agentNamed(log, 'help')).toEqual({ stream: stream(2), version: 2, name: 'help' })
+      await log.submit(writes(agent(3, 'faq')))
+      expect(await agentNamed(log, 'faq')).toMatchObject({ stream: stream(3) })
+    }))
+
+  test('a deleted resource is gone, and its name can be taken again', () =>
+    withAgent(async (log) => {
+      await log.submit(writes(deleted(2)))
+      expect(await agentNamed(log, 'faq')).toBeUndefined()
+      await log.submit(writes(agent(3, 'faq')))
+      expect(await agentNamed(log, 'faq')).toMatchObject({ stream: stream(3), version: 1 })
+    }))
+
+  test('nothing stays of a dry run', () =>
+    withAgent(async (log) => {
+      const planned = await log.submit({ ...writes(renamed(2, 'help'), agent(3, 'more')), dryRun: true })
+      expect(planned.planned).toHaveLength(2)
+      expect(await agentNamed(log, 'help')).toBeUndefined()
+      expect(await agentNamed(log, 'more')).toBeUndefined()
+      expect(await agentNamed(log, 'faq')).toEqual({ stream: stream(2), version: 1, name: 'faq' })
+    }))
+
+  test('nothing stays of a command whose last event was refused, and its neighbours in the transaction stay', () =>
+    withAgent(async (log) => {
+      const outcomes = await Promise.allSettled([
+        log.submit(writes(agent(3, 'before'))),
+        log.submit(writes(renamed(2, 'help'), agent(4, 'before'))),
+        log.submit(writes(renamed(3, 'after'))),
+      ])
+      expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+      expect(await agentNamed(log, 'help')).toBeUndefined()
+      expect(await agentNamed(log, 'faq')).toEqual({ stream: stream(2), version: 1, name: 'faq' })
+      expect(await agentNamed(log, 'after')).toEqual({ stream: stream(3), version: 2, name: 'after' })
+    }))
+
+  test('a later command of the same transaction sees what an earlier one left, not what a refused one tried', () =>
+    withAgent(async (log) => {
+      const seen: unknown[] = []
+      const look = () =>
+        log.submit({
+          origin,
+          lookups: { faq: byName('agent', 'faq', 'project 1'), help: byName('agent', 'help', 'project 1') },
+          decide: ({ faq, help }) => {
+            seen.push([faq, help].map((found) => (found as { version: number } | undefined)?.version))
+            return []
+          },
+          payloads: [],
+        })
+      const refused = log.submit(writes(renamed(2, 'help'), agent(4, 'help')))
+      const outcomes = await Promise.allSettled([refused, look(), log.submit(writes(renamed(2, 'help'))), look()])
+      expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled'])
+      expect(seen).toEqual([
+        [1, undefined],
+        [undefined, 2],
+      ])
+    }))
+
+  test('a refusal names the taken name, whatever was read before', () =>
+    withAgent(async (log) => {
+      await agentNamed(log, 'faq')
+      expect(await refusal(log.submit(writes(agent(3, 'Faq'))))).toBe('already_exists')
+    }))
+})
