@@ -42,7 +42,7 @@ export type RuntimeSession = {
   run: (feeds: Record<string, Tensor>, fetches: readonly string[]) => Promise<Record<string, Tensor>>
 }
 
-/** The part of `onnxruntime-node` that is used. It is an optional dependency, so that its own types may not be there. */
+/** The part of `onnxruntime-node` that is used. It is an optional peer, so that its own types may not be there. */
 export type Runtime = {
   env: { logLevel?: string; versions: { node?: string } }
   InferenceSession: { create: (model: Uint8Array, options: Record<string, unknown>) => Promise<RuntimeSession> }
@@ -54,7 +54,7 @@ const packageName = 'onnxruntime-node'
 /** The refusal when the package is not there. */
 export const runtimeMissing = (cause: string): Problem =>
   new Problem('runtime_missing', 'No ONNX runtime', `The package ${packageName}, which runs imported models, cannot be loaded here`, {
-    hint: `Install it beside the service: npm install ${packageName} --onnxruntime-node-install=skip, then start the service again.`,
+    hint: `Install it beside the service: ONNXRUNTIME_NODE_INSTALL=skip npm install ${packageName}, then start the service again.`,
     cause,
   })
 
