@@ -16,3 +16,28 @@ export const undoAll = async (steps: readonly (() => unknown)[]): Promise<void> 
     }
   if (errors.length > 0) throw new AggregateError(errors, `${errors.length} steps failed: ${errors.map(messageOf).join('; ')}`)
 }
+
+/** Parts that were opened together, and what ends them. */
+export type Opened<T> = T & { stop: () => Promise<void> }
+
+/**
+ * Opens parts one after the other; `undo` says how each is ended. They end in reverse order, also when a later one cannot be
+ * opened.
+ *
+ * @example const { log, stop } = await opened((undo) => { const log = open(); undo(() => log.close()); return { log } })
+ */
+export const opened = async <T extends object>(open: (undo: (step: () => unknown) => void) => Promise<T> | T): Promise<Opened<T>> => {
+  const steps: (() => unknown)[] = []
+  try {
+    const parts = await open((step) => void steps.push(step))
+    let stopping: Promise<void> | undefined
+    return { ...parts, stop: () => (stopping ??= undoAll(steps)) }
+  } catch (error) {
+    try {
+      await undoAll(steps)
+    } catch (undone) {
+      throw new AggregateError([error, undone], `${messageOf(error)}; and not all could be undone: ${messageOf(undone)}`)
+    }
+    throw error
+  }
+}

@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto'
+import { limits } from './basics/limits.js'
+import { opened } from './basics/undo.js'
+import { isTrustedProxy } from './http/protocol/client-address.js'
+import { EventStreams } from './http/reads/event-stream.js'
+import { addressOf, createHttpServer, listen, localAddressOf, stopListening } from './http/server/server.js'
+import { EventFeed } from './log/feed/event-feed.js'
+import { appOf, type Parts } from './routes.js'
+import { noteServerAddress } from './setup/server-address.js'
+
+/** Serves every address. @throws ConfigError when the address to listen on cannot be had */
+export const openHttp = (parts: Omit<Parts, 'instance' | 'feed' | 'streams'>) =>
+  opened(async (undo) => {
+    const { config, logger, storage } = parts
+    const feed = await EventFeed.of(storage.log)
+    undo(() => feed.close())
+    const streams = new EventStreams(feed)
+    const instance = randomUUID()
+    const app = appOf({ ...parts, instance, feed, streams })
+    const server = createHttpServer(app, { ...limits, isProxy: (address) => isTrustedProxy(app, address) })
+    const address = await listen(server, config, logger)
+    undo(() => {
+      // Streams end only when they are told to, and a server waits for all its answers.
+      streams.stop()
+      return stopListening(server)
+    })
+    try {
+      undo(noteServerAddress(storage.paths, { url: localAddressOf(address), instance }))
+    } catch (err) {
+      logger.warn({ err }, 'the address could not be written into the data directory: commands need --url to find this server')
+    }
+    return { url: addressOf(address) }
+  })

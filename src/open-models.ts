@@ -1,0 +1,30 @@
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import type { Analytics } from './analytics/supervisor.js'
+import { opened } from './basics/undo.js'
+import { ModelStore } from './models/serving/model-store.js'
+import { PredictionRecorder } from './models/serving/recorder.js'
+import { Trainer } from './models/training/trainer.js'
+import { TrainingService } from './models/training/training-service.js'
+import type { Storage } from './open-storage.js'
+import type { Config } from './setup/config.js'
+import { askNondeterminism } from './sql/facade/ask-nondeterminism.js'
+import { askRows } from './sql/facade/ask-rows.js'
+
+/** What trains models, loads them and records what they predict. */
+export type Models = Awaited<ReturnType<typeof openModels>>
+
+type Options = { config: Config; logger: Logger; storage: Storage; analytics: Analytics }
+
+export const openModels = ({ config, logger, storage: { ledger, log, vault, blobs, paths }, analytics }: Options) =>
+  opened((undo) => {
+    const trainer = new Trainer()
+    const select = askRows(analytics, config.defaultProject)
+    const trainings = new TrainingService({
+      ...{ ledger, blobs, trainer, logger, select },
+      temporary: join(paths.temporary, 'trainings'),
+      chances: askNondeterminism(analytics, config.defaultProject),
+    })
+    undo(() => trainings.stop())
+    return { trainer, trainings, select, recorder: new PredictionRecorder(log, vault), store: new ModelStore(blobs) }
+  })

@@ -1,0 +1,35 @@
+import { join } from 'node:path'
+import type { Analytics } from './analytics/supervisor.js'
+import { opened } from './basics/undo.js'
+import { DataChecks } from './models/training/data-checks.js'
+import type { Metrics } from './observe/metrics.js'
+import { observedAnalytics } from './observe/observed.js'
+import type { Models } from './open-models.js'
+import type { Storage } from './open-storage.js'
+import type { Config } from './setup/config.js'
+import { SqlEngine } from './sql/facade/execute.js'
+import { TableWriter } from './sql/facade/table-writer.js'
+
+/** What answers statements, and what asks as they do. */
+export type Sql = Awaited<ReturnType<typeof openSql>>
+
+type Options = { config: Config; version: string; metrics: Metrics; storage: Storage; analytics: Analytics; models: Models }
+
+export const openSql = ({ config, version, metrics, storage, analytics, models }: Options) =>
+  opened((undo) => {
+    const { ledger, log, blobs, paths } = storage
+    const { trainings, recorder, trainer, select } = models
+    const sql = new SqlEngine({
+      ...{ ledger, trainings, recorder, version },
+      analytics: observedAnalytics(analytics, metrics),
+      tables: new TableWriter({ ledger, blobs, directory: paths.tables }),
+      defaultProject: config.defaultProject,
+    })
+    const dataChecks = new DataChecks({
+      ...{ log, blobs, trainer, select },
+      temporary: join(paths.temporary, 'checks'),
+      resourcesAt: (position) => sql.reader.resourcesAt(position),
+    })
+    undo(() => dataChecks.stop())
+    return { sql, dataChecks }
+  })

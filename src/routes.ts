@@ -1,0 +1,151 @@
+import { join } from 'node:path'
+import type { Express } from 'express'
+import type { Logger } from 'pino'
+import type { Analytics } from './analytics/supervisor.js'
+import type { Housekeeping } from './open-housekeeping.js'
+import type { Models } from './open-models.js'
+import type { Sql } from './open-sql.js'
+import type { Storage } from './open-storage.js'
+import { isLoopback, type Config } from './setup/config.js'
+import { Ingester } from './files/ingest/ingest.js'
+import { Intake } from './files/intake.js'
+import { agentRoutes } from './http/routes/resources/agents.js'
+import { createApp } from './http/server/app.js'
+import { authRoutes } from './http/routes/auth.js'
+import { chatbotRoutes } from './http/routes/resources/chatbots.js'
+import { configRoutes } from './http/routes/resources/config.js'
+import { databaseRoutes } from './http/routes/resources/databases.js'
+import type { EventStreams } from './http/reads/event-stream.js'
+import { eventRoutes } from './http/routes/events.js'
+import { erasureRoutes } from './http/routes/erasures.js'
+import { fileRoutes } from './http/routes/resources/files.js'
+import { handlerRoutes } from './http/routes/resources/handlers.js'
+import { historyRoutes } from './http/routes/resources/history.js'
+import { jobRoutes } from './http/routes/resources/jobs.js'
+import { modelRoutes } from './http/routes/resources/models.js'
+import { observeRoutes } from './http/routes/observe.js'
+import { outcomeRoutes } from './http/routes/outcomes.js'
+import { predictRoutes } from './http/routes/predict.js'
+import { exportRoutes } from './http/routes/export.js'
+import { proofRoutes } from './http/routes/proofs.js'
+import { projectRoutes } from './http/routes/resources/projects.js'
+import { readingOf } from './http/reads/reading.js'
+import { Records } from './http/reads/records.js'
+import { Sessions } from './http/protocol/sessions.js'
+import { rollbackRoutes } from './http/routes/resources/rollbacks.js'
+import { rotationRoutes } from './http/routes/rotations.js'
+import { skillRoutes } from './http/routes/resources/skills.js'
+import { sqlUtilityRoutes } from './http/routes/sql-utilities.js'
+import { sqlRoutes } from './http/routes/sql.js'
+import { statusRoutes, type About } from './http/routes/status.js'
+import { tableCopyRoutes } from './http/routes/table-copies.js'
+import { tableRoutes } from './http/routes/resources/tables.js'
+import { trainingRoutes } from './http/routes/resources/trainings.js'
+import { treeRoutes } from './http/routes/resources/tree.js'
+import { viewRoutes, type CheckView } from './http/routes/resources/views.js'
+import { limits } from './basics/limits.js'
+import type { EventFeed } from './log/feed/event-feed.js'
+import { Histories } from './log/read/history.js'
+import { OutcomeReporter } from './models/serving/report-outcomes.js'
+import type { ProgressOf } from './models/training/progress.js'
+import { keptDiskUse } from './observe/disk-use.js'
+import type { Metrics } from './observe/metrics.js'
+import { readiness } from './observe/readiness.js'
+
+/** What requests are answered with. */
+export type Parts = {
+  config: Config
+  logger: Logger
+  version: string
+  /** The name of this run of the service. */
+  instance: string
+  metrics: Metrics
+  storage: Storage
+  analytics: Analytics
+  models: Models
+  sql: Sql
+  housekeeping: Housekeeping
+  feed: EventFeed
+  streams: EventStreams
+}
+
+/** Every address with what answers it. */
+export const appOf = (parts: Parts): Express => {
+  const { config, logger, version, instance, metrics, analytics, feed, streams } = parts
+  const { paths, ledger, blobs, heads, headFile, clock, missingBlobs } = parts.storage
+  const { trainings, recorder, store } = parts.models
+  const { sql, dataChecks } = parts.sql
+  const { erasures, rotation } = parts.housekeeping
+  const { log } = ledger
+  const disk = keptDiskUse(paths, limits.diskUseMaxAgeMs)
+  metrics.watch({
+    version,
+    log: () => log.health(),
+    analytics: () => analytics.status(),
+    analyticsBytes: () => analytics.residentBytes(),
+    trainings: () => trainings.counts(),
+    disk,
+    streams: () => streams.clients,
+  })
+  const progressOf: ProgressOf = (model, ofVersion) => trainings.progressOf(model, ofVersion)
+  const records = new Records(log, version, progressOf)
+  const reading = readingOf({ log, past: sql.reader, version, progressOf })
+  const { turns } = feed.slices
+  const histories = new Histories(log, turns)
+  const sessions = config.auth && new Sessions(config.auth)
+  const about: About = {
+    version,
+    authentication: sessions !== undefined,
+    defaultProject: config.defaultProject,
+    headFile: () => headFile?.status(),
+    sqlStopped: () => analytics.status().stopped,
+    isTraining: () => trainings.isTraining,
+  }
+  const warnings = () => [clock.warning(), missingBlobs.warning()].filter((text) => text !== undefined)
+  const intake = new Intake({ blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') })
+  const checkView: CheckView = (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })
+  const routes = [
+    ...projectRoutes(ledger, reading, config.defaultProject),
+    ...skillRoutes(ledger, records, reading),
+    ...agentRoutes(ledger, records, reading),
+    ...chatbotRoutes(ledger, records, reading),
+    ...modelRoutes({ ledger, records, sql, reading, intake }),
+    ...trainingRoutes(ledger, records, dataChecks),
+    ...outcomeRoutes(ledger, new OutcomeReporter({ log, vault: ledger.vault, store, beside: (work) => erasures.beside(work) })),
+    ...predictRoutes({
+      ...{ ledger, store, recorder, progressOf },
+      onPredicted: (seconds) => metrics.predicted(seconds),
+    }),
+    ...viewRoutes(ledger, records, reading, checkView),
+    ...rollbackRoutes({ ledger, records, blobs, checkView }),
+    ...jobRoutes(ledger, records, reading, histories),
+    ...fileRoutes(ledger, reading, {
+      ...{ blobs, intake },
+      onUploaded: (bytes) => metrics.uploaded(bytes),
+    }),
+    ...databaseRoutes(ledger, records, reading, config.defaultProject),
+    ...erasureRoutes(erasures),
+    ...tableRoutes(ledger, reading, sql),
+    ...treeRoutes(reading, config.defaultProject),
+    ...configRoutes(ledger, reading, { authentication: sessions !== undefined, host: config.host }),
+    ...eventRoutes(log, feed, streams),
+    ...historyRoutes(reading, histories),
+    ...tableCopyRoutes(log, analytics, paths.tables),
+    ...proofRoutes(log, heads),
+    ...exportRoutes(log, heads, turns),
+    ...handlerRoutes(),
+    ...rotationRoutes(rotation),
+    ...sqlRoutes(sql),
+    ...sqlUtilityRoutes(reading, config.defaultProject),
+    ...statusRoutes(about),
+    ...observeRoutes({ version, instance, readiness: () => readiness({ log, warnings, analytics }), metrics, disk }),
+    ...authRoutes(sessions),
+  ]
+  // Only without a login is the address itself what keeps others out.
+  const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
+  const { openMetrics, trustedProxies } = config
+  return createApp({
+    ...{ ledger, routes, about, sessions, openMetrics, hosts, trustedProxies, logger },
+    onRequest: (request) => metrics.request(request),
+  })
+}
