@@ -1,4 +1,4 @@
-import { eventLimits } from '../../events/common.js'
+import { eventLimits } from '../../events/limits.js'
 
 /** Every limit of the service, unit last. docs/limits.md has a line for each; a test holds the two together. */
 export const limits = {

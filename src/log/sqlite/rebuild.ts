@@ -1,5 +1,5 @@
 import { parseEnvelope } from '../../../events/envelope.js'
-import { codeFingerprint } from '../../../events/fingerprint.js'
+import { codeFingerprint } from '../../setup/code-fingerprint.js'
 import { currentEvent } from '../contract/current-event.js'
 import type { StoredEvent } from '../contract/log.js'
 import { ResourceTable } from '../storage/resource-table.js'

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { eventLimits, foldName, jsonObject, resourceName, text, unfitJson, type Json } from '../../../events/common.js'
+import { foldName, jsonObject, resourceName, text, unfitJson, type Json } from '../../../events/common.js'
+import { eventLimits } from '../../../events/limits.js'
 import { limits } from '../../../src/basics/limits.js'
 
 const nested = (levels: number): Json => (levels === 0 ? 1 : { a: nested(levels - 1) })

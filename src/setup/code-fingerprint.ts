@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { packageRoot } from './package-root.js'
 
 /**
  * Names the code that makes states out of events: whatever another release built must be built anew.
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
  *
  * @example codeFingerprint() // 64 hex digits
  */
-export const codeFingerprint = (folder: string = fileURLToPath(new URL('../events/', import.meta.url))): string => {
+export const codeFingerprint = (folder: string = join(packageRoot, 'dist/events')): string => {
   const digest = createHash('sha256')
   for (const file of readdirSync(folder).sort())
     if (file.endsWith('.js'))
