@@ -14,7 +14,6 @@ const { metafile } = await build({
   entryPoints: {
     mindledger: 'src/cli/main.ts',
     'sql-process': 'src/analytics/process/process.ts',
-    'aside-process': 'src/analytics/process/aside-process.ts',
     'ingest-process': 'src/files/ingest/ingest-process.ts',
     'train-process': 'src/models/training/train-process.ts',
     'pool-thread': 'src/models/engines/tables/boosting/pool-thread.ts',

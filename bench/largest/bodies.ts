@@ -118,7 +118,4 @@ export const bodies: Readonly<Record<string, readonly Body[]>> = {
     json('a large parameter', (share) => `{"query":"SELECT length(:a)","params":{"a":"${'x'.repeat(share * 9_000_000)}"}}`),
     json('values in a context', (share) => `{"query":"SELECT 1","context":{"x":[${values(many, () => '1')(share)}]}}`),
   ],
-  'POST /api/sql/query/utils/parametrize_constants': [
-    json('constants', (share) => JSON.stringify({ query: manyTokens('SELECT ', '1,', 2, '1')(share) })),
-  ],
 }

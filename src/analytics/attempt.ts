@@ -6,7 +6,7 @@ import type { Ticket } from './gate.js'
 import type { Received } from './contract/frames.js'
 import type { Answer } from './line.js'
 import type { AnalyticsLimits } from './contract/options.js'
-import type { QueryEnd, QueryStream, SelectRequest } from './contract/query.js'
+import type { SelectAnswer, SelectEnd, SelectRequest } from '../sql/contract/select.js'
 
 /** The process was lost under a query before its first row: the query may be tried again. */
 export class LostError extends Error {
@@ -85,14 +85,14 @@ export class Attempt {
   }
 
   /** Resolves with the first rows, so that whatever fails before them can be told, or tried again. @throws LostError, Problem */
-  async open(request: SelectRequest): Promise<QueryStream> {
+  async open(request: SelectRequest): Promise<SelectAnswer> {
     this.signal?.addEventListener('abort', this.#aborted, { once: true })
     try {
       this.signal?.throwIfAborted()
       this.#ended = this.child.ended(this.number)
       this.#answer = this.child.ask(this.number, request)
       const begun = await this.#next()
-      if (begun.kind !== 'begun') throw new TypeError('an answer does not begin with the execution')
+      if (!('begun' in begun)) throw new TypeError('an answer does not begin with the execution')
       this.#begun = true
       this.#begunAt = performance.now()
       this.child.awaited.add(this.number)
@@ -100,36 +100,29 @@ export class Attempt {
       this.ticket.begins(() => this.#answer?.stop(new GaveWay()))
       this.#timeoutMs = request.timeoutMs ?? this.#timeoutMs
       this.#remainingMs = this.#timeoutMs
-      const columns = await this.#next()
-      if (columns.kind !== 'columns') throw new TypeError('an answer does not begin with its columns')
+      const head = await this.#next()
+      if (!('columns' in head)) throw new TypeError('an answer does not begin with its columns')
       const first = await this.#next()
       this.ticket.streams()
       const maxAgeMs = Math.max(this.limits.answerMaxAgeMs, this.#timeoutMs)
       this.#age = setTimeout(() => this.#abandon(tooOld(maxAgeMs)), maxAgeMs)
-      let ended: QueryEnd | undefined
-      const rows = this.#rows(first, (end) => (ended = end))
+      const rows = this.#rows(first)
       // A generator that has not begun would not hear that its reader leaves, and the query would hold its place.
       await rows.next()
-      const end = () => {
-        if (!ended) throw new TypeError('the rows of this answer have not been read to their end')
-        return ended
-      }
-      const { kind: _, ...head } = columns
-      return { ...head, rows, end }
+      return { ...head, rows }
     } catch (error) {
       throw await this.#settle(error)
     }
   }
 
-  async *#rows(first: Received, onEnd: (end: QueryEnd) => void): AsyncGenerator<Buffer, void, void> {
+  async *#rows(first: Received): AsyncGenerator<Buffer, SelectEnd | undefined, void> {
     try {
       yield nothing
       for (let frame = first; ; frame = await this.#next()) {
-        if (frame.kind === 'rows') yield frame.rows
-        else if (frame.kind === 'end') {
-          onEnd(frame.end)
+        if ('rows' in frame) yield frame.rows
+        else if ('end' in frame) {
           this.#finish()
-          return
+          return frame.end
         } else throw new TypeError('an answer has columns twice')
       }
     } catch (error) {
@@ -144,9 +137,9 @@ export class Attempt {
   /** The next frame. One that is an error is thrown. */
   async #next(): Promise<Received> {
     const frame = await this.#waiting()
-    if (frame.kind !== 'error') return frame
+    if (!('error' in frame)) return frame
     this.#finish()
-    throw frame.problem
+    throw frame.error
   }
 
   /** Waits for the process, on the query's time. */

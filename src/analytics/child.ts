@@ -6,7 +6,7 @@ import { confine } from './contract/confinement.js'
 import { Line, type Answer, type LineEvents } from './line.js'
 import { parseChildMessage, type CopyRequest, type Settings } from './contract/messages.js'
 import type { Rebuilds } from './contract/rebuilds.js'
-import type { SelectRequest } from './contract/query.js'
+import type { SelectRequest } from '../sql/contract/select.js'
 
 /**
  * Why a process ended. It was killed for its memory; for one query that would not stop (`stuck`); because it answered nothing any more,

@@ -7,7 +7,7 @@ import { programFile } from '../setup/programs.js'
 import { Child, type Loss } from './child.js'
 import { residentBytes } from '../basics/resident-memory.js'
 import type { AnalyticsLimits, AnalyticsOptions } from './contract/options.js'
-import type { TablesState } from './contract/query.js'
+import type { TablesState } from '../sql/relations/projections.js'
 import { Pulse } from './pulse.js'
 import { RebuildRecord, type Rebuilds } from './contract/rebuilds.js'
 import { makeSocketDirectory } from './socket-directory.js'
@@ -168,7 +168,7 @@ export class Keeper {
 
   #spawn(): void {
     if (this.#isStopping) return
-    const { dataDirectory, masterKeys, entry, tables = 'file' } = this.options
+    const { dataDirectory, masterKeys, entry } = this.options
     const before = this.#child?.state
     const settings = {
       ...this.limits,
@@ -177,7 +177,6 @@ export class Keeper {
       socket: `${this.#directory}/${this.#starts++}.sock`,
       // Twice dead before it was ready: something in the file kills it, and the log has everything that is in the file.
       rebuild: this.#unready >= 2,
-      tables,
       rebuilds: this.#rebuilds.known,
       lastError: before?.lastError ?? null,
     }

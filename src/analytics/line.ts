@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { decodeFrame, encodeSaid, FrameCutter, type Received } from './contract/frames.js'
-import type { SelectRequest } from './contract/query.js'
+import type { SelectRequest } from '../sql/contract/select.js'
 
 export type LineEvents = {
   /** The execution of a query begins. */
@@ -105,8 +105,8 @@ export class Line {
     try {
       for (const raw of this.#cutter.push(chunk)) {
         const frame = decodeFrame(raw)
-        if (frame.kind === 'begun' && this.#current) this.events.onBegun(this.#current.query)
-        if (frame.kind !== 'ended') this.#current?.answer.give(frame)
+        if ('begun' in frame && this.#current) this.events.onBegun(this.#current.query)
+        if (!('ended' in frame)) this.#current?.answer.give(frame)
         else {
           const query = this.#end(new TypeError('an answer was cut off'))
           this.#socket.resume()

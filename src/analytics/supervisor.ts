@@ -11,7 +11,7 @@ import { Gate, type Suspect } from './gate.js'
 import { Keeper, type ProcessStatus } from './keeper.js'
 import { residentBytes } from '../basics/resident-memory.js'
 import { analyticsLimits, type AnalyticsLimits, type AnalyticsOptions } from './contract/options.js'
-import type { QueryStream, SelectRequest } from './contract/query.js'
+import type { Analytics as AnswersSelects, SelectAnswer, SelectOptions, SelectRequest } from '../sql/contract/select.js'
 import { exchangeTables } from './contract/tables-file.js'
 
 export type AnalyticsStatus = ProcessStatus & {
@@ -20,9 +20,6 @@ export type AnalyticsStatus = ProcessStatus & {
   running: number
   waiting: number
 }
-
-/** `client` is whose query it is; without one it is the service's own. */
-export type QueryOptions = { signal?: AbortSignal | undefined; client?: string | undefined }
 
 const idleLookMs = 10
 
@@ -35,7 +32,7 @@ const idleLookMs = 10
  * const { columns, rows } = await analytics.query({ sql: 'SELECT 1', db: 'mindsdb', defaultProject: 'mindsdb', upTo: 0 })
  * for await (const chunk of rows) console.log(JSON.parse(`[${chunk}]`))
  */
-export class Analytics {
+export class Analytics implements AnswersSelects {
   readonly #limits: AnalyticsLimits
   readonly #gate: Gate
   readonly #keeper: Keeper
@@ -81,7 +78,7 @@ export class Analytics {
    * Runs a SELECT and resolves with its first rows. `client` is who asks: clients take turns, and each has its share of the places.
    * @throws Problem of the query itself; `query_limit` when it met a limit; `busy`, `analytics_unavailable`; the signal's reason
    */
-  async query(request: SelectRequest, { signal, client }: QueryOptions = {}): Promise<QueryStream> {
+  async query(request: SelectRequest, { signal, client }: SelectOptions = {}): Promise<SelectAnswer> {
     let suspect: Suspect | undefined
     let long = false
     let isNew = true

@@ -29,7 +29,7 @@ export class LongWork {
 /**
  * Does work that could pause without a pause.
  *
- * @example atOnce(parametrize(sql))
+ * @example atOnce(readStatement(sql))
  */
 export const atOnce = <T>(parts: Generator<void, T>): T => {
   for (let next = parts.next(); ; next = parts.next()) if (next.done) return next.value
@@ -38,7 +38,7 @@ export const atOnce = <T>(parts: Generator<void, T>): T => {
 /**
  * Does work that says itself where it may pause, some of it in each turn of the event loop. `goesOn`: as for `LongWork`.
  *
- * @example await inTurns(parametrize(sql))
+ * @example await inTurns(readStatement(sql))
  */
 export const inTurns = async <T>(parts: Generator<void, T>, { goesOn = false } = {}): Promise<T> => {
   const work = new LongWork({ goesOn })

@@ -2,7 +2,7 @@ import type { LedgerCommand } from '../commands/dispatch.js'
 import { Ledger, type Execution } from '../commands/ledger.js'
 import { isProblem } from '../basics/errors.js'
 import type { Log, Origin, Outcome } from '../log/contract/log.js'
-import type { Analytics } from '../sql/facade/answer-query.js'
+import type { Analytics } from '../sql/contract/select.js'
 import type { Vault } from '../vault/vault.js'
 import type { Metrics } from './metrics.js'
 

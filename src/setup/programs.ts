@@ -3,7 +3,7 @@ import { packageRoot } from './package-root.js'
 
 /** What the service and its commands start beside themselves: processes, and threads (the last three). */
 type Program =
-  'sql-process' | 'aside-process' | 'ingest-process' | 'train-process' | 'onnx-process' | 'watchdog' | 'pool-thread' | 'meaning-worker'
+  'sql-process' | 'ingest-process' | 'train-process' | 'onnx-process' | 'watchdog' | 'pool-thread' | 'meaning-worker'
 
 /**
  * The file of a program: the build puts them into one folder.

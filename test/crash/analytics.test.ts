@@ -103,7 +103,7 @@ test('a client that goes away ends its query, and the process serves on', async 
   await leave(endless)
   const stream = await bench.analytics.query({ sql: 'SELECT * FROM range(50000000)', db: '', defaultProject: '', upTo: 0 })
   await stream.rows.next()
-  await stream.rows.return()
+  await stream.rows.return(undefined)
   await until(() => bench.analytics.status().running === 0)
   expect(bench.analytics.status().restarts).toBe(0)
 })

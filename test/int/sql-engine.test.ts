@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import request from 'supertest'
+import { streamId } from '../../events/common.js'
 import { Ledger } from '../../src/commands/ledger.js'
 import { Problem } from '../../src/basics/errors.js'
 import { Blobs } from '../../src/files/blobs.js'
@@ -11,11 +12,12 @@ import { sqlRoutes } from '../../src/http/routes/sql.js'
 import type { Origin } from '../../src/log/contract/log.js'
 import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
 import type { SqlAnswer } from '../../src/sql/contract/answer.js'
-import type { Analytics } from '../../src/sql/facade/answer-query.js'
+import type { Analytics, PredictedRows, ScoreCount } from '../../src/sql/contract/select.js'
 import { SqlEngine } from '../../src/sql/facade/execute.js'
 import { TableWriter } from '../../src/sql/facade/table-writer.js'
 import { Vault } from '../../src/vault/vault.js'
 
+const model = streamId.parse('0190b9a0-0000-7000-8000-000000000000')
 const origin: Origin = { actor: 'ada', source: 'sql', request: 'r', correlation: null, causation: null }
 
 /** Stands in for the analytics process: answers with what the test says. */
@@ -25,8 +27,8 @@ class StandIn implements Analytics {
   dbs: string[] = []
   chunks: (string | Error)[] = ['[1,"a"],[2,"b"]', '[3,"c"]']
   refusal: Problem | undefined
-  served: unknown
-  scored: { model: string; version: number; rows: number }[] = []
+  served: PredictedRows[] = []
+  scored: ScoreCount[] = []
   isScoredFirst = false
 
   query: Analytics['query'] = (request) => {
@@ -40,14 +42,16 @@ class StandIn implements Analytics {
       { name: 'b', type: 'VARCHAR' },
     ]
     const chunks = request.wanted?.kind === 'columns' ? ['["x","INTEGER"],["y","INTEGER"]'] : this.chunks
+    const end = { rows: 3, scored: this.scored }
     async function* rows() {
       for (const chunk of chunks) {
         if (chunk instanceof Error) throw chunk
         yield await Promise.resolve(Buffer.from(chunk))
       }
+      return end
     }
     const scored = this.isScoredFirst && { scored: this.scored }
-    return Promise.resolve({ columns, rows: rows(), served: this.served, ...scored, end: () => ({ rows: 3, scored: this.scored }) })
+    return Promise.resolve({ columns, rows: rows(), served: this.served, ...scored })
   }
 }
 
@@ -239,7 +243,7 @@ describe('reading statements', () => {
   })
 
   test('a SELECT goes to analytics as it is; scoring in it is recorded with secrets cut', async () => {
-    analytics.scored = [{ model: '0190b9a0-0000-7000-8000-000000000000', version: 2, rows: 9 }]
+    analytics.scored = [{ model, version: 2, rows: 9 }]
     expect(await tableOf("SELECT a FROM t WHERE token = 'hidden';")).toEqual({
       columns: ['a', 'b'],
       rows: [
@@ -253,7 +257,7 @@ describe('reading statements', () => {
   })
 
   test('a scoring that is over before the first row is recorded before it, once', async () => {
-    analytics.scored = [{ model: '0190b9a0-0000-7000-8000-000000000000', version: 2, rows: 9 }]
+    analytics.scored = [{ model, version: 2, rows: 9 }]
     analytics.isScoredFirst = true
     const answer = await ok('SELECT a FROM t')
     expect(answer.positions).toEqual([1])
@@ -263,7 +267,7 @@ describe('reading statements', () => {
   })
 
   test('predictions of given rows are recorded before they are answered', async () => {
-    analytics.served = [{ model: '0190b9a0-0000-7000-8000-000000000000', version: 1, rows: [{ input: {}, output: {} }] }]
+    analytics.served = [{ model, version: 1, rows: [{ input: {}, output: { value: 1, confidence: null, min: null, max: null } }] }]
     expect(await ok('SELECT * FROM shop.m WHERE a = 1')).toMatchObject({ type: 'table', positions: [1] })
     expect(recorded).toHaveLength(1)
   })

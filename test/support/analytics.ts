@@ -44,8 +44,9 @@ export class Bench {
     const { upTo = this.log.log.head(), signal, client } = options
     const stream = await this.analytics.query({ sql, db: 'mindsdb', defaultProject: 'mindsdb', upTo }, { signal, client })
     const rows: unknown[] = []
-    for await (const chunk of stream.rows) rows.push(...(JSON.parse(`[${chunk.toString()}]`) as unknown[]))
-    if (stream.end().rows !== rows.length) throw new Error('the end counts other rows')
+    let next = await stream.rows.next()
+    for (; next.done !== true; next = await stream.rows.next()) rows.push(...(JSON.parse(`[${next.value.toString()}]`) as unknown[]))
+    if (next.value?.rows !== rows.length) throw new Error('the end counts other rows')
     return rows
   }
 

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { decodeFrame, encodeError, encodeFrame, FrameCutter, type Received } from '../../src/analytics/contract/frames.js'
+import { streamId } from '../../events/common.js'
 import { Problem } from '../../src/basics/errors.js'
 
 const cut = (chunks: readonly Buffer[]): Received[] => {
@@ -9,14 +10,9 @@ const cut = (chunks: readonly Buffer[]): Received[] => {
 
 const columns = [{ name: 'a "b"', type: 'INTEGER' }]
 const rows = Buffer.from('[1,"ü😀"],[2,"\\n"]')
-const end = { rows: 2, scored: [{ model: 'm', version: 1, rows: 2 }] }
-const whole = Buffer.concat([{ columns }, { rows }, { rows: Buffer.alloc(0) }, { end }].flatMap(encodeFrame))
-const frames = [
-  { kind: 'columns', columns },
-  { kind: 'rows', rows },
-  { kind: 'rows', rows: Buffer.alloc(0) },
-  { kind: 'end', end },
-]
+const end = { rows: 2, scored: [{ model: streamId.parse('0190a000-0000-7000-8000-000000000001'), version: 1, rows: 2 }] }
+const frames = [{ columns }, { rows }, { rows: Buffer.alloc(0) }, { end }]
+const whole = Buffer.concat(frames.flatMap(encodeFrame))
 
 test('frames come as they were sent, wherever the bytes are cut', () => {
   for (const size of [1, 2, 3, 7, 1_000]) {
@@ -37,11 +33,10 @@ test('an error comes as the problem that it was, and a fault without its details
   const problem = new Problem('query_failed', 'Query failed', 'no such thing', { hint: 'try another', line: 3 })
   const [refused] = cut([encodeError(problem)])
   expect(refused).toMatchObject({
-    kind: 'error',
-    problem: { code: 'query_failed', detail: 'no such thing', extras: { hint: 'try another', line: 3 } },
+    error: { code: 'query_failed', detail: 'no such thing', extras: { hint: 'try another', line: 3 } },
   })
   const [fault] = cut([encodeError(new Error('boom'))])
-  expect(fault).toMatchObject({ kind: 'error', problem: { code: 'internal', detail: 'a fault of this service; its log says more' } })
+  expect(fault).toMatchObject({ error: { code: 'internal', detail: 'a fault of this service; its log says more' } })
 })
 
 test('what is no frame is refused', () => {

@@ -1,17 +1,11 @@
 import { isProblem, isProblemCode, Problem } from '../../basics/errors.js'
-import type { Column, Frame, QueryEnd, Scored, SelectRequest } from './query.js'
+import type { Frame, SelectRequest } from '../../sql/contract/select.js'
 
 /** What the parent says on a line: a query to run, by its number, or that nobody waits for one any more. */
 export type Said = { run: number; request: SelectRequest } | { cancel: number }
 
-/** What comes back: that execution has begun, the answer's parts, and that the query holds nothing any more. */
-export type Received =
-  | { kind: 'begun' }
-  | { kind: 'columns'; columns: Column[]; served?: unknown; scored?: Scored[] }
-  | { kind: 'rows'; rows: Buffer }
-  | { kind: 'end'; end: QueryEnd }
-  | { kind: 'error'; problem: Problem }
-  | { kind: 'ended' }
+/** What comes back: that execution has begun, the answer's frames or an error, and that the query holds nothing any more. */
+export type Received = Frame | { begun: true } | { ended: true } | { error: Problem }
 
 /** A frame is a byte that tells its kind, its length in four bytes, and its bytes: rows as they are, anything else as JSON. */
 type Raw = { kind: number; bytes: Buffer }
@@ -54,30 +48,20 @@ export const encodeError = (error: unknown): Buffer => {
   return json({ error: { code: problem.code, title: problem.title, detail: problem.detail, ...problem.extras } })
 }
 
-type Wire = {
-  begun?: true
-  ended?: true
-  columns?: Column[]
-  served?: unknown
-  scored?: Scored[]
-  end?: QueryEnd
-  error?: { code: string; title: string; detail: string }
-}
+/** What of it is written as JSON: an error as the fields of its problem. */
+type Written = Exclude<Received, { rows: Buffer } | { error: Problem }> | { error: { code: string; title: string; detail: string } }
 
 /** Reads what the parent says: it is of the same release, and the only one there. */
 export const decodeSaid = ({ bytes }: Raw): Said => JSON.parse(bytes.toString()) as Said
 
-/** Reads one frame of an answer. @throws TypeError when it is none */
+/** Reads one frame of an answer, which a process of the same release wrote. @throws TypeError when it is none */
 export const decodeFrame = ({ kind, bytes }: Raw): Received => {
-  if (kind === rowsKind) return { kind: 'rows', rows: bytes }
-  const { begun, ended, columns, served, scored, end, error } = JSON.parse(bytes.toString()) as Wire
-  if (columns) return { kind: 'columns', columns, ...(served !== undefined && { served }), ...(scored && { scored }) }
-  if (end) return { kind: 'end', end }
-  if (begun) return { kind: 'begun' }
-  if (ended) return { kind: 'ended' }
-  if (!error || !isProblemCode(error.code)) throw new TypeError('a frame is no part of an answer')
-  const { code, title, detail, ...extras } = error
-  return { kind: 'error', problem: new Problem(error.code, title, detail, extras) }
+  if (kind === rowsKind) return { rows: bytes }
+  const frame = JSON.parse(bytes.toString()) as Written
+  if ('columns' in frame || 'end' in frame || 'begun' in frame || 'ended' in frame) return frame
+  const { code, title, detail, ...extras } = 'error' in frame ? frame.error : { code: '', title: '', detail: '' }
+  if (!isProblemCode(code)) throw new TypeError('a frame is no part of an answer')
+  return { error: new Problem(code, title, detail, extras) }
 }
 
 /** Cuts a stream of bytes into frames. */

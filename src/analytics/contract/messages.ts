@@ -9,8 +9,6 @@ export type Settings = {
   socket: string
   /** Whether to build the tables anew even when they look whole: the process before died opening them. */
   rebuild: boolean
-  /** Where the tables are: in the data directory, or in memory and empty. */
-  tables: 'file' | 'memory'
   /** What is on record of the tables; null when nothing is. */
   rebuilds: Rebuilds | null
   /** What last kept an earlier process from following. */

@@ -57,8 +57,6 @@ export type AnalyticsOptions = {
   onForeign?: (reason: string) => void
   logger?: { warn: (fields: object, message: string) => void } | undefined
   limits?: Partial<AnalyticsLimits>
-  /** In memory the tables stay empty, and `dataDirectory` only lends room; in a file unless said otherwise. */
-  tables?: 'file' | 'memory'
   /** The program of the process; tests have one of their own. */
   entry?: string
 }

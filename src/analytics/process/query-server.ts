@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { begunFrame, decodeSaid, encodeError, encodeFrame, endedFrame, FrameCutter } from '../contract/frames.js'
-import type { Frame, SelectRequest, TablesStatus } from '../contract/query.js'
+import type { Frame, SelectRequest } from '../../sql/contract/select.js'
+import type { TablesStatus } from '../../sql/relations/projections.js'
 
 type Options = {
   /** How the tables stand when a query arrives. */

@@ -16,7 +16,8 @@ import {
 } from '../contract/messages.js'
 import { Projector } from './projector.js'
 import { createQueryServer } from './query-server.js'
-import type { Frame, SelectRequest, TablesStatus } from '../contract/query.js'
+import type { Frame, SelectRequest } from '../../sql/contract/select.js'
+import type { TablesStatus } from '../../sql/relations/projections.js'
 import { countRebuild } from '../contract/rebuilds.js'
 import { openStore, type Store, type TablesLog } from './store.js'
 

@@ -24,7 +24,7 @@ const megabytes = (bytes: number): string => `${Math.max(1, Math.floor(bytes / m
 
 /** Opens DuckDB and shuts it in: of the file system it reaches its own file, its spill, the blobs and the tables that are being written. Nobody can change that. */
 const openInstance = async (paths: DataPaths, settings: Settings): Promise<DuckDBInstance> => {
-  const instance = await DuckDBInstance.create(settings.tables === 'memory' ? ':memory:' : paths.analytics, {
+  const instance = await DuckDBInstance.create(paths.analytics, {
     // Half of what the process may take: the rest is for the addon's results, functions in JavaScript and what DuckDB does not count.
     memory_limit: megabytes(settings.memoryMaxBytes / 2),
     threads: String(settings.threads),
@@ -83,7 +83,7 @@ const reasonOf = (error: unknown): RebuildReason => (error instanceof StaleTable
  */
 export const openStore = async (paths: DataPaths, settings: Settings, log: TablesLog): Promise<Store> => {
   const remove = () => removeTables(paths)
-  const missing = settings.tables === 'file' && !existsSync(paths.analytics) ? 'missing file' : null
+  const missing = !existsSync(paths.analytics) ? 'missing file' : null
   if (settings.rebuild) remove()
   try {
     return { ...(await openTables(paths, settings, log)), rebuilt: settings.rebuild ? 'damaged file' : missing }

@@ -21,7 +21,9 @@ const readySchema = z.looseObject({
   warnings: z.array(z.string()).default([]),
 })
 const storageSchema = z.looseObject({ bytes: z.record(z.string(), z.number()), free: z.number() })
-const rowsSchema = z.looseObject({ data: z.array(z.tuple([z.string(), z.number(), z.string().nullable(), z.string().nullable()])) })
+const rowsSchema = z.looseObject({
+  data: z.array(z.tuple([z.string(), z.number(), z.string().nullable(), z.string().nullable()])).optional(),
+})
 
 const parsed = <T>(schema: z.ZodType<T>, body: unknown): T => {
   const { data, success } = schema.safeParse(body)
@@ -37,18 +39,24 @@ const rebuilt = (count: number, reason: string | null): string =>
 
 const query = { query: 'SELECT state, rebuilds, last_rebuild_reason, last_error FROM log.projections LIMIT 1' }
 
+/** What the tables say of themselves; nothing while SQL is down, which the line above says. */
+const tablesLine = async (server: Server): Promise<Lines> => {
+  const [row] = parsed(rowsSchema, (await server.post('/api/sql/query', query)).body).data ?? []
+  if (!row) return []
+  const [state, rebuilds, reason, error] = row
+  return [['tables', `${state}, ${rebuilt(rebuilds, reason)}${error === null ? '' : `; last error: ${error}`}`]]
+}
+
 /** What a running server says of itself. */
 const ask = async (server: Server): Promise<Found> => {
   const { rest, sql, log, warnings } = parsed(readySchema, (await server.get('/api/ready')).body)
   const { bytes, free } = parsed(storageSchema, (await server.get('/api/log/storage')).body)
-  const [row] = parsed(rowsSchema, (await server.post('/api/sql/query', query)).body).data
-  const [state = 'unknown', rebuilds = 0, reason = null, error = null] = row ?? []
   const lines: Lines = [
     ['server', `running at ${server.address}`],
     ['log', `position ${log.position ?? 'unknown'}, ${unless(log.writable, log.reason, 'writable')}`],
     ['REST', unless(rest.ready, rest.reason)],
     ['SQL', `position ${sql.position}, ${behind(sql.lag)}, ${unless(sql.ready, sql.reason)}`],
-    ['tables', `${state}, ${rebuilt(rebuilds, reason)}${error === null ? '' : `; last error: ${error}`}`],
+    ...(sql.ready ? await tablesLine(server) : []),
     ...warnings.map((text): Lines[number] => ['warning', text]),
   ]
   return { lines, bytes, free, ok: rest.ready && sql.ready }

@@ -1,30 +1,14 @@
 import { z } from 'zod'
 import { whyNotOpened } from '../../catalogue/connection-engines.js'
-import { inTurns } from '../../basics/long-work.js'
-import { parametrize } from '../../sql/facade/parametrize.js'
 import { listDatabases } from './resources/databases.js'
 import { databaseNamed, entriesOf, type Database } from '../reads/find-database.js'
 import { itemsOf } from '../reads/paged-list.js'
 import type { Moment, Reading } from '../reads/reading.js'
-import { jsonBody, parse, type Route } from '../protocol/route.js'
+import type { Route } from '../protocol/route.js'
 
 const listed = z
   .object({ data: z.array(z.object({ name: z.string(), tables: z.array(z.string()), unavailable: z.string().optional() })) })
   .meta({ id: 'DatabasesWithTables' })
-const statement = z.object({ query: z.string() })
-const parametrized = z
-  .object({
-    query: z.string(),
-    parameters: z.array(
-      z.object({
-        name: z.string(),
-        value: z.union([z.string(), z.number(), z.boolean()]),
-        type: z.enum(['str', 'int', 'float', 'bool']),
-      }),
-    ),
-    databases: z.record(z.string(), z.array(z.string())),
-  })
-  .meta({ id: 'ParametrizedQuery' })
 
 const named = z.object({ name: z.string() })
 
@@ -52,14 +36,4 @@ export const sqlUtilityRoutes = (reading: Reading, defaultProject: string): Rout
       res.json({ data })
     },
   }),
-  {
-    method: 'post',
-    path: '/sql/query/utils/parametrize_constants',
-    summary: 'The same statement with parameters in the place of its constants',
-    body: statement,
-    answers: { 200: parametrized },
-    async handle(req, res) {
-      res.json(await inTurns(parametrize(parse(statement, jsonBody(req), 'body').query)))
-    },
-  },
 ]

@@ -47,6 +47,12 @@ export const notBuilt: readonly { path: RegExp; listed: readonly string[]; what:
     instead: 'POST /api/sql/query.',
   },
   {
+    path: /^\/sql\/query\/utils\/parametrize_constants(\/|$)/,
+    listed: ['`/api/sql/query/utils/parametrize_constants`'],
+    what: 'a path that puts parameters in the place of constants',
+    instead: 'Write :name in the statement, and send the values as "params" beside it to POST /api/sql/query.',
+  },
+  {
     path: /^\/webhooks(\/|$)/,
     listed: ['webhooks'],
     what: 'webhooks of chatbots',

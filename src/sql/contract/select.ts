@@ -1,47 +1,58 @@
+import type { StreamId } from '../../../events/common.js'
 import type { RowFormat } from '../encode/chunks.js'
-import type { TablesStatus } from '../relations/projections.js'
+import type { Parameters, Span } from '../statements/statement.js'
+import type { Column } from './answer.js'
+import type { AsOf } from './as-of.js'
 import type { Wanted } from './wanted.js'
 
+/** A SELECT: a text of its own, or the part `within` of a statement; and what is wanted of it instead of its rows. */
+export type Select = { sql: string; within?: Span; wanted?: Wanted }
+
 /**
- * One SELECT. `upTo` is the last log position it may see, `asOf` an earlier one (a position or a UTC time) for all of it;
- * names without a database are looked up in `db`.
+ * One SELECT as it is sent to the process that answers it. `upTo` is the last log position that it may see, `asOf` an earlier one
+ * for all of it. Names without a database are looked up in `db`.
  */
-export type SelectRequest = {
-  sql: string
+export type SelectRequest = Select & {
   db: string
   defaultProject: string
   upTo: number
-  asOf?: number | string
-  params?: Record<string, unknown>
-  /** The time it may take, where that is not `sqlTimeoutMs`. */
+  asOf?: AsOf
+  params?: Parameters
+  /** The time it may take in milliseconds, where that is not `sqlTimeoutMs`. */
   timeoutMs?: number
   /** Who asks. */
   user?: string
-  /** The part of `sql` that is the query, when it stands in another statement. */
-  within?: { start: number; end: number }
-  /** What is answered instead of its rows. */
-  wanted?: Wanted
   /** How the rows are written: JSON unless said otherwise. */
   format?: RowFormat
-  /** It is answered beside the tables, which cannot be read; this is how they stand. */
-  aside?: TablesStatus
 }
 
-/** Rows that were given in WHERE and answered one by one: what was sent, and what came of it. */
-export type Served = {
-  model: string
+/** Rows that WHERE gave to a model and that were answered one by one: each is recorded before it is answered. */
+export type PredictedRows = {
+  model: StreamId
   version: number
   rows: { input: Record<string, unknown>; output: { value: unknown; confidence: number | null; min: number | null; max: number | null } }[]
 }
 
-/** Which version of a model scored how many rows. */
-export type Scored = { model: string; version: number; rows: number }
+/** Which version of a model scored how many rows of a query. */
+export type ScoreCount = { model: StreamId; version: number; rows: number }
+
+/** What stands before the rows. `scored` is there when the models are done by then, so that it is recorded before a row is given. */
+export type SelectHead = { columns: readonly Column[]; served?: PredictedRows[]; scored?: ScoreCount[] }
+
+/** What stands behind the rows: how many they are, and what scored them. */
+export type SelectEnd = { rows: number; scored: ScoreCount[] }
 
 /**
- * Parts of an answer: first the columns, then rows chunk by chunk, last the counts. `rows` holds JSON arrays joined by commas, or lines of CSV, in UTF-8.
- * What models did is told with the columns when it is over by then, so that it can be recorded before a row is given.
+ * An answer on its way between the processes: its head, then rows chunk by chunk, and its end. Rows are UTF-8: JSON arrays joined
+ * by commas, or lines of CSV.
  */
-export type Frame =
-  | { columns: { name: string; type: string }[]; served?: Served[]; scored?: Scored[] }
-  | { rows: Buffer }
-  | { end: { rows: number; scored: Scored[] } }
+export type Frame = SelectHead | { rows: Buffer } | { end: SelectEnd }
+
+/** An answer as it is read: the head, and the chunks of rows as they came. The iteration returns the end; nothing when it was left. */
+export type SelectAnswer = SelectHead & { rows: AsyncGenerator<Buffer, SelectEnd | undefined, void> }
+
+/** `client` is whose query it is, and whose share of the places it takes; without one it is the service's own. */
+export type SelectOptions = { signal?: AbortSignal | undefined; client?: string | undefined }
+
+/** Whatever answers SELECTs: the analytics process, or a stand-in for it. It resolves with the first rows. */
+export type Analytics = { query: (request: SelectRequest, options: SelectOptions) => Promise<SelectAnswer> }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { RowsQuery } from '../../models/data/rows-file.js'
 import type { Nondeterminism } from '../../models/data/unrepeatable.js'
-import type { Analytics } from './answer-query.js'
+import type { Analytics } from '../contract/select.js'
 import { allRows } from '../contract/answer.js'
 
 const chancesSchema = z.array(z.tuple([z.string(), z.string().nullable()]).transform(([what, view]): Nondeterminism => ({ what, view })))

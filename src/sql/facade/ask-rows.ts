@@ -1,6 +1,6 @@
 import { limits } from '../../basics/limits.js'
 import type { Select } from '../../models/data/rows-file.js'
-import type { Analytics } from './answer-query.js'
+import type { Analytics } from '../contract/select.js'
 
 /**
  * The rows that a training learns from. They may take longer than the answer to a client: `trainingReadTimeoutMs`.

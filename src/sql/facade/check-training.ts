@@ -9,7 +9,7 @@ import { databaseOf } from '../../commands/rules/data-source.js'
 import { optionsOf } from '../../catalogue/base-version.js'
 import { checkNamedColumns } from '../../models/data/named-columns.js'
 import { wasImported } from '../../catalogue/onnx-import.js'
-import type { Analytics } from './answer-query.js'
+import type { Analytics } from '../contract/select.js'
 import { allRows } from '../contract/answer.js'
 
 /** What a version is to learn, and from which query. */

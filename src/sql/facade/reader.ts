@@ -4,25 +4,21 @@ import { isProblem, Problem } from '../../basics/errors.js'
 import type { Resources } from '../../log/contract/log.js'
 import { Past } from '../../log/read/past.js'
 import type { ProgressOf } from '../../models/training/progress.js'
-import type { PredictionRecorder } from '../../models/serving/recorder.js'
 import { systemDatabaseOf } from '../../catalogue/system-databases.js'
-import { answerQuery, type Analytics, type AnalyticsRequest } from './answer-query.js'
+import { answerSelect, type AnswerParts } from './answer-select.js'
 import { allRows, chunkOf, hasRows, tableOf, unlessEmpty, type SqlAnswer, type SqlContext } from '../contract/answer.js'
 import { listResources, positionAsOf, type AsOf } from '../contract/as-of.js'
 import { connectionProblem, refuseForeign } from '../engine/resolve/connections.js'
 import { describeModelPlace, findModelPlace } from './describe-model.js'
 import { inStatement } from './made-statement.js'
-import type { Wanted } from '../contract/wanted.js'
-import type { StatementSession } from '../contract/request.js'
+import type { Select, SelectRequest } from '../contract/select.js'
+import type { RunningStatement } from '../contract/request.js'
 import { showAsSelect, tableExists } from './show.js'
-import type { Span, StatementOf } from '../statements/statement.js'
+import type { StatementOf } from '../statements/statement.js'
 import { systemAnswer } from './system.js'
 
-export type ReaderOptions = {
+export type ReaderOptions = Omit<AnswerParts, 'log'> & {
   ledger: Ledger
-  analytics: Analytics
-  recorder: Pick<PredictionRecorder, 'records' | 'served' | 'scored'>
-  defaultProject: string
   version: string
   trainings: { progressOf: ProgressOf }
 }
@@ -63,13 +59,13 @@ export class Reader {
   }
 
   /** Answers a SELECT of the user's, or a part of the statement that is one. */
-  select(select: { sql: string; within?: Span; wanted?: Wanted }, session: StatementSession): Promise<SqlAnswer> {
+  select(select: Select, session: RunningStatement): Promise<SqlAnswer> {
     const { recorder, ledger, analytics, defaultProject } = this.options
-    return answerQuery({ ...session, ...select, log: ledger.log, analytics, recorder, defaultProject })
+    return answerSelect(select, session, { log: ledger.log, analytics, recorder, defaultProject })
   }
 
   /** Answers a SELECT as it was sent. @throws Problem when it was sent to a connection, which alone could answer it */
-  async selectSent(sql: string, session: StatementSession): Promise<SqlAnswer> {
+  async selectSent(sql: string, session: RunningStatement): Promise<SqlAnswer> {
     const { db } = session.context
     if (db !== this.options.defaultProject && systemDatabaseOf(db) === undefined) {
       const resources = this.#resourcesOf(session)
@@ -80,7 +76,7 @@ export class Reader {
   }
 
   /** Answers a SELECT that the statement was made into; its errors speak of the statement. */
-  async made(sql: string, session: StatementSession): Promise<SqlAnswer> {
+  async made(sql: string, session: RunningStatement): Promise<SqlAnswer> {
     try {
       return await this.select({ sql }, session)
     } catch (error) {
@@ -101,23 +97,23 @@ export class Reader {
   }
 
   /** What this server says of itself, when that is what is asked. */
-  system(statement: StatementOf<'system_select' | 'show'>, { context, origin }: StatementSession): SqlAnswer | undefined {
+  system(statement: StatementOf<'system_select' | 'show'>, { context, origin }: RunningStatement): SqlAnswer | undefined {
     const known = systemAnswer(statement, { db: context.db, user: origin.actor })
     return known && tableOf(known.columns, known.rows, context)
   }
 
-  async show(statement: StatementOf<'show'>, session: StatementSession): Promise<SqlAnswer> {
+  async show(statement: StatementOf<'show'>, session: RunningStatement): Promise<SqlAnswer> {
     await this.#checkShown(statement, session)
     const answer = this.system(statement, session) ?? (await this.made(showAsSelect(statement, session.context.db), session))
     return ofTable.has(statement.what) ? this.#needTable(answer, statement, session) : answer
   }
 
-  describe(statement: StatementOf<'describe'>, session: StatementSession): Promise<SqlAnswer> {
+  describe(statement: StatementOf<'describe'>, session: RunningStatement): Promise<SqlAnswer> {
     return this.select({ sql: showAsSelect(statement, session.context.db) }, session)
   }
 
   /** DESCRIBE of a name that may be a model's, and else a table's. */
-  async describeNamed(parts: readonly string[], session: StatementSession): Promise<SqlAnswer> {
+  async describeNamed(parts: readonly string[], session: RunningStatement): Promise<SqlAnswer> {
     const { db } = session.context
     try {
       const place = await findModelPlace(parts, db, this.#resourcesOf(session))
@@ -135,7 +131,7 @@ export class Reader {
   }
 
   /** The name of a project, a connection or a system database as it was created. */
-  async databaseNamed(name: string, session: StatementSession): Promise<string> {
+  async databaseNamed(name: string, session: RunningStatement): Promise<string> {
     const system = systemDatabaseOf(name)
     if (system !== undefined) return system
     const resources = this.#resourcesOf(session)
@@ -146,7 +142,7 @@ export class Reader {
   }
 
   /** In the past, the query of a table in a database says since when it is there. @throws Problem that says it of the database */
-  async #refuseThen(name: string, { position, query, client }: StatementSession): Promise<void> {
+  async #refuseThen(name: string, { position, query, client }: RunningStatement): Promise<void> {
     if (position === undefined) return
     const made = `SELECT * FROM \`${name.replaceAll('`', '``')}\`.models`
     try {
@@ -160,7 +156,7 @@ export class Reader {
   }
 
   /** What SHOW is asked of must be there, and readable. */
-  async #checkShown({ what, from }: StatementOf<'show'>, session: StatementSession): Promise<void> {
+  async #checkShown({ what, from }: StatementOf<'show'>, session: RunningStatement): Promise<void> {
     if (!from && unscoped.has(what)) return
     const scope = await this.databaseNamed(scopeOf(from ?? [], what, session.context.db), session)
     if (!ofTable.has(what) && what !== 'tables' && what !== 'table_status') return
@@ -169,7 +165,7 @@ export class Reader {
   }
 
   /** Nothing to show of a table may mean that there is none. */
-  async #needTable(answer: SqlAnswer, { from }: StatementOf<'show'>, session: StatementSession): Promise<SqlAnswer> {
+  async #needTable(answer: SqlAnswer, { from }: StatementOf<'show'>, session: RunningStatement): Promise<SqlAnswer> {
     const { db } = session.context
     const shown = await unlessEmpty(answer)
     if (shown || answer.type !== 'table') return shown ?? answer
@@ -179,7 +175,7 @@ export class Reader {
   }
 
   /** Resources as the statement may see them: now, or then. */
-  #resourcesOf({ position, client }: StatementSession): Resources {
+  #resourcesOf({ position, client }: RunningStatement): Resources {
     return position === undefined ? this.options.ledger.log.resources : this.resourcesAt(position, client)
   }
 
@@ -189,7 +185,7 @@ export class Reader {
     return this.#read({ sql, upTo: position, asOf }, client)
   }
 
-  async #read(request: Omit<AnalyticsRequest, 'db' | 'defaultProject'>, client: string | undefined): Promise<unknown[][]> {
+  async #read(request: Omit<SelectRequest, 'db' | 'defaultProject'>, client: string | undefined): Promise<unknown[][]> {
     const { analytics, defaultProject } = this.options
     const { rows } = await analytics.query({ ...request, db: defaultProject, defaultProject }, { client })
     return allRows(rows)

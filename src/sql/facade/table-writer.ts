@@ -14,15 +14,13 @@ import type { Found, Origin } from '../../log/contract/log.js'
 import { KeyedTurns } from '../../basics/keyed-turns.js'
 import { badStatement } from '../../dialect/lexer.js'
 import { similarName } from '../../dialect/names.js'
-import type { TableBefore, Wanted } from '../contract/wanted.js'
-import type { ColumnDefinition, Span, StatementOf, TableName } from '../statements/statement.js'
+import type { Select } from '../contract/select.js'
+import type { TableBefore } from '../contract/wanted.js'
+import type { ColumnDefinition, StatementOf, TableName } from '../statements/statement.js'
 import { quoteName } from '../../dialect/strings.js'
 
-/** A SELECT whose rows are wanted as a file: a statement of its own, or a part of the one that was sent. */
-export type SelectToFile = { sql: string; within?: Span; wanted: Wanted }
-
 /** What runs a SELECT of the statement under way: its one answer row, and what it recorded. */
-export type RunToFile = (select: SelectToFile) => Promise<{ row: readonly unknown[]; positions: number[] }>
+export type RunToFile = (select: Select) => Promise<{ row: readonly unknown[]; positions: number[] }>
 
 /** The statement under way. */
 export type Writing = { query: string; db: string; origin: Origin; execution?: Execution | undefined; run: RunToFile }
@@ -142,7 +140,7 @@ export class TableWriter {
   }
 
   /** Runs the query into a blob. */
-  async #make(select: Omit<SelectToFile, 'wanted'>, { run }: Writing, after?: TableBefore): Promise<Made> {
+  async #make(select: Select, { run }: Writing, after?: TableBefore): Promise<Made> {
     const path = join(this.options.directory, randomUUID())
     try {
       const { row, positions } = await run({ ...select, wanted: { kind: 'file', path, after } })

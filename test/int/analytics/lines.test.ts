@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import { begunFrame } from '../../../src/analytics/contract/frames.js'
 import { Answer, Line, type LineEvents } from '../../../src/analytics/line.js'
 import { createQueryServer } from '../../../src/analytics/process/query-server.js'
-import type { Frame, SelectRequest } from '../../../src/analytics/contract/query.js'
+import type { Frame, SelectRequest } from '../../../src/sql/contract/select.js'
 
 let directory: string
 let path: string
@@ -65,7 +65,7 @@ test('a query whose line is lost while it executes is not said to have ended', a
   await once(server.listen(path), 'listening')
   const { said, events, heard } = told()
   const answer = new Line(path, events).ask(7, request('SELECT 1'))
-  expect(await answer.next()).toEqual({ kind: 'begun' })
+  expect(await answer.next()).toEqual({ begun: true })
   await expect(answer.next()).rejects.toThrow()
   await heard('closed 7')
   expect(said).toEqual(['begun 7', 'closed 7'])
@@ -94,9 +94,9 @@ test('a line is idle when its query has ended, and a cancelled one says nothing 
   endless.stop(new Error('gone again'))
   const frames = [await next.next(), await next.next(), await next.next(), await next.next()]
   expect(frames).toEqual([
-    { kind: 'begun' },
+    { begun: true },
     { kind: 'columns', columns: [] },
-    { kind: 'rows', rows: Buffer.from('short') },
+    { rows: Buffer.from('short') },
     { kind: 'end', end: { rows: 0, scored: [] } },
   ])
   await heard('ended 2')
@@ -120,8 +120,8 @@ test('a query that is cancelled while the tables catch up gives its line back be
 test('what is read of a whole answer does not open the line that another one holds', () => {
   const flow: string[] = []
   const answer = new Answer({ pause: () => flow.push('pause'), resume: () => flow.push('resume') }, () => flow.push('cancel'))
-  answer.give({ kind: 'begun' })
-  answer.give({ kind: 'rows', rows: Buffer.from('[1]') })
+  answer.give({ begun: true })
+  answer.give({ rows: Buffer.from('[1]') })
   answer.fail(new Error('no more'))
   flow.length = 0
   return Promise.all([answer.next(), answer.next(), expect(answer.next()).rejects.toThrow('no more')]).then(() => expect(flow).toEqual([]))

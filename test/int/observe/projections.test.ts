@@ -69,41 +69,24 @@ test('rebuilds are counted with their reasons across restarts, and a first build
   expect(await rows(url, `SELECT count(*) AS n FROM skills`)).toEqual([{ n: 1 }])
 })
 
-test('projections that an event stopped say so in SQL, which answers nothing else; and REST goes on', async () => {
+test('while SQL is down log.projections is refused as every other table is, and readiness says why; REST goes on', async () => {
   await skill(await place.start(), 'one')
   await place.stop()
   const position = appendUnfitEvent(dataPaths(place.path).log)
   const url = await place.start()
   await skill(url, 'two')
-  const refused = await sql(url, 'SELECT * FROM skills')
-  expect(refused.error_message).toContain(`The event at position ${position} cannot be projected`)
-  const all = await rows(url, `SELECT * FROM log.projections WHERE lag > 0 ORDER BY name DESC`)
-  expect(all).toHaveLength(projections.length)
-  expect(all[0]).toMatchObject({
-    position: position - 1,
-    lag: 2,
-    state: 'stopped',
-    last_error: expect.stringContaining(`position ${position}`),
+  const reason = `The event at position ${position} cannot be projected`
+  for (const query of ['SELECT * FROM skills', 'SELECT * FROM log.projections'])
+    expect((await sql(url, query)).error_message).toContain(reason)
+  const ready = await send(url, 'GET', '/ready?for=sql')
+  expect(ready).toMatchObject({
+    status: 503,
+    body: { sql: { ready: false, position: position - 1, reason: expect.stringContaining(reason) } },
   })
-  expect(await rows(url, `WITH p AS (FROM log.projections) SELECT state, count(*) AS n FROM p GROUP BY 1`)).toEqual([
-    { state: 'stopped', n: projections.length },
-  ])
-  // From inside the schema, and in the forms that clients write names in.
-  expect((await sql(url, 'SELECT `name` FROM `projections` LIMIT 1', 'log')).data).toEqual([['events']])
-  for (const query of [
-    'SELECT * FROM log.projections, log.events',
-    'SELECT * FROM log.projections, skills',
-    'SELECT * FROM projections',
-    'SELECT * FROM log.projections AT (VERSION => 1)',
-    'SELECT * FROM mindsdb (SELECT * FROM log.projections)',
-    'SELECT (SELECT count(*) FROM information_schema.agents) FROM log.projections',
-  ])
-    expect((await sql(url, query)).error_message).toContain(`The event at position ${position} cannot be projected`)
-  expect((await sql(url, 'SELECT nonsense FROM log.projections')).error_message).toContain('nonsense')
   expect((await skill(url, 'three')).status).toBe(201)
 })
 
-test('a process that is gone, or cannot start, keeps nobody from asking how the projections stand', async () => {
+test('a process that is gone, or cannot start, is told by readiness, without a path of this machine', async () => {
   const url = await place.start()
   await skill(url, 'one')
   expect(await rows(url, 'SELECT count(*) AS n FROM skills')).toEqual([{ n: 1 }])
@@ -112,13 +95,12 @@ test('a process that is gone, or cannot start, keeps nobody from asking how the 
   rmSync(temporary, { recursive: true })
   writeFileSync(temporary, '')
   process.kill(place.running()?.analyticsPid() ?? 0, 'SIGKILL')
-  await until(async () => {
-    const [row] = await rows(url)
-    return row?.['state'] === 'stopped' && String(row['last_error']).includes('not a directory')
-  })
-  expect(String((await rows(url))[0]?.['last_error'])).not.toContain(place.path)
+  const said = async () => JSON.stringify((await send(url, 'GET', '/ready')).body)
+  await until(async () => (await said()).includes('not a directory'))
+  expect(await said()).not.toContain(place.path)
   rmSync(temporary)
   mkdirSync(temporary)
-  await until(async () => (await rows(url))[0]?.['state'] === 'following')
+  await until(async () => (await said()).includes('"sql":{"ready":true'))
+  expect((await rows(url))[0]?.['state']).toBe('following')
   expect(await rows(url, 'SELECT count(*) AS n FROM skills')).toEqual([{ n: 1 }])
 })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { tmpdir } from 'node:os'
+import type { Parameters } from '../../../src/sql/statements/statement.js'
 import { parseStatement } from '../../../src/sql/statements/parse.js'
 import { sql as sqlOf, startTestService } from '../../support/service.js'
 import type { TestLedger } from '../../support/log/ledger.js'
@@ -33,7 +34,7 @@ const placeOf = (marked: string) => {
   return { line: lines.length, column: Array.from(lines.at(-1) ?? '').length + 1 }
 }
 
-const failure = async (sql: string, params?: Record<string, unknown>) => {
+const failure = async (sql: string, params?: Parameters) => {
   const error: unknown = await ledger.select(sql, { ...(params && { params }) }).then(
     () => new Error(`was answered: ${sql}`),
     (e: unknown) => e,

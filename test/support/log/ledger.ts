@@ -144,7 +144,7 @@ export class TestLedger {
 
   /** The whole answer of a SELECT. */
   async select(sql: string, request: Partial<SelectRequest> = {}) {
-    let columns: { name: string; type: string }[] = []
+    let columns: readonly { name: string; type: string }[] = []
     const data: unknown[][] = []
     const texts: string[] = []
     let end: Extract<Frame, { end: unknown }>['end'] | undefined

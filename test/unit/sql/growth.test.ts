@@ -10,7 +10,6 @@ import { parseStatement, splitStatements } from '../../../src/sql/statements/par
 import { cutSecrets, hiderOf } from '../../../src/dialect/secrets.js'
 import { systemAnswer } from '../../../src/sql/facade/system.js'
 import { translate } from '../../../src/sql/engine/session/translation.js'
-import { parametrize } from '../../support/parametrize.js'
 
 /** What reads a statement in this service. Each takes any text, and refuses what it does not understand. */
 const passes: Record<string, (sql: string) => unknown> = {
@@ -20,7 +19,6 @@ const passes: Record<string, (sql: string) => unknown> = {
   },
   secrets: (sql) => cutSecrets(sql),
   'what errors hide': (sql) => hiderOf([sql])(`what ${sql.slice(0, 2_000)} says`),
-  constants: (sql) => parametrize(sql),
   'query clauses': (sql) => {
     const { query } = splitUsing(lex(sql))
     return [missingConditions(query), missingValues(query), valueQueries(query), offsetLimits(query)]

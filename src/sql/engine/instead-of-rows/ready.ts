@@ -1,7 +1,7 @@
 import type { DuckDBPreparedStatement } from '@duckdb/node-api'
 import type { CheckedText } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
-import type { Scored } from '../../contract/select.js'
+import type { ScoreCount } from '../../contract/select.js'
 import type { Session } from '../session/session.js'
 
 /** A query that has been rewritten and prepared. */
@@ -10,5 +10,5 @@ export type Ready = {
   prepared: DuckDBPreparedStatement
   text: CheckedText
   tree?: AstNode
-  scored: () => Scored[]
+  scored: () => ScoreCount[]
 }

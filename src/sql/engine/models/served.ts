@@ -2,7 +2,7 @@ import { prepareChecked, printSelect } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
 import { columnRef } from '../ast/nodes.js'
 import type { Scope } from '../session/scope.js'
-import type { Served } from '../../contract/select.js'
+import type { PredictedRows } from '../../contract/select.js'
 import type { Session } from '../session/session.js'
 import { running } from '../session/sources.js'
 import { standalone } from '../session/describe.js'
@@ -39,7 +39,7 @@ export const serve = async (
   inputs: string[],
   alias: string,
   scope: Scope,
-): Promise<Served> => {
+): Promise<PredictedRows> => {
   const { connection } = session
   const items = inputs.map((name) => columnRef(alias, name))
   const tree = standalone(items, ref, null, scope)

@@ -1,4 +1,5 @@
 import type { DuckDBConnection, DuckDBInstance, DuckDBValue } from '@duckdb/node-api'
+import type { StreamId } from '../../../../events/common.js'
 import { LRUCache } from 'lru-cache'
 import { named } from '../../../dialect/names.js'
 import { perInstance } from '../connection/per-instance.js'
@@ -8,7 +9,7 @@ export type ProjectEntry = { name: string; stream: string }
 export type ViewEntry = { name: string; stream: string; query: string; database: string }
 export type DatabaseEntry = { name: string; engine: string }
 export type FileEntry = { name: string; content: string; isTable: boolean }
-export type ModelEntry = { name: string; stream: string; active: number | null }
+export type ModelEntry = { name: string; stream: StreamId; active: number | null }
 export type ModelVersionEntry = { version: number; status: string; error: string | null; artefact: string | null; target: string }
 
 const text = (value: DuckDBValue | undefined): string => (typeof value === 'string' ? value : '')
@@ -101,7 +102,8 @@ export class Directory {
     const rows = await this.rows(sql, { position, project })
     return rows.map(([name, stream, active]) => ({
       name: text(name),
-      stream: text(stream),
+      // The log checked it before it was written.
+      stream: text(stream) as StreamId,
       active: typeof active === 'number' ? active : null,
     }))
   }

@@ -1,6 +1,5 @@
 import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
-import { refuseDatabase, refuseTables } from '../resolve/aside.js'
 import type { AstNode, AstValue } from '../ast/json.js'
 import {
   become,
@@ -135,7 +134,6 @@ export class Rewriter {
     const database = nativeDatabase(ref)
     if (database === undefined) return this.below(ref, scope)
     forgetNativeQuery(ref)
-    if (this.session.isAside) refuseDatabase(database)
     await requireDatabase(placeIn(this.session, scope), database)
     return this.below(ref, { ...scope, db: database, ctes: new Map(), entries: [] })
   }
@@ -179,7 +177,6 @@ export class Rewriter {
       ref['table_name'] = cte
       return
     }
-    if (this.session.isAside) refuseTables(parts, scope.db, at !== undefined)
     const clock = { connection: this.session.connection, directory: this.session.directory, head: this.session.head }
     const position = at ? await positionOfAt(clock, at) : scope.position
     if (at && textOf(at, 'unit').toUpperCase() !== 'VERSION') this.session.keep = false

@@ -7,12 +7,13 @@ import {
   type DuckDBResult,
   type DuckDBType,
 } from '@duckdb/node-api'
+import type { StreamId } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { readChecked, type CheckedText } from '../ast/duckdb.js'
 import { rowsOf, type RowFormat } from '../../encode/chunks.js'
 import { checkAborted } from '../models/staging.js'
-import type { Frame, Scored } from '../../contract/select.js'
+import type { Frame, ScoreCount } from '../../contract/select.js'
 import type { Session } from '../session/session.js'
 import { running } from '../session/sources.js'
 import { rollback } from '../connection/transaction.js'
@@ -32,9 +33,9 @@ export const tooManyAround = () =>
   )
 
 /** How many rows each version has scored, without those that are recorded one by one. */
-export const scoredBy = (session: Session): Scored[] => {
-  const counts = new Map<string, Scored>()
-  const add = (model: string, version: number, rows: number) => {
+export const scoredBy = (session: Session): ScoreCount[] => {
+  const counts = new Map<string, ScoreCount>()
+  const add = (model: StreamId, version: number, rows: number) => {
     const key = `${model} ${version}`
     const isServed = session.served.some((served) => served.model === model && served.version === version)
     if (rows > 0 && !isServed) counts.set(key, { model, version, rows: (counts.get(key)?.rows ?? 0) + rows })

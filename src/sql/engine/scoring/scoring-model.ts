@@ -1,3 +1,5 @@
+import type { StreamId } from '../../../../events/common.js'
+
 /** Values of one input for the rows of a chunk; `valid` says where there is a value. */
 export type InputVector = { values: ArrayLike<unknown>; valid?: ArrayLike<number | boolean> }
 
@@ -52,7 +54,7 @@ export type RemoteModel = Described & {
 export type AnyModel = ScoringModel | RemoteModel
 
 /** A model's version as a query uses it; `artefact` is the hash of its bytes, `level` that of the intervals if not its own. */
-export type BoundModel = { model: AnyModel; artefact: string; stream: string; version: number; label: string; level?: number }
+export type BoundModel = { model: AnyModel; artefact: string; stream: StreamId; version: number; label: string; level?: number }
 
 /** How much a query shows of a model: `points` are values with their confidence, `all` has the bounds and the probabilities of all classes too. */
 export type Extent = 'points' | 'all'

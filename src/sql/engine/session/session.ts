@@ -4,7 +4,7 @@ import type { Directory } from '../resolve/directory.js'
 import type { ModelFunctions, Run } from '../scoring/functions.js'
 import type { AnyModel, BoundModel } from '../scoring/scoring-model.js'
 import type { AstNode } from '../ast/json.js'
-import type { Served } from '../../contract/select.js'
+import type { PredictedRows } from '../../contract/select.js'
 import type { TablesStatus } from '../../relations/projections.js'
 import type { Sources, Text } from './sources.js'
 
@@ -26,8 +26,6 @@ export type Session = {
   blobsDirectory: string
   /** How the tables stood when the statement came. */
   tables: TablesStatus
-  /** There are no tables here: only what tells of this moment can be read. */
-  isAside: boolean
   params: Record<string, unknown>
   /** Who asks, as clients know it: `ada@localhost`. */
   account: string
@@ -54,7 +52,7 @@ export type Session = {
   pivotQueries: Map<string, Text>
   /** Whether the rewriting says the same at the same position; a time that is counted from now does not. */
   keep: boolean
-  served: Served[]
+  served: PredictedRows[]
   staged: StagedModel[]
   /** The columns of all views at a position, as JSON text. */
   viewColumns: (position: number) => Promise<string>

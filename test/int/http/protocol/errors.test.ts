@@ -66,7 +66,6 @@ const writes: readonly (readonly [method: string, path: string, wrapper: string 
   ['POST', '/api/databases/files/tables', 'table'],
   ['POST', '/api/databases/status', null],
   ['PUT', '/api/config', null],
-  ['POST', '/api/sql/query/utils/parametrize_constants', null],
 ]
 
 const broken = [
@@ -227,8 +226,6 @@ test('a field of the wrong type is refused by its name', async () => {
     ['POST', '/api/databases/files/tables', { table: { name: 'n', select: 'SELECT 1; DROP PROJECT mindsdb' } }, /one statement/],
     ['POST', '/api/databases/files/tables', { table: { name: 'a.b', select: 'SELECT 1' } }, /./],
     ['PUT', '/api/config', { default_llm: 'gpt-4o' }, /default_llm/],
-    ['POST', '/api/sql/query/utils/parametrize_constants', { query: 5 }, /query/],
-    ['POST', '/api/sql/query/utils/parametrize_constants', { query: "SELECT 'a" }, /line 1/],
     ['POST', '/api/projects/mindsdb/views', { view: { name: 'n', query: 5 } }, /query/],
     ['POST', '/api/projects/mindsdb/views', { view: { name: 'n', query: 'DROP PROJECT mindsdb' } }, /view/],
     ['POST', '/api/projects/mindsdb/views', { view: { name: 'n', query: 'SELECT nothing FROM files.rentals' } }, /nothing/],

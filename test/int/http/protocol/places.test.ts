@@ -221,32 +221,9 @@ describe('handlers', () => {
   })
 })
 
-test('editors get the names of all tables, and parameters for constants that give the same answer', async () => {
+test('editors get the names of all tables', async () => {
   const { data } = (await get('/sql/list_databases')).body as { data: { name: string; tables: string[]; unavailable?: string }[] }
   expect(data).toContainEqual({ name: 'files', tables: ['rentals'] })
   expect(data).toContainEqual({ name: 'mindsdb', tables: ['models', 'rent', 'Good'] })
   expect(data).toContainEqual({ name: 'crm', tables: [], unavailable: expect.stringContaining('not opened') })
-  const query =
-    "SELECT location, 2 * rooms AS twice FROM files.rentals WHERE location IN ('good', 'poor') AND rooms > 1 ORDER BY 1, 2 LIMIT 5"
-  const reply = await send(at.url, 'POST', '/api/sql/query/utils/parametrize_constants', { query })
-  const {
-    query: parametrized,
-    parameters,
-    databases,
-  } = reply.body as {
-    query: string
-    parameters: { name: string; value: unknown; type: string }[]
-    databases: object
-  }
-  expect(parameters).toEqual([
-    { name: 'rooms', value: 2, type: 'int' },
-    { name: 'location', value: 'good', type: 'str' },
-    { name: 'location2', value: 'poor', type: 'str' },
-    { name: 'rooms2', value: 1, type: 'int' },
-  ])
-  expect(databases).toEqual({ files: ['rentals'] })
-  const params = Object.fromEntries(parameters.map(({ name, value }) => [name, value]))
-  const answer = (await send(at.url, 'POST', '/api/sql/query', { query: parametrized, params })).body as { data: unknown[] }
-  expect(answer.data).toHaveLength(5)
-  expect(answer.data).toEqual((await sql(at.url, query)).data)
 })
