@@ -1,5 +1,5 @@
 import type { Token } from './lexer.js'
-import { closingBracket, upperWord } from './tokens.js'
+import { closingBracket, isSymbol, isWord, upperWord } from './tokens.js'
 
 const words = (text: string) => new Set(text.split(' '))
 const ownCondition = words('CROSS NATURAL POSITIONAL')
@@ -46,20 +46,50 @@ const hasOwnCondition = (tokens: Token[], join: number): boolean => {
   return ownCondition.has(upperWord(tokens[i]))
 }
 
+/** After `AS` and a dot the word is a name. */
+const isJoin = (tokens: Token[], index: number): boolean =>
+  isWord(tokens[index], 'JOIN') && !hasOwnCondition(tokens, index) && !isWord(tokens[index - 1], 'AS') && !isSymbol(tokens[index - 1], '.')
+
+/** The JOINs of one FROM: how many have no condition so far, and where one could stand, for those that have none at once. */
+type Chain = { open: number; gaps: number[] }
+
+const startsChain = (token: Token): boolean =>
+  isSymbol(token, ',') ||
+  isWord(token, ...['SELECT', 'FROM', 'WHERE', 'GROUP', 'ORDER', 'HAVING', 'QUALIFY', 'WINDOW', 'LIMIT', 'UNION', 'INTERSECT', 'EXCEPT'])
+
 /**
  * Where ` ON TRUE` has to stand so that `t JOIN m` parses: token indexes, to be inserted behind.
- * A model joins to every row, so nobody writes a condition for it.
+ * A model joins to every row, so nobody writes a condition for it. Where each JOIN has its condition, if only behind the next one
+ * (`a JOIN b JOIN c ON … ON …`), nothing is missing.
  *
  * @example missingConditions(lex('SELECT * FROM t JOIN m WHERE a')) // Map { 5 => ' ON TRUE' }
  */
 export const missingConditions = (tokens: Token[]): Map<number, string> => {
   const found = new Map<number, string>()
+  let chain: Chain = { open: 0, gaps: [] }
+  const around: Chain[] = []
+  const end = () => {
+    if (chain.open > 0) for (const gap of chain.gaps) found.set(gap, ' ON TRUE')
+    chain = { open: 0, gaps: [] }
+  }
   tokens.forEach((token, index) => {
-    if (upperWord(token) !== 'JOIN' || hasOwnCondition(tokens, index)) return
-    const end = behindTable(tokens, index + 1)
-    const next = upperWord(tokens[end])
-    if (next !== 'ON' && next !== 'USING') found.set(end - 1, ' ON TRUE')
+    if (isSymbol(token, '(')) {
+      around.push(chain)
+      chain = { open: 0, gaps: [] }
+    } else if (isSymbol(token, ')')) {
+      end()
+      chain = around.pop() ?? chain
+    } else if (isJoin(tokens, index)) {
+      const behind = behindTable(tokens, index + 1)
+      chain.open += 1
+      if (!isWord(tokens[behind], 'ON', 'USING')) chain.gaps.push(behind - 1)
+    } else if (isWord(token, 'ON', 'USING')) chain.open = Math.max(0, chain.open - 1)
+    else if (startsChain(token)) end()
   })
+  for (let last: Chain | undefined = chain; last; last = around.pop()) {
+    chain = last
+    end()
+  }
   return found
 }
 

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { DuckDBConnection } from '@duckdb/node-api'
 import { fakeArtefact } from '../../support/models/fake-model.js'
 import type { TestLedger } from '../../support/log/ledger.js'
 import { shopLedger } from '../../support/shop.js'
@@ -56,6 +57,49 @@ const refusal = async (sql: string) => {
 }
 const scoredBy = async (sql: string) =>
   Object.fromEntries(((await ledger.select(sql)).end?.scored ?? []).map(({ model, rows }) => [model, rows]))
+
+describe('a statement is read at the first reading', () => {
+  /** The texts that DuckDB's parser is given for a statement, and those of them that it refuses. */
+  const readings = async (sql: string) => {
+    const given: string[] = []
+    const refused: string[] = []
+    const read = Object.getOwnPropertyDescriptor(DuckDBConnection.prototype, 'runAndReadAll')?.value as DuckDBConnection['runAndReadAll']
+    const spy = jest.spyOn(DuckDBConnection.prototype, 'runAndReadAll').mockImplementation(async function (
+      this: DuckDBConnection,
+      ...args
+    ) {
+      const answer = await read.apply(this, args)
+      if (!args[0].includes('json_serialize_sql(')) return answer
+      const text = String(Object.values(args[1] ?? {})[0])
+      given.push(text)
+      if (/"error":\s*true/.test(String(answer.getRows()[0]?.[0]))) refused.push(text)
+      return answer
+    })
+    await ledger.select(sql).finally(() => spy.mockRestore())
+    return { given, refused }
+  }
+
+  test.each([
+    'SELECT m.rental_price FROM files.rentals AS t JOIN rent AS m',
+    'SELECT m.rental_price FROM files.rentals AS t JOIN rent AS m USING confidence = 0.5',
+    'SELECT p FROM scored LIMIT 1, 2',
+    `PIVOT (SELECT location FROM files.rentals) ON location USING count(*)`,
+    'SELECT sqft FROM files.rentals WHERE sqft > 300',
+  ])('%s', async (sql) => {
+    const { given, refused } = await readings(sql)
+    expect(refused).toEqual([])
+    expect(given.length).toBeGreaterThan(0)
+  })
+
+  test('one whose words only look like a form of ours is read as it was sent', async () => {
+    expect(
+      await rowsOf(
+        'SELECT count(*) FROM files.rentals AS t JOIN files.dup AS d JOIN files.regions AS r ON d.place = r.location ON t.sqft = d.sqft',
+      ),
+    ).toEqual([[1]])
+    expect((await ledger.select('SELECT sqft AS join FROM files.rentals LIMIT 1')).names).toEqual(['join'])
+  })
+})
 
 describe('stars over a model', () => {
   const outputs = ['rental_price', 'select_data_query', 'when_data', 'rental_price_original', 'rental_price_confidence']

@@ -49,6 +49,10 @@ describe('JOIN without ON', () => {
       'SELECT * FROM t CROSS JOIN m NATURAL LEFT JOIN n POSITIONAL JOIN o',
       'SELECT * FROM t CROSS JOIN m NATURAL LEFT JOIN n POSITIONAL JOIN o',
     ],
+    ['SELECT * FROM t JOIN m JOIN u ON a ON b WHERE c', 'SELECT * FROM t JOIN m JOIN u ON a ON b WHERE c'],
+    ['SELECT * FROM (SELECT * FROM t JOIN m) AS s JOIN u ON a', 'SELECT * FROM (SELECT * FROM t JOIN m ON TRUE) AS s JOIN u ON a'],
+    ['SELECT * FROM (t JOIN m JOIN u ON a ON b) JOIN n', 'SELECT * FROM (t JOIN m JOIN u ON a ON b) JOIN n ON TRUE'],
+    ['SELECT a AS join, t.join FROM t', 'SELECT a AS join, t.join FROM t'],
     ['SELECT * FROM t JOIN m LIMIT 2 USING a = 1, b = 2', 'SELECT * FROM t JOIN m ON TRUE LIMIT 2'],
   ]
   test.each(cases)('%s', (sql, expected) => expect(withConditions(sql)).toBe(expected))

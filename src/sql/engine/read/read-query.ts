@@ -18,6 +18,7 @@ import type { Session } from '../session/session.js'
 import type { Text } from '../session/sources.js'
 import { answerUser } from '../errors/session-user.js'
 import { misplacedAt } from '../../../dialect/time-travel-syntax.js'
+import { isWord } from '../../../dialect/tokens.js'
 import { translate, type Translation } from '../session/translation.js'
 
 type Attempt = { translation: Translation; tree: AstNode; hasNativeQueries: boolean }
@@ -69,26 +70,41 @@ const cutValueQueries = (session: Session, { sql, view }: Text, tokens: Token[])
   return cut
 }
 
+/** Without any of these words a statement is as DuckDB reads it, and is not looked through any further. */
+const isOwnWord = (token: Token): boolean => isWord(token, 'JOIN', 'USING', 'LIMIT', 'PIVOT', 'PIVOT_WIDER')
+
+/** A statement in the forms that DuckDB does not read, and what to write in their places. */
+type OwnForms = { query: Token[]; options: Token[]; changes: Changes; hasValueQueries: boolean }
+
 /**
- * Parses as DuckDB does; what it refuses is tried once more in the forms that models allow, JOIN without ON and USING at the
- * end, with PIVOT finding its values or asking a query for them, and with MySQL's LIMIT.
+ * The forms that DuckDB does not read, by the tokens: JOIN of a model without ON and USING at the end, PIVOT that finds its values
+ * or asks a query for them, and MySQL's LIMIT. Undefined where a statement has none.
+ */
+const ownForms = (session: Session, text: Text, tokens: Token[]): OwnForms | undefined => {
+  if (!tokens.some(isOwnWord)) return undefined
+  const { query, options } = splitUsing(tokens)
+  const added = new Map([...missingConditions(query), ...missingValues(query)])
+  const values = cutValueQueries(session, text, query)
+  const cut = new Map([...values, ...offsetLimits(query)])
+  if (options.length === 0 && added.size === 0 && cut.size === 0) return undefined
+  return { query, options, changes: { added, cut }, hasValueQueries: values.size > 0 }
+}
+
+/**
+ * Parses a text, with what DuckDB does not read written as it does. Where even that does not parse, the error is about the text as
+ * it was sent; and it is read as it was sent where only its words look like one of our forms.
  */
 const parse = async (session: Session, text: Text, tokens: Token[], refusal: Refusal): Promise<Attempt & { options: ScoringOptions }> => {
-  try {
-    return { ...(await attempt(session, text.sql, tokens, asWritten)), options: {} }
-  } catch (error) {
-    const { query, options } = splitUsing(tokens)
-    const added = new Map([...missingConditions(query), ...missingValues(query)])
-    const values = cutValueQueries(session, text, query)
-    const cut = new Map([...values, ...offsetLimits(query)])
-    const better = await refusal()
-    if (better) throw better
-    if (options.length === 0 && added.size === 0 && cut.size === 0) throw error
-    const second = await attempt(session, text.sql, query, { added, cut }).catch((again: unknown) => {
-      throw values.size > 0 ? again : error
-    })
-    return { ...second, options: readScoringOptions(options) }
+  const forms = ownForms(session, text, tokens)
+  const asSent = async () => ({ ...(await attempt(session, text.sql, tokens, asWritten)), options: {} })
+  const refuse = async (error: unknown): Promise<never> => {
+    throw (await refusal()) ?? error
   }
+  if (!forms) return asSent().catch(refuse)
+  const read = await attempt(session, text.sql, forms.query, forms.changes).catch((error: unknown) =>
+    asSent().catch((first: unknown) => refuse(forms.hasValueQueries ? error : first)),
+  )
+  return 'options' in read ? read : { ...read, options: readScoringOptions(forms.options) }
 }
 
 /** Whether a name stands in double quotes in the text that it was read from. */
