@@ -3,26 +3,15 @@ import { kinds } from '../../../events/catalogue.js'
 import { streamId } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
 import type { Listed, ResourcesAt } from '../../log/read/past.js'
-import type { Parameters, Statement, StatementKind } from '../statements/statement.js'
+import { effectOf } from '../statements/grammar.js'
+import type { Parameters, Statement } from '../statements/statement.js'
 
 /** A log position, or a time (without a zone: UTC), at which a whole statement reads. */
 export type AsOf = number | string
 
-const reading: ReadonlySet<StatementKind> = new Set<StatementKind>([
-  'select',
-  'system_select',
-  'explain',
-  'show',
-  'describe',
-  'describe_model',
-  'evaluate',
-  'use',
-  'chatter',
-])
-
 /** The past is only read: a statement that writes would do so now, whatever `as_of` says. */
-export const refuseWriteAsOf = ({ kind }: Statement, asOf: AsOf): void => {
-  if (reading.has(kind)) return
+export const refuseWriteAsOf = (statement: Statement, asOf: AsOf): void => {
+  if (effectOf(statement) !== 'writes') return
   throw new Problem('refused_statement', 'The past cannot be changed', `as_of ${asOf} is for statements that read; this one writes`, {
     hint: 'Send it without "as_of" in the context.',
   })

@@ -2,17 +2,11 @@ import { parseEnvelope } from '../../../events/envelope.js'
 import { Problem } from '../../basics/errors.js'
 import { maskSecrets } from '../../vault/secrets.js'
 import { tableOf, type SqlAnswer, type SqlContext } from '../contract/answer.js'
-import type { Statement } from '../statements/statement.js'
+import type { RunningStatement } from '../contract/request.js'
 
-/** Statements that do more than decide on events: they read, or write rows before there is an event. */
-const notPlanned = new Set<Statement['kind']>([
-  ...(['select', 'system_select', 'show', 'describe', 'describe_model', 'evaluate', 'explain', 'explain_command'] as const),
-  ...(['create_table', 'insert'] as const),
-])
-
-/** @throws Problem for a statement that has no dry run */
-export const refuseDryRun = ({ kind }: Statement): void => {
-  if (notPlanned.has(kind))
+/** @throws Problem where a dry run is asked for, which the statement does not have */
+export const refuseDryRun = ({ execution }: RunningStatement): void => {
+  if (execution?.dryRun)
     throw new Problem('refused_statement', 'No dry run', 'a dry run is for statements that write a resource, such as CREATE AGENT', {
       hint: 'Leave out Prefer: dry-run, or "dry_run" in "context"; EXPLAIN tells how a query is answered.',
     })

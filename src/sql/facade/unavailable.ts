@@ -1,6 +1,6 @@
 import { foldName } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
-import type { Statement, StatementOf } from '../statements/statement.js'
+import type { StatementOf } from '../statements/statement.js'
 
 const notBuilt = (what: string, instead: string): Problem =>
   new Problem('not_built', 'Not available', `this service does not have ${what}`, { hint: instead })
@@ -36,22 +36,18 @@ const rowsOfFileStay = (verb: 'update' | 'delete', name: string): Problem => {
   )
 }
 
-/**
- * The answer to statements that are understood and not carried out: a refusal that names what to use instead,
- * or nothing to do where what is asked for is so already.
- */
-export const refuseUnavailable = (statement: Statement): [] => {
-  switch (statement.kind) {
-    case 'unavailable':
-      throw notBuilt(statement.what, `Use ${statement.instead}.`)
-    case 'create_trigger':
-      throw notBuilt('triggers', 'Follow the log: mindledger log --follow.')
-    case 'drop_trigger':
-      if (statement.ifExists) return []
-      throw new Problem('not_found', 'Not found', `${statement.target.name} does not exist: this service has no triggers`)
-    case 'table_write':
-      throw rowsStay(statement)
-    default:
-      throw new TypeError(`nothing carries out ${statement.kind}`)
-  }
+/** Refuses a statement that is understood and not carried out, with what to use instead. */
+export const refuseStatement = ({ what, instead }: StatementOf<'unavailable'>): never => {
+  throw notBuilt(what, `Use ${instead}.`)
+}
+
+/** There are no triggers: refuses to make one, or to drop the one of that name. */
+export const refuseTriggers = (name?: string): never => {
+  if (name === undefined) throw notBuilt('triggers', 'Follow the log: mindledger log --follow.')
+  throw new Problem('not_found', 'Not found', `${name} does not exist: this service has no triggers`)
+}
+
+/** Refuses UPDATE and DELETE of rows, with the statement to use instead. */
+export const refuseRowChange = (statement: StatementOf<'table_write'>): never => {
+  throw rowsStay(statement)
 }

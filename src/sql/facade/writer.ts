@@ -7,22 +7,21 @@ import type { ModelCommand } from '../../commands/model.js'
 import { notFound, Problem } from '../../basics/errors.js'
 import type { Origin, Outcome } from '../../log/contract/log.js'
 import { hideSecrets } from '../../vault/secrets.js'
-import type { Analytics } from './answer-query.js'
+import type { Analytics } from '../contract/select.js'
 import { allRows, tableOf, type SqlAnswer } from '../contract/answer.js'
 import { checkTraining } from './check-training.js'
-import type { CommandScope } from './commands/command-scope.js'
+import type { CommandInputs } from './commands/command-inputs.js'
 import { modelRow } from './describe-model.js'
 import { plannedAnswer } from './dry-run.js'
-import { toModelCommand } from './commands/interpret-model.js'
+import { createModel, retrainModel } from './commands/interpret-model.js'
 import { toCommands } from './commands/interpret.js'
 import { checkNames } from '../../dialect/column-names.js'
 import { rowsAnswer, type Reader } from './reader.js'
-import type { StatementSession } from '../contract/request.js'
+import type { RunningStatement } from '../contract/request.js'
 import { parseStatement } from '../statements/parse.js'
 import type { Parameters, Span, Statement, StatementOf } from '../statements/statement.js'
 import type { RunToFile, TableWriter } from './table-writer.js'
 import { quoteName } from '../../dialect/strings.js'
-import { refuseUnavailable } from './unavailable.js'
 
 export type WriterOptions = {
   ledger: Ledger
@@ -53,18 +52,23 @@ export class Writer {
   ) {}
 
   /** Carries out what a statement becomes: all of its commands, or none. */
-  async write(statement: Statement, session: StatementSession): Promise<SqlAnswer> {
+  async write(statement: Statement, session: RunningStatement): Promise<SqlAnswer> {
     const { context, origin, execution } = session
-    if (statement.kind === 'create_view' || statement.kind === 'alter_view') await this.#checkSource(statement, session)
-    const commands = (await toCommands(statement, this.#scope(context.db))) ?? refuseUnavailable(statement)
+    const commands = await toCommands(statement, this.#inputs(context.db))
     if (commands.length === 0) return { type: 'ok', affected_rows: null, context, positions: [] }
     const { positions, planned } = await this.options.ledger.executeAll(commands, origin, execution)
     if (planned) return plannedAnswer(planned, context)
     return { type: 'ok', affected_rows: null, context, positions }
   }
 
+  /** Makes a view, or gives it another query, once the query has been seen to be one that a view can have. */
+  async writeView(statement: StatementOf<'create_view' | 'alter_view'>, session: RunningStatement): Promise<SqlAnswer> {
+    await this.#checkSource(statement, session)
+    return this.write(statement, session)
+  }
+
   /** Writes the rows of a query to a file. */
-  async writeTable(statement: StatementOf<'create_table' | 'insert'>, session: StatementSession): Promise<SqlAnswer> {
+  async writeTable(statement: StatementOf<'create_table' | 'insert'>, session: RunningStatement): Promise<SqlAnswer> {
     const { query, context, origin, execution } = session
     const { tables } = this.options
     const run: RunToFile = async (select) => {
@@ -79,9 +83,11 @@ export class Writer {
   }
 
   /** Has a version trained, and answers the row that describes it. */
-  async train(statement: StatementOf<'create_model' | 'retrain_model'>, session: StatementSession): Promise<SqlAnswer> {
+  async train(statement: StatementOf<'create_model' | 'retrain_model'>, session: RunningStatement): Promise<SqlAnswer> {
     const { context, origin, execution } = session
-    const { resource, positions, planned } = await this.#train(toModelCommand(statement, this.#scope(context.db)), origin, execution)
+    const inputs = this.#inputs(context.db)
+    const command = statement.kind === 'create_model' ? createModel(statement, inputs) : retrainModel(statement, inputs)
+    const { resource, positions, planned } = await this.#train(command, origin, execution)
     if (planned) return plannedAnswer(planned, context)
     const version = resource?.kind === 'model' ? resource.state.versions.at(-1) : undefined
     if (resource?.kind !== 'model' || !version || positions.length === 0) return { type: 'ok', affected_rows: null, context, positions }
@@ -99,14 +105,14 @@ export class Writer {
     origin: Origin,
     execution: Execution = {},
   ): Promise<Outcome> {
-    const command = toModelCommand(rows ? learningFrom(statement, rows.file) : statement, this.#scope(project))
+    const command = createModel(rows ? learningFrom(statement, rows.file) : statement, this.#inputs(project))
     const first = rows && ({ type: statement.replace ? 'ReplaceFile' : 'CreateFile', data: rows } as const)
     return this.#train(command, origin, execution, first)
   }
 
   /** The commands that a statement would be. Nothing of them is carried out, and no secret of them is shown. */
-  async explain(statement: Statement, { context }: StatementSession): Promise<SqlAnswer> {
-    const commands = (await toCommands(statement, this.#scope(context.db))) ?? []
+  async explain(statement: Statement, { context }: RunningStatement): Promise<SqlAnswer> {
+    const commands = await toCommands(statement, this.#inputs(context.db))
     const detail = 'EXPLAIN shows how a query is answered, or the command that a statement becomes'
     const hint = 'EXPLAIN SELECT …, EXPLAIN CREATE AGENT …; for a table that is written, explain its query.'
     if (commands.length === 0) throw new Problem('refused_statement', 'Nothing to explain', detail, { hint })
@@ -146,7 +152,7 @@ export class Writer {
     return this.options.ledger.log.resources
   }
 
-  #scope(db: string): CommandScope {
+  #inputs(db: string): CommandInputs {
     return { db, defaultProject: this.options.defaultProject, resources: this.#resources, seed: () => randomInt(seeds), now: Date.now }
   }
 
@@ -185,7 +191,7 @@ export class Writer {
     if (model && typeof from === 'number') await this.options.trainings.requireRows(model.stream, from)
   }
 
-  async #checkSource({ target, source }: StatementOf<'create_view' | 'alter_view'>, session: StatementSession): Promise<void> {
+  async #checkSource({ target, source }: StatementOf<'create_view' | 'alter_view'>, session: RunningStatement): Promise<void> {
     const { query, params, context, origin } = session
     const projectName = target.project ?? context.db
     const project = await this.#resources.one('project', projectName)

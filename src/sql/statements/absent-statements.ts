@@ -1,3 +1,7 @@
+import type { Begun, Cursor } from './cursor.js'
+import { takeIfExists, takeIfNotExists, takeName } from './names.js'
+import type { StatementOf } from './statement.js'
+
 const settings = 'the settings of the environment'
 const maintenance = 'mindledger rebuild, should tables have to be built anew'
 const values = 'parameters: :name in the statement, and its value under "params"'
@@ -54,7 +58,48 @@ const instead: Readonly<Record<string, string>> = {
 }
 
 /** What to use instead of a statement that begins so, with a word or two; undefined when SQL has none that does. */
-export const insteadOf = (word: string): string | undefined => {
+const insteadOf = (word: string): string | undefined => {
   const verb = word.toUpperCase()
   return Object.hasOwn(instead, verb) ? instead[verb] : undefined
+}
+
+const refuseKnown = (cursor: Cursor, words: string): void => {
+  const use = insteadOf(words)
+  if (use !== undefined) cursor.refuse(cursor.peek(), `this service does not have ${words}`, `Use ${use}.`)
+}
+
+/** Refuses what SQL has behind a verb and this service has not: it says what to use instead, or what was expected. */
+export const refuseAbsent = (cursor: Cursor, verb: string): never => {
+  const noun = cursor.peek()
+  if (noun?.kind === 'word' && !cursor.isWord('ON', 1)) refuseKnown(cursor, `${verb} ${noun.text.toUpperCase()}`)
+  return cursor.fail()
+}
+
+/** Refuses a first word that begins no statement; `verbs` are those that do. */
+export const refuseUnknown = (cursor: Cursor, verbs: readonly string[]): never => {
+  const first = cursor.peek()
+  const shown = first?.text.slice(0, 60).toUpperCase().toWellFormed() ?? ''
+  refuseKnown(cursor, shown)
+  return cursor.refuse(first, `${shown} begins no statement of this service; ${verbs.join(', ')} and SELECT do`)
+}
+
+/** Knowledge bases are another service's; the statement is known, so that the answer can say what to use instead. */
+export const takeKnowledgeBase = (cursor: Cursor, { verb, noun }: Begun): StatementOf<'unavailable'> => {
+  if (!takeIfNotExists(cursor)) takeIfExists(cursor)
+  takeName(cursor, 'a knowledge base')
+  cursor.takeRest()
+  return {
+    kind: 'unavailable',
+    what: `${verb} ${noun.startsWith('INDEX') ? 'INDEX ON ' : ''}KNOWLEDGE_BASE`,
+    instead: 'a skill that names the tables: CREATE SKILL name USING type = …, tables = […]',
+  }
+}
+
+export const takeAnomalyModel = (cursor: Cursor): StatementOf<'unavailable'> => {
+  cursor.takeRest()
+  return {
+    kind: 'unavailable',
+    what: 'CREATE ANOMALY DETECTION MODEL',
+    instead: 'CREATE MODEL name FROM database (SELECT …) PREDICT column',
+  }
 }

@@ -46,6 +46,9 @@ export class Misread extends Error {
   }
 }
 
+/** The words of a statement that have been taken, in capitals; `noun` is empty where the verb has none. */
+export type Begun = { verb: string; noun: string; replace: boolean }
+
 /**
  * Walks over the tokens of one statement. What was looked for and not found at the furthest place is remembered,
  * so that a refusal can list what was expected there without the grammar saying it twice.

@@ -1,5 +1,5 @@
 import { takeFromQuery, takeQuery } from './clauses.js'
-import type { Cursor } from './cursor.js'
+import type { Begun, Cursor } from './cursor.js'
 import { takeIfExists, takeIfNotExists, takeModel, takeName, takeNames, takePart, nameFollows } from './names.js'
 import type { OrderItem, StatementOf, Training } from './statement.js'
 import { importsFile, mayImport } from '../../catalogue/onnx-import.js'
@@ -43,7 +43,7 @@ const takeTraining = (cursor: Cursor): Training => {
 }
 
 /** `CREATE [OR REPLACE] MODEL|PREDICTOR`, these words already taken. */
-export const takeCreateModel = (cursor: Cursor, replace: boolean): StatementOf<'create_model'> => {
+export const takeCreateModel = (cursor: Cursor, { replace }: Begun): StatementOf<'create_model'> => {
   const ifNotExists = takeIfNotExists(cursor)
   const target = takeName(cursor, 'a model')
   const training = takeTraining(cursor)

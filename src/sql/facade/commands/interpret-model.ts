@@ -7,7 +7,7 @@ import { baseVersionKey } from '../../../catalogue/base-version.js'
 import { forecastName } from '../../../catalogue/forecast-options.js'
 import { importsFile, mayImport, refuseToTrain, usualTarget } from '../../../catalogue/onnx-import.js'
 import { readOnnxOptions } from '../../../catalogue/onnx-options.js'
-import type { CommandScope } from './command-scope.js'
+import type { CommandInputs } from './command-inputs.js'
 import { otherSettings, switchSetting, textSetting } from '../../../dialect/settings.js'
 import type { StatementOf, Training } from '../../statements/statement.js'
 
@@ -62,8 +62,8 @@ const optionsOf = (training: Training): JsonObject => {
   return options
 }
 
-const seedOf = ({ using: { seed } }: Training, scope: CommandScope): number => {
-  if (seed === undefined || seed === null) return scope.seed()
+const seedOf = ({ using: { seed } }: Training, inputs: CommandInputs): number => {
+  if (seed === undefined || seed === null) return inputs.seed()
   if (typeof seed !== 'number' || !Number.isInteger(seed) || seed < 0 || seed > 0xffffffff)
     throw wrong('seed must be a whole number from 0 to 4294967295')
   return seed
@@ -86,7 +86,7 @@ const refuseRecording = ({ using }: Training): void => {
 }
 
 /** The command of `ALTER MODEL name SET …`, which has one setting. */
-const alter = ({ target, set }: StatementOf<'alter_model'>, scope: CommandScope): ModelCommand => {
+export const alterModel = ({ target, set }: StatementOf<'alter_model'>, inputs: CommandInputs): ModelCommand => {
   const recording = recordingOf(set)
   const others = Object.keys(set).filter((key) => key !== 'recording')
   if (recording === undefined || others.length > 0)
@@ -94,7 +94,7 @@ const alter = ({ target, set }: StatementOf<'alter_model'>, scope: CommandScope)
       `ALTER MODEL sets recording${others.length > 0 ? `, not ${others.join(', ')}` : ''}`,
       "ALTER MODEL name SET recording = 'off'; RETRAIN makes a version with other settings, SET active name.version chooses one.",
     )
-  return { type: 'SetModelRecording', data: { project: target.project ?? scope.db, model: target.name, recording } }
+  return { type: 'SetModelRecording', data: { project: target.project ?? inputs.db, model: target.name, recording } }
 }
 
 /** The parts of a request that the statement says. */
@@ -128,9 +128,12 @@ const importOf = (training: Training, db: string) => {
   return { target: usualTarget, ...said, query: '', database: 'files' }
 }
 
-const create = ({ target, training, ifNotExists, replace }: StatementOf<'create_model'>, scope: CommandScope): ModelCommand => {
-  const project = target.project ?? scope.db
-  const { query, database, target: column, ...said } = isImport(training) ? importOf(training, scope.db) : saidOf(training, scope.db)
+export const createModel = (
+  { target, training, ifNotExists, replace }: StatementOf<'create_model'>,
+  inputs: CommandInputs,
+): ModelCommand => {
+  const project = target.project ?? inputs.db
+  const { query, database, target: column, ...said } = isImport(training) ? importOf(training, inputs.db) : saidOf(training, inputs.db)
   if (query === undefined || database === undefined || column === undefined)
     throw new Problem('bad_statement', 'No training data', `CREATE MODEL ${target.name} does not say what to learn from`, {
       hint: 'CREATE MODEL name FROM database (SELECT …) PREDICT column',
@@ -143,7 +146,7 @@ const create = ({ target, training, ifNotExists, replace }: StatementOf<'create_
     query,
     database,
     target: column,
-    seed: seedOf(training, scope),
+    seed: seedOf(training, inputs),
     activate: switchSetting(training.using, 'active') ?? true,
   }
   const recording = recordingOf(training.using)
@@ -151,21 +154,21 @@ const create = ({ target, training, ifNotExists, replace }: StatementOf<'create_
   return { type: 'CreateModel', data: { ...data, ...(recording !== undefined && { recording }) } }
 }
 
-const retrain = ({ verb, target, training }: StatementOf<'retrain_model'>, scope: CommandScope): ModelCommand => {
+export const retrainModel = ({ verb, target, training }: StatementOf<'retrain_model'>, inputs: CommandInputs): ModelCommand => {
   refuseRecording(training)
-  if (verb === 'finetune') return finetune(target, training, scope)
+  if (verb === 'finetune') return finetune(target, training, inputs)
   if (target.version !== null) throw wrong('RETRAIN makes a new version; it takes the name of the model without a version')
   const request = {
-    ...saidOf(training, scope.db),
-    seed: seedOf(training, scope),
+    ...saidOf(training, inputs.db),
+    seed: seedOf(training, inputs),
     activate: switchSetting(training.using, 'active') ?? true,
   }
-  return { type: 'RetrainModel', data: { project: target.project ?? scope.db, model: target.name, request } }
+  return { type: 'RetrainModel', data: { project: target.project ?? inputs.db, model: target.name, request } }
 }
 
 /** A version that learns from the rows kept with another one, and new ones. */
-const finetune = (target: StatementOf<'retrain_model'>['target'], training: Training, scope: CommandScope): ModelCommand => {
-  const { engine, target: column, query, database, ...said } = saidOf(training, scope.db)
+const finetune = (target: StatementOf<'retrain_model'>['target'], training: Training, inputs: CommandInputs): ModelCommand => {
+  const { engine, target: column, query, database, ...said } = saidOf(training, inputs.db)
   if (query === undefined || database === undefined)
     throw wrong('FINETUNE does not say where the new rows are', 'FINETUNE model FROM database (SELECT …)')
   if (engine !== undefined || column !== undefined)
@@ -173,33 +176,20 @@ const finetune = (target: StatementOf<'retrain_model'>['target'], training: Trai
   const request = {
     query,
     database,
-    seed: seedOf(training, scope),
+    seed: seedOf(training, inputs),
     activate: switchSetting(training.using, 'active') ?? true,
     ...said,
   }
   const { project, name, version } = target
-  return { type: 'FinetuneModel', data: { project: project ?? scope.db, model: name, version, request } }
+  return { type: 'FinetuneModel', data: { project: project ?? inputs.db, model: name, version, request } }
 }
 
-/** The command of a statement about a model's versions. */
-export const toModelCommand = (
-  statement: StatementOf<'create_model' | 'retrain_model' | 'cancel_training' | 'activate_model' | 'alter_model'>,
-  scope: CommandScope,
-): ModelCommand => {
-  switch (statement.kind) {
-    case 'create_model':
-      return create(statement, scope)
-    case 'retrain_model':
-      return retrain(statement, scope)
-    case 'alter_model':
-      return alter(statement, scope)
-    case 'cancel_training': {
-      const { project, name, version } = statement.target
-      return { type: 'CancelTraining', data: { project: project ?? scope.db, model: name, version } }
-    }
-    case 'activate_model': {
-      const { project, name, version } = statement.target
-      return { type: 'ActivateModelVersion', data: { project: project ?? scope.db, model: name, version } }
-    }
-  }
+export const cancelTraining = ({ target }: StatementOf<'cancel_training'>, inputs: CommandInputs): ModelCommand => {
+  const { project, name, version } = target
+  return { type: 'CancelTraining', data: { project: project ?? inputs.db, model: name, version } }
+}
+
+export const activateModel = ({ target }: StatementOf<'activate_model'>, inputs: CommandInputs): ModelCommand => {
+  const { project, name, version } = target
+  return { type: 'ActivateModelVersion', data: { project: project ?? inputs.db, model: name, version } }
 }

@@ -3,17 +3,17 @@ import { agentChanges, agentCreation, agentFields, type AgentFields } from '../.
 import type { LedgerCommand } from '../../../commands/dispatch.js'
 import { conflict, missingField, notFound, Problem, wrong } from '../../../basics/errors.js'
 import { readJob } from './job-definition.js'
-import type { CommandScope } from './command-scope.js'
-import { toModelCommand } from './interpret-model.js'
+import type { CommandInputs } from './command-inputs.js'
+import { activateModel, alterModel, cancelTraining, createModel, retrainModel } from './interpret-model.js'
 import { otherSettings, switchSetting, textSetting } from '../../../dialect/settings.js'
-import type { Name, Statement, StatementOf } from '../../statements/statement.js'
+import type { Name, Statement, StatementKind, StatementOf } from '../../statements/statement.js'
 
 type CreateOrUpdate = StatementOf<'create_resource'> | StatementOf<'update_resource'>
 
-const projectOf = ({ project }: Name, { db }: CommandScope): string => project ?? db
+const projectOf = ({ project }: Name, { db }: CommandInputs): string => project ?? db
 
-const skill = (statement: CreateOrUpdate, scope: CommandScope): LedgerCommand => {
-  const target = { project: projectOf(statement.target, scope), skill: statement.target.name }
+const skill = (statement: CreateOrUpdate, inputs: CommandInputs): LedgerCommand => {
+  const target = { project: projectOf(statement.target, inputs), skill: statement.target.name }
   if (statement.kind === 'create_resource') {
     const type = textSetting(statement.using, 'type')
     if (type === undefined) throw missingField('type', 'skill')
@@ -40,8 +40,8 @@ const agentFieldsOf = (settings: JsonObject): AgentFields => {
   throw wrong(`${issue?.path.map(String).join('.') ?? 'agent'}: ${issue?.message ?? 'does not fit'}`)
 }
 
-const agent = (statement: CreateOrUpdate, scope: CommandScope): LedgerCommand => {
-  const target = { project: projectOf(statement.target, scope), agent: statement.target.name }
+const agent = (statement: CreateOrUpdate, inputs: CommandInputs): LedgerCommand => {
+  const target = { project: projectOf(statement.target, inputs), agent: statement.target.name }
   if (statement.kind === 'update_resource')
     return { type: 'UpdateAgent', data: { ...target, ...agentChanges(agentFieldsOf(statement.set)) } }
   const data = { ...target, ...agentCreation(agentFieldsOf(statement.using)), unlessExists: statement.ifNotExists }
@@ -64,8 +64,8 @@ const chatbotSettings = (settings: JsonObject) => {
   }
 }
 
-const chatbot = (statement: CreateOrUpdate, scope: CommandScope): LedgerCommand => {
-  const target = { project: projectOf(statement.target, scope), chatbot: statement.target.name }
+const chatbot = (statement: CreateOrUpdate, inputs: CommandInputs): LedgerCommand => {
+  const target = { project: projectOf(statement.target, inputs), chatbot: statement.target.name }
   if (statement.kind === 'update_resource') {
     const name = textSetting(statement.set, 'name')
     return { type: 'UpdateChatbot', data: { ...target, ...chatbotSettings(statement.set), ...(name !== undefined && { name }) } }
@@ -75,8 +75,8 @@ const chatbot = (statement: CreateOrUpdate, scope: CommandScope): LedgerCommand 
   return { type: 'CreateChatbot', data }
 }
 
-const drop = ({ resource, target, ifExists }: StatementOf<'drop_resource'>, scope: CommandScope): LedgerCommand => {
-  const project = projectOf(target, scope)
+const drop = ({ resource, target, ifExists }: StatementOf<'drop_resource'>, inputs: CommandInputs): LedgerCommand => {
+  const project = projectOf(target, inputs)
   switch (resource) {
     case 'skill':
       return { type: 'DeleteSkill', data: { project, skill: target.name, ifExists } }
@@ -94,19 +94,19 @@ const createDatabase = ({ name, engine, parameters, ifNotExists, replace }: Stat
     ? { type: 'PutDatabase', data: { database: name, engine, parameters, replace: true } }
     : { type: 'CreateDatabase', data: { database: name, engine, parameters, unlessExists: ifNotExists } }
 
-const dropDatabase = async ({ name, ifExists }: StatementOf<'drop_database'>, scope: CommandScope): Promise<LedgerCommand> => {
-  if (await scope.resources.one('project', name))
-    return { type: 'DeleteProject', data: { project: name, defaultProject: scope.defaultProject, ifExists } }
+const dropDatabase = async ({ name, ifExists }: StatementOf<'drop_database'>, inputs: CommandInputs): Promise<LedgerCommand> => {
+  if (await inputs.resources.one('project', name))
+    return { type: 'DeleteProject', data: { project: name, defaultProject: inputs.defaultProject, ifExists } }
   return { type: 'DeleteDatabase', data: { database: name, ifExists } }
 }
 
-const alterDatabase = async (statement: StatementOf<'alter_database'>, scope: CommandScope): Promise<LedgerCommand> => {
+const alterDatabase = async (statement: StatementOf<'alter_database'>, inputs: CommandInputs): Promise<LedgerCommand> => {
   const { name, newName, engine, parameters } = statement
-  const project = await scope.resources.one('project', name)
+  const project = await inputs.resources.one('project', name)
   if (project) {
     if (newName === null || engine !== null || parameters !== null)
       throw wrong(`${project.state.name} is a project: it has a NAME and nothing else to alter`)
-    return { type: 'RenameProject', data: { project: name, name: newName, defaultProject: scope.defaultProject } }
+    return { type: 'RenameProject', data: { project: name, name: newName, defaultProject: inputs.defaultProject } }
   }
   const changes = { ...(newName !== null && { name: newName }), ...(engine !== null && { engine }), ...(parameters && { parameters }) }
   return { type: 'UpdateDatabase', data: { database: name, ...changes } }
@@ -115,7 +115,7 @@ const alterDatabase = async (statement: StatementOf<'alter_database'>, scope: Co
 const dropTable = (
   { database, name }: { database: string | null; name: string },
   ifExists: boolean,
-  { db }: CommandScope,
+  { db }: CommandInputs,
 ): LedgerCommand => {
   const where = database ?? db
   if (where.toLowerCase() !== 'files')
@@ -125,101 +125,102 @@ const dropTable = (
   return { type: 'DeleteFile', data: { file: name, ifExists } }
 }
 
-const view = (statement: StatementOf<'create_view'> | StatementOf<'alter_view'>, scope: CommandScope): LedgerCommand => {
+const view = (statement: StatementOf<'create_view'> | StatementOf<'alter_view'>, inputs: CommandInputs): LedgerCommand => {
   const { target, source } = statement
-  const project = projectOf(target, scope)
+  const project = projectOf(target, inputs)
   const data = { project, view: target.name, query: source.query, database: source.database ?? project }
   if (statement.kind === 'alter_view') return { type: 'UpdateView', data }
   return statement.replace ? { type: 'PutView', data } : { type: 'CreateView', data: { ...data, unlessExists: statement.ifNotExists } }
 }
 
-const dropViews = async ({ targets, ifExists }: StatementOf<'drop_view'>, scope: CommandScope): Promise<LedgerCommand[]> => {
+const dropViews = async ({ targets, ifExists }: StatementOf<'drop_view'>, inputs: CommandInputs): Promise<LedgerCommand[]> => {
   const commands: LedgerCommand[] = []
   for (const target of targets) {
-    const project = projectOf(target, scope)
-    if (ifExists && !(await scope.resources.one('project', project))) continue
+    const project = projectOf(target, inputs)
+    if (ifExists && !(await inputs.resources.one('project', project))) continue
     commands.push({ type: 'DeleteView', data: { project, view: target.name, ifExists } })
   }
   return commands
 }
 
-const job = async (statement: StatementOf<'create_job'>, scope: CommandScope): Promise<LedgerCommand> => {
+const job = async (statement: StatementOf<'create_job'>, inputs: CommandInputs): Promise<LedgerCommand> => {
   const { target, queries, condition, schedule, ifNotExists } = statement
-  const read = await readJob({ query: queries.join(';\n'), ifQuery: condition, ...schedule }, scope.now())
-  return { type: 'CreateJob', data: { project: projectOf(target, scope), job: target.name, ...read, unlessExists: ifNotExists } }
+  const read = await readJob({ query: queries.join(';\n'), ifQuery: condition, ...schedule }, inputs.now())
+  return { type: 'CreateJob', data: { project: projectOf(target, inputs), job: target.name, ...read, unlessExists: ifNotExists } }
 }
 
 /** The public service's clients delete views with DROP MODEL, too. */
-const dropModel = async ({ target, ifExists }: StatementOf<'drop_model'>, scope: CommandScope): Promise<LedgerCommand | undefined> => {
-  const projectName = projectOf(target, scope)
-  const project = await scope.resources.one('project', projectName)
+const dropModel = async ({ target, ifExists }: StatementOf<'drop_model'>, inputs: CommandInputs): Promise<LedgerCommand | undefined> => {
+  const projectName = projectOf(target, inputs)
+  const project = await inputs.resources.one('project', projectName)
   if (!project) throw notFound('project', projectName)
   const data = { project: projectName, model: target.name }
-  const model = await scope.resources.one('model', target.name, project)
+  const model = await inputs.resources.one('model', target.name, project)
   if (ifExists && target.version !== null && !model?.state.versions.some(({ version }) => version === target.version)) return undefined
-  if (!model && target.version === null && (await scope.resources.one('view', target.name, project)))
+  if (!model && target.version === null && (await inputs.resources.one('view', target.name, project)))
     return { type: 'DeleteView', data: { project: projectName, view: target.name } }
   if (target.version === null) return { type: 'DeleteModel', data: { ...data, ifExists } }
   return { type: 'DeleteModelVersion', data: { ...data, version: target.version } }
 }
 
 /** IF EXISTS: what is to be dropped stands in a project that is not there either. */
-const isGoneAlready = async (statement: Statement, { db, resources }: CommandScope): Promise<boolean> => {
+const isGoneAlready = async (statement: Statement, { db, resources }: CommandInputs): Promise<boolean> => {
   if (statement.kind !== 'drop_resource' && statement.kind !== 'drop_model' && statement.kind !== 'drop_job') return false
   return statement.ifExists && (await resources.one('project', statement.target.project ?? db)) === undefined
 }
 
+type ToCommands<K extends StatementKind> = (
+  statement: StatementOf<K>,
+  inputs: CommandInputs,
+) => readonly LedgerCommand[] | Promise<readonly LedgerCommand[]>
+
+/** The statements that are commands, each with those that it stands for: the same as over REST. */
+const commands = {
+  create_project: async ({ name, ifNotExists, replace }, { resources }) => {
+    if (replace && (await resources.one('project', name)))
+      throw conflict('project', name, 'A project is not replaced: DROP it when it is empty, or keep it with IF NOT EXISTS.')
+    return [{ type: 'CreateProject', data: { project: name, unlessExists: ifNotExists } }]
+  },
+  create_database: (statement) => [createDatabase(statement)],
+  alter_database: async (statement, inputs) => [await alterDatabase(statement, inputs)],
+  drop_database: async (statement, inputs) => [await dropDatabase(statement, inputs)],
+  create_resource: (statement, inputs) => [byResource[statement.resource](statement, inputs)],
+  update_resource: (statement, inputs) => [byResource[statement.resource](statement, inputs)],
+  drop_resource: (statement, inputs) => [drop(statement, inputs)],
+  create_view: (statement, inputs) => [view(statement, inputs)],
+  alter_view: (statement, inputs) => [view(statement, inputs)],
+  drop_view: dropViews,
+  drop_table: ({ targets, ifExists }, inputs) => targets.map((target) => dropTable(target, ifExists, inputs)),
+  create_ml_engine: ({ name, handler, using, ifNotExists }) => [
+    { type: 'CreateEngine', data: { engine: name, handler, parameters: using, unlessExists: ifNotExists } },
+  ],
+  drop_ml_engine: ({ name, ifExists }) => [{ type: 'DeleteEngine', data: { engine: name, ifExists } }],
+  create_job: async (statement, inputs) => [await job(statement, inputs)],
+  drop_job: ({ target, ifExists }, inputs) => [
+    { type: 'DeleteJob', data: { project: projectOf(target, inputs), job: target.name, ifExists } },
+  ],
+  create_model: (statement, inputs) => [createModel(statement, inputs)],
+  retrain_model: (statement, inputs) => [retrainModel(statement, inputs)],
+  alter_model: (statement, inputs) => [alterModel(statement, inputs)],
+  cancel_training: (statement, inputs) => [cancelTraining(statement, inputs)],
+  activate_model: (statement, inputs) => [activateModel(statement, inputs)],
+  drop_model: async (statement, inputs) => [await dropModel(statement, inputs)].filter((command) => command !== undefined),
+} satisfies { [K in StatementKind]?: ToCommands<K> }
+
+/** The kinds of statements that are commands. What is none of them has an answer in `src/sql/facade/answers.ts`. */
+export type CommandKind = keyof typeof commands
+
+const table: { readonly [K in CommandKind]: ToCommands<K> } = commands
+
+const isCommand = (statement: Statement): statement is StatementOf<CommandKind> => Object.hasOwn(commands, statement.kind)
+
+const interpret = <K extends CommandKind>(kind: K, statement: StatementOf<K>, inputs: CommandInputs) => table[kind](statement, inputs)
+
 /**
- * The commands that a writing statement stands for: the same as over REST. Undefined for statements that write nothing here.
+ * The commands that a statement stands for; none for a statement that is no command, or for one that has nothing to do.
  *
- * @example await toCommands(parseStatement('DROP SKILL shop.sales'), scope) // [{ type: 'DeleteSkill', data: … }]
+ * @throws Problem when it says what cannot be
+ * @example await toCommands(parseStatement('DROP SKILL shop.sales'), inputs) // [{ type: 'DeleteSkill', data: … }]
  */
-export const toCommands = async (statement: Statement, scope: CommandScope): Promise<LedgerCommand[] | undefined> => {
-  if (await isGoneAlready(statement, scope)) return []
-  switch (statement.kind) {
-    case 'create_project':
-      if (statement.replace && (await scope.resources.one('project', statement.name)))
-        throw conflict('project', statement.name, 'A project is not replaced: DROP it when it is empty, or keep it with IF NOT EXISTS.')
-      return [{ type: 'CreateProject', data: { project: statement.name, unlessExists: statement.ifNotExists } }]
-    case 'create_database':
-      return [createDatabase(statement)]
-    case 'alter_database':
-      return [await alterDatabase(statement, scope)]
-    case 'drop_database':
-      return [await dropDatabase(statement, scope)]
-    case 'create_resource':
-    case 'update_resource':
-      return [byResource[statement.resource](statement, scope)]
-    case 'drop_resource':
-      return [drop(statement, scope)]
-    case 'create_view':
-    case 'alter_view':
-      return [view(statement, scope)]
-    case 'drop_view':
-      return dropViews(statement, scope)
-    case 'drop_table':
-      return statement.targets.map((target) => dropTable(target, statement.ifExists, scope))
-    case 'create_ml_engine': {
-      const { name, handler, using, ifNotExists } = statement
-      return [{ type: 'CreateEngine', data: { engine: name, handler, parameters: using, unlessExists: ifNotExists } }]
-    }
-    case 'drop_ml_engine':
-      return [{ type: 'DeleteEngine', data: { engine: statement.name, ifExists: statement.ifExists } }]
-    case 'create_job':
-      return [await job(statement, scope)]
-    case 'drop_job': {
-      const { target, ifExists } = statement
-      return [{ type: 'DeleteJob', data: { project: projectOf(target, scope), job: target.name, ifExists } }]
-    }
-    case 'drop_model':
-      return [await dropModel(statement, scope)].filter((command) => command !== undefined)
-    case 'create_model':
-    case 'retrain_model':
-    case 'activate_model':
-    case 'cancel_training':
-    case 'alter_model':
-      return [toModelCommand(statement, scope)]
-    default:
-      return undefined
-  }
-}
+export const toCommands = async (statement: Statement, inputs: CommandInputs): Promise<readonly LedgerCommand[]> =>
+  !isCommand(statement) || (await isGoneAlready(statement, inputs)) ? [] : interpret(statement.kind, statement, inputs)

@@ -7,7 +7,7 @@ import { checkLast } from '../../../dialect/refuse-last.js'
 import { lex } from '../../../dialect/lexer.js'
 import { parseStatement, splitStatements } from '../../statements/parse.js'
 import { cutSecretsInTurns } from '../../../dialect/secrets.js'
-import type { StatementKind } from '../../statements/statement.js'
+import { effectOf, type Effect } from '../../statements/grammar.js'
 import { fillTimes } from '../../../commands/rules/placeholders.js'
 import { readTime } from '../../../basics/times.js'
 import { readSchedule } from '../../../commands/rules/schedule.js'
@@ -15,11 +15,10 @@ import { readSchedule } from '../../../commands/rules/schedule.js'
 /** A job as it is asked for, over SQL or REST: texts as they were typed, null where nothing was said. */
 export type JobRequest = { query: string; ifQuery: string | null; start: string | null; end: string | null; every: string | null }
 
-const readingKinds = new Set<StatementKind>(['select', 'system_select', 'show', 'describe', 'describe_model'])
 const anyTimes = { started_at: instant(0), previous: instant(0) }
 
-/** What kind of statement it is, once its placeholders are filled. @throws Problem that says which statement it is */
-const kindOf = async (statement: string, label: string, work: LongWork): Promise<StatementKind> => {
+/** What a statement does, once its placeholders are filled. @throws Problem that says which statement it is */
+const effectIn = async (statement: string, label: string, work: LongWork): Promise<Effect> => {
   const filled = fillTimes(statement, anyTimes)
   try {
     const tokens = lex(filled)
@@ -27,7 +26,7 @@ const kindOf = async (statement: string, label: string, work: LongWork): Promise
     if (parameter) throw wrong(`${parameter.text} is a parameter, and a job has none`, 'Write the value itself.')
     checkLast(tokens)
     await work.pause()
-    return parseStatement(filled).kind
+    return effectOf(parseStatement(filled))
   } catch (error) {
     if (!isProblem(error)) throw error
     throw new Problem(error.code, error.title, `${label}: ${error.detail}`, error.extras)
@@ -56,11 +55,11 @@ const readText = async ({ query, ifQuery }: JobRequest): Promise<JobText> => {
     throw wrong(`${statements.length} statements; a job has at most ${limits.jobStatementsMax}`, 'Make several jobs of them.')
   for (const [i, statement] of statements.entries()) {
     await work.pause()
-    await kindOf(statement, `statement ${i + 1} of the job`, work)
+    await effectIn(statement, `statement ${i + 1} of the job`, work)
   }
   await work.pause()
   const [condition = null, ...more] = ifQuery === null ? [] : splitStatements(ifQuery)
-  if (more.length > 0 || (condition !== null && !readingKinds.has(await kindOf(condition, 'the condition of the job', work))))
+  if (more.length > 0 || (condition !== null && (await effectIn(condition, 'the condition of the job', work)) !== 'query'))
     throw new Problem('bad_statement', 'Not a query', 'the condition of a job is one query', {
       hint: 'IF (SELECT …): the job runs when it gives a row.',
     })

@@ -1,6 +1,8 @@
+import type { Cursor } from './cursor.js'
 import type { Token } from '../../dialect/lexer.js'
 import { serverVariable } from '../../dialect/server-variables.js'
 import { isSymbol, isWord } from '../../dialect/tokens.js'
+import { queryFollows } from './clauses.js'
 import type { StatementOf, SystemItem } from './statement.js'
 
 /** Functions of the server itself that clients ask for when they connect. */
@@ -52,4 +54,20 @@ export const readSystemSelect = (tokens: readonly Token[], sql: string): Stateme
   if (isWord(tokens[at], 'FROM') && isWord(tokens[at + 1], 'DUAL')) at += 2
   if (isWord(tokens[at], 'LIMIT') && tokens[at + 1]?.kind === 'number' && tokens[at + 1]?.text !== '0') at += 2
   return at === tokens.length ? { kind: 'system_select', items, sql } : undefined
+}
+
+const queryWords = ['SELECT', 'WITH', 'VALUES', 'FROM', 'TABLE', 'PIVOT', 'PIVOT_WIDER', 'UNPIVOT', 'PIVOT_LONGER', 'SUMMARIZE']
+
+/** `DESCRIBE SELECT …` tells the columns of a query; DESCRIBE of anything else is about models. */
+const describesQuery = (cursor: Cursor): boolean =>
+  (cursor.isWord('DESCRIBE') || cursor.isWord('DESC')) && (cursor.isSymbol('(', 1) || queryFollows(cursor, 1))
+
+/** Whether a statement that DuckDB reads begins here. */
+export const startsQuery = (cursor: Cursor): boolean =>
+  cursor.isSymbol('(') || queryWords.some((word) => cursor.isWord(word)) || describesQuery(cursor)
+
+/** Takes all that is left as a query. */
+export const takeSelect = (cursor: Cursor): StatementOf<'select' | 'system_select'> => {
+  const sql = cursor.textOf(cursor.takeRest())
+  return readSystemSelect(cursor.tokens, sql) ?? { kind: 'select', sql }
 }

@@ -3,18 +3,12 @@ import { isEngineSetting } from './settings.js'
 import { serverVariable } from '../../dialect/server-variables.js'
 import type { Token } from '../../dialect/lexer.js'
 import { clientVariables } from './client-variables.js'
-import type { Cursor } from './cursor.js'
+import type { Begun, Cursor } from './cursor.js'
 import { takeActivate } from './models.js'
 import { nameFollows, takePart } from './names.js'
 import type { StatementOf } from './statement.js'
 
 type Chatter = StatementOf<'chatter'>
-
-/** The rest of a statement that asks for nothing this service does. */
-const ignore = (cursor: Cursor, verb: Chatter['verb'], variables: string[] = []): Chatter => {
-  cursor.takeRest()
-  return { kind: 'chatter', verb, variables }
-}
 
 /** The names on the left of a SET: `SET names utf8, @@autocommit = 1` → names and @@autocommit. */
 const takeVariables = (cursor: Cursor): Token[] => {
@@ -30,7 +24,8 @@ const takeVariables = (cursor: Cursor): Token[] => {
   return variables
 }
 
-const keptNowhere = (cursor: Cursor, token: Token | undefined): never =>
+/** Refuses a variable of the client's own. */
+export const keptNowhere = (cursor: Cursor, token: Token | undefined): never =>
   cursor.refuse(token, 'variables are not kept between statements', 'Send the value as a parameter: :name, and "params" beside it.')
 
 /** What a client may set for itself. To say "ok" to anything else would say that it was set. */
@@ -72,10 +67,7 @@ export const takeUse = (cursor: Cursor): StatementOf<'use'> => {
 }
 
 /** BEGIN, START TRANSACTION, COMMIT and ROLLBACK: each statement is a transaction of its own, whatever the client says. */
-export const takeTransaction = (cursor: Cursor): Chatter | undefined => {
-  if (cursor.peek()?.kind === 'variable' && cursor.isSymbol(':=', 1)) return keptNowhere(cursor, cursor.peek())
-  if (cursor.takeWords('START', 'TRANSACTION') || cursor.takeWords('BEGIN')) return ignore(cursor, 'begin')
-  if (cursor.takeWords('COMMIT')) return ignore(cursor, 'commit')
-  if (cursor.takeWords('ROLLBACK')) return ignore(cursor, 'rollback')
-  return undefined
+export const takeTransaction = (cursor: Cursor, { verb }: Begun): Chatter => {
+  cursor.takeRest()
+  return { kind: 'chatter', verb: verb === 'COMMIT' ? 'commit' : verb === 'ROLLBACK' ? 'rollback' : 'begin', variables: [] }
 }

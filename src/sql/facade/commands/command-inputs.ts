@@ -1,7 +1,7 @@
 import type { Resources } from '../../../log/contract/log.js'
 
 /** Where names without a project are looked up, and what there is. */
-export type CommandScope = {
+export type CommandInputs = {
   db: string
   defaultProject: string
   resources: Pick<Resources, 'one'>

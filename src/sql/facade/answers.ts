@@ -1,0 +1,72 @@
+import type { SqlAnswer } from '../contract/answer.js'
+import type { RunningStatement } from '../contract/request.js'
+import type { StatementKind, StatementOf } from '../statements/statement.js'
+import type { CommandKind } from './commands/interpret.js'
+import { refuseDryRun } from './dry-run.js'
+import { evaluateAsSelect } from './evaluate.js'
+import type { Reader } from './reader.js'
+import { refuseRowChange, refuseStatement, refuseTriggers } from './unavailable.js'
+import type { Writer } from './writer.js'
+
+type Parts = { reader: Reader; writer: Writer }
+
+type Answer<S> = (statement: S, running: RunningStatement, parts: Parts) => SqlAnswer | Promise<SqlAnswer>
+
+/** Commands with more to their answer than the events that they record. */
+type MoreThanCommands = 'create_model' | 'retrain_model' | 'create_view' | 'alter_view'
+
+/** The kinds of statements that have an answer of their own: all that are no commands, and a few that are. */
+export type AnsweredKind = Exclude<StatementKind, CommandKind> | MoreThanCommands
+
+const ok = ({ context }: RunningStatement, changes: { db?: string } = {}): SqlAnswer => ({
+  type: 'ok',
+  affected_rows: null,
+  context: { ...context, ...changes },
+  positions: [],
+})
+
+/** The answer of a statement that does more than decide on events: it reads, or writes rows before there is an event. */
+const planless =
+  <S>(answer: Answer<S>): Answer<S> =>
+  (statement, running, parts) => {
+    refuseDryRun(running)
+    return answer(statement, running, parts)
+  }
+
+/** How each of them is answered. */
+export const answers: { readonly [K in AnsweredKind]: Answer<StatementOf<K>> } = {
+  select: planless(({ sql }, running, { reader }) => reader.selectSent(sql, running)),
+  system_select: planless(
+    (statement, running, { reader }) => reader.system(statement, running) ?? reader.select({ sql: statement.sql }, running),
+  ),
+  show: planless((statement, running, { reader }) => reader.show(statement, running)),
+  describe: planless((statement, running, { reader }) => reader.describe(statement, running)),
+  describe_model: planless(({ parts }, running, { reader }) => reader.describeNamed(parts, running)),
+  evaluate: planless((statement, running, { reader }) => reader.made(evaluateAsSelect(statement), running)),
+  explain: planless(({ span, analyze }, running, { reader }) =>
+    reader.select({ sql: running.query, within: span, wanted: { kind: 'plan', analyze } }, running),
+  ),
+  explain_command: planless(({ statement }, running, { writer }) => writer.explain(statement, running)),
+  create_table: planless((statement, running, { writer }) => writer.writeTable(statement, running)),
+  insert: planless((statement, running, { writer }) => writer.writeTable(statement, running)),
+  use: async ({ name }, running, { reader }) => ok(running, { db: await reader.databaseNamed(name, running) }),
+  chatter: (_, running) => ok(running),
+  create_model: (statement, running, { writer }) => writer.train(statement, running),
+  retrain_model: (statement, running, { writer }) => writer.train(statement, running),
+  create_view: (statement, running, { writer }) => writer.writeView(statement, running),
+  alter_view: (statement, running, { writer }) => writer.writeView(statement, running),
+  unavailable: (statement) => refuseStatement(statement),
+  create_trigger: () => refuseTriggers(),
+  drop_trigger: ({ target, ifExists }, running) => (ifExists ? ok(running) : refuseTriggers(target.name)),
+  table_write: (statement) => refuseRowChange(statement),
+}
+
+/** The answer to a statement that is in the table; undefined for one that is a command, and nothing more. */
+export const answerOf = <K extends StatementKind>(
+  statement: StatementOf<K>,
+  running: RunningStatement,
+  parts: Parts,
+): SqlAnswer | Promise<SqlAnswer> | undefined => {
+  const table: { readonly [A in StatementKind]?: Answer<StatementOf<A>> } = answers
+  return table[statement.kind]?.(statement, running, parts)
+}

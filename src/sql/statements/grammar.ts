@@ -1,0 +1,179 @@
+import { upperWord } from '../../dialect/tokens.js'
+import { refuseAbsent, refuseUnknown, takeAnomalyModel, takeKnowledgeBase } from './absent-statements.js'
+import { spanOf } from './clauses.js'
+import { keptNowhere, takeSet, takeTransaction, takeUse } from './client-settings.js'
+import type { Begun, Cursor } from './cursor.js'
+import { takeAlterDatabase, takeCreateDatabase, takeDropDatabase } from './databases.js'
+import { takeCreateEngine, takeCreateJob, takeCreateTrigger, takeDropEngine, takeDropJob, takeDropTrigger } from './jobs.js'
+import { takeAlterModel, takeCancel, takeCreateModel, takeDropModel, takeEvaluate, takeRetrain } from './models.js'
+import { nameFollows } from './names.js'
+import { takeCreateResource, takeDropResource, takeUpdateResource } from './resources.js'
+import { startsQuery, takeSelect } from './select.js'
+import { takeDescribe, takeShow } from './show-grammar.js'
+import type { Statement, StatementKind } from './statement.js'
+import { takeAlterView, takeCreateTable, takeCreateView, takeDropTable, takeDropView, takeInsert, takeTableWrite } from './tables.js'
+
+/** How a statement begins, and what reads the rest of it. `nouns` are what may stand behind the verb; without any, anything may. */
+export type Form = {
+  verb: string
+  nouns?: readonly string[]
+  /** OR REPLACE may stand between the verb and the noun. */
+  orReplace?: true
+  /** Whether the words mean this where they stand; they may be a name, too. */
+  when?: (cursor: Cursor) => boolean
+  take: (cursor: Cursor, begun: Begun) => Statement
+}
+
+/**
+ * What a statement does, as far as it is known before it is understood: a query gives rows of what there is, and a job may ask one
+ * whether to run; what reads can do so at a position of the past; all others write.
+ */
+export type Effect = 'query' | 'reads' | 'writes'
+
+/** One statement: what it does, and the forms in which it is written; or the statement whose forms are its own, too. */
+export type Entry = { effect: Effect; forms: readonly Form[] | StatementKind }
+
+const resources = ['SKILL', 'AGENT', 'CHATBOT']
+const databases = ['PROJECT', 'DATABASE', 'SCHEMA']
+const models = ['MODEL', 'PREDICTOR']
+const engines = ['ML_ENGINE', 'ML ENGINE']
+const knowledgeBases = ['KNOWLEDGE_BASE', 'KNOWLEDGE BASE', 'INDEX ON KNOWLEDGE_BASE', 'INDEX ON KNOWLEDGE BASE']
+
+/**
+ * All statements that there are. The forms of one verb are tried in this order; those without a noun come last. What a statement
+ * means stands in `src/sql/facade`: the commands that it becomes, or its answer.
+ */
+export const grammar: { readonly [K in StatementKind]: Entry } = {
+  select: { effect: 'query', forms: [] },
+  system_select: { effect: 'query', forms: 'select' },
+  explain: { effect: 'reads', forms: [{ verb: 'EXPLAIN', take: (cursor) => takeExplain(cursor) }] },
+  explain_command: { effect: 'writes', forms: 'explain' },
+  show: { effect: 'query', forms: [{ verb: 'SHOW', take: takeShow }] },
+  describe: {
+    effect: 'query',
+    forms: [
+      { verb: 'DESCRIBE', take: takeDescribe },
+      { verb: 'DESC', take: takeDescribe },
+    ],
+  },
+  describe_model: { effect: 'query', forms: 'describe' },
+  use: { effect: 'reads', forms: [{ verb: 'USE', take: takeUse }] },
+  chatter: {
+    effect: 'reads',
+    forms: [
+      { verb: 'SET', take: takeSet },
+      { verb: 'START', nouns: ['TRANSACTION'], take: takeTransaction },
+      ...['BEGIN', 'COMMIT', 'ROLLBACK'].map((verb): Form => ({ verb, take: takeTransaction })),
+    ],
+  },
+  create_project: { effect: 'writes', forms: [{ verb: 'CREATE', orReplace: true, nouns: databases, take: takeCreateDatabase }] },
+  create_database: { effect: 'writes', forms: 'create_project' },
+  alter_database: { effect: 'writes', forms: [{ verb: 'ALTER', nouns: databases, take: takeAlterDatabase }] },
+  drop_database: { effect: 'writes', forms: [{ verb: 'DROP', nouns: [...databases, 'DATASOURCE'], take: takeDropDatabase }] },
+  create_model: { effect: 'writes', forms: [{ verb: 'CREATE', orReplace: true, nouns: models, take: takeCreateModel }] },
+  retrain_model: {
+    effect: 'writes',
+    forms: [
+      { verb: 'RETRAIN', take: (cursor) => takeRetrain(cursor, 'retrain') },
+      { verb: 'FINETUNE', take: (cursor) => takeRetrain(cursor, 'finetune') },
+    ],
+  },
+  cancel_training: { effect: 'writes', forms: [{ verb: 'CANCEL', take: takeCancel }] },
+  drop_model: { effect: 'writes', forms: [{ verb: 'DROP', nouns: models, take: takeDropModel }] },
+  activate_model: { effect: 'writes', forms: 'chatter' },
+  alter_model: { effect: 'writes', forms: [{ verb: 'ALTER', nouns: models, take: takeAlterModel }] },
+  evaluate: { effect: 'reads', forms: [{ verb: 'EVALUATE', take: takeEvaluate }] },
+  create_view: { effect: 'writes', forms: [{ verb: 'CREATE', orReplace: true, nouns: ['VIEW'], take: takeCreateView }] },
+  alter_view: { effect: 'writes', forms: [{ verb: 'ALTER', nouns: ['VIEW'], take: takeAlterView }] },
+  drop_view: { effect: 'writes', forms: [{ verb: 'DROP', nouns: ['VIEW'], take: takeDropView }] },
+  create_table: { effect: 'writes', forms: [{ verb: 'CREATE', orReplace: true, nouns: ['TABLE'], take: takeCreateTable }] },
+  insert: { effect: 'writes', forms: [{ verb: 'INSERT', nouns: ['INTO'], take: takeInsert }] },
+  drop_table: { effect: 'writes', forms: [{ verb: 'DROP', nouns: ['TABLE', 'DATASET'], take: takeDropTable }] },
+  create_resource: { effect: 'writes', forms: [{ verb: 'CREATE', nouns: resources, take: takeCreateResource }] },
+  update_resource: {
+    effect: 'writes',
+    forms: [
+      { verb: 'ALTER', nouns: resources, take: takeUpdateResource },
+      // `UPDATE agent SET a = 1` writes to a table with that name; `UPDATE AGENT agent SET a = 1` does not.
+      { verb: 'UPDATE', nouns: resources, when: (cursor) => nameFollows(cursor, 1), take: takeUpdateResource },
+    ],
+  },
+  drop_resource: { effect: 'writes', forms: [{ verb: 'DROP', nouns: resources, take: takeDropResource }] },
+  table_write: {
+    effect: 'writes',
+    forms: [
+      { verb: 'UPDATE', take: (cursor) => takeTableWrite(cursor, 'update') },
+      { verb: 'DELETE', nouns: ['FROM'], take: (cursor) => takeTableWrite(cursor, 'delete') },
+    ],
+  },
+  create_job: { effect: 'writes', forms: [{ verb: 'CREATE', nouns: ['JOB'], take: takeCreateJob }] },
+  drop_job: { effect: 'writes', forms: [{ verb: 'DROP', nouns: ['JOB'], take: takeDropJob }] },
+  create_trigger: { effect: 'writes', forms: [{ verb: 'CREATE', nouns: ['TRIGGER'], take: takeCreateTrigger }] },
+  drop_trigger: { effect: 'writes', forms: [{ verb: 'DROP', nouns: ['TRIGGER'], take: takeDropTrigger }] },
+  create_ml_engine: { effect: 'writes', forms: [{ verb: 'CREATE', nouns: engines, take: takeCreateEngine }] },
+  drop_ml_engine: { effect: 'writes', forms: [{ verb: 'DROP', nouns: engines, take: takeDropEngine }] },
+  unavailable: {
+    effect: 'writes',
+    forms: [
+      { verb: 'CREATE', nouns: knowledgeBases, take: takeKnowledgeBase },
+      { verb: 'CREATE', nouns: ['ANOMALY DETECTION MODEL'], take: takeAnomalyModel },
+      { verb: 'ALTER', nouns: knowledgeBases.slice(0, 2), take: takeKnowledgeBase },
+      { verb: 'DROP', nouns: knowledgeBases, take: takeKnowledgeBase },
+      { verb: 'EVALUATE', nouns: knowledgeBases.slice(0, 2), take: takeKnowledgeBase },
+    ],
+  },
+}
+
+/** What a statement does, as its entry says. */
+export const effectOf = ({ kind }: Statement): Effect => grammar[kind].effect
+
+const allForms = Object.values(grammar).flatMap(({ forms }) => (typeof forms === 'string' ? [] : forms))
+
+const formsByVerb: ReadonlyMap<string, readonly Form[]> = new Map(
+  allForms.map(({ verb }) => {
+    const ofVerb = allForms.filter((form) => form.verb === verb)
+    return [verb, [...ofVerb.filter(({ nouns }) => nouns), ...ofVerb.filter(({ nouns }) => !nouns)]]
+  }),
+)
+
+const takeNoun = (cursor: Cursor, { nouns, when }: Form): string | undefined => {
+  if (when && !when(cursor)) return undefined
+  return nouns ? nouns.find((noun) => cursor.takeWords(...noun.split(' '))) : ''
+}
+
+/** Takes a statement whose verb has been taken; undefined when what follows the verb begins none. */
+const takeForm = (cursor: Cursor, verb: string): Statement | undefined => {
+  const forms = formsByVerb.get(verb) ?? []
+  const replace = forms.some(({ orReplace }) => orReplace) && cursor.takeWords('OR', 'REPLACE')
+  for (const form of forms) {
+    if (replace && !form.orReplace) continue
+    const noun = takeNoun(cursor, form)
+    if (noun !== undefined) return form.take(cursor, { verb, noun, replace })
+  }
+  return replace ? cursor.fail() : undefined
+}
+
+/** Whether one of our statements begins here, and it is not a query. */
+const startsStatement = (cursor: Cursor): boolean => formsByVerb.has(upperWord(cursor.peek()))
+
+/** EXPLAIN of a query, or of a statement that writes; before a name it is MySQL's word for DESCRIBE. */
+const takeExplain = (cursor: Cursor): Statement => {
+  const analyze = cursor.takeWords('ANALYZE')
+  if (startsQuery(cursor)) return { kind: 'explain', analyze, span: spanOf(cursor.takeRest()) }
+  if (cursor.isWord('EXPLAIN')) {
+    cursor.expect('a query or a statement that writes')
+    return cursor.fail()
+  }
+  return startsStatement(cursor) && cursor.peek(1) ? { kind: 'explain_command', statement: takeStatement(cursor) } : takeDescribe(cursor)
+}
+
+/** Takes the statement that begins here: a query, or one by its verb. */
+export const takeStatement = (cursor: Cursor): Statement => {
+  if (startsQuery(cursor)) return takeSelect(cursor)
+  if (startsStatement(cursor)) {
+    const verb = cursor.next().text.toUpperCase()
+    return takeForm(cursor, verb) ?? refuseAbsent(cursor, verb)
+  }
+  if (cursor.peek()?.kind === 'variable' && cursor.isSymbol(':=', 1)) keptNowhere(cursor, cursor.peek())
+  return refuseUnknown(cursor, [...formsByVerb.keys()])
+}
