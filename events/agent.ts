@@ -1,6 +1,7 @@
 import type { Event } from '@event-driven-io/emmett'
 import { z } from 'zod'
 import { jsonObject, nothing, resourceName, streamId, text, unreachable, type JsonObject, type SchemasOf, type StreamId } from './common.js'
+import type { ResourceKind } from './kind.js'
 
 /** A skill that an agent uses, with what the agent adds to it. */
 export type AgentSkill = { skill: StreamId; params: JsonObject }
@@ -28,7 +29,7 @@ const fields = {
   params: jsonObject,
 }
 
-export const agentSchemas: SchemasOf<AgentEvent> = {
+const schemas: SchemasOf<AgentEvent> = {
   AgentCreated: z.strictObject({ project: streamId, name: resourceName, ...fields }).describe('An agent was created.'),
   AgentUpdated: z
     .strictObject({
@@ -42,7 +43,7 @@ export const agentSchemas: SchemasOf<AgentEvent> = {
   AgentDeleted: nothing.describe('An agent was deleted.'),
 }
 
-export const evolve = (agent: Agent | undefined, event: AgentEvent): Agent | undefined => {
+const evolve = (agent: Agent | undefined, event: AgentEvent): Agent | undefined => {
   switch (event.type) {
     case 'AgentCreated':
       return event.data
@@ -57,4 +58,12 @@ export const evolve = (agent: Agent | undefined, event: AgentEvent): Agent | und
 }
 
 /** The streams an agent refers to. */
-export const links = (agent: Agent): StreamId[] => agent.skills.map(({ skill }) => skill)
+const links = (agent: Agent): StreamId[] => agent.skills.map(({ skill }) => skill)
+
+export const agentKind: ResourceKind<Agent, AgentEvent> = {
+  plural: 'agents',
+  inProject: true,
+  schemas,
+  evolve,
+  links,
+}

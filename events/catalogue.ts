@@ -1,91 +1,95 @@
 import type { z } from 'zod'
-import * as agent from './agent.js'
-import * as chatbot from './chatbot.js'
+import { agentKind } from './agent.js'
+import { chatbotKind } from './chatbot.js'
 import type { JsonObject, StreamId, Upcaster } from './common.js'
-import * as config from './config.js'
-import * as database from './database.js'
-import * as engine from './engine.js'
-import * as file from './file.js'
-import * as job from './job.js'
+import { configKind } from './config.js'
+import { databaseKind } from './database.js'
+import { engineKind } from './engine.js'
+import { fileKind } from './file.js'
+import { jobKind } from './job.js'
+import type { ResourceKind } from './kind.js'
 import { logSchemas, type LogEvent } from './log.js'
-import * as model from './model.js'
+import { modelKind } from './model.js'
 import { predictionsSchemas, type PredictionsEvent } from './predictions.js'
-import * as project from './project.js'
-import * as skill from './skill.js'
-import * as view from './view.js'
+import { projectKind } from './project.js'
+import { skillKind } from './skill.js'
+import { viewKind } from './view.js'
+
+/** Every kind of resource, with all that its events say about it. A new kind has its one place here. */
+export const resourceKinds = {
+  project: projectKind,
+  skill: skillKind,
+  agent: agentKind,
+  chatbot: chatbotKind,
+  model: modelKind,
+  view: viewKind,
+  database: databaseKind,
+  file: fileKind,
+  job: jobKind,
+  config: configKind,
+  engine: engineKind,
+}
+type ResourceKinds = typeof resourceKinds
+export type Kind = keyof ResourceKinds
 
 /** The state that each kind of resource has after its events. */
-export type States = {
-  project: project.Project
-  skill: skill.Skill
-  agent: agent.Agent
-  chatbot: chatbot.Chatbot
-  model: model.Model
-  view: view.View
-  database: database.Database
-  file: file.File
-  job: job.Job
-  config: config.Config
-  engine: engine.Engine
-}
-export type Kind = keyof States
+export type States = { [K in Kind]: NonNullable<ReturnType<ResourceKinds[K]['evolve']>> }
+/** The events of each kind of resource. */
+export type EventsOf = { [K in Kind]: Parameters<ResourceKinds[K]['evolve']>[1] }
 
-export type ResourceEvent =
-  | project.ProjectEvent
-  | skill.SkillEvent
-  | agent.AgentEvent
-  | chatbot.ChatbotEvent
-  | model.ModelEvent
-  | view.ViewEvent
-  | database.DatabaseEvent
-  | file.FileEvent
-  | job.JobEvent
-  | config.ConfigEvent
-  | engine.EngineEvent
+export type ResourceEvent = EventsOf[Kind]
 export type LedgerEvent = ResourceEvent | PredictionsEvent | LogEvent
 export type EventType = LedgerEvent['type']
 
-/** One kind of event, as the catalogue knows it. The current schema version is the number of upcasters plus one. */
-export type EventDefinition = { kind: Kind | 'predictions' | 'log'; schema: z.ZodType; upcasters: readonly Upcaster[] }
+/** One type of event, as the catalogue knows it. The current schema version is the number of upcasters plus one. */
+export type EventDefinition = {
+  kind: Kind | 'predictions' | 'log'
+  schema: z.ZodType
+  upcasters: readonly Upcaster[]
+  /** The members of its data that name blobs. */
+  blobs: readonly string[]
+}
 
-type Group = { kind: EventDefinition['kind']; schemas: Record<string, z.ZodType>; upcasters?: Record<string, readonly Upcaster[]> }
+/** Every kind's own object, read as what all of them have in common. */
+type Common = {
+  plural: string
+  inProject: boolean
+  schemas: Record<string, z.ZodType>
+  upcasters?: Record<string, readonly Upcaster[]>
+  blobs?: Record<string, readonly string[]>
+}
+const common: Readonly<Record<Kind, Common>> = resourceKinds
 
-const groups: Group[] = [
-  { kind: 'project', schemas: project.projectSchemas },
-  { kind: 'skill', schemas: skill.skillSchemas },
-  { kind: 'agent', schemas: agent.agentSchemas },
-  { kind: 'chatbot', schemas: chatbot.chatbotSchemas, upcasters: chatbot.chatbotUpcasters },
-  { kind: 'model', schemas: model.modelSchemas },
-  { kind: 'view', schemas: view.viewSchemas },
-  { kind: 'database', schemas: database.databaseSchemas },
-  { kind: 'file', schemas: file.fileSchemas },
-  { kind: 'job', schemas: job.jobSchemas },
-  { kind: 'config', schemas: config.configSchemas },
-  { kind: 'engine', schemas: engine.engineSchemas },
-  { kind: 'predictions', schemas: predictionsSchemas },
-  { kind: 'log', schemas: logSchemas },
-]
+type Group = Pick<Common, 'schemas' | 'upcasters' | 'blobs'>
+const groups: Readonly<Record<EventDefinition['kind'], Group>> = {
+  ...common,
+  predictions: { schemas: predictionsSchemas },
+  log: { schemas: logSchemas },
+}
 
 /** Every event there is, by type. */
 export const catalogue: ReadonlyMap<string, EventDefinition> = new Map(
-  groups.flatMap(({ kind, schemas, upcasters }) =>
-    Object.entries(schemas).map(([type, schema]) => [type, { kind, schema, upcasters: upcasters?.[type] ?? [] }] as const),
-  ),
+  (Object.keys(groups) as EventDefinition['kind'][]).flatMap((kind) => {
+    const { schemas, upcasters, blobs } = groups[kind]
+    return Object.entries(schemas).map(
+      ([type, schema]) => [type, { kind, schema, upcasters: upcasters?.[type] ?? [], blobs: blobs?.[type] ?? [] }] as const,
+    )
+  }),
 )
 
-export const kinds: readonly Kind[] = [
-  'project',
-  'skill',
-  'agent',
-  'chatbot',
-  'model',
-  'view',
-  'database',
-  'file',
-  'job',
-  'config',
-  'engine',
-]
+export const kinds = Object.keys(resourceKinds) as readonly Kind[]
+
+/** The kinds whose resources live in a project. */
+export type ProjectKind = { [K in Kind]: States[K] extends { project: StreamId } ? K : never }[Kind]
+
+/** Whether resources of a kind live in a project. `isInProject('skill')` → true */
+export const isInProject = (kind: Kind): kind is ProjectKind => common[kind].inProject
+
+/** How several resources of a kind are called, in paths and names of tables. `pluralOf('skill')` → `skills` */
+export const pluralOf = (kind: Kind): string => common[kind].plural
+
+/** The types of a kind's events. `eventTypesOf('project')` → `['ProjectCreated', 'ProjectRenamed', 'ProjectDeleted']` */
+export const eventTypesOf = (kind: Kind): readonly EventType[] => Object.keys(common[kind].schemas) as EventType[]
 
 /** The schema version that is written today. */
 export const currentSchema = (type: string): number => (catalogue.get(type)?.upcasters.length ?? 0) + 1
@@ -100,32 +104,21 @@ export const upcast = (type: string, schema: number, data: JsonObject): JsonObje
   return current
 }
 
-type Evolve = (state: never, event: never) => unknown
-const evolvers: Record<Kind, Evolve> = {
-  project: project.evolve,
-  skill: skill.evolve,
-  agent: agent.evolve,
-  chatbot: chatbot.evolve,
-  model: model.evolve,
-  view: view.evolve,
-  database: database.evolve,
-  file: file.evolve,
-  job: job.evolve,
-  config: config.evolve,
-  engine: engine.evolve,
-}
+/** The object of one kind: each is made of its own states and events, which the compiler cannot follow through a union. */
+const kindOf = <K extends Kind>(kind: K) => resourceKinds[kind] as unknown as ResourceKind<States[K], EventsOf[K]>
+
+/** The state of a resource that no event has made yet. */
+export const initialState = (): undefined => undefined
 
 /** The state of a resource after one more of its events; undefined when the event ended it. */
 export const evolve = <K extends Kind>(
   kind: K,
   state: States[K] | undefined,
   event: { type: string; data: unknown },
-): States[K] | undefined => (evolvers[kind] as (state: States[K] | undefined, event: unknown) => States[K] | undefined)(state, event)
+): States[K] | undefined => kindOf(kind).evolve(state, event as never)
 
-/** The kinds whose states refer to other resources, and how. */
-const links: { [K in Kind]?: (state: States[K]) => StreamId[] } = { agent: agent.links, chatbot: chatbot.links }
-
-export const hasLinks = (kind: Kind): boolean => kind in links
+/** Whether states of a kind refer to other resources. */
+export const hasLinks = (kind: Kind): boolean => kindOf(kind).links !== undefined
 
 /** The resources that a state refers to by stream. */
-export const linksOf = <K extends Kind>(kind: K, state: States[K]): StreamId[] => links[kind]?.(state) ?? []
+export const linksOf = <K extends Kind>(kind: K, state: States[K]): StreamId[] => kindOf(kind).links?.(state) ?? []

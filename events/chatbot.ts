@@ -12,6 +12,7 @@ import {
   type StreamId,
   type UpcastersOf,
 } from './common.js'
+import type { ResourceKind } from './kind.js'
 
 /** A chatbot connects an agent (or a model) to a chat service, which is a database connection. */
 export type Chatbot = {
@@ -32,7 +33,7 @@ export type ChatbotEvent =
 
 const fields = { agent: streamId.nullable(), model_name: text.nullable(), database: streamId, is_running: z.boolean(), params: jsonObject }
 
-export const chatbotSchemas: SchemasOf<ChatbotEvent> = {
+const schemas: SchemasOf<ChatbotEvent> = {
   ChatbotCreated: z.strictObject({ project: streamId, name: resourceName, ...fields }).describe('A chatbot was created.'),
   ChatbotUpdated: z
     .strictObject({
@@ -47,12 +48,12 @@ export const chatbotSchemas: SchemasOf<ChatbotEvent> = {
   ChatbotDeleted: nothing.describe('A chatbot was deleted.'),
 }
 
-export const chatbotUpcasters: UpcastersOf<ChatbotEvent> = {
+const upcasters: UpcastersOf<ChatbotEvent> = {
   // Version 1 had no `is_running`: a chatbot stood still until something started it.
   ChatbotCreated: [(data) => ({ ...data, is_running: false })],
 }
 
-export const evolve = (chatbot: Chatbot | undefined, event: ChatbotEvent): Chatbot | undefined => {
+const evolve = (chatbot: Chatbot | undefined, event: ChatbotEvent): Chatbot | undefined => {
   switch (event.type) {
     case 'ChatbotCreated':
       return event.data
@@ -67,4 +68,13 @@ export const evolve = (chatbot: Chatbot | undefined, event: ChatbotEvent): Chatb
 }
 
 /** The streams a chatbot refers to. */
-export const links = (chatbot: Chatbot): StreamId[] => (chatbot.agent === null ? [chatbot.database] : [chatbot.agent, chatbot.database])
+const links = (chatbot: Chatbot): StreamId[] => (chatbot.agent === null ? [chatbot.database] : [chatbot.agent, chatbot.database])
+
+export const chatbotKind: ResourceKind<Chatbot, ChatbotEvent> = {
+  plural: 'chatbots',
+  inProject: true,
+  schemas,
+  upcasters,
+  evolve,
+  links,
+}

@@ -1,6 +1,7 @@
 import type { Event } from '@event-driven-io/emmett'
 import { z } from 'zod'
 import { jsonObject, nothing, unreachable, type JsonObject, type SchemasOf } from './common.js'
+import type { ResourceKind } from './kind.js'
 
 /** What may be set while the service runs; everything else is an environment variable. */
 export const configNames = ['default_llm', 'default_embedding_model', 'default_reranking_model'] as const
@@ -14,13 +15,13 @@ export type ConfigEvent =
   | Event<'ConfigUpdated', { value: JsonObject }> // the value that results
   | Event<'ConfigDeleted', Record<string, never>>
 
-export const configSchemas: SchemasOf<ConfigEvent> = {
+const schemas: SchemasOf<ConfigEvent> = {
   ConfigCreated: z.strictObject({ name: z.enum(configNames), value: jsonObject }).describe('A default was set that had not been.'),
   ConfigUpdated: z.strictObject({ value: jsonObject }).describe('A default got another value; it is the one that results.'),
   ConfigDeleted: nothing.describe('A default was taken back.'),
 }
 
-export const evolve = (config: Config | undefined, event: ConfigEvent): Config | undefined => {
+const evolve = (config: Config | undefined, event: ConfigEvent): Config | undefined => {
   switch (event.type) {
     case 'ConfigCreated':
       return event.data
@@ -31,4 +32,11 @@ export const evolve = (config: Config | undefined, event: ConfigEvent): Config |
     default:
       return unreachable(event)
   }
+}
+
+export const configKind: ResourceKind<Config, ConfigEvent> = {
+  plural: 'configs',
+  inProject: false,
+  schemas,
+  evolve,
 }

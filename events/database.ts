@@ -1,6 +1,7 @@
 import type { Event } from '@event-driven-io/emmett'
 import { z } from 'zod'
 import { jsonObject, nothing, resourceName, text, unreachable, type JsonObject, type SchemasOf } from './common.js'
+import type { ResourceKind } from './kind.js'
 
 /** A named connection to another system: what chatbots talk through. Its secrets are payloads, never text of the log. */
 export type Database = { name: string; engine: string; parameters: JsonObject }
@@ -11,7 +12,7 @@ export type DatabaseEvent =
   | Event<'DatabaseRenamed', { name: string }>
   | Event<'DatabaseDeleted', Record<string, never>>
 
-export const databaseSchemas: SchemasOf<DatabaseEvent> = {
+const schemas: SchemasOf<DatabaseEvent> = {
   DatabaseCreated: z.strictObject({ name: resourceName, engine: text, parameters: jsonObject }).describe('A connection was created.'),
   DatabaseUpdated: z
     .strictObject({ engine: text.exactOptional(), parameters: jsonObject.exactOptional() })
@@ -20,7 +21,7 @@ export const databaseSchemas: SchemasOf<DatabaseEvent> = {
   DatabaseDeleted: nothing.describe('A connection was deleted.'),
 }
 
-export const evolve = (database: Database | undefined, event: DatabaseEvent): Database | undefined => {
+const evolve = (database: Database | undefined, event: DatabaseEvent): Database | undefined => {
   switch (event.type) {
     case 'DatabaseCreated':
       return event.data
@@ -32,4 +33,11 @@ export const evolve = (database: Database | undefined, event: DatabaseEvent): Da
     default:
       return unreachable(event)
   }
+}
+
+export const databaseKind: ResourceKind<Database, DatabaseEvent> = {
+  plural: 'databases',
+  inProject: false,
+  schemas,
+  evolve,
 }

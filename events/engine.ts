@@ -1,20 +1,21 @@
 import type { Event } from '@event-driven-io/emmett'
 import { z } from 'zod'
 import { jsonObject, nothing, resourceName, text, unreachable, type JsonObject, type SchemasOf } from './common.js'
+import type { ResourceKind } from './kind.js'
 
 /** A name of the users' own for an engine that trains models; `handler` is the name that the engine has by itself. */
 export type Engine = { name: string; handler: string; parameters: JsonObject }
 
 export type EngineEvent = Event<'EngineCreated', Engine> | Event<'EngineDeleted', Record<string, never>>
 
-export const engineSchemas: SchemasOf<EngineEvent> = {
+const schemas: SchemasOf<EngineEvent> = {
   EngineCreated: z
     .strictObject({ name: resourceName, handler: text, parameters: jsonObject })
     .describe('An engine that trains models got a name that users gave it.'),
   EngineDeleted: nothing.describe('Such a name was taken back; what was trained under it stays.'),
 }
 
-export const evolve = (_: Engine | undefined, event: EngineEvent): Engine | undefined => {
+const evolve = (_: Engine | undefined, event: EngineEvent): Engine | undefined => {
   switch (event.type) {
     case 'EngineCreated':
       return event.data
@@ -23,4 +24,11 @@ export const evolve = (_: Engine | undefined, event: EngineEvent): Engine | unde
     default:
       return unreachable(event)
   }
+}
+
+export const engineKind: ResourceKind<Engine, EngineEvent> = {
+  plural: 'engines',
+  inProject: false,
+  schemas,
+  evolve,
 }

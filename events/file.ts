@@ -1,6 +1,7 @@
 import type { Event } from '@event-driven-io/emmett'
 import { z } from 'zod'
 import { nothing, resourceName, sha256, text, unreachable, type SchemasOf } from './common.js'
+import type { ResourceKind } from './kind.js'
 
 /**
  * What a file holds: a Parquet blob under its hash, and the table that is in it. One without columns is no table but a model,
@@ -27,13 +28,13 @@ const content = {
   original_name: text.nullable(),
 }
 
-export const fileSchemas: SchemasOf<FileEvent> = {
+const schemas: SchemasOf<FileEvent> = {
   FileCreated: z.strictObject({ name: resourceName, ...content }).describe('A file was stored; its content is a blob named by its hash.'),
   FileReplaced: z.strictObject(content).describe('A file got other content; the content before stays as history.'),
   FileDeleted: nothing.describe('A file was deleted; its content stays as history until it is erased.'),
 }
 
-export const evolve = (file: File | undefined, event: FileEvent): File | undefined => {
+const evolve = (file: File | undefined, event: FileEvent): File | undefined => {
   switch (event.type) {
     case 'FileCreated':
       return event.data
@@ -44,4 +45,12 @@ export const evolve = (file: File | undefined, event: FileEvent): File | undefin
     default:
       return unreachable(event)
   }
+}
+
+export const fileKind: ResourceKind<File, FileEvent> = {
+  plural: 'files',
+  inProject: false,
+  schemas,
+  blobs: { FileCreated: ['content'], FileReplaced: ['content'] },
+  evolve,
 }

@@ -1,7 +1,8 @@
 import type { Event } from '@event-driven-io/emmett'
 import { z } from 'zod'
 import { nothing, resourceName, sha256, streamId, text, unreachable, type SchemasOf, type StreamId } from './common.js'
-import { secretKey, type SecretReference } from './references.js'
+import type { ResourceKind } from './kind.js'
+import { secretKey, type SecretReference } from './secrets.js'
 
 export const jobUnits = ['minute', 'hour', 'day', 'week', 'month'] as const
 export type JobUnit = (typeof jobUnits)[number]
@@ -48,7 +49,7 @@ export type JobEvent =
 const time = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/, 'must be UTC with microseconds')
 const reference = z.strictObject({ [secretKey]: sha256 })
 
-export const jobSchemas: SchemasOf<JobEvent> = {
+const schemas: SchemasOf<JobEvent> = {
   JobCreated: z
     .strictObject({
       project: streamId,
@@ -76,7 +77,7 @@ export const jobSchemas: SchemasOf<JobEvent> = {
   JobDeleted: nothing.describe('A job was deleted, by itself or with its project.'),
 }
 
-export const evolve = (job: Job | undefined, event: JobEvent): Job | undefined => {
+const evolve = (job: Job | undefined, event: JobEvent): Job | undefined => {
   switch (event.type) {
     case 'JobCreated':
       return { ...event.data, next_run_at: event.data.start_at, last_started_at: null, running: null }
@@ -93,4 +94,11 @@ export const evolve = (job: Job | undefined, event: JobEvent): Job | undefined =
     default:
       return unreachable(event)
   }
+}
+
+export const jobKind: ResourceKind<Job, JobEvent> = {
+  plural: 'jobs',
+  inProject: true,
+  schemas,
+  evolve,
 }

@@ -12,6 +12,7 @@ import {
   type SchemasOf,
   type StreamId,
 } from './common.js'
+import type { ResourceKind } from './kind.js'
 
 /** What was asked for: the statement's parts, with everything that chance or defaults decide already in it. */
 export type TrainingRequest = {
@@ -80,7 +81,7 @@ export const keepsRows = ({ matrix_kept }: Pick<TrainingResult, 'matrix_kept'>):
 const version = z.int().positive()
 const finite = z.number()
 
-export const modelSchemas: SchemasOf<ModelEvent> = {
+const schemas: SchemasOf<ModelEvent> = {
   ModelCreated: z
     .strictObject({ project: streamId, name: resourceName })
     .describe('A model was named; its first training is requested with it.'),
@@ -127,7 +128,7 @@ export const modelSchemas: SchemasOf<ModelEvent> = {
 const change = (model: Model | undefined, version: number, changes: Partial<ModelVersion>): Model | undefined =>
   model && { ...model, versions: model.versions.map((v) => (v.version === version ? { ...v, ...changes } : v)) }
 
-export const evolve = (model: Model | undefined, event: ModelEvent): Model | undefined => {
+const evolve = (model: Model | undefined, event: ModelEvent): Model | undefined => {
   switch (event.type) {
     case 'ModelCreated':
       return { ...event.data, active: null, latest: 0, recording: 'all', versions: [] }
@@ -156,4 +157,12 @@ export const evolve = (model: Model | undefined, event: ModelEvent): Model | und
     default:
       return unreachable(event)
   }
+}
+
+export const modelKind: ResourceKind<Model, ModelEvent> = {
+  plural: 'models',
+  inProject: true,
+  schemas,
+  blobs: { ModelTrained: ['artefact', 'matrix'] },
+  evolve,
 }

@@ -1,6 +1,7 @@
 import type { Event } from '@event-driven-io/emmett'
 import { z } from 'zod'
 import { nothing, resourceName, unreachable, type SchemasOf } from './common.js'
+import type { ResourceKind } from './kind.js'
 
 /** A project holds skills, agents, chatbots, models and views under one name. */
 export type Project = { name: string }
@@ -8,13 +9,13 @@ export type Project = { name: string }
 export type ProjectEvent =
   Event<'ProjectCreated', Project> | Event<'ProjectRenamed', { name: string }> | Event<'ProjectDeleted', Record<string, never>>
 
-export const projectSchemas: SchemasOf<ProjectEvent> = {
+const schemas: SchemasOf<ProjectEvent> = {
   ProjectCreated: z.strictObject({ name: resourceName }).describe('A project was created.'),
   ProjectRenamed: z.strictObject({ name: resourceName }).describe('A project got another name.'),
   ProjectDeleted: nothing.describe('An empty project was deleted.'),
 }
 
-export const evolve = (project: Project | undefined, event: ProjectEvent): Project | undefined => {
+const evolve = (project: Project | undefined, event: ProjectEvent): Project | undefined => {
   switch (event.type) {
     case 'ProjectCreated':
       return event.data
@@ -25,4 +26,11 @@ export const evolve = (project: Project | undefined, event: ProjectEvent): Proje
     default:
       return unreachable(event)
   }
+}
+
+export const projectKind: ResourceKind<Project, ProjectEvent> = {
+  plural: 'projects',
+  inProject: false,
+  schemas,
+  evolve,
 }

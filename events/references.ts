@@ -1,27 +1,9 @@
+import { catalogue } from './catalogue.js'
 import { isObject, type Json, type JsonObject } from './common.js'
 import type { ErasedPayload } from './log.js'
+import { secretsOf } from './secrets.js'
 
-/**
- * What an event's data points at outside the log's text: payloads (encrypted, can be erased) and blobs (content-addressed files).
- * A secret stands in the data as `{"$secret": "<hash of the ciphertext>"}`.
- */
-export const secretKey = '$secret'
-
-/** The reference that stands in the place of a secret. */
-export type SecretReference = { [secretKey]: string }
-
-export const isSecretReference = (value: unknown): value is SecretReference =>
-  typeof value === 'object' && value !== null && Object.keys(value).length === 1 && typeof Reflect.get(value, secretKey) === 'string'
-
-const secretsIn = (value: Json, found: string[]): string[] => {
-  if (isSecretReference(value)) found.push(value[secretKey])
-  else if (Array.isArray(value)) for (const item of value) secretsIn(item, found)
-  else if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) secretsIn(item, found)
-  return found
-}
-
-/** Hashes of the secrets that a value refers to. */
-export const secretsOf = (value: Json): string[] => secretsIn(value, [])
+// What an event's data points at outside the log's text: payloads (encrypted, can be erased) and blobs (content-addressed files).
 
 const objectsIn = (list: Json | undefined): JsonObject[] => (Array.isArray(list) ? list.filter((item) => isObject(item)) : [])
 const textsIn = (list: Json | undefined): string[] => (Array.isArray(list) ? list.filter((item) => typeof item === 'string') : [])
@@ -47,23 +29,14 @@ export const payloadsOf = (type: string, data: JsonObject): string[] => {
   return secretsOf(data)
 }
 
-/** Whether the stored text of an event may hold secrets: most do not, and need not be walked to know. An escape may hide the key. */
-export const mayNameSecrets = (text: string): boolean => text.includes(secretKey) || text.includes('\\u')
-
-const blobFields: Record<string, readonly string[]> = {
-  FileCreated: ['content'],
-  FileReplaced: ['content'],
-  ModelTrained: ['artefact', 'matrix'],
-}
-
 /** Hashes of the blobs that an event names, so that they have to be there. */
 export const blobsOf = (type: string, data: JsonObject): string[] =>
-  (blobFields[type] ?? [])
+  (catalogue.get(type)?.blobs ?? [])
     .filter((field) => field !== 'matrix' || data['matrix_kept'] !== false)
     .map((field) => data[field])
     .filter((hash) => typeof hash === 'string')
 
-const blobTypes = Object.keys(blobFields).map((type) => `"type":"${type}"`)
+const blobTypes = [...catalogue].flatMap(([type, { blobs }]) => (blobs.length > 0 ? [`"type":"${type}"`] : []))
 
 /** Whether the stored text of an event may name blobs; most do not, and need not be parsed to know. */
 export const mayNameBlobs = (text: string): boolean => blobTypes.some((type) => text.includes(type))

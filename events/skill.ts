@@ -1,6 +1,7 @@
 import type { Event } from '@event-driven-io/emmett'
 import { z } from 'zod'
 import { jsonObject, nothing, resourceName, streamId, text, unreachable, type JsonObject, type SchemasOf, type StreamId } from './common.js'
+import type { ResourceKind } from './kind.js'
 
 /** A skill gives an agent something to work with: a database and its tables, a knowledge base. */
 export type Skill = { project: StreamId; name: string; type: string; params: JsonObject }
@@ -11,7 +12,7 @@ export type SkillEvent =
   | Event<'SkillRenamed', { name: string }>
   | Event<'SkillDeleted', Record<string, never>>
 
-export const skillSchemas: SchemasOf<SkillEvent> = {
+const schemas: SchemasOf<SkillEvent> = {
   SkillCreated: z.strictObject({ project: streamId, name: resourceName, type: text, params: jsonObject }).describe('A skill was created.'),
   SkillUpdated: z
     .strictObject({ type: text.exactOptional(), params: jsonObject.exactOptional() })
@@ -20,7 +21,7 @@ export const skillSchemas: SchemasOf<SkillEvent> = {
   SkillDeleted: nothing.describe('A skill was deleted; agents that named it no longer show it.'),
 }
 
-export const evolve = (skill: Skill | undefined, event: SkillEvent): Skill | undefined => {
+const evolve = (skill: Skill | undefined, event: SkillEvent): Skill | undefined => {
   switch (event.type) {
     case 'SkillCreated':
       return event.data
@@ -32,4 +33,11 @@ export const evolve = (skill: Skill | undefined, event: SkillEvent): Skill | und
     default:
       return unreachable(event)
   }
+}
+
+export const skillKind: ResourceKind<Skill, SkillEvent> = {
+  plural: 'skills',
+  inProject: true,
+  schemas,
+  evolve,
 }

@@ -1,6 +1,7 @@
 import type { Event } from '@event-driven-io/emmett'
 import { z } from 'zod'
 import { nothing, resourceName, streamId, text, unreachable, type SchemasOf, type StreamId } from './common.js'
+import type { ResourceKind } from './kind.js'
 
 /** A view is a stored query; `database` is where its unqualified names are looked up. */
 export type View = { project: StreamId; name: string; query: string; database: string }
@@ -11,14 +12,14 @@ export type ViewEvent =
   | Event<'ViewRenamed', { name: string }>
   | Event<'ViewDeleted', Record<string, never>>
 
-export const viewSchemas: SchemasOf<ViewEvent> = {
+const schemas: SchemasOf<ViewEvent> = {
   ViewCreated: z.strictObject({ project: streamId, name: resourceName, query: text, database: text }).describe('A view was created.'),
   ViewUpdated: z.strictObject({ query: text.exactOptional(), database: text.exactOptional() }).describe('A view got another query.'),
   ViewRenamed: z.strictObject({ name: resourceName }).describe('A view got another name.'),
   ViewDeleted: nothing.describe('A view was deleted.'),
 }
 
-export const evolve = (view: View | undefined, event: ViewEvent): View | undefined => {
+const evolve = (view: View | undefined, event: ViewEvent): View | undefined => {
   switch (event.type) {
     case 'ViewCreated':
       return event.data
@@ -30,4 +31,11 @@ export const evolve = (view: View | undefined, event: ViewEvent): View | undefin
     default:
       return unreachable(event)
   }
+}
+
+export const viewKind: ResourceKind<View, ViewEvent> = {
+  plural: 'views',
+  inProject: true,
+  schemas,
+  evolve,
 }

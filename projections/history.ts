@@ -1,4 +1,4 @@
-import type { EventType } from '../events/catalogue.js'
+import { eventTypesOf, pluralOf, type EventType, type Kind } from '../events/catalogue.js'
 import { inList, type Projection } from './projection.js'
 
 /** One column of a history table. */
@@ -95,4 +95,18 @@ export const history = (of: History): Projection => {
     tables: tableOf(of),
     apply: [changed(of, key), close(of), follow(of, key)],
   }
+}
+
+const bounds = /(?:Created|Deleted)$/
+
+/**
+ * The history of a kind of resource that begins with its event …Created, ends with its event …Deleted, and is changed by the others.
+ *
+ * @example historyOf('skill', { name: nameColumn, type: textColumn }) // into the table skills_history
+ */
+export const historyOf = (kind: Kind, columns: History['columns'], changes?: readonly EventType[]): Projection => {
+  const types = eventTypesOf(kind)
+  const [begins, ends] = ['Created', 'Deleted'].map((bound) => types.find((type) => type.endsWith(bound)))
+  if (!begins || !ends) throw new TypeError(`a ${kind} has no event that begins it, or none that ends it`)
+  return history({ name: pluralOf(kind), begins, changes: changes ?? types.filter((type) => !bounds.test(type)), ends: [ends], columns })
 }

@@ -1,7 +1,7 @@
 import type { Command } from '@event-driven-io/emmett'
 import { unreachable, type JsonObject, type StreamId } from '../../events/common.js'
 import type { JobEvent, JobOutcome, JobSchedule, JobStatementResult } from '../../events/job.js'
-import { isSecretReference, type SecretReference } from '../../events/references.js'
+import { isSecretReference, type SecretReference } from '../../events/secrets.js'
 import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { nextRun, ranAhead } from './rules/schedule.js'
 import { limits } from '../basics/limits.js'

@@ -4,6 +4,7 @@ import { blobsOf, mayNameBlobs } from '../../events/references.js'
 import { notFound, Problem } from '../basics/errors.js'
 import type { Blobs } from '../files/blobs.js'
 import type { Log } from '../log/contract/log.js'
+import { isKind } from '../log/contract/lookups.js'
 import { baseVersionKey } from '../catalogue/base-version.js'
 import { emptyPlan, type Plan } from './plan.js'
 import { resourceStream } from './secrets.js'
@@ -13,7 +14,8 @@ type Reading = Pick<Log, 'readAll' | 'readStream' | 'payloadState' | 'resources'
 
 /** What an event that names a blob is called: `files.homes (position 12)`. */
 const nameOf = async (log: Reading, { type, stream, position }: Envelope): Promise<string> => {
-  const kind = catalogue.get(type)?.kind === 'file' ? 'file' : 'model'
+  const kind = catalogue.get(type)?.kind
+  if (!isKind(kind)) throw new TypeError(`${type} names no blobs`)
   const found = await log.resources.byStream(kind, stream as never)
   const name = found?.state.name ?? `a ${kind} that was deleted`
   return `${kind} ${name} (position ${position})`

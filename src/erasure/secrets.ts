@@ -1,5 +1,6 @@
-import { kinds, type Kind } from '../../events/catalogue.js'
-import { payloadsOf, secretsOf } from '../../events/references.js'
+import { isInProject, kinds, type Kind } from '../../events/catalogue.js'
+import { payloadsOf } from '../../events/references.js'
+import { secretsOf } from '../../events/secrets.js'
 import { wrong } from '../basics/errors.js'
 import { LongWork } from '../basics/long-work.js'
 import type { Found, Log } from '../log/contract/log.js'
@@ -20,11 +21,9 @@ const takeSecrets = async (log: Reading, hashes: Iterable<string>, plan: Plan): 
   }
 }
 
-const withoutProject: readonly Kind[] = ['project', 'database', 'file', 'config', 'engine']
-
 /** The stream of a resource that is, or was: as its name, id or stream says. */
 export const resourceStream = async (log: Reading, kind: Kind, name: string, project: string | undefined) => {
-  if (withoutProject.includes(kind)) return streamOf(log, kind, name)
+  if (!isInProject(kind)) return streamOf(log, kind, name)
   if (project === undefined) throw wrong(`which project the ${kind} is in has to be said, too`)
   return streamOf(log, kind, name, await streamOf(log, 'project', project))
 }
@@ -61,9 +60,9 @@ const secretsInUse = async ({ resources }: Reading): Promise<Set<string>> => {
   const add = ({ state }: Found) => {
     for (const hash of secretsOf(state)) inUse.add(hash)
   }
-  for (const kind of withoutProject) for await (const found of all(kind)) add(found)
+  for (const kind of kinds) if (!isInProject(kind)) for await (const found of all(kind)) add(found)
   for await (const project of all('project'))
-    for (const kind of kinds) if (!withoutProject.includes(kind)) for await (const found of all(kind, project)) add(found)
+    for (const kind of kinds) if (isInProject(kind)) for await (const found of all(kind, project)) add(found)
   return inUse
 }
 

@@ -1,5 +1,5 @@
 import { parseEnvelope } from '../../events/envelope.js'
-import { jobSchemas, type JobOutcome } from '../../events/job.js'
+import { jobKind, type JobOutcome } from '../../events/job.js'
 import { limits } from '../basics/limits.js'
 import type { Found, Log } from '../log/contract/log.js'
 
@@ -14,10 +14,10 @@ export const readRuns = async (log: Pick<Log, 'readStream'>, { stream, version }
   for (const { text } of await log.readStream(stream, after, version - after)) {
     const { type, data, recorded_at } = parseEnvelope(text)
     if (type === 'JobRunStarted') {
-      const { run, started_at } = jobSchemas.JobRunStarted.parse(data)
+      const { run, started_at } = jobKind.schemas.JobRunStarted.parse(data)
       runs.set(run, { started_at, end: null })
     } else if (type === 'JobRunFinished') {
-      const { run, outcome, error } = jobSchemas.JobRunFinished.parse(data)
+      const { run, outcome, error } = jobKind.schemas.JobRunFinished.parse(data)
       const begun = runs.get(run)
       if (begun) begun.end = { finished_at: recorded_at, outcome, error }
     }

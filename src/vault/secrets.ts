@@ -1,5 +1,5 @@
 import { illFormed, isObject, type Json, type JsonObject } from '../../events/common.js'
-import { isSecretReference, secretKey } from '../../events/references.js'
+import { isSecretReference, secretKey } from '../../events/secrets.js'
 import { wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { isSecretKey, sealKey } from './secret-keys.js'

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../../events/common.js'
-import { isSecretReference } from '../../../events/references.js'
+import { isSecretReference } from '../../../events/secrets.js'
 import { wrong } from '../../basics/errors.js'
 import { isSecretKey } from '../../vault/secret-keys.js'
 import { mask } from '../../vault/secrets.js'

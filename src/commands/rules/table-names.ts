@@ -1,11 +1,14 @@
+import { isInProject, kinds, pluralOf } from '../../../events/catalogue.js'
 import { foldName } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
 
+/** A table of each kind that lives in projects, and one of its history. */
+const ofKinds = kinds.filter(isInProject).flatMap((kind) => [pluralOf(kind), `${pluralOf(kind)}_history`])
+
 /** The tables of every project. A view or a model of such a name could not be read: the table comes first. */
 export const projectTables: readonly string[] = [
-  ...['models', 'models_history', 'models_versions', 'model_activations_history'],
-  ...['skills', 'skills_history', 'agents', 'agents_history', 'chatbots', 'chatbots_history', 'views', 'views_history'],
-  ...['jobs', 'jobs_history', 'job_definitions_history', 'triggers', 'knowledge_bases'],
+  ...ofKinds,
+  ...['models_versions', 'model_activations_history', 'job_definitions_history', 'triggers', 'knowledge_bases'],
 ]
 
 /** @throws Problem when a new view or model may not have the name */

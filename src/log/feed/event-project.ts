@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { catalogue, type Kind, type States } from '../../../events/catalogue.js'
+import { catalogue, isInProject, kinds } from '../../../events/catalogue.js'
 import { isObject } from '../../../events/common.js'
 import { readHeader, type Header } from '../../../events/header.js'
 import { limits } from '../../basics/limits.js'
@@ -10,21 +10,7 @@ export type Placed = Pick<Header, 'stream' | 'version' | 'type'> & { text: strin
 /** Reads the first event of a stream, by its index. */
 export type ReadFirst = (stream: string) => Promise<{ text: string } | undefined>
 
-const livesInProject: { [K in Kind]: States[K] extends { project: string } ? true : false } = {
-  project: false,
-  skill: true,
-  agent: true,
-  chatbot: true,
-  model: true,
-  view: true,
-  database: false,
-  file: false,
-  job: true,
-  config: false,
-  engine: false,
-}
-
-const inProject: ReadonlySet<string> = new Set(Object.entries(livesInProject).flatMap(([kind, lives]) => (lives ? [kind] : [])))
+const inProject: ReadonlySet<string> = new Set(kinds.filter(isInProject))
 
 /** The project that a creation names; '' where there is none. */
 const namedIn = (text: string): string => {

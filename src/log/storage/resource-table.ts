@@ -1,4 +1,4 @@
-import { secretsOf } from '../../../events/references.js'
+import { secretsOf } from '../../../events/secrets.js'
 import { catalogue, evolve, hasLinks, kinds, linksOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue.js'
 import { foldName, type JsonObject, type StreamId } from '../../../events/common.js'
 import { parseEnvelope } from '../../../events/envelope.js'

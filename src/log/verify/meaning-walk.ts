@@ -1,6 +1,7 @@
 import { catalogue, evolve, type Kind, type States } from '../../../events/catalogue.js'
 import { parseEnvelope, type Envelope } from '../../../events/envelope.js'
-import { blobsOf, erasedBlobsOf, erasedPayloadsOf, keepsRows, mayNameSecrets, payloadsOf } from '../../../events/references.js'
+import { blobsOf, erasedBlobsOf, erasedPayloadsOf, keepsRows, payloadsOf } from '../../../events/references.js'
+import { mayNameSecrets } from '../../../events/secrets.js'
 import { isKind } from '../contract/lookups.js'
 import { currentEvent } from '../contract/current-event.js'
 import type { Connection } from '../storage/schema.js'

@@ -1,3 +1,4 @@
+import { isInProject, kinds, pluralOf, type Kind } from '../../../events/catalogue.js'
 import { jobRuns, jobsHistory } from './job-runs.js'
 import { accuracy, coverage, outcomes } from './outcomes.js'
 import { projections } from './projections.js'
@@ -101,31 +102,16 @@ const erasures: Relation = {
     FROM ledger.erasures WHERE position <= $position`,
 }
 
-/** The table of each kind of resource, and whether what it holds is in a project. */
-const kindTables: Readonly<Record<string, { table: string; inProject: boolean }>> = {
-  project: { table: 'projects', inProject: false },
-  skill: { table: 'skills', inProject: true },
-  agent: { table: 'agents', inProject: true },
-  chatbot: { table: 'chatbots', inProject: true },
-  model: { table: 'models', inProject: true },
-  view: { table: 'views', inProject: true },
-  job: { table: 'jobs', inProject: true },
-  database: { table: 'databases', inProject: false },
-  file: { table: 'files', inProject: false },
-  config: { table: 'configs', inProject: false },
-  engine: { table: 'engines', inProject: false },
-}
-
-const ofKind = ([kind, { table, inProject }]: [string, { table: string; inProject: boolean }]) => `
-      SELECT '${kind}' AS kind, ${inProject ? 'project' : 'CAST(NULL AS VARCHAR) AS project'}, CAST(name AS VARCHAR) AS name, stream, id, created_at
-      FROM ${at(table)} AS t`
+const ofKind = (kind: Kind) => `
+      SELECT '${kind}' AS kind, ${isInProject(kind) ? 'project' : 'CAST(NULL AS VARCHAR) AS project'}, CAST(name AS VARCHAR) AS name, stream, id, created_at
+      FROM ${at(pluralOf(kind))} AS t`
 
 const resources: Relation = {
   name: 'resources',
   about: 'Everything that is there, one row for each resource of any kind; log.resources AT (VERSION => 40) lists what was.',
   kind: 'BASE TABLE',
   columns: [
-    column('kind', 'VARCHAR', 'What it is: project, skill, agent, chatbot, model, view, job, database, file, config or engine.'),
+    column('kind', 'VARCHAR', `What it is: ${kinds.slice(0, -1).join(', ')} or ${kinds.at(-1)}.`),
     column('project', 'VARCHAR', 'Project that holds it; empty for what is in none.'),
     column('project_id', 'VARCHAR', 'Stream of that project.'),
     column('name', 'VARCHAR', 'Name of it; compared without case.'),
@@ -135,7 +121,7 @@ const resources: Relation = {
   ],
   sql: `
     SELECT r.kind, ${nocase('p.name')} AS project, r.project AS project_id, ${nocase('r.name')} AS name, r.stream, r.id, r.created_at
-    FROM (${Object.entries(kindTables).map(ofKind).join(' UNION ALL ')}
+    FROM (${kinds.map(ofKind).join(' UNION ALL ')}
     ) AS r LEFT JOIN ledger.projects_history AS p ON p.stream = r.project AND ${heldAt('p', '$position')}
     ORDER BY r.id`,
 }

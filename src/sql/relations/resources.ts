@@ -1,3 +1,4 @@
+import type { ProjectKind } from '../../../events/catalogue.js'
 import { systemDatabases } from '../../catalogue/system-databases.js'
 import { quoteText } from '../../dialect/strings.js'
 import { addedColumns, addedItems, joinedEvents } from './history.js'
@@ -223,15 +224,25 @@ const past = (resource: Resource): Relation => {
   }
 }
 
-const resources = [models, skills, agents, chatbots, views]
+/** What every kind that lives in projects is shown as. */
+const ofKind: Readonly<Record<ProjectKind, Resource>> = {
+  model: models,
+  skill: skills,
+  agent: agents,
+  chatbot: chatbots,
+  view: views,
+  job: jobs,
+}
 
 /** `jobs_history` is, for clients, that of their runs. */
 const jobDefinitions: Resource = { ...jobs, name: 'job_definitions' }
 
+const resources = Object.values(ofKind)
+
 /** What each project offers, and information_schema for all projects at once. */
 export const resourceRelations: readonly Relation[] = [
-  ...[...resources, jobs].map((resource) => current(resource)),
+  ...resources.map((resource) => current(resource)),
   current(models, 'models_versions', 'The rows of models once more, under a name that existing clients ask for.'),
-  ...[...resources, activations, jobDefinitions].map(past),
+  ...[...resources.filter((resource) => resource !== jobs), activations, jobDefinitions].map(past),
   jobsHistory,
 ]

@@ -1,6 +1,6 @@
 import { CommandHandler, isExpectedVersionConflictError, STREAM_DOES_NOT_EXIST, STREAM_EXISTS } from '@event-driven-io/emmett'
 import { describe, expect, test } from '@jest/globals'
-import { evolve, type Skill, type SkillEvent } from '../../../events/skill.js'
+import { skillKind, type Skill, type SkillEvent } from '../../../events/skill.js'
 import { eventStore } from '../../../src/log/read/event-store.js'
 import { origin, refusal, stream, tamperWith, withLog } from '../../support/log/log.js'
 import { nextChain, genesis } from '../../../events/chain.js'
@@ -82,7 +82,8 @@ describe("emmett's EventStore over the log", () => {
   test('aggregateStream folds', () =>
     withLog(async ({ log }) => {
       const store = eventStore(log, origin)
-      const fold = () => store.aggregateStream<Skill | undefined, SkillEvent>(skill, { evolve, initialState: () => undefined })
+      const fold = () =>
+        store.aggregateStream<Skill | undefined, SkillEvent>(skill, { evolve: skillKind.evolve, initialState: () => undefined })
       expect(await fold()).toEqual({ state: undefined, currentStreamVersion: 0n, streamExists: false })
       await store.appendToStream(skill, [created, typed('kb')])
       expect(await fold()).toEqual({ state: { ...created.data, type: 'kb' }, currentStreamVersion: 2n, streamExists: true })
@@ -92,7 +93,7 @@ describe("emmett's EventStore over the log", () => {
     withLog(async ({ log }) => {
       const store = eventStore(log, origin)
       const handle = CommandHandler<Skill | undefined, SkillEvent>({
-        evolve,
+        evolve: skillKind.evolve,
         initialState: () => undefined,
         retry: { retries: 100, minTimeout: 1, factor: 1, shouldRetryError: isExpectedVersionConflictError },
       })

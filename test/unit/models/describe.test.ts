@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { evolve, type Model, type ModelEvent } from '../../../events/model.js'
+import { modelKind, type Model, type ModelEvent } from '../../../events/model.js'
 import { describeModelPlace, type ModelPlace } from '../../../src/sql/facade/describe-model.js'
 import { churn, requested, shop, started, trained } from '../commands/samples.js'
 
@@ -8,7 +8,7 @@ const placeOf = (version: number, attribute: string): ModelPlace => {
     { type: 'ModelCreated', data: { project: shop, name: 'Churn' } },
     ...[requested(1), started(1), trained(1), requested(2), started(2)],
   ]
-  const state = events.reduce<Model | undefined>(evolve, undefined)
+  const state = events.reduce<Model | undefined>(modelKind.evolve, undefined)
   const of = state?.versions.find((each) => each.version === version)
   if (!state || !of) throw new Error('no such version')
   const model = { kind: 'model' as const, stream: churn, state, id: 2, version: 5, created_at: '', updated_at: '' }

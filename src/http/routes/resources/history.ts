@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express'
 import { z } from 'zod'
+import { isInProject, kinds, pluralOf } from '../../../../events/catalogue.js'
 import { configNames } from '../../../../events/config.js'
 import { foldName, type StreamId } from '../../../../events/common.js'
 import { sources } from '../../../../events/envelope.js'
@@ -93,13 +94,14 @@ export const historyRoutes = (reading: Reading, histories: Histories): Route[] =
       },
     })
   const inProject = (kind: Kind): Route =>
-    route(`/projects/:project/${kind}s/:${kind}`, `a ${kind}`.replace('a agent', 'an agent'), async (req, log) => [
+    route(`/projects/:project/${pluralOf(kind)}/:${kind}`, `a ${kind}`.replace('a agent', 'an agent'), async (req, log) => [
       kind,
       await streamInProject(log, kind, param(req, 'project'), param(req, kind)),
     ])
   return [
     route('/projects/:project', 'a project', async (req, log) => ['project', await streamOf(log, 'project', param(req, 'project'))]),
-    ...(['skill', 'agent', 'chatbot', 'model', 'view'] as const).map(inProject),
+    // The history of a job is, for clients, that of its runs: see jobs.ts.
+    ...kinds.filter((kind) => isInProject(kind) && kind !== 'job').map(inProject),
     route('/databases/:database', 'a connection or project', (req, log) => ofDatabase(log, param(req, 'database'))),
     route('/files/:file', 'a file', async (req, log) => ['file', await streamOf(log, 'file', param(req, 'file'))]),
     route('/config/:config', 'a default', (req, log) => ofConfig(log, param(req, 'config'))),
