@@ -9,7 +9,7 @@ export const servedFrom = (source: string): string => `CREATE OR REPLACE TEMP TA
 
 /**
  * One row for each row that those events kept. Of rows that cannot be read the event still tells how many there were, and of
- * which requests. Both kinds come in one INSERT: see docs/decisions/one-insert.md.
+ * which requests. Both kinds come in one INSERT: see docs/decisions/projections/one-insert.md.
  */
 export const keepRows: readonly string[] = [
   `CREATE OR REPLACE TEMP TABLE predictions_kept AS

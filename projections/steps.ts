@@ -35,7 +35,7 @@ export const stepsFor = (types: ReadonlySet<string>): Step[] =>
 
 /**
  * Whether events of these types may be applied in one transaction: it would insert into no table twice. See
- * docs/decisions/one-insert.md.
+ * docs/decisions/projections/one-insert.md.
  *
  * @example fitTogether(new Set(['PredictionsServed', 'DataErased'])) // false: both insert into ledger.predictions
  */

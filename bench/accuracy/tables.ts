@@ -11,7 +11,7 @@ export type Table = {
   target: string
   query: string
   best: number
-  /** For small tables: CatBoost's mean on the ten seeded splits, by the script in docs/accuracy.md. */
+  /** For small tables: CatBoost's mean on the ten seeded splits, by the script in docs/use/accuracy.md. */
   catboost?: number
 }
 

@@ -1,6 +1,6 @@
 import { eventLimits } from '../../events/limits.js'
 
-/** Every limit of the service, unit last. docs/limits.md has a line for each; a test holds the two together. */
+/** Every limit of the service, unit last. docs/operate/limits.md has a line for each; a test holds the two together. */
 export const limits = {
   // Requests
   bodyMaxBytes: 10 * 1024 * 1024,

@@ -173,4 +173,4 @@ const unusable = (root: string, error: unknown) =>
  * @param accept what an operator does to go on with the log as it is
  */
 export const olderLog = (found: string, accept: string): string =>
-  `the log is an older copy, or another one: ${found}. Put the newer log back. Only if it is lost: ${accept}, and start again (docs/operate.md, "An older copy of the log").`
+  `the log is an older copy, or another one: ${found}. Put the newer log back. Only if it is lost: ${accept}, and start again (docs/operate/running.md, "An older copy of the log").`

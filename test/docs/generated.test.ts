@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { pages, readPage } from '../../docs/generate.js'
+import { pages, readPage } from '../../docs/generators/pages.js'
 import { catalogue } from '../../events/catalogue.js'
 import { problemCatalogue } from '../../src/basics/errors.js'
 import { settingDescriptions } from '../../src/setup/config.js'
@@ -10,11 +10,11 @@ test.each(Object.entries(pages()))('docs/%s says what the code says; otherwise r
 })
 
 test('every event, limit, error and setting has its line', () => {
-  for (const type of catalogue.keys()) expect(readPage('events.md')).toContain(`### ${type}\n`)
-  for (const name of Object.keys(limits)) expect(readPage('limits.md')).toContain(`| \`${name}\` |`)
-  for (const code of Object.keys(problemCatalogue)) expect(readPage('errors.md')).toContain(`| \`${code}\` |`)
+  for (const type of catalogue.keys()) expect(readPage('audit/events.md')).toContain(`### ${type}\n`)
+  for (const name of Object.keys(limits)) expect(readPage('operate/limits.md')).toContain(`| \`${name}\` |`)
+  for (const code of Object.keys(problemCatalogue)) expect(readPage('use/errors.md')).toContain(`| \`${code}\` |`)
   for (const { name, about } of settingDescriptions) {
     expect(about).not.toBe('')
-    expect(readPage('settings.md')).toContain(`| \`${name}\` |`)
+    expect(readPage('operate/settings.md')).toContain(`| \`${name}\` |`)
   }
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readPage } from '../../docs/generate.js'
+import { readPage } from '../../docs/generators/pages.js'
 import { engineInfos } from '../../src/catalogue/engines.js'
 import { tableOptions } from '../../src/catalogue/engine-options.js'
 import { metricMeanings } from '../../src/sql/facade/model-attributes.js'
@@ -40,9 +40,9 @@ const trained = async (): Promise<void> => {
 }
 
 test.each([
-  ['sql.md', 40],
-  ['models.md', 15],
-  ['forecasting.md', 10],
+  ['use/sql.md', 40],
+  ['use/models.md', 15],
+  ['use/forecasting.md', 10],
 ])('docs/%s has examples, and each does what its section says', async (file, fewest) => {
   const examples = examplesOf(readPage(file))
   expect(examples.length).toBeGreaterThan(fewest)
@@ -53,7 +53,7 @@ test.each([
   }
 })
 
-test('docs/sql.md encodes values as it says', async () => {
+test('docs/use/sql.md encodes values as it says', async () => {
   const cells = `170141183460469231731687303715884105727::HUGEINT, 0.1::DECIMAL(5,2), 'nan'::DOUBLE, DATE '2024-01-02',
     TIMESTAMP '2024-01-02 03:04:05', INTERVAL 1 DAY, 'ab'::BLOB, [1, 2], {'a': 1}`
   const response = await fetch(`${service.url}/api/sql/query`, {
@@ -89,15 +89,15 @@ test('every table and column that SQL offers is listed with a comment', async ()
       type: 'table',
       column_names: relation.columns.map(({ name }) => name),
     })
-    expect(readPage('tables.md')).toContain(`.${relation.name}\n\n${relation.about}\n`)
+    expect(readPage('use/tables.md')).toContain(`.${relation.name}\n\n${relation.about}\n`)
   }
   const full = (await sql(service.url, 'SHOW FULL TABLES')).data.map(([name]) => name)
   for (const { name } of catalogue.project) expect(full).toContain(name)
   expect((await sql(service.url, 'SHOW TABLES')).data.flat()).toEqual(['models', 'shown_model', 'shown'])
 })
 
-test('docs/models.md names every engine, option and metric', () => {
-  const models = readPage('models.md')
+test('docs/use/models.md names every engine, option and metric', () => {
+  const models = readPage('use/models.md')
   for (const { name, about } of engineInfos) expect(models).toContain(`| \`${name}\` | ${about} |`)
   for (const [name, { description = '' }] of Object.entries(tableOptions.shape))
     expect(models).toContain(`| \`${name}\` | ${description} | `)

@@ -77,7 +77,7 @@ export const verify = async (
   out.line(`payloads: ${readable} readable, ${erased} erased`)
   for (const line of provenPart(result)) out.line(line)
   const ahead = recordedAhead(Date.parse(result.recordedAt), Date.now())
-  if (ahead !== undefined) out.line(`Note: ${ahead}. See "A wrong clock" in docs/operate.md.`)
+  if (ahead !== undefined) out.line(`Note: ${ahead}. See "A wrong clock" in docs/operate/running.md.`)
   const newest = Math.max(...newer.map(({ head: kept }) => kept.position))
   if (newer.length > 0) out.line(`Heads up to position ${newest} were kept, too: what came after position ${upTo} is not in this copy.`)
   return ok ? 0 : 1

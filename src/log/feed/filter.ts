@@ -25,7 +25,7 @@ export const typesOf = (kinds: readonly string[], types: readonly string[]): str
   const kind = kinds.find((name) => !kindsOfEvents.has(name))
   if (kind !== undefined) throw wrong(`there is no kind ${kind} of events`, `The kinds are ${[...kindsOfEvents].join(', ')}.`)
   const type = types.find((name) => !catalogue.has(name))
-  if (type !== undefined) throw wrong(`there is no type ${type} of events`, 'docs/events.md lists the types.')
+  if (type !== undefined) throw wrong(`there is no type ${type} of events`, 'docs/audit/events.md lists the types.')
   if (kinds.length === 0) return types.length === 0 ? undefined : [...types]
   const ofKinds = [...catalogue].flatMap(([name, definition]) => (kinds.includes(definition.kind) ? [name] : []))
   const both = types.length === 0 ? ofKinds : ofKinds.filter((name) => types.includes(name))

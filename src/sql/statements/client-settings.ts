@@ -34,7 +34,7 @@ const needClientVariable = (cursor: Cursor, token: Token): string => {
   if (token.kind === 'variable' && !token.text.startsWith('@@')) return keptNowhere(cursor, token)
   if (isEngineSetting(name))
     throw new Problem('refused_statement', 'Settings are fixed', `SET ${name} is not possible: settings of the SQL engine are fixed`, {
-      hint: 'USE chooses the database of names without one; docs/settings.md lists what the service is started with.',
+      hint: 'USE chooses the database of names without one; docs/operate/settings.md lists what the service is started with.',
     })
   if (clientVariables.has(name)) return name
   return cursor.refuse(token, `there is no variable ${name} that could be set`, 'SHOW VARIABLES lists those that clients ask for.')

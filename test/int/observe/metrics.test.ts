@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { readPage } from '../../../docs/generate.js'
+import { readPage } from '../../../docs/generators/pages.js'
 import { until } from '../../support/analytics.js'
 import { parseExposition, type Family } from '../../support/exposition.js'
 import { send, sql, startTestService } from '../../support/service.js'
@@ -111,8 +111,8 @@ test('clients cannot make series: names, methods and statements are in no label'
   expect(await series()).toBe(before)
 })
 
-test('every metric has its line in docs/metrics.md, and every line its metric', async () => {
-  const documented = [...readPage('metrics.md').matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(([, name = '', type = '']) => `${name} ${type}`)
+test('every metric has its line in docs/operate/metrics.md, and every line its metric', async () => {
+  const documented = [...readPage('operate/metrics.md').matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(([, name = '', type = '']) => `${name} ${type}`)
   expect(documented.length).toBeGreaterThan(50)
   const found = [...(await scrape())].map(([name, { type }]) => `${name} ${type}`)
   expect(found.sort()).toEqual(documented.sort())

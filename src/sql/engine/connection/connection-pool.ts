@@ -4,7 +4,7 @@ import { perInstance } from './per-instance.js'
 
 /**
  * Connections that have run a query to its end and wait for the next, which spares it opening one. A query that the guard lets
- * through leaves nothing behind on its connection: whatever did, or may have, is closed. See docs/decisions/reused-connections.md.
+ * through leaves nothing behind on its connection: whatever did, or may have, is closed. See docs/decisions/sql/reused-connections.md.
  */
 export class ConnectionPool {
   readonly #idle: DuckDBConnection[] = []

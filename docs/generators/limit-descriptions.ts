@@ -1,4 +1,4 @@
-import type { LimitName } from '../src/basics/limits.js'
+import type { LimitName } from '../../src/basics/limits.js'
 
 /** What each limit bounds, and what happens beyond it. A limit without its line does not compile. */
 export const limitDescriptions: Record<LimitName, string> = {
@@ -64,7 +64,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   retentionIntervalMs: 'Time between two looks for what is older than `PREDICTION_RETENTION`.',
   clockLookMs: 'Time between two looks at the clock of the machine.',
   clockJumpMinMs:
-    'How far the clock may be from how long the machine has been up. Beyond: it has jumped; see [A wrong clock](operate.md#a-wrong-clock).',
+    'How far the clock may be from how long the machine has been up. Beyond: it has jumped; see [A wrong clock](running.md#a-wrong-clock).',
   clockTrustMaxMs:
     'A jump of the clock is believed for what cannot be undone once it has lasted as long as it is wide, or as long as this.',
   statementMaxChars: 'An SQL statement. Beyond: 400, before it is read.',

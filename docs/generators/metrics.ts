@@ -1,10 +1,8 @@
-import { Metrics } from '../src/observe/metrics.js'
-import { diskKinds } from '../src/observe/disk-use.js'
+import { Metrics } from '../../src/observe/metrics.js'
+import { diskKinds } from '../../src/observe/disk-use.js'
+import { table } from './markdown.js'
 
-const row = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-const table = (heads: string[], rows: string[][]): string => [heads, heads.map(() => '---'), ...rows].map(row).join('\n')
-
-/** docs/metrics.md: what a scrape holds, as its own `# HELP` and `# TYPE` say it. */
+/** docs/operate/metrics.md: what a scrape holds, as its own `# HELP` and `# TYPE` say it. */
 export const metricsPage = async (): Promise<string> => {
   const all = await new Metrics().described()
   const rows = (own: boolean) =>

@@ -1,7 +1,6 @@
-import { catalogue } from '../src/sql/relations/catalogue.js'
-import type { Relation } from '../src/sql/relations/relation.js'
-
-const line = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+import { catalogue } from '../../src/sql/relations/catalogue.js'
+import type { Relation } from '../../src/sql/relations/relation.js'
+import { table } from './markdown.js'
 
 const section = (schema: string, { name, about, columns }: Relation): string =>
   [
@@ -9,9 +8,10 @@ const section = (schema: string, { name, about, columns }: Relation): string =>
     '',
     about,
     '',
-    line(['Column', 'Type', 'Meaning']),
-    line(['---', '---', '---']),
-    ...columns.map((column) => line([`\`${column.name}\``, column.type, column.about])),
+    table(
+      ['Column', 'Type', 'Meaning'],
+      columns.map((column) => [`\`${column.name}\``, column.type, column.about]),
+    ),
   ].join('\n')
 
 const titles: Record<keyof typeof catalogue, [schema: string, about: string]> = {
@@ -20,7 +20,7 @@ const titles: Record<keyof typeof catalogue, [schema: string, about: string]> = 
   information_schema: ['information_schema', 'What SQL offers, and the resources of all projects at once.'],
 }
 
-/** docs/tables.md: what `information_schema.tables` and `.columns` say. */
+/** docs/use/tables.md: what `information_schema.tables` and `.columns` say. */
 export const tablesPage = (): string => {
   const schemas = (['project', 'log', 'information_schema'] as const).map((key) => {
     const [schema, about] = titles[key]
