@@ -5,6 +5,7 @@ import { eventsPage } from './events.js'
 import { limitsPage } from './limits.js'
 import { table } from './markdown.js'
 import { metricsPage } from './metrics.js'
+import { picture } from './picture.js'
 import { tablesPage } from './tables.js'
 
 const errorsPage = (): string =>
@@ -33,7 +34,7 @@ const written = '<!-- Written by `npm run docs`. Change the code that it describ
 // What a scrape says of itself is only known after a moment.
 const metrics = await metricsPage()
 
-/** The pages that follow from the code, by their path in docs/. */
+/** What follows from the code, by its path in docs/: pages and a picture. */
 export const pages = (): Record<string, string> => ({
   ...Object.fromEntries(
     Object.entries({
@@ -45,6 +46,7 @@ export const pages = (): Record<string, string> => ({
       'operate/metrics.md': metrics,
     }).map(([file, text]) => [file, `${written}\n\n${text}\n`]),
   ),
+  'travel.svg': picture(),
 })
 
 /** The folder docs/ of the sources, seen from dist/docs/generators. */

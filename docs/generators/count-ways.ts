@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+// Prints how many source files each of the seven ways of docs/architecture.md passes: those of which a function runs.
+// Linux only. `node dist/docs/generators/count-ways.js`, or with --files the names, too.
+
+const home = mkdtempSync(join(tmpdir(), 'mindledger-ways-'))
+const notes = join(home, 'notes')
+mkdirSync(notes)
+const cli = fileURLToPath(new URL('../../bin/mindledger.js', import.meta.url))
+const hook = new URL('passed-files.js', import.meta.url).href
+const data = join(home, 'data')
+/** Node with the hook and a file to write to: a stand-in for itself in all processes. */
+const node = join(home, 'node')
+writeFileSync(node, `#!/bin/sh\nexec "${process.execPath}" --import "${hook}" "$@" 9>>"${notes}/$$"\n`, { mode: 0o755 })
+const env = { ...process.env, DATA_DIR: data, PORT: '0', COUNTED_NODE: node }
+const server = spawn(node, [cli, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+const url = await new Promise<string>((resolve) =>
+  createInterface({ input: server.stdout }).on('line', (line) => {
+    const { msg, url: address } = JSON.parse(line) as { msg?: string; url?: string }
+    if (msg === 'serving' && address !== undefined) resolve(address)
+  }),
+)
+
+/** Processes that were started with the hook. */
+const children = (pid: number): number[] => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+const call = async (method: string, path: string, body?: unknown): Promise<void> => {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const response = await fetch(`${url}/api${path}`, { method, body: text, headers: { 'content-type': 'application/json' } })
+  const answer = await response.text()
+  if (!response.ok || answer.includes('"type":"error"')) throw new Error(`${method} ${path}: ${answer}`)
+}
+const sql = (query: string) => call('POST', '/sql/query', { query })
+
+const lines = () =>
+  Object.fromEntries(readdirSync(notes).map((file) => [file, readFileSync(join(notes, file), 'utf8').split('\n').filter(Boolean)]))
+
+let read: Record<string, number> = {}
+
+/** Every process notes what ran in it. Gives the files by process, since the last call. */
+const look = async (): Promise<Record<string, string[]>> => {
+  for (const pid of [server.pid ?? 0, ...children(server.pid ?? 0)]) process.kill(pid, 'SIGUSR2')
+  await sleep(400)
+  const noted = Object.entries(lines())
+  const passed = noted.map(([id, all]) => [id, all.slice(read[id] ?? 0).flatMap((line) => JSON.parse(line) as string[])] as const)
+  read = Object.fromEntries(noted.map(([id, all]) => [id, all.length]))
+  return Object.fromEntries(passed)
+}
+
+const print = (way: string, passed: Record<string, string[]>, seen: ReadonlySet<string>): void => {
+  const counts = Object.entries(passed).flatMap(([id, files]) => {
+    const role = id === String(server.pid) ? 'server' : seen.has(id) ? 'SQL process' : 'others'
+    return files.length > 0 ? [`${role} ${new Set(files).size}`] : []
+  })
+  const all = [...new Set(Object.values(passed).flat())].sort()
+  console.log(`${way}: ${all.length} (${counts.join(', ')})`)
+  if (process.argv.includes('--files')) console.log(all.map((file) => `  ${file}`).join('\n'))
+}
+
+/** Starts a training, and waits until its process has come and gone. */
+const train = async (name: string): Promise<void> => {
+  const before = children(server.pid ?? 0).length
+  await sql(`CREATE MODEL ${name} FROM files (SELECT * FROM homes) PREDICT rent`)
+  while (children(server.pid ?? 0).length === before) await sleep(5)
+  while (children(server.pid ?? 0).length > before) await sleep(50)
+  await sleep(500)
+}
+
+const measure = async (way: string, run: () => Promise<void>): Promise<void> => {
+  const seen = new Set(children(server.pid ?? 0).map(String))
+  await look()
+  await run()
+  print(way, await look(), seen)
+}
+
+try {
+  const rows = Array.from({ length: 40 }, (_, i) => `${i},${2 * i + (i % 3)}`).join('\n')
+  const form = new FormData()
+  form.set('file', new Blob([`size,rent\n${rows}`]), 'homes.csv')
+  await fetch(`${url}/api/files/homes`, { method: 'PUT', body: form })
+  await train('rent')
+  const predict = () => call('POST', '/projects/mindsdb/models/rent/predict', [{ size: 12 }])
+  await sql('SELECT count(*) FROM agents')
+  await predict()
+  await measure('SELECT', () => sql('SELECT name FROM agents'))
+  await measure('JOIN', () => sql('SELECT h.size, m.rent FROM files.homes AS h JOIN rent AS m'))
+  await measure('CREATE AGENT', () => sql(`CREATE AGENT broker USING model = 'gpt-4o'`))
+  await measure('prediction', predict)
+  await measure('training', () => train('more'))
+  await measure('erasure', () =>
+    call('POST', '/log/erasures', { before: '2100-01-01T00:00:00Z' }).catch(() =>
+      call('POST', '/log/erasures', { file: { name: 'homes' } }),
+    ),
+  )
+  const before = new Set(readdirSync(notes))
+  await once(spawn(node, [cli, 'verify', '--quiet'], { env, stdio: 'ignore' }), 'exit')
+  const own = Object.entries(lines()).filter(([file]) => !before.has(file))
+  print('verify', Object.fromEntries(own.map(([file, noted]) => [file, noted.flatMap((line) => JSON.parse(line) as string[])])), new Set())
+} finally {
+  server.kill('SIGTERM')
+  await once(server, 'exit')
+  rmSync(home, { recursive: true, force: true })
+}

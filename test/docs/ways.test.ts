@@ -1,0 +1,60 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { repository } from '../support/cli.js'
+
+const page = readFileSync(join(repository, 'docs/architecture.md'), 'utf8')
+const programs = readFileSync(join(repository, '.ci/bundle.mjs'), 'utf8')
+
+/** The files that a file imports, as paths in the repository. */
+const importsOf = (file: string): string[] =>
+  [...readFileSync(join(repository, file), 'utf8').matchAll(/(?:from|import\()\s*'(\.[^']+)\.js'/g)].map(
+    ([, path = '']) => `${normalize(join(dirname(file), path))}.ts`,
+  )
+
+const areLinked = (a: string, b: string): boolean => importsOf(a).includes(b) || importsOf(b).includes(a)
+
+type Step = { files: string[]; by: string | undefined; isProcess: boolean }
+
+const stepOf = (line: string): Step => {
+  const by = /\(by `([^`]+)`\)/.exec(line)?.[1]
+  const files = [...line.matchAll(/`((?:src|events|projections)\/[\w./-]+\.ts)`/g)]
+    .map(([, file = '']) => file)
+    .filter((file) => file !== by)
+  return { files, by, isProcess: line.includes('(a process)') }
+}
+
+/** The ways of docs/architecture.md: `### A SELECT` and a numbered list of files. */
+const ways = (/^## Seven ways\n(.*?)^## /ms.exec(page)?.[1] ?? '')
+  .split(/^### /m)
+  .slice(1)
+  .map((text) => ({ name: text.split('\n')[0] ?? '', steps: [...text.matchAll(/^\d+\. (.+)$/gm)].map(([, line = '']) => stepOf(line)) }))
+
+test('the page has seven ways', () => {
+  expect(ways.map(({ name, steps }) => [name, steps.length > 5])).toEqual(
+    ['A SELECT', 'A JOIN with a model', 'A CREATE AGENT', 'A prediction', 'A training', 'An erasure', 'A verify'].map((name) => [
+      name,
+      true,
+    ]),
+  )
+})
+
+test.each(ways)('$name passes files that are there, and that know each other in this order', ({ steps }) => {
+  for (const { files, by } of steps)
+    for (const file of [...files, ...(by === undefined ? [] : [by])])
+      expect([file, existsSync(join(repository, file))]).toEqual([file, true])
+  const broken = steps.flatMap(({ files: [file = ''], by, isProcess }, index) => {
+    if (isProcess && !programs.includes(`'${file}'`)) return [`${file} is no program`]
+    const before = steps[index - 1]?.files[0]
+    if (before === undefined) return []
+    const isLinked = by === undefined ? areLinked(before, file) : [before, file].every((one) => one === by || importsOf(by).includes(one))
+    return isLinked ? [] : [`${before} → ${file}`]
+  })
+  expect(broken).toEqual([])
+})
+
+test('every room has its line', () => {
+  const folders = readdirSync(join(repository, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  const table = page.slice(page.indexOf('## Rooms'))
+  for (const { name } of folders) expect(table).toMatch(new RegExp(`^\\| .*\`${name}[\`/]`, 'm'))
+})
