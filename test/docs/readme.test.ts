@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { cliFile, freePort, repository, runProgram, type Ended } from '../support/cli.js'
-import { spawnService, temporaryDirectory } from '../support/service.js'
+import { repository, runProgram } from '../support/cli.js'
+import { complaints, openClone, readSource as read, type Clone } from '../support/clone.js'
 
-const read = (file: string): string => readFileSync(join(repository, file), 'utf8')
 const readme = read('README.md')
 const scripts = (JSON.parse(read('package.json')) as { scripts: Record<string, string> }).scripts
 
@@ -21,62 +20,43 @@ const block = (about: string): string => {
   return found[0]?.text ?? ''
 }
 
-const place = temporaryDirectory()
-const home = place.path
-let port = 0
-let server: Awaited<ReturnType<typeof spawnService>>
-
+let clone: Clone
 beforeAll(async () => {
-  // A folder that looks like a clone after npm ci; `npx mindledger` is the compiled program.
-  for (const name of ['node_modules', 'dist', 'package.json']) symlinkSync(join(repository, name), join(home, name))
-  mkdirSync(join(home, 'bin'))
-  writeFileSync(
-    join(home, 'bin', 'npx'),
-    `#!/bin/sh\n[ "$1" = mindledger ] || exit 64\nshift\nexec "${process.execPath}" "${cliFile}" "$@"\n`,
-  )
-  chmodSync(join(home, 'bin', 'npx'), 0o755)
-  port = await freePort()
-  server = await spawnService(join(home, 'data'), { PORT: String(port) })
+  clone = await openClone()
 })
-
-afterAll(async () => {
-  server.child.kill('SIGTERM')
-  expect(await server.ended).toEqual([0, null])
-  for (const name of ['node_modules', 'dist', 'package.json']) rmSync(join(home, name))
-  place.remove()
-})
-
-/** Runs a block as a reader would: line after line in one shell, in the folder of the clone. */
-const shell = (text: string): Promise<Ended> =>
-  runProgram('sh', ['-ec', text.replaceAll('localhost:47334', `localhost:${port}`)], {
-    cwd: home,
-    env: { PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}`, PORT: '', DATA_DIR: '' },
-  })
-
-/** What stands on stderr beside how far a training is, which a slow machine shows. */
-const complaints = ({ err }: Ended): string => err.replace(/^(?:\w+\.)*\w+(?:\.\d+)?: \w+(?: \d+ %)?\n/gm, '')
+afterAll(() => clone.stop())
 
 test('every shell block of the README is run here', () => {
-  const run = ['npm ci && npm run demo', 'npm ci && npm test', 'npm start']
-  const answers = ['REST', 'SQL', 'Audit'].map(block)
-  expect(blocks.map(({ text }) => text).filter((text) => !run.includes(text.trim()) && !answers.includes(text))).toEqual([])
+  expect(blocks.map(({ about }) => about)).toEqual(['Start', 'REST', 'SQL', 'Audit'])
   // This is `npm test` at work.
   expect(scripts['test']).toContain('jest')
 })
 
+test('the block of two terminals serves in one, and does what it says in the other', async () => {
+  const [, first = '', second = ''] = /^# Terminal 1: [^\n]+\n(.+)\n\n# Terminal 2: [^\n]+\n(.+)$/s.exec(block('Start')) ?? []
+  expect(first).toBe('npm ci\nnpm start')
+  const ended = await clone.shell(second)
+  expect({ code: ended.code, err: complaints(ended) }).toEqual({ code: 0, err: '' })
+  expect(ended.out).toContain('"rows":344')
+  expect(ended.out).toMatch(/^species +\| mindsdb +\| 1 +\| complete/m)
+  expect(ended.out).toContain('"Species":"Gentoo"')
+  expect(ended.out).toMatch(/^Adelie +\| 152$/m)
+  expect(ended.out).toContain('The log holds')
+})
+
 test('npm start serves the folder ./data, on the port and address that the README says', async () => {
-  const clone = join(home, 'clone')
-  mkdirSync(clone)
-  for (const name of ['dist', 'package.json']) symlinkSync(join(repository, name), join(clone, name))
+  const folder = join(clone.home, 'served')
+  mkdirSync(folder)
+  for (const name of ['dist', 'package.json']) symlinkSync(join(repository, name), join(folder, name))
   const env: NodeJS.ProcessEnv = { ...process.env, PORT: '0' }
   delete env['DATA_DIR']
-  const started = spawn('sh', ['-c', `exec ${scripts['start'] ?? ''}`], { cwd: clone, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const started = spawn('sh', ['-c', `exec ${scripts['start'] ?? ''}`], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(started, 'exit')
   const [line] = (await once(started.stdout, 'data')) as [Buffer]
-  expect(JSON.parse(line.toString())).toMatchObject({ msg: 'serving', data: join(clone, 'data') })
+  expect(JSON.parse(line.toString())).toMatchObject({ msg: 'serving', data: join(folder, 'data') })
   started.kill('SIGTERM')
   expect(await ended).toEqual([0, null])
-  const help = await shell('npx mindledger --help')
+  const help = await clone.shell('npx mindledger --help')
   expect(help).toMatchObject({ code: 0, err: '' })
   expect(help.out).toMatch(/PORT .*\(47334\)/)
   expect(help.out).toMatch(/HOST .*\(127\.0\.0\.1\)/)
@@ -85,7 +65,7 @@ test('npm start serves the folder ./data, on the port and address that the READM
 
 // In this order: each block goes on where the one before ended.
 test('the answers over REST are what the README promises', async () => {
-  const ended = await shell(block('REST'))
+  const ended = await clone.shell(block('REST'))
   const { code, out } = ended
   expect({ code, err: complaints(ended) }).toEqual({ code: 0, err: '' })
   expect(out).toContain('"name":"sales"')
@@ -94,7 +74,7 @@ test('the answers over REST are what the README promises', async () => {
 })
 
 test('the answers in SQL are what the README promises', async () => {
-  const ended = await shell(block('SQL'))
+  const ended = await clone.shell(block('SQL'))
   const { code, out } = ended
   expect({ code, err: complaints(ended) }).toEqual({ code: 0, err: '' })
   expect(out).toMatch(/mpg +\| mindsdb +\| 1 +\| complete/)
@@ -104,7 +84,7 @@ test('the answers in SQL are what the README promises', async () => {
 })
 
 test('the audit gives what the README promises', async () => {
-  const ended = await shell(block('Audit'))
+  const ended = await clone.shell(block('Audit'))
   const { code, out } = ended
   expect({ code, err: complaints(ended) }).toEqual({ code: 0, err: '' })
   expect(out).toMatch(/anonymous +\| AgentCreated/)

@@ -1,0 +1,56 @@
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from '@jest/globals'
+import { cliFile, freePort, repository, runProgram, type Ended } from './cli.js'
+import { spawnService, temporaryDirectory } from './service.js'
+
+const linked = ['node_modules', 'dist', 'package.json']
+
+/** A folder that looks like a clone after `npm ci`, with the service running on its `data`, and a shell in it. */
+export type Clone = { home: string; url: string; shell: (text: string) => Promise<Ended>; stop: () => Promise<void> }
+
+/**
+ * Serves a folder as a reader of the docs does. In the shell `npx mindledger` is the compiled program, and the port of the docs is the
+ * service's.
+ *
+ * @example const clone = await openClone(); const { code, out } = await clone.shell('npx mindledger head'); await clone.stop()
+ */
+export const openClone = async (environment: Record<string, string> = {}): Promise<Clone> => {
+  const place = temporaryDirectory()
+  const home = place.path
+  for (const name of linked) symlinkSync(join(repository, name), join(home, name))
+  mkdirSync(join(home, 'bin'))
+  const npx = `#!/bin/sh\n[ "$1" = mindledger ] || exit 64\nshift\nexec "${process.execPath}" "${cliFile}" "$@"\n`
+  writeFileSync(join(home, 'bin', 'npx'), npx)
+  chmodSync(join(home, 'bin', 'npx'), 0o755)
+  const port = await freePort()
+  const server = await spawnService(join(home, 'data'), { PORT: String(port), ...environment })
+  const shell = (text: string): Promise<Ended> =>
+    runProgram('sh', ['-ec', text.replaceAll('localhost:47334', `localhost:${port}`)], {
+      cwd: home,
+      env: { PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}`, PORT: '', DATA_DIR: '', ...environment },
+    })
+  const stop = async (): Promise<void> => {
+    server.child.kill('SIGTERM')
+    expect(await server.ended).toEqual([0, null])
+    for (const name of linked) rmSync(join(home, name))
+    place.remove()
+  }
+  return { home, url: server.url, shell, stop }
+}
+
+/** What stands on stderr beside how far a training is, which a slow machine shows. */
+export const complaints = ({ err }: Ended): string => err.replace(/^(?:\w+\.)*\w+(?:\.\d+)?: \w+(?: \d+ %)?\n/gm, '')
+
+/** The text of a file of the repository. */
+export const readSource = (file: string): string => readFileSync(join(repository, file), 'utf8')
+
+/** The fenced blocks of a page, in order: their language and text. */
+export const blocksOf = (page: string): { language: string; text: string }[] =>
+  [...page.matchAll(/^```([a-z ]*)\n(.*?)^```/gms)].map(([, language = '', text = '']) => ({ language, text }))
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+/** A line of output as a page shows it: `…` stands for anything, and columns may be wider. */
+export const shownLine = (line: string): RegExp =>
+  new RegExp(`^${line.trimEnd().split('…').map(escaped).join('.*').replaceAll(/ {2,}/g, ' +')}${line.includes('…') ? '' : '\\s*'}$`, 'm')
