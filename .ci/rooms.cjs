@@ -63,6 +63,7 @@ module.exports = [
   'http/routes',
   'http/server',
   'http',
+  'import',
   '.',
   'cli/access',
   'cli/terminal',

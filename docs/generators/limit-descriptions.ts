@@ -196,4 +196,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   historyPageMaxChars: 'Text of one page of a history, but for a single change. Beyond: the page ends, with a `next`.',
   historyStatesMaxChars: 'States that are kept to go on with a history from. Beyond: the one used longest ago is folded again.',
   historyDiffMaxComparisons: 'Values compared with values between two lists. Beyond: the list is replaced as a whole.',
+  importAnswerMaxBytes: 'One answer that `mindledger import` reads. Beyond: what it was to tell counts as unread, and the rest goes on.',
+  importAnswerTimeoutMs: 'How long `mindledger import` waits for one answer of the old service. Beyond: the same.',
+  importListMaxItems: 'Items of one list that `mindledger import` reads. Beyond: the same.',
+  importPageRows: 'Rows of a file that `mindledger import` asks the old service for at once.',
 }

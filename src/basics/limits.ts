@@ -175,6 +175,11 @@ export const limits = {
   historyPageMaxChars: 8 * 1024 * 1024,
   historyStatesMaxChars: 16 * 1024 * 1024,
   historyDiffMaxComparisons: 4_096,
+  // An import
+  importAnswerMaxBytes: 64 * 1024 * 1024,
+  importAnswerTimeoutMs: 120_000,
+  importListMaxItems: 100_000,
+  importPageRows: 10_000,
 } as const
 
 export type LimitName = keyof typeof limits

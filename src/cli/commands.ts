@@ -1,7 +1,7 @@
 import type { Screen } from './terminal/output.js'
 import type { OptionName, Values } from './access/options.js'
 import type { Reach } from './access/server.js'
-import { positive, required } from './access/values.js'
+import { addressOf, positive, required } from './access/values.js'
 import { UsageError } from './access/usage-error.js'
 
 type Call = { config: Reach; values: Values; rest: string[]; out: Screen }
@@ -57,7 +57,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
   },
   log: {
     about: 'print the events, one JSON text a line',
-    options: { from: 'begin there', follow: 'go on with what happens, until Ctrl-C' },
+    options: { from: 'begin at this position', follow: 'go on with what happens, until Ctrl-C' },
     example: 'mindledger log --from 40 --follow',
     run: async ({ config, values }) => {
       const { from, follow = false } = values
@@ -105,7 +105,8 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     },
     example: 'mindledger export --project shop > export.jsonl',
     run: async ({ config, values }) => {
-      const { project, head = [] } = values
+      const { head = [] } = values
+      const project = values.project?.at(-1)
       const until = values.until === undefined ? undefined : positive('until', values.until, 1)
       return (await import('./commands/export.js')).exportLog(config, { project, until, heads: head })
     },
@@ -205,6 +206,28 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
       const contentVersion = version === undefined ? undefined : positive('content-version', version, 1)
       const { reason, shared = false, 'dry-run': dryRun = false } = values
       return (await import('./commands/erase.js')).erase(config, { subject: rest, contentVersion, reason, shared, dryRun }, out)
+    },
+  },
+  import: {
+    about: 'copy what a running instance of the public service holds',
+    more: `Without --apply nothing is written: it says what would be made, what is here already, and what cannot be copied. Run it again at will: what is here is not touched.
+A login at the old service is read from the environment: IMPORT_USERNAME and IMPORT_PASSWORD, or IMPORT_TOKEN.
+The exit status is 0 when all that can be copied was, 1 when something could not be read or made.`,
+    options: {
+      from: 'the address of the old service',
+      apply: 'make what is missing here',
+      'dry-run': 'write nothing, as without --apply',
+      project: 'only what is in this project, and what is in none; may be given several times',
+      train: 'train the models, by their CREATE MODEL statements',
+      url,
+      quiet,
+    },
+    example: 'mindledger import --from http://old:47334 --apply',
+    run: async ({ config, values, out }) => {
+      const { apply = false, 'dry-run': dryRun = false, train = false, project: projects = [] } = values
+      if (apply && dryRun) throw new UsageError('import takes one of --apply and --dry-run')
+      const from = addressOf('from', required('from', values.from))
+      return (await import('./commands/import.js')).importFrom(config, { from, apply, train, projects }, out)
     },
   },
   rebuild: {

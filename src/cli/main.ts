@@ -8,7 +8,7 @@ import { commands } from './commands.js'
 import { usage, usageOf } from './help.js'
 import { createOutput } from './terminal/output.js'
 import { UsageError } from './access/usage-error.js'
-import { urlOf } from './access/values.js'
+import { addressOf } from './access/values.js'
 
 /** Help is as wide as the terminal, within what is easy to read. */
 const helpWidth = Math.min(Math.max(process.stdout.columns || 80, 60), 120)
@@ -20,7 +20,7 @@ const run = async (args: string[]): Promise<number> => {
   else if (asked.kind === 'help') createOutput().line(asked.command === undefined ? usage(helpWidth) : usageOf(asked.command, helpWidth))
   if (asked.kind !== 'run') return asked.kind === 'help' && !asked.isWanted ? 2 : 0
   const { command, values, rest } = asked
-  const serverUrl = urlOf(values.url)
+  const serverUrl = values.url === undefined ? undefined : addressOf('url', values.url)
   const config = { ...readConfig(process.env), ...(serverUrl !== undefined && { serverUrl }) }
   return commands[command]?.run({ config, values, rest, out: createOutput({ quiet: values.quiet }) }) ?? 2
 }

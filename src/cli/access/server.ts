@@ -17,6 +17,8 @@ export type Server = {
   post: (path: string, body: object) => Promise<Answer>
   /** Posts, and gives the answer as it comes. @throws ConfigError when nobody answers */
   send: (path: string, body: object, signal?: AbortSignal) => Promise<Response>
+  /** Sends any request, and fails as fetch does. */
+  fetch: (path: string, init: RequestInit) => Promise<Response>
   /** Writes what is answered into a file. @throws ConfigError when it is refused or cut off */
   download: (path: string, into: string) => Promise<void>
 }
@@ -77,6 +79,7 @@ const connect = async (address: string, { dataDirectory, auth }: Reach, instance
     get: (path) => send(sent, path),
     post: (path, body) => send(sent, path, body),
     send: (path, body, signal) => request(sent, path, body, signal),
+    fetch: (path, init) => fetch(address + path, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), ...sent.headers } }),
     download: (path, into) => download(sent, path, into),
   }
 }

@@ -14,8 +14,7 @@ export const required = (name: string, value: string | undefined): string => {
 }
 
 /** The address of a server, as its paths are put behind it. @throws UsageError when it is none */
-export const urlOf = (text: string | undefined): string | undefined => {
-  if (text === undefined) return undefined
-  if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) throw new UsageError('--url takes an address: http://127.0.0.1:47334')
+export const addressOf = (name: string, text: string): string => {
+  if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) throw new UsageError(`--${name} takes an address: http://127.0.0.1:47334`)
   return text.replace(/(?:\/api)?\/*$/, '')
 }

@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { foldName } from '../../../events/common.js'
+import { limits } from '../../basics/limits.js'
+import { carryOut, type Outcome } from '../../import/carry-out.js'
+import { Client } from '../../import/client.js'
+import { planImport } from '../../import/import-plan.js'
+import { readAbsent, readInventory } from '../../import/inventory.js'
+import { openOldService, type OldService } from '../../import/old-service.js'
+import type { Item } from '../../import/plan.js'
+import { ConfigError } from '../../setup/config.js'
+import { withServer, type Reach, type Server } from '../access/server.js'
+import type { Screen } from '../terminal/output.js'
+import { tableText } from '../terminal/table-text.js'
+import { withoutControls } from '../terminal/text-width.js'
+
+type ImportOptions = {
+  /** The address of the old service. */
+  from: string
+  /** Whether anything is written. */
+  apply: boolean
+  train: boolean
+  /** None: all. */
+  projects: readonly string[]
+}
+
+type Report = { plan: readonly Item[]; outcomes: readonly Outcome[]; unread: readonly string[]; apply: boolean }
+
+const nameOf = ({ project, name }: Item): string => (project === null ? name : `${project}.${name}`)
+
+const whatOf = (item: Item, { outcomes, apply }: Report): string => {
+  if (item.fate.is !== 'create' || !apply) return item.fate.is
+  return outcomes.find((outcome) => outcome.item === item)?.failed === undefined ? 'created' : 'FAILED'
+}
+
+/** What stands below the table: all that has more to say than a word. */
+const notesOf = ({ plan, outcomes }: Report): string[] =>
+  plan.flatMap((item) => {
+    const outcome = outcomes.find((one) => one.item === item)
+    const notes = outcome?.failed === undefined ? [...item.notes, ...(outcome?.notes ?? [])] : [outcome.failed]
+    return notes.map((note) => `${item.kind} ${nameOf(item)}: ${note}`)
+  })
+
+const summaryOf = (report: Report): string => {
+  const { plan, unread, apply } = report
+  const words = plan.map((item) => whatOf(item, report))
+  const counts = [...new Set(words)].map((word) => `${words.filter((one) => one === word).length} ${word}`)
+  const said = [...counts, ...(unread.length > 0 ? [`${unread.length} UNREAD`] : [])].join(', ')
+  return apply || !words.includes('create') ? `${said}.` : `${said}. Nothing was written: --apply makes what is missing.`
+}
+
+const show = (report: Report, out: Screen): void => {
+  const rows = report.plan.map((item) => [item.kind, nameOf(item), whatOf(item, report)])
+  for (const line of tableText(['KIND', 'NAME', 'WHAT'], rows, out.width)) out.line(line)
+  out.line('')
+  for (const note of notesOf(report)) out.line(`- ${withoutControls(note)}`)
+  for (const line of report.unread) out.error(withoutControls(`could not be read: ${line}`))
+  out.line(withoutControls(summaryOf(report)))
+}
+
+const environmentOf = (name: string): string | undefined => (process.env[name] === '' ? undefined : process.env[name])
+
+const credentials = () => ({
+  token: environmentOf('IMPORT_TOKEN'),
+  username: environmentOf('IMPORT_USERNAME'),
+  password: environmentOf('IMPORT_PASSWORD'),
+})
+
+/** Which projects are meant. @throws ConfigError for one that is not there */
+const wantedOf = (wanted: readonly string[], projects: readonly string[]): ((project: string) => boolean) => {
+  const known = new Set(projects.map(foldName))
+  const missing = wanted.find((name) => !known.has(foldName(name)))
+  if (missing !== undefined) throw new ConfigError(`the old service has no project ${missing}; it has ${projects.join(', ')}`)
+  const chosen = new Set(wanted.map(foldName))
+  return (project) => wanted.length === 0 || chosen.has(foldName(project))
+}
+
+const planOf = async ({ client }: OldService, here: Client, options: ImportOptions, unread: (what: string, why: string) => void) => {
+  const wanted = new Set(options.projects.map(foldName))
+  const isMeant = (project: string): boolean => wanted.size === 0 || wanted.has(foldName(project))
+  const old = await readInventory(client, isMeant, unread)
+  const isWanted = wantedOf(options.projects, old.projects)
+  const own = await readInventory(here, isWanted, (what, why) => {
+    throw new ConfigError(`${here.address} does not say what is there (${what}): ${why}`)
+  })
+  return planImport(old, own, await readAbsent(client, unread), { isWanted, train: options.train })
+}
+
+const inDirectory = async <T>(use: (directory: string) => Promise<T>): Promise<T> => {
+  const directory = await mkdtemp(join(tmpdir(), 'mindledger-import-'))
+  try {
+    return await use(directory)
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+const run = async (old: OldService, server: Server, options: ImportOptions, out: Screen): Promise<number> => {
+  const here = new Client(server.address, server.fetch, limits.requestTimeoutMs)
+  const unread: string[] = []
+  out.progress(`reading ${old.client.address}`)
+  const plan = await planOf(old, here, options, (what, why) => unread.push(`${what}: ${why}`))
+  const onProgress = (text: string) => out.progress(withoutControls(text))
+  const outcomes = options.apply
+    ? await inDirectory((directory) => carryOut(plan, { old: old.client, here, directory, onProgress }))
+    : []
+  show({ plan, outcomes, unread, apply: options.apply }, out)
+  return unread.length > 0 || outcomes.some(({ failed }) => failed !== undefined) ? 1 : 0
+}
+
+/**
+ * `mindledger import --from <address>`: copies what a running instance of the public service holds to the running server; where none
+ * holds the data directory, to a service of its own. It only says what it would do unless `apply`. Exit status 1 when something
+ * could not be read or made.
+ */
+export const importFrom = async (config: Reach, options: ImportOptions, out: Screen): Promise<number> => {
+  const old = await openOldService(options.from, credentials())
+  return withServer(config, (server) => run(old, server, options, out))
+}

@@ -1,0 +1,115 @@
+import { createReadStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { v7 as uuidv7 } from 'uuid'
+import { z } from 'zod'
+import { Refused, ServiceError, type Client } from './client.js'
+import { downloadFile } from './download-file.js'
+import type { Item, Make } from './plan.js'
+
+/** What became of an item that was to be made: undefined when it is there, else why it is not. */
+export type Outcome = { item: Item; failed: string | undefined; notes: string[] }
+
+/** The two services, a directory for files on their way, and who hears how far it is. */
+export type Work = { old: Client; here: Client; directory: string; onProgress: (text: string) => void }
+
+const pollMs = 500
+
+const upload = z.looseObject({ rows: z.number().optional(), warnings: z.array(z.string()).optional() })
+const training = z.looseObject({ status: z.string(), error: z.string().nullish() })
+
+const keyed = (headers: Record<string, string> = {}): Record<string, string> => ({ 'idempotency-key': `import-${uuidv7()}`, ...headers })
+
+/** Sends a command. Where its answer is lost it is sent again: the service knows it by its key, and carries it out once. */
+const command = async ({ here }: Work, path: string, body: object): Promise<unknown> => {
+  const init = { method: 'POST', body: JSON.stringify(body), headers: keyed({ 'content-type': 'application/json' }) }
+  try {
+    return await here.write(path, init)
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error instanceof Refused) throw error
+    return here.write(path, init)
+  }
+}
+
+/** Uploads a file unless there is one of its name by now. */
+const copyFile = async ({ name }: Item, { old, here, directory, onProgress }: Work): Promise<string[]> => {
+  const path = join(directory, 'rows')
+  try {
+    const { contentType, rows } = await downloadFile(old, name, path, (read) => onProgress(`file ${name}: ${read} rows read`))
+    const init: RequestInit = {
+      method: 'PUT',
+      body: Readable.toWeb(createReadStream(path)) as ReadableStream,
+      duplex: 'half',
+      headers: keyed({ 'content-type': contentType, 'if-none-match': '*' }),
+    }
+    const told = upload.safeParse(await here.write(`/api/files/${encodeURIComponent(name)}`, init)).data
+    if (told?.rows !== rows) throw new ServiceError(`${rows} rows were sent, and ${told?.rows ?? 'nobody knows how many'} arrived`)
+    return told.warnings ?? []
+  } finally {
+    await rm(path, { force: true })
+  }
+}
+
+/** Asks for a training, and waits for its end. */
+const train = async ({ name }: Item, project: string, statement: string, work: Work): Promise<string[]> => {
+  const path = `/api/projects/${encodeURIComponent(project)}/models`
+  const { here, onProgress } = work
+  await command(work, path, { query: statement })
+  for (;;) {
+    const model = training.safeParse(await here.read(`${path}/${encodeURIComponent(name)}`)).data
+    if (model?.status === 'complete') return []
+    if (model?.status !== 'generating' && model?.status !== 'training')
+      throw new ServiceError(`its training failed: ${model?.error ?? 'the model is gone'}`)
+    onProgress(`model ${name}: ${model.status}`)
+    await sleep(pollMs)
+  }
+}
+
+const carryOutOne = async (item: Item, make: Make, work: Work): Promise<string[]> => {
+  switch (make.by) {
+    case 'request':
+      await command(work, make.path, make.body)
+      return []
+    case 'statement':
+      await work.here.query(make.statement, keyed())
+      return []
+    case 'training':
+      return train(item, make.project, make.statement, work)
+    case 'upload':
+      return copyFile(item, work)
+    default:
+      return make satisfies never
+  }
+}
+
+type Tried = Outcome & { isRefused: boolean }
+
+const attempt = async (item: Item, work: Work): Promise<Tried> => {
+  if (item.fate.is !== 'create') return { item, failed: undefined, notes: [], isRefused: false }
+  work.onProgress(`${item.kind} ${item.name}`)
+  try {
+    return { item, failed: undefined, notes: await carryOutOne(item, item.fate.make, work), isRefused: false }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return { item, failed: error.message, notes: [], isRefused: error instanceof Refused }
+  }
+}
+
+/**
+ * Makes what a plan says. What is refused is tried again as long as others succeed: a view may stand on one behind it, an agent on a
+ * model. What fails keeps nothing else from being made.
+ *
+ * @example const failed = (await carryOut(plan, work)).filter(({ failed }) => failed !== undefined)
+ */
+export const carryOut = async (plan: readonly Item[], work: Work): Promise<Outcome[]> => {
+  const tried = new Map<Item, Tried>()
+  let left = plan.filter(({ fate }) => fate.is === 'create')
+  for (let before = Infinity; left.length > 0 && left.length < before; ) {
+    before = left.length
+    for (const item of left) tried.set(item, await attempt(item, work))
+    left = left.filter((item) => tried.get(item)?.isRefused === true)
+  }
+  return [...tried.values()].map(({ item, failed, notes }) => ({ item, failed, notes }))
+}

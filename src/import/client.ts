@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { limits } from '../basics/limits.js'
+
+/** Sends a request to a service that is logged into; the path begins with a slash. */
+export type Transport = (path: string, init: RequestInit) => Promise<Response>
+
+/** What one request came to instead of an answer. The message is one clause, without the request. */
+export class ServiceError extends Error {}
+
+/** A command that the service understood, and did not carry out. Another one may have to come first. */
+export class Refused extends ServiceError {}
+
+/** Rows as SQL answers them, with the text that they were read from: numbers in it are exact. */
+export type Table = { columns: string[]; rows: unknown[][]; text: string }
+
+type Answer = { status: number; text: string }
+
+const problem = z.looseObject({ title: z.string().optional(), detail: z.string(), hint: z.string().nullish() })
+const sqlAnswer = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('table'), column_names: z.array(z.string()), data: z.array(z.array(z.unknown())) }),
+  z.looseObject({ type: z.literal('ok') }),
+  z.looseObject({ type: z.literal('error'), error_message: z.string() }),
+])
+
+const shownChars = 500
+
+const cut = (text: string): string => (text.length > shownChars ? `${text.slice(0, shownChars).toWellFormed()}…` : text)
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ServiceError('its answer is not JSON')
+  }
+}
+
+/** What a refusal says, as one text. */
+const refusalOf = ({ status, text }: Answer): string => {
+  const said = /^\s*\{/.test(text) ? problem.safeParse(parsed(text)).data : undefined
+  return said ? cut([said.detail, said.hint ?? ''].join(' ').trim()) : `it answers with status ${status}`
+}
+
+const causeOf = (error: unknown): string => {
+  if (error instanceof ServiceError) return error.message
+  const name: unknown = typeof error === 'object' && error !== null && 'name' in error ? error.name : undefined
+  if (name === 'TimeoutError') return 'its answer takes too long'
+  const cause: unknown = error instanceof Error ? error.cause : undefined
+  const code: unknown = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined
+  return `it does not answer${typeof code === 'string' ? ` (${code})` : ''}`
+}
+
+const readText = async (response: Response): Promise<string> => {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    if (bytes > limits.importAnswerMaxBytes)
+      throw new ServiceError(`its answer is larger than ${limits.importAnswerMaxBytes} bytes (importAnswerMaxBytes)`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+/** One of the two services of an import: answers have a size and a time, and what is no answer is a `ServiceError`. */
+export class Client {
+  constructor(
+    readonly address: string,
+    private readonly transport: Transport,
+    private readonly timeoutMs: number = limits.importAnswerTimeoutMs,
+  ) {}
+
+  async #ask(path: string, init: RequestInit): Promise<Answer> {
+    try {
+      const response = await this.transport(path, { ...init, redirect: 'manual', signal: AbortSignal.timeout(this.timeoutMs) })
+      return { status: response.status, text: await readText(response) }
+    } catch (error) {
+      throw new ServiceError(causeOf(error))
+    }
+  }
+
+  /**
+   * Reads the JSON at a path; undefined where the service has no such address.
+   *
+   * @example await client.read('/api/projects/')
+   * @throws ServiceError
+   */
+  async read(path: string): Promise<unknown> {
+    const answer = await this.#ask(path, {})
+    if (answer.status === 404) return undefined
+    if (answer.status !== 200) throw new ServiceError(refusalOf(answer))
+    return parsed(answer.text)
+  }
+
+  /**
+   * Carries out a command, and gives the JSON that it answers.
+   *
+   * @example await client.write('/api/projects', { method: 'POST', body: '{"project": {"name": "shop"}}' })
+   * @throws Refused, or ServiceError where nothing is answered
+   */
+  async write(path: string, init: RequestInit): Promise<unknown> {
+    const answer = await this.#ask(path, init)
+    if (answer.status < 200 || answer.status > 299) throw new Refused(refusalOf(answer))
+    return parsed(answer.text)
+  }
+
+  /**
+   * Runs a statement; one that has no rows gives a table without columns.
+   *
+   * @example (await client.query('SHOW ML_ENGINES')).columns // ['NAME', 'HANDLER', 'CONNECTION_DATA']
+   * @throws Refused with what the statement is told, or ServiceError where nothing is answered
+   */
+  async query(statement: string, headers: Record<string, string> = {}): Promise<Table> {
+    const body = JSON.stringify({ query: statement })
+    const answer = await this.#ask('/api/sql/query', { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } })
+    if (answer.status !== 200) throw new Refused(refusalOf(answer))
+    const said = sqlAnswer.safeParse(parsed(answer.text)).data
+    if (!said) throw new ServiceError('its answer is none of SQL')
+    if (said.type === 'error') throw new Refused(cut(said.error_message))
+    return said.type === 'ok' ? { columns: [], rows: [], text: '' } : { columns: said.column_names, rows: said.data, text: answer.text }
+  }
+}

@@ -1,0 +1,146 @@
+import { foldName, type JsonObject } from '../../events/common.js'
+import { connectionEngines } from '../catalogue/connection-engines.js'
+import { engineNamed } from '../catalogue/engines.js'
+import { cutSecrets } from '../dialect/secrets.js'
+import type { Copy, Make } from './plan.js'
+import type {
+  AgentRecord,
+  ChatbotRecord,
+  ConnectionRecord,
+  EngineRow,
+  FileRecord,
+  JobRecord,
+  SkillRecord,
+  ViewRecord,
+} from './records.js'
+import { withoutMasks } from './secrets.js'
+
+/** How each kind of thing is copied. */
+
+const created = (path: string, body: JsonObject): Make => ({ by: 'request', path, body })
+const inProject = (project: string, kind: string): string => `/api/projects/${encodeURIComponent(project)}/${kind}`
+
+export const projectCopy: Copy<{ name: string }> = {
+  kind: 'project',
+  settings: () => ({}),
+  make: ({ name }) => created('/api/projects', { project: { name } }),
+}
+
+/** The public service has names of its own for its engines; those that engines have here by themselves are none. */
+export const engineCopy: Copy<EngineRow> = {
+  kind: 'engine',
+  settings: ({ handler }) => ({ handler: engineNamed(handler)?.name ?? handler }),
+  make: ({ name, handler }) => {
+    if (engineNamed(handler) === undefined) return `there is no engine ${handler} here`
+    if (name.includes('`')) return 'its name has a backquote'
+    return { by: 'statement', statement: `CREATE ML_ENGINE \`${name}\` FROM ${handler}` }
+  },
+}
+
+export const connectionCopy: Copy<ConnectionRecord> = {
+  kind: 'connection',
+  settings: ({ engine, connection_data }) => ({ engine: engine?.toLowerCase() ?? null, parameters: connection_data }),
+  make: ({ name, engine, connection_data }) => {
+    if (engine === undefined || engine === null) return 'the old service does not tell its engine'
+    if (!connectionEngines.has(engine.toLowerCase())) return `there is no engine ${engine} for connections here`
+    return created('/api/databases', { database: { name, engine, parameters: withoutMasks(connection_data) } })
+  },
+  notes: () => ['it is kept for chatbots and for the record: nothing is read through it here'],
+}
+
+export const fileCopy: Copy<FileRecord> = {
+  kind: 'file',
+  settings: ({ row_count, columns }) => ({ rows: row_count ?? null, columns: columns ?? [] }),
+  make: ({ name, columns }) => {
+    if (/[`.]/.test(name)) return 'its name has a backquote or a dot'
+    return (columns ?? []).length === 0 ? 'it has no columns' : { by: 'upload' }
+  },
+}
+
+export const viewCopy = (project: string): Copy<ViewRecord> => ({
+  kind: 'view',
+  settings: ({ query }) => ({ query: query.trim() }),
+  make: ({ name, query }) => created(inProject(project, 'views'), { view: { name, query } }),
+})
+
+const hiddenSkill = 'Auto-generated SQL skill for agent'
+const isHidden = ({ params: { description } }: SkillRecord): boolean =>
+  typeof description === 'string' && description.startsWith(hiddenSkill)
+
+export const skillCopy = (project: string): Copy<SkillRecord> => ({
+  kind: 'skill',
+  settings: ({ type, params }) => ({ type, params }),
+  make: (skill) => {
+    if (isHidden(skill)) return 'the old service made it for an agent, which has the data itself'
+    const { name, type, params } = skill
+    return created(inProject(project, 'skills'), { skill: { name, type, params: withoutMasks(params) } })
+  },
+})
+
+/** The old service shows some params of an agent beside the others, depending on whether it has skills. */
+const agentSettings = (agent: AgentRecord): JsonObject => {
+  const { model_name = null, provider = null, skills, skills_extra_parameters, data, model, prompt_template, params } = agent
+  const lifted = Object.entries({ data, model, prompt_template }).filter(([, value]) => value !== undefined && value !== null)
+  const used = skills.filter((skill) => !isHidden(skill))
+  return {
+    model_name: typeof model === 'string' ? model : model_name,
+    provider,
+    skills: Object.fromEntries(used.map(({ name }) => [name, skills_extra_parameters?.[name] ?? {}])),
+    params: { ...params, ...(Object.fromEntries(lifted.filter(([, value]) => typeof model !== 'string' || value !== model)) as JsonObject) },
+  }
+}
+
+export const agentCopy = (project: string): Copy<AgentRecord> => ({
+  kind: 'agent',
+  settings: agentSettings,
+  make: (agent) => {
+    const { skills, ...settings } = withoutMasks(agentSettings(agent))
+    const refs = Object.entries(skills as Record<string, JsonObject>).map(([name, extra]) => ({ ...extra, name }))
+    return created(inProject(project, 'agents'), { agent: { name: agent.name, ...settings, skills: refs } })
+  },
+})
+
+export const chatbotCopy = (project: string): Copy<ChatbotRecord> => ({
+  kind: 'chatbot',
+  settings: ({ agent, model_name, database, is_running, params }) => ({
+    agent: agent?.name ?? null,
+    model: agent ? null : (model_name ?? null),
+    database: database ?? null,
+    is_running: is_running ?? false,
+    params,
+  }),
+  make: ({ name, agent, model_name, database, is_running, params }) => {
+    if (typeof database !== 'string' || database === '?') return 'its connection is gone from the old service'
+    const answering = agent ? { agent_name: agent.name } : typeof model_name === 'string' ? { model_name } : undefined
+    if (!answering) return 'the old service does not tell which agent answers for it'
+    const settings = { database_name: database, is_running: is_running ?? false, params: withoutMasks(params) }
+    return created(inProject(project, 'chatbots'), { chatbot: { name, ...answering, ...settings } })
+  },
+  notes: ({ agent, model_name }) =>
+    agent ? [] : [`the old service tells no agent of it, only the model ${model_name ?? ''}: if an agent answers for it, set that here`],
+})
+
+const endOf = ({ end_at }: JobRecord): string | null => end_at?.slice(0, 19) ?? null
+
+/** The same statements, however they are spaced. */
+const statementsText = (text: string): string => cutSecrets(text).replace(/;\s*$/, '').replace(/\s*;\s*/g, '; ').trim() // prettier-ignore
+
+export const jobCopy = (project: string): Copy<JobRecord> => ({
+  kind: 'job',
+  settings: (job) => ({
+    query: statementsText(job.query),
+    if_query: typeof job.if_query === 'string' ? statementsText(job.if_query) : null,
+    schedule: job.schedule_str?.toLowerCase() ?? null,
+    end_at: endOf(job),
+  }),
+  make: (job) => {
+    const { name, query, if_query = null, schedule_str = null, next_run_at } = job
+    if (typeof next_run_at !== 'string') return 'it has run for the last time'
+    const times = { start_at: next_run_at, end_at: job.end_at ?? null, schedule_str }
+    return created(inProject(project, 'jobs'), { job: { name, query, if_query, ...times } })
+  },
+  notes: ({ next_run_at }) => [`it runs here from ${next_run_at ?? ''} (UTC) on: end it in the old service, or it runs in both`],
+})
+
+/** Whether an engine's name is one that engines have by themselves here. */
+export const isBuiltIn = ({ name }: EngineRow): boolean => engineNamed(foldName(name)) !== undefined

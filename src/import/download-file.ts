@@ -1,0 +1,100 @@
+import { createWriteStream, type WriteStream } from 'node:fs'
+import { once } from 'node:events'
+import { finished } from 'node:stream/promises'
+import { foldName } from '../../events/common.js'
+import { limits } from '../basics/limits.js'
+import { ServiceError, type Client, type Table } from './client.js'
+import { exactRows } from './exact-rows.js'
+
+/** A file of rows on this machine, and how it is to be uploaded. */
+export type Downloaded = { path: string; contentType: string; rows: number }
+
+/** Writes lines, and says how many bytes were too many. */
+class Lines {
+  #bytes = 0
+  private readonly stream: WriteStream
+
+  constructor(path: string) {
+    this.stream = createWriteStream(path, { mode: 0o600 })
+  }
+
+  async write(line: string): Promise<void> {
+    this.#bytes += Buffer.byteLength(line) + 1
+    if (this.#bytes > limits.fileMaxBytes) throw new ServiceError(`its rows are more than ${limits.fileMaxBytes} bytes (fileMaxBytes)`)
+    if (!this.stream.write(`${line}\n`)) await once(this.stream, 'drain')
+  }
+
+  async end(): Promise<void> {
+    this.stream.end()
+    await finished(this.stream)
+  }
+
+  /** Leaves what was written. */
+  drop(): void {
+    this.stream.destroy()
+  }
+}
+
+const pageOf = async (client: Client, name: string, rows: number, offset: number): Promise<Table> =>
+  client.query(`SELECT * FROM files.\`${name}\` LIMIT ${rows} OFFSET ${offset}`)
+
+const countOf = async (client: Client, name: string): Promise<number> => {
+  const { rows } = await client.query(`SELECT count(*) AS n FROM files.\`${name}\``)
+  const count = Number(rows[0]?.[0])
+  if (!Number.isSafeInteger(count) || count < 0) throw new ServiceError('it does not tell how many rows it has')
+  return count
+}
+
+const refuseNamesakes = (columns: readonly string[]): void => {
+  const seen = new Set<string>()
+  for (const column of columns) {
+    if (seen.has(foldName(column))) throw new ServiceError(`two of its columns have the name ${column}`)
+    seen.add(foldName(column))
+  }
+}
+
+const csvField = (text: string): string => `"${text.replaceAll('"', '""')}"`
+
+/** Without rows, only CSV can name columns. */
+const headerOnly = async (lines: Lines, columns: readonly string[]): Promise<Omit<Downloaded, 'path'>> => {
+  await lines.write(columns.map(csvField).join(','))
+  return { contentType: 'text/csv', rows: 0 }
+}
+
+const writeRows = async (client: Client, name: string, lines: Lines, onRows: (rows: number) => void): Promise<Omit<Downloaded, 'path'>> => {
+  const count = await countOf(client, name)
+  let columns: readonly string[] | undefined
+  for (let rows = 0; ; onRows(rows)) {
+    const page = await pageOf(client, name, limits.importPageRows, rows)
+    columns ??= page.columns
+    if (page.columns.join('\0') !== columns.join('\0')) throw new ServiceError('its columns changed while it was read')
+    refuseNamesakes(columns)
+    if (count === 0) return headerOnly(lines, columns)
+    const keys = columns.map((column) => JSON.stringify(column))
+    for (const cells of exactRows(page.text)) {
+      if (cells.length !== keys.length) throw new ServiceError(`row ${rows + 1} has ${cells.length} values for ${keys.length} columns`)
+      await lines.write(`{${keys.map((key, i) => `${key}:${cells[i] ?? ''}`).join(',')}}`)
+      rows += 1
+    }
+    if (rows === count) return { contentType: 'application/x-ndjson', rows }
+    if (page.rows.length === 0 || rows > count) throw new ServiceError(`it has ${count} rows, and gave ${rows}`)
+  }
+}
+
+/**
+ * Writes the rows of a file of the old service into one on this machine. It has no route for files: SQL answers them a page at a
+ * time, as JSON lines every value is kept as it was answered.
+ *
+ * @example const { contentType, rows } = await downloadFile(client, 'homes', '/tmp/homes', (rows) => out.progress(`${rows} rows`))
+ * @throws ServiceError when the old service does not give all rows
+ */
+export const downloadFile = async (client: Client, name: string, path: string, onRows: (rows: number) => void): Promise<Downloaded> => {
+  const lines = new Lines(path)
+  try {
+    const written = await writeRows(client, name, lines, onRows)
+    await lines.end()
+    return { path, ...written }
+  } finally {
+    lines.drop()
+  }
+}

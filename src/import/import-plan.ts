@@ -1,0 +1,102 @@
+import { foldName } from '../../events/common.js'
+import { engineNamed } from '../catalogue/engines.js'
+import {
+  agentCopy,
+  chatbotCopy,
+  connectionCopy,
+  engineCopy,
+  fileCopy,
+  isBuiltIn,
+  jobCopy,
+  projectCopy,
+  skillCopy,
+  viewCopy,
+} from './copies.js'
+import { noContents, type Absent, type Inventory } from './inventory.js'
+import { databaseOf, modelStatement, type Databases } from './model-statement.js'
+import { itemsOf, type Copy, type Item, type Make } from './plan.js'
+import type { ModelRow } from './records.js'
+
+/** What is copied: all that the old service holds, or some projects, and whether models are trained. */
+export type Choice = { isWanted: (project: string) => boolean; train: boolean }
+
+const named = (name: string) => ({ name })
+
+/** The databases that may hold a model's rows: what its project has, files, and the other projects. */
+const databasesFor = (project: string, { files, contents }: Inventory): Databases => {
+  const views = (of: string): [string, Set<string>] => [of, new Set(contents.get(of)?.views.map(({ name }) => foldName(name)))]
+  const others = [...contents.keys()].filter((key) => key !== foldName(project))
+  return new Map([['files', new Set(files.map(({ name }) => foldName(name)))], views(foldName(project)), ...others.map(views)])
+}
+
+/** The statement of a model, or why there is none. */
+const statementOf = (model: ModelRow, old: Inventory): { statement: string } | { why: string } => {
+  const database = databaseOf(model.select_data_query ?? '', databasesFor(model.project, old))
+  const statement = modelStatement(model, database ?? '')
+  if (statement === undefined) return { why: 'the old service does not tell enough of it to make its statement again' }
+  if (database === undefined)
+    return { why: `the old service does not tell which database its query is for; put it behind FROM: ${statement}` }
+  return { statement }
+}
+
+const unknownEngine = (model: ModelRow, old: Inventory): string | undefined => {
+  const name = model.engine ?? ''
+  const handler = old.engines.find((engine) => foldName(engine.name) === foldName(name))?.handler ?? name
+  return name === '' || engineNamed(handler) ? undefined : `there is no engine ${handler} here`
+}
+
+const modelCopy = (old: Inventory, train: boolean): Copy<ModelRow> => ({
+  kind: 'model',
+  settings: ({ predict, select_data_query }) => ({ predict: predict ?? null, query: select_data_query?.trim() ?? '' }),
+  make: (model): Make | string => {
+    const made = statementOf(model, old)
+    const unknown = unknownEngine(model, old)
+    if (unknown !== undefined) return 'why' in made ? unknown : `${unknown}: ${made.statement}`
+    if ('why' in made) return made.why
+    return train ? { by: 'training', project: model.project, statement: made.statement } : `--train trains it here: ${made.statement}`
+  },
+  notes: () => ['it is trained anew: what the old service learned does not come along'],
+})
+
+const modelsOf = (old: Inventory, here: Inventory, { isWanted, train }: Choice): Item[] => {
+  const wanted = old.models.filter(({ project }) => isWanted(project))
+  return wanted.flatMap((model) => {
+    const namesakes = here.models.filter(({ project }) => foldName(project) === foldName(model.project))
+    return itemsOf(modelCopy(old, train), model.project, [model], namesakes)
+  })
+}
+
+const absentItem = ({ kind, project, name }: Absent): Item => ({
+  kind,
+  project,
+  name,
+  notes: [`there are no ${kind}s here`],
+  fate: { is: 'not copied' },
+})
+
+/**
+ * What an import does, in the order in which things stand on one another. Pure: the same inventories give the same plan.
+ *
+ * @example planImport(old, here, [], { isWanted: () => true, train: false }).filter(({ fate }) => fate.is === 'create')
+ */
+export const planImport = (old: Inventory, here: Inventory, absent: readonly Absent[], choice: Choice): Item[] => {
+  const projects = old.projects.filter(choice.isWanted)
+  const inProjects = <T extends { name: string }>(copyFor: (project: string) => Copy<T>, of: (contents: typeof noContents) => T[]): Item[] =>
+    projects.flatMap((project) => {
+      const contentsIn = (one: Inventory) => of(one.contents.get(foldName(project)) ?? noContents)
+      return itemsOf(copyFor(project), project, contentsIn(old), contentsIn(here))
+    })
+  return [
+    ...itemsOf(projectCopy, null, projects.map(named), here.projects.map(named)),
+    ...itemsOf(engineCopy, null, old.engines.filter((engine) => !isBuiltIn(engine)), here.engines), // prettier-ignore
+    ...itemsOf(connectionCopy, null, old.connections, here.connections),
+    ...itemsOf(fileCopy, null, old.files, here.files),
+    ...inProjects(viewCopy, ({ views }) => views),
+    ...inProjects(skillCopy, ({ skills }) => skills),
+    ...inProjects(agentCopy, ({ agents }) => agents),
+    ...inProjects(chatbotCopy, ({ chatbots }) => chatbots),
+    ...modelsOf(old, here, choice),
+    ...inProjects(jobCopy, ({ jobs }) => jobs),
+    ...absent.filter(({ project }) => choice.isWanted(project)).map(absentItem),
+  ]
+}

@@ -1,0 +1,151 @@
+import type { z } from 'zod'
+import { foldName } from '../../events/common.js'
+import { limits } from '../basics/limits.js'
+import { ServiceError, type Client } from './client.js'
+import {
+  agentRecord,
+  chatbotRecord,
+  connectionRecord,
+  engineRow,
+  fileRecord,
+  jobRecord,
+  modelRow,
+  placeRow,
+  projectRecord,
+  skillRecord,
+  viewRecord,
+  type AgentRecord,
+  type ChatbotRecord,
+  type ConnectionRecord,
+  type EngineRow,
+  type FileRecord,
+  type JobRecord,
+  type ModelRow,
+  type SkillRecord,
+  type ViewRecord,
+} from './records.js'
+
+/** What a project holds, but for its models. */
+export type Contents = { views: ViewRecord[]; skills: SkillRecord[]; agents: AgentRecord[]; chatbots: ChatbotRecord[]; jobs: JobRecord[] }
+
+/** All that a service holds and an import speaks of. `contents` is by the folded name of the project. */
+export type Inventory = {
+  projects: string[]
+  engines: EngineRow[]
+  connections: ConnectionRecord[]
+  files: FileRecord[]
+  contents: ReadonlyMap<string, Contents>
+  /** One row a model: its active version, or its newest one. */
+  models: ModelRow[]
+}
+
+/** Hears what could not be read, and why. It may throw: then nothing more is read. */
+export type Unread = (what: string, why: string) => void
+
+export const noContents: Contents = { views: [], skills: [], agents: [], chatbots: [], jobs: [] }
+
+/** Records one by one: a broken one is told, and the others are kept. */
+const recordsIn = <T>(items: readonly unknown[], schema: z.ZodType<T>, what: string, unread: Unread): T[] => {
+  if (items.length > limits.importListMaxItems) {
+    unread(what, `it has ${items.length} items, the most is ${limits.importListMaxItems} (importListMaxItems)`)
+    return []
+  }
+  return items.flatMap((item, i) => {
+    const read = schema.safeParse(item)
+    if (read.success) return [read.data]
+    const [issue] = read.error.issues
+    unread(`${what}, item ${i + 1}`, `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'it is no record'}`)
+    return []
+  })
+}
+
+/** Reads records from one service; what it does not have is an empty list. */
+class Reader {
+  constructor(
+    private readonly client: Client,
+    private readonly unread: Unread,
+  ) {}
+
+  async #tried(what: string, read: () => Promise<unknown[]>): Promise<unknown[]> {
+    try {
+      return await read()
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      this.unread(what, error.message)
+      return []
+    }
+  }
+
+  async list<T>(path: string, schema: z.ZodType<T>): Promise<T[]> {
+    const items = await this.#tried(path, async () => {
+      const body = (await this.client.read(path)) ?? []
+      if (Array.isArray(body)) return body as unknown[]
+      throw new ServiceError('its answer is no list')
+    })
+    return recordsIn(items, schema, path, this.unread)
+  }
+
+  /** Rows as objects, whose keys are the columns in lower case. */
+  async rows<T>(statement: string, schema: z.ZodType<T>): Promise<T[]> {
+    const items = await this.#tried(statement, async () => {
+      const { columns, rows } = await this.client.query(statement)
+      return rows.map((row) => Object.fromEntries(columns.map((name, i) => [name.toLowerCase(), row[i]])))
+    })
+    return recordsIn(items, schema, statement, this.unread)
+  }
+}
+
+const contentsOf = async (reader: Reader, project: string): Promise<Contents> => {
+  const path = `/api/projects/${encodeURIComponent(project)}`
+  return {
+    views: await reader.list(`${path}/views`, viewRecord),
+    skills: await reader.list(`${path}/skills`, skillRecord),
+    agents: await reader.list(`${path}/agents`, agentRecord),
+    chatbots: await reader.list(`${path}/chatbots`, chatbotRecord),
+    jobs: await reader.list(`${path}/jobs`, jobRecord),
+  }
+}
+
+/** Of each model the version that answers. */
+const oneVersionEach = (rows: readonly ModelRow[]): ModelRow[] => {
+  const chosen = new Map<string, ModelRow>()
+  for (const row of rows) {
+    const key = JSON.stringify([foldName(row.project), foldName(row.name)])
+    const before = chosen.get(key)
+    if (!before || row.active === true || (before.active !== true && row.version > before.version)) chosen.set(key, row)
+  }
+  return [...chosen.values()]
+}
+
+/**
+ * Reads what a service holds: the public service, or this one, which answers alike.
+ *
+ * @param isWanted says whether a project is to be looked into
+ * @example const old = await readInventory(client, () => true, (what, why) => out.error(`${what}: ${why}`))
+ */
+export const readInventory = async (client: Client, isWanted: (project: string) => boolean, unread: Unread): Promise<Inventory> => {
+  const reader = new Reader(client, unread)
+  const projects = (await reader.list('/api/projects/', projectRecord)).map(({ name }) => name)
+  const contents = new Map<string, Contents>()
+  for (const project of projects.filter(isWanted)) contents.set(foldName(project), await contentsOf(reader, project))
+  const databases = await reader.list('/api/databases/', connectionRecord)
+  return {
+    projects,
+    engines: await reader.rows('SHOW ML_ENGINES', engineRow),
+    connections: databases.filter(({ type, engine }) => type === 'data' && engine !== 'files'),
+    files: await reader.list('/api/files/', fileRecord),
+    contents,
+    models: oneVersionEach(await reader.rows('SELECT * FROM information_schema.models', modelRow)),
+  }
+}
+
+/** What the public service may hold and this one does not have. */
+export type Absent = { kind: 'knowledge base' | 'trigger'; project: string; name: string }
+
+/** Reads what cannot be copied, so that it can be named. */
+export const readAbsent = async (client: Client, unread: Unread): Promise<Absent[]> => {
+  const reader = new Reader(client, unread)
+  const rowsOf = async (table: string, kind: Absent['kind']): Promise<Absent[]> =>
+    (await reader.rows(`SELECT * FROM information_schema.${table}`, placeRow)).map(({ project, name }) => ({ kind, project, name }))
+  return [...(await rowsOf('knowledge_bases', 'knowledge base')), ...(await rowsOf('triggers', 'trigger'))]
+}

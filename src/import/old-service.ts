@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { ConfigError } from '../setup/config.js'
+import { limits } from '../basics/limits.js'
+import { Client, ServiceError, type Transport } from './client.js'
+
+/** What the old service is told of who asks: a token, or a name and a password to log in with. */
+export type Credentials = { token: string | undefined; username: string | undefined; password: string | undefined }
+
+export type OldService = { client: Client; version: string }
+
+const status = z.looseObject({
+  mindsdb_version: z.string(),
+  auth: z.looseObject({ http_auth_enabled: z.boolean().nullish() }).nullish(),
+})
+const loggedIn = z.looseObject({ token: z.string().nullish() })
+
+const speaking =
+  (address: string, headers: Record<string, string>): Transport =>
+  (path, init) =>
+    fetch(address + path, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), ...headers } })
+
+const refuseLogin = (address: string): never => {
+  throw new ConfigError(`${address} refused the login: check IMPORT_USERNAME and IMPORT_PASSWORD, or IMPORT_TOKEN`)
+}
+
+/** Its cookie is for those of its releases that give no token. */
+const login = async (address: string, username: string, password: string): Promise<Record<string, string>> => {
+  const response = await fetch(`${address}/api/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username, password }),
+    redirect: 'manual',
+    signal: AbortSignal.timeout(limits.importAnswerTimeoutMs),
+  }).catch(() => refuseLogin(address))
+  if (response.status !== 200) refuseLogin(address)
+  const token = loggedIn.safeParse(await response.json().catch(() => undefined)).data?.token
+  if (token !== undefined && token !== null) return { authorization: `Bearer ${token}` }
+  const cookie = response.headers.getSetCookie().find((one) => one.startsWith('session='))
+  return cookie === undefined ? refuseLogin(address) : { cookie: cookie.split(';', 1).join('') }
+}
+
+const headersFor = async (address: string, { token, username, password }: Credentials): Promise<Record<string, string>> => {
+  if (token !== undefined) return { authorization: `Bearer ${token}` }
+  if (username === undefined || password === undefined)
+    throw new ConfigError(`${address} asks for a login: set IMPORT_USERNAME and IMPORT_PASSWORD, or IMPORT_TOKEN`)
+  return login(address, username, password)
+}
+
+/**
+ * Logs in at a running instance of the public service, where it asks for a login.
+ *
+ * @example const { client, version } = await openOldService('http://old:47334', credentials)
+ * @throws ConfigError when it does not answer, is another service, or refuses the login
+ */
+export const openOldService = async (address: string, credentials: Credentials): Promise<OldService> => {
+  const anonymous = new Client(address, speaking(address, {}))
+  const answer = await anonymous.read('/api/status').catch((error: unknown) => {
+    if (error instanceof ServiceError) throw new ConfigError(`${address} cannot be read: ${error.message}`)
+    throw error
+  })
+  const said = status.safeParse(answer).data
+  if (!said) throw new ConfigError(`what answers at ${address} is not the public service: /api/status tells no mindsdb_version`)
+  const version = said.mindsdb_version.slice(0, limits.nameMaxChars)
+  if (said.auth?.http_auth_enabled !== true) return { client: anonymous, version }
+  return { client: new Client(address, speaking(address, await headersFor(address, credentials))), version }
+}

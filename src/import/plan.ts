@@ -1,0 +1,92 @@
+import { foldName, resourceName, type JsonObject } from '../../events/common.js'
+import { differences, maskedPaths, secretPaths } from './secrets.js'
+
+export type Kind =
+  | 'project'
+  | 'engine'
+  | 'connection'
+  | 'file'
+  | 'view'
+  | 'skill'
+  | 'agent'
+  | 'chatbot'
+  | 'model'
+  | 'job'
+  | 'knowledge base'
+  | 'trigger'
+
+/** How a thing is made here: a command of REST, a statement, a training, or rows that are fetched and uploaded. */
+export type Make =
+  | { by: 'request'; path: string; body: JsonObject }
+  | { by: 'statement'; statement: string }
+  | { by: 'training'; project: string; statement: string }
+  | { by: 'upload' }
+
+/** One thing of the old service, and what becomes of it. `project` is null for what belongs to none. */
+export type Item = {
+  kind: Kind
+  project: string | null
+  name: string
+  /** What is worth knowing beside: which secret is missing, why it is not copied. */
+  notes: string[]
+  fate: { is: 'create'; make: Make } | { is: 'same' } | { is: 'different' } | { is: 'not copied' }
+}
+
+/** How the records of one kind are compared and made. */
+export type Copy<T extends { name: string }> = {
+  kind: Kind
+  /** What two records must have in common to be the same. */
+  settings: (record: T) => JsonObject
+  /** How it is made, or the reason why it cannot be. */
+  make: (record: T) => Make | string
+  notes?: (record: T) => string[]
+}
+
+const unfitName = (name: string): string | undefined => resourceName.safeParse(name).error?.issues[0]?.message
+
+/** What is said of secrets: which come along, and which have to be given again. */
+const secretNotes = (settings: JsonObject): string[] => {
+  const [carried, masked] = [secretPaths(settings), maskedPaths(settings)]
+  return [
+    ...(carried.length > 0 ? [`its secrets come along and are encrypted here: ${carried.join(', ')}`] : []),
+    ...(masked.length > 0 ? [`the old service masks ${masked.join(', ')}: set it again here`] : []),
+  ]
+}
+
+const fateOf = <T extends { name: string }>(
+  copy: Copy<T>,
+  record: T,
+  before: T | undefined,
+): Pick<Item, 'fate' | 'notes'> => {
+  const unfit = unfitName(record.name)
+  if (unfit !== undefined) return { fate: { is: 'not copied' }, notes: [`its name ${unfit}`] }
+  const settings = copy.settings(record)
+  if (before) {
+    const differing = differences(settings, copy.settings(before))
+    if (differing.length === 0) return { fate: { is: 'same' }, notes: [] }
+    return { fate: { is: 'different' }, notes: [`what is here differs in ${differing.join(', ')}, and stays as it is`] }
+  }
+  const make = copy.make(record)
+  if (typeof make === 'string') return { fate: { is: 'not copied' }, notes: [make] }
+  return { fate: { is: 'create', make }, notes: [...secretNotes(settings), ...(copy.notes?.(record) ?? [])] }
+}
+
+/**
+ * What becomes of the records of one kind.
+ *
+ * @example itemsOf(skillCopy('shop'), 'shop', old.skills, here.skills)
+ */
+export const itemsOf = <T extends { name: string }>(
+  copy: Copy<T>,
+  project: string | null,
+  old: readonly T[],
+  here: readonly T[],
+): Item[] => {
+  const known = new Map(here.map((record) => [foldName(record.name), record]))
+  return old.map((record) => ({
+    kind: copy.kind,
+    project,
+    name: record.name,
+    ...fateOf(copy, record, known.get(foldName(record.name))),
+  }))
+}
