@@ -18,7 +18,7 @@ const string = '[^"\\\\]*(?:\\\\.[^"\\\\]*)*'
 const nullable = `null|"${string}"`
 
 // The order of an envelope's keys is part of what is hashed, so it can be relied on.
-const beginning = `^\\{"position":(\\d+),"stream":"([^"\\\\]+)","version":(\\d+),"type":"(\\w+)","schema":(\\d+),"recorded_at":"`
+const beginning = `^\\{"position":(\\d+),"stream":"([^"\\\\]+)","version":(\\d+),"type":"([\\w.]+)","schema":(\\d+),"recorded_at":"`
 
 const kind = new RegExp(beginning)
 

@@ -25,7 +25,7 @@ export const fingerprint = (): string => {
   const upcasters = [...catalogue.entries()].flatMap(([type, definition]) =>
     definition.upcasters.map((step) => `${type} ${step.toString()}`),
   )
-  const statements = projections.flatMap(({ tables, apply }) => [tables, ...apply])
+  const statements = projections.flatMap(({ init, evolve }) => [init, ...evolve])
   return createHash('sha256')
     .update([table, takeApart, ...statements, ...upcasters].join('\0'))
     .digest('hex')
@@ -43,7 +43,7 @@ const isThere = async (connection: DuckDBConnection): Promise<boolean> => {
 
 /** Creates the tables of every projection, empty, in one transaction. */
 const createTables = async (connection: DuckDBConnection, head: number): Promise<void> => {
-  await connection.run(`BEGIN; ${table}; ${projections.map(({ tables }) => tables).join(';')}`)
+  await connection.run(`BEGIN; ${table}; ${projections.map(({ init }) => init).join(';')}`)
   await connection.run('INSERT INTO ledger.checkpoint VALUES (0, NULL, $1, $2, $3)', [fingerprint(), BigInt(head), JSON.stringify(noRows)])
   await connection.run('COMMIT')
 }

@@ -9,13 +9,13 @@ import type { Projection } from './projection.js'
  */
 export const erasures: Projection = {
   name: 'erasures',
-  handles: ['DataErased'],
-  tables: `
+  canHandle: ['DataErased'],
+  init: `
     CREATE TABLE ledger.erasures (
       position BIGINT NOT NULL, recorded_at TIMESTAMP NOT NULL, actor VARCHAR NOT NULL, source VARCHAR NOT NULL, request VARCHAR,
       what VARCHAR NOT NULL, subject VARCHAR NOT NULL, reason VARCHAR, payloads VARCHAR[] NOT NULL, blobs VARCHAR[] NOT NULL
     )`,
-  apply: [
+  evolve: [
     `INSERT INTO ledger.erasures
     SELECT position, recorded_at, actor, source, request, data->>'$.what', data->>'$.subject', data->>'$.reason',
       data->>'$.payloads[*].hash', data->>'$.blobs[*]'

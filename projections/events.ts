@@ -1,17 +1,18 @@
 import { catalogue, type EventType } from '../events/catalogue.js'
+import { anyForeign } from '../events/foreign.js'
 import type { Projection } from './projection.js'
 
 const isEventType = (type: string): type is EventType => catalogue.has(type)
 
-/** The log itself, one row an event, its data in today's schema. */
+/** The log itself, one row an event, its data in today's schema; foreign events as they are. */
 export const events: Projection = {
   name: 'events',
-  handles: [...catalogue.keys()].filter(isEventType),
-  tables: `
+  canHandle: [...[...catalogue.keys()].filter(isEventType), anyForeign],
+  init: `
     CREATE TABLE ledger.events (
       position BIGINT NOT NULL, stream VARCHAR NOT NULL, version BIGINT NOT NULL, type VARCHAR NOT NULL, schema INTEGER NOT NULL,
       recorded_at TIMESTAMP NOT NULL, actor VARCHAR NOT NULL, source VARCHAR NOT NULL, request VARCHAR, correlation VARCHAR,
       causation VARCHAR, traceparent VARCHAR, data JSON NOT NULL
     )`,
-  apply: [`INSERT INTO ledger.events SELECT * FROM batch`],
+  evolve: [`INSERT INTO ledger.events SELECT * FROM batch`],
 }

@@ -91,9 +91,9 @@ export const history = (of: History): Projection => {
   const key = of.part ? `stream, ${of.part.name}` : 'stream'
   return {
     name: of.name,
-    handles: [of.begins, ...of.changes, ...of.ends],
-    tables: tableOf(of),
-    apply: [changed(of, key), close(of), follow(of, key)],
+    canHandle: [of.begins, ...of.changes, ...of.ends],
+    init: tableOf(of),
+    evolve: [changed(of, key), close(of), follow(of, key)],
   }
 }
 

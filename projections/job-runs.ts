@@ -6,8 +6,8 @@ import type { Projection } from './projection.js'
  */
 export const jobRuns: Projection = {
   name: 'job_runs',
-  handles: ['JobRunStarted', 'JobRunFinished'],
-  tables: `
+  canHandle: ['JobRunStarted', 'JobRunFinished'],
+  init: `
     CREATE TABLE ledger.job_runs_started (
       position BIGINT NOT NULL, actor VARCHAR NOT NULL, job VARCHAR NOT NULL, run VARCHAR NOT NULL, due_at TIMESTAMP NOT NULL,
       started_at TIMESTAMP NOT NULL
@@ -16,7 +16,7 @@ export const jobRuns: Projection = {
       position BIGINT NOT NULL, finished_at TIMESTAMP NOT NULL, job VARCHAR NOT NULL, run VARCHAR NOT NULL, outcome VARCHAR NOT NULL,
       error VARCHAR, statements JSON NOT NULL
     )`,
-  apply: [
+  evolve: [
     `INSERT INTO ledger.job_runs_started
     SELECT position, actor, stream, data->>'$.run', data->>'$.due_at', data->>'$.started_at' FROM batch WHERE type = 'JobRunStarted'`,
     `INSERT INTO ledger.job_runs_finished

@@ -26,12 +26,12 @@ export const keepOutcomes = `INSERT INTO ledger.outcomes
  */
 export const outcomes: Projection = {
   name: 'outcomes',
-  handles: ['OutcomesReported'],
-  tables: `
+  canHandle: ['OutcomesReported'],
+  init: `
     CREATE TABLE ledger.outcomes (
       position BIGINT NOT NULL, recorded_at TIMESTAMP NOT NULL, actor VARCHAR NOT NULL, source VARCHAR NOT NULL, request VARCHAR,
       model VARCHAR NOT NULL, version INTEGER NOT NULL, prediction BIGINT NOT NULL, prediction_request VARCHAR NOT NULL, row INTEGER NOT NULL,
       truth JSON, probability DOUBLE, readable BOOLEAN NOT NULL, payload VARCHAR NOT NULL
     )`,
-  apply: [reportedFrom('batch'), keepOutcomes],
+  evolve: [reportedFrom('batch'), keepOutcomes],
 }

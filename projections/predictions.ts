@@ -34,8 +34,8 @@ export const keepRows: readonly string[] = [
  */
 export const predictions: Projection = {
   name: 'predictions',
-  handles: ['PredictionsServed'],
-  tables: `
+  canHandle: ['PredictionsServed'],
+  init: `
     CREATE TABLE ledger.prediction_receipts (
       position BIGINT NOT NULL, recorded_at TIMESTAMP NOT NULL, actor VARCHAR NOT NULL, source VARCHAR NOT NULL, request VARCHAR,
       model VARCHAR NOT NULL, version INTEGER NOT NULL, rows BIGINT NOT NULL, statement VARCHAR, read_at BIGINT NOT NULL, payload VARCHAR
@@ -44,7 +44,7 @@ export const predictions: Projection = {
       position BIGINT NOT NULL, recorded_at TIMESTAMP NOT NULL, actor VARCHAR NOT NULL, source VARCHAR NOT NULL, request VARCHAR,
       model VARCHAR NOT NULL, version INTEGER NOT NULL, row INTEGER, input JSON, output JSON, readable BOOLEAN NOT NULL
     )`,
-  apply: [
+  evolve: [
     servedFrom('batch'),
     `INSERT INTO ledger.prediction_receipts
     SELECT position, recorded_at, actor, source, request, model, version, rows, statement, read_at, payload FROM predictions_served`,

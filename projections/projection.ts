@@ -1,21 +1,23 @@
 import type { EventType } from '../events/catalogue.js'
+import type { anyForeign } from '../events/foreign.js'
 
 /**
- * What follows from events: tables, and whole SQL statements that bring them up to date from one staged batch.
+ * What follows from events, in emmett's words: `init` makes the tables, and `evolve` brings them up to date. It does so for a
+ * whole staged batch at once, as SQL statements instead of a function of one event: docs/decisions/projections-by-batch.md.
  * The statements see the temporary tables `batch` (one row an event, in today's schema, see staging.ts) and `batch_payloads`,
- * and run in the transaction that moves the checkpoint. They run only when the batch holds an event that is handled.
+ * and run in the transaction that moves the checkpoint. They run only when the batch holds an event that can be handled.
  */
 export type Projection = {
   name: string
-  handles: readonly EventType[]
+  canHandle: readonly (EventType | typeof anyForeign)[]
   /** DDL, in the schema `ledger` so that no name a user chooses can meet it. */
-  tables: string
-  apply: readonly string[]
+  init: string
+  evolve: readonly string[]
 }
 
 /** The tables that a projection keeps: `['ledger.skills_history']`. */
-export const tablesOf = ({ tables }: Projection): string[] =>
-  [...tables.matchAll(/CREATE TABLE (ledger\.\w+)/g)].flatMap(([, name]) => (name === undefined ? [] : [name]))
+export const tablesOf = ({ init }: Projection): string[] =>
+  [...init.matchAll(/CREATE TABLE (ledger\.\w+)/g)].flatMap(([, name]) => (name === undefined ? [] : [name]))
 
 /** `inList(['SkillCreated'])` → `('SkillCreated')`, for a condition on `type`. */
 export const inList = (types: readonly EventType[]): string => `(${types.map((type) => `'${type}'`).join(', ')})`

@@ -1,6 +1,7 @@
 import type { DuckDBAppender, DuckDBConnection } from '@duckdb/node-api'
 import { catalogue, currentSchema, upcast } from '../events/catalogue.js'
 import { parseEnvelope, renderEnvelope, type Envelope } from '../events/envelope.js'
+import { anyForeign, isForeignType } from '../events/foreign.js'
 import { readKind } from '../events/header.js'
 import { erasedPayloadsOf, keepsRows, payloadsOf } from '../events/references.js'
 import { ProjectionError } from './problem.js'
@@ -26,7 +27,8 @@ const kindOf = ({ position, text }: StoredEvent): { type: string; schema: number
   const kind = readKind(text)
   if (!kind) throw new ProjectionError(position, 'its text is not that of an event')
   if (kind.position !== position) throw new ProjectionError(position, `its text was written for position ${kind.position}`)
-  if (!catalogue.has(kind.type)) throw new ProjectionError(position, `this release knows no events of type ${kind.type}`)
+  if (!catalogue.has(kind.type) && !isForeignType(kind.type))
+    throw new ProjectionError(position, `this release knows no events of type ${kind.type}`)
   return kind
 }
 
@@ -48,7 +50,10 @@ const inTodaysSchema = (event: StoredEvent): string => {
   }
 }
 
-/** A stored event, its text in today's schema, and the hashes of the payloads that its projection reads. */
+/**
+ * A stored event, its text in today's schema, and the hashes of the payloads that its projection reads. `type` is what projections
+ * can handle: of whatever type a foreign event is, `foreign`.
+ */
 export type PreparedEvent = { position: number; type: string; stored: string; text: string; payloads: readonly string[] }
 
 /** The payloads that rows are made of: those that an event kept, or that an erasure took something out of. */
@@ -59,12 +64,13 @@ const projectedPayloads = (event: StoredEvent, type: string): string[] => {
 
 /**
  * Brings a stored event to today's schema. Only an event of an older version is parsed, and one whose payload is projected;
- * of others only the beginning is read here, and DuckDB refuses a text that is not JSON.
+ * of others only the beginning is read here, and DuckDB refuses a text that is not JSON. Foreign events stay as they are.
  *
  * @example prepareEvent({ position: 1, text: '{"position":1,…' }) // { position: 1, type: 'SkillCreated', stored: '…', text: '…', payloads: [] }
  */
 export const prepareEvent = (event: StoredEvent): PreparedEvent => {
   const { type, schema } = kindOf(event)
+  if (isForeignType(type)) return { position: event.position, type: anyForeign, stored: event.text, text: event.text, payloads: [] }
   const text = schema === currentSchema(type) ? event.text : inTodaysSchema(event)
   return { position: event.position, type, stored: event.text, text, payloads: projectedPayloads({ ...event, text }, type) }
 }

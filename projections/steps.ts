@@ -25,13 +25,13 @@ const stepOf = (projection: Projection, sql: string): Step => {
 }
 
 const compiled = projections.map((projection) => ({
-  handles: new Set<string>(projection.handles),
-  steps: projection.apply.map((sql) => stepOf(projection, sql)),
+  canHandle: new Set<string>(projection.canHandle),
+  steps: projection.evolve.map((sql) => stepOf(projection, sql)),
 }))
 
 /** The statements that bring the tables up to date after events of these types, in order. */
 export const stepsFor = (types: ReadonlySet<string>): Step[] =>
-  compiled.flatMap(({ handles, steps }) => ([...types].some((type) => handles.has(type)) ? steps : []))
+  compiled.flatMap(({ canHandle, steps }) => ([...types].some((type) => canHandle.has(type)) ? steps : []))
 
 /**
  * Whether events of these types may be applied in one transaction: it would insert into no table twice. See

@@ -55,6 +55,7 @@ export const eventsPage = (): string => {
 
 Everything that can happen. Each event is stored with position, stream, version, type, schema version, time, actor, source, request,
 correlation and causation id around the data below; that whole text is what is hashed. Update events carry the values that result.
+Events of other programs, whose types have a dot, stand beside these ([the log in your program](../use/embedding.md)).
 
 ${sections.join('\n\n')}`
 }

@@ -39,6 +39,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   errorLineMaxChars: 'A line of an error, which may repeat what was sent. Beyond: its beginning and end.',
   errorMaxChars: 'All lines of an error. Beyond: its beginning and end.',
   eventMaxBytes: 'The stored text of one event. Beyond: 413 `too_large`; nothing of the command is recorded.',
+  appendMaxEvents: 'Events that a program appends to a stream of its own at once. Beyond: `too_large`, and none is appended.',
+  appendMaxBytes: 'The data of these events together. Beyond: `too_large`, and none is appended.',
   queueMaxCommands: 'Commands that wait for the log. Beyond: 503 `busy` with Retry-After.',
   batchMaxCommands: 'Commands that share one commit. Beyond: the next commit takes them.',
   payloadMaxBytes: 'The rows of predictions that are recorded together. Beyond: 413 `too_large`.',

@@ -34,6 +34,8 @@ export const limits = {
   errorMaxChars: 4_000,
   // The log
   eventMaxBytes: 4 * 1024 * 1024,
+  appendMaxEvents: 1_000,
+  appendMaxBytes: 4 * 1024 * 1024,
   queueMaxCommands: 10_000,
   batchMaxCommands: 1_000,
   payloadMaxBytes: 16 * 1024 * 1024,

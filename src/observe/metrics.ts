@@ -1,4 +1,4 @@
-import type { LedgerEvent } from '../../events/catalogue.js'
+import { anyForeign, isForeignType } from '../../events/foreign.js'
 import type { Batch } from '../log/contract/log.js'
 import { Gauges, type Sources } from './gauges.js'
 import { Instruments, type Described } from './instruments.js'
@@ -87,12 +87,13 @@ export class Metrics {
     this.#commitSeconds.observe(seconds)
     this.#batchSize.observe(commands)
     for (const { event, source } of events) {
-      this.#events.inc({ type: event.type })
+      // Others have any number of types.
+      this.#events.inc({ type: isForeignType(event.type) ? anyForeign : event.type })
       this.#happened(event, source)
     }
   }
 
-  #happened(event: LedgerEvent, source: string): void {
+  #happened(event: Batch['events'][number]['event'], source: string): void {
     if (event.type === 'PredictionsServed') this.#predictedRows.inc({ source }, event.data.rows)
     else if (event.type === 'JobRunFinished') this.#jobRuns.inc({ outcome: event.data.outcome })
     else if (event.type === 'ModelTrained') this.#trainings.inc({ outcome: 'complete' })

@@ -1,6 +1,7 @@
 import { upcast, type LedgerEvent } from '../../../events/catalogue.js'
+import { isForeignType, type ForeignEvent } from '../../../events/foreign.js'
 import type { Envelope } from '../../../events/envelope.js'
 
-/** The event in today's shape, whatever release wrote it. */
-export const currentEvent = (envelope: Envelope): LedgerEvent =>
-  ({ type: envelope.type, data: upcast(envelope.type, envelope.schema, envelope.data) }) as unknown as LedgerEvent
+/** The event in today's shape, whatever release wrote it; a foreign one as it is. */
+export const currentEvent = ({ type, schema, data }: Envelope): LedgerEvent | ForeignEvent =>
+  isForeignType(type) ? { type, data } : ({ type, data: upcast(type, schema, data) } as unknown as LedgerEvent)

@@ -1,5 +1,6 @@
 import type { EventDefinition, Kind, LedgerEvent, States } from '../../../events/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
+import type { anyForeign, ForeignEvent } from '../../../events/foreign.js'
 import type { Source } from '../../../events/envelope.js'
 import type { SealedPayload } from '../../vault/vault.js'
 import type { Expects } from './expects.js'
@@ -23,7 +24,7 @@ export type Origin = {
 }
 
 /** An event that a decision wants written, and the stream it belongs to. */
-export type NewEvent = { stream: string; event: LedgerEvent }
+export type NewEvent = { stream: string; event: LedgerEvent | ForeignEvent }
 
 /**
  * A command on its way to the drain: what it must see, and what it then decides. `decide` is pure and synchronous, runs
@@ -54,8 +55,8 @@ export type Key = { key: string; fingerprint: string }
 /** The answer that a request got, as it was sent; whether it shows rows of predictions, which may have to be erased. */
 export type Reply = { status: number; type: string | null; etag: string | null; body: string; rows?: true }
 
-/** The resources that a commit changed, by stream. */
-export type Changed = ReadonlyMap<string, EventDefinition['kind']>
+/** The streams that a commit wrote to, with what each is of. */
+export type Changed = ReadonlyMap<string, EventDefinition['kind'] | typeof anyForeign>
 
 /**
  * What came of a command: where its events stand, and the resource as it is after the last event, or where there was nothing
@@ -77,8 +78,11 @@ export type LogHealth = { position: number; queued: number; unwritable: string |
 /** A transaction that is over: how many commands shared it, for how long, and the events that it wrote; none when it failed. */
 export type Batch = { commands: number; seconds: number; failed: boolean; events: readonly Written[] }
 
+/** Hears of a commit: the head, the streams that have new events, and these events in order. */
+export type CommitListener = (position: number, changed: Changed, events: readonly Written[]) => void
+
 /** An event as it was written, and through what it came. */
-export type Written = { event: LedgerEvent; source: Source }
+export type Written = { event: LedgerEvent | ForeignEvent; source: Source }
 
 /** Resources as they are after the last commit. */
 export interface Resources {
@@ -166,10 +170,9 @@ export interface Log extends LogAnswers, LogEvents, LogTree, LogPayloads {
   /** What a resource was at a version of its own; undefined when it has no such version. */
   earlier<K extends Kind>(found: Found<K>, version: number): Promise<Earlier<K> | undefined>
   /**
-   * Calls back after each commit, with the head and the streams that have new events; returns what ends it.
-   * A listener that throws becomes a warning of the process.
+   * Calls back after each commit that wrote events; returns what ends it. A listener that throws becomes a warning of the process.
    */
-  onCommitted(listener: (position: number, changed: Changed) => void): () => void
+  onCommitted(listener: CommitListener): () => void
   /** Carries out what is queued, then closes; whatever is asked afterwards is refused. */
   close(): Promise<void>
 }

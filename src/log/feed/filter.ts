@@ -1,4 +1,5 @@
 import { catalogue } from '../../../events/catalogue.js'
+import { isForeignType } from '../../../events/foreign.js'
 import { wrong } from '../../basics/errors.js'
 import type { EventProjects } from './event-project.js'
 import type { ReadEvent, Slice } from '../read/slices.js'
@@ -16,7 +17,7 @@ export type EventFilter = {
 const kindsOfEvents: ReadonlySet<string> = new Set([...catalogue.values()].map(({ kind }) => kind))
 
 /**
- * The types of events that are of one of these kinds and among these types.
+ * The types of events that are of one of these kinds and among these types. A foreign type has no kind.
  *
  * @example typesOf(['skill'], []) // ['SkillCreated', 'SkillUpdated', …]
  * @throws Problem when there is no such type or kind, or nothing is both
@@ -24,7 +25,7 @@ const kindsOfEvents: ReadonlySet<string> = new Set([...catalogue.values()].map((
 export const typesOf = (kinds: readonly string[], types: readonly string[]): string[] | undefined => {
   const kind = kinds.find((name) => !kindsOfEvents.has(name))
   if (kind !== undefined) throw wrong(`there is no kind ${kind} of events`, `The kinds are ${[...kindsOfEvents].join(', ')}.`)
-  const type = types.find((name) => !catalogue.has(name))
+  const type = types.find((name) => !catalogue.has(name) && !isForeignType(name))
   if (type !== undefined) throw wrong(`there is no type ${type} of events`, 'docs/audit/events.md lists the types.')
   if (kinds.length === 0) return types.length === 0 ? undefined : [...types]
   const ofKinds = [...catalogue].flatMap(([name, definition]) => (kinds.includes(definition.kind) ? [name] : []))

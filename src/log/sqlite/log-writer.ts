@@ -1,7 +1,17 @@
-import { catalogue, currentSchema, type EventDefinition, type LedgerEvent } from '../../../events/catalogue.js'
+import { catalogue, currentSchema } from '../../../events/catalogue.js'
 import { chainLeaf, leafHash } from '../../../events/chain.js'
 import { unfitJson } from '../../../events/common.js'
 import { renderEnvelope } from '../../../events/envelope.js'
+import {
+  anyForeign,
+  categoryOf,
+  isForeignType,
+  ownTypeOf,
+  storedTypeIn,
+  unfitData,
+  unfitStream,
+  unfitType,
+} from '../../../events/foreign.js'
 import { erasedPayloadsOf, payloadsOf } from '../../../events/references.js'
 import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
@@ -21,6 +31,8 @@ import type { Connection } from '../storage/schema.js'
 import { isStorageError } from '../../basics/storage-error.js'
 import { nextInstant, readTail, type Tail } from '../storage/tail.js'
 
+type ChangedKind = Changed extends ReadonlyMap<string, infer K> ? K : never
+
 /**
  * The only writer: carries out commands, each in a savepoint of the transaction that the batch shares.
  * What it throws as a Problem refused one command; anything else ends the batch.
@@ -31,7 +43,7 @@ export class LogWriter {
   readonly #tree: MerkleTree
   readonly proofs: Proofs
   #tail: Tail
-  #changed = new Map<string, EventDefinition['kind']>()
+  #changed = new Map<string, ChangedKind>()
   #written: Written[] = []
   readonly #db: Connection
   readonly #vault: Vault
@@ -154,10 +166,7 @@ export class LogWriter {
     }
     const stream = events.at(-1)?.stream ?? null
     if (submission.dryRun) return { positions: [], stream, resource, repeated: false, planned: this.#after.all(before.position) }
-    for (const { stream, event } of events) {
-      const kind = catalogue.get(event.type)?.kind
-      if (kind) this.#changed.set(stream, kind)
-    }
+    for (const { stream, event } of events) this.#changed.set(stream, catalogue.get(event.type)?.kind ?? anyForeign)
     const outcome: Outcome = { positions, stream, resource, repeated: false }
     this.answers.note(submission, outcome)
     return outcome
@@ -169,8 +178,10 @@ export class LogWriter {
     this.#insertPayload.run(hash, keyId, wrapped, body)
   }
 
-  #append({ stream, event }: NewEvent, { origin }: Submission): AnyFound | undefined {
-    check(event)
+  #append(written: NewEvent, { origin }: Submission): AnyFound | undefined {
+    const { stream, event } = written
+    if (isForeignType(event.type)) checkForeign(written)
+    else checkOurs(written)
     checkWhere(stream, origin)
     const position = this.#tail.position + 1
     const version = this.resources.versionOf(stream) + 1
@@ -191,13 +202,22 @@ export class LogWriter {
   }
 }
 
-/** Checks an event against its schema, as the last thing before it becomes part of the log. */
-const check = ({ type, data }: LedgerEvent): void => {
+/** Checks an event of ours against its schema, as the last thing before it becomes part of the log. */
+const checkOurs = ({ stream, event: { type, data } }: NewEvent): void => {
+  if (categoryOf(stream) !== undefined) throw wrong(`the stream ${stream} is for events from outside: it cannot have a ${type} event`)
   const parsed = catalogue.get(type)?.schema.safeParse(data)
   if (parsed?.success) return
   const issue = parsed?.error.issues[0]
   if (!issue) throw new TypeError(`unknown event type ${type}`)
   throw wrong(`${issue.path.join('.')} ${issue.message}`.trim())
+}
+
+/** The same of an event from outside, which has no schema here. */
+const checkForeign = ({ stream, event: { type, data } }: NewEvent): void => {
+  const own = ownTypeOf(type)
+  const unfit = unfitStream(stream) ?? unfitType(stream, own) ?? unfitData(data)
+  if (unfit !== undefined) throw wrong(unfit)
+  if (type !== storedTypeIn(stream, own)) throw wrong(`the stream ${stream} cannot have an event of another category: ${type}`)
 }
 
 /**

@@ -2,7 +2,7 @@ import { v4 as uuidv4 } from 'uuid'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Vault } from '../../vault/vault.js'
-import type { Batch, Changed } from '../contract/log.js'
+import type { Batch, CommitListener } from '../contract/log.js'
 import { LogWriter } from './log-writer.js'
 import { payloadReader, payloadStates, type PayloadReader } from '../storage/payloads.js'
 import { OpenedFile, type Refusal } from '../../basics/opened-file.js'
@@ -47,7 +47,7 @@ export class Queue {
   #scheduled = false
   #closing = false
   #closed = false
-  readonly #listeners = new Set<(position: number, changed: Changed) => void>()
+  readonly #listeners = new Set<CommitListener>()
   readonly #options: QueueOptions
   /** Why the last attempt to write failed, and when that was. */
   #failure: { cause: string; at: number } | undefined
@@ -121,7 +121,7 @@ export class Queue {
     // A transaction of refusals alone does not reach the disk, and tells nothing of it.
     if (written.length > 0) this.#failure = undefined
     this.#tell({ commands: batch.length, began, failed: false, events: written })
-    if (changed.size > 0) this.#announce(tail.position, changed)
+    if (changed.size > 0) this.#announce(tail.position, changed, written)
   }
 
   /** After a failure of the storage the whole batch is refused; the next one opens the file anew and checks its end. */
@@ -146,10 +146,10 @@ export class Queue {
   }
 
   /** What is committed stays so, whatever a listener makes of it: its fault stops neither the log nor the other listeners. */
-  #announce(position: number, changed: Changed): void {
+  #announce(...commit: Parameters<CommitListener>): void {
     for (const listener of this.#listeners)
       try {
-        listener(position, changed)
+        listener(...commit)
       } catch (error) {
         process.emitWarning(error instanceof Error ? (error.stack ?? error.message) : String(error))
       }
@@ -160,7 +160,7 @@ export class Queue {
     this.#refusal = refusal
   }
 
-  onCommitted(listener: (position: number, changed: Changed) => void): () => void {
+  onCommitted(listener: CommitListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }

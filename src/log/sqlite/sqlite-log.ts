@@ -1,7 +1,7 @@
 import type { Kind } from '../../../events/catalogue.js'
 import type { Vault } from '../../vault/vault.js'
 import type {
-  Changed,
+  CommitListener,
   Head,
   InclusionProof,
   Keyed,
@@ -191,7 +191,7 @@ export class SqliteLog implements KeyedLog {
     this.#queue.refuseWrites(refusal)
   }
 
-  onCommitted(listener: (position: number, changed: Changed) => void): () => void {
+  onCommitted(listener: CommitListener): () => void {
     return this.#queue.onCommitted(listener)
   }
 

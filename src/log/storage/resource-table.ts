@@ -1,10 +1,11 @@
 import { secretsOf } from '../../../events/secrets.js'
-import { catalogue, evolve, hasLinks, kinds, linksOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue.js'
+import { catalogue, evolve, hasLinks, kinds, linksOf, type Kind, type States } from '../../../events/catalogue.js'
 import { foldName, type JsonObject, type StreamId } from '../../../events/common.js'
 import { parseEnvelope } from '../../../events/envelope.js'
 import { conflict, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { currentEvent } from '../contract/current-event.js'
+import type { NewEvent } from '../contract/log.js'
 import { isKind, type AnyFound, type Named, type Contents, type Found, type Lookup, type Earlier } from '../contract/lookups.js'
 import { projectOf, ResourceCache } from './resource-cache.js'
 import type { Connection } from './schema.js'
@@ -212,11 +213,11 @@ export class ResourceTable {
   }
 
   /**
-   * Folds one event into its resource and gives what it is now. Events without a resource (predictions) change nothing here.
+   * Folds one event into its resource and gives what it is now. Events without a resource (predictions, foreign ones) change nothing here.
    * @throws Problem when the event takes another resource's name or belongs to another kind: refused here, before the
    * table's own constraints, because an error of SQLite ends the whole batch
    */
-  apply(stream: string, version: number, position: number, recordedAt: string, event: LedgerEvent): AnyFound | undefined {
+  apply(stream: string, version: number, position: number, recordedAt: string, event: NewEvent['event']): AnyFound | undefined {
     const kind = catalogue.get(event.type)?.kind
     if (!isKind(kind)) return undefined
     const before = version === 1 ? undefined : this.#ofStream(stream)

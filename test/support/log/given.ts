@@ -1,5 +1,4 @@
 import { deepStrictEqual, fail } from 'node:assert'
-import type { LedgerEvent } from '../../../events/catalogue.js'
 import { handlers, type LedgerCommand } from '../../../src/commands/dispatch.js'
 import { isProblem, type Problem, type ProblemCode } from '../../../src/basics/errors.js'
 import type { NewEvent } from '../../../src/log/contract/log.js'
@@ -7,9 +6,9 @@ import type { Lookup } from '../../../src/log/contract/lookups.js'
 import { ResourceTable } from '../../../src/log/storage/resource-table.js'
 import { openForWriting } from '../../../src/log/storage/schema.js'
 
-type Decision = { then: (...events: LedgerEvent[]) => void; refuses: (code: ProblemCode, detail?: string) => Problem }
+type Decision = { then: (...events: NewEvent['event'][]) => void; refuses: (code: ProblemCode, detail?: string) => Problem }
 
-const outcomeOf = (past: readonly NewEvent[], command: LedgerCommand): LedgerEvent[] => {
+const outcomeOf = (past: readonly NewEvent[], command: LedgerCommand): NewEvent['event'][] => {
   const db = openForWriting(':memory:', () => 'given')
   try {
     const table = new ResourceTable(db)
@@ -36,7 +35,7 @@ export const given = (...past: NewEvent[]) => ({
   when: (command: LedgerCommand): Decision => ({
     then: (...events) => deepStrictEqual(outcomeOf(past, command), events),
     refuses: (code, detail) => {
-      let decided: LedgerEvent[]
+      let decided: NewEvent['event'][]
       try {
         decided = outcomeOf(past, command)
       } catch (error) {

@@ -23,5 +23,5 @@ test('of every statement that writes to a table of the ledger it is known which'
 
 test('every table has the column by which its rows are found again', () => {
   for (const { name, place } of ledgerTables)
-    expect(projections.some(({ tables }) => new RegExp(`CREATE TABLE ${name} \\([^;]*\\b${place} BIGINT NOT NULL`).test(tables))).toBe(true)
+    expect(projections.some(({ init }) => new RegExp(`CREATE TABLE ${name} \\([^;]*\\b${place} BIGINT NOT NULL`).test(init))).toBe(true)
 })

@@ -1,0 +1,81 @@
+/**
+ * The log for programs beside the service, in emmett's terms: an `EventStore` for events of your own, reading by position, and
+ * processors that follow it. docs/use/embedding.md shows all of it at work. It stands above the log's other rooms and below commands.
+ */
+import type { Event } from '@event-driven-io/emmett'
+import { undoAll } from '../basics/undo.js'
+import { lockDataDirectory, prepareDataDirectory } from '../setup/data-directory.js'
+import { masterKeys } from '../vault/key-files.js'
+import { Vault } from '../vault/vault.js'
+import type { Log } from './contract/log.js'
+import { systemOrigin } from './contract/origins.js'
+import { eventStore, type LogEventStore } from './emmett/event-store.js'
+import { startProcessor, type Processing, type Processor } from './emmett/processor.js'
+import { recordedLog, type ReadAllOptions, type RecordedEvent } from './emmett/recorded-event.js'
+import { SqliteLog } from './sqlite/sqlite-log.js'
+
+export { isProblem } from '../basics/errors.js'
+export type { LogEventStore, Processing, Processor, ReadAllOptions, RecordedEvent }
+export type { LogMetadata } from './emmett/recorded-event.js'
+
+/** Who writes, as `actor` of each event. */
+export type Writer = { actor: string }
+
+/** A log in emmett's terms. */
+export type EmmettLog = {
+  /** What tells this log from others. */
+  readonly id: string
+  readonly eventStore: LogEventStore
+  /** The position of the newest event; 0 when there is none. */
+  head(): Promise<bigint>
+  /** Events in the order of the log, up to the head as it is now; events of the service among them. */
+  readAll<E extends Event = Event>(options?: ReadAllOptions<E>): AsyncGenerator<RecordedEvent<E>, void, void>
+  /** Starts a processor, which follows the log until it is stopped. */
+  process<E extends Event = Event>(processor: Processor<E>): Processing
+}
+
+/**
+ * A log that is open in emmett's terms, such as that of a service in the same process.
+ *
+ * @example emmettLog(service.log, { actor: 'billing' }).eventStore
+ */
+export const emmettLog = (log: Log, { actor }: Writer): EmmettLog => ({
+  id: log.id,
+  eventStore: eventStore(log, { ...systemOrigin, actor }),
+  head: async () => BigInt((await log.head()).position),
+  readAll: (options) => recordedLog(log, options),
+  process: (processor) => startProcessor(log, processor),
+})
+
+/** Master keys of 32 bytes, the one in use first; those in the files of the directory unless given. */
+type OpenOptions = Writer & { masterKeys?: readonly Buffer[] }
+
+/**
+ * Opens the log of a data directory, which it makes if there is none. As long as it is open no service and no other program can
+ * open it; `close` stops its processors and gives it back.
+ *
+ * @example
+ * const log = await openLog('./data', { actor: 'billing' })
+ * await log.eventStore.appendToStream('invoice-7', [{ type: 'InvoiceIssued', data: { amount: 10 } }])
+ * await log.close()
+ * @throws ConfigError when another process has the directory, or it cannot be used
+ */
+export const openLog = async (dataDirectory: string, options: OpenOptions): Promise<EmmettLog & { close: () => Promise<void> }> => {
+  const paths = prepareDataDirectory(dataDirectory)
+  const undo: (() => unknown)[] = [lockDataDirectory(paths)]
+  try {
+    const log = new SqliteLog({ file: paths.log, vault: new Vault(...masterKeys(paths, options.masterKeys)) })
+    undo.push(() => log.close())
+    const open = emmettLog(log, options)
+    const followed: <E extends Event>(processor: Processor<E>) => Processing = (processor) => {
+      const processing = open.process(processor)
+      undo.push(() => processing.stop())
+      return processing
+    }
+    let closing: Promise<void> | undefined
+    return { ...open, process: followed, close: () => (closing ??= undoAll(undo)) }
+  } catch (error) {
+    await undoAll(undo)
+    throw error
+  }
+}
