@@ -16,7 +16,7 @@ import { Vault } from '../../src/vault/vault.js'
 import { until } from '../support/analytics.js'
 import { origin, temporaryDirectory, testKey } from '../support/log/log.js'
 
-type Open = { directory: string; log: SqliteLog; ledger: Ledger; analytics: Analytics; trainings: TrainingService }
+type Open = { directory: string; log: SqliteLog; ledger: Ledger; analytics: Analytics }
 
 /** Trainings with the real processes: the one that answers SQL, and those that learn. */
 const withTrainings = async (limits: Partial<AnalyticsLimits>, readTimeoutMs: number, run: (open: Open) => Promise<void>) => {
@@ -34,8 +34,9 @@ const withTrainings = async (limits: Partial<AnalyticsLimits>, readTimeoutMs: nu
     logger: pino({ level: 'silent' }),
     readTimeoutMs,
   })
+  await trainings.resume()
   try {
-    await run({ directory, log, ledger, analytics, trainings })
+    await run({ directory, log, ledger, analytics })
   } finally {
     await trainings.stop()
     await analytics.stop()
@@ -45,12 +46,11 @@ const withTrainings = async (limits: Partial<AnalyticsLimits>, readTimeoutMs: nu
 }
 
 /** Begins to learn from the rows of a query, and gives what tells how the version is. */
-const begin = async ({ ledger, log, trainings }: Open, query: string) => {
+const begin = async ({ ledger, log }: Open, query: string) => {
   const request = { engine: 'constant', target: 'a', database: 'shop', query, using: {}, seed: 1, activate: true, tag: null }
   const { resource } = await ledger.execute({ type: 'CreateModel', data: { project: 'shop', model: 'm', request } }, origin)
   if (resource?.kind !== 'model') throw new Error('no model was made')
   const { stream } = resource
-  trainings.enqueue(stream, 1)
   const version = async () => (await log.resources.byStream('model', stream))?.state.versions[0]
   return async () => {
     await until(async () => ['complete', 'error'].includes((await version())?.status ?? ''))

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, expect, test } from '@jest/globals'
-import { readPage } from '../../docs/generate.js'
+import { readPage } from '../../docs/generators/pages.js'
 import { repository, runProgram } from '../support/cli.js'
 import { sql, startTestService, temporaryDirectory } from '../support/service.js'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { foldName, type JsonObject, type StreamId } from '../../../events/common.js'
-import type { ModelVersion, TrainingResult } from '../../../events/model.js'
+import { foldName, streamId, unreachable, type JsonObject, type StreamId } from '../../../events/common.js'
+import type { ModelEvent, ModelVersion, TrainingResult } from '../../../events/model.js'
 import type { Ledger } from '../../commands/ledger.js'
 import type { LedgerCommand } from '../../commands/dispatch.js'
 import { isProblem } from '../../basics/errors.js'
@@ -9,6 +9,8 @@ import type { Blobs } from '../../files/blobs.js'
 import { hashFile, inOwnDirectory } from '../../basics/disk.js'
 import { limits } from '../../basics/limits.js'
 import { causedBy } from '../../log/contract/origins.js'
+import { startProcessor, type Processing } from '../../log/emmett/processor.js'
+import type { RecordedEvent } from '../../log/emmett/recorded-event.js'
 import { retryWhileBusy } from '../../basics/retry-while-busy.js'
 import type { Resources } from '../../log/contract/log.js'
 import { databaseOf } from '../../commands/rules/data-source.js'
@@ -42,27 +44,27 @@ type Options = {
   readTimeoutMs?: number
 }
 
+/** What trainings react to: that one is asked for, and what may take away the reason for it. */
+const reasons = ['ModelTrainingRequested', 'ModelTrainingFailed', 'ModelVersionDeleted', 'ModelDeleted'] as const
+type Reason = Extract<ModelEvent, { type: (typeof reasons)[number] }>
+
 const asTrainer = { actor: 'trainer', source: 'system' } as const
 
 /**
- * Carries out the trainings that the log asks for, one after the other. Each ends in the log, as trained or as failed,
- * whatever happens to its process, its model or this service.
+ * Carries out the trainings that the log asks for, one after the other, whoever wrote the request. Each ends in the log, as
+ * trained or as failed, whatever happens to its process, its model or this service. What is left to do stands in the log, so that
+ * no checkpoint is kept.
  *
- * @example await trainings.resume(); trainings.enqueue(model.stream, 1)
+ * @example await trainings.resume(); await trainings.stop()
  */
 export class TrainingService {
   readonly #queue: Wanted[] = []
   #running: Running | undefined
   #idle: Promise<void> = Promise.resolve()
   readonly #stopping = new AbortController()
-  readonly #unsubscribe: () => void
+  #reaction: Processing | undefined
 
-  constructor(private readonly options: Options) {
-    this.#unsubscribe = options.ledger.log.onCommitted(() => {
-      if (this.#running)
-        this.#cancelOrphan(this.#running).catch((error: unknown) => options.logger.warn({ err: error }, 'a training was not checked'))
-    })
-  }
+  constructor(private readonly options: Options) {}
 
   /** Whether a version is being trained. */
   get isTraining(): boolean {
@@ -74,20 +76,49 @@ export class TrainingService {
     return { running: this.#running ? 1 : 0, waiting: this.#queue.length }
   }
 
-  /** Takes up what an earlier run of the service left: what waited is trained, what was interrupted has failed. */
+  /**
+   * Takes up what an earlier run of the service left: what waited is trained, what was interrupted has failed. What is asked for
+   * from then on is trained in its turn.
+   */
   async resume(): Promise<void> {
-    for (const { stream, state } of await this.options.ledger.log.resources.list('model'))
+    const { log } = this.options.ledger
+    // Both are of the same moment: what is asked for later is left to the reaction.
+    const [{ position }, models] = await Promise.all([log.head(), log.resources.list('model')])
+    for (const { stream, state } of models)
       for (const { version, status } of state.versions)
-        if (status === 'generating') this.enqueue(stream, version)
+        if (status === 'generating') this.#enqueue(stream, version)
         else if (status === 'training')
           await this.#settle({
             type: 'FailTraining',
             data: { stream, version, error: 'the service stopped while it trained; RETRAIN starts it again' },
           })
+    if (this.#isStopping()) return
+    this.#reaction = startProcessor<Reason>(log, {
+      processorId: 'trainings',
+      canHandle: [...reasons],
+      startFrom: { lastCheckpoint: BigInt(position) },
+      eachMessage: (event) => this.#react(event),
+    })
+    this.#reaction.ended.catch((error: unknown) => this.options.logger.error({ err: error }, 'trainings are not begun any more'))
+  }
+
+  async #react(event: RecordedEvent<Reason>): Promise<void> {
+    switch (event.type) {
+      case 'ModelTrainingRequested':
+        this.#enqueue(streamId.parse(event.metadata.streamName), event.data.version)
+        return
+      case 'ModelTrainingFailed':
+      case 'ModelVersionDeleted':
+      case 'ModelDeleted':
+        await this.#cancelOrphan()
+        return
+      default:
+        unreachable(event)
+    }
   }
 
   /** Trains a version that was requested, after those that wait already. */
-  enqueue(model: StreamId, version: number): void {
+  #enqueue(model: StreamId, version: number): void {
     this.#queue.push({ model, version })
     // Nothing may break the chain: those that wait behind would wait for ever.
     this.#idle = this.#idle
@@ -104,10 +135,10 @@ export class TrainingService {
   /** Ends what runs, says so in the log, and leaves the rest for the next start. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    this.#unsubscribe()
+    const ended = this.#reaction?.stop()
     this.#queue.length = 0
     this.#cancel()
-    await this.#idle
+    await Promise.all([ended, this.#idle])
   }
 
   #isStopping(): boolean {
@@ -120,8 +151,14 @@ export class TrainingService {
   }
 
   /** A training that was cancelled, or whose model or version was deleted, has nobody to train for. */
-  async #cancelOrphan(running: Running): Promise<void> {
-    if (!(await this.#isWanted(running)) && this.#running === running) this.#cancel()
+  async #cancelOrphan(): Promise<void> {
+    const running = this.#running
+    if (!running) return
+    try {
+      if (!(await this.#insist(() => this.#isWanted(running))) && this.#running === running) this.#cancel()
+    } catch (error) {
+      this.options.logger.warn({ err: error }, 'a training was not checked')
+    }
   }
 
   async #isWanted(running: Wanted): Promise<boolean> {

@@ -27,7 +27,6 @@ export type WriterOptions = {
   ledger: Ledger
   analytics: Analytics
   trainings: {
-    enqueue: (model: StreamId, version: number) => void
     requireRows: (model: StreamId, version: number) => Promise<void>
   }
   tables: Pick<TableWriter, 'create' | 'insert'>
@@ -156,14 +155,10 @@ export class Writer {
     return { db, defaultProject: this.options.defaultProject, resources: this.#resources, seed: () => randomInt(seeds), now: Date.now }
   }
 
-  /** The outcome is the model's, which stands last. */
+  /** The outcome is the model's, which stands last. What was asked for is trained because the log says so. */
   async #train(command: ModelCommand, origin: Origin, execution: Execution = {}, first?: LedgerCommand): Promise<Outcome> {
     await this.#checkTraining(command, origin, execution, first)
-    const outcome = await this.options.ledger.executeAll([...(first ? [first] : []), command], origin, execution)
-    const { resource, positions, repeated } = outcome
-    const version = resource?.kind === 'model' ? resource.state.versions.at(-1) : undefined
-    if (resource && version && positions.length > 0 && !repeated) this.options.trainings.enqueue(resource.stream, version.version)
-    return outcome
+    return this.options.ledger.executeAll([...(first ? [first] : []), command], origin, execution)
   }
 
   /** A request that is sent again gets its answer again, whatever has become of its data since. */

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import type { Found } from '../../../src/log/contract/log.js'
+import type { Found, NewEvent } from '../../../src/log/contract/log.js'
 import { Problem } from '../../../src/basics/errors.js'
 import { Blobs } from '../../../src/files/blobs.js'
 import type { Trainer } from '../../../src/models/training/trainer.js'
 import type { Select } from '../../../src/models/data/rows-file.js'
 import { TrainingService } from '../../../src/models/training/training-service.js'
-import { origin, withLog, type OpenLog } from '../../support/log/log.js'
+import { origin, stream, withLog, writes, type OpenLog } from '../../support/log/log.js'
 
 const logger = pino({ level: 'silent' })
 const crash = new Problem('internal', 'Training failed', `The training process ended: \0 half a character \ud83d`)
@@ -71,8 +71,8 @@ afterEach(() => {
 test('a failure whose message the log would refuse is recorded all the same, and the next training runs', () =>
   withLog(async (open) => {
     const trainings = serviceOver(open)
+    await trainings.resume()
     const models = [await createModel(open, 'first'), await createModel(open, 'second')]
-    for (const { stream } of models) trainings.enqueue(stream, 1)
     for (const model of models)
       expect(await settled(open, model)).toMatchObject({ status: 'error', error: 'The training process ended:  half a character \ufffd' })
     await trainings.stop()
@@ -86,26 +86,29 @@ test('a log that cannot be read for a moment forgets no training', () =>
     let failures = 1
     open.log.resources.byStream = (kind, stream) =>
       failures-- > 0 ? Promise.reject(new Problem('storage_failed', 'Storage failed', 'for a moment')) : byStream(kind, stream)
-    trainings.enqueue(model.stream, 1)
+    await trainings.resume()
     await new Promise((resolve) => setTimeout(resolve, 20))
     expect(await settled(open, model)).toMatchObject({ status: 'error' })
     await trainings.stop()
   }))
 
-test('a commit while a training runs, and a log that cannot be read just then, end nothing', () =>
+test('a training that is cancelled while another runs, and a log that cannot be read just then, end nothing', () =>
   withLog(async (open) => {
     let finish: () => void = () => undefined
     const running = new Promise<never>((_, reject) => (finish = () => reject(crash)))
     const trainings = serviceOver(open, { trainer: trainerThat(() => running) })
     const model = await createModel(open, 'm')
-    trainings.enqueue(model.stream, 1)
+    const other = await createModel(open, 'other')
+    await trainings.resume()
     while ((await open.log.resources.byStream('model', model.stream))?.state.versions[0]?.status !== 'training')
       await new Promise((resolve) => setTimeout(resolve, 5))
     const byStream = open.log.resources.byStream.bind(open.log.resources)
     open.log.resources.byStream = () => Promise.reject(new Error('cannot be read'))
-    await open.ledger.execute({ type: 'CreateProject', data: { project: 'other' } }, origin)
+    await open.ledger.execute({ type: 'CancelTraining', data: { project: 'shop', model: 'other', version: null } }, origin)
     await new Promise((resolve) => setTimeout(resolve, 20))
     open.log.resources.byStream = byStream
+    expect(await settled(open, other)).toMatchObject({ status: 'error' })
+    expect((await byStream('model', model.stream))?.state.versions[0]?.status).toBe('training')
     finish()
     expect(await settled(open, model)).toMatchObject({ status: 'error' })
     await trainings.stop()
@@ -122,7 +125,7 @@ test('how far a training is can be told from its beginning on, while its rows ar
     const trainings = serviceOver(open, { select })
     const { stream } = await createModel(open, 'm')
     expect(trainings.progressOf(stream, 1)).toBeUndefined()
-    trainings.enqueue(stream, 1)
+    await trainings.resume()
     await isReading
     expect(trainings.progressOf(stream, 1)).toEqual({ phase: 'prepare', done: 0, total: 1 })
     await trainings.stop()
@@ -143,7 +146,7 @@ test('rows of a query that were not read to their end are given up with the trai
     }
     const trainings = serviceOver(open, { select })
     const model = await createModel(open, 'm')
-    trainings.enqueue(model.stream, 1)
+    await trainings.resume()
     expect(await settled(open, model)).toMatchObject({ error: 'in the middle' })
     expect(signal?.aborted).toBe(true)
     await trainings.stop()
@@ -169,4 +172,49 @@ test('a training reads its rows in the name of who asked for it, also when anoth
     for (let waited = 0; users.length < 2 && waited < 5_000; waited += 20) await new Promise((resolve) => setTimeout(resolve, 20))
     await second.stop()
     expect(users).toEqual([origin.actor, 'job:shop.nightly'])
+  }))
+
+test('whoever writes the request, it is trained: nothing but the log says so', () =>
+  withLog(async (open) => {
+    const trainings = serviceOver(open)
+    await trainings.resume()
+    const before = await createModel(open, 'by a command')
+    expect(await settled(open, before)).toMatchObject({ status: 'error' })
+    const wanted = stream(77)
+    const events: NewEvent[] = [
+      { stream: wanted, event: { type: 'ModelCreated', data: { project: before.state.project, name: 'by an import' } } },
+      { stream: wanted, event: { type: 'ModelTrainingRequested', data: { ...request, version: 1 } } },
+    ]
+    await open.log.submit(writes(...events))
+    expect(await settled(open, { ...before, stream: wanted })).toMatchObject({ status: 'error' })
+    await trainings.stop()
+  }))
+
+test('what is asked for while the service starts is trained once, and not taken for interrupted', () =>
+  withLog(async (open) => {
+    let trained = 0
+    const trainer = trainerThat(() => {
+      trained++
+      return Promise.reject(crash)
+    })
+    const trainings = serviceOver(open, { trainer })
+    const models = [await createModel(open, 'first')]
+    const resumed = trainings.resume()
+    models.push(await createModel(open, 'second'))
+    await resumed
+    models.push(await createModel(open, 'third'))
+    for (const model of models)
+      expect(await settled(open, model)).toMatchObject({ error: 'The training process ended:  half a character \ufffd' })
+    await trainings.stop()
+    expect(trained).toBe(3)
+  }))
+
+test('after a stop nothing is begun; what waits is left for the next start', () =>
+  withLog(async (open) => {
+    const trainings = serviceOver(open)
+    await trainings.resume()
+    await trainings.stop()
+    const model = await createModel(open, 'm')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect((await open.log.resources.byStream('model', model.stream))?.state.versions[0]?.status).toBe('generating')
   }))
