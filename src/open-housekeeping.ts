@@ -19,9 +19,9 @@ export const openHousekeeping = ({ config, logger, storage, analytics, sql }: Op
   opened((undo) => {
     const { ledger, log, vault, blobs, paths, clock } = storage
     const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger })
-    const erasures = new Erasures({ log, vault, blobs, purge: (upTo) => analytics.purge(upTo) })
+    const erasures = new Erasures({ ledger, blobs, purge: (upTo) => analytics.purge(upTo) })
     const rotation = new KeyRotation({
-      ...{ log, vault, paths },
+      ...{ log, ledger, vault, paths },
       isKeyGiven: config.masterKeys.length > 0,
       tellReaders: () => analytics.learnKeys(),
       onFailed: (err) => logger.error({ err }, 'the master key could not be replaced; the next start goes on with it'),

@@ -16,7 +16,7 @@ export type Models = Awaited<ReturnType<typeof openModels>>
 
 type Options = { config: Config; logger: Logger; storage: Storage; analytics: Analytics }
 
-export const openModels = ({ config, logger, storage: { ledger, log, vault, blobs, paths }, analytics }: Options) =>
+export const openModels = ({ config, logger, storage: { ledger, blobs, paths }, analytics }: Options) =>
   opened((undo) => {
     const trainer = new Trainer()
     const select = askRows(analytics, config.defaultProject)
@@ -26,5 +26,5 @@ export const openModels = ({ config, logger, storage: { ledger, log, vault, blob
       chances: askNondeterminism(analytics, config.defaultProject),
     })
     undo(() => trainings.stop())
-    return { trainer, trainings, select, recorder: new PredictionRecorder(log, vault), store: new ModelStore(blobs) }
+    return { trainer, trainings, select, recorder: new PredictionRecorder(ledger), store: new ModelStore(blobs) }
   })

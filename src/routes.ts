@@ -111,7 +111,7 @@ export const appOf = (parts: Parts): Express => {
     ...chatbotRoutes(ledger, records, reading),
     ...modelRoutes({ ledger, records, sql, reading, intake }),
     ...trainingRoutes(ledger, records, dataChecks),
-    ...outcomeRoutes(ledger, new OutcomeReporter({ log, vault: ledger.vault, store, beside: (work) => erasures.beside(work) })),
+    ...outcomeRoutes(ledger, new OutcomeReporter({ ledger, store, beside: (work) => erasures.beside(work) })),
     ...predictRoutes({
       ...{ ledger, store, recorder, progressOf },
       onPredicted: (seconds) => metrics.predicted(seconds),

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { parseEnvelope } from '../../events/envelope.js'
-import { logSchemas, logStream, type DataErased, type ErasedPayload } from '../../events/log.js'
+import { logSchemas, type DataErased, type ErasedPayload } from '../../events/log.js'
+import type { Ledger } from '../commands/ledger.js'
 import { ConfigError } from '../setup/config.js'
 import { withoutRows, type RowPlace } from '../erasure/recorded-rows.js'
 import type { Blobs } from '../files/blobs.js'
 import type { Log, Origin } from '../log/contract/log.js'
-import type { SealedPayload, Vault } from '../vault/vault.js'
+import type { SealedPayload } from '../vault/vault.js'
 
 type Later = { position: number; text: string; data: DataErased }
 
@@ -23,7 +24,7 @@ export const readErasures = (file: string): Later[] =>
       }
     })
 
-type Target = { log: Log; vault: Vault; blobs: Blobs }
+type Target = { ledger: Ledger; blobs: Blobs }
 
 /** Erases in an older log what was erased in a newer one. */
 class Applying {
@@ -42,7 +43,7 @@ class Applying {
   async payloads(): Promise<ErasedPayload[]> {
     const erased = new Map<string, ErasedPayload>()
     for (const { hash, replacement } of this.later.payloads) {
-      const state = await this.target.log.payloadState(hash)
+      const state = await this.target.ledger.log.payloadState(hash)
       if (!state || (state.isErased && state.replacedBy === null)) continue
       const own = replacement === null ? null : await this.#replace(hash, replacement)
       if (own === undefined) continue
@@ -62,12 +63,12 @@ class Applying {
   }
 
   async #without(hash: string): Promise<SealedPayload | null | undefined> {
-    const bytes = await this.target.log.payload(hash)
+    const bytes = await this.target.ledger.log.payload(hash)
     if (!bytes)
       throw new ConfigError(`rows of ${this.later.what} ${this.later.subject} cannot be erased: the payload ${hash} cannot be read`)
     const without = withoutRows(bytes.toString(), await this.#leaving())
     if (!without) return undefined
-    return without.stays === null ? null : this.target.vault.seal(Buffer.from(without.stays))
+    return without.stays === null ? null : this.target.ledger.vault.seal(Buffer.from(without.stays))
   }
 
   /** Which rows an erasure takes out of a payload that others have rows in, too. */
@@ -75,7 +76,7 @@ class Applying {
     const { what, subject } = this.later
     if (what === 'prediction') return ({ position }) => position === Number(subject)
     if (what !== 'before') return ({ request }) => request === subject
-    const last = await lastBefore(this.target.log, subject)
+    const last = await lastBefore(this.target.ledger.log, subject)
     return ({ position }) => position !== undefined && position <= last
   }
 }
@@ -97,7 +98,8 @@ const lastBefore = async (log: Log, time: string): Promise<number> => {
  * log has, and those of what it has not, are passed over. Gives how many were carried out.
  */
 export const applyErasures = async (target: Target, erasures: readonly Later[], origin: Origin): Promise<number> => {
-  const { log, blobs } = target
+  const { ledger, blobs } = target
+  const { log } = ledger
   const { position: head } = await log.head()
   let applied = 0
   for (const { position, text, data } of erasures) {
@@ -108,8 +110,7 @@ export const applyErasures = async (target: Target, erasures: readonly Later[], 
     const gone: string[] = []
     for (const hash of data.blobs) if (await blobs.has(hash)) gone.push(hash)
     if (payloads.length === 0 && gone.length === 0) continue
-    const event = { type: 'DataErased' as const, data: { ...data, payloads, blobs: gone } }
-    await log.submit({ origin, lookups: {}, decide: () => [{ stream: logStream, event }], payloads: applying.sealed })
+    await ledger.execute({ type: 'EraseData', data: { ...data, payloads, blobs: gone } }, origin, { payloads: applying.sealed })
     for (const hash of gone) await blobs.remove(hash)
     applied++
   }

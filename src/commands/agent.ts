@@ -3,9 +3,11 @@ import type { Agent, AgentEvent, AgentSkill } from '../../events/agent.js'
 import { unreachable, type JsonObject } from '../../events/common.js'
 import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
-import { byName, byNames, byExactName, usersOf, type FactsOf, type Found } from '../log/contract/lookups.js'
+import { byName, byNames, byExactName, byStream, usersOf, type FactsOf, type Found } from '../log/contract/lookups.js'
 import { listed } from './rules/listed.js'
 import { mergeParams, newParams, replacedParams } from './rules/params.js'
+import { decider } from './decider.js'
+import { gone, updatedTo, type WayBack } from './rules/way-back.js'
 
 type Target = { project: string; agent: string }
 /** A skill as a command names it, with what the agent adds to it. */
@@ -38,7 +40,7 @@ const refuseTooMany = (skills: number): void => {
     throw wrong(`skills: has ${skills} skills; an agent has at most ${limits.agentMaxSkills}`, 'Leave out some, or make another agent.')
 }
 
-export const reads = (command: AgentCommand) => {
+const reads = (command: AgentCommand) => {
   const { data } = command
   const { added, removed } = refsOf(command)
   // Each is looked up in the transaction: too many would keep other commands waiting.
@@ -61,7 +63,7 @@ export const reads = (command: AgentCommand) => {
 
 type Facts = FactsOf<ReturnType<typeof reads>>
 
-export const decide = (command: AgentCommand, facts: Facts): AgentEvent[] => {
+const decide = (command: AgentCommand, facts: Facts): AgentEvent[] => {
   const { data } = command
   const { project, agent, clash } = facts
   if (!project) throw notFound('project', data.project)
@@ -157,3 +159,24 @@ const inUse = ({ state }: Found<'agent'>, chatbots: readonly Found<'chatbot'>[])
   new Problem('not_empty', 'Agent is in use', `Agent '${state.name}' can not be deleted, because it answers for: ${listed(chatbots)}`, {
     hint: 'Delete them first, or give them another agent.',
   })
+
+const wayBack: WayBack<'agent'> = {
+  needs: ({ skills, provider, model_name }, project) => ({
+    ...Object.fromEntries(skills.map(({ skill }) => [`skill ${skill}`, byStream('skill', skill)])),
+    ...(provider === 'mindsdb' && model_name !== null && { model: byName('model', model_name, project) }),
+  }),
+  check: ({ skills, model_name }, facts) => {
+    if (skills.some(({ skill }) => facts[`skill ${skill}`] === undefined)) throw gone('a skill')
+    if ('model' in facts && facts['model'] === undefined) throw gone(`the model ${model_name ?? ''}`)
+  },
+  events: updatedTo('AgentUpdated', ['model_name', 'provider', 'skills', 'params'], 'AgentRenamed'),
+}
+
+/** What is decided on agents. */
+export const agentDecider = decider('agent', {
+  commands: { CreateAgent: true, UpdateAgent: true, DeleteAgent: true },
+  secrets: ['params'],
+  rollback: wayBack,
+  reads,
+  decide,
+})

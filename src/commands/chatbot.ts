@@ -3,9 +3,11 @@ import type { Chatbot, ChatbotEvent } from '../../events/chatbot.js'
 import { unreachable, type JsonObject, type StreamId } from '../../events/common.js'
 import { conflict, missingField, notFound } from '../basics/errors.js'
 import type { NewEvent } from '../log/contract/log.js'
-import { byName, byExactName, type FactsOf } from '../log/contract/lookups.js'
-import { decide as decideDatabase } from './database.js'
+import { byName, byExactName, byStream, type FactsOf } from '../log/contract/lookups.js'
+import { databaseDecider } from './database.js'
 import { mergeParams, newParams } from './rules/params.js'
+import { decider } from './decider.js'
+import { gone, updatedTo, type WayBack } from './rules/way-back.js'
 
 type Target = { project: string; chatbot: string }
 /** A connection that is made, or renewed, together with the chatbot. `stream` is for a new one. */
@@ -28,7 +30,7 @@ export type ChatbotCommand =
 
 const settingsOf = (command: ChatbotCommand): Settings => (command.type === 'DeleteChatbot' ? {} : command.data)
 
-export const reads = (command: ChatbotCommand) => {
+const reads = (command: ChatbotCommand) => {
   const { project, chatbot } = command.data
   const { name = chatbot, agent = '', model = '', database = '', connection } = settingsOf(command)
   return {
@@ -44,7 +46,7 @@ export const reads = (command: ChatbotCommand) => {
 
 type Facts = FactsOf<ReturnType<typeof reads>>
 
-export const decide = (command: ChatbotCommand, facts: Facts): (ChatbotEvent | NewEvent)[] => {
+const decide = (command: ChatbotCommand, facts: Facts): (ChatbotEvent | NewEvent)[] => {
   const { data } = command
   const { project, chatbot } = facts
   if (command.type === 'CreateChatbot' || (command.type === 'PutChatbot' && !chatbot)) requireFields(command.data)
@@ -77,8 +79,8 @@ const requireFields = ({ agent, model, database, connection }: Settings): void =
 const connect = ({ connection }: Settings, { database, namesake }: Facts): NewEvent[] => {
   if (!connection) return []
   const { stream, ...data } = connection
-  const events = decideDatabase({ type: 'PutDatabase', data }, { database, clash: database, project: namesake })
-  return events.map((event) => ({ stream: database?.stream ?? stream, event }))
+  const events = databaseDecider.decide({ type: 'PutDatabase', data }, { database, clash: database, project: namesake })
+  return events.map((event) => ('event' in event ? event : { stream: database?.stream ?? stream, event }))
 }
 
 /** The settings that refer to other resources, resolved; refuses what does not exist. */
@@ -123,3 +125,24 @@ const update = (data: Target & Settings, facts: Facts): (ChatbotEvent | NewEvent
   if (name !== chatbot.state.name) events.push({ type: 'ChatbotRenamed', data: { name } })
   return events
 }
+
+const wayBack: WayBack<'chatbot'> = {
+  needs: ({ agent, database }) => ({
+    ...(agent !== null && { agent: byStream('agent', agent) }),
+    database: byStream('database', database),
+  }),
+  check: ({ agent }, facts) => {
+    if (agent !== null && facts['agent'] === undefined) throw gone('the agent')
+    if (facts['database'] === undefined) throw gone('the connection')
+  },
+  events: updatedTo('ChatbotUpdated', ['agent', 'model_name', 'database', 'is_running', 'params'], 'ChatbotRenamed'),
+}
+
+/** What is decided on chatbots. */
+export const chatbotDecider = decider('chatbot', {
+  commands: { CreateChatbot: true, UpdateChatbot: true, PutChatbot: true, DeleteChatbot: true },
+  secrets: ['params', 'parameters'],
+  rollback: wayBack,
+  reads,
+  decide,
+})

@@ -4,6 +4,7 @@ import { configNames, type ConfigEvent, type ConfigName } from '../../events/con
 import type { NewEvent } from '../log/contract/log.js'
 import { byExactName, type FactsOf } from '../log/contract/lookups.js'
 import { replacedParams } from './rules/params.js'
+import { decider } from './decider.js'
 
 /** Each default's new value as a whole; an empty one takes the default back. `streams` are for those that are new. */
 export type ConfigCommand = Command<
@@ -11,7 +12,7 @@ export type ConfigCommand = Command<
   { parameters: { [N in ConfigName]?: JsonObject }; streams: Record<ConfigName, StreamId> }
 >
 
-export const reads = (_: ConfigCommand) => ({
+const reads = (_: ConfigCommand) => ({
   default_llm: byExactName('config', 'default_llm'),
   default_embedding_model: byExactName('config', 'default_embedding_model'),
   default_reranking_model: byExactName('config', 'default_reranking_model'),
@@ -29,10 +30,19 @@ const change = (name: ConfigName, sent: JsonObject, found: Facts[ConfigName]): C
   return JSON.stringify(value) === JSON.stringify(found.state.value) ? [] : [{ type: 'ConfigUpdated', data: { value } }]
 }
 
-export const decide = ({ data }: ConfigCommand, facts: Facts): NewEvent[] =>
+const decide = ({ data }: ConfigCommand, facts: Facts): NewEvent[] =>
   configNames.flatMap((name) => {
     const sent = data.parameters[name]
     if (!sent) return []
     const stream = facts[name]?.stream ?? data.streams[name]
     return change(name, sent, facts[name]).map((event) => ({ stream, event }))
   })
+
+/** What is decided on defaults. */
+export const configDecider = decider('config', {
+  commands: { UpdateConfig: true },
+  secrets: ['parameters'],
+  rollback: null,
+  reads,
+  decide,
+})

@@ -7,6 +7,8 @@ import { byName, byExactName, type FactsOf, type Found } from '../log/contract/l
 import { systemDatabaseOf } from '../catalogue/system-databases.js'
 import { mergeParams, newParams } from './rules/params.js'
 import { reservedDatabases } from './project.js'
+import { decider } from './decider.js'
+import { updatedTo, type WayBack } from './rules/way-back.js'
 
 type Changes = { name?: string; engine?: string; parameters?: JsonObject }
 export type DatabaseCommand =
@@ -15,7 +17,7 @@ export type DatabaseCommand =
   | Command<'PutDatabase', { database: string; replace?: boolean } & Changes>
   | Command<'DeleteDatabase', { database: string; ifExists?: boolean }>
 
-export const reads = ({ type, data }: DatabaseCommand) => {
+const reads = ({ type, data }: DatabaseCommand) => {
   const name = 'name' in data ? data.name : data.database
   return {
     database: (type === 'CreateDatabase' ? byExactName : byName)('database', data.database),
@@ -26,7 +28,7 @@ export const reads = ({ type, data }: DatabaseCommand) => {
 
 type Facts = FactsOf<ReturnType<typeof reads>>
 
-export const decide = (command: DatabaseCommand, facts: Facts): DatabaseEvent[] => {
+const decide = (command: DatabaseCommand, facts: Facts): DatabaseEvent[] => {
   const { database } = facts
   const { data } = command
   switch (command.type) {
@@ -96,3 +98,21 @@ const update = (
   if (name !== database.state.name) events.push({ type: 'DatabaseRenamed', data: { name } })
   return events
 }
+
+const wayBack: WayBack<'database'> = {
+  needs: ({ name }) => ({ projectOfThisName: byExactName('project', name) }),
+  check: ({ name }, facts, now) => {
+    const isTaken = facts['projectOfThisName'] !== undefined || isReserved(name) !== undefined
+    if (name !== now.name && isTaken) throw conflict('database', name)
+  },
+  events: updatedTo('DatabaseUpdated', ['engine', 'parameters'], 'DatabaseRenamed'),
+}
+
+/** What is decided on connections. */
+export const databaseDecider = decider('database', {
+  commands: { CreateDatabase: true, UpdateDatabase: true, PutDatabase: true, DeleteDatabase: true },
+  secrets: ['parameters'],
+  rollback: wayBack,
+  reads,
+  decide,
+})

@@ -6,15 +6,16 @@ import { trainingHandlers } from '../catalogue/handlers.js'
 import { byExactName, type FactsOf } from '../log/contract/lookups.js'
 import { isEngineName } from '../catalogue/engines.js'
 import { newParams } from './rules/params.js'
+import { decider } from './decider.js'
 
 type Target = { engine: string }
 export type EngineCommand =
   | Command<'CreateEngine', Target & { handler: string; parameters: JsonObject; unlessExists?: boolean }>
   | Command<'DeleteEngine', Target & { ifExists?: boolean }>
 
-export const reads = ({ data }: EngineCommand) => ({ engine: byExactName('engine', data.engine) })
+const reads = ({ data }: EngineCommand) => ({ engine: byExactName('engine', data.engine) })
 
-export const decide = (command: EngineCommand, { engine }: FactsOf<ReturnType<typeof reads>>): EngineEvent[] => {
+const decide = (command: EngineCommand, { engine }: FactsOf<ReturnType<typeof reads>>): EngineEvent[] => {
   const { data } = command
   switch (command.type) {
     case 'CreateEngine': {
@@ -48,3 +49,12 @@ const knownHandler = (handler: string): string => {
     { hint: `CREATE ML_ENGINE name FROM auto; SHOW ML_ENGINES lists the names there are.` },
   )
 }
+
+/** What is decided on names of engines. */
+export const engineDecider = decider('engine', {
+  commands: { CreateEngine: true, DeleteEngine: true },
+  secrets: ['parameters'],
+  rollback: null,
+  reads,
+  decide,
+})

@@ -3,6 +3,8 @@ import { unreachable } from '../../events/common.js'
 import type { FileContent, FileEvent } from '../../events/file.js'
 import { isProblem, notFound, Problem } from '../basics/errors.js'
 import { byExactName, type FactsOf } from '../log/contract/lookups.js'
+import { decider } from './decider.js'
+import type { WayBack } from './rules/way-back.js'
 
 export type FileCommand =
   | Command<'CreateFile', { file: string; content: FileContent; unlessExists?: boolean }>
@@ -12,7 +14,7 @@ export type FileCommand =
   | Command<'DeleteFile', { file: string; ifExists?: boolean }>
 
 // A file is known by its name alone, which is often a year.
-export const reads = ({ data }: FileCommand) => ({ file: byExactName('file', data.file) })
+const reads = ({ data }: FileCommand) => ({ file: byExactName('file', data.file) })
 
 const fileExists = (name: string): Problem =>
   new Problem('wrong_arguments', 'File already exists', `File with name '${name}' already exists`, {
@@ -24,7 +26,7 @@ export const isStaleBase = (error: unknown): boolean => isProblem(error) && erro
 
 const fileChanged = 'The file changed'
 
-export const decide = (command: FileCommand, { file }: FactsOf<ReturnType<typeof reads>>): FileEvent[] => {
+const decide = (command: FileCommand, { file }: FactsOf<ReturnType<typeof reads>>): FileEvent[] => {
   const { data } = command
   switch (command.type) {
     case 'CreateFile':
@@ -49,3 +51,16 @@ export const decide = (command: FileCommand, { file }: FactsOf<ReturnType<typeof
       return unreachable(command)
   }
 }
+
+const wayBack: WayBack<'file'> = {
+  events: (now, { name: _, ...content }) => (now.content === content.content ? [] : [{ type: 'FileReplaced', data: content }]),
+}
+
+/** What is decided on files. */
+export const fileDecider = decider('file', {
+  commands: { CreateFile: true, ReplaceFile: true, AppendToFile: true, DeleteFile: true },
+  secrets: [],
+  rollback: wayBack,
+  reads,
+  decide,
+})

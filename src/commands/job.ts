@@ -6,6 +6,7 @@ import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { nextRun, ranAhead } from './rules/schedule.js'
 import { limits } from '../basics/limits.js'
 import { byName, byStream, byExactName, countOf, type FactsOf, type Found } from '../log/contract/lookups.js'
+import { decider } from './decider.js'
 
 type Target = { project: string; job: string }
 /**
@@ -23,7 +24,7 @@ export type JobCommand =
   | Command<'StartJobRun', Run & { now: string }>
   | Command<'FinishJobRun', Run & { outcome: JobOutcome; error: string | null; statements: JobStatementResult[] }>
 
-export const reads = ({ type, data }: JobCommand) => {
+const reads = ({ type, data }: JobCommand) => {
   const named = 'job' in data ? data : { project: '', job: '' }
   return {
     project: byName('project', named.project),
@@ -34,7 +35,7 @@ export const reads = ({ type, data }: JobCommand) => {
 
 type Facts = FactsOf<ReturnType<typeof reads>>
 
-export const decide = (command: JobCommand, facts: Facts): JobEvent[] => {
+const decide = (command: JobCommand, facts: Facts): JobEvent[] => {
   const { job } = facts
   switch (command.type) {
     case 'CreateJob':
@@ -90,3 +91,12 @@ export const endOf = ({ state: { running } }: Found<'job'>): JobEvent[] => {
   const data = { run: running.run, outcome: 'cancelled' as const, error: 'the job was deleted', statements: [] }
   return [{ type: 'JobRunFinished', data }, ended]
 }
+
+/** What is decided on jobs. What a job does never changes, so that a rollback has nothing to do: versions tell of its runs. */
+export const jobDecider = decider('job', {
+  commands: { CreateJob: true, DeleteJob: true, StartJobRun: true, FinishJobRun: true },
+  secrets: ['params'],
+  rollback: { events: () => [] },
+  reads,
+  decide,
+})

@@ -3,26 +3,33 @@ import { unfitJson, type Json } from '../../events/common.js'
 import { wrong } from '../basics/errors.js'
 import { inTurns } from '../basics/long-work.js'
 import type { Expects } from '../log/contract/expects.js'
-import type { Keyed, Log, NewEvent, Origin, Outcome, Reply } from '../log/contract/log.js'
+import type { Keyed, Log, NewEvent, Origin, Outcome, Reply, Submission } from '../log/contract/log.js'
 import type { Lookup } from '../log/contract/lookups.js'
 import { tokensIn } from '../dialect/lexer.js'
 import { findSecretLiterals } from '../dialect/secret-literals.js'
 import { holdsSecret } from '../vault/secret-texts.js'
 import { sealSecrets } from '../vault/secrets.js'
 import type { SealedPayload, Vault } from '../vault/vault.js'
+import { secretFields } from './deciders.js'
 import { handlers, type LedgerCommand } from './dispatch.js'
 
 /**
  * How a command is carried out: with an idempotency key, and the whole request that it stands for; only if the resource that it
- * is about is as expected; or for show, with nothing written.
+ * is about is as expected; for show, with nothing written; or with payloads that it names by their hashes.
  */
-export type Execution = { idempotency?: { key: string; request: string }; expects?: Expects; dryRun?: boolean }
+export type Execution = {
+  idempotency?: { key: string; request: string }
+  expects?: Expects
+  dryRun?: boolean
+  payloads?: readonly SealedPayload[]
+}
+
+/** A command that is made when its turn comes. */
+export type LaterCommand = { command: LedgerCommand; origin: Origin; execution?: Execution }
 
 /** Defaults are several resources in one command. */
 const hasOneSubject = (commands: readonly LedgerCommand[]): boolean => commands.length === 1 && commands[0]?.type !== 'UpdateConfig'
 
-/** Where secrets can stand in a command. */
-const secretFields = new Set(['params', 'parameters', 'using'])
 /** Free texts that the log keeps as they are. */
 const plainFields = new Set(['model_name', 'provider', 'type'])
 
@@ -99,13 +106,33 @@ export class Ledger {
    * counts, as in `DROP VIEW a, A`.
    */
   async executeAll(commands: readonly LedgerCommand[], origin: Origin, execution: Execution = {}): Promise<Outcome> {
-    const { expects, dryRun } = execution
-    if (expects && !hasOneSubject(commands))
+    if (execution.expects && !hasOneSubject(commands))
       throw wrong('If-Match and If-None-Match are for commands about one resource', 'Leave the header out, or send a command for each.')
-    const parts: Parts = { payloads: [], queries: [] }
+    const { submission, queries } = this.#submissionOf(commands, origin, execution)
+    for (const query of queries) await refuseSecretQuery(query)
+    return this.log.submit(submission)
+  }
+
+  /**
+   * Executes a command that takes its place in the queue now and is made when its turn comes, so that it can hold what arrives
+   * until then. It has no query: reading one for secrets would keep others waiting.
+   */
+  executeLater(make: () => LaterCommand): Promise<Outcome> {
+    return this.log.submitLater(() => {
+      const { command, origin, execution = {} } = make()
+      const { submission, queries } = this.#submissionOf([command], origin, execution)
+      if (queries.length > 0) throw new TypeError(`${command.type} has a query`)
+      return submission
+    })
+  }
+
+  /** What the log gets of commands, and the queries in them that are yet to be read for secrets. */
+  #submissionOf(commands: readonly LedgerCommand[], origin: Origin, execution: Execution): { submission: Submission; queries: string[] } {
+    const { expects, dryRun, payloads = [] } = execution
+    const parts: Parts = { payloads: [...payloads], queries: [] }
     const prepared = commands.map((command, i) => this.#prepare(command, `${i} `, parts))
-    for (const query of parts.queries) await refuseSecretQuery(query)
-    return this.log.submit({
+    const [first] = prepared
+    const submission: Submission = {
       origin,
       lookups: Object.fromEntries(prepared.flatMap(({ lookups }) => lookups)),
       decide: (facts) => {
@@ -114,10 +141,11 @@ export class Ledger {
       },
       further: (facts) => Object.fromEntries(prepared.flatMap(({ further }) => further(facts))),
       payloads: parts.payloads,
-      ...(commands.length === 1 && prepared[0] && { subject: prepared[0].subject }),
+      ...(commands.length === 1 && first?.subject !== undefined && { subject: first.subject }),
       ...(expects && { expects }),
       ...(dryRun ? { dryRun } : this.#keyed(execution)),
-    })
+    }
+    return { submission, queries: parts.queries }
   }
 
   /** A command whose facts have names of its own, so that it can share a submission with others. */
@@ -134,12 +162,12 @@ export class Ledger {
       Object.fromEntries(Object.keys(lookups).map((name) => [name, all[prefix + name]]))
     const furtherOf = (all: Record<string, unknown>) => readsFurther?.(own(all, first)) ?? {}
     return {
-      subject: prefix + subject,
+      subject: subject && prefix + subject,
       lookups: prefixed(first),
       further: (all: Record<string, unknown>) => prefixed(furtherOf(all)),
       decide: (all: Record<string, unknown>, decided: Set<string>): NewEvent[] => {
         const facts = { ...own(all, first), ...own(all, furtherOf(all)) }
-        const found = facts[subject]
+        const found = subject && facts[subject]
         const stream = isFound(found) ? found.stream : newStream
         if (decided.has(stream)) return []
         decided.add(stream)

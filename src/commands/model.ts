@@ -10,6 +10,7 @@ import { byName, byStream, byExactName, type FactsOf, type Found } from '../log/
 import { limits } from '../basics/limits.js'
 import { checkSource, engineBehind, enginesOf, keptEngine, optionsFor, type EngineFacts } from './rules/model-engine.js'
 import { refuseTableName } from './rules/table-names.js'
+import { decider } from './decider.js'
 
 type Target = { project: string; model: string }
 type Request = Omit<TrainingRequest, 'version'>
@@ -33,7 +34,7 @@ export type ModelCommand =
 /** The engine that a command asks for; of one that goes on with a version's, an empty text. */
 const engineIn = ({ data }: ModelCommand): string => ('request' in data && 'engine' in data.request ? (data.request.engine ?? '') : '')
 
-export const reads = (command: ModelCommand) => {
+const reads = (command: ModelCommand) => {
   const { type, data } = command
   const named = 'model' in data ? data : { project: '', model: '' }
   return {
@@ -47,12 +48,12 @@ export const reads = (command: ModelCommand) => {
   }
 }
 
-/** What the names of engines stand for under which the model's versions were asked for. */
-export const readsFurther = ({ model }: { model?: Found<'model'> }) => (model ? enginesOf(model.state) : {})
-
 type Facts = FactsOf<ReturnType<typeof reads>> & EngineFacts
 
-export const decide = (command: ModelCommand, facts: Facts): ModelEvent[] => {
+/** What the names of engines stand for under which the model's versions were asked for. */
+const readsFurther = ({ model }: Pick<Facts, 'model'>) => (model ? enginesOf(model.state) : {})
+
+const decide = (command: ModelCommand, facts: Facts): ModelEvent[] => {
   const { model } = facts
   if ('stream' in command.data) return decideTraining(command, model?.state)
   if (!facts.project) throw notFound('project', command.data.project)
@@ -272,3 +273,25 @@ const decideTraining = (command: ModelCommand, model: Model | undefined): ModelE
       return []
   }
 }
+
+/** What is decided on models. Instead of a rollback an earlier version is activated. */
+export const modelDecider = decider('model', {
+  commands: {
+    CreateModel: true,
+    RetrainModel: true,
+    FinetuneModel: true,
+    StartTraining: true,
+    CompleteTraining: true,
+    FailTraining: true,
+    CancelTraining: true,
+    ActivateModelVersion: true,
+    SetModelRecording: true,
+    DeleteModelVersion: true,
+    DeleteModel: true,
+  },
+  secrets: ['using'],
+  rollback: null,
+  reads,
+  readsFurther,
+  decide,
+})

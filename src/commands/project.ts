@@ -7,6 +7,7 @@ import type { NewEvent } from '../log/contract/log.js'
 import { byName, byExactName, contentsOf, type FactsOf } from '../log/contract/lookups.js'
 import { systemDatabases } from '../catalogue/system-databases.js'
 import { listed } from './rules/listed.js'
+import { decider } from './decider.js'
 
 export type ProjectCommand =
   | Command<'CreateProject', { project: string; unlessExists?: boolean }>
@@ -16,7 +17,7 @@ export type ProjectCommand =
 /** Names that SQL keeps for itself. */
 export const reservedDatabases: readonly string[] = [...systemDatabases, 'system', 'ledger', 'main', 'temp', 'pg_catalog']
 
-export const reads = ({ type, data }: ProjectCommand) => ({
+const reads = ({ type, data }: ProjectCommand) => ({
   project: (type === 'CreateProject' ? byExactName : byName)('project', data.project),
   clash: byExactName('project', type === 'RenameProject' ? data.name : data.project),
   database: byExactName('database', type === 'RenameProject' ? data.name : data.project),
@@ -24,7 +25,7 @@ export const reads = ({ type, data }: ProjectCommand) => ({
   contents: contentsOf(type === 'DeleteProject' ? data.project : ''),
 })
 
-export const decide = (
+const decide = (
   command: ProjectCommand,
   { project, clash, database, contents }: FactsOf<ReturnType<typeof reads>>,
 ): (ProjectEvent | NewEvent)[] => {
@@ -75,3 +76,12 @@ const refuseDefault = (name: string, defaultProject: string, what: string): void
       hint: 'Another default is chosen with the setting DEFAULT_PROJECT.',
     })
 }
+
+/** What is decided on projects. */
+export const projectDecider = decider('project', {
+  commands: { CreateProject: true, RenameProject: true, DeleteProject: true },
+  secrets: [],
+  rollback: null,
+  reads,
+  decide,
+})

@@ -4,6 +4,8 @@ import type { SkillEvent } from '../../events/skill.js'
 import { conflict, missingField, notFound } from '../basics/errors.js'
 import { byName, byExactName, type FactsOf, type Found } from '../log/contract/lookups.js'
 import { mergeParams, newParams } from './rules/params.js'
+import { decider } from './decider.js'
+import { updatedTo } from './rules/way-back.js'
 
 type Target = { project: string; skill: string }
 type Changes = { name?: string; type?: string; params?: JsonObject }
@@ -14,14 +16,14 @@ export type SkillCommand =
   | Command<'DeleteSkill', Target & { ifExists?: boolean }>
 
 /** What the drain looks up for the command, in the transaction that will hold its events. */
-export const reads = ({ type, data }: SkillCommand) => ({
+const reads = ({ type, data }: SkillCommand) => ({
   project: byName('project', data.project),
   skill: (type === 'CreateSkill' ? byExactName : byName)('skill', data.skill, data.project),
   clash: byExactName('skill', 'name' in data ? data.name : data.skill, data.project),
 })
 
 /** Decides what happens; refuses with a problem the caller can act on. Pure: the same facts give the same events. */
-export const decide = (command: SkillCommand, { project, skill, clash }: FactsOf<ReturnType<typeof reads>>): SkillEvent[] => {
+const decide = (command: SkillCommand, { project, skill, clash }: FactsOf<ReturnType<typeof reads>>): SkillEvent[] => {
   const { data } = command
   if (!project) throw notFound('project', data.project)
   switch (command.type) {
@@ -65,3 +67,12 @@ const update = (
   if (name !== skill.state.name) events.push({ type: 'SkillRenamed', data: { name } })
   return events
 }
+
+/** What is decided on skills. */
+export const skillDecider = decider('skill', {
+  commands: { CreateSkill: true, UpdateSkill: true, PutSkill: true, DeleteSkill: true },
+  secrets: ['params'],
+  rollback: { events: updatedTo('SkillUpdated', ['type', 'params'], 'SkillRenamed') },
+  reads,
+  decide,
+})

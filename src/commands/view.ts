@@ -4,6 +4,8 @@ import type { ViewEvent } from '../../events/view.js'
 import { conflict, notFound, Problem } from '../basics/errors.js'
 import { byName, byExactName, type FactsOf } from '../log/contract/lookups.js'
 import { refuseTableName } from './rules/table-names.js'
+import { decider } from './decider.js'
+import { updatedTo } from './rules/way-back.js'
 
 type Target = { project: string; view: string }
 /** `database` is where the query's unqualified names are looked up; stored as an empty text when it is the view's own project. */
@@ -14,13 +16,13 @@ export type ViewCommand =
   | Command<'PutView', Target & Query>
   | Command<'DeleteView', Target & { ifExists?: boolean }>
 
-export const reads = ({ type, data }: ViewCommand) => ({
+const reads = ({ type, data }: ViewCommand) => ({
   project: byName('project', data.project),
   view: (type === 'CreateView' ? byExactName : byName)('view', data.view, data.project),
   model: byExactName('model', data.view, data.project),
 })
 
-export const decide = (command: ViewCommand, { project, view, model }: FactsOf<ReturnType<typeof reads>>): ViewEvent[] => {
+const decide = (command: ViewCommand, { project, view, model }: FactsOf<ReturnType<typeof reads>>): ViewEvent[] => {
   const { data } = command
   if (!project) throw notFound('project', data.project)
   switch (command.type) {
@@ -47,3 +49,12 @@ export const decide = (command: ViewCommand, { project, view, model }: FactsOf<R
       return unreachable(command)
   }
 }
+
+/** What is decided on views. Their queries are refused when they hold a secret. */
+export const viewDecider = decider('view', {
+  commands: { CreateView: true, UpdateView: true, PutView: true, DeleteView: true },
+  secrets: [],
+  rollback: { events: updatedTo('ViewUpdated', ['query', 'database'], 'ViewRenamed') },
+  reads,
+  decide,
+})

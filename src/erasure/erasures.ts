@@ -1,12 +1,13 @@
 import { unreachable } from '../../events/common.js'
 import { instant } from '../../events/envelope.js'
-import { logStream, type DataErased, type ErasedPayload } from '../../events/log.js'
+import type { DataErased, ErasedPayload } from '../../events/log.js'
 import { Problem } from '../basics/errors.js'
 import type { Blobs } from '../files/blobs.js'
 import { limits } from '../basics/limits.js'
-import type { Log, Origin } from '../log/contract/log.js'
+import type { Ledger } from '../commands/ledger.js'
+import type { Origin } from '../log/contract/log.js'
 import { readInstant } from '../basics/times.js'
-import type { SealedPayload, Vault } from '../vault/vault.js'
+import type { SealedPayload } from '../vault/vault.js'
 import { planFile, planMatrix } from './blobs.js'
 import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
 import { planOlderRows, planPrediction, planRequest } from './predictions.js'
@@ -32,8 +33,7 @@ export type Erased = {
 }
 
 type Options = {
-  log: Log
-  vault: Vault
+  ledger: Ledger
   blobs: Blobs
   /** Takes the bytes of what was erased up to a position out of the tables' files. */
   purge: (upTo: number) => Promise<void>
@@ -80,7 +80,7 @@ export class Erasures {
       const subject = instant(time.getTime())
       let olderThan = this.#olderThan
       const makePlan = async () => {
-        const { payloads, to } = await planOlderRows(this.options.log, subject, olderThan)
+        const { payloads, to } = await planOlderRows(this.options.ledger.log, subject, olderThan)
         olderThan = to
         return { ...emptyPlan('before', subject), payloads }
       }
@@ -114,7 +114,8 @@ export class Erasures {
   }
 
   async #plan({ what, of }: Subject): Promise<Plan> {
-    const { log, blobs } = this.options
+    const { blobs } = this.options
+    const { log } = this.options.ledger
     switch (what) {
       case 'prediction':
         return planPrediction(log, of)
@@ -169,7 +170,7 @@ export class Erasures {
     const replacements: SealedPayload[] = []
     const replacementOf = ({ stays }: PlannedPayload): string | null => {
       if (stays === null) return null
-      const sealed = this.options.vault.seal(Buffer.from(stays))
+      const sealed = this.options.ledger.vault.seal(Buffer.from(stays))
       replacements.push(sealed)
       return sealed.hash
     }
@@ -179,12 +180,7 @@ export class Erasures {
       return [...new Set([planned.hash, planned.standsIn])].map((hash) => ({ hash, replacement }))
     })
     const data: DataErased = { what, subject, reason, payloads: erased, blobs }
-    const { positions } = await this.options.log.submit({
-      origin,
-      lookups: {},
-      decide: () => [{ stream: logStream, event: { type: 'DataErased', data } }],
-      payloads: replacements,
-    })
+    const { positions } = await this.options.ledger.execute({ type: 'EraseData', data }, origin, { payloads: replacements })
     return positions[0] ?? 0
   }
 
@@ -193,12 +189,13 @@ export class Erasures {
     for (const hash of blobs) await this.options.blobs.remove(hash)
     // Secrets and matrices never come near the tables; of a file a query may have spilled rows.
     const isInTables = what !== 'secrets' && what !== 'matrix'
-    await Promise.all([this.options.log.wipe(this.#patience.signal), isInTables ? this.options.purge(position) : undefined])
+    await Promise.all([this.options.ledger.log.wipe(this.#patience.signal), isInTables ? this.options.purge(position) : undefined])
   }
 
   /** Goes on with what a crash cut off: the keys were gone with the event, the tables see to themselves when they are opened. */
   async resume(): Promise<void> {
-    const { log, blobs } = this.options
+    const { blobs } = this.options
+    const { log } = this.options.ledger
     if ((await log.erasedAt()) === 0) return
     await this.#inTurn(async () => {
       await removeErasedBlobs(log, blobs)

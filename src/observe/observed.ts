@@ -1,5 +1,5 @@
 import type { LedgerCommand } from '../commands/dispatch.js'
-import { Ledger, type Execution } from '../commands/ledger.js'
+import { Ledger, type Execution, type LaterCommand } from '../commands/ledger.js'
 import { isProblem } from '../basics/errors.js'
 import type { Log, Origin, Outcome } from '../log/contract/log.js'
 import type { Analytics } from '../sql/contract/select.js'
@@ -21,14 +21,30 @@ export class ObservedLedger extends Ledger {
     super(log, vault)
   }
 
-  override async executeAll(commands: readonly LedgerCommand[], origin: Origin, execution: Execution = {}): Promise<Outcome> {
+  override executeAll(commands: readonly LedgerCommand[], origin: Origin, execution: Execution = {}): Promise<Outcome> {
+    return this.#counted(super.executeAll(commands, origin, execution), () => commands, execution.dryRun)
+  }
+
+  override executeLater(make: () => LaterCommand): Promise<Outcome> {
+    const made: LedgerCommand[] = []
+    const noted = () => {
+      const later = make()
+      made.push(later.command)
+      return later
+    }
+    return this.#counted(super.executeLater(noted), () => made)
+  }
+
+  async #counted(executed: Promise<Outcome>, commands: () => readonly LedgerCommand[], dryRun = false): Promise<Outcome> {
+    const count = (outcome: Parameters<Metrics['command']>[1]) => {
+      for (const { type } of commands()) this.metrics.command(type, outcome)
+    }
     try {
-      const outcome = await super.executeAll(commands, origin, execution)
-      for (const { type } of commands)
-        this.metrics.command(type, execution.dryRun === true ? 'dry_run' : outcome.repeated ? 'repeated' : 'done')
+      const outcome = await executed
+      count(dryRun ? 'dry_run' : outcome.repeated ? 'repeated' : 'done')
       return outcome
     } catch (error) {
-      for (const { type } of commands) this.metrics.command(type, outcomeOf(error))
+      count(outcomeOf(error))
       throw error
     }
   }

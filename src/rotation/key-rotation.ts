@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { logStream } from '../../events/log.js'
+import type { Ledger } from '../commands/ledger.js'
 import { Problem, wrong } from '../basics/errors.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import { systemOrigin } from '../log/contract/origins.js'
@@ -14,6 +14,8 @@ export type RotationStatus = Rotation & { position: number | null }
 
 export type RotationOptions = {
   log: KeyedLog
+  /** Of the same log. */
+  ledger: Ledger
   vault: Vault
   paths: DataPaths
   /** Whether the master key was given, and is in no file. */
@@ -119,7 +121,7 @@ export class KeyRotation {
 
   /** Gives undefined when a stop cut it off. */
   async #run({ from, to }: Rotation, origin: Origin): Promise<RotationStatus | undefined> {
-    const { log, tellReaders } = this.options
+    const { log, ledger, tellReaders } = this.options
     const isStopping = () => this.#isStopping
     await tellReaders()
     for (let after: number | undefined = 0; after !== undefined;) {
@@ -129,8 +131,7 @@ export class KeyRotation {
       this.#last = { from, to, payloads: (await log.rotation())?.payloads ?? 0, position: null }
     }
     const data = { from, to, payloads: (await log.rotation())?.payloads ?? 0 }
-    const event = { stream: logStream, event: { type: 'MasterKeyRotated' as const, data } }
-    const { positions } = await retryWhileBusy(() => log.submit({ origin, lookups: {}, decide: () => [event], payloads: [] }), isStopping)
+    const { positions } = await retryWhileBusy(() => ledger.execute({ type: 'EndKeyRotation', data }, origin), isStopping)
     await this.#settle()
     return { ...data, position: positions[0] ?? null }
   }

@@ -6,6 +6,7 @@ import { restoreBackup } from '../../backup/restore.js'
 import { ConfigError, type Config } from '../../setup/config.js'
 import { Blobs } from '../../files/blobs.js'
 import { dataPaths, type DataPaths } from '../../setup/data-directory.js'
+import { Ledger } from '../../commands/ledger.js'
 import { cliOrigin } from '../../log/contract/origins.js'
 import { openForReading, readHeadKeys } from '../../log/storage/schema.js'
 import { SqliteLog } from '../../log/sqlite/sqlite-log.js'
@@ -36,7 +37,7 @@ const erase = async (staged: DataPaths, keys: readonly Buffer[], file: string, o
   const log = new SqliteLog({ file: staged.log, vault })
   try {
     out.line(
-      `erasures since: ${await applyErasures({ log, vault, blobs: new Blobs(staged.blobs) }, erasures, cliOrigin)} of ${erasures.length} carried out`,
+      `erasures since: ${await applyErasures({ ledger: new Ledger(log, vault), blobs: new Blobs(staged.blobs) }, erasures, cliOrigin)} of ${erasures.length} carried out`,
     )
   } finally {
     await log.close()

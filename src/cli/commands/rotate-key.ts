@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { ConfigError, type Config } from '../../setup/config.js'
 import { isProblem } from '../../basics/errors.js'
+import { Ledger } from '../../commands/ledger.js'
 import { checkDataDirectory, lockDataDirectory } from '../../setup/data-directory.js'
 import { cliOrigin } from '../../log/contract/origins.js'
 import { SqliteLog } from '../../log/sqlite/sqlite-log.js'
@@ -35,7 +36,7 @@ const carryOut = async (config: Config): Promise<Status> => {
   const vault = new Vault(...masterKeys(paths, config.masterKeys))
   const log = new SqliteLog({ file: paths.log, vault })
   const options = { isKeyGiven: config.masterKeys.length > 0, tellReaders: async () => undefined, onFailed: () => undefined }
-  const rotation = new KeyRotation({ log, vault, paths, ...options })
+  const rotation = new KeyRotation({ log, ledger: new Ledger(log, vault), vault, paths, ...options })
   try {
     await rotation.resume()
     if (!rotation.status) await rotation.begin(cliOrigin, config.newMasterKey)

@@ -61,8 +61,7 @@ export const outcomeRoutes = (ledger: Ledger, reporter: OutcomeReporter): Route[
         const { log } = ledger
         const project = await projectNamed(log, param(req, 'project'))
         const { model, named } = await modelNamed(log, project, param(req, 'model'))
-        const { dryRun } = execution
-        const how = dryRun ? { dryRun } : ledger.keyed(origin, execution)
+        const { expects: _, ...how } = execution
         return reporter.report({ model, version: named, outcomes: reported, ...how, origin })
       }
       const { positions } = note(res, (await ledger.repeated(origin, execution)) ?? (await report()))

@@ -107,7 +107,7 @@ export const predictRoutes = ({ ledger, store, recorder, progressOf, onPredicted
             rows: answers.map((answer, i) => ({ input: rows[i] ?? {}, output: outputOf(answer, target) })),
             readAt,
           }
-          const { idempotency } = ledger.keyed(origin, execution)
+          const { idempotency } = execution
           if (idempotency) {
             const outcome = await recorder.servedOnce(served, idempotency)
             sayPosition(res, outcome.positions)

@@ -1,11 +1,12 @@
 import type { StreamId } from '../../../events/common.js'
-import { predictionsStream, type PredictionRow } from '../../../events/predictions.js'
+import type { PredictionRow } from '../../../events/predictions.js'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'
+import type { Execution, LaterCommand, Ledger } from '../../commands/ledger.js'
+import type { Answered } from '../../commands/predictions.js'
 import { causedBy } from '../../log/contract/origins.js'
-import type { Key, Log, Origin, Outcome, Submission } from '../../log/contract/log.js'
-import type { Vault } from '../../vault/vault.js'
+import type { Origin, Outcome } from '../../log/contract/log.js'
 
 /** Predictions of one request, about to be answered. */
 export type Served = {
@@ -44,7 +45,7 @@ const tooLarge = () =>
 /** Requests that will stand in one event. */
 type Group = {
   first: Served
-  requests: { origin: Origin; rows: number }[]
+  requests: Answered[]
   texts: string[]
   bytes: number
   readAt: number
@@ -60,14 +61,11 @@ export class PredictionRecorder {
   /** What the next commit will record, by what its requests have in common. */
   readonly #open = new Map<string, Group>()
 
-  constructor(
-    private readonly log: Log,
-    private readonly vault: Vault,
-  ) {}
+  constructor(private readonly ledger: Ledger) {}
 
   /** Whether rows of this model are to be recorded; a deleted one's are, as it was read before. */
   async records(model: StreamId): Promise<boolean> {
-    return (await this.log.resources.byStream('model', model))?.state.recording !== 'off'
+    return (await this.ledger.log.resources.byStream('model', model))?.state.recording !== 'off'
   }
 
   /** Resolves with the event's position when the rows are durable. @throws Problem too_large */
@@ -75,7 +73,7 @@ export class PredictionRecorder {
     const { text, bytes } = await textOf(served)
     const { origin, rows, readAt } = served
     const group = this.#groupFor(served, bytes)
-    group.requests.push({ origin, rows: rows.length })
+    group.requests.push({ request: origin.request, rows: rows.length })
     group.texts.push(text)
     group.bytes += bytes
     group.readAt = Math.max(group.readAt, readAt)
@@ -86,22 +84,18 @@ export class PredictionRecorder {
    * The same for a request with a key, which has an event of its own: the key stands for nothing else. What comes of the request
    * being sent again is the first outcome.
    */
-  async servedOnce(first: Served, idempotency: Key): Promise<Outcome> {
+  async servedOnce(first: Served, idempotency: NonNullable<Execution['idempotency']>): Promise<Outcome> {
     const { origin, rows, readAt } = first
     const { text } = await textOf(first)
-    const group = { first, requests: [{ origin, rows: rows.length }], texts: [text], readAt }
-    return this.log.submit({ ...this.#submissionOf(group), idempotency })
+    const group = { first, requests: [{ request: origin.request, rows: rows.length }], texts: [text], readAt }
+    const { command, execution } = this.#commandOf(group)
+    return this.ledger.execute(command, origin, { ...execution, idempotency })
   }
 
   /** Records that a query scored rows. */
   async scored({ model, version, origin, rows, statement, readAt }: Receipt): Promise<number> {
-    const data = { model, version, rows, requests: requestOf(origin, rows), payload: null, statement, read_at: readAt }
-    const { positions } = await this.log.submit({
-      origin,
-      lookups: {},
-      decide: () => [{ stream: predictionsStream(model), event: { type: 'PredictionsServed', data } }],
-      payloads: [],
-    })
+    const data = { model, version, requests: [{ request: origin.request, rows }], payload: null, statement, read_at: readAt }
+    const { positions } = await this.ledger.execute({ type: 'RecordPredictions', data }, origin)
     return positions[0] ?? 0
   }
 
@@ -110,9 +104,9 @@ export class PredictionRecorder {
     const key = `${model} ${version} ${origin.source} ${origin.actor}`
     const open = this.#open.get(key)
     if (open && open.bytes + bytes <= limits.payloadMaxBytes) return open
-    const done = this.log.submitLater(() => {
+    const done = this.ledger.executeLater(() => {
       if (this.#open.get(key) === group) this.#open.delete(key)
-      return this.#submissionOf(group)
+      return this.#commandOf(group)
     })
     const group: Group = {
       first: served,
@@ -128,26 +122,15 @@ export class PredictionRecorder {
     return group
   }
 
-  #submissionOf({ first, requests, texts, readAt }: Pick<Group, 'first' | 'requests' | 'texts' | 'readAt'>): Submission {
+  #commandOf({ first, requests, texts, readAt }: Pick<Group, 'first' | 'requests' | 'texts' | 'readAt'>): LaterCommand {
     const { model, version, origin } = first
     const { actor, source } = origin
-    const payload = this.vault.seal(Buffer.from(`[${texts.join(',')}]`))
-    const data = {
-      model,
-      version,
-      rows: requests.reduce((sum, one) => sum + one.rows, 0),
-      requests: requests.flatMap((one) => requestOf(one.origin, one.rows)),
-      payload: payload.hash,
-      statement: null,
-      read_at: readAt,
-    }
+    const payload = this.ledger.vault.seal(Buffer.from(`[${texts.join(',')}]`))
+    const data = { model, version, requests, payload: payload.hash, statement: null, read_at: readAt }
     return {
+      command: { type: 'RecordPredictions', data },
       origin: requests.length === 1 ? origin : causedBy({ actor, source }, undefined),
-      lookups: {},
-      decide: () => [{ stream: predictionsStream(model), event: { type: 'PredictionsServed', data } }],
-      payloads: [payload],
+      execution: { payloads: [payload] },
     }
   }
 }
-
-const requestOf = ({ request }: Origin, rows: number) => (request === null ? [] : [{ request, rows }])

@@ -1,10 +1,9 @@
-import { predictionsStream, type OutcomeRow, type OutcomesReported } from '../../../events/predictions.js'
+import type { OutcomeRow, OutcomesReported } from '../../../events/predictions.js'
 import type { StreamId } from '../../../events/common.js'
-import { notFound, Problem, wrong } from '../../basics/errors.js'
+import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { Found, Log, Outcome, Submission } from '../../log/contract/log.js'
-import { byStream } from '../../log/contract/lookups.js'
-import type { Vault } from '../../vault/vault.js'
+import type { Execution, Ledger } from '../../commands/ledger.js'
+import type { Found, Origin, Outcome } from '../../log/contract/log.js'
 import type { ModelStore } from './model-store.js'
 import { trainedAs } from './served-by.js'
 import { PredictedRows, type PredictedRow } from './predicted-rows.js'
@@ -24,11 +23,11 @@ export type Report = {
   model: Found<'model'>
   version: number | undefined
   outcomes: readonly ReportedOutcome[]
-} & Pick<Submission, 'origin' | 'idempotency' | 'dryRun'>
+  origin: Origin
+} & Pick<Execution, 'idempotency' | 'dryRun'>
 
 type Options = {
-  log: Log
-  vault: Vault
+  ledger: Ledger
   store: ModelStore
   /** Does work while no recorded rows are erased. */
   beside: <T>(work: () => Promise<T>) => Promise<T>
@@ -60,18 +59,14 @@ export class OutcomeReporter {
     return this.options.beside(async () => this.#record(report, await this.#checked(report)))
   }
 
-  async #record({ model, origin, idempotency, dryRun }: Report, checked: { rows: PredictedRow[]; truths: OutcomeRow[] }): Promise<Outcome> {
-    const { log, vault } = this.options
-    const payload = vault.seal(Buffer.from(JSON.stringify(checked.truths)))
-    const predictions = placesOf(checked.rows)
-    const data: OutcomesReported = { model: model.stream, rows: checked.rows.length, predictions, payload: payload.hash }
-    return log.submit({
-      origin,
-      lookups: { model: byStream('model', model.stream) },
-      decide: ({ model: still }) => {
-        if (!still) throw notFound('model', model.state.name)
-        return [{ stream: predictionsStream(model.stream), event: { type: 'OutcomesReported', data } }]
-      },
+  #record(
+    { model: { stream, state }, origin, idempotency, dryRun }: Report,
+    { rows, truths }: { rows: PredictedRow[]; truths: OutcomeRow[] },
+  ): Promise<Outcome> {
+    const { ledger } = this.options
+    const payload = ledger.vault.seal(Buffer.from(JSON.stringify(truths)))
+    const data = { model: stream, name: state.name, predictions: placesOf(rows), payload: payload.hash }
+    return ledger.execute({ type: 'ReportOutcomes', data }, origin, {
       payloads: [payload],
       ...(idempotency && { idempotency }),
       ...(dryRun && { dryRun }),
@@ -88,7 +83,7 @@ export class OutcomeReporter {
     for (const [index, { request, row: asked, truth }] of report.outcomes.entries()) {
       const label = labelOf(index)
       const event = served[index]!
-      const rows = kept.get(event.position) ?? (await PredictedRows.of(this.options.log, event, label))
+      const rows = kept.get(event.position) ?? (await PredictedRows.of(this.options.ledger.log, event, label))
       kept.set(event.position, rows)
       const row = await rows.one(request, asked, label)
       const key = JSON.stringify([row.position, row.request, row.row])
@@ -108,7 +103,7 @@ export class OutcomeReporter {
 
   /** The event that each outcome's prediction stands in. */
   async #served({ model, version, outcomes }: Report): Promise<ServedEvent[]> {
-    const { log } = this.options
+    const { log } = this.options.ledger
     const byPosition = new Map<number, ServedEvent | undefined>()
     const searched = outcomes.flatMap(({ position, request }) => (position === undefined && request !== undefined ? [request] : []))
     const byRequest = searched.length > 0 ? await servedTo(log, model.stream, new Set(searched)) : new Map<string, ServedEvent>()
@@ -126,7 +121,7 @@ export class OutcomeReporter {
   }
 
   async #truths(model: StreamId, version: number, label: string): Promise<Truths> {
-    const trained = await trainedAs(this.options.log, model, version)
+    const trained = await trainedAs(this.options.ledger.log, model, version)
     if (!trained) throw new TypeError(`${label}: version ${version} answered and was never trained`)
     return new Truths(this.options.store, trained)
   }

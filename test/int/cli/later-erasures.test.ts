@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { logStream, type DataErased } from '../../../events/log.js'
 import { predictionsStream } from '../../../events/predictions.js'
+import { Ledger } from '../../../src/commands/ledger.js'
 import { applyErasures, readErasures } from '../../../src/backup/later-erasures.js'
 import { Blobs } from '../../../src/files/blobs.js'
 import { copyLog } from '../../../src/backup/log-copy.js'
@@ -84,7 +85,7 @@ test('erasures that are later than a backup are carried out in it, and leave wha
   const erasures = readErasures(list)
   const before = (await copy.head()).position
   expect(erasures).toHaveLength(6)
-  expect(await applyErasures({ log: copy, vault, blobs }, erasures, origin)).toBe(4)
+  expect(await applyErasures({ ledger: new Ledger(copy, vault), blobs }, erasures, origin)).toBe(4)
   expect((await copy.head()).position).toBe(before + 4)
   expect(await copy.payload(alone)).toBeUndefined()
   expect(await copy.payload(early)).toBeUndefined()
@@ -96,7 +97,7 @@ test('erasures that are later than a backup are carried out in it, and leave wha
   expect((await copy.payload(kept))?.toString()).toBe(rowsOf('r4'))
   expect([await blobs.has(goes), await blobs.has(stays)]).toEqual([false, true])
   // What is done is not done again.
-  expect(await applyErasures({ log: copy, vault, blobs }, erasures.slice(2), origin)).toBe(0)
+  expect(await applyErasures({ ledger: new Ledger(copy, vault), blobs }, erasures.slice(2), origin)).toBe(0)
   await copy.close()
   expect(await verifyLog({ logFile: copyFile })).toMatchObject({ findings: [] })
 })
@@ -117,7 +118,7 @@ test('an erasure of rows beside others’ in a payload that cannot be read is no
   const db = new Database(file)
   db.exec('UPDATE payloads SET wrapped = zeroblob(length(wrapped))')
   db.close()
-  const applied = applyErasures({ log, vault, blobs: new Blobs(join(place.path, 'blobs')) }, readErasures(list), origin)
+  const applied = applyErasures({ ledger: new Ledger(log, vault), blobs: new Blobs(join(place.path, 'blobs')) }, readErasures(list), origin)
   await expect(applied).rejects.toThrow(`rows of request r1 cannot be erased: the payload ${shared} cannot be read`)
   await log.close()
 })
@@ -159,7 +160,7 @@ test('of truths those go again that are of what was erased, by its position or i
   await live.close()
 
   const copy = new SqliteLog({ file: copyFile, vault })
-  expect(await applyErasures({ log: copy, vault, blobs: new Blobs(join(place.path, 'blobs')) }, readErasures(list), origin)).toBe(2)
+  expect(await applyErasures({ ledger: new Ledger(copy, vault), blobs: new Blobs(join(place.path, 'blobs')) }, readErasures(list), origin)).toBe(2)
   expect((await copy.payload(payload.hash))?.toString()).toBe(expected)
   expect(expected).toBe(truths([2]))
   await copy.close()

@@ -115,13 +115,13 @@ describe('what an erasure takes', () => {
     }))
 
   test('does not keep a stop waiting for a reader: the erasure stands, and the next start finishes it', () =>
-    withLog(async ({ log, file }) => {
+    withLog(async ({ log, ledger, file }) => {
       const payload = vault.seal(Buffer.from('[]'))
       const requests = [{ request: 'r', rows: 1 }]
       const data = { model: stream(5), version: 1, rows: 1, requests, payload: payload.hash, statement: null, read_at: 0 }
       const served: NewEvent = { stream: `${stream(5)}/predictions`, event: { type: 'PredictionsServed', data } }
       await log.submit({ origin, lookups: {}, decide: () => [served], payloads: [payload] })
-      const erasures = new Erasures({ log, vault, blobs: new Blobs(`${file}-blobs`), purge: async () => undefined })
+      const erasures = new Erasures({ ledger, blobs: new Blobs(`${file}-blobs`), purge: async () => undefined })
       const reader = new Database(file, { readonly: true })
       reader.exec('BEGIN')
       reader.prepare('SELECT count(*) FROM events').get()

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import { Ledger } from '../../../src/commands/ledger.js'
 import { ownMasterKeys } from '../../../src/cli/access/own-keys.js'
 import { prepareDataDirectory, type DataPaths } from '../../../src/setup/data-directory.js'
 import { openLogReader } from '../../../src/log/sqlite/log-reader.js'
@@ -23,7 +24,15 @@ const open = (paths: DataPaths, given: readonly Buffer[] = []): Opened => {
   const onFailed = (error: unknown) => {
     throw error
   }
-  const rotation = new KeyRotation({ log, vault, paths, isKeyGiven: given.length > 0, tellReaders, onFailed })
+  const rotation = new KeyRotation({
+    log,
+    ledger: new Ledger(log, vault),
+    vault,
+    paths,
+    isKeyGiven: given.length > 0,
+    tellReaders,
+    onFailed,
+  })
   return { paths, log, vault, rotation, told }
 }
 

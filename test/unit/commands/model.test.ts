@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { LedgerEvent } from '../../../events/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
 import type { ModelVersion } from '../../../events/model.js'
-import { decide } from '../../../src/commands/model.js'
+import { modelDecider } from '../../../src/commands/model.js'
 import { limits } from '../../../src/basics/limits.js'
 import type { NewEvent } from '../../../src/log/contract/log.js'
 import { given } from '../../support/log/given.js'
@@ -217,7 +217,7 @@ describe('RetrainModel', () => {
       view: undefined,
       engine: undefined,
     }
-    expect(() => decide(retrain(), facts)).toThrow(`has ${limits.modelMaxVersions} versions`)
+    expect(() => modelDecider.decide(retrain(), facts)).toThrow(`has ${limits.modelMaxVersions} versions`)
   })
   test('is refused for a model that is not there', () => void given(shopCreated).when(retrain()).refuses('not_found'))
 })

@@ -1,11 +1,12 @@
 import type { Request, Response } from 'express'
 import { z } from 'zod'
-import type { LedgerCommand } from '../../../commands/dispatch.js'
+import { isInProject, pluralOf } from '../../../../events/catalogue.js'
 import type { Ledger } from '../../../commands/ledger.js'
-import type { RollbackKind } from '../../../commands/rollback.js'
+import type { RollbackKind } from '../../../commands/deciders.js'
+import { rollbackKinds, rollbackTypeOf } from '../../../commands/rollback.js'
 import { Problem } from '../../../basics/errors.js'
 import type { Blobs } from '../../../files/blobs.js'
-import type { AnyFound, Found } from '../../../log/contract/log.js'
+import type { Found } from '../../../log/contract/log.js'
 import { carryOut } from '../../protocol/carry-out.js'
 import { executionOf, note, originOf } from '../../protocol/origin.js'
 import { recordTime, type Records } from '../../reads/records.js'
@@ -15,41 +16,23 @@ import type { CheckView } from './views.js'
 
 const body = z.object({ version: z.int().positive().describe('A version of the resource that it was at before, as its ETag told it') })
 
-const commands = {
-  skill: 'RollBackSkill',
-  agent: 'RollBackAgent',
-  chatbot: 'RollBackChatbot',
-  view: 'RollBackView',
-  job: 'RollBackJob',
-  database: 'RollBackDatabase',
-  file: 'RollBackFile',
-} as const satisfies Record<RollbackKind, LedgerCommand['type']>
-
-const inProjects = ['skill', 'agent', 'chatbot', 'view', 'job'] as const
-
 type Services = { ledger: Ledger; records: Records; blobs: Pick<Blobs, 'has'>; checkView: CheckView }
 
+type RecordOf<K extends RollbackKind> = (found: Found<K>, services: Services) => object | Promise<object>
+
 /** What a rolled-back resource is answered as: the record that a change of its kind answers. */
-const recordOf = async (found: AnyFound, { ledger, records }: Services): Promise<object> => {
-  switch (found.kind) {
-    case 'skill':
-      return records.skill(found, await projectOf(ledger.log, found))
-    case 'agent':
-      return records.agent(found, await projectOf(ledger.log, found))
-    case 'chatbot':
-      return records.chatbot(found, await projectOf(ledger.log, found))
-    case 'job':
-      return records.job(found, await projectOf(ledger.log, found))
-    case 'view':
-      return records.view(found)
-    case 'database':
-      return records.database(found)
-    case 'file':
-      return { ...found.state, created_at: recordTime(found.created_at) }
-    default:
-      throw new TypeError(`a ${found.kind} is not rolled back`)
-  }
+const recordsOf: { [K in RollbackKind]: RecordOf<K> } = {
+  skill: async (found, { ledger, records }) => records.skill(found, await projectOf(ledger.log, found)),
+  agent: async (found, { ledger, records }) => records.agent(found, await projectOf(ledger.log, found)),
+  chatbot: async (found, { ledger, records }) => records.chatbot(found, await projectOf(ledger.log, found)),
+  view: (found, { records }) => records.view(found),
+  database: (found, { records }) => records.database(found),
+  file: ({ state, created_at }) => ({ ...state, created_at: recordTime(created_at) }),
+  job: async (found, { ledger, records }) => records.job(found, await projectOf(ledger.log, found)),
 }
+
+const recordOf = async <K extends RollbackKind>(kind: K, found: Found<K>, services: Services): Promise<object> =>
+  recordsOf[kind](found, services)
 
 const contentErased = (name: string, version: number): Problem =>
   new Problem('not_found', 'Content erased', `the rows that file ${name} had at version ${version} are no longer kept`, {
@@ -88,15 +71,14 @@ export const rollbackRoutes = (services: Services): Route[] => {
       const data = { ...('project' in req.params && { project: param(req, 'project') }), name, version }
       const repeated = await ledger.repeated(originOf(req, res), executionOf(req))
       if (!repeated) await checkBefore(kind, req, res, version)
-      const outcome = repeated ? note(res, repeated) : await carryOut(ledger, { type: commands[kind], data }, req, res)
-      if (!outcome.resource) throw new TypeError('the command left no resource')
-      res.json(await recordOf(outcome.resource, services))
+      const outcome = repeated ? note(res, repeated) : await carryOut(ledger, { type: rollbackTypeOf(kind), data }, req, res)
+      res.json(await recordOf(kind, resultOf(kind, outcome.resource), services))
     }
   }
 
-  const routeOf = (kind: RollbackKind, path: string): Route => ({
+  const routeOf = (kind: RollbackKind): Route => ({
     method: 'post',
-    path: `${path}/:${kind}/rollback`,
+    path: `${isInProject(kind) ? '/projects/:project' : ''}/${pluralOf(kind)}/:${kind}/rollback`,
     summary: `Take a ${kind} back to what it was at an earlier version, as a new version`,
     commandHeaders,
     body,
@@ -105,9 +87,7 @@ export const rollbackRoutes = (services: Services): Route[] => {
   })
 
   return [
-    ...inProjects.map((kind) => routeOf(kind, `/projects/:project/${kind}s`)),
-    routeOf('database', '/databases'),
-    routeOf('file', '/files'),
+    ...rollbackKinds.map(routeOf),
     {
       method: 'post',
       path: '/projects/:project/models/:model/rollback',

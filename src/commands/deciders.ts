@@ -1,0 +1,47 @@
+import type { Command } from '@event-driven-io/emmett'
+import type { EventDefinition, Kind } from '../../events/catalogue.js'
+import { agentDecider } from './agent.js'
+import { chatbotDecider } from './chatbot.js'
+import { configDecider } from './config.js'
+import { databaseDecider } from './database.js'
+import type { Decisions } from './decider.js'
+import { engineDecider } from './engine.js'
+import { fileDecider } from './file.js'
+import { jobDecider } from './job.js'
+import { logDecisions } from './log.js'
+import { modelDecider } from './model.js'
+import { predictionsDecisions } from './predictions.js'
+import { projectDecider } from './project.js'
+import { skillDecider } from './skill.js'
+import { viewDecider } from './view.js'
+
+/** What decides the commands of each kind. A kind that the catalogue of events has, and that is missing here, does not compile. */
+export const deciders = {
+  project: projectDecider,
+  skill: skillDecider,
+  agent: agentDecider,
+  chatbot: chatbotDecider,
+  model: modelDecider,
+  view: viewDecider,
+  database: databaseDecider,
+  file: fileDecider,
+  job: jobDecider,
+  config: configDecider,
+  engine: engineDecider,
+  predictions: predictionsDecisions,
+  log: logDecisions,
+} satisfies { [K in EventDefinition['kind']]: K extends Kind ? { kind: K } : object }
+
+type Deciders = typeof deciders
+type CommandOf<D> = D extends { reads: (command: infer C extends Command) => unknown } ? C : never
+
+/** Every command but rollbacks, which are made of what deciders say of them. */
+export type DecidedCommand = CommandOf<Deciders[keyof Deciders]>
+
+/** The kinds that can be taken back to an earlier version by a command of their own; models activate a version instead. */
+export type RollbackKind = { [K in Kind]: Deciders[K]['rollback'] extends null ? never : K }[Kind]
+
+/** Members of commands, at any depth, whose texts may be secrets. */
+export const secretFields: ReadonlySet<string> = new Set(
+  Object.values(deciders).flatMap(({ secrets }: Pick<Decisions<never, never>, 'secrets'>) => secrets),
+)

@@ -1,0 +1,52 @@
+import type { Command } from '@event-driven-io/emmett'
+import { predictionsStream, type OutcomesReported, type PredictionsServed } from '../../events/predictions.js'
+import { notFound } from '../basics/errors.js'
+import type { NewEvent } from '../log/contract/log.js'
+import { byStream, type Found } from '../log/contract/lookups.js'
+import type { Decisions } from './decider.js'
+
+/** A request that was answered, by its id if it has one, and with how many rows. */
+export type Answered = { request: string | null; rows: number }
+/** What a version of a model answered. `payload` is the hash of the sealed rows, null where they are only counted. */
+type Served = Omit<PredictionsServed, 'rows' | 'requests'> & { requests: Answered[] }
+/** Truths of predicted rows. `name` is what the model is called, `payload` the hash of the sealed truths. */
+type Truths = Omit<OutcomesReported, 'rows'> & { name: string }
+
+export type PredictionsCommand = Command<'RecordPredictions', Served> | Command<'ReportOutcomes', Truths>
+
+const reads = ({ type, data }: PredictionsCommand) => (type === 'ReportOutcomes' ? { model: byStream('model', data.model) } : {})
+
+type Facts = { model?: Found<'model'> | undefined }
+
+/** What was answered has happened, whatever became of the model since. */
+const recorded = ({ model, version, requests, payload, statement, read_at }: Served): PredictionsServed => ({
+  model,
+  version,
+  rows: requests.reduce((sum, { rows }) => sum + rows, 0),
+  requests: requests.flatMap(({ request, rows }) => (request === null ? [] : [{ request, rows }])),
+  payload,
+  statement,
+  read_at,
+})
+
+const reported = ({ model, predictions, payload }: Truths): OutcomesReported => ({
+  model,
+  rows: predictions.reduce((sum, { rows }) => sum + rows.length, 0),
+  predictions,
+  payload,
+})
+
+const decide = ({ type, data }: PredictionsCommand, { model }: Facts): NewEvent[] => {
+  const stream = predictionsStream(data.model)
+  if (type === 'RecordPredictions') return [{ stream, event: { type: 'PredictionsServed', data: recorded(data) } }]
+  if (!model) throw notFound('model', data.name)
+  return [{ stream, event: { type: 'OutcomesReported', data: reported(data) } }]
+}
+
+/** What is decided on the answers of models. Their stream stands beside the model's, and has no state. */
+export const predictionsDecisions: Decisions<PredictionsCommand, Facts> = {
+  commands: { RecordPredictions: true, ReportOutcomes: true },
+  secrets: [],
+  reads,
+  decide,
+}
