@@ -3,36 +3,13 @@ import { mkdtemp, rename, rm, writeFile, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
+import { projections } from '../../../projections/all.js'
 import { runSelect } from '../../../src/sql/engine/run/run-select.js'
 import type { Frame, SelectRequest } from '../../../src/sql/contract/select.js'
 import type { LoadModel } from '../../../src/sql/engine/scoring/load.js'
 import { loadFakeModel } from '../models/fake-model.js'
 
-const history =
-  'valid_from BIGINT, valid_to BIGINT, created_at TIMESTAMP, changed_at TIMESTAMP, changed_by VARCHAR, change VARCHAR, request VARCHAR'
-
-const tables = `
-  CREATE SCHEMA ledger;
-  CREATE TABLE ledger.projects_history (stream VARCHAR, id BIGINT, name VARCHAR COLLATE NOCASE, ${history});
-  CREATE TABLE ledger.skills_history (stream VARCHAR, id BIGINT, project VARCHAR, name VARCHAR COLLATE NOCASE, type VARCHAR, params JSON, ${history});
-  CREATE TABLE ledger.agents_history (stream VARCHAR, id BIGINT, project VARCHAR, name VARCHAR COLLATE NOCASE, model_name VARCHAR, provider VARCHAR, skills JSON, params JSON, ${history});
-  CREATE TABLE ledger.chatbots_history (stream VARCHAR, id BIGINT, project VARCHAR, name VARCHAR COLLATE NOCASE, agent VARCHAR, model_name VARCHAR, database VARCHAR, is_running BOOLEAN, params JSON, ${history});
-  CREATE TABLE ledger.databases_history (stream VARCHAR, id BIGINT, name VARCHAR COLLATE NOCASE, engine VARCHAR, parameters JSON, ${history});
-  CREATE TABLE ledger.views_history (stream VARCHAR, id BIGINT, project VARCHAR, name VARCHAR COLLATE NOCASE, query VARCHAR, database VARCHAR, ${history});
-  CREATE TABLE ledger.files_history (stream VARCHAR, id BIGINT, name VARCHAR COLLATE NOCASE, content VARCHAR, bytes BIGINT, row_count BIGINT, columns JSON, original_name VARCHAR, ${history});
-  CREATE TABLE ledger.configs_history (stream VARCHAR, id BIGINT, name VARCHAR COLLATE NOCASE, value JSON, ${history});
-  CREATE TABLE ledger.engines_history (stream VARCHAR, id BIGINT, name VARCHAR COLLATE NOCASE, handler VARCHAR, parameters JSON, ${history});
-  CREATE TABLE ledger.models_history (stream VARCHAR, id BIGINT, project VARCHAR, name VARCHAR COLLATE NOCASE, active INTEGER, recording VARCHAR, ${history});
-  CREATE TABLE ledger.model_versions_history (stream VARCHAR, version INTEGER, id BIGINT, engine VARCHAR, target VARCHAR, database VARCHAR, query VARCHAR, options JSON, seed BIGINT,
-    activate BOOLEAN, tag VARCHAR, status VARCHAR, error VARCHAR, artefact VARCHAR, matrix VARCHAR, read_at BIGINT, rows BIGINT, accuracy DOUBLE, report JSON, runtime JSON, seconds DOUBLE, requested_at TIMESTAMP, ${history});
-  CREATE TABLE ledger.jobs_history (stream VARCHAR, id BIGINT, project VARCHAR, name VARCHAR COLLATE NOCASE, query VARCHAR, if_query VARCHAR, start_at VARCHAR, end_at VARCHAR, schedule VARCHAR, next_run_at VARCHAR, ${history});
-  CREATE TABLE ledger.job_runs_started (position BIGINT, actor VARCHAR, job VARCHAR, run VARCHAR, due_at TIMESTAMP, started_at TIMESTAMP);
-  CREATE TABLE ledger.job_runs_finished (position BIGINT, finished_at TIMESTAMP, job VARCHAR, run VARCHAR, outcome VARCHAR, error VARCHAR, statements JSON);
-  CREATE TABLE ledger.events (position BIGINT, stream VARCHAR, version BIGINT, type VARCHAR, schema INTEGER, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, correlation VARCHAR, causation VARCHAR, traceparent VARCHAR, data JSON);
-  CREATE TABLE ledger.prediction_receipts (position BIGINT, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, model VARCHAR, version INTEGER, rows BIGINT, statement VARCHAR, read_at BIGINT, payload VARCHAR);
-  CREATE TABLE ledger.erasures (position BIGINT, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, what VARCHAR, subject VARCHAR, reason VARCHAR, payloads VARCHAR[], blobs VARCHAR[]);
-  CREATE TABLE ledger.predictions (position BIGINT, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, model VARCHAR, version INTEGER, row INTEGER, input JSON, output JSON, readable BOOLEAN);
-  CREATE TABLE ledger.outcomes (position BIGINT, recorded_at TIMESTAMP, actor VARCHAR, source VARCHAR, request VARCHAR, model VARCHAR, version INTEGER, prediction BIGINT, prediction_request VARCHAR, row INTEGER, truth JSON, probability DOUBLE, readable BOOLEAN, payload VARCHAR);`
+const tables = projections.map((projection) => projection.tables).join(';')
 
 const quoted = (value: unknown): string => {
   if (value === null || value === undefined) return 'NULL'
@@ -60,7 +37,7 @@ export class TestLedger {
     const blobs = await mkdtemp(join(tmpdir(), 'ledger-'))
     const instance = await DuckDBInstance.create(':memory:', { errors_as_json: 'true' })
     const ledger = new TestLedger(instance, blobs)
-    await ledger.run(`SET TimeZone = 'UTC'; ${tables}`)
+    await ledger.run(`SET TimeZone = 'UTC'; CREATE SCHEMA ledger; ${tables}`)
     return ledger
   }
 
