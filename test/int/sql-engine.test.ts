@@ -8,7 +8,9 @@ import { streamId } from '../../events/common.js'
 import { Ledger } from '../../src/commands/ledger.js'
 import { Problem } from '../../src/basics/errors.js'
 import { Blobs } from '../../src/files/blobs.js'
+import { Call } from '../../src/http/protocol/call.js'
 import { sqlRoutes } from '../../src/http/routes/sql.js'
+import { send } from '../../src/http/server/send.js'
 import type { Origin } from '../../src/log/contract/log.js'
 import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
 import type { SqlAnswer } from '../../src/sql/contract/answer.js'
@@ -273,7 +275,12 @@ describe('POST /sql/query', () => {
   const app = () => {
     const server = express()
     server.use(express.json({ strict: false }))
-    for (const route of sqlRoutes(engine)) server.post(route.path, (req, res) => route.handle(req, res))
+    for (const route of sqlRoutes(engine))
+      server.post(route.path, async (req, res) => {
+        const call = new Call(req, res)
+        call.json = req.body
+        await send(res, await route.handle(call, {}), call.answerHeaders)
+      })
     const problems: express.ErrorRequestHandler = (error: unknown, _req, res, _next) => {
       if (error instanceof Problem) res.status(error.status).json({ code: error.code, detail: error.detail })
       else res.status(500).end()

@@ -1,30 +1,48 @@
-import type { Request, Response } from 'express'
 import type { LedgerCommand } from '../../commands/dispatch.js'
 import type { Ledger } from '../../commands/ledger.js'
 import type { Outcome } from '../../log/contract/log.js'
-import { executionOf, note, originOf } from './origin.js'
-import type { Route } from './route.js'
+import type { Call } from './call.js'
+import type { Parameters } from './parameters.js'
+import { noContent } from './reply.js'
+import { commandHeaders, route, type Input, type Route } from './route.js'
 
 /**
  * Carries a request's command out, in the name of who asks and as its headers want it, and notes what it produced.
  *
- * @example await carryOut(ledger, { type: 'PutView', data: { project, view, query, database } }, req, res)
+ * @example await carryOut(ledger, { type: 'PutView', data: { project, view, query, database } }, call)
  * @throws Problem when the command is refused; nothing is recorded then
  */
-export const carryOut = async (ledger: Ledger, command: LedgerCommand, req: Request, res: Response): Promise<Outcome> =>
-  note(res, await ledger.execute(command, originOf(req, res), executionOf(req)))
+export const carryOut = async (ledger: Ledger, command: LedgerCommand, call: Call): Promise<Outcome> =>
+  call.note(await ledger.execute(command, call.origin(), call.execution()))
+
+/** What a request came to that was carried out before with its key; undefined when it was not. */
+export const carriedOut = async (ledger: Ledger, call: Call): Promise<Outcome | undefined> => {
+  const repeated = await ledger.repeated(call.origin(), call.execution())
+  return repeated && call.note(repeated)
+}
 
 /**
- * Handles a deletion: the request's command is carried out, and there is nothing to show.
+ * Makes the route of a deletion: the request's command is carried out, and there is nothing to show.
  *
- * @example handle: deletion(ledger, (req) => ({ type: 'DeleteView', data: { project: param(req, 'project'), view: param(req, 'view') } }))
+ * @example
+ * deletion(ledger, { path: '/views/:view', summary, command: ({ segments: { view } }) => ({ type: 'DeleteView', data: { view } }) })
  */
-export const deletion =
-  (ledger: Ledger, commandOf: (req: Request) => LedgerCommand | Promise<LedgerCommand>): Route['handle'] =>
-  async (req, res) => {
-    // Of a deletion that was carried out before nothing may be left to find the command by.
-    const repeated = await ledger.repeated(originOf(req, res), executionOf(req))
-    if (repeated) note(res, repeated)
-    else await carryOut(ledger, await commandOf(req), req, res)
-    res.status(204).end()
-  }
+export const deletion = <const Path extends string>(
+  ledger: Ledger,
+  of: {
+    path: Path
+    summary: string
+    command: (input: Input<Path, Parameters, undefined>) => LedgerCommand | Promise<LedgerCommand>
+  },
+): Route =>
+  route<Path>({
+    ...{ method: 'delete', path: of.path, summary: of.summary },
+    commandHeaders,
+    answers: { 204: null },
+    async handle(input) {
+      const { call } = input
+      // Of a deletion that was carried out before nothing may be left to find the command by.
+      if (!(await carriedOut(ledger, call))) await carryOut(ledger, await of.command(input), call)
+      return noContent
+    },
+  })

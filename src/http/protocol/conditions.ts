@@ -1,9 +1,11 @@
-import type { Request } from 'express'
 import { wrong } from '../../basics/errors.js'
 import type { Expects, Versions } from '../../log/contract/expects.js'
 
 /** One entity tag of RFC 9110: `W/` where it is weak, and what stands between the quotes. */
 const entityTag = /^(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/
+
+/** What has the headers of a request. */
+type Headed = { header: (name: string) => string | undefined }
 
 type Tag = { weak: boolean; opaque: string }
 
@@ -31,8 +33,8 @@ const tagsIn = (name: string, value: string): Tag[] => {
 const isVersion = ({ opaque }: Tag): boolean => /^[1-9]\d{0,15}$/.test(opaque)
 
 /** What a header says of versions; what is no version of this service's matches none. */
-const versionsIn = (req: Request, name: string, counts: (tag: Tag) => boolean): Versions | undefined => {
-  const value = req.get(name)
+const versionsIn = (call: Headed, name: string, counts: (tag: Tag) => boolean): Versions | undefined => {
+  const value = call.header(name)
   if (value === undefined) return undefined
   if (value.trim() === '*') return '*'
   const tags = tagsIn(name, value)
@@ -44,12 +46,12 @@ const versionsIn = (req: Request, name: string, counts: (tag: Tag) => boolean): 
  * What a request expects of the resource that it writes (RFC 9110, If-Match and If-None-Match). If-Match compares strongly: a weak
  * tag never matches.
  *
- * @example expectsOf(req) // { match: [3, 4] } of If-Match: "3", "4"
+ * @example expectsOf(call) // { match: [3, 4] } of If-Match: "3", "4"
  * @throws Problem when a header is ill-formed
  */
-export const expectsOf = (req: Request): Expects | undefined => {
-  const match = versionsIn(req, 'If-Match', ({ weak }) => !weak)
-  const noneMatch = versionsIn(req, 'If-None-Match', () => true)
+export const expectsOf = (call: Headed): Expects | undefined => {
+  const match = versionsIn(call, 'If-Match', ({ weak }) => !weak)
+  const noneMatch = versionsIn(call, 'If-None-Match', () => true)
   return match === undefined && noneMatch === undefined
     ? undefined
     : { ...(match !== undefined && { match }), ...(noneMatch !== undefined && { noneMatch }) }

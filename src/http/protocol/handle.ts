@@ -1,57 +1,47 @@
-import type { Request, RequestHandler, Response } from 'express'
 import { parseEnvelope } from '../../../events/envelope.js'
-import type { Execution, Ledger } from '../../commands/ledger.js'
 import { wrong } from '../../basics/errors.js'
-import type { Outcome, Reply } from '../../log/contract/log.js'
+import type { Execution, Ledger } from '../../commands/ledger.js'
+import type { Outcome, Reply as KeptReply } from '../../log/contract/log.js'
 import { maskSecrets } from '../../vault/secrets.js'
+import type { Call } from './call.js'
 import { expectsOf } from './conditions.js'
-import { hasRows, holdBack } from './hold-back.js'
-import { idempotencyOf, originOf, plannedBy } from './origin.js'
-import { dryRunApplied, isDryRun } from './prefer.js'
-import type { CommandHeader, Route } from './route.js'
+import { dryRunApplied } from './prefer.js'
+import { json, wholeText, type Reply } from './reply.js'
+import type { CommandHeader, Route, Segments } from './route.js'
 
-/** Runs the handler and gives the body that it wrote; undefined when that went to the client by itself. */
-const heldAnswer = async (route: Route, req: Request, res: Response): Promise<Buffer | undefined> => {
-  const held = holdBack(res)
-  try {
-    await route.handle(req, res)
-    return held.body()
-  } finally {
-    held.release()
+/** Makes the reply to a call of its route. */
+type Handle = () => Promise<Reply>
+
+/** A reply as the first one who sent its request got it, byte for byte. */
+const keptReply = ({ status, type, etag, body }: KeptReply, first?: Reply): Reply => {
+  const { ETag: _, ...headers } = first?.headers ?? {}
+  return {
+    status,
+    ...(type !== null && { type }),
+    headers: { ...headers, ...(etag !== null && { ETag: etag }) },
+    ...(body !== '' && { body }),
   }
-}
-
-const sendReply = (res: Response, { status, type, etag, body }: Reply): void => {
-  res.status(status)
-  if (type !== null) res.setHeader('Content-Type', type)
-  if (etag !== null) res.setHeader('ETag', etag)
-  if (body === '') res.end()
-  else res.setHeader('Content-Length', Buffer.byteLength(body)).end(body)
 }
 
 /**
- * Answers a request with a key: what it was answered before, byte for byte, or else what the handler writes, which is kept before
+ * Answers a request with a key: what it was answered before, byte for byte, or else what the handler replies, which is kept before
  * it is sent. A crash in between leaves nobody with an answer, so that the next one to ask may be given another.
  */
-const answerOnce = async (ledger: Ledger, route: Route, execution: Execution, req: Request, res: Response): Promise<void> => {
-  const origin = originOf(req, res)
+const answerOnce = async (ledger: Ledger, call: Call, execution: Execution, handle: Handle): Promise<Reply> => {
+  const origin = call.origin()
   const kept = await ledger.replyTo(origin, execution)
-  if (kept) {
-    sendReply(res, kept)
-    return
-  }
+  if (kept) return keptReply(kept)
   const erasedAt = await ledger.log.erasedAt()
-  const body = await heldAnswer(route, req, res)
-  if (body === undefined) return
-  const reply: Reply = {
-    status: res.statusCode,
-    type: res.get('Content-Type') ?? null,
-    etag: res.get('ETag') ?? null,
-    body: body.toString(),
-    ...(hasRows(res) && { rows: true }),
+  const reply = await handle()
+  if (reply.keep === 'never') return reply
+  const told: KeptReply = {
+    status: reply.status,
+    type: reply.type ?? null,
+    etag: reply.headers?.['ETag'] ?? null,
+    body: await wholeText(reply),
+    ...(reply.keep === 'rows' && { rows: true }),
   }
-  res.removeHeader('ETag')
-  sendReply(res, await ledger.keepReply(origin, execution, reply, erasedAt))
+  return keptReply(await ledger.keepReply(origin, execution, told, erasedAt), reply)
 }
 
 /** An event that there would be: as it would be stored, without its place and time, which are nobody's yet. */
@@ -61,53 +51,63 @@ const plannedEvent = (text: string): object => {
 }
 
 /** A record without the id that it would only get by being written. */
-const plannedRecord = ({ stream, planned = [] }: Outcome, body: Buffer): unknown => {
-  if (body.length === 0) return null
-  const record: unknown = JSON.parse(body.toString())
+const plannedRecord = ({ stream, planned = [] }: Outcome, body: string): unknown => {
+  if (body === '') return null
+  const record: unknown = JSON.parse(body)
   if (typeof record !== 'object' || record === null) return null
   const isNew = planned.map(parseEnvelope).some((event) => event.stream === stream && event.version === 1)
   const { id: _, ...rest } = record as { id?: unknown }
   return isNew ? rest : record
 }
 
-const answerDryRun = async (route: Route, req: Request, res: Response): Promise<void> => {
-  const body = await heldAnswer(route, req, res)
-  if (body === undefined) return
-  const outcome = plannedBy(res)
-  if (!outcome) {
-    // There was no command in it, or the statement has an answer of its own.
-    res.end(body)
-    return
-  }
-  dryRunApplied(res)
-  res.removeHeader('Content-Type')
-  res.status(200).json({ events: (outcome.planned ?? []).map(plannedEvent), resource: plannedRecord(outcome, body) })
+const answerDryRun = async (call: Call, handle: Handle): Promise<Reply> => {
+  const reply = await handle()
+  const { planned: outcome } = call
+  // There was no command in it, or the statement has an answer of its own.
+  if (!outcome) return reply
+  const shown = { events: (outcome.planned ?? []).map(plannedEvent), resource: plannedRecord(outcome, await wholeText(reply)) }
+  return json(shown, { headers: { ...reply.headers, ...dryRunApplied } })
 }
 
 /** What would keep something from being written, and is not looked at here. */
-const refuseUntaken = (route: Route, req: Request): void => {
+const refuseUntaken = (route: Route, call: Call): void => {
   const takes = (header: CommandHeader) => route.commandHeaders?.includes(header) ?? false
-  if (isDryRun(req) && !takes('Prefer'))
+  if (call.isDryRun && !takes('Prefer'))
     throw wrong('there is no dry run of this', 'Leave out Prefer: dry-run; the commands of resources take it.')
-  const conditional = (['If-Match', 'If-None-Match'] as const).find((header) => req.get(header) !== undefined && !takes(header))
+  const conditional = (['If-Match', 'If-None-Match'] as const).find((header) => call.header(header) !== undefined && !takes(header))
   if (conditional) throw wrong(`${conditional} is not taken here`, 'Leave the header out; writes of a single resource take it.')
 }
 
-/**
- * What the headers of a command mean at every address: `Idempotency-Key` gives one effect and one answer, `Prefer: dry-run` shows
- * what would happen, and a header that an address does not take is refused where ignoring it could do harm.
- *
- * @example app.post(route.path, handlerOf(route, ledger))
- */
-export const handlerOf =
-  (route: Route, ledger: Ledger): RequestHandler =>
-  async (req, res) => {
-    if (route.method === 'get') return route.handle(req, res)
-    refuseUntaken(route, req)
-    expectsOf(req)
-    if (isDryRun(req)) return answerDryRun(route, req, res)
-    // What an upload brings is read by its handler, which looks at the key itself.
-    const keyed = route.commandHeaders?.includes('Idempotency-Key') && !route.takes
-    const execution = keyed ? idempotencyOf(req) : {}
-    return execution.idempotency ? answerOnce(ledger, route, execution, req, res) : route.handle(req, res)
+/** What a command at an address is answered, as its headers want it carried out. */
+const answerCommand = async (route: Route, ledger: Ledger, call: Call, segments: Segments): Promise<Reply> => {
+  refuseUntaken(route, call)
+  expectsOf(call)
+  const handle = async (): Promise<Reply> => {
+    const reply = await route.handle(call, segments)
+    return { ...reply, headers: { ...call.tag, ...reply.headers } }
   }
+  if (call.isDryRun) return answerDryRun(call, handle)
+  // What an upload brings is read by its handler, which looks at the key itself.
+  const keyed = route.commandHeaders?.includes('Idempotency-Key') && !route.takes
+  const execution = keyed ? call.idempotency() : {}
+  return execution.idempotency ? answerOnce(ledger, call, execution, handle) : handle()
+}
+
+/** The past is only read, and only where there is one. @throws Problem 400 when a route that takes no `as_of` is asked with it */
+const refuseAsOf = ({ method, query }: Route, call: Call): void => {
+  if (query?.['as_of'] !== undefined || call.query['as_of'] === undefined) return
+  if (method === 'get') throw wrong('this address takes no as_of: what it shows is not the state of resources', 'Leave out as_of.')
+  throw wrong('as_of is for reads: the past cannot be changed', 'Send the request without as_of; it writes now.')
+}
+
+/**
+ * What a call is answered by its route. The headers of a command mean the same at every address: `Idempotency-Key` gives one effect
+ * and one answer, `Prefer: dry-run` shows what would happen, and a header that an address does not take is refused where ignoring it
+ * could do harm.
+ *
+ * @example await answer(route, ledger, call, { project: 'shop' })
+ */
+export const answer = async (route: Route, ledger: Ledger, call: Call, segments: Segments): Promise<Reply> => {
+  refuseAsOf(route, call)
+  return route.method === 'get' ? route.handle(call, segments) : answerCommand(route, ledger, call, segments)
+}

@@ -1,7 +1,7 @@
-import type { Request, RequestHandler } from 'express'
+import type { Request, Response } from 'express'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { clientOf } from './client.js'
+import type { Call } from './call.js'
 
 type HeldBounds = { heldBodiesMaxBytes: number; heldBodiesPerClientMaxBytes: number }
 
@@ -24,42 +24,33 @@ const refuse = (detail: string, limit: keyof HeldBounds): Problem =>
  * Small bodies are not counted, since the number of connections bounds them.
  *
  * @example
- * const bodies = new HeldBodies()
- * app.post(path, bodies.keepRoom(maxBytes), express.raw({ limit: maxBytes }), bodies.counted)
+ * const room = new HeldBodies().keepRoom(call, response, maxBytes)
+ * room(body.length)
  */
 export class HeldBodies {
   #bytes = 0
   readonly #byClient = new Map<string, number>()
-  readonly #rooms = new WeakMap<Request, (bytes: number) => void>()
 
   constructor(private readonly bounds: HeldBounds = limits) {}
 
-  /** Keeps room for a JSON body of at most so many bytes until its request is answered. Refuses with 503 where there is none. */
-  keepRoom(maxBytes: number): RequestHandler {
-    return (req, res, next) => {
-      const expected = expectedBytes(req, maxBytes)
-      if (expected <= limits.smallBodyMaxBytes || !req.is('application/json')) {
-        next()
-        return
-      }
-      const client = clientOf(req, res)
-      this.#refuseTooMuch(client, expected)
-      let held = 0
-      const hold = (bytes: number) => {
-        this.#count(client, bytes - held)
-        held = bytes
-      }
-      hold(expected)
-      this.#rooms.set(req, hold)
-      res.once('close', () => hold(0))
-      next()
+  /**
+   * Keeps room for a body of at most so many bytes until its request is answered. Gives what is called with the bytes that it has
+   * turned out to need.
+   * @throws Problem 503 where there is no room
+   */
+  keepRoom(call: Call, res: Response, maxBytes: number): (bytes: number) => void {
+    const expected = expectedBytes(call.incoming, maxBytes)
+    if (expected <= limits.smallBodyMaxBytes) return () => undefined
+    const { client } = call
+    this.#refuseTooMuch(client, expected)
+    let held = 0
+    const hold = (bytes: number) => {
+      this.#count(client, bytes - held)
+      held = bytes
     }
-  }
-
-  /** Gives back what a body that has been read does not need of its room. */
-  readonly counted: RequestHandler = (req, _res, next) => {
-    if (req.body instanceof Buffer) this.#rooms.get(req)?.(req.body.length)
-    next()
+    hold(expected)
+    res.once('close', () => hold(0))
+    return hold
   }
 
   #refuseTooMuch(client: string, bytes: number): void {

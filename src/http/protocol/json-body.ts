@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer'
-import express, { type Request, type RequestHandler } from 'express'
+import express, { type Request, type RequestHandler, type Response } from 'express'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
+import type { Call } from './call.js'
 import type { HeldBodies } from './held-bodies.js'
 import { countJson } from './json-bytes.js'
 import { parseJson } from './parse-json.js'
-import type { BodySize, Route } from './route.js'
+import type { BodySize } from './route.js'
 
 /** What a body may have at most. `values` counts what objects and arrays hold, at every level. */
 type Bounds = { bytes: number; values: number }
@@ -65,31 +66,37 @@ const parsed = async (bytes: Uint8Array, most: Bounds): Promise<unknown> => {
   }
 }
 
-/** How large the body of a route may be: what it says, or what its kind of route takes. */
-const bodySizeOf = ({ body, bodySize }: Pick<Route, 'body' | 'bodySize'>): BodySize => bodySize ?? (body ? 'resource' : 'small')
+/** What reads the bytes of a body of each size, unpacked. */
+const readers: Readonly<Record<BodySize, RequestHandler>> = {
+  small: express.raw({ limit: bounds.small.bytes, type: 'application/json' }),
+  resource: express.raw({ limit: bounds.resource.bytes, type: 'application/json' }),
+  rows: express.raw({ limit: bounds.rows.bytes, type: 'application/json' }),
+}
+
+const bytesIn = async (req: Request, res: Response, size: BodySize): Promise<Buffer | undefined> => {
+  const error = await new Promise<Error | undefined>((resolve) => {
+    void readers[size](req, res, (failure?: unknown) => resolve(failure as Error | undefined))
+  })
+  if (error !== undefined) throw error
+  const body: unknown = req.body
+  return body instanceof Buffer ? body : undefined
+}
 
 /**
- * Reads the JSON body of a route, if the request has one. It is counted before it is parsed, and what has more than the route takes
+ * Reads the JSON body of a call; undefined when none came. It is counted before it is parsed, and what has more than its size allows
  * is refused then; a large one is parsed in several turns of the event loop. `bodies` has room for only so many at once.
  *
- * @example app.post(route.path, ...readJsonBody(route, bodies), handler)
+ * @example call.json = await readJsonBody(call, response, 'resource', bodies)
  */
-export const readJsonBody = (route: Pick<Route, 'body' | 'bodySize'>, bodies: HeldBodies): RequestHandler[] => {
-  const most = bounds[bodySizeOf(route)]
-  return [
-    bodies.keepRoom(most.bytes),
-    express.raw({ limit: most.bytes, type: 'application/json' }),
-    bodies.counted,
-    async (req, _res, next) => {
-      const body: unknown = req.body
-      if (!(body instanceof Buffer)) {
-        next()
-        return
-      }
-      const bytes = inUtf8(body, charsetOf(req))
-      // Nothing at all is what clients send who have nothing to say.
-      req.body = bytes.length === 0 ? {} : await parsed(bytes, most)
-      next()
-    },
-  ]
+export const readJsonBody = async (call: Call, res: Response, size: BodySize, bodies: HeldBodies): Promise<unknown> => {
+  const req = call.incoming
+  if (!req.is('application/json')) return undefined
+  const most = bounds[size]
+  const room = bodies.keepRoom(call, res, most.bytes)
+  const body = await bytesIn(req, res, size)
+  if (body === undefined) return undefined
+  room(body.length)
+  const bytes = inUtf8(body, charsetOf(req))
+  // Nothing at all is what clients send who have nothing to say.
+  return bytes.length === 0 ? {} : parsed(bytes, most)
 }

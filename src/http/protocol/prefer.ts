@@ -1,4 +1,3 @@
-import type { Request, Response } from 'express'
 import { wrong } from '../../basics/errors.js'
 
 const preference = /^([!#$%&'*+.^_`|~\w-]+)(?:[\t ]*=[\t ]*(?:([!#$%&'*+.^_`|~\w-]+)|"((?:[^"\\]|\\.)*)"))?/
@@ -22,9 +21,5 @@ export const prefersDryRun = (value: string | undefined): boolean => {
   return false
 }
 
-export const isDryRun = (req: Request): boolean => prefersDryRun(req.get('prefer'))
-
-/** Says that nothing was written. */
-export const dryRunApplied = (res: Response): void => {
-  res.setHeader('Preference-Applied', 'dry-run')
-}
+/** Says in an answer that nothing was written. */
+export const dryRunApplied = { 'Preference-Applied': 'dry-run' } as const

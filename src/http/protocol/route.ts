@@ -1,7 +1,10 @@
-import type { Request, Response } from 'express'
 import type { z } from 'zod'
-import { illFormed, isObject } from '../../../events/common.js'
-import { missingField, Problem, wrong } from '../../basics/errors.js'
+import { illFormed } from '../../../events/common.js'
+import { wrong } from '../../basics/errors.js'
+import type { Body, Sent } from './body.js'
+import type { Call } from './call.js'
+import { readParameters, refuseUnknown, type Parameters, type ValuesOf } from './parameters.js'
+import type { Reply } from './reply.js'
 
 /** The headers by which a client says how its command is to be carried out. */
 export const commandHeaders = ['Idempotency-Key', 'If-Match', 'If-None-Match', 'Prefer'] as const
@@ -12,14 +15,33 @@ export const withoutDryRun: readonly CommandHeader[] = commandHeaders.filter((he
 /** How large a JSON body may be: a few fields, what one event may hold, or rows. */
 export type BodySize = 'small' | 'resource' | 'rows'
 
-/** One address: what it does, what it takes and gives, and who does it. The router and the OpenAPI document are made of the same list. */
-export type Route = {
+type NamesIn<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | NamesIn<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never
+
+/** The named segments of a path, decoded. Of a path that is put together at run time, whatever it names. */
+export type Segments<Path extends string = string> = Readonly<Record<string extends Path ? string : NamesIn<Path>, string>>
+
+/** What a handler gets: the request, read and checked. `call` is the rest of it: who asks, and how. */
+export type Input<Path extends string, Query extends Parameters, Content> = {
+  segments: Segments<Path>
+  query: ValuesOf<Query>
+  body: Content
+  call: Call
+}
+
+/** What the router and the OpenAPI document need to know of an address. */
+type Described = {
   method: 'get' | 'post' | 'put' | 'delete'
   /** Without prefix: `/projects/:project/skills`. */
   path: string
   summary: string
-  query?: z.ZodObject
-  body?: z.ZodType
+  query?: Parameters
+  /** Whether parameters beside those of `query` are refused. */
+  knowsAll?: boolean
+  body?: Body<unknown>
   /** Without it, `resource` where there is a body and `small` where there is none. */
   bodySize?: BodySize
   /** Media types that the body has in the place of JSON, with its form's fields; null where it is the content itself. */
@@ -30,77 +52,64 @@ export type Route = {
   answers: Record<number, z.ZodType | null>
   /** Which of the headers for commands it takes. Where one is not taken that would keep something from being written, it is refused. */
   commandHeaders?: readonly CommandHeader[]
-  handle: (req: Request, res: Response) => Promise<void>
 }
 
-/** A segment of the path. Express has decoded it. */
-export const param = (req: Request, name: string): string => {
-  const value = req.params[name]
-  if (typeof value !== 'string') throw new TypeError(`no path parameter ${name}`)
-  const reason = illFormed(value)
-  if (reason !== undefined) throw wrong(`the path segment ${name} ${reason}`)
-  return value
+/** One address: what it does, what it takes and gives, and who does it. The router and the OpenAPI document are made of the same list. */
+export type Route = Described & {
+  /** Reads and checks what the request brings, and gives what its handler replies. @throws Problem */
+  handle: (call: Call, segments: Segments) => Promise<Reply>
 }
 
-/** One value of the query string; undefined when it is missing. */
-export const queryValue = (req: Request, name: string): string | undefined => {
-  const value = req.query[name]
-  const list = Object.keys(req.query).find((key) => key.startsWith(`${name}[`))
-  if (list === undefined && (value === undefined || typeof value === 'string')) return value
-  throw wrong(`the query parameter ${name} must be given once${list === undefined ? '' : `, and not as ${list}`}`)
+/** How a route is written down: its handler gets what `path`, `query` and `body` say. */
+export type RouteOf<Path extends string, Query extends Parameters, Content> = Described & {
+  path: Path
+  query?: Query
+  body?: Body<Content>
+  handle: (input: Input<Path, Query, Content>) => Promise<Reply>
 }
 
-const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
-  path.reduce<unknown>((inner, key) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined), value)
-
-/** Checks a value; the refusal names the field. A field that is not there at all is a "Missing field". */
-export const parse = <T>(schema: z.ZodType<T>, value: unknown, kind: string): T => {
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  const issue = parsed.error.issues[0]
-  if (!issue) throw wrong(`the ${kind} does not fit`)
-  const path = issue.path.map(String).join('.')
-  if (issue.path.length > 0 && at(value, issue.path) === undefined) throw missingField(path, kind)
-  throw wrong(`${kind}${path === '' ? '' : `.${path}`}: ${issue.message}`)
+const checkSegments = (segments: Segments): void => {
+  for (const [name, value] of Object.entries(segments)) {
+    const reason = illFormed(value)
+    if (reason !== undefined) throw wrong(`the path segment ${name} ${reason}`)
+  }
 }
 
-const hasBody = ({ headers }: Request): boolean => headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
-
-/** A body came that is not said to be JSON. */
-export const notJson = (): Problem =>
-  new Problem('wrong_media_type', 'Unsupported media type', 'the body must be JSON', {
-    hint: 'Send the header Content-Type: application/json.',
-  })
-
-const bodyOf = (req: Request): unknown => {
-  if (req.body === undefined && hasBody(req)) throw notJson()
-  return req.body
+const hasBody = (call: Call): boolean => {
+  const { headers } = call.incoming
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 
-/** The JSON object that a body is. */
-export const jsonBody = (req: Request): Record<string, unknown> => {
-  const body = bodyOf(req)
-  if (!isObject(body)) throw wrong('the body must be a JSON object')
-  return body
-}
+const sentBy = (call: Call): Sent => ({ method: call.method, json: call.json, isOther: call.json === undefined && hasBody(call) })
 
 /**
- * The object that a body wraps under its kind's name, checked.
+ * Makes a route whose handler gets the request typed.
  *
- * @example unwrap(req, 'skill', z.object({ name: z.string() })) // of {"skill": {"name": "s"}}
+ * @example
+ * route({ method: 'get', path: '/skills/:skill', summary, answers, handle: async ({ segments: { skill } }) => json(await find(skill)) })
  */
-export const unwrap = <T>(req: Request, kind: string, schema: z.ZodType<T>): T => {
-  const body = bodyOf(req)
-  const inner = isObject(body) ? body[kind] : undefined
-  if (!isObject(inner))
-    throw new Problem('missing_parameter', 'Missing parameter', `Must provide "${kind}" parameter in ${req.method} body`, {
-      hint: `Send {"${kind}": {…}}.`,
-    })
-  return parse(schema, inner, kind)
+export const route = <const Path extends string, Query extends Parameters = Parameters, Content = undefined>(
+  described: RouteOf<Path, Query, Content>,
+): Route => {
+  const { query: parameters, body, knowsAll = false, handle } = described
+  return {
+    ...described,
+    async handle(call, segments) {
+      checkSegments(segments)
+      if (parameters && knowsAll) refuseUnknown(parameters, call.query)
+      const query = (parameters ? readParameters(parameters, call.query) : {}) as ValuesOf<Query>
+      const content = (body ? await body.read(sentBy(call)) : undefined) as Content
+      return handle({ segments, query, body: content, call })
+    },
+  }
 }
 
-/** The fields that were sent: null means, as nothing does, "leave it". */
-export const given = <T extends Record<string, unknown>>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)) as {
-    [K in keyof T]?: NonNullable<T[K]>
-  }
+/** How large the body of a route may be: what it says, or what its kind of route takes. */
+export const bodySizeOf = ({ body, bodySize }: Route): BodySize => bodySize ?? (body ? 'resource' : 'small')
+
+/** A segment of a path that is put together at run time. */
+export const segmentOf = (segments: Segments, name: string): string => {
+  const value = segments[name]
+  if (value === undefined) throw new TypeError(`no path parameter ${name}`)
+  return value
+}

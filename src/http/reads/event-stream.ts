@@ -1,4 +1,3 @@
-import type { Response } from 'express'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { EventFeed, Window } from '../../log/feed/event-feed.js'
@@ -6,7 +5,8 @@ import type { EventFilter } from '../../log/feed/filter.js'
 import type { ReadEvent } from '../../log/read/slices.js'
 import { Places } from '../../basics/places.js'
 import type { Write } from './event-answers.js'
-import { leaving, taken } from '../protocol/back-pressure.js'
+import { stream, type Piece, type Reply } from '../protocol/reply.js'
+import { withBeats } from './heartbeat.js'
 
 export type StreamBounds = {
   eventStreamsMax: number
@@ -25,6 +25,9 @@ export type Following = {
   mayGoOn: () => boolean
   sessionEnd?: AbortSignal | undefined
 }
+
+// The connection ends with the stream, so that a stop does not wait for it to be idle long enough.
+const headers = { 'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no', Connection: 'close' }
 
 /**
  * Server-sent events: what clients get of the log as it is written. Each client reads for itself from its position on, in
@@ -55,56 +58,48 @@ export class EventStreams {
   }
 
   /**
-   * Sends events until the window ends, the client leaves or the service stops.
-   * @throws Problem 503 when there are too many clients, or the service is stopping
+   * The events as messages, until the window ends, the client leaves or the service stops.
+   * @throws Problem 503 at the first of them, when there are too many clients, or the service is stopping
    */
-  async serve(res: Response, following: Following): Promise<void> {
+  reply(following: Following, gone: AbortSignal): Reply {
+    const ends = AbortSignal.any([gone, this.#stopping.signal, ...(following.sessionEnd ? [following.sessionEnd] : [])])
+    const { eventReaderStallMs: stallMs } = this.bounds
+    return stream('text/event-stream; charset=utf-8', { pieces: this.#serve(following, ends), stallMs, ends }, { headers })
+  }
+
+  async *#serve(following: Following, ends: AbortSignal): AsyncGenerator<Piece, void, void> {
     if (this.#stopping.signal.aborted) throw new Problem('busy', 'Busy', 'the service is stopping', { retryAfterSeconds: 5 })
     const release = this.#places.take(following.client)
+    const over = new AbortController()
     this.#clients += 1
-    const ends = [leaving(res), this.#stopping.signal, ...(following.sessionEnd ? [following.sessionEnd] : [])]
     try {
-      await this.#follow(res, following, AbortSignal.any(ends))
+      yield* this.#follow(following, AbortSignal.any([ends, over.signal]))
     } finally {
+      over.abort()
       release()
       this.#clients -= 1
-      res.end()
     }
   }
 
-  async #follow(res: Response, { filter, window, format, write, mayGoOn }: Following, ended: AbortSignal): Promise<void> {
-    // The connection ends with the stream, so that a stop does not wait for it to be idle long enough.
-    res.status(200).set({
-      'Content-Type': 'text/event-stream',
-      'Cache-Control': 'no-cache, no-transform',
-      'X-Accel-Buffering': 'no',
-      Connection: 'close',
-    })
+  async *#follow({ filter, window, format, write, mayGoOn }: Following, ends: AbortSignal): AsyncGenerator<Piece, void, void> {
     // A client that is cut before the first event must know where it stood, too.
-    res.write(`retry: 1000\nid: ${window.after}\n\n`)
+    yield `retry: 1000\nid: ${window.after}\n\n`
     let [at, told] = [window.after, window.after]
-    const heartbeat = setInterval(() => {
-      if (!mayGoOn()) res.end()
-      else if (!res.writableNeedDrain) {
+    for await (const step of withBeats(this.feed.forwards(filter, window, ends), this.bounds.eventStreamHeartbeatMs)) {
+      if (step === 'beat') {
+        if (!mayGoOn()) return
         // An id alone is no message: it only moves the place from which the client would resume.
-        res.write(at === told ? ': heartbeat\n\n' : `: heartbeat\nid: ${at}\n\n`)
+        yield at === told ? ': heartbeat\n\n' : `: heartbeat\nid: ${at}\n\n`
         told = at
+        continue
       }
-    }, this.bounds.eventStreamHeartbeatMs)
-    try {
-      for await (const step of this.feed.forwards(filter, window, ended)) {
-        if (res.writableEnded) return
-        if (step.events.length > 0) {
-          res.write(this.#messages(step.events, format, write))
-          told = step.events.at(-1)?.position ?? told
-        }
-        at = step.at
-        if (!(await taken(res, ended, this.bounds.eventReaderStallMs))) return
+      if (step.events.length > 0) {
+        told = step.events.at(-1)?.position ?? told
+        yield this.#messages(step.events, format, write)
       }
-      if (!ended.aborted && at !== told) res.write(`id: ${at}\n\n`)
-    } finally {
-      clearInterval(heartbeat)
+      at = step.at
     }
+    if (!ends.aborted && at !== told) yield `id: ${at}\n\n`
   }
 
   #messages(events: readonly ReadEvent[], format: string, write: Write): Buffer {

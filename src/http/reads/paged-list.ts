@@ -1,24 +1,30 @@
-import type { Request, Response } from 'express'
 import { z } from 'zod'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'
-import { pageSize } from '../protocol/query-values.js'
-import { queryValue } from '../protocol/route.js'
-import { leaving, taken } from '../protocol/back-pressure.js'
-import { wholeNumber } from '../protocol/whole-number.js'
+import type { Call } from '../protocol/call.js'
+import { pageSize, value, whole, type ValuesOf } from '../protocol/parameters.js'
+import { json, jsonPieces, type Headers, type Reply } from '../protocol/reply.js'
 
 /** What a list takes beside its own parameters. Without them it answers everything. */
-export const listParameters = z.object({
-  limit: pageSize(limits.listPageMaxItems)
-    .describe(`items of a page, up to ${limits.listPageMaxItems}; the header Link has the address of the next page`)
-    .optional(),
-  after: z
-    .string()
-    .regex(/^(?:\d{1,2}\.)?\d{1,15}$/)
-    .describe('where the page before ended, as its Link says')
-    .optional(),
-})
+export const listParameters = {
+  limit: whole(
+    pageSize(limits.listPageMaxItems)
+      .describe(`items of a page, up to ${limits.listPageMaxItems}; the header Link has the address of the next page`)
+      .optional(),
+    { least: 1, most: limits.listPageMaxItems },
+  ),
+  after: value(
+    z
+      .string()
+      .regex(/^(?:\d{1,2}\.)?\d{1,15}$/)
+      .describe('where the page before ended, as its Link says')
+      .optional(),
+  ),
+}
+
+/** A request for a list. */
+type ListInput = { query: ValuesOf<typeof listParameters>; call: Call }
 
 /** Some items that stand together in a list, and the place they stand at: what follows is asked for by it. */
 export type Entry = { place: number; items: readonly unknown[] }
@@ -75,8 +81,7 @@ export async function* itemsOf(parts: readonly Part[]): AsyncGenerator<unknown, 
 }
 
 /** `120`, or where a list has several parts, `1.120`: the part and the place in it. */
-const readCursor = (req: Request, parts: number): Cursor => {
-  const said = queryValue(req, 'after')
+const readCursor = (said: string | undefined, parts: number): Cursor => {
   if (said === undefined) return { part: 0, after: 0 }
   const [, part = '0', after = ''] = /^(?:(\d{1,2})\.)?(\d{1,15})$/.exec(said) ?? []
   if (after === '' || Number(part) >= parts)
@@ -87,44 +92,52 @@ const readCursor = (req: Request, parts: number): Cursor => {
   return { part: Number(part), after: Number(after) }
 }
 
-const nextLink = (req: Request, { part, after }: Cursor, parts: number): string => {
-  const url = new URL(req.originalUrl, 'http://localhost')
-  url.searchParams.set('after', parts === 1 ? String(after) : `${part}.${after}`)
-  return `<${url.pathname}${url.search}>; rel="next"`
+const nextLink = ({ address }: Call, { part, after }: Cursor, parts: number): Headers => {
+  address.searchParams.set('after', parts === 1 ? String(after) : `${part}.${after}`)
+  return { Link: `<${address.pathname}${address.search}>; rel="next"` }
 }
 
 /** A page: so many items, and what a resource shows is not torn apart. */
-const sendPage = async (req: Request, res: Response, parts: readonly Part[], from: Cursor, limit: number): Promise<void> => {
+const page = async (call: Call, parts: readonly Part[], from: Cursor, limit: number): Promise<Reply> => {
   const shown: unknown[] = []
   let last = from
   for await (const { items, cursor } of walk(parts, from)) {
-    if (shown.length >= limit) {
-      res.setHeader('Link', nextLink(req, last, parts.length))
-      break
-    }
+    if (shown.length >= limit) return json(shown, { headers: nextLink(call, last, parts.length) })
     shown.push(...items)
     last = cursor
   }
-  res.json(shown)
+  return json(shown)
 }
 
 /** So many characters are one answer with its length; a longer one goes out as it is read. */
 const answerMaxChars = 64 * 1024
 
-/** All of a list, as fast as the client takes it. What is refused is refused before the first byte is sent. */
-const sendAll = async (res: Response, parts: readonly Part[], from: Cursor): Promise<void> => {
-  const gone = leaving(res)
-  let text = '['
+/** The text of all of a list. */
+async function* textsOf(parts: readonly Part[], from: Cursor): AsyncGenerator<string, void, void> {
+  let text = ''
+  let before = '['
   for await (const { items } of walk(parts, from)) {
-    for (const item of items) text += (text === '[' && !res.headersSent ? '' : ',') + JSON.stringify(item)
+    for (const item of items) {
+      text += before + JSON.stringify(item)
+      before = ','
+    }
     if (text.length < answerMaxChars) continue
-    if (!res.headersSent) res.setHeader('Content-Type', 'application/json; charset=utf-8')
-    res.write(text)
+    yield text
     text = ''
-    if (!(await taken(res, gone))) return
   }
-  if (res.headersSent) res.end(`${text}]`)
-  else res.type('application/json').send(`${text}]`)
+  yield before === '[' ? '[]' : `${text}]`
+}
+
+/** All of a list. What is refused is refused before the first byte is sent. */
+const all = async (parts: readonly Part[], from: Cursor): Promise<Reply> => {
+  const texts = textsOf(parts, from)
+  const first = await texts.next()
+  return jsonPieces(
+    (async function* () {
+      yield first.value ?? ''
+      yield* texts
+    })(),
+  )
 }
 
 /**
@@ -132,11 +145,10 @@ const sendAll = async (res: Response, parts: readonly Part[], from: Cursor): Pro
  * time, so that it needs little memory and others are answered meanwhile; what is written in between may be in it or not, and
  * everything else is in it once.
  *
- * @example await sendList(req, res, [resourcesPart((after, limit) => resources.page('view', project, after, limit), (view) => [records.view(view)])])
+ * @example await list(input, [resourcesPart((after, limit) => resources.page('view', project, after, limit), (view) => [records.view(view)])])
  * @throws Problem 400 for a page that there cannot be
  */
-export const sendList = async (req: Request, res: Response, parts: readonly Part[]): Promise<void> => {
-  const limit = wholeNumber(req, 'limit', { least: 1, most: limits.listPageMaxItems })
-  const from = readCursor(req, parts.length)
-  await (limit === undefined ? sendAll(res, parts, from) : sendPage(req, res, parts, from, limit))
+export const list = async ({ query: { limit, after }, call }: ListInput, parts: readonly Part[]): Promise<Reply> => {
+  const from = readCursor(after, parts.length)
+  return limit === undefined ? all(parts, from) : page(call, parts, from, limit)
 }

@@ -1,7 +1,5 @@
-import type { Request, Response } from 'express'
-import { z } from 'zod'
 import { instant } from '../../../events/envelope.js'
-import { isProblem, Problem, wrong } from '../../basics/errors.js'
+import { isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { lastRecordedBy } from '../../log/read/bisect.js'
 import type { Log, Resources } from '../../log/contract/log.js'
@@ -9,31 +7,38 @@ import { logAt, logNow, type LogAt } from '../../log/read/past.js'
 import { readEvent } from '../../log/read/slices.js'
 import type { ProgressOf } from '../../models/training/progress.js'
 import { readInstant } from '../../basics/times.js'
-import { clientOf } from '../protocol/client.js'
 import { Records } from './records.js'
-import { whenText } from '../protocol/query-values.js'
-import { queryValue, type Route } from '../protocol/route.js'
+import { value, whenText, type Parameters, type ValuesOf } from '../protocol/parameters.js'
+import type { Reply } from '../protocol/reply.js'
+import { route, type Input, type Route, type RouteOf } from '../protocol/route.js'
 
 /**
  * What a read sees: the log as it is, or as it was up to a position; resources then, and the records that are made of them.
  */
 export type Moment = LogAt & { readonly records: Records }
 
-/** A route that reads. Its method is GET, and it takes `as_of` beside what its own query says. */
-export type Read = Omit<Route, 'method' | 'handle'> & { handle: (req: Request, res: Response, moment: Moment) => Promise<void> }
+/** The parameter that every read takes. */
+type AsOf = { readonly as_of: typeof asOf }
+
+/** A read as it is written down: it takes `as_of` beside what its own query says. */
+export type Read<Path extends string, Query extends Parameters, Content> = Omit<RouteOf<Path, Query, Content>, 'method' | 'handle'> & {
+  handle: (input: Input<Path, Query, Content>, moment: Moment) => Promise<Reply>
+}
 
 /** Makes a route of a read. */
-export type Reading = (read: Read) => Route
+export type Reading = <const Path extends string, Query extends Parameters = Parameters, Content = undefined>(
+  read: Read<Path, Query, Content>,
+) => Route
 
 /** Who knows the past. @throws Problem when the tables that list it are not at hand */
 type PastReader = { resourcesAt: (position: number, client: string) => Resources }
 
-const asOf = z.object({
-  as_of: whenText
+const asOf = value(
+  whenText
     .max(limits.asOfMaxChars)
     .optional()
     .describe('a log position, or a time (RFC 3339, or YYYY-MM-DD HH:MM:SS in UTC): answers as things were then'),
-})
+)
 
 const timeForm = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?(?:Z|[+-]\d{2}:\d{2})?$/i
 const example = 'as_of=42, as_of=2026-01-31T12:00:00Z; in an address the + of a zone is written %2B.'
@@ -89,34 +94,35 @@ const unlessListed = (error: unknown): never => {
  *
  * @example
  * const reading = readingOf({ log, past: sql.reader, version })
- * reading({ path: '/files', summary, answers, handle: async (req, res, { resources }) => res.json(await resources.list('file')) })
+ * reading({ path: '/files', summary, answers, handle: async (_, { resources }) => json(await resources.list('file')) })
  */
 export const readingOf =
   ({ log, past, version, progressOf }: { log: Log; past: PastReader; version: string; progressOf?: ProgressOf }): Reading =>
-  ({ handle, ...read }) => {
+  <const Path extends string, Query extends Parameters = Parameters, Content = undefined>({
+    handle,
+    ...read
+  }: Read<Path, Query, Content>): Route => {
     const momentOf = (then: LogAt, progress?: ProgressOf): Moment => ({ ...then, records: new Records(then, version, progress) })
     const now = momentOf(logNow(log), progressOf)
-    return {
+    const asThen = async (when: string, input: Input<Path, Query, Content>): Promise<Reply> => {
+      const { call } = input
+      try {
+        const position = await positionOf(when, log)
+        call.answerHeaders['X-As-Of'] = String(position)
+        return await handle(input, momentOf(logAt(log, position, past.resourcesAt(position, call.client))))
+      } catch (error) {
+        return unlessListed(error)
+      }
+    }
+    const query = { as_of: asOf, ...read.query } as Query & AsOf
+    return route<Path, Query & AsOf, Content>({
       ...read,
       method: 'get',
-      query: asOf.extend(read.query?.shape ?? {}),
-      async handle(req, res) {
-        const when = queryValue(req, 'as_of')
-        if (when === undefined) return handle(req, res, now)
-        try {
-          const position = await positionOf(when, log)
-          res.setHeader('X-As-Of', String(position))
-          await handle(req, res, momentOf(logAt(log, position, past.resourcesAt(position, clientOf(req, res)))))
-        } catch (error) {
-          unlessListed(error)
-        }
+      query,
+      handle: (input) => {
+        const when = (input.query as ValuesOf<AsOf>).as_of
+        const own = input as unknown as Input<Path, Query, Content>
+        return when === undefined ? handle(own, now) : asThen(when, own)
       },
-    }
+    })
   }
-
-/** The past is only read, and only where there is one. @throws Problem 400 when a route that takes no `as_of` is asked with it */
-export const refuseAsOf = (req: Request, { method, query }: Pick<Route, 'method' | 'query'>): void => {
-  if (query?.shape['as_of'] !== undefined || req.query['as_of'] === undefined) return
-  if (method === 'get') throw wrong('this address takes no as_of: what it shows is not the state of resources', 'Leave out as_of.')
-  throw wrong('as_of is for reads: the past cannot be changed', 'Send the request without as_of; it writes now.')
-}

@@ -1,9 +1,11 @@
-import type { Request, RequestHandler } from 'express'
 import { z } from 'zod'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { clientAddress } from '../protocol/client-address.js'
-import { parse, type Route } from '../protocol/route.js'
+import { objectOrNone } from '../protocol/body.js'
+import type { Call } from '../protocol/call.js'
+import { nobody, type Caller } from '../protocol/caller.js'
+import { json } from '../protocol/reply.js'
+import { route, type Route } from '../protocol/route.js'
 import { loginOf, type Sessions } from '../protocol/sessions.js'
 
 /** What anyone may call: to log in, to see that the service is up, and clients' probes for other deployments. */
@@ -11,31 +13,24 @@ const open = /^\/(login|logout|status|health|ready|util\/(ping|readiness)|openap
 const metrics = /^\/metrics\/?$/
 
 /** The session's token: the cookie `session`, or `Authorization: Bearer`. */
-const tokenOf = (req: Request): string | undefined => {
-  const bearer = /^Bearer (\S+)$/i.exec(req.get('authorization') ?? '')?.[1]
-  const cookie = /(?:^|;\s*)session=([^;\s]+)/.exec(req.get('cookie') ?? '')?.[1]
+const tokenOf = (call: Call): string | undefined => {
+  const bearer = /^Bearer (\S+)$/i.exec(call.header('authorization') ?? '')?.[1]
+  const cookie = /(?:^|;\s*)session=([^;\s]+)/.exec(call.header('cookie') ?? '')?.[1]
   return bearer ?? cookie
 }
 
-/** Lets only those in who have logged in; notes who it is. Metrics may be open to all. */
-export const requireSession =
-  (sessions: Sessions, { openMetrics }: { openMetrics: boolean }): RequestHandler =>
-  (req, res, next) => {
-    const token = tokenOf(req)
-    const actor = sessions.actorOf(token)
-    if (token !== undefined && actor !== undefined) {
-      res.locals['actor'] = actor
-      res.locals['login'] = loginOf(token)
-      // An answer that goes on for hours has to ask again.
-      res.locals['stillIn'] = () => sessions.actorOf(token) !== undefined
-      res.locals['sessionEnd'] = sessions.endOf(token)
-    }
-    if (actor === undefined && !open.test(req.path) && !(openMetrics && metrics.test(req.path)))
-      throw new Problem('unauthorized', 'Unauthorized', 'this service requires a login', {
-        hint: 'POST /api/login with username and password.',
-      })
-    next()
-  }
+/** Lets only those in who have logged in, and says who it is. Metrics may be open to all. @throws Problem 401 */
+export const callerOf = (sessions: Sessions, { openMetrics }: { openMetrics: boolean }, call: Call): Caller => {
+  const token = tokenOf(call)
+  const actor = sessions.actorOf(token)
+  if (token !== undefined && actor !== undefined)
+    return { actor, login: loginOf(token), mayGoOn: () => sessions.actorOf(token) !== undefined, sessionEnd: sessions.endOf(token) }
+  if (!open.test(call.path) && !(openMetrics && metrics.test(call.path)))
+    throw new Problem('unauthorized', 'Unauthorized', 'this service requires a login', {
+      hint: 'POST /api/login with username and password.',
+    })
+  return nobody
+}
 
 const credentials = z.object({
   username: z.string().max(1_000).optional(),
@@ -43,37 +38,35 @@ const credentials = z.object({
   password: z.string().max(1_000),
 })
 
+/** Answers of a login are nobody else's to keep, refusals neither. */
+const keepNothing = (call: Call): void => void (call.answerHeaders['Cache-Control'] = 'no-store')
+
 export const authRoutes = (sessions: Sessions | undefined): Route[] => [
-  {
+  route({
     method: 'post',
     path: '/login',
     summary: 'Log in: sets the cookie `session` and answers a token for `Authorization: Bearer`',
-    body: credentials,
+    body: objectOrNone(credentials, 'login'),
     bodySize: 'small',
     answers: { 200: z.object({ token: z.string() }) },
-    async handle(req, res) {
-      const { username, email, password } = parse(credentials, req.body ?? {}, 'login')
-      if (!sessions) {
-        // Without authentication there is nothing to log in to; clients that always log in must not fail.
-        res.json({ token: '' })
-        return
-      }
-      res.set('Cache-Control', 'no-store')
-      const token = sessions.login(username ?? email ?? '', password, clientAddress(req))
-      res.cookie('session', token, { httpOnly: true, sameSite: 'lax', path: '/', maxAge: limits.sessionMaxAgeMs, secure: req.secure })
-      res.json({ token })
+    async handle({ body: { username, email, password }, call }) {
+      // Without authentication there is nothing to log in to; clients that always log in must not fail.
+      if (!sessions) return json({ token: '' })
+      keepNothing(call)
+      const token = sessions.login(username ?? email ?? '', password, call.remoteAddress)
+      const cookie = { name: 'session', value: token, maxAgeMs: limits.sessionMaxAgeMs, secure: call.incoming.secure }
+      return json({ token }, { cookie })
     },
-  },
-  {
+  }),
+  route({
     method: 'post',
     path: '/logout',
     summary: 'End the session',
     answers: { 200: z.string() },
-    async handle(req, res) {
-      sessions?.logout(tokenOf(req))
-      res.set('Cache-Control', 'no-store')
-      res.clearCookie('session', { path: '/' })
-      res.json('')
+    async handle({ call }) {
+      sessions?.logout(tokenOf(call))
+      keepNothing(call)
+      return json('', { cookie: { name: 'session' } })
     },
-  },
+  }),
 ]

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { Erasures } from '../../erasure/erasures.js'
 import { erasureBody, erasureRequest } from '../../erasure/request.js'
-import { originOf } from '../protocol/origin.js'
-import { dryRunApplied, isDryRun } from '../protocol/prefer.js'
-import { jsonBody, parse, type Route } from '../protocol/route.js'
+import { object } from '../protocol/body.js'
+import { dryRunApplied } from '../protocol/prefer.js'
+import { json } from '../protocol/reply.js'
+import { route, type Route } from '../protocol/route.js'
 
 const answer = z
   .object({
@@ -21,20 +22,19 @@ const answer = z
   .meta({ id: 'Erasure' })
 
 export const erasureRoutes = (erasures: Erasures): Route[] => [
-  {
+  route({
     method: 'post',
     path: '/log/erasures',
     summary: 'Erase rows of predictions, secrets, a file or a training matrix; answers when no byte is left',
     commandHeaders: ['Idempotency-Key', 'Prefer'],
-    body: erasureBody,
+    body: object(erasureBody, 'erasure'),
     answers: { 200: answer },
-    async handle(req, res) {
-      const request = erasureRequest(parse(erasureBody, jsonBody(req), 'erasure'))
-      const dryRun = request.dryRun || isDryRun(req)
-      const erased = await erasures.erase({ ...request, dryRun }, originOf(req, res))
-      res.locals['positions'] = erased.positions
-      if (dryRun) dryRunApplied(res)
-      res.json(erased)
+    async handle({ body, call }) {
+      const request = erasureRequest(body)
+      const dryRun = request.dryRun || call.isDryRun
+      const erased = await erasures.erase({ ...request, dryRun }, call.origin())
+      call.positions = erased.positions
+      return json(erased, { headers: dryRun ? dryRunApplied : {} })
     },
-  },
+  }),
 ]

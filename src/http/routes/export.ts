@@ -6,9 +6,9 @@ import { limits } from '../../basics/limits.js'
 import { exportLines, projectCalled, type ExportSource } from '../../log/feed/export.js'
 import type { Log } from '../../log/contract/log.js'
 import type { LoopTurns } from '../../basics/loop-turns.js'
-import { queryValue, type Route } from '../protocol/route.js'
-import { leaving, taken } from '../protocol/back-pressure.js'
-import { wholeNumber } from '../protocol/whole-number.js'
+import { value, whole } from '../protocol/parameters.js'
+import { stream, text } from '../protocol/reply.js'
+import { route, type Route } from '../protocol/route.js'
 
 const exportType = 'application/jsonl'
 
@@ -33,47 +33,38 @@ export const exportSource = (log: Log, heads: Heads, turns: LoopTurns): ExportSo
 
 /** What an auditor takes away: the events with their proof, and the program that checks them. */
 export const exportRoutes = (log: Log, heads: Heads, turns: LoopTurns): Route[] => [
-  {
+  route({
     method: 'get',
     path: '/log/export',
     summary: 'The events up to a position with their proof, of all or of one project, as JSON lines for the offline verifier',
-    query: z.object({
-      project: z.string().optional().describe('the events of the project that was last called so, also of one that is gone'),
-      until: z.int().min(0).optional().describe('the position of the last event; the newest without it'),
-      split: z
-        .int()
-        .min(0)
-        .optional()
-        .describe('the size of a head kept elsewhere, with which an export of a project can then be compared'),
-    }),
+    query: {
+      project: value(z.string().optional().describe('the events of the project that was last called so, also of one that is gone')),
+      until: whole(z.int().min(0).optional().describe('the position of the last event; the newest without it')),
+      split: whole(
+        z.int().min(0).optional().describe('the size of a head kept elsewhere, with which an export of a project can then be compared'),
+      ),
+    },
     gives: [exportType],
     answers: { 200: null },
-    async handle(req, res) {
+    async handle({ query: { project: name, until, split } }) {
       const head = (await log.head()).position
-      const size = wholeNumber(req, 'until') ?? head
+      const size = until ?? head
       if (size > head) throw wrong(`until must be at most ${head}, the newest position`)
-      const split = wholeNumber(req, 'split')
       const source = exportSource(log, heads, turns)
-      const name = queryValue(req, 'project')
       const project = name === undefined ? undefined : await projectCalled(source.read, name, size)
       if (name !== undefined && !project) throw notFound('project', name)
-      const gone = leaving(res)
-      res.type(exportType)
-      for await (const lines of exportLines(source, { size, ...(project && { project }), splits: split === undefined ? [] : [split] })) {
-        res.write(lines)
-        if (!(await taken(res, gone))) return
-      }
-      res.end()
+      const splits = split === undefined ? [] : [split]
+      return stream(exportType, { pieces: exportLines(source, { size, ...(project && { project }), splits }) })
     },
-  },
-  {
+  }),
+  route({
     method: 'get',
     path: '/log/verifier',
     summary: 'The offline verifier: one file without dependencies, run as node verifier.mjs export.jsonl',
     gives: ['text/javascript'],
     answers: { 200: null },
-    async handle(_req, res) {
-      res.attachment('verifier.mjs').type('text/javascript').send(verifierFile())
+    async handle() {
+      return text('text/javascript', verifierFile(), { headers: { 'Content-Disposition': 'attachment; filename=verifier.mjs' } })
     },
-  },
+  }),
 ]

@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { wrong } from '../../basics/errors.js'
 import { diskKinds, type DiskKind, type DiskUse } from '../../observe/disk-use.js'
 import type { Metrics } from '../../observe/metrics.js'
 import type { Readiness } from '../../observe/readiness.js'
-import { queryValue, type Route } from '../protocol/route.js'
+import { oneOf } from '../protocol/parameters.js'
+import { json, text } from '../protocol/reply.js'
+import { route, type Route } from '../protocol/route.js'
 
 type Services = {
   version: string
@@ -28,52 +29,49 @@ const storageSchema = z.object({
   free: z.int(),
 })
 
-const isReady = ({ rest, sql }: Readiness, wanted: string | undefined): boolean => {
-  if (wanted !== undefined && !parts.some((name) => name === wanted)) throw wrong(`for is ${parts.join(' or ')}, not ${wanted}`)
-  return (wanted === 'sql' || rest.ready) && (wanted === 'rest' || sql.ready)
-}
+const isReady = ({ rest, sql }: Readiness, wanted: (typeof parts)[number] | undefined): boolean =>
+  (wanted === 'sql' || rest.ready) && (wanted === 'rest' || sql.ready)
 
 /** What operators and their machines ask: whether the service lives, whether it can do its work, what it counts and what room it takes. */
 export const observeRoutes = ({ version, instance, readiness, metrics, disk }: Services): Route[] => [
-  {
+  route({
     method: 'get',
     path: '/health',
     summary: 'That the process answers: 200 as long as it does',
     answers: { 200: healthSchema },
-    async handle(_req, res) {
-      res.json({ status: 'ok', service: 'mindledger', version, instance })
+    async handle() {
+      return json({ status: 'ok', service: 'mindledger', version, instance })
     },
-  },
-  {
+  }),
+  route({
     method: 'get',
     path: '/ready',
     summary: 'What the service is ready for: 200 when it is for all, or for the part that is asked about; otherwise 503',
-    query: z.object({ for: z.enum(parts).optional().describe('only this part decides the status') }),
+    query: { for: oneOf(parts, `for is ${parts.join(' or ')}`, z.enum(parts).optional().describe('only this part decides the status')) },
     answers: { 200: readinessSchema, 503: readinessSchema },
-    async handle(req, res) {
+    async handle({ query }) {
       const found = await readiness()
-      res.status(isReady(found, queryValue(req, 'for')) ? 200 : 503).json(found)
+      return json(found, { status: isReady(found, query.for) ? 200 : 503 })
     },
-  },
-  {
+  }),
+  route({
     method: 'get',
     path: '/metrics',
     summary: 'Metrics in the text format of Prometheus',
     gives: ['text/plain'],
     answers: { 200: null },
-    async handle(_req, res) {
-      const text = await metrics.text()
-      res.type(metrics.contentType).send(text)
+    async handle() {
+      return text(metrics.contentType, await metrics.text())
     },
-  },
-  {
+  }),
+  route({
     method: 'get',
     path: '/log/storage',
     summary: 'Bytes in the data directory by kind, and those that are free on its disk',
     answers: { 200: storageSchema },
-    async handle(_req, res) {
+    async handle() {
       const { bytes, free } = await disk()
-      res.json({ bytes, total: Object.values(bytes).reduce((sum, one) => sum + one, 0), free })
+      return json({ bytes, total: Object.values(bytes).reduce((sum, one) => sum + one, 0), free })
     },
-  },
+  }),
 ]

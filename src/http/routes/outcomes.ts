@@ -1,12 +1,13 @@
-import type { Request } from 'express'
 import { z } from 'zod'
 import { isObject, text, unfitJson } from '../../../events/common.js'
 import type { Ledger } from '../../commands/ledger.js'
 import { wrong } from '../../basics/errors.js'
 import { refuseTooManyOutcomes, type OutcomeReporter } from '../../models/serving/report-outcomes.js'
-import { executionOf, note, originOf } from '../protocol/origin.js'
+import { objectIn, parse, type Body } from '../protocol/body.js'
+import { carriedOut } from '../protocol/carry-out.js'
+import { json } from '../protocol/reply.js'
 import { modelNamed } from '../reads/model-names.js'
-import { jsonBody, param, parse, type Route } from '../protocol/route.js'
+import { route, type Route } from '../protocol/route.js'
 import { projectNamed } from '../reads/scope.js'
 
 const outcome = z
@@ -27,15 +28,16 @@ const outcomes = z.array(outcome).meta({ minItems: 1 })
 const wrapped = z.strictObject({ outcomes })
 
 /** The outcomes of a body: the bare array, or under their name. */
-export const outcomesBody = z.union([outcomes, wrapped])
-
-const readOutcomes = (req: Request): z.infer<typeof outcomes> => {
-  const body: unknown = req.body
-  const listed = isObject(body) ? body['outcomes'] : body
-  if (Array.isArray(listed)) refuseTooManyOutcomes(listed.length)
-  const unfit = unfitJson(body ?? null)
-  if (unfit) throw wrong(`body: ${unfit[0]} ${unfit[1]}`)
-  return Array.isArray(body) ? parse(outcomes, body, 'outcomes') : parse(wrapped, jsonBody(req), 'body').outcomes
+const outcomesBody: Body<z.infer<typeof outcomes>> = {
+  schema: z.union([outcomes, wrapped]),
+  read: (sent) => {
+    const { json: body } = sent
+    const listed = isObject(body) ? body['outcomes'] : body
+    if (Array.isArray(listed)) refuseTooManyOutcomes(listed.length)
+    const unfit = unfitJson(body ?? null)
+    if (unfit) throw wrong(`body: ${unfit[0]} ${unfit[1]}`)
+    return Array.isArray(body) ? parse(outcomes, body, 'outcomes') : parse(wrapped, objectIn(sent), 'body').outcomes
+  },
 }
 
 const answer = z
@@ -46,7 +48,7 @@ const answer = z
   .meta({ id: 'OutcomeReport' })
 
 export const outcomeRoutes = (ledger: Ledger, reporter: OutcomeReporter): Route[] => [
-  {
+  route({
     method: 'post',
     path: '/projects/:project/models/:model/outcomes',
     summary: 'Report what became true of predicted rows; a later report of a row replaces an earlier one',
@@ -54,18 +56,17 @@ export const outcomeRoutes = (ledger: Ledger, reporter: OutcomeReporter): Route[
     body: outcomesBody,
     bodySize: 'rows',
     answers: { 200: answer },
-    async handle(req, res) {
-      const [origin, execution] = [originOf(req, res), executionOf(req)]
-      const reported = readOutcomes(req)
+    async handle({ segments, body: reported, call }) {
+      const [origin, execution] = [call.origin(), call.execution()]
       const report = async () => {
         const { log } = ledger
-        const project = await projectNamed(log, param(req, 'project'))
-        const { model, named } = await modelNamed(log, project, param(req, 'model'))
+        const project = await projectNamed(log, segments.project)
+        const { model, named } = await modelNamed(log, project, segments.model)
         const { expects: _, ...how } = execution
         return reporter.report({ model, version: named, outcomes: reported, ...how, origin })
       }
-      const { positions } = note(res, (await ledger.repeated(origin, execution)) ?? (await report()))
-      res.json({ position: positions[0] ?? null, rows: reported.length })
+      const { positions } = (await carriedOut(ledger, call)) ?? call.note(await report())
+      return json({ position: positions[0] ?? null, rows: reported.length })
     },
-  },
+  }),
 ]

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import type { KeyRotation, RotationStatus } from '../../rotation/key-rotation.js'
-import { originOf } from '../protocol/origin.js'
-import { jsonBody, parse, type Route } from '../protocol/route.js'
+import { object, type Body } from '../protocol/body.js'
+import { json } from '../protocol/reply.js'
+import { route, type Route } from '../protocol/route.js'
 
 const path = '/log/rotations'
-const body = z
+const fields = z
   .strictObject({
     key: z
       .string()
@@ -13,6 +14,11 @@ const body = z
       .describe('The next master key; without it a new one is made, which cannot be where VAULT_KEY is set'),
   })
   .meta({ id: 'NewRotation' })
+/** Without a body a new key is made. */
+const body: Body<z.infer<typeof fields>> = {
+  schema: fields,
+  read: (sent) => (sent.json === undefined ? {} : object(fields, 'rotation').read(sent)),
+}
 const shown = z
   .object({
     from: z.string().describe('The id of the master key that is replaced'),
@@ -26,26 +32,26 @@ const render = ({ from, to, payloads, position }: RotationStatus) => ({ from, to
 
 /** Replaces the master key beside what else goes on: the answer comes when that has begun. */
 export const rotationRoutes = (rotation: KeyRotation): Route[] => [
-  {
+  route({
     method: 'get',
     path,
     summary: 'The rotation of the master key that is under way, or the last one since the start',
     answers: { 200: z.object({ rotation: shown.nullable() }) },
-    async handle(_req, res) {
-      res.json({ rotation: rotation.status ? render(rotation.status) : null })
+    async handle() {
+      return json({ rotation: rotation.status ? render(rotation.status) : null })
     },
-  },
-  {
+  }),
+  route({
     method: 'post',
     path,
     summary: 'Replace the master key; GET says how far it is',
     commandHeaders: ['Idempotency-Key'],
     body,
     answers: { 202: shown },
-    async handle(req, res) {
-      const { key } = req.body === undefined ? {} : parse(body, jsonBody(req), 'rotation')
-      const begun = await rotation.begin(originOf(req, res), key === undefined ? undefined : Buffer.from(key, 'hex'))
-      res.status(202).location(req.originalUrl).json(render(begun))
+    async handle({ body: { key }, call }) {
+      const begun = await rotation.begin(call.origin(), key === undefined ? undefined : Buffer.from(key, 'hex'))
+      const { pathname, search } = call.address
+      return json(render(begun), { status: 202, headers: { Location: pathname + search } })
     },
-  },
+  }),
 ]

@@ -4,6 +4,7 @@ import { listDatabases } from './resources/databases.js'
 import { databaseNamed, entriesOf, type Database } from '../reads/find-database.js'
 import { itemsOf } from '../reads/paged-list.js'
 import type { Moment, Reading } from '../reads/reading.js'
+import { json } from '../protocol/reply.js'
 import type { Route } from '../protocol/route.js'
 
 const listed = z
@@ -25,7 +26,7 @@ export const sqlUtilityRoutes = (reading: Reading, defaultProject: string): Rout
     path: '/sql/list_databases',
     summary: 'The databases with the names of their tables',
     answers: { 200: listed },
-    async handle(_req, res, moment) {
+    async handle(_, moment) {
       const data: object[] = []
       for await (const listed of itemsOf(listDatabases(moment, defaultProject))) {
         const { name } = named.parse(listed)
@@ -33,7 +34,7 @@ export const sqlUtilityRoutes = (reading: Reading, defaultProject: string): Rout
         if (database.type === 'connection') data.push({ name, tables: [], unavailable: whyNotOpened(database.database.state.engine) })
         else data.push({ name, tables: await tableNames(moment, database) })
       }
-      res.json({ data })
+      return json({ data })
     },
   }),
 ]

@@ -1,16 +1,16 @@
-import type { Request } from 'express'
 import { z } from 'zod'
 import { jsonObject, type Json } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { SqlEngine } from '../../sql/facade/execute.js'
 import type { Parameters } from '../../sql/statements/statement.js'
-import { clientOf } from '../protocol/client.js'
-import { sendUnkept, showsRows } from '../protocol/hold-back.js'
-import { executionOf, originOf } from '../protocol/origin.js'
+import type { SqlAnswer } from '../../sql/contract/answer.js'
+import { notJson, type Body } from '../protocol/body.js'
+import type { Call } from '../protocol/call.js'
 import { dryRunApplied } from '../protocol/prefer.js'
-import { commandHeaders, notJson, type Route } from '../protocol/route.js'
-import { formats, otherTypes, sendAnswer, type Format } from '../reads/sql-answers.js'
+import type { Reply } from '../protocol/reply.js'
+import { commandHeaders, route, type Route } from '../protocol/route.js'
+import { formats, otherTypes, replyOf, type Format } from '../reads/sql-answers.js'
 
 const json: z.ZodType<Json> = z.json()
 
@@ -25,7 +25,7 @@ const positional = z
   .custom<Json[]>((value) => Array.isArray(value) && value.length <= limits.statementMaxParams)
   .meta({ type: 'array', items: {} })
 
-const body = z.looseObject({
+const fields = z.looseObject({
   // An empty statement is refused with the words of SQL.
   query: z.string().meta({ minLength: 1 }),
   context: z.looseObject({ db: z.string().nullish(), as_of: asOf.nullish(), dry_run: dryRun.nullish() }).nullish(),
@@ -48,35 +48,44 @@ const answers = z.union([
 
 const refuse = (detail: string): Problem => new Problem('wrong_arguments', 'Wrong arguments', detail)
 
-const readBody = (req: Request): z.infer<typeof body> => {
-  if (!req.is('application/json')) throw notJson()
-  const parsed = body.safeParse(req.body)
-  if (parsed.success) return parsed.data
-  const [field, member] = parsed.error.issues[0]?.path ?? []
-  if (field === 'context' && member === 'as_of')
-    throw refuse('"as_of" in "context" must be a log position, a whole number from 1 on, or a time such as "2026-01-31 12:00:00"')
-  if (field === 'context' && member === 'dry_run') throw refuse('"dry_run" in "context" must be true or false')
-  if (field === 'context') throw refuse('"context" must be an object, and its "db" a string')
-  if (field === 'params')
-    throw refuse(`"params" must be an object of JSON values, or a list of them for ?, at most ${limits.statementMaxParams}`)
-  if (field === 'response_format') throw invalidFormat()
-  throw refuse('Please provide "query" with the request.')
+const body: Body<z.infer<typeof fields>> = {
+  schema: fields,
+  read: ({ json: sent }) => {
+    if (sent === undefined) throw notJson()
+    const parsed = fields.safeParse(sent)
+    if (parsed.success) return parsed.data
+    const [field, member] = parsed.error.issues[0]?.path ?? []
+    if (field === 'context' && member === 'as_of')
+      throw refuse('"as_of" in "context" must be a log position, a whole number from 1 on, or a time such as "2026-01-31 12:00:00"')
+    if (field === 'context' && member === 'dry_run') throw refuse('"dry_run" in "context" must be true or false')
+    if (field === 'context') throw refuse('"context" must be an object, and its "db" a string')
+    if (field === 'params')
+      throw refuse(`"params" must be an object of JSON values, or a list of them for ?, at most ${limits.statementMaxParams}`)
+    if (field === 'response_format') throw invalidFormat()
+    throw refuse('Please provide "query" with the request.')
+  },
 }
 
 /** A list is for `?`: its values by their place, from 1. */
-const paramsOf = (params: z.infer<typeof body>['params']): Parameters | undefined =>
+const paramsOf = (params: z.infer<typeof fields>['params']): Parameters | undefined =>
   Array.isArray(params) ? Object.fromEntries(params.map((value, i) => [String(i + 1), value])) : (params ?? undefined)
 
 const invalidFormat = () =>
   new Problem('wrong_arguments', 'Invalid stream format', `"response_format" is one of ${formats.join(', ')}, or null`)
 
 /** What the body names; else CSV for a client that prefers it, and JSON for all others. */
-const formatOf = (req: Request, named: Format | null | undefined): Format =>
-  named ?? (req.accepts(['json', 'text/csv']) === 'text/csv' ? 'csv' : 'json')
+const formatOf = (call: Call, named: Format | null | undefined): Format =>
+  named ?? (call.accepts(['json', 'text/csv']) === 'text/csv' ? 'csv' : 'json')
+
+/** What is read is read anew, and a refusal may be no more the next time. */
+const keepOf = (answer: SqlAnswer): Pick<Reply, 'keep'> => {
+  if (answer.type === 'error') return { keep: 'never' }
+  return answer.type === 'table' ? { keep: answer.positions.length === 0 ? 'never' : 'rows' } : {}
+}
 
 /** SQL over HTTP: every statement answers 200, what failed as `{"type": "error", …}`. */
 export const sqlRoutes = (sql: SqlEngine): Route[] => [
-  {
+  route({
     method: 'post',
     path: '/sql/query',
     summary: 'Run one SQL statement',
@@ -85,36 +94,23 @@ export const sqlRoutes = (sql: SqlEngine): Route[] => [
     bodySize: 'rows',
     answers: { 200: answers },
     gives: otherTypes,
-    async handle(req, res) {
-      const { query, context: sent, params, response_format } = readBody(req)
-      const format = formatOf(req, response_format)
-      const gone = new AbortController()
-      res.on('close', () => {
-        if (!res.writableFinished) gone.abort()
+    async handle({ body: { query, context: sent, params, response_format }, call }) {
+      const format = formatOf(call, response_format)
+      const execution = { ...call.execution(), ...(sent?.dry_run === true && { dryRun: true }) }
+      const answer = await sql.execute({
+        query,
+        db: sent?.db ?? undefined,
+        asOf: sent?.as_of ?? undefined,
+        params: paramsOf(params),
+        format: format === 'csv' ? 'csv' : 'json',
+        origin: call.origin('sql'),
+        client: call.client,
+        execution,
+        signal: call.gone,
       })
-      const execution = { ...executionOf(req), ...(sent?.dry_run === true && { dryRun: true }) }
-      try {
-        const answer = await sql.execute({
-          query,
-          db: sent?.db ?? undefined,
-          asOf: sent?.as_of ?? undefined,
-          params: paramsOf(params),
-          format: format === 'csv' ? 'csv' : 'json',
-          origin: originOf(req, res, 'sql'),
-          client: clientOf(req, res),
-          execution,
-          signal: gone.signal,
-        })
-        if (answer.type !== 'error') res.locals['positions'] = answer.positions
-        // What is read is read anew, and a refusal may be no more the next time.
-        if (answer.type === 'error' || (answer.type === 'table' && answer.positions.length === 0)) sendUnkept(res)
-        else if (answer.type === 'table') showsRows(res)
-        if (execution.dryRun && answer.type !== 'error') dryRunApplied(res)
-        await sendAnswer(res, answer, format, gone.signal)
-      } catch (error) {
-        // That the client went away is said in the request's own line, and is no fault.
-        if (error !== gone.signal.reason) throw error
-      }
+      if (answer.type !== 'error') call.positions = answer.positions
+      const headers = execution.dryRun && answer.type !== 'error' ? dryRunApplied : {}
+      return { ...replyOf(answer, format, call.gone), ...keepOf(answer), headers }
     },
-  },
+  }),
 ]

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { HeadFileStatus } from '../../audit/head-file.js'
-import type { Route } from '../protocol/route.js'
+import { json } from '../protocol/reply.js'
+import { route, type Route } from '../protocol/route.js'
 
 /** What the service says about itself. */
 export type About = {
@@ -16,20 +17,20 @@ export type About = {
 }
 
 export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, headFile }: About): Route[] => [
-  {
+  route({
     method: 'get',
     path: '/status',
     summary: 'Version and way of authentication',
     answers: { 200: z.looseObject({ mindsdb_version: z.string(), environment: z.string() }) },
-    async handle(_req, res) {
+    async handle({ call }) {
       const stopped = sqlStopped()
       const heads = headFile()
-      res.json({
+      return json({
         mindsdb_version: version,
         mindledger_version: version,
         environment: 'local',
         auth: {
-          confirmed: Boolean(res.locals['actor']) || !authentication,
+          confirmed: Boolean(call.caller.actor) || !authentication,
           http_auth_enabled: authentication,
           provider: authentication ? 'local' : 'disabled',
         },
@@ -37,33 +38,33 @@ export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, 
         ...(heads && { heads }),
       })
     },
-  },
-  {
+  }),
+  route({
     method: 'get',
     path: '/util/ping',
     summary: 'Whether the service answers',
     answers: { 200: z.object({ status: z.string() }) },
-    async handle(_req, res) {
-      res.json({ status: 'ok' })
+    async handle() {
+      return json({ status: 'ok' })
     },
-  },
-  {
+  }),
+  route({
     method: 'get',
     path: '/util/ping_native',
     summary: 'What is under way in processes of its own: training is; predictions are made in the service itself',
     answers: { 200: z.object({ learn: z.boolean(), predict: z.boolean(), analyse: z.boolean() }) },
-    async handle(_req, res) {
-      res.json({ learn: isTraining(), predict: false, analyse: false })
+    async handle() {
+      return json({ learn: isTraining(), predict: false, analyse: false })
     },
-  },
-  {
+  }),
+  route({
     method: 'get',
     path: '/util/readiness',
     summary: 'Whether the service is ready for SQL too: 200, or 503',
     answers: { 200: z.string(), 503: z.string() },
-    async handle(_req, res) {
+    async handle() {
       const stopped = sqlStopped()
-      res.status(stopped === undefined ? 200 : 503).json(stopped ?? '')
+      return json(stopped ?? '', { status: stopped === undefined ? 200 : 503 })
     },
-  },
+  }),
 ]

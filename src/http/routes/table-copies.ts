@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { Problem } from '../../basics/errors.js'
 import type { Log } from '../../log/contract/log.js'
-import type { Route } from '../protocol/route.js'
+import { stream } from '../protocol/reply.js'
+import { route, type Route } from '../protocol/route.js'
 
 /** Who copies the tables into a new file, as they are at a position or after it. @throws Error when they have not come so far */
 type Copier = { copy: (into: string, upTo: number) => Promise<number> }
@@ -34,13 +34,13 @@ export const tableCopyRoutes = (log: Pick<Log, 'head'>, tables: Copier, director
     return { position, content: opened.createReadStream(), size: (await opened.stat()).size }
   }
   return [
-    {
+    route({
       method: 'get',
       path: '/log/tables',
       summary: 'The tables behind SQL as one DuckDB file; "mindledger diff" compares it with a replay of the log',
       gives: [duckdbType],
       answers: { 200: null },
-      async handle(_req, res) {
+      async handle() {
         if (underWay) throw new Problem('busy', 'Busy', 'the tables are being copied for another request', { retryAfterSeconds: 5 })
         const own = Symbol('copy')
         const end = () => {
@@ -49,15 +49,19 @@ export const tableCopyRoutes = (log: Pick<Log, 'head'>, tables: Copier, director
         underWay = own
         try {
           const { position, content, size } = await openCopy()
-          res.set({ 'Content-Type': duckdbType, 'Content-Length': String(size), 'Mindledger-Position': String(position) })
           // Who has all of it may ask again at once.
           content.once('end', end)
-          // Who goes away in between has ended it, and nobody is left to tell.
-          await pipeline(content, res).catch(() => res.destroy())
-        } finally {
+          const close = () => {
+            content.destroy()
+            end()
+          }
+          const headers = { 'Content-Length': String(size), 'Mindledger-Position': String(position) }
+          return stream(duckdbType, { pieces: content, stallMs: null, close }, { headers })
+        } catch (error) {
           end()
+          throw error
         }
       },
-    },
+    }),
   ]
 }

@@ -1,24 +1,25 @@
-import express, { type Express, type Request, type RequestHandler } from 'express'
+import express, { type Express, type Response } from 'express'
 import type { Logger } from 'pino'
-import type { Ledger } from '../../commands/ledger.js'
 import { Problem } from '../../basics/errors.js'
+import type { Ledger } from '../../commands/ledger.js'
 import type { RequestDone } from '../../observe/metrics.js'
 import type { TrustedProxies } from '../../setup/config.js'
-import { requireSession } from '../routes/auth.js'
+import { Call } from '../protocol/call.js'
 import { trustProxies } from '../protocol/client-address.js'
-import { allowedMethods, refuseMethod } from './allowed-methods.js'
-import { refuseNotBuilt } from './not-built.js'
-import { handlerOf } from '../protocol/handle.js'
-import { openApiDocument } from './openapi.js'
+import { answer } from '../protocol/handle.js'
 import { HeldBodies } from '../protocol/held-bodies.js'
-import { refuseForeignHosts, type Hosts } from './hosts.js'
 import { readJsonBody } from '../protocol/json-body.js'
-import { identify, requestId } from '../protocol/origin.js'
-import { problemHandler } from './problem.js'
-import { refuseAsOf } from '../reads/reading.js'
-import type { Route } from '../protocol/route.js'
+import { jsonText, type Reply } from '../protocol/reply.js'
+import { bodySizeOf, type Route, type Segments } from '../protocol/route.js'
 import type { Sessions } from '../protocol/sessions.js'
+import { callerOf } from '../routes/auth.js'
 import type { About } from '../routes/status.js'
+import { refuseForeignHosts, type Hosts } from './hosts.js'
+import { notBuiltReply } from './not-built.js'
+import { openApiDocument } from './openapi.js'
+import { asProblem, logFault, problemReply } from './problem.js'
+import { RouteTable } from './route-table.js'
+import { send } from './send.js'
 import { welcome } from './welcome.js'
 
 export type AppOptions = {
@@ -37,80 +38,118 @@ export type AppOptions = {
 }
 
 /** `/api/v1/api/projects` and `/projects` are one address: every prefix of `api` and `v1` segments is taken off. */
-const withoutPrefix: RequestHandler = (req, _res, next) => {
-  req.url = req.url.replace(/^(?:\/(?:api|v1)(?=[/?]|$))+/, '').replace(/^(?!\/)/, '/')
-  next()
-}
+const withoutPrefix = (url: string): string => url.replace(/^(?:\/(?:api|v1)(?=[/?]|$))+/, '').replace(/^(?!\/)/, '/')
 
-/** The template of the route that a request met: `/projects/:project`. */
-const routeOf = (req: Request): string | undefined => {
-  const route: unknown = req.route
-  const path: unknown = typeof route === 'object' && route !== null ? Reflect.get(route, 'path') : undefined
-  return typeof path === 'string' ? path : undefined
-}
-
-const logged =
-  (logger: Logger, onRequest: AppOptions['onRequest']): RequestHandler =>
-  (req, res, next) => {
-    const began = performance.now()
-    // The query string is left out: it could carry what must not be logged.
-    const path = req.path
-    identify(req, res)
-    res.setHeader('X-Content-Type-Options', 'nosniff')
-    res.on('close', () => {
-      const taken = performance.now() - began
-      const milliseconds = Math.round(taken * 100) / 100
-      onRequest?.({
-        ...{ method: req.method, route: routeOf(req), status: res.writableFinished ? String(res.statusCode) : 'aborted' },
-        ...{ seconds: taken / 1000, streamed: String(res.getHeader('content-type')).startsWith('text/event-stream') },
-      })
-      const line = {
-        request: requestId(res),
-        method: req.method,
-        path,
-        status: res.statusCode,
-        ms: milliseconds,
-        positions: res.locals['positions'] as unknown,
-      }
-      if (res.writableFinished) logger.info(line, 'request')
-      else logger.info({ ...line, aborted: true }, 'request')
+/** Logs a request when it is over. */
+const logged = (call: Call, res: Response, { logger, onRequest }: AppOptions): void => {
+  const began = performance.now()
+  // The query string is left out: it could carry what must not be logged.
+  const { path, method } = call
+  res.on('close', () => {
+    const taken = performance.now() - began
+    const isWhole = res.writableFinished
+    onRequest?.({
+      ...{ method, route: call.route, status: isWhole ? String(res.statusCode) : 'aborted', seconds: taken / 1000 },
+      streamed: String(res.getHeader('content-type')).startsWith('text/event-stream'),
     })
-    next()
-  }
+    const ms = Math.round(taken * 100) / 100
+    const line = { request: call.id, method, path, status: res.statusCode, ms, positions: call.positions }
+    logger.info(isWhole ? line : { ...line, aborted: true }, 'request')
+  })
+}
 
-const unknownPath: RequestHandler = (req, res) => {
-  if (req.method !== 'GET' && req.method !== 'HEAD') refuseMethod(req, res)
+/**
+ * Refuses a request whose method its address does not have, and says which it has. An address that is none has no method at all:
+ * clients of the public service rely on 405 there for everything but GET.
+ */
+const refuseMethod = (call: Call, methods: readonly string[]): never => {
+  const allowed = methods.join(', ')
+  call.answerHeaders['Allow'] = allowed
+  throw new Problem(
+    'method_not_allowed',
+    'Method Not Allowed',
+    `${call.method} is not allowed at this address`,
+    allowed === '' ? {} : { hint: `It takes ${allowed}.` },
+  )
+}
+
+const unknownPath = (call: Call): never => {
+  if (call.method !== 'GET' && call.method !== 'HEAD') refuseMethod(call, [])
   throw new Problem('no_such_path', 'Not found', 'The endpoint you are trying to access does not exist on the server.', {
     hint: 'GET /api/openapi.json lists what there is.',
   })
 }
 
+/** What is at an address, documented or not. */
+type Endpoint = { method: string; path: string; answer: (call: Call, res: Response, segments: Segments) => Promise<Reply> }
+
+/** Addresses that the document does not have: the document itself, and what a newcomer sees. */
+const ownEndpoints = (routes: readonly Route[], about: About): Endpoint[] => {
+  // Made when somebody asks: few do, and it takes a tenth of a start.
+  let document: string | undefined
+  return [
+    { method: 'get', path: '/', answer: async (call) => welcome(about, call) },
+    {
+      method: 'get',
+      path: '/openapi.json',
+      answer: async () => jsonText((document ??= JSON.stringify(openApiDocument(routes, about.version)))),
+    },
+  ]
+}
+
+/** The addresses of routes: a body is read where it is known what it may be, and after whoever must not come in was sent away. */
+const endpointsOf = (routes: readonly Route[], ledger: Ledger): Endpoint[] => {
+  const bodies = new HeldBodies()
+  return routes.map((route) => ({
+    method: route.method,
+    path: route.path,
+    answer: async (call, res, segments) => {
+      if (!route.takes) call.json = await readJsonBody(call, res, bodySizeOf(route), bodies)
+      return answer(route, ledger, call, segments)
+    },
+  }))
+}
+
 /** The HTTP face of the service: routes behind identification, logging, authentication and one way to show errors. */
 export const createApp = (options: AppOptions): Express => {
-  const { ledger, routes, about, sessions, openMetrics = false, hosts, trustedProxies = false, logger, onRequest } = options
+  const { ledger, routes, about, sessions, openMetrics = false, hosts, trustedProxies = false, logger } = options
+  const table = new RouteTable([...ownEndpoints(routes, about), ...endpointsOf(routes, ledger)])
+  const refuseForeign = refuseForeignHosts(hosts)
+
+  const replyTo = async (call: Call, res: Response): Promise<Reply> => {
+    const { incoming } = call
+    refuseForeign(incoming)
+    incoming.url = withoutPrefix(incoming.url)
+    if (sessions) call.caller = callerOf(sessions, { openMetrics }, call)
+    const match = table.find(call.method, call.path)
+    if (!match) return notBuiltReply(call) ?? unknownPath(call)
+    call.route = match.template
+    return match.found ? match.found.answer(call, res, match.segments) : refuseMethod(call, match.allowed)
+  }
+
+  const refusalOf = (error: unknown, call: Call): Reply => {
+    const problem = asProblem(error)
+    logFault(logger, error, problem, call.id)
+    return problemReply(problem, call.id)
+  }
+
   const app = express()
   trustProxies(app, trustedProxies)
   app.disable('x-powered-by')
   app.disable('etag')
-  app.use(logged(logger, onRequest), refuseForeignHosts(hosts), withoutPrefix)
-  if (sessions) app.use(requireSession(sessions, { openMetrics }))
-
-  // Made when somebody asks: few do, and it takes a tenth of a start.
-  let document: object | undefined
-  app.get('/', welcome(about))
-  app.get('/openapi.json', (_req, res) => {
-    res.json((document ??= openApiDocument(routes, about.version)))
+  app.use(async (req, res) => {
+    const call = new Call(req, res)
+    logged(call, res, options)
+    try {
+      await send(res, await replyTo(call, res), call.answerHeaders)
+    } catch (error) {
+      // That the client went away is said in the request's own line, and is no fault.
+      if (call.left(error)) return
+      const refusal = refusalOf(error, call)
+      // A stream that has begun can only be cut: the client must not take it for whole.
+      if (res.headersSent) res.destroy()
+      else await send(res, refusal, call.answerHeaders)
+    }
   })
-  const bodies = new HeldBodies()
-  for (const route of routes) {
-    const handle = handlerOf(route, ledger)
-    // The body is read where it is known what it may be, and after whoever must not come in was sent away.
-    app[route.method](route.path, ...(route.takes ? [] : readJsonBody(route, bodies)), (req, res, next) => {
-      refuseAsOf(req, route)
-      return handle(req, res, next)
-    })
-  }
-  app.use(allowedMethods(routes), refuseNotBuilt, unknownPath)
-  app.use(problemHandler(logger))
   return app
 }

@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express'
+import type { Request } from 'express'
 import { isIP } from 'node:net'
 import { Problem, wrong } from '../../basics/errors.js'
 
@@ -41,7 +41,7 @@ const refuseOrigin = (): never => {
  *
  * @throws Problem 421 or 403 that names the setting
  */
-export const refuseForeignHosts = ({ guarded, own, allowed }: Hosts): RequestHandler => {
+export const refuseForeignHosts = ({ guarded, own, allowed }: Hosts): ((req: Request) => void) => {
   const isAllowed = ({ hostname, host }: URL) => allowed.includes(hostname) || allowed.includes(host)
   const isKnown = (url: URL) => {
     const name = url.hostname.replace(/\.$/, '')
@@ -49,7 +49,7 @@ export const refuseForeignHosts = ({ guarded, own, allowed }: Hosts): RequestHan
   }
   const mayWrite = (page: URL | undefined, hosts: readonly string[]) =>
     page !== undefined && (hosts.some((host) => page.host === hostUrl(host, page.protocol)?.host) || isAllowed(page))
-  return (req, _res, next) => {
+  return (req) => {
     const { method, headers } = req
     if (!hasOneHost(req.rawHeaders)) throw wrong('there is more than one Host header', 'Send one.')
     // Behind a trusted proxy there are two: a page that rebinds its name can say any X-Forwarded-Host, so both are checked.
@@ -58,6 +58,5 @@ export const refuseForeignHosts = ({ guarded, own, allowed }: Hosts): RequestHan
     if (guarded && !hosts.map((host) => hostUrl(host)).every((url) => url && isKnown(url))) refuseHost()
     const { origin } = headers
     if (origin !== undefined && !safeMethods.has(method) && !mayWrite(urlOf(origin), hosts)) refuseOrigin()
-    next()
   }
 }

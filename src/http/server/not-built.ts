@@ -1,6 +1,7 @@
-import type { RequestHandler } from 'express'
 import { Problem } from '../../basics/errors.js'
-import { sendProblemAsEvents } from './problem.js'
+import type { Call } from '../protocol/call.js'
+import type { Reply } from '../protocol/reply.js'
+import { problemAsEvents } from './problem.js'
 
 /** Paths of the public service that this one does not have, and what to use instead. `listed` is how README names them. */
 export const notBuilt: readonly { path: RegExp; listed: readonly string[]; what: string; instead: string }[] = [
@@ -69,13 +70,12 @@ export const notBuilt: readonly { path: RegExp; listed: readonly string[]; what:
 /** Paths whose clients read events, and look at nothing else. */
 const streams = /\/completions\/stream\/?$/
 
-export const refuseNotBuilt: RequestHandler = (req, res, next) => {
-  const known = notBuilt.find(({ path }) => path.test(req.path))
-  if (!known) {
-    next()
-    return
-  }
+/** The answer at a path that is not built; undefined at any other. @throws Problem that names what to use instead */
+export const notBuiltReply = (call: Call): Reply | undefined => {
+  const { path } = call
+  const known = notBuilt.find((one) => one.path.test(path))
+  if (!known) return undefined
   const problem = new Problem('not_built', 'Not available', `this service does not have ${known.what}`, { hint: known.instead })
-  if (!streams.test(req.path) || !req.accepts('text/event-stream')) throw problem
-  sendProblemAsEvents(res, problem)
+  if (!streams.test(path) || call.accepts(['text/event-stream']) === false) throw problem
+  return problemAsEvents(problem, call.id)
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { plainAddress } from '../protocol/client-address.js'
-import { networkOf } from '../protocol/client.js'
+import { networkOf } from '../protocol/caller.js'
 
 export type ConnectionBounds = {
   connectionsMax: number

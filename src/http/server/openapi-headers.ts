@@ -1,6 +1,6 @@
 import type { CommandHeader, Route } from '../protocol/route.js'
 
-/** As `origin.ts` reads them. */
+/** As `call.ts` reads them. */
 const printable = '^[\\x21-\\x7e]{1,200}$'
 const entityTags = '^(?:\\*|(?:W/)?"[\\x21\\x23-\\x7e]*"(?:, ?(?:W/)?"[\\x21\\x23-\\x7e]*")*)$'
 

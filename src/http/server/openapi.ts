@@ -48,8 +48,9 @@ class Components {
 
   /** What a request brings along: JSON, or one of other media types. */
   requestBody({ body, takes = {} }: Route) {
+    const schema = body?.schema
     const others = Object.entries(takes).map(([type, schema]): [string, Schema] => [type, schema ? { schema: this.schema(schema) } : {}])
-    return { required: true, content: { ...(body && this.content(body).content), ...Object.fromEntries(others) } }
+    return { required: true, content: { ...(schema && this.content(schema).content), ...Object.fromEntries(others) } }
   }
 
   /** What an answer with this status brings: JSON, or as well other media types. */
@@ -69,11 +70,11 @@ const pathSchema = (name: string | undefined): Schema =>
 const parameters = (route: Route, components: Components) => [
   ...headersOf(route),
   ...[...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: pathSchema(name) })),
-  ...Object.entries(route.query?.shape ?? {}).map(([name, schema]) => ({
+  ...Object.entries(route.query ?? {}).map(([name, { schema }]) => ({
     name,
     in: 'query',
-    required: !(schema as z.ZodType).safeParse(undefined).success,
-    schema: components.schema(schema as z.ZodType),
+    required: !schema.safeParse(undefined).success,
+    schema: components.schema(schema),
   })),
 ]
 
@@ -81,7 +82,7 @@ const operation = (route: Route, components: Components) => ({
   operationId: `${route.method}${route.path.replace(/\/:?(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
   summary: route.summary,
   parameters: parameters(route, components),
-  ...((route.body ?? route.takes) && { requestBody: components.requestBody(route) }),
+  ...((route.body?.schema ?? route.takes) && { requestBody: components.requestBody(route) }),
   responses: {
     ...Object.fromEntries(
       Object.entries(route.answers).map(([status, schema]) => [
@@ -94,7 +95,7 @@ const operation = (route: Route, components: Components) => ({
 })
 
 /**
- * The OpenAPI 3.1 document of exactly these routes, from the schemas that check their bodies.
+ * The OpenAPI 3.1 document of exactly these routes, from what reads and checks their queries and bodies.
  *
  * @example openApiDocument(routes, '1.0.0').paths['/api/projects'] // { get: …, post: … }
  */

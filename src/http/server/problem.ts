@@ -1,9 +1,8 @@
-import type { ErrorRequestHandler, Request, Response } from 'express'
 import type { Logger } from 'pino'
 import { diskFull, isDiskFull, isProblem, Problem, shortened, type ProblemCode } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { errorMessage } from '../../sql/contract/answer.js'
-import { requestId } from '../protocol/origin.js'
+import { text, type Reply } from '../protocol/reply.js'
 
 const fromBodyParser = (error: unknown): Problem | undefined => {
   if (!(error instanceof Error)) return undefined
@@ -31,7 +30,7 @@ const fromBodyParser = (error: unknown): Problem | undefined => {
 const faults: ReadonlySet<ProblemCode> = new Set(['internal', 'storage_failed', 'disk_full', 'analytics_unavailable'])
 
 /** What went wrong, as a Problem: the caller's faults as they are, ours as `internal` without their details. */
-const asProblem = (error: unknown): Problem => {
+export const asProblem = (error: unknown): Problem => {
   if (isProblem(error)) return error
   if (isDiskFull(error)) return diskFull(error)
   if (error instanceof URIError) return new Problem('wrong_arguments', 'Bad Request', 'the path is not well-formed (a broken % escape)')
@@ -57,36 +56,25 @@ const problemBody = (problem: Problem, request: string) => {
 }
 
 /**
- * Answers a client that reads server-sent events: the problem as an event, with its own status. Clients that look at no status
+ * The answer to a client that reads server-sent events: the problem as an event, with its own status. Clients that look at no status
  * would take a body without events for an empty answer; the last event is no JSON, so that those that pass over the first one stop there.
  */
-export const sendProblemAsEvents = (res: Response, problem: Problem): void => {
-  const body = problemBody(problem, requestId(res))
+export const problemAsEvents = (problem: Problem, request: string): Reply => {
+  const body = problemBody(problem, request)
   const events = [JSON.stringify({ error: errorMessage(problem), ...body }), `${problem.title}: ${shortened(problem.detail)}`]
-  res
-    .status(problem.status)
-    .type('text/event-stream')
-    .send(events.map((data) => `event: error\ndata: ${data}\n\n`).join(''))
+  return text('text/event-stream', events.map((data) => `event: error\ndata: ${data}\n\n`).join(''), { status: problem.status })
 }
 
-export const sendProblem = (res: Response, problem: Problem): void => {
-  if (problem.extras.retryAfterSeconds !== undefined) res.setHeader('Retry-After', String(problem.extras.retryAfterSeconds))
-  res
-    .status(problem.status)
-    .type('application/problem+json')
-    .send(JSON.stringify(problemBody(problem, requestId(res))))
+/** The answer to a request that was refused. */
+export const problemReply = (problem: Problem, request: string): Reply => {
+  const { retryAfterSeconds } = problem.extras
+  return text('application/problem+json', JSON.stringify(problemBody(problem, request)), {
+    status: problem.status,
+    headers: retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) },
+  })
 }
 
-/** Renders every error that a route lets through; faults of ours are logged with their stack. */
-export const problemHandler =
-  (logger: Logger): ErrorRequestHandler =>
-  (error: unknown, _req: Request, res: Response, next): void => {
-    const problem = asProblem(error)
-    if (faults.has(problem.code))
-      logger.error({ request: requestId(res), code: problem.code, err: error, cause: problem.extras['cause'] }, problem.title)
-    // A stream that has begun can only be cut: the client must not take it for whole.
-    if (res.headersSent) {
-      res.destroy()
-      next()
-    } else sendProblem(res, problem)
-  }
+/** Logs what the operator must hear of, with its stack. */
+export const logFault = (logger: Logger, error: unknown, problem: Problem, request: string): void => {
+  if (faults.has(problem.code)) logger.error({ request, code: problem.code, err: error, cause: problem.extras['cause'] }, problem.title)
+}

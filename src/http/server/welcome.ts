@@ -1,4 +1,5 @@
-import type { RequestHandler } from 'express'
+import type { Call } from '../protocol/call.js'
+import { json, text, type Reply } from '../protocol/reply.js'
 import type { About } from '../routes/status.js'
 
 const addresses = ['/api/projects', '/api/sql/query', '/api/files', '/api/databases', '/api/events', '/api/status', '/api/openapi.json']
@@ -32,12 +33,11 @@ const page = (version: string, base: string) => `<!doctype html>
 </html>`
 
 /** Tells a newcomer what this is: a page for browsers, JSON for everybody else. */
-export const welcome =
-  ({ version, defaultProject }: About): RequestHandler =>
-  (req, res) => {
-    const host = req.get('host') ?? ''
-    const base = `http://${/^[\w.:[\]-]+$/.test(host) ? host : 'localhost'}`
-    res.vary('Accept')
-    if (req.accepts(['json', 'html']) === 'html') res.type('html').send(page(version, base))
-    else res.json({ name: 'Mindledger', version, default_project: defaultProject, addresses, tables, try: curls(base) })
-  }
+export const welcome = ({ version, defaultProject }: About, call: Call): Reply => {
+  const host = call.header('host') ?? ''
+  const base = `http://${/^[\w.:[\]-]+$/.test(host) ? host : 'localhost'}`
+  const headers = { Vary: 'Accept' }
+  if (call.accepts(['json', 'html']) === 'html') return text('text/html', page(version, base), { headers })
+  const about = { name: 'Mindledger', version, default_project: defaultProject, addresses, tables, try: curls(base) }
+  return json(about, { headers })
+}

@@ -9,7 +9,7 @@ import type { Frame, SelectRequest } from '../../../src/sql/contract/select.js'
 import type { LoadModel } from '../../../src/sql/engine/scoring/load.js'
 import { loadFakeModel } from '../models/fake-model.js'
 
-const tables = projections.map((projection) => projection.tables).join(';')
+const tables = projections.map((projection) => projection.init).join(';')
 
 const quoted = (value: unknown): string => {
   if (value === null || value === undefined) return 'NULL'

@@ -1,11 +1,10 @@
-import type { Request } from 'express'
 import { describe, expect, test } from '@jest/globals'
 import { checkExpects } from '../../../src/log/contract/expects.js'
 import { expectsOf } from '../../../src/http/protocol/conditions.js'
 import { prefersDryRun } from '../../../src/http/protocol/prefer.js'
 import { readTraceparent } from '../../../src/http/protocol/traceparent.js'
 
-const withHeaders = (headers: Record<string, string>) => ({ get: (name: string) => headers[name] }) as unknown as Request
+const withHeaders = (headers: Record<string, string>) => ({ header: (name: string) => headers[name] })
 
 describe('If-Match and If-None-Match', () => {
   test.each([

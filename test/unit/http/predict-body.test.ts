@@ -1,17 +1,19 @@
 import { expect, test } from '@jest/globals'
 import { limits } from '../../../src/basics/limits.js'
-import { predictBody, readPredictBody } from '../../../src/http/routes/predict.js'
+import { predictBody } from '../../../src/http/routes/predict.js'
+
+const read = async (json: unknown) => predictBody.read({ method: 'POST', json, isOther: false })
 
 test('rows come bare, wrapped, as columns, or as text', async () => {
   const rows = [{ a: 1 }, { a: 2 }]
   for (const body of [rows, { data: rows }, { data: { a: [1, 2] } }, { data: JSON.stringify(rows) }, { data: '{"a": [1, 2]}' }])
-    expect(await readPredictBody(body)).toEqual({ rows, params: {} })
+    expect(await read(body)).toEqual({ rows, params: {} })
 })
 
 test('a column beyond the limit is refused before a row is made of it', async () => {
   const data = { a: new Array(3_000_000).fill(1) }
   const before = process.memoryUsage().heapUsed
-  await expect(readPredictBody({ data })).rejects.toThrow(`a request takes at most ${limits.predictMaxRows}`)
+  await expect(read({ data })).rejects.toThrow(`a request takes at most ${limits.predictMaxRows}`)
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000)
 })
 
@@ -25,11 +27,11 @@ test('the document describes every form that is taken, and no other', async () =
     { data: rows, params: null },
     { data: columns, params: { version: 1 } },
   ]) {
-    expect((await readPredictBody(body)).rows).toHaveLength(2)
-    expect(predictBody.safeParse(body)).toMatchObject({ success: true })
+    expect((await read(body)).rows).toHaveLength(2)
+    expect(predictBody.schema?.safeParse(body)).toMatchObject({ success: true })
   }
   for (const body of [{}, { data: 1 }, { data: [1] }, { data: { a: 1 } }, { data: rows, params: 1 }]) {
-    await expect(readPredictBody(body)).rejects.toThrow()
-    expect(predictBody.safeParse(body)).toMatchObject({ success: false })
+    await expect(read(body)).rejects.toThrow()
+    expect(predictBody.schema?.safeParse(body)).toMatchObject({ success: false })
   }
 })

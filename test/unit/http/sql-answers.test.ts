@@ -6,8 +6,9 @@ import { setImmediate } from 'node:timers/promises'
 import express, { type Response } from 'express'
 import { expect, test } from '@jest/globals'
 import { Problem } from '../../../src/basics/errors.js'
-import { sendProblem } from '../../../src/http/server/problem.js'
-import { sendAnswer } from '../../../src/http/reads/sql-answers.js'
+import { problemReply } from '../../../src/http/server/problem.js'
+import { send } from '../../../src/http/server/send.js'
+import { replyOf } from '../../../src/http/reads/sql-answers.js'
 import type { SqlAnswer } from '../../../src/sql/contract/answer.js'
 
 const problem = new Problem('query_failed', 'The query failed', 'it broke')
@@ -32,7 +33,8 @@ const sent = async (format: 'csv' | 'json') => {
     })
     .get('/', async (_, res) => {
       res.on('error', (error) => faults.push(error))
-      await sendAnswer(res, broken(format), format, new AbortController().signal).catch(() => sendProblem(res, problem))
+      const reply = replyOf(broken(format), format, new AbortController().signal)
+      await send(res, reply, {}).catch(() => send(res, problemReply(problem, 'r'), {}))
       await setImmediate()
       await setImmediate()
       first?.end('first')

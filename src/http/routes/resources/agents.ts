@@ -2,13 +2,14 @@ import { z } from 'zod'
 import { jsonObject, resourceName } from '../../../../events/common.js'
 import { agentChanges, agentCreation, agentFields } from '../../../commands/agent-input.js'
 import type { Ledger } from '../../../commands/ledger.js'
-import { isProblem, missingField, notFound, Problem } from '../../../basics/errors.js'
+import { isProblem, notFound, Problem } from '../../../basics/errors.js'
+import { wrapped, wrappedNamed } from '../../protocol/body.js'
 import { carryOut, deletion } from '../../protocol/carry-out.js'
-import { tag } from '../../protocol/etag.js'
-import { listParameters, resourcesPart, sendList } from '../../reads/paged-list.js'
+import { entityTag, json } from '../../protocol/reply.js'
+import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
 import type { Reading } from '../../reads/reading.js'
 import type { Records } from '../../reads/records.js'
-import { commandHeaders, param, type Route, unwrap } from '../../protocol/route.js'
+import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { asWritten, inProject, projectNamed, projectOf, resultOf } from '../../reads/scope.js'
 
 export const agentRecord = z
@@ -30,8 +31,7 @@ export const agentRecord = z
   .meta({ id: 'Agent' })
 
 const path = '/projects/:project/agents'
-const body = z.object({ agent: agentFields })
-const creation = z.object({ agent: agentFields.extend({ name: resourceName }) })
+const creation = wrappedNamed('agent', agentFields, agentFields.extend({ name: resourceName }))
 
 /** The public service says so of an agent that does not exist; the command alone knows, since a request sent again is no creation. */
 const creationNotAllowed =
@@ -44,78 +44,62 @@ const creationNotAllowed =
   }
 
 export const agentRoutes = (ledger: Ledger, records: Records, reading: Reading): Route[] => {
-  const remove = deletion(ledger, (req) => ({ type: 'DeleteAgent', data: { project: param(req, 'project'), agent: param(req, 'agent') } }))
+  const command = ({ segments: { project, agent } }: { segments: { project: string; agent: string } }) =>
+    ({ type: 'DeleteAgent', data: { project, agent } }) as const
   return [
     reading({
       path,
       summary: 'List the agents of a project',
       query: listParameters,
       answers: { 200: z.array(agentRecord) },
-      async handle(req, res, moment) {
-        const project = await projectNamed(moment, param(req, 'project'))
+      async handle(input, moment) {
+        const project = await projectNamed(moment, input.segments.project)
         const read = (after: number, limit: number) => moment.resources.page('agent', project, after, limit)
-        await sendList(req, res, [resourcesPart(read, async (agent) => [await moment.records.agent(agent, project)])])
+        return list(input, [resourcesPart(read, async (agent) => [await moment.records.agent(agent, project)])])
       },
     }),
-    {
+    route({
       method: 'post',
       path,
       summary: 'Create an agent',
       commandHeaders,
       body: creation,
       answers: { 201: agentRecord },
-      async handle(req, res) {
-        const fields = unwrap(req, 'agent', agentFields)
-        if (fields.name === undefined || fields.name === null) throw missingField('name', 'agent')
-        const project = param(req, 'project')
-        const data = { project, agent: fields.name, ...agentCreation(fields) }
-        const outcome = await carryOut(ledger, { type: 'CreateAgent', data }, req, res)
+      async handle({ segments: { project }, body, call }) {
+        const data = { project, agent: body.name, ...agentCreation(body) }
+        const outcome = await carryOut(ledger, { type: 'CreateAgent', data }, call)
         const agent = resultOf('agent', outcome.resource)
-        res.status(201).json(await records.agent(agent, await projectOf(ledger.log, agent)))
+        return json(await records.agent(agent, await projectOf(ledger.log, agent)), { status: 201 })
       },
-    },
+    }),
     reading({
       path: `${path}/:agent`,
       summary: 'Get an agent by name or id',
       answers: { 200: agentRecord },
-      async handle(req, res, moment) {
-        const { project, found } = await inProject(moment, 'agent', param(req, 'project'), param(req, 'agent'))
-        tag(res, found)
-        res.json(await moment.records.agent(found, project))
+      async handle({ segments }, moment) {
+        const { project, found } = await inProject(moment, 'agent', segments.project, segments.agent)
+        return json(await moment.records.agent(found, project), { headers: entityTag(found) })
       },
     }),
-    {
+    route({
       method: 'put',
       path: `${path}/:agent`,
       summary: 'Update an agent: params are merged, skills replaced, or added and removed',
       commandHeaders,
-      body,
+      body: wrapped('agent', agentFields),
       answers: { 200: agentRecord },
-      async handle(req, res) {
-        const changes = agentChanges(unwrap(req, 'agent', agentFields))
-        const project = param(req, 'project')
-        const name = param(req, 'agent')
-        const data = { project, agent: name, ...changes }
-        const outcome = await carryOut(ledger, { type: 'UpdateAgent', data }, req, res).catch(creationNotAllowed(project, name))
+      async handle({ segments: { project, agent: name }, body, call }) {
+        const data = { project, agent: name, ...agentChanges(body) }
+        const outcome = await carryOut(ledger, { type: 'UpdateAgent', data }, call).catch(creationNotAllowed(project, name))
         const agent = await asWritten(ledger.log, 'agent', outcome, project, name)
-        res.json(await records.agent(agent, await projectOf(ledger.log, agent)))
+        return json(await records.agent(agent, await projectOf(ledger.log, agent)))
       },
-    },
-    {
-      method: 'delete',
-      path: `${path}/:agent`,
-      summary: 'Delete an agent by name or id',
-      commandHeaders,
-      answers: { 204: null },
-      handle: remove,
-    },
-    {
-      method: 'delete',
+    }),
+    deletion(ledger, { path: `${path}/:agent`, summary: 'Delete an agent by name or id', command }),
+    deletion(ledger, {
       path: '/projects/:project/agent/:agent',
       summary: 'Delete an agent by name or id (the documented singular path)',
-      commandHeaders,
-      answers: { 204: null },
-      handle: remove,
-    },
+      command,
+    }),
   ]
 }

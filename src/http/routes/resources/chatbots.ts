@@ -2,14 +2,14 @@ import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import { jsonObject, resourceName, streamId, text } from '../../../../events/common.js'
 import type { Ledger } from '../../../commands/ledger.js'
-import { missingField } from '../../../basics/errors.js'
 import { agentRecord } from './agents.js'
+import { given, parse, wrapped, wrappedNamed } from '../../protocol/body.js'
 import { carryOut, deletion } from '../../protocol/carry-out.js'
-import { tag } from '../../protocol/etag.js'
-import { listParameters, resourcesPart, sendList } from '../../reads/paged-list.js'
+import { entityTag, json } from '../../protocol/reply.js'
+import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
 import type { Reading } from '../../reads/reading.js'
 import type { Records } from '../../reads/records.js'
-import { commandHeaders, given, param, parse, type Route, unwrap } from '../../protocol/route.js'
+import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { asWritten, inProject, projectNamed, projectOf, resultOf } from '../../reads/scope.js'
 
 const written = z
@@ -57,14 +57,15 @@ const fields = z.object({
 type Fields = z.infer<typeof fields>
 
 const path = '/projects/:project/chatbots'
-const body = z.object({ chatbot: fields })
 
 const anyOf = (...names: (keyof Fields)[]) => ({ anyOf: names.map((name) => ({ required: [name] })) })
-const creation = z.object({
-  chatbot: fields
+const creation = wrappedNamed(
+  'chatbot',
+  fields,
+  fields
     .extend({ name: resourceName })
     .meta({ allOf: [anyOf('agent_name', 'model_name'), anyOf('database_id', 'database_name', 'db_engine')] }),
-})
+)
 
 const settings = ({ name, agent_name, model_name, database_id, database_name, is_running, params }: Fields) =>
   given({
@@ -90,68 +91,55 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: Reading
       summary: 'List the chatbots of a project',
       query: listParameters,
       answers: { 200: z.array(detail) },
-      async handle(req, res, moment) {
-        const project = await projectNamed(moment, param(req, 'project'))
+      async handle(input, moment) {
+        const project = await projectNamed(moment, input.segments.project)
         const read = (after: number, limit: number) => moment.resources.page('chatbot', project, after, limit)
-        await sendList(req, res, [resourcesPart(read, async (chatbot) => [await moment.records.chatbotDetail(chatbot, project)])])
+        return list(input, [resourcesPart(read, async (chatbot) => [await moment.records.chatbotDetail(chatbot, project)])])
       },
     }),
-    {
+    route({
       method: 'post',
       path,
       summary: 'Create a chatbot',
       commandHeaders,
       body: creation,
       answers: { 201: written },
-      async handle(req, res) {
-        const sent = unwrap(req, 'chatbot', fields)
-        const { name, ...rest } = settings(sent)
-        if (name === undefined) throw missingField('name', 'chatbot')
-        const project = param(req, 'project')
-        const data = { project, chatbot: name, ...rest, ...ownConnection(name, sent) }
-        const outcome = await carryOut(ledger, { type: 'CreateChatbot', data }, req, res)
+      async handle({ segments: { project }, body, call }) {
+        const { name } = body
+        const data = { project, chatbot: name, ...settings({ ...body, name: null }), ...ownConnection(name, body) }
+        const outcome = await carryOut(ledger, { type: 'CreateChatbot', data }, call)
         const chatbot = resultOf('chatbot', outcome.resource)
-        res.status(201).json(await records.chatbot(chatbot, await projectOf(ledger.log, chatbot)))
+        return json(await records.chatbot(chatbot, await projectOf(ledger.log, chatbot)), { status: 201 })
       },
-    },
+    }),
     reading({
       path: `${path}/:chatbot`,
       summary: 'Get a chatbot by name',
       answers: { 200: detail },
-      async handle(req, res, moment) {
-        const { project, found } = await inProject(moment, 'chatbot', param(req, 'project'), param(req, 'chatbot'))
-        tag(res, found)
-        res.json(await moment.records.chatbotDetail(found, project))
+      async handle({ segments }, moment) {
+        const { project, found } = await inProject(moment, 'chatbot', segments.project, segments.chatbot)
+        return json(await moment.records.chatbotDetail(found, project), { headers: entityTag(found) })
       },
     }),
-    {
+    route({
       method: 'put',
       path: `${path}/:chatbot`,
       summary: 'Update a chatbot; one that does not exist is created under the name of the path',
       commandHeaders,
-      body,
+      body: wrapped('chatbot', fields),
       answers: { 200: written, 201: written },
-      async handle(req, res) {
-        const sent = unwrap(req, 'chatbot', fields)
-        const name = param(req, 'chatbot')
-        const project = param(req, 'project')
-        const data = { project, chatbot: name, ...settings(sent), ...ownConnection(name, sent) }
-        const outcome = await carryOut(ledger, { type: 'PutChatbot', data }, req, res)
+      async handle({ segments: { project, chatbot: name }, body, call }) {
+        const data = { project, chatbot: name, ...settings(body), ...ownConnection(name, body) }
+        const outcome = await carryOut(ledger, { type: 'PutChatbot', data }, call)
         const chatbot = await asWritten(ledger.log, 'chatbot', outcome, project, name)
-        const created = outcome.positions.includes(chatbot.id)
-        res.status(created ? 201 : 200).json(await records.chatbot(chatbot, await projectOf(ledger.log, chatbot)))
+        const status = outcome.positions.includes(chatbot.id) ? 201 : 200
+        return json(await records.chatbot(chatbot, await projectOf(ledger.log, chatbot)), { status })
       },
-    },
-    {
-      method: 'delete',
+    }),
+    deletion(ledger, {
       path: `${path}/:chatbot`,
       summary: 'Delete a chatbot by name',
-      commandHeaders,
-      answers: { 204: null },
-      handle: deletion(ledger, (req) => ({
-        type: 'DeleteChatbot',
-        data: { project: param(req, 'project'), chatbot: param(req, 'chatbot') },
-      })),
-    },
+      command: ({ segments: { project, chatbot } }) => ({ type: 'DeleteChatbot', data: { project, chatbot } }),
+    }),
   ]
 }

@@ -5,9 +5,11 @@ import { configNames } from '../../../../events/config.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { wrong } from '../../../basics/errors.js'
 import { maskSecrets } from '../../../vault/secrets.js'
+import { objectIn, parse, type Body } from '../../protocol/body.js'
 import { carryOut } from '../../protocol/carry-out.js'
+import { json } from '../../protocol/reply.js'
 import type { Reading } from '../../reads/reading.js'
-import { jsonBody, parse, type Route } from '../../protocol/route.js'
+import { route, type Route } from '../../protocol/route.js'
 
 const defaults = z
   .object({
@@ -42,6 +44,15 @@ const refuseOthers = (body: object): void => {
   if (keys.length === 0) throw wrong('there is nothing to set', `What can be set is ${configNames.join(', ')}.`)
 }
 
+const body: Body<z.infer<typeof defaults>> = {
+  schema: defaults,
+  read: (sent) => {
+    const object = objectIn(sent)
+    refuseOthers(object)
+    return parse(defaults, object, 'config')
+  },
+}
+
 const newStream = () => streamId.parse(uuidv7())
 
 export const configRoutes = (
@@ -53,31 +64,28 @@ export const configRoutes = (
     path,
     summary: 'The defaults that were set, and how this service is reached; secrets are masked',
     answers: { 200: shown },
-    async handle(req, res, { resources }) {
+    async handle({ call }, { resources }) {
       const set = await resources.list('config')
       const value = (name: string) => maskSecrets(set.find(({ state }) => state.name === name)?.state.value ?? {})
-      res.json({
+      return json({
         auth: { http_auth_enabled: authentication },
         ...Object.fromEntries(configNames.map((name) => [name, value(name)])),
-        api: { http: { host, port: String(req.socket.localPort), running: true }, mysql: { running: false } },
+        api: { http: { host, port: String(call.incoming.socket.localPort), running: true }, mysql: { running: false } },
       })
     },
   }),
-  {
+  route({
     method: 'put',
     path,
     summary: 'Set defaults, each as a whole; an empty object or null takes one back',
     commandHeaders: ['Idempotency-Key', 'Prefer'],
-    body: defaults,
+    body,
     answers: { 200: z.literal('') },
-    async handle(req, res) {
-      const body = jsonBody(req)
-      refuseOthers(body)
-      const sent = parse(defaults, body, 'config')
+    async handle({ body: sent, call }) {
       const parameters = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, value ?? {}]))
       const streams = { default_llm: newStream(), default_embedding_model: newStream(), default_reranking_model: newStream() }
-      await carryOut(ledger, { type: 'UpdateConfig', data: { parameters, streams } }, req, res)
-      res.json('')
+      await carryOut(ledger, { type: 'UpdateConfig', data: { parameters, streams } }, call)
+      return json('')
     },
-  },
+  }),
 ]

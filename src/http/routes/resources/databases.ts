@@ -1,4 +1,3 @@
-import type { Request } from 'express'
 import { z } from 'zod'
 import { foldName, jsonObject, resourceName, text } from '../../../../events/common.js'
 import { knownEngine } from '../../../commands/database.js'
@@ -6,12 +5,14 @@ import type { Ledger } from '../../../commands/ledger.js'
 import { whyNotOpened } from '../../../catalogue/connection-engines.js'
 import { conflict, notFound, Problem } from '../../../basics/errors.js'
 import { databaseNamed, filesDatabase, findDatabase, systemDatabases, type Database } from '../../reads/find-database.js'
+import { given, object, objectIn, parse, unwrap, type Body } from '../../protocol/body.js'
 import { carryOut, deletion } from '../../protocol/carry-out.js'
-import { tag } from '../../protocol/etag.js'
-import { fixedPart, listParameters, resourcesPart, sendList, type Part } from '../../reads/paged-list.js'
+import { value } from '../../protocol/parameters.js'
+import { entityTag, json } from '../../protocol/reply.js'
+import { fixedPart, list, listParameters, resourcesPart, type Part } from '../../reads/paged-list.js'
 import type { Moment, Reading } from '../../reads/reading.js'
 import type { Records } from '../../reads/records.js'
-import { commandHeaders, given, jsonBody, param, parse, queryValue, type Route, unwrap } from '../../protocol/route.js'
+import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { resultOf } from '../../reads/scope.js'
 
 const listed = z
@@ -42,9 +43,14 @@ const untested = z.object({ status: z.literal('connection_error'), detail: z.str
 
 const connectionError = (engine: string) => ({ status: 'connection_error', detail: whyNotOpened(engine) }) as const
 
-/** Whether the body asks for the connection to be tried first. */
-const asksForCheck = (req: Request): boolean =>
-  parse(z.looseObject({ check_connection: z.boolean().nullish() }), jsonBody(req), 'body').check_connection ?? false
+/** A connection under `database`, and beside it whether it is to be tried first. */
+const body = <T>(database: z.ZodType<T>): Body<{ database: T; asksForCheck: boolean }> => ({
+  schema: z.object({ database, check_connection: checked }),
+  read: (sent) => ({
+    database: unwrap(sent, 'database', database),
+    asksForCheck: parse(z.looseObject({ check_connection: z.boolean().nullish() }), objectIn(sent), 'body').check_connection ?? false,
+  }),
+})
 
 export type DatabaseListed = { name: string; type: string; id: number | null; engine: string | null; visible: boolean; deletable: boolean }
 
@@ -104,84 +110,76 @@ export const databaseRoutes = (ledger: Ledger, records: Records, reading: Readin
       summary: 'List everything that SQL names before a dot: system databases, projects, files and connections',
       query: listParameters,
       answers: { 200: z.array(listed) },
-      async handle(req, res, moment) {
-        await sendList(req, res, listDatabases(moment, defaultProject))
+      async handle(input, moment) {
+        return list(input, listDatabases(moment, defaultProject))
       },
     }),
-    {
+    route({
       method: 'post',
       path,
       summary: 'Create a named connection; its secrets are encrypted',
       commandHeaders,
-      body: z.object({ database: creation, check_connection: checked }),
+      body: body(creation),
       answers: { 200: untested, 201: record },
-      async handle(req, res) {
-        const { name, engine, parameters } = unwrap(req, 'database', creation)
-        if (asksForCheck(req)) {
+      async handle({ body: { database, asksForCheck }, call }) {
+        const { name, engine, parameters } = database
+        if (asksForCheck) {
           if (await findDatabase(ledger.log, name)) throw conflict('database', name)
-          res.json(connectionError(knownEngine(engine)))
-          return
+          return json(connectionError(knownEngine(engine)))
         }
         const data = { database: name, engine, parameters: parameters ?? {} }
-        const outcome = await carryOut(ledger, { type: 'CreateDatabase', data }, req, res)
+        const outcome = await carryOut(ledger, { type: 'CreateDatabase', data }, call)
         const { id, state } = resultOf('database', outcome.resource)
-        res.status(201).json({ name: state.name, type: 'data', engine: state.engine, id })
+        return json({ name: state.name, type: 'data', engine: state.engine, id }, { status: 201 })
       },
-    },
-    {
+    }),
+    route({
       method: 'post',
       path: `${path}/status`,
       summary: 'Whether a connection with these parameters can be opened; this service opens none, and says why',
-      body: z.looseObject({ engine: text }),
+      body: object(z.looseObject({ engine: text }), 'database'),
       answers: { 200: untested },
-      async handle(req, res) {
-        res.json(connectionError(knownEngine(parse(z.looseObject({ engine: text }), jsonBody(req), 'database').engine)))
+      async handle({ body: { engine } }) {
+        return json(connectionError(knownEngine(engine)))
       },
-    },
+    }),
     reading({
       path: `${path}/:database`,
       summary: 'Get a connection, a project or a system database',
-      query: z.object({ check_connection: z.string().optional().describe('true: says whether it can be opened, too') }),
+      query: { check_connection: value(z.string().optional().describe('true: says whether it can be opened, too')) },
       answers: { 200: record },
-      async handle(req, res, moment) {
-        const database = await databaseNamed(moment, param(req, 'database'))
+      async handle({ segments, query }, moment) {
+        const database = await databaseNamed(moment, segments.database)
         const resource = resourceOf(database)
-        if (resource) tag(res, resource)
-        const asked = ['1', 'true'].includes(queryValue(req, 'check_connection')?.toLowerCase() ?? '')
-        res.json({ ...recordOf(database, moment.records), ...(asked && { connection_status: connectionStatus(database) }) })
+        const asked = ['1', 'true'].includes(query.check_connection?.toLowerCase() ?? '')
+        const record = { ...recordOf(database, moment.records), ...(asked && { connection_status: connectionStatus(database) }) }
+        return json(record, { headers: resource ? entityTag(resource) : {} })
       },
     }),
-    {
+    route({
       method: 'put',
       path: `${path}/:database`,
       summary: "Change a connection's engine, and merge its parameters; one that does not exist is created",
       commandHeaders,
-      body: z.object({ database: changes, check_connection: checked }),
+      body: body(changes),
       answers: { 200: record, 201: record },
-      async handle(req, res) {
-        const sent = unwrap(req, 'database', changes)
-        if (asksForCheck(req)) await refuseCheck(param(req, 'database'), sent.engine)
-        const data = { database: param(req, 'database'), ...given(sent) }
-        const outcome = await carryOut(ledger, { type: 'PutDatabase', data }, req, res)
-        const database = outcome.resource
-          ? resultOf('database', outcome.resource)
-          : await ledger.log.resources.one('database', data.database)
-        if (!database) throw notFound('database', data.database)
-        res.status(outcome.positions[0] === database.id ? 201 : 200).json(records.database(database))
+      async handle({ segments: { database: name }, body: { database: sent, asksForCheck }, call }) {
+        if (asksForCheck) await refuseCheck(name, sent.engine)
+        const data = { database: name, ...given(sent) }
+        const outcome = await carryOut(ledger, { type: 'PutDatabase', data }, call)
+        const database = outcome.resource ? resultOf('database', outcome.resource) : await ledger.log.resources.one('database', name)
+        if (!database) throw notFound('database', name)
+        return json(records.database(database), { status: outcome.positions[0] === database.id ? 201 : 200 })
       },
-    },
-    {
-      method: 'delete',
+    }),
+    deletion(ledger, {
       path: `${path}/:database`,
       summary: 'Delete a connection, or an empty project',
-      commandHeaders,
-      answers: { 204: null },
-      handle: deletion(ledger, async (req) => {
-        const name = param(req, 'database')
+      command: async ({ segments: { database: name } }) => {
         const project = await ledger.log.resources.one('project', name)
         if (project) return { type: 'DeleteProject', data: { project: name, defaultProject } }
         return { type: 'DeleteDatabase', data: { database: name } }
-      }),
-    },
+      },
+    }),
   ]
 }

@@ -3,7 +3,7 @@ import { resourceName } from '../../../../events/common.js'
 import type { FileContent } from '../../../../events/file.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { erasureOfBlob } from '../../../log/read/find-erasure.js'
-import { notFound, Problem, wrong } from '../../../basics/errors.js'
+import { notFound, Problem } from '../../../basics/errors.js'
 import type { Blobs } from '../../../files/blobs.js'
 import type { Intake } from '../../../files/intake.js'
 import type { Ingested } from '../../../files/ingest/ingest-messages.js'
@@ -13,14 +13,15 @@ import { limits } from '../../../basics/limits.js'
 import type { Found } from '../../../log/contract/log.js'
 import { checkExpects } from '../../../log/contract/expects.js'
 import { KeyedTurns } from '../../../basics/keyed-turns.js'
+import { parse } from '../../protocol/body.js'
+import type { Call } from '../../protocol/call.js'
 import { carryOut } from '../../protocol/carry-out.js'
-import { clientOf } from '../../protocol/client.js'
-import { executionOf, note, originOf } from '../../protocol/origin.js'
-import { tag } from '../../protocol/etag.js'
-import { listParameters, resourcesPart, sendList } from '../../reads/paged-list.js'
+import { oneOf } from '../../protocol/parameters.js'
+import { entityTag, json } from '../../protocol/reply.js'
+import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
 import type { Reading } from '../../reads/reading.js'
 import { recordTime } from '../../reads/records.js'
-import { commandHeaders, param, parse, queryValue, type Route, withoutDryRun } from '../../protocol/route.js'
+import { commandHeaders, route, withoutDryRun, type Route } from '../../protocol/route.js'
 
 const listed = z.object({ name: z.string(), row_count: z.int(), columns: z.array(z.string()) }).meta({ id: 'File' })
 const detail = z
@@ -53,17 +54,17 @@ const uploaded = z
 const form = z.looseObject({ file: z.file(), original_file_name: z.string().optional().describe('its extension says the format') })
 const path = '/files'
 
+const onBadRows = oneOf(
+  ['refuse', 'skip'],
+  'on_bad_rows is skip or refuse',
+  z.enum(['refuse', 'skip']).optional().describe('skip: rows that do not fit are left out and counted'),
+)
+
 /** Names of files are kept in lower case, as statements write them. */
 export const fileName = (given: string): string => {
   if (given.includes('.'))
     throw new Problem('wrong_arguments', 'Error', 'File name cannot contain extension.', { hint: 'Leave out everything from the dot on.' })
   return parse(resourceName, given, 'file name').toLowerCase()
-}
-
-const skips = (value: string | undefined): boolean => {
-  if (value === undefined || value === 'refuse') return false
-  if (value === 'skip') return true
-  throw wrong(`on_bad_rows is skip or refuse, not ${value}`)
 }
 
 const nameOf = ({ fields, originalName }: Upload): string => fields.get('original_file_name') ?? originalName
@@ -103,84 +104,85 @@ export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, intake, on
       throw new Problem('too_large', 'Too large', `The ONNX file has ${upload.bytes} bytes, the limit is ${limits.onnxMaxBytes}.`)
     return { content: await blobs.put(upload.file), bytes: upload.bytes, row_count: 0, columns: [], original_name: nameOf(upload) || null }
   }
+  /** Makes an upload the content of a file, unless that was done before; gives its table, where it is one. */
+  const replace = async (
+    file: string,
+    { upload, work, skip }: { upload: Upload; work: string; skip: boolean },
+    call: Call,
+  ): Promise<Ingested | undefined> => {
+    const origin = call.origin()
+    const { sha256, fields, originalName, format } = upload
+    const execution = call.execution({ sha256, fields: [...fields], originalName, format: format ?? null, skip })
+    const repeated = await ledger.repeated(origin, execution)
+    // The command is held against the headers again; here they spare the work.
+    if (!repeated && execution.expects) checkExpects(execution.expects, (await ledger.log.resources.one('file', file))?.version)
+    // What is told of a repeated upload is nowhere on record, and the same bytes tell it again.
+    const isModel = format === 'onnx' || isOnnx(nameOf(upload), format)
+    const table = isModel ? undefined : await read(upload, format, work, skip)
+    if (repeated) call.note(repeated)
+    else {
+      const content = table ? await intake.keep(table, nameOf(upload) || null) : await storeModel(upload)
+      call.note(await ledger.execute({ type: 'ReplaceFile', data: { file, content } }, origin, execution))
+    }
+    return table
+  }
   return [
     reading({
       path,
       summary: 'List the files',
       query: listParameters,
       answers: { 200: z.array(listed) },
-      async handle(req, res, { resources }) {
+      async handle(input, { resources }) {
         const read = (after: number, limit: number) => resources.page('file', undefined, after, limit)
         const show = ({ state: { name, row_count, columns } }: Found<'file'>) => [
           { name, row_count, columns: columns.map((one) => one.name) },
         ]
-        await sendList(req, res, [resourcesPart(read, show)])
+        return list(input, [resourcesPart(read, show)])
       },
     }),
     reading({
       path: `${path}/:file`,
       summary: 'Get a file: its columns, rows, and the hash of its content',
       answers: { 200: detail },
-      async handle(req, res, { resources }) {
-        const ref = param(req, 'file').toLowerCase()
+      async handle({ segments }, { resources }) {
+        const ref = segments.file.toLowerCase()
         const file = await resources.one('file', ref)
         if (!file) throw notFound('file', ref)
         const { name, row_count, columns, bytes, content, original_name } = file.state
-        tag(res, file)
         const erased = (await blobs.has(content)) ? undefined : await erasureOfBlob(ledger.log, content)
         const created_at = recordTime(file.created_at)
-        res.json({ name, row_count, columns, bytes, content, original_name, created_at, ...(erased && { erased }) })
+        const record = { name, row_count, columns, bytes, content, original_name, created_at, ...(erased && { erased }) }
+        return json(record, { headers: entityTag(file) })
       },
     }),
-    {
+    route({
       method: 'put',
       path: `${path}/:file`,
       summary:
         'Upload a table (CSV, JSON, JSON lines or Parquet) or an ONNX model, in a form, or all but JSON as the body itself; a file of that name gets a new content',
       commandHeaders: withoutDryRun,
       takes: { 'multipart/form-data': form, ...Object.fromEntries(rawTypes.map((type) => [type, null])) },
-      query: z.object({
-        on_bad_rows: z.enum(['refuse', 'skip']).optional().describe('skip: rows that do not fit are left out and counted'),
-      }),
+      query: { on_bad_rows: onBadRows },
       answers: { 200: uploaded },
-      async handle(req, res) {
-        const skip = skips(queryValue(req, 'on_bad_rows'))
-        await intake.inDirectory(clientOf(req, res), async (work) => {
-          const upload = await receiveUpload(req, work)
+      handle: ({ segments: { file }, query, call }) =>
+        intake.inDirectory(call.client, async (work) => {
+          const upload = await receiveUpload(call.incoming, work)
           onUploaded?.(upload.bytes)
-          const name = fileName(param(req, 'file'))
-          const origin = originOf(req, res)
-          const { sha256, fields, originalName, format = null } = upload
-          const execution = executionOf(req, { sha256, fields: [...fields], originalName, format, skip })
-          await turns.take(name, async () => {
-            const repeated = await ledger.repeated(origin, execution)
-            // The command is held against the headers again; here they spare the work.
-            if (!repeated && execution.expects) checkExpects(execution.expects, (await ledger.log.resources.one('file', name))?.version)
-            // What is told of a repeated upload is nowhere on record, and the same bytes tell it again.
-            const said = upload.format
-            const isModel = said === 'onnx' || isOnnx(nameOf(upload), said)
-            const table = isModel ? undefined : await read(upload, said, work, skip)
-            if (repeated) note(res, repeated)
-            else {
-              const content = table ? await intake.keep(table, nameOf(upload) || null) : await storeModel(upload)
-              note(res, await ledger.execute({ type: 'ReplaceFile', data: { file: name, content } }, origin, execution))
-            }
-            res.json(told(name, table))
-          })
-        })
-      },
-    },
-    {
+          const name = fileName(file)
+          const table = await turns.take(name, () => replace(name, { upload, work, skip: query.on_bad_rows === 'skip' }, call))
+          return json(told(name, table))
+        }),
+    }),
+    route({
       method: 'delete',
       path: `${path}/:file`,
       summary: 'Delete a file',
       commandHeaders,
       answers: { 200: z.literal('') },
-      async handle(req, res) {
-        const data = { file: param(req, 'file').toLowerCase() }
-        await carryOut(ledger, { type: 'DeleteFile', data }, req, res)
-        res.json('')
+      async handle({ segments: { file }, call }) {
+        await carryOut(ledger, { type: 'DeleteFile', data: { file: file.toLowerCase() } }, call)
+        return json('')
       },
-    },
+    }),
   ]
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { notFound, Problem } from '../../../basics/errors.js'
 import { knownHandlers, type Handler } from '../../../catalogue/handlers.js'
-import { param, type Route } from '../../protocol/route.js'
+import { json } from '../../protocol/reply.js'
+import { route, type Route } from '../../protocol/route.js'
 
 const record = z
   .object({
@@ -30,36 +31,36 @@ const handlerNamed = (name: string): Handler => {
 }
 
 export const handlerRoutes = (): Route[] => [
-  {
+  route({
     method: 'get',
     path,
     summary: 'List what can be named as an engine: what trains, what is read, and the systems that a connection may name',
     answers: { 200: z.array(record) },
-    async handle(_req, res) {
-      res.json(knownHandlers.map(shown))
+    async handle() {
+      return json(knownHandlers.map(shown))
     },
-  },
-  {
+  }),
+  route({
     method: 'get',
     path: `${path}/:handler`,
     summary: 'Get one of them',
     answers: { 200: record },
-    async handle(req, res) {
-      res.json(shown(handlerNamed(param(req, 'handler'))))
+    async handle({ segments: { handler } }) {
+      return json(shown(handlerNamed(handler)))
     },
-  },
-  {
+  }),
+  route({
     method: 'post',
     path: `${path}/:handler/install`,
     summary: 'Refused where something would have to be installed',
     answers: { 200: z.literal('Installed') },
-    async handle(req, res) {
-      const { title, unavailable } = handlerNamed(param(req, 'handler'))
+    async handle({ segments: { handler } }) {
+      const { title, unavailable } = handlerNamed(handler)
       if (unavailable !== null)
         throw new Problem('not_built', 'Not available', `nothing is installed by a running service: ${unavailable}`, {
           hint: `Export the data from ${title} and upload it: PUT /api/files/<name>.`,
         })
-      res.json('Installed')
+      return json('Installed')
     },
-  },
+  }),
 ]

@@ -1,4 +1,3 @@
-import type { Request, Response } from 'express'
 import { z } from 'zod'
 import { isInProject, kinds, pluralOf } from '../../../../events/catalogue.js'
 import { configNames } from '../../../../events/config.js'
@@ -11,9 +10,9 @@ import type { Kind } from '../../../log/contract/log.js'
 import type { LogAt } from '../../../log/read/past.js'
 import { streamOf } from '../../../log/read/stream-of.js'
 import type { Moment, Reading } from '../../reads/reading.js'
-import { count, pageSize } from '../../protocol/query-values.js'
-import { param, type Route } from '../../protocol/route.js'
-import { wholeNumber } from '../../protocol/whole-number.js'
+import { count, pageSize, whole, type ValuesOf } from '../../protocol/parameters.js'
+import { jsonText, type Reply } from '../../protocol/reply.js'
+import { segmentOf, type Route, type Segments } from '../../protocol/route.js'
 
 const operation = z.looseObject({ op: z.enum(['add', 'remove', 'replace']), path: z.string() })
 const change = z
@@ -42,24 +41,24 @@ export const historyPage = z
   .meta({ id: 'History' })
 
 /** What a history is asked. */
-export const historyParameters = z.object({
-  after: count.describe('changes after this version').optional(),
-  limit: pageSize(limits.historyPageMaxChanges).describe(`changes of a page, up to ${limits.historyPageMaxChanges}`).optional(),
-})
+export const historyParameters = {
+  after: whole(count.describe('changes after this version').optional()),
+  limit: whole(pageSize(limits.historyPageMaxChanges).describe(`changes of a page, up to ${limits.historyPageMaxChanges}`).optional(), {
+    least: 1,
+    most: limits.historyPageMaxChanges,
+  }),
+}
 const changesDefault = 100
 
 /** Answers a page of the history of a stream. */
-export const sendHistory = async (
-  req: Request,
-  res: Response,
+export const historyOf = async (
   { histories, moment }: { histories: Histories; moment: Moment },
   kind: Kind,
   stream: StreamId,
-): Promise<void> => {
-  const after = wholeNumber(req, 'after') ?? 0
-  const limit = wholeNumber(req, 'limit', { least: 1, most: limits.historyPageMaxChanges }) ?? changesDefault
+  { after = 0, limit = changesDefault }: ValuesOf<typeof historyParameters>,
+): Promise<Reply> => {
   const { changes, next, version } = await histories.page(kind, stream, { after, limit, head: await moment.streamVersion(stream) })
-  res.type('application/json').send(`{"changes":[${changes.join(',')}],"next":${JSON.stringify(next)},"version":${version}}`)
+  return jsonText(`{"changes":[${changes.join(',')}],"next":${JSON.stringify(next)},"version":${version}}`)
 }
 
 /** The stream of a resource that is or was in a project that is or was. */
@@ -83,27 +82,31 @@ const ofConfig = async (log: LogAt, ref: string): Promise<[Kind, StreamId]> => {
 }
 
 export const historyRoutes = (reading: Reading, histories: Histories): Route[] => {
-  const route = (path: string, of: string, find: (req: Request, log: LogAt) => Promise<[Kind, StreamId]>): Route =>
+  const route = (path: string, of: string, find: (segments: Segments, log: LogAt) => Promise<[Kind, StreamId]>): Route =>
     reading({
       path: `${path}/history`,
       summary: `The changes of ${of}, oldest first: who, when, why, and the difference; by id or stream after its deletion, too`,
       query: historyParameters,
       answers: { 200: historyPage },
-      async handle(req, res, moment) {
-        await sendHistory(req, res, { histories, moment }, ...(await find(req, moment)))
+      async handle({ segments, query }, moment) {
+        const [kind, stream] = await find(segments, moment)
+        return historyOf({ histories, moment }, kind, stream, query)
       },
     })
   const inProject = (kind: Kind): Route =>
-    route(`/projects/:project/${pluralOf(kind)}/:${kind}`, `a ${kind}`.replace('a agent', 'an agent'), async (req, log) => [
+    route(`/projects/:project/${pluralOf(kind)}/:${kind}`, `a ${kind}`.replace('a agent', 'an agent'), async (segments, log) => [
       kind,
-      await streamInProject(log, kind, param(req, 'project'), param(req, kind)),
+      await streamInProject(log, kind, segmentOf(segments, 'project'), segmentOf(segments, kind)),
     ])
   return [
-    route('/projects/:project', 'a project', async (req, log) => ['project', await streamOf(log, 'project', param(req, 'project'))]),
+    route('/projects/:project', 'a project', async (segments, log) => [
+      'project',
+      await streamOf(log, 'project', segmentOf(segments, 'project')),
+    ]),
     // The history of a job is, for clients, that of its runs: see jobs.ts.
     ...kinds.filter((kind) => isInProject(kind) && kind !== 'job').map(inProject),
-    route('/databases/:database', 'a connection or project', (req, log) => ofDatabase(log, param(req, 'database'))),
-    route('/files/:file', 'a file', async (req, log) => ['file', await streamOf(log, 'file', param(req, 'file'))]),
-    route('/config/:config', 'a default', (req, log) => ofConfig(log, param(req, 'config'))),
+    route('/databases/:database', 'a connection or project', (segments, log) => ofDatabase(log, segmentOf(segments, 'database'))),
+    route('/files/:file', 'a file', async (segments, log) => ['file', await streamOf(log, 'file', segmentOf(segments, 'file'))]),
+    route('/config/:config', 'a default', (segments, log) => ofConfig(log, segmentOf(segments, 'config'))),
   ]
 }

@@ -1,18 +1,18 @@
-import type { Request } from 'express'
 import { z } from 'zod'
 import { resourceName, text } from '../../../../events/common.js'
 import type { Ledger } from '../../../commands/ledger.js'
-import { wrong } from '../../../basics/errors.js'
 import { readJob } from '../../../sql/facade/commands/job-definition.js'
 import { readRuns } from '../../../jobs/history.js'
 import type { Histories } from '../../../log/read/history.js'
+import { wrapped } from '../../protocol/body.js'
 import { carryOut, deletion } from '../../protocol/carry-out.js'
-import { tag } from '../../protocol/etag.js'
-import { historyPage, historyParameters, sendHistory, streamInProject } from './history.js'
-import { listParameters, resourcesPart, sendList } from '../../reads/paged-list.js'
+import { oneOf } from '../../protocol/parameters.js'
+import { entityTag, json } from '../../protocol/reply.js'
+import { historyPage, historyParameters, historyOf, streamInProject } from './history.js'
+import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
 import type { Reading } from '../../reads/reading.js'
 import type { Records } from '../../reads/records.js'
-import { commandHeaders, param, queryValue, type Route, unwrap } from '../../protocol/route.js'
+import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { inProject, projectNamed, projectOf, resultOf } from '../../reads/scope.js'
 
 const record = z
@@ -55,11 +55,11 @@ const path = '/projects/:project/jobs'
 const said = (value: string | null | undefined): string | null => (value === undefined || value?.trim() === '' ? null : value)
 
 /** Clients know the history of a job as its runs. */
-const historyOf = (req: Request): 'runs' | 'changes' => {
-  const of = queryValue(req, 'of') ?? 'runs'
-  if (of === 'runs' || of === 'changes') return of
-  throw wrong(`the query parameter of must be runs or changes, not ${of}`)
-}
+const of = oneOf(
+  ['runs', 'changes'],
+  'the query parameter of must be runs or changes',
+  z.enum(['runs', 'changes']).describe('changes: who changed what, in pages').optional(),
+)
 
 export const jobRoutes = (ledger: Ledger, records: Records, reading: Reading, histories: Histories): Route[] => [
   reading({
@@ -67,62 +67,57 @@ export const jobRoutes = (ledger: Ledger, records: Records, reading: Reading, hi
     summary: 'List the jobs of a project',
     query: listParameters,
     answers: { 200: z.array(record) },
-    async handle(req, res, moment) {
-      const project = await projectNamed(moment, param(req, 'project'))
+    async handle(input, moment) {
+      const project = await projectNamed(moment, input.segments.project)
       const read = (after: number, limit: number) => moment.resources.page('job', project, after, limit)
-      await sendList(req, res, [resourcesPart(read, (job) => [moment.records.job(job, project)])])
+      return list(input, [resourcesPart(read, (job) => [moment.records.job(job, project)])])
     },
   }),
-  {
+  route({
     method: 'post',
     path,
     summary: 'Create a job: statements that run at times of their own',
     commandHeaders,
-    body: z.object({ job: creation }),
+    body: wrapped('job', creation),
     answers: { 200: record },
-    async handle(req, res) {
-      const { name, query, if_query, start_at, end_at, schedule_str } = unwrap(req, 'job', creation)
+    async handle({ segments: { project }, body, call }) {
+      const { name, query, if_query, start_at, end_at, schedule_str } = body
       const times = { start: said(start_at), end: said(end_at), every: said(schedule_str) }
       const read = await readJob({ query, ifQuery: said(if_query), ...times }, Date.now())
-      const data = { project: param(req, 'project'), job: name, ...read }
-      const outcome = await carryOut(ledger, { type: 'CreateJob', data }, req, res)
+      const data = { project, job: name, ...read }
+      const outcome = await carryOut(ledger, { type: 'CreateJob', data }, call)
       const created = resultOf('job', outcome.resource)
-      res.status(200).json(records.job(created, await projectOf(ledger.log, created)))
+      return json(records.job(created, await projectOf(ledger.log, created)))
     },
-  },
+  }),
   reading({
     path: `${path}/:job`,
     summary: 'Get a job',
     answers: { 200: record },
-    async handle(req, res, moment) {
-      const { project, found } = await inProject(moment, 'job', param(req, 'project'), param(req, 'job'))
-      tag(res, found)
-      res.json(moment.records.job(found, project))
+    async handle({ segments }, moment) {
+      const { project, found } = await inProject(moment, 'job', segments.project, segments.job)
+      return json(moment.records.job(found, project), { headers: entityTag(found) })
     },
   }),
   reading({
     path: `${path}/:job/history`,
     summary: 'The newest runs of a job, oldest first; or its changes, by id or stream after its deletion, too',
-    query: historyParameters.extend({ of: z.enum(['runs', 'changes']).describe('changes: who changed what, in pages').optional() }),
+    query: { ...historyParameters, of },
     answers: { 200: z.union([z.array(run), historyPage]) },
-    async handle(req, res, moment) {
-      if (historyOf(req) === 'changes') {
-        const stream = await streamInProject(moment, 'job', param(req, 'project'), param(req, 'job'))
-        await sendHistory(req, res, { histories, moment }, 'job', stream)
-        return
+    async handle({ segments, query }, moment) {
+      if (query.of === 'changes') {
+        const stream = await streamInProject(moment, 'job', segments.project, segments.job)
+        return historyOf({ histories, moment }, 'job', stream, query)
       }
-      const { project, found } = await inProject(moment, 'job', param(req, 'project'), param(req, 'job'))
+      const { project, found } = await inProject(moment, 'job', segments.project, segments.job)
       const runs = await readRuns(moment, found)
       // What its condition skipped did nothing that clients ask for; log.job_runs has it.
-      res.json(runs.filter(({ end }) => end?.outcome !== 'skipped').map((one) => moment.records.jobRun(found, project, one)))
+      return json(runs.filter(({ end }) => end?.outcome !== 'skipped').map((one) => moment.records.jobRun(found, project, one)))
     },
   }),
-  {
-    method: 'delete',
+  deletion(ledger, {
     path: `${path}/:job`,
     summary: 'Delete a job; a run under way is cancelled',
-    commandHeaders,
-    answers: { 204: null },
-    handle: deletion(ledger, (req) => ({ type: 'DeleteJob', data: { project: param(req, 'project'), job: param(req, 'job') } })),
-  },
+    command: ({ segments: { project, job } }) => ({ type: 'DeleteJob', data: { project, job } }),
+  }),
 ]

@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Request } from 'express'
 import { z } from 'zod'
-import { jsonObject } from '../../../../events/common.js'
+import { isObject, jsonObject } from '../../../../events/common.js'
 import { recordings } from '../../../../events/model.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { isProblem, Problem, wrong } from '../../../basics/errors.js'
@@ -15,16 +14,16 @@ import { importsFile, refuseToTrain } from '../../../catalogue/onnx-import.js'
 import type { SqlEngine } from '../../../sql/facade/execute.js'
 import { readStatement } from '../../../sql/statements/parse.js'
 import type { Statement } from '../../../sql/statements/statement.js'
-import { clientOf } from '../../protocol/client.js'
-import { carryOut, deletion } from '../../protocol/carry-out.js'
-import { executionOf, note, originOf } from '../../protocol/origin.js'
+import { objectOrNone, wrapped, type Body } from '../../protocol/body.js'
+import { carriedOut, carryOut, deletion } from '../../protocol/carry-out.js'
+import { value } from '../../protocol/parameters.js'
 import { modelInPath, modelNamed } from '../../reads/model-names.js'
-import { tag } from '../../protocol/etag.js'
+import { entityTag, json } from '../../protocol/reply.js'
 import { fileName } from './files.js'
-import { listParameters, resourcesPart, sendList } from '../../reads/paged-list.js'
+import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
 import type { Reading } from '../../reads/reading.js'
 import type { Records } from '../../reads/records.js'
-import { commandHeaders, jsonBody, param, parse, queryValue, type Route, unwrap } from '../../protocol/route.js'
+import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { dataSchema, rowsIn } from '../../reads/rows-in-body.js'
 import { projectNamed, resultOf } from '../../reads/scope.js'
 
@@ -65,24 +64,39 @@ export const modelRecord = z
 const recordingBody = z.object({ recording: z.enum(recordings) })
 
 const path = '/projects/:project/models'
-const body = z.object({
+const fields = z.object({
   query: z.string(),
   data: dataSchema.optional().describe('Rows to learn from, in the place of the FROM of the statement; kept as the file <model>_rows'),
 })
 
 type CreateModel = Extract<Statement, { kind: 'create_model' }>
 
-/** The CREATE MODEL statement of a body. Titles are the public service's. */
-const creation = async (req: Request): Promise<CreateModel> => {
-  const parsed = body.pick({ query: true }).safeParse(req.body)
-  if (!parsed.success) throw new Problem('missing_field', 'Query required', 'Missing "query" SQL statement')
-  const statement = await parsedStatement(parsed.data.query)
-  if (statement.kind !== 'create_model')
-    throw new Problem('bad_statement', 'Invalid CREATE SQL statement', 'the statement is not a CREATE MODEL statement', {
-      hint: 'CREATE MODEL project.name FROM database (SELECT …) PREDICT column',
-    })
-  return statement
+const parsedStatement = async (query: string): Promise<Statement> => {
+  try {
+    return await inTurns(readStatement(query))
+  } catch (error) {
+    if (isProblem(error)) throw new Problem('bad_statement', 'Invalid query string', error.detail, error.extras)
+    throw error
+  }
 }
+
+/** A CREATE MODEL statement, and the rows that it learns from, which are looked at when they are stored. Titles are the public service's. */
+const creation: Body<{ statement: CreateModel; data: unknown }> = {
+  schema: fields,
+  read: async ({ json: sent }) => {
+    const parsed = fields.pick({ query: true }).safeParse(sent)
+    if (!parsed.success) throw new Problem('missing_field', 'Query required', 'Missing "query" SQL statement')
+    const statement = await parsedStatement(parsed.data.query)
+    if (statement.kind !== 'create_model')
+      throw new Problem('bad_statement', 'Invalid CREATE SQL statement', 'the statement is not a CREATE MODEL statement', {
+        hint: 'CREATE MODEL project.name FROM database (SELECT …) PREDICT column',
+      })
+    return { statement, data: isObject(sent) ? sent['data'] : undefined }
+  },
+}
+
+/** What is asked about a model. A client sends it in the body of a GET, which the OpenAPI document has no place for. */
+const attributeBody = objectOrNone(z.object({ attribute: z.string().nullish() }), 'body')
 
 const rowLimit = { rows: limits.trainingBodyMaxRows, instead: 'Upload them as a file, and name it in FROM.' }
 
@@ -103,15 +117,6 @@ const storedRows = async (intake: Intake, client: string, data: unknown, { targe
   })
 }
 
-const parsedStatement = async (query: string): Promise<Statement> => {
-  try {
-    return await inTurns(readStatement(query))
-  } catch (error) {
-    if (isProblem(error)) throw new Problem('bad_statement', 'Invalid query string', error.detail, error.extras)
-    throw error
-  }
-}
-
 type Services = { ledger: Ledger; records: Records; sql: SqlEngine; reading: Reading; intake: Intake }
 
 export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services): Route[] => [
@@ -120,91 +125,84 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services)
     summary: 'List the models of a project, every version of each',
     query: listParameters,
     answers: { 200: z.array(modelRecord) },
-    async handle(req, res, moment) {
-      const project = await projectNamed(moment, param(req, 'project'))
+    async handle(input, moment) {
+      const project = await projectNamed(moment, input.segments.project)
       const read = (after: number, limit: number) => moment.resources.page('model', project, after, limit)
       const show = (model: Found<'model'>) =>
         Promise.all(model.state.versions.map((version) => moment.records.model(model, version, project)))
-      await sendList(req, res, [resourcesPart(read, show)])
+      return list(input, [resourcesPart(read, show)])
     },
   }),
-  {
+  route({
     method: 'post',
     path,
     summary: 'Create a model by its CREATE MODEL statement, from the rows that it selects or that come with it',
     commandHeaders,
-    body,
+    body: creation,
     bodySize: 'rows',
     answers: { 201: requested },
-    async handle(req, res) {
-      const [origin, execution] = [originOf(req, res), executionOf(req)]
+    async handle({ segments, body: { statement, data }, call }) {
       const create = async () => {
-        const project = await projectNamed(ledger.log, param(req, 'project'))
-        const statement = await creation(req)
-        const { data } = jsonBody(req)
-        const rows = data === undefined ? undefined : await storedRows(intake, clientOf(req, res), data, statement)
-        return sql.writer.createModel(statement, { project: project.state.name, rows }, origin, execution)
+        const project = await projectNamed(ledger.log, segments.project)
+        const rows = data === undefined ? undefined : await storedRows(intake, call.client, data, statement)
+        return sql.writer.createModel(statement, { project: project.state.name, rows }, call.origin(), call.execution())
       }
-      const outcome = note(res, (await ledger.repeated(origin, execution)) ?? (await create()))
+      const outcome = (await carriedOut(ledger, call)) ?? call.note(await create())
       const { state } = resultOf('model', outcome.resource)
       const version = state.versions.at(-1)
       if (!version) throw new TypeError('the command requested no training')
-      res.status(201).json(records.modelRequest(state, version))
+      return json(records.modelRequest(state, version), { status: 201 })
     },
-  },
+  }),
   reading({
     path: `${path}/:model`,
     summary: 'Get a model, or one version of it (name.2)',
     answers: { 200: modelRecord },
-    async handle(req, res, moment) {
-      const project = await projectNamed(moment, param(req, 'project'))
-      const { model, version } = await modelNamed(moment, project, param(req, 'model'))
-      tag(res, model)
-      res.json({ ...(await moment.records.model(model, version, project)), engine: version.engine, engine_name: version.engine })
+    async handle({ segments }, moment) {
+      const project = await projectNamed(moment, segments.project)
+      const { model, version } = await modelNamed(moment, project, segments.model)
+      const record = { ...(await moment.records.model(model, version, project)), engine: version.engine, engine_name: version.engine }
+      return json(record, { headers: entityTag(model) })
     },
   }),
-  {
+  route({
     method: 'put',
     path: `${path}/:model`,
     summary: 'Say whether rows that a model answers are kept (all), or nothing of them is (off)',
-    body: z.object({ model: recordingBody }),
+    body: wrapped('model', recordingBody),
     answers: { 200: modelRecord },
     commandHeaders,
-    async handle(req, res) {
-      const { recording } = unwrap(req, 'model', recordingBody)
-      const data = { project: param(req, 'project'), model: param(req, 'model'), recording }
-      await carryOut(ledger, { type: 'SetModelRecording', data }, req, res)
-      const project = await projectNamed(ledger.log, data.project)
-      const { model, version } = await modelNamed(ledger.log, project, data.model)
-      res.json(await records.model(model, version, project))
+    async handle({ segments, body: { recording }, call }) {
+      await carryOut(ledger, { type: 'SetModelRecording', data: { ...segments, recording } }, call)
+      const project = await projectNamed(ledger.log, segments.project)
+      const { model, version } = await modelNamed(ledger.log, project, segments.model)
+      return json(await records.model(model, version, project))
     },
-  },
-  {
-    method: 'delete',
+  }),
+  deletion(ledger, {
     path: `${path}/:model`,
     summary: 'Delete a model, or one version of it that is not active (name.2)',
-    commandHeaders,
-    answers: { 204: null },
-    handle: deletion(ledger, async (req) => {
-      const project = await projectNamed(ledger.log, param(req, 'project'))
-      const { model, version } = await modelInPath(ledger.log, project, param(req, 'model'))
+    command: async ({ segments }) => {
+      const project = await projectNamed(ledger.log, segments.project)
+      const { model, version } = await modelInPath(ledger.log, project, segments.model)
       // What is not there is the command's to refuse.
       if (version === undefined) return { type: 'DeleteModel', data: { project: project.state.name, model } }
       return { type: 'DeleteModelVersion', data: { project: project.state.name, model, version } }
-    }),
-  },
+    },
+  }),
   reading({
     path: `${path}/:model/describe`,
     summary: 'Describe a model, or an attribute of it: {"attribute": "features"} as body, or ?attribute=',
-    query: z.object({ attribute: z.string().optional() }),
+    query: { attribute: value(z.string().optional()) },
+    body: { ...attributeBody, schema: null },
+    bodySize: 'small',
     answers: { 200: z.array(jsonObject) },
-    async handle(req, res, moment) {
-      const project = await projectNamed(moment, param(req, 'project'))
-      const { model, version } = await modelNamed(moment, project, param(req, 'model'))
-      const asked = parse(z.object({ attribute: z.string().nullish() }), req.body ?? {}, 'body')
-      const attribute = asked.attribute ?? queryValue(req, 'attribute')
+    async handle({ segments, query, body }, moment) {
+      const project = await projectNamed(moment, segments.project)
+      const { model, version } = await modelNamed(moment, project, segments.model)
+      const attribute = body.attribute ?? query.attribute
       const place = { project: project.state.name, model, version, attribute: attribute === '' ? undefined : attribute }
-      res.json(moment.records.described(place))
+      return json(moment.records.described(place))
     },
   }),
 ]

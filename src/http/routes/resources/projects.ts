@@ -4,11 +4,12 @@ import type { Ledger } from '../../../commands/ledger.js'
 import { isProblem, Problem, wrong } from '../../../basics/errors.js'
 import type { Resources } from '../../../log/contract/log.js'
 import { LongWork } from '../../../basics/long-work.js'
+import { wrapped } from '../../protocol/body.js'
 import { carryOut, deletion } from '../../protocol/carry-out.js'
-import { tag } from '../../protocol/etag.js'
-import { listParameters, sendList, type Part } from '../../reads/paged-list.js'
+import { entityTag, json } from '../../protocol/reply.js'
+import { list, listParameters, type Part } from '../../reads/paged-list.js'
 import type { Reading } from '../../reads/reading.js'
-import { commandHeaders, param, type Route, unwrap } from '../../protocol/route.js'
+import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { projectNamed } from '../../reads/scope.js'
 
 const record = z.object({ name: z.string() }).meta({ id: 'Project' })
@@ -47,44 +48,38 @@ export const projectRoutes = (ledger: Ledger, reading: Reading, defaultProject: 
     summary: 'List the projects',
     query: listParameters,
     answers: { 200: z.array(record) },
-    async handle(req, res, { resources }) {
-      await sendList(req, res, [inOrderOfNames(await namesOf(resources))])
+    async handle(input, { resources }) {
+      return list(input, [inOrderOfNames(await namesOf(resources))])
     },
   }),
-  {
+  route({
     method: 'post',
     path,
     summary: 'Create a project',
     commandHeaders,
-    body: z.object({ project: creation }),
+    body: wrapped('project', creation),
     answers: { 201: record },
-    async handle(req, res) {
-      const { name } = unwrap(req, 'project', creation)
-      await carryOut(ledger, { type: 'CreateProject', data: { project: name } }, req, res)
-      res.status(201).json({ name })
+    async handle({ body: { name }, call }) {
+      await carryOut(ledger, { type: 'CreateProject', data: { project: name } }, call)
+      return json({ name }, { status: 201 })
     },
-  },
+  }),
   reading({
     path: `${path}/:project`,
     summary: 'Get a project',
     answers: { 200: record },
-    async handle(req, res, moment) {
-      const name = param(req, 'project')
+    async handle({ segments: { project: name } }, moment) {
       const project = await projectNamed(moment, name).catch((error: unknown) => {
         // The public service titles this one refusal so, and clients compare titles.
         if (isProblem(error)) throw new Problem('not_found', 'Project not exists', `Project name ${name} does not exist`)
         throw error
       })
-      tag(res, project)
-      res.json({ name: project.state.name })
+      return json({ name: project.state.name }, { headers: entityTag(project) })
     },
   }),
-  {
-    method: 'delete',
+  deletion(ledger, {
     path: `${path}/:project`,
     summary: 'Delete an empty project',
-    commandHeaders,
-    answers: { 204: null },
-    handle: deletion(ledger, (req) => ({ type: 'DeleteProject', data: { project: param(req, 'project'), defaultProject } })),
-  },
+    command: ({ segments: { project } }) => ({ type: 'DeleteProject', data: { project, defaultProject } }),
+  }),
 ]

@@ -1,4 +1,3 @@
-import type { Request, Response } from 'express'
 import { z } from 'zod'
 import { isInProject, pluralOf } from '../../../../events/catalogue.js'
 import type { Ledger } from '../../../commands/ledger.js'
@@ -7,14 +6,20 @@ import { rollbackKinds, rollbackTypeOf } from '../../../commands/rollback.js'
 import { Problem } from '../../../basics/errors.js'
 import type { Blobs } from '../../../files/blobs.js'
 import type { Found } from '../../../log/contract/log.js'
-import { carryOut } from '../../protocol/carry-out.js'
-import { executionOf, note, originOf } from '../../protocol/origin.js'
+import { object } from '../../protocol/body.js'
+import type { Call } from '../../protocol/call.js'
+import { carriedOut, carryOut } from '../../protocol/carry-out.js'
+import type { Parameters } from '../../protocol/parameters.js'
+import { json } from '../../protocol/reply.js'
 import { recordTime, type Records } from '../../reads/records.js'
-import { commandHeaders, jsonBody, param, parse, type Route } from '../../protocol/route.js'
+import { commandHeaders, route, segmentOf, type Route, type Segments } from '../../protocol/route.js'
 import { projectOf, resultOf } from '../../reads/scope.js'
 import type { CheckView } from './views.js'
 
-const body = z.object({ version: z.int().positive().describe('A version of the resource that it was at before, as its ETag told it') })
+const body = object(
+  z.object({ version: z.int().positive().describe('A version of the resource that it was at before, as its ETag told it') }),
+  'body',
+)
 
 type Services = { ledger: Ledger; records: Records; blobs: Pick<Blobs, 'has'>; checkView: CheckView }
 
@@ -50,60 +55,54 @@ export const rollbackRoutes = (services: Services): Route[] => {
   const earlierState = async <K extends RollbackKind>(found: Found<K> | undefined, version: number) =>
     found && (await log.earlier(found, version))?.state
 
-  const checkBefore = async (kind: RollbackKind, req: Request, res: Response, version: number): Promise<void> => {
+  const checkBefore = async (kind: RollbackKind, segments: Segments, version: number, call: Call): Promise<void> => {
     if (kind === 'view') {
-      const project = await log.resources.one('project', param(req, 'project'))
-      const found = project && (await log.resources.one('view', param(req, 'view'), project))
+      const project = await log.resources.one('project', segmentOf(segments, 'project'))
+      const found = project && (await log.resources.one('view', segmentOf(segments, 'view'), project))
       const then = await earlierState(found, version)
       if (project && found && then)
-        await checkView(then.query, then.database === '' ? project.state.name : then.database, originOf(req, res), found.stream)
+        await checkView(then.query, then.database === '' ? project.state.name : then.database, call.origin(), found.stream)
     }
     if (kind === 'file') {
-      const then = await earlierState(await log.resources.one('file', param(req, 'file')), version)
-      if (then && !(await blobs.has(then.content))) throw contentErased(param(req, 'file'), version)
+      const then = await earlierState(await log.resources.one('file', segmentOf(segments, 'file')), version)
+      if (then && !(await blobs.has(then.content))) throw contentErased(segmentOf(segments, 'file'), version)
     }
   }
 
-  const rollBack = (kind: RollbackKind): Route['handle'] => {
-    return async (req, res) => {
-      const { version } = parse(body, jsonBody(req), 'body')
-      const name = param(req, kind)
-      const data = { ...('project' in req.params && { project: param(req, 'project') }), name, version }
-      const repeated = await ledger.repeated(originOf(req, res), executionOf(req))
-      if (!repeated) await checkBefore(kind, req, res, version)
-      const outcome = repeated ? note(res, repeated) : await carryOut(ledger, { type: rollbackTypeOf(kind), data }, req, res)
-      res.json(await recordOf(kind, resultOf(kind, outcome.resource), services))
-    }
-  }
-
-  const routeOf = (kind: RollbackKind): Route => ({
-    method: 'post',
-    path: `${isInProject(kind) ? '/projects/:project' : ''}/${pluralOf(kind)}/:${kind}/rollback`,
-    summary: `Take a ${kind} back to what it was at an earlier version, as a new version`,
-    commandHeaders,
-    body,
-    answers: { 200: z.looseObject({}) },
-    handle: rollBack(kind),
-  })
+  const rollBack = (kind: RollbackKind): Route =>
+    route<string, Parameters, { version: number }>({
+      method: 'post',
+      path: `${isInProject(kind) ? '/projects/:project' : ''}/${pluralOf(kind)}/:${kind}/rollback`,
+      summary: `Take a ${kind} back to what it was at an earlier version, as a new version`,
+      commandHeaders,
+      body,
+      answers: { 200: z.looseObject({}) },
+      async handle({ segments, body: { version }, call }) {
+        const { project } = segments
+        const data = { ...(project !== undefined && { project }), name: segmentOf(segments, kind), version }
+        const repeated = await carriedOut(ledger, call)
+        if (!repeated) await checkBefore(kind, segments, version, call)
+        const { resource } = repeated ?? (await carryOut(ledger, { type: rollbackTypeOf(kind), data }, call))
+        return json(await recordOf(kind, resultOf(kind, resource), services))
+      },
+    })
 
   return [
-    ...rollbackKinds.map(routeOf),
-    {
+    ...rollbackKinds.map(rollBack),
+    route({
       method: 'post',
       path: '/projects/:project/models/:model/rollback',
       summary: 'Activate an earlier version of a model',
       commandHeaders,
       body,
       answers: { 200: z.looseObject({}) },
-      async handle(req, res) {
-        const { version } = parse(body, jsonBody(req), 'body')
-        const data = { project: param(req, 'project'), model: param(req, 'model'), version }
-        const outcome = await carryOut(ledger, { type: 'ActivateModelVersion', data }, req, res)
+      async handle({ segments, body: { version }, call }) {
+        const outcome = await carryOut(ledger, { type: 'ActivateModelVersion', data: { ...segments, version } }, call)
         const model = resultOf('model', outcome.resource)
         const active = model.state.versions.find((one) => one.version === model.state.active)
         if (!active) throw new TypeError('the command activated no version')
-        res.json(await services.records.model(model, active, await projectOf(log, model)))
+        return json(await services.records.model(model, active, await projectOf(log, model)))
       },
-    },
+    }),
   ]
 }

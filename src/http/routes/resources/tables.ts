@@ -1,4 +1,3 @@
-import type { Request, Response } from 'express'
 import { z } from 'zod'
 import { foldName, resourceName, text } from '../../../../events/common.js'
 import type { Ledger } from '../../../commands/ledger.js'
@@ -6,14 +5,15 @@ import { conflict, notFound, Problem } from '../../../basics/errors.js'
 import type { Log } from '../../../log/contract/log.js'
 import { lex, splitSingle } from '../../../dialect/lexer.js'
 import type { SqlEngine } from '../../../sql/facade/execute.js'
+import { wrapped } from '../../protocol/body.js'
+import type { Call } from '../../protocol/call.js'
 import { carryOut } from '../../protocol/carry-out.js'
-import { clientOf } from '../../protocol/client.js'
+import { json, noContent } from '../../protocol/reply.js'
 import { fileName } from './files.js'
 import { databaseNamed, entriesOf, type Database, type Entry } from '../../reads/find-database.js'
-import { executionOf, originOf } from '../../protocol/origin.js'
-import { itemsOf, listParameters, sendList } from '../../reads/paged-list.js'
+import { itemsOf, list, listParameters } from '../../reads/paged-list.js'
 import type { Reading } from '../../reads/reading.js'
-import { commandHeaders, param, type Route, unwrap, withoutDryRun } from '../../protocol/route.js'
+import { commandHeaders, route, withoutDryRun, type Route } from '../../protocol/route.js'
 
 const record = z.object({ name: z.string(), type: z.enum(['data', 'model', 'view', 'agent', 'system view']) }).meta({ id: 'Table' })
 const creation = z.object({ name: resourceName, select: text, replace: z.boolean().nullish() })
@@ -55,17 +55,16 @@ const tableNamed = async (at: Pick<Log, 'resources'>, database: Database, name: 
 /** What one finds under `/databases/<database>/tables`. CREATE TABLE … is carried out by `sql`, as if it had been sent there. */
 export const tableRoutes = (ledger: Ledger, reading: Reading, sql: Pick<SqlEngine, 'execute'>): Route[] => {
   const { log } = ledger
-  const create = async (req: Request, res: Response): Promise<Entry['name']> => {
-    const { name, select, replace } = unwrap(req, 'table', creation)
-    writable(await databaseNamed(log, param(req, 'database')), 'created', name)
-    const [origin, execution] = [originOf(req, res), executionOf(req)]
+  const create = async (of: string, { name, select, replace }: z.infer<typeof creation>, call: Call): Promise<Entry['name']> => {
+    writable(await databaseNamed(log, of), 'created', name)
+    const [origin, execution] = [call.origin(), call.execution()]
     const file = fileName(name)
     const taken = await log.resources.one('file', file)
     if (taken && replace !== true && !(await ledger.repeated(origin, execution))) throw conflict('table', name)
     const query = `CREATE ${replace === true ? 'OR REPLACE ' : ''}TABLE files.${quoted(file)} (\n${queryText(select)}\n)`
-    const answer = await sql.execute({ query, origin, client: clientOf(req, res), execution })
+    const answer = await sql.execute({ query, origin, client: call.client, execution })
     if (answer.type === 'error') throw answer.problem
-    res.locals['positions'] = answer.positions
+    call.positions = answer.positions
     return file
   }
   return [
@@ -74,44 +73,43 @@ export const tableRoutes = (ledger: Ledger, reading: Reading, sql: Pick<SqlEngin
       summary: 'List what can be read in a database: files, models and views of a project, system views',
       query: listParameters,
       answers: { 200: z.array(record) },
-      async handle(req, res, moment) {
-        await sendList(req, res, tablesOf(moment, await databaseNamed(moment, param(req, 'database'))))
+      async handle(input, moment) {
+        return list(input, tablesOf(moment, await databaseNamed(moment, input.segments.database)))
       },
     }),
-    {
+    route({
       method: 'post',
       path,
       summary: 'Keep the rows of a SELECT as a file',
       commandHeaders: withoutDryRun,
-      body: z.object({ table: creation }),
+      body: wrapped('table', creation),
       answers: { 201: record },
-      async handle(req, res) {
-        res.status(201).json({ name: await create(req, res), type: 'data' })
+      async handle({ segments: { database }, body, call }) {
+        return json({ name: await create(database, body, call), type: 'data' }, { status: 201 })
       },
-    },
+    }),
     reading({
       path: `${path}/:table`,
       summary: 'Get one table of a database',
       answers: { 200: record },
-      async handle(req, res, moment) {
-        res.json(await tableNamed(moment, await databaseNamed(moment, param(req, 'database')), param(req, 'table')))
+      async handle({ segments }, moment) {
+        return json(await tableNamed(moment, await databaseNamed(moment, segments.database), segments.table))
       },
     }),
-    {
+    route({
       method: 'delete',
       path: `${path}/:table`,
       summary: 'Delete a file',
       commandHeaders,
       answers: { 204: null },
-      async handle(req, res) {
-        const database = await databaseNamed(log, param(req, 'database'))
-        const name = param(req, 'table')
+      async handle({ segments: { database: of, table: name }, call }) {
+        const database = await databaseNamed(log, of)
         writable(database, 'deleted', name)
-        const repeated = await ledger.repeated(originOf(req, res), executionOf(req))
+        const repeated = await ledger.repeated(call.origin(), call.execution())
         const file = repeated ? name : (await tableNamed(log, database, name)).name
-        await carryOut(ledger, { type: 'DeleteFile', data: { file } }, req, res)
-        res.status(204).end()
+        await carryOut(ledger, { type: 'DeleteFile', data: { file } }, call)
+        return noContent
       },
-    },
+    }),
   ]
 }

@@ -5,9 +5,9 @@ import { carryOut } from '../../protocol/carry-out.js'
 import { modelRecord } from './models.js'
 import { modelInPath, modelNamed } from '../../reads/model-names.js'
 import type { Records } from '../../reads/records.js'
-import { commandHeaders, param, type Route } from '../../protocol/route.js'
+import { json } from '../../protocol/reply.js'
+import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { projectNamed, resultOf } from '../../reads/scope.js'
-import { leaving } from '../../protocol/back-pressure.js'
 
 const checked = z
   .object({
@@ -23,40 +23,38 @@ const path = '/projects/:project/models/:model'
 
 /** What there is to do with the trainings of a model, waiting, running or over. */
 export const trainingRoutes = (ledger: Ledger, records: Records, checks: DataChecks): Route[] => [
-  {
+  route({
     method: 'post',
     path: `${path}/cancel`,
     summary: 'Cancel the training of a model, or of one version of it (name.2), that waits or runs',
     commandHeaders,
     answers: { 200: modelRecord },
-    async handle(req, res) {
+    async handle({ segments, call }) {
       const { log } = ledger
-      const project = await projectNamed(log, param(req, 'project'))
-      const { model, version = null } = await modelInPath(log, project, param(req, 'model'))
+      const project = await projectNamed(log, segments.project)
+      const { model, version = null } = await modelInPath(log, project, segments.model)
       const command = { type: 'CancelTraining' as const, data: { project: project.state.name, model, version } }
-      const { resource } = await carryOut(ledger, command, req, res)
+      const { resource } = await carryOut(ledger, command, call)
       const found = resultOf('model', resource)
       // Only the last version of a model waits or runs.
       const cancelled = found.state.versions.find((each) => each.version === version) ?? found.state.versions.at(-1)
       if (!cancelled) throw new TypeError('the command cancelled no version')
-      res.json(await records.model(found, cancelled, project))
+      return json(await records.model(found, cancelled, project))
     },
-  },
-  {
+  }),
+  route({
     method: 'get',
     path: `${path}/data_check`,
     summary: 'Run the query of a training again, as the log was when it read: whether it gives the rows that were learned from',
     answers: { 200: checked },
-    async handle(req, res) {
-      const project = await projectNamed(ledger.log, param(req, 'project'))
-      const { model, version } = await modelNamed(ledger.log, project, param(req, 'model'))
-      const left = leaving(res)
-      const found = await checks.check(model, version, left).catch((error: unknown) => {
+    async handle({ segments, call: { gone } }) {
+      const project = await projectNamed(ledger.log, segments.project)
+      const { model, version } = await modelNamed(ledger.log, project, segments.model)
+      const found = await checks.check(model, version, gone).catch((error: unknown) => {
         // Nobody is there to hear how it ended.
-        if (left.aborted) return undefined
-        throw error
+        throw gone.aborted ? gone.reason : error
       })
-      if (found) res.json(found)
+      return json(found)
     },
-  },
+  }),
 ]

@@ -2,9 +2,10 @@ import { z } from 'zod'
 import { Problem } from '../../../basics/errors.js'
 import { listDatabases, type DatabaseListed } from './databases.js'
 import { entriesOf, findDatabase, type Entry } from '../../reads/find-database.js'
-import { listParameters, sendList } from '../../reads/paged-list.js'
+import { list, listParameters } from '../../reads/paged-list.js'
 import type { Reading } from '../../reads/reading.js'
-import { param, type Route } from '../../protocol/route.js'
+import { value } from '../../protocol/parameters.js'
+import type { Route } from '../../protocol/route.js'
 
 const root = z
   .object({
@@ -33,20 +34,21 @@ export const treeRoutes = (reading: Reading, defaultProject: string): Route[] =>
     summary: 'The databases, as a tree of objects begins',
     query: listParameters,
     answers: { 200: z.array(root) },
-    async handle(req, res, moment) {
+    async handle(input, moment) {
       const show = ({ name, type, engine, deletable, visible }: DatabaseListed) => ({ name, class: 'db', type, engine, deletable, visible })
-      await sendList(req, res, listDatabases(moment, defaultProject, show))
+      return list(input, listDatabases(moment, defaultProject, show))
     },
   }),
   reading({
     path: '/tree/:database',
     summary: 'What a database holds: models, views, agents and jobs of a project, uploaded files, system views',
-    query: listParameters.extend({
-      all_schemas: z.string().optional().describe('taken for its clients; there is one schema in each database'),
-    }),
+    query: {
+      ...listParameters,
+      all_schemas: value(z.string().optional().describe('taken for its clients; there is one schema in each database')),
+    },
     answers: { 200: z.array(leaf) },
-    async handle(req, res, moment) {
-      const name = param(req, 'database')
+    async handle(input, moment) {
+      const name = input.segments.database
       const database = await findDatabase(moment, name)
       // 400 is what clients of this address know.
       if (!database)
@@ -57,7 +59,7 @@ export const treeRoutes = (reading: Reading, defaultProject: string): Route[] =>
         ...{ name, schema: null, class: type === 'job' ? 'job' : 'table' },
         ...{ type, engine, deletable },
       })
-      await sendList(req, res, entriesOf(moment, database, show))
+      return list(input, entriesOf(moment, database, show))
     },
   }),
 ]

@@ -1,15 +1,15 @@
-import type { Request, Response } from 'express'
 import { z } from 'zod'
 import { resourceName, text } from '../../../../events/common.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import type { Origin } from '../../../log/contract/log.js'
-import { carryOut, deletion } from '../../protocol/carry-out.js'
-import { executionOf, note, originOf } from '../../protocol/origin.js'
-import { tag } from '../../protocol/etag.js'
-import { listParameters, resourcesPart, sendList } from '../../reads/paged-list.js'
+import { wrapped } from '../../protocol/body.js'
+import type { Call } from '../../protocol/call.js'
+import { carriedOut, carryOut, deletion } from '../../protocol/carry-out.js'
+import { entityTag, json } from '../../protocol/reply.js'
+import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
 import type { Reading } from '../../reads/reading.js'
 import type { Records } from '../../reads/records.js'
-import { commandHeaders, param, type Route, unwrap } from '../../protocol/route.js'
+import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { inProject, projectNamed, resultOf } from '../../reads/scope.js'
 
 const record = z.object({ id: z.int(), name: z.string(), query: z.string() }).meta({ id: 'View' })
@@ -20,19 +20,19 @@ const path = '/projects/:project/views'
 /** Refuses a query that cannot be a view's, before it is recorded; `ofView` is the stream of the view that it is to be of. */
 export type CheckView = (query: string, database: string, origin: Origin, ofView?: string) => Promise<void>
 
-type Written = 'CreateView' | 'PutView'
+/** A view as a request would have it. */
+type Wanted = { type: 'CreateView' | 'PutView'; project: string; view: string; query: string }
 
 export const viewRoutes = (ledger: Ledger, records: Records, reading: Reading, check: CheckView): Route[] => {
-  const checkedWrite = async (req: Request, res: Response, type: Written, { view, query }: { view: string; query: string }) => {
-    const project = await projectNamed(ledger.log, param(req, 'project'))
+  const checkedWrite = async (call: Call, { type, project: ref, view, query }: Wanted) => {
+    const project = await projectNamed(ledger.log, ref)
     const { name } = project.state
-    await check(query, name, originOf(req, res), (await ledger.log.resources.one('view', view, project))?.stream)
-    return carryOut(ledger, { type, data: { project: name, view, query, database: name } }, req, res)
+    await check(query, name, call.origin(), (await ledger.log.resources.one('view', view, project))?.stream)
+    return carryOut(ledger, { type, data: { project: name, view, query, database: name } }, call)
   }
   /** Checks the query, unless the request was carried out before: what it reads may be gone by now. */
-  const write = async (req: Request, res: Response, type: Written, { view, query }: { view: string; query: string }) => {
-    const repeated = await ledger.repeated(originOf(req, res), executionOf(req))
-    const { resource, positions } = repeated ? note(res, repeated) : await checkedWrite(req, res, type, { view, query })
+  const write = async (call: Call, wanted: Wanted) => {
+    const { resource, positions } = (await carriedOut(ledger, call)) ?? (await checkedWrite(call, wanted))
     const written = resultOf('view', resource)
     return { created: positions[0] === written.id, record: records.view(written) }
   }
@@ -42,55 +42,49 @@ export const viewRoutes = (ledger: Ledger, records: Records, reading: Reading, c
       summary: 'List the views of a project',
       query: listParameters,
       answers: { 200: z.array(record) },
-      async handle(req, res, moment) {
-        const project = await projectNamed(moment, param(req, 'project'))
+      async handle(input, moment) {
+        const project = await projectNamed(moment, input.segments.project)
         const read = (after: number, limit: number) => moment.resources.page('view', project, after, limit)
-        await sendList(req, res, [resourcesPart(read, (view) => [moment.records.view(view)])])
+        return list(input, [resourcesPart(read, (view) => [moment.records.view(view)])])
       },
     }),
-    {
+    route({
       method: 'post',
       path,
       summary: 'Create a view from a SELECT',
       commandHeaders,
-      body: z.object({ view: creation }),
+      body: wrapped('view', creation),
       answers: { 201: record },
-      async handle(req, res) {
-        const { name, query } = unwrap(req, 'view', creation)
-        const { record } = await write(req, res, 'CreateView', { view: name, query })
-        res.status(201).json(record)
+      async handle({ segments: { project }, body: { name: view, query }, call }) {
+        const { record } = await write(call, { type: 'CreateView', project, view, query })
+        return json(record, { status: 201 })
       },
-    },
+    }),
     reading({
       path: `${path}/:view`,
       summary: 'Get a view',
       answers: { 200: record },
-      async handle(req, res, moment) {
-        const { found } = await inProject(moment, 'view', param(req, 'project'), param(req, 'view'))
-        tag(res, found)
-        res.json(moment.records.view(found))
+      async handle({ segments }, moment) {
+        const { found } = await inProject(moment, 'view', segments.project, segments.view)
+        return json(moment.records.view(found), { headers: entityTag(found) })
       },
     }),
-    {
+    route({
       method: 'put',
       path: `${path}/:view`,
       summary: "Change a view's query; a view that does not exist is created",
       commandHeaders,
-      body: z.object({ view: changes }),
+      body: wrapped('view', changes),
       answers: { 200: record, 201: record },
-      async handle(req, res) {
-        const { query } = unwrap(req, 'view', changes)
-        const { created, record } = await write(req, res, 'PutView', { view: param(req, 'view'), query })
-        res.status(created ? 201 : 200).json(record)
+      async handle({ segments, body: { query }, call }) {
+        const { created, record } = await write(call, { type: 'PutView', ...segments, query })
+        return json(record, { status: created ? 201 : 200 })
       },
-    },
-    {
-      method: 'delete',
+    }),
+    deletion(ledger, {
       path: `${path}/:view`,
       summary: 'Delete a view',
-      commandHeaders,
-      answers: { 204: null },
-      handle: deletion(ledger, (req) => ({ type: 'DeleteView', data: { project: param(req, 'project'), view: param(req, 'view') } })),
-    },
+      command: ({ segments: { project, view } }) => ({ type: 'DeleteView', data: { project, view } }),
+    }),
   ]
 }

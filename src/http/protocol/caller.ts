@@ -1,6 +1,4 @@
 import { isIPv6 } from 'node:net'
-import type { Request, Response } from 'express'
-import { clientAddress } from './client-address.js'
 
 /**
  * What bounds per address count: the address, of IPv6 the network of 64 bits, all of which one client may have.
@@ -15,12 +13,16 @@ export const networkOf = (address: string): string => {
   return [...head, ...Array.from({ length: zeros }, () => '0'), ...tail].slice(0, 4).join(':')
 }
 
-/**
- * Who sends a request, for bounds that are each client's own: a login, since many may share an address; without one the address.
- *
- * @example clientOf(req, res) // 'address 203.0.113.7'
- */
-export const clientOf = (req: Request, res: Response): string => {
-  const login: unknown = res.locals['login']
-  return typeof login === 'string' ? `login ${login}` : `address ${networkOf(clientAddress(req))}`
+/** Who sends a request, as far as a login says it. */
+export type Caller = {
+  actor: string | undefined
+  /** Tells the login from others, and is not its token. */
+  login: string | undefined
+  /** Whether the login still stands: an answer that goes on for hours has to ask again. */
+  mayGoOn: () => boolean
+  /** Aborts when the login ends, however it does. */
+  sessionEnd: AbortSignal | undefined
 }
+
+/** The sender of a request without a login. */
+export const nobody: Caller = { actor: undefined, login: undefined, mayGoOn: () => true, sessionEnd: undefined }

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { isObject } from '../../../events/common.js'
+import { missingField, Problem, wrong } from '../../basics/errors.js'
+
+/** What came as the body of a request: its JSON value, or that it had another form. */
+export type Sent = { method: string; json: unknown; isOther: boolean }
+
+/** The body of an address: what the OpenAPI document says of it, and what reads it. */
+export type Body<T> = {
+  /** Null where the document has no place for it. */
+  schema: z.ZodType | null
+  /** @throws Problem that names the field */
+  read: (sent: Sent) => T | Promise<T>
+}
+
+const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((inner, key) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined), value)
+
+/** Checks a value; the refusal names the field. A field that is not there at all is a "Missing field". */
+export const parse = <T>(schema: z.ZodType<T>, value: unknown, kind: string): T => {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  if (!issue) throw wrong(`the ${kind} does not fit`)
+  const path = issue.path.map(String).join('.')
+  if (issue.path.length > 0 && at(value, issue.path) === undefined) throw missingField(path, kind)
+  throw wrong(`${kind}${path === '' ? '' : `.${path}`}: ${issue.message}`)
+}
+
+/** A body came that is not said to be JSON. */
+export const notJson = (): Problem =>
+  new Problem('wrong_media_type', 'Unsupported media type', 'the body must be JSON', {
+    hint: 'Send the header Content-Type: application/json.',
+  })
+
+const jsonOf = ({ json, isOther }: Sent): unknown => {
+  if (json === undefined && isOther) throw notJson()
+  return json
+}
+
+/** The JSON object that a body is. @throws Problem when it is none */
+export const objectIn = (sent: Sent): Record<string, unknown> => {
+  const body = jsonOf(sent)
+  if (!isObject(body)) throw wrong('the body must be a JSON object')
+  return body
+}
+
+/** The object that a body wraps under its kind's name, checked. @throws Problem when there is none, or it does not fit */
+export const unwrap = <T>(sent: Sent, kind: string, schema: z.ZodType<T>): T => {
+  const body = jsonOf(sent)
+  const inner = isObject(body) ? body[kind] : undefined
+  if (!isObject(inner))
+    throw new Problem('missing_parameter', 'Missing parameter', `Must provide "${kind}" parameter in ${sent.method} body`, {
+      hint: `Send {"${kind}": {…}}.`,
+    })
+  return parse(schema, inner, kind)
+}
+
+/** A body that is a JSON object. `kind` is what refusals call it. */
+export const object = <T>(schema: z.ZodType<T>, kind: string): Body<T> => ({
+  schema,
+  read: (sent) => parse(schema, objectIn(sent), kind),
+})
+
+/** The same, and a request without a body is as one with an empty object. */
+export const objectOrNone = <T>(schema: z.ZodType<T>, kind: string): Body<T> => ({
+  schema,
+  read: (sent) => parse(schema, sent.json ?? {}, kind),
+})
+
+/**
+ * A body that wraps an object under its kind's name.
+ *
+ * @example wrapped('skill', z.object({ name: z.string() })) // reads {"skill": {"name": "s"}}
+ */
+export const wrapped = <T>(kind: string, schema: z.ZodType<T>): Body<T> => ({
+  schema: z.object({ [kind]: schema }),
+  read: (sent) => unwrap(sent, kind, schema),
+})
+
+/**
+ * The same, where the object must have a name though its schema has it as optional. `documented` is the schema that says so.
+ */
+export const wrappedNamed = <T extends { name?: string | null | undefined }>(
+  kind: string,
+  schema: z.ZodType<T>,
+  documented: z.ZodType,
+): Body<T & { name: string }> => ({
+  schema: z.object({ [kind]: documented }),
+  read: (sent) => {
+    const fields = unwrap(sent, kind, schema)
+    const { name } = fields
+    if (name === undefined || name === null) throw missingField('name', kind)
+    return { ...fields, name }
+  },
+})
+
+/** The fields that were sent: null means, as nothing does, "leave it". */
+export const given = <T extends Record<string, unknown>>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)) as {
+    [K in keyof T]?: NonNullable<T[K]>
+  }

@@ -1,0 +1,102 @@
+/** What is found by the method and the path of a request. */
+type Addressed = { method: string; path: string }
+
+/** An address that a path leads to: what it has for each method, and the segments that are not fixed, as they were sent. */
+type Place<T> = { byMethod: ReadonlyMap<string, T>; sent: readonly string[] }
+
+/** One segment of the paths that are known: what follows it, and what ends there. */
+type Node<T> = { fixed: Map<string, Node<T>>; named: Node<T> | undefined; byMethod: Map<string, T> }
+
+/** What a path has led to: undefined without a `found` when the address does not have the method, but those that are `allowed`. */
+export type Match<T> = {
+  found: T | undefined
+  /** The segments that have a name, decoded. */
+  segments: Readonly<Record<string, string>>
+  /** The template of the address. */
+  template: string
+  allowed: readonly string[]
+}
+
+const empty = <T>(): Node<T> => ({ fixed: new Map(), named: undefined, byMethod: new Map() })
+
+/** The segments of a path; one slash at its end says nothing. */
+const segmentsOf = (path: string): string[] => {
+  const parts = path.split('/').slice(1)
+  if (parts.at(-1) === '') parts.pop()
+  return parts
+}
+
+const isNamed = (segment: string): boolean => segment.startsWith(':')
+
+/**
+ * Finds what belongs to an address by its segments, one after the other. Fixed segments win over named ones, and their case says
+ * nothing; a named segment takes any text. HEAD is taken where GET is.
+ *
+ * @example new RouteTable(routes).find('GET', '/projects/shop/skills') // { found: route, segments: { project: 'shop' }, … }
+ */
+export class RouteTable<T extends Addressed> {
+  readonly #root = empty<T>()
+
+  constructor(routes: readonly T[]) {
+    for (const route of routes) this.#add(route)
+  }
+
+  #add(route: T): void {
+    let node = this.#root
+    for (const segment of segmentsOf(route.path)) {
+      const known = isNamed(segment) ? node.named : node.fixed.get(segment.toLowerCase())
+      const next = known ?? empty<T>()
+      if (isNamed(segment)) node.named = next
+      else node.fixed.set(segment.toLowerCase(), next)
+      node = next
+    }
+    const method = route.method.toUpperCase()
+    if (node.byMethod.has(method)) throw new TypeError(`two routes are ${method} ${route.path}`)
+    node.byMethod.set(method, route)
+  }
+
+  /**
+   * What is at an address; undefined where there is nothing.
+   * @throws URIError when a segment that has a name is not well-formed
+   */
+  find(method: string, path: string): Match<T> | undefined {
+    const places = this.#places(segmentsOf(path))
+    const [first] = places
+    if (!first) return undefined
+    const wanted = method === 'HEAD' ? 'GET' : method
+    const place = places.find(({ byMethod }) => byMethod.has(wanted)) ?? first
+    const found = place.byMethod.get(wanted)
+    // Those of one address have one template, but for the names in it.
+    const [template = ''] = [...place.byMethod.values()].map((route) => route.path)
+    const names = segmentsOf(found?.path ?? template).filter(isNamed)
+    return {
+      found,
+      segments: Object.fromEntries(names.map((name, i) => [name.slice(1), decodeURIComponent(place.sent[i] ?? '')])),
+      template: found?.path ?? template,
+      allowed: found ? [] : allowedAt(places),
+    }
+  }
+
+  /** All addresses that the segments lead to, those with fixed segments first. */
+  #places(segments: readonly string[]): Place<T>[] {
+    const places: Place<T>[] = []
+    const walk = (node: Node<T>, at: number, sent: readonly string[]): void => {
+      const segment = segments[at]
+      if (segment === undefined) {
+        if (node.byMethod.size > 0) places.push({ byMethod: node.byMethod, sent })
+        return
+      }
+      const fixed = node.fixed.get(segment.toLowerCase())
+      if (fixed) walk(fixed, at + 1, sent)
+      if (node.named && segment !== '') walk(node.named, at + 1, [...sent, segment])
+    }
+    walk(this.#root, 0, [])
+    return places
+  }
+}
+
+const allowedAt = <T>(places: readonly Place<T>[]): string[] => {
+  const methods = new Set(places.flatMap(({ byMethod }) => [...byMethod.keys()]))
+  if (methods.has('GET')) methods.add('HEAD')
+  return [...methods].sort()
+}

@@ -1,0 +1,121 @@
+import { once } from 'node:events'
+import type { Response } from 'express'
+import { limits } from '../../basics/limits.js'
+import { bodyOf, bytesOf, type Cookie, type Headers, type Piece, type Reply, type Stream } from '../protocol/reply.js'
+
+/** So many bytes are sent at once; fewer wait for what follows in the same turn. */
+const gatherBytes = 16_384
+
+const sendCookie = (res: Response, { name, value, maxAgeMs, secure = false }: Cookie): void => {
+  if (value === undefined) res.clearCookie(name, { path: '/' })
+  else res.cookie(name, value, { httpOnly: true, sameSite: 'lax', path: '/', secure, ...(maxAgeMs !== undefined && { maxAge: maxAgeMs }) })
+}
+
+const sendHead = (res: Response, { status, type, headers = {}, cookie }: Reply, always: Headers): void => {
+  res.status(status)
+  for (const [name, value] of Object.entries({ ...always, ...headers })) res.setHeader(name, value)
+  if (type !== undefined) res.setHeader('Content-Type', type)
+  if (cookie) sendCookie(res, cookie)
+}
+
+/** Writes pieces as the client takes them: short ones that are there in one turn go in one, with its length. */
+class Outlet {
+  #held: Buffer[] = []
+  #bytes = 0
+  #soon: NodeJS.Immediate | undefined
+
+  constructor(
+    private readonly res: Response,
+    private readonly sendHead: () => void,
+  ) {}
+
+  write(piece: Piece): void {
+    const bytes = bytesOf(piece)
+    if (bytes.length === 0) return
+    this.#held.push(bytes)
+    this.#bytes += bytes.length
+    if (this.#bytes >= gatherBytes) this.#flush()
+    else this.#soon ??= setImmediate(() => this.#flush())
+  }
+
+  end(): void {
+    clearImmediate(this.#soon)
+    const rest = Buffer.concat(this.#held)
+    if (!this.res.headersSent) {
+      this.sendHead()
+      // It is the whole; HEAD is told its length, too.
+      if (!this.res.hasHeader('Content-Length')) this.res.setHeader('Content-Length', rest.length)
+    }
+    this.res.end(rest)
+  }
+
+  /** Forgets what has not been sent. */
+  drop(): void {
+    clearImmediate(this.#soon)
+    this.#held = []
+  }
+
+  #flush(): void {
+    clearImmediate(this.#soon)
+    this.#soon = undefined
+    if (!this.res.headersSent) this.sendHead()
+    this.res.cork()
+    for (const bytes of this.#held) this.res.write(bytes)
+    this.res.uncork()
+    this.#held = []
+    this.#bytes = 0
+  }
+}
+
+/** Waits until the client has taken what was written; false when it is over, or the client took nothing for too long and is cut off. */
+const taken = async (res: Response, over: AbortSignal, stallMs: number | null): Promise<boolean> => {
+  if (!res.writableNeedDrain) return !over.aborted
+  const stalled = stallMs === null ? undefined : setTimeout(() => res.destroy(), stallMs)
+  try {
+    await once(res, 'drain', { signal: over })
+    return true
+  } catch {
+    return false
+  } finally {
+    clearTimeout(stalled)
+  }
+}
+
+const sendStream = async (res: Response, { pieces, stallMs, ends }: Stream, outlet: Outlet): Promise<void> => {
+  const left = new AbortController()
+  res.once('close', () => left.abort())
+  if (res.closed) left.abort()
+  const over = ends ? AbortSignal.any([left.signal, ends]) : left.signal
+  try {
+    for await (const piece of pieces) {
+      outlet.write(piece)
+      if (!(await taken(res, over, stallMs === undefined ? limits.eventReaderStallMs : stallMs))) break
+    }
+    outlet.end()
+  } catch (error) {
+    outlet.drop()
+    // Nobody is left to be told how it ended.
+    if (!left.signal.aborted) throw error
+  }
+}
+
+/**
+ * Sends a reply: the one place that writes to a client. `always` are headers that every answer to the request has.
+ *
+ * @throws what the pieces of a stream throw. Nothing has been sent when `res.headersSent` is false: a refusal can be sent then
+ * @example await send(res, json({ ok: true }), call.answerHeaders)
+ */
+export const send = async (res: Response, reply: Reply, always: Headers): Promise<void> => {
+  const body = bodyOf(reply)
+  if (body && 'stream' in body) {
+    try {
+      await sendStream(res, body.stream, new Outlet(res, () => sendHead(res, reply, always)))
+    } finally {
+      body.stream.close?.()
+    }
+    return
+  }
+  sendHead(res, reply, always)
+  if (body) res.send(body.whole)
+  else res.end()
+}
