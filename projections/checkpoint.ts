@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { catalogue } from '../events/catalogue.js'
-import { leafHash } from '../events/chain.js'
+import { leafHash } from '../events/stored/chain.js'
 import { projections } from './all.js'
 import { noRows, type RowCounts } from './row-counts.js'
 import { takeApart, type PreparedEvent } from './staging.js'

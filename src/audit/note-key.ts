@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto'
-import { sha256 } from '../../events/chain.js'
+import { sha256 } from '../../events/stored/chain.js'
 
 /** The signature type of C2SP's signed notes that this service writes and reads: Ed25519. */
 const ed25519 = 1

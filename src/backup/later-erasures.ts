@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { parseEnvelope } from '../../events/envelope.js'
+import { parseEnvelope } from '../../events/stored/envelope.js'
 import { logSchemas, type DataErased, type ErasedPayload } from '../../events/log.js'
 import type { Ledger } from '../commands/ledger.js'
 import { ConfigError } from '../setup/config.js'

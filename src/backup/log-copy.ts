@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { chmodSync, rmSync } from 'node:fs'
-import { parseEnvelope } from '../../events/envelope.js'
+import { parseEnvelope } from '../../events/stored/envelope.js'
 import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/references.js'
 import type { StoredEvent } from '../log/contract/log.js'
 import { readRotation } from '../log/storage/keys.js'

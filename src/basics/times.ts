@@ -1,4 +1,4 @@
-import { instant } from '../../events/envelope.js'
+import { instant } from '../../events/stored/envelope.js'
 import { wrong } from './errors.js'
 
 // The offset may be left out: times are UTC here.

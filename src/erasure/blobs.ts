@@ -1,5 +1,5 @@
 import { catalogue } from '../../events/catalogue.js'
-import type { Envelope } from '../../events/envelope.js'
+import type { Envelope } from '../../events/stored/envelope.js'
 import { blobsOf, mayNameBlobs } from '../../events/references.js'
 import { notFound, Problem } from '../basics/errors.js'
 import type { Blobs } from '../files/blobs.js'

@@ -1,5 +1,5 @@
 import { unreachable } from '../../events/common.js'
-import { instant } from '../../events/envelope.js'
+import { instant } from '../../events/stored/envelope.js'
 import type { DataErased, ErasedPayload } from '../../events/log.js'
 import { Problem } from '../basics/errors.js'
 import type { Blobs } from '../files/blobs.js'

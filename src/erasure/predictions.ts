@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseEnvelope, type Envelope } from '../../events/envelope.js'
+import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
 import { keepsRows, payloadsOf } from '../../events/references.js'
 import { Problem } from '../basics/errors.js'
 import type { Log } from '../log/contract/log.js'

@@ -106,7 +106,7 @@ const attempt = async (item: Item, work: Work): Promise<Tried> => {
 export const carryOut = async (plan: readonly Item[], work: Work): Promise<Outcome[]> => {
   const tried = new Map<Item, Tried>()
   let left = plan.filter(({ fate }) => fate.is === 'create')
-  for (let before = Infinity; left.length > 0 && left.length < before; ) {
+  for (let before = Infinity; left.length > 0 && left.length < before;) {
     before = left.length
     for (const item of left) tried.set(item, await attempt(item, work))
     left = left.filter((item) => tried.get(item)?.isRefused === true)

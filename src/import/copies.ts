@@ -3,16 +3,7 @@ import { connectionEngines } from '../catalogue/connection-engines.js'
 import { engineNamed } from '../catalogue/engines.js'
 import { cutSecrets } from '../dialect/secrets.js'
 import type { Copy, Make } from './plan.js'
-import type {
-  AgentRecord,
-  ChatbotRecord,
-  ConnectionRecord,
-  EngineRow,
-  FileRecord,
-  JobRecord,
-  SkillRecord,
-  ViewRecord,
-} from './records.js'
+import type { AgentRecord, ChatbotRecord, ConnectionRecord, EngineRow, FileRecord, JobRecord, SkillRecord, ViewRecord } from './records.js'
 import { withoutMasks } from './secrets.js'
 
 /** How each kind of thing is copied. */
@@ -86,7 +77,10 @@ const agentSettings = (agent: AgentRecord): JsonObject => {
     model_name: typeof model === 'string' ? model : model_name,
     provider,
     skills: Object.fromEntries(used.map(({ name }) => [name, skills_extra_parameters?.[name] ?? {}])),
-    params: { ...params, ...(Object.fromEntries(lifted.filter(([, value]) => typeof model !== 'string' || value !== model)) as JsonObject) },
+    params: {
+      ...params,
+      ...(Object.fromEntries(lifted.filter(([, value]) => typeof model !== 'string' || value !== model)) as JsonObject),
+    },
   }
 }
 

@@ -81,7 +81,10 @@ const absentItem = ({ kind, project, name }: Absent): Item => ({
  */
 export const planImport = (old: Inventory, here: Inventory, absent: readonly Absent[], choice: Choice): Item[] => {
   const projects = old.projects.filter(choice.isWanted)
-  const inProjects = <T extends { name: string }>(copyFor: (project: string) => Copy<T>, of: (contents: typeof noContents) => T[]): Item[] =>
+  const inProjects = <T extends { name: string }>(
+    copyFor: (project: string) => Copy<T>,
+    of: (contents: typeof noContents) => T[],
+  ): Item[] =>
     projects.flatMap((project) => {
       const contentsIn = (one: Inventory) => of(one.contents.get(foldName(project)) ?? noContents)
       return itemsOf(copyFor(project), project, contentsIn(old), contentsIn(here))

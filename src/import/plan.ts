@@ -2,18 +2,7 @@ import { foldName, resourceName, type JsonObject } from '../../events/common.js'
 import { differences, maskedPaths, secretPaths } from './secrets.js'
 
 export type Kind =
-  | 'project'
-  | 'engine'
-  | 'connection'
-  | 'file'
-  | 'view'
-  | 'skill'
-  | 'agent'
-  | 'chatbot'
-  | 'model'
-  | 'job'
-  | 'knowledge base'
-  | 'trigger'
+  'project' | 'engine' | 'connection' | 'file' | 'view' | 'skill' | 'agent' | 'chatbot' | 'model' | 'job' | 'knowledge base' | 'trigger'
 
 /** How a thing is made here: a command of REST, a statement, a training, or rows that are fetched and uploaded. */
 export type Make =
@@ -53,11 +42,7 @@ const secretNotes = (settings: JsonObject): string[] => {
   ]
 }
 
-const fateOf = <T extends { name: string }>(
-  copy: Copy<T>,
-  record: T,
-  before: T | undefined,
-): Pick<Item, 'fate' | 'notes'> => {
+const fateOf = <T extends { name: string }>(copy: Copy<T>, record: T, before: T | undefined): Pick<Item, 'fate' | 'notes'> => {
   const unfit = unfitName(record.name)
   if (unfit !== undefined) return { fate: { is: 'not copied' }, notes: [`its name ${unfit}`] }
   const settings = copy.settings(record)

@@ -1,4 +1,4 @@
-import { parseEnvelope } from '../../events/envelope.js'
+import { parseEnvelope } from '../../events/stored/envelope.js'
 import { jobKind, type JobOutcome } from '../../events/job.js'
 import { limits } from '../basics/limits.js'
 import type { Found, Log } from '../log/contract/log.js'

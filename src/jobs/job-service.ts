@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { v7 as uuidv7 } from 'uuid'
-import { instant } from '../../events/envelope.js'
+import { instant } from '../../events/stored/envelope.js'
 import type { StreamId } from '../../events/common.js'
 import { secretKey } from '../../events/secrets.js'
 import type { Job, JobOutcome, JobRun, JobStatementResult } from '../../events/job.js'

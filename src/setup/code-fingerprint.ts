@@ -5,13 +5,13 @@ import { packageRoot } from './package-root.js'
 
 /**
  * Names the code that makes states out of events: whatever another release built must be built anew.
- * Covers every compiled file of a folder, `events` by itself. A bundled program has the same fingerprint as the modules in it.
+ * Covers every compiled file in a folder, which is `events` unless given. A bundled program has the same fingerprint as the modules in it.
  *
  * @example codeFingerprint() // 64 hex digits
  */
 export const codeFingerprint = (folder: string = join(packageRoot, 'dist/events')): string => {
   const digest = createHash('sha256')
-  for (const file of readdirSync(folder).sort())
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort())
     if (file.endsWith('.js'))
       digest
         .update(file)

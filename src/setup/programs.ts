@@ -2,8 +2,7 @@ import { join } from 'node:path'
 import { packageRoot } from './package-root.js'
 
 /** What the service and its commands start beside themselves: processes, and threads (the last three). */
-type Program =
-  'sql-process' | 'ingest-process' | 'train-process' | 'onnx-process' | 'watchdog' | 'pool-thread' | 'meaning-worker'
+type Program = 'sql-process' | 'ingest-process' | 'train-process' | 'onnx-process' | 'watchdog' | 'pool-thread' | 'meaning-worker'
 
 /**
  * The file of a program: the build puts them into one folder.

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { sha256Hex } from '../../events/chain.js'
+import { sha256Hex } from '../../events/stored/chain.js'
 
 const ivBytes = 12
 const tagBytes = 16

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { sha256Hex } from '../../events/chain.js'
+import { sha256Hex } from '../../events/stored/chain.js'
 import { KeyRing, type StoredPayload } from './key-ring.js'
 import { encrypt, MasterKey, masterKeyBytes } from './master-key.js'
 

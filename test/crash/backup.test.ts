@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statS
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { parseEnvelope } from '../../events/envelope.js'
+import { parseEnvelope } from '../../events/stored/envelope.js'
 import { erasedPayloadsOf, payloadsOf } from '../../events/references.js'
 import { Blobs } from '../../src/files/blobs.js'
 import { dataPaths } from '../../src/setup/data-directory.js'

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseEnvelope } from '../../events/envelope.js'
+import { parseEnvelope } from '../../events/stored/envelope.js'
 import { dataPaths } from '../../src/setup/data-directory.js'
 import { openLogReader } from '../../src/log/sqlite/log-reader.js'
 import { verifyLog } from '../../src/log/verify/verify.js'

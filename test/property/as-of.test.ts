@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseEnvelope } from '../../events/envelope.js'
+import { parseEnvelope } from '../../events/stored/envelope.js'
 import { Random } from '../../src/models/numerics/random.js'
 import { countOf } from '../support/counts.js'
 import { send, sql, startTestService } from '../support/service.js'

@@ -1,7 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { sha256Hex } from '../../events/chain.js'
+import { sha256Hex } from '../../events/stored/chain.js'
 import { Replay, replay, replayLimits } from '../../projections/replay.js'
 import { countOf } from '../support/counts.js'
 import { MemoryLog, streamOf } from '../support/log/memory-log.js'

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StreamId } from '../../events/common.js'
-import { parseEnvelope, type Envelope } from '../../events/envelope.js'
+import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
 import { predictionsStream } from '../../events/predictions.js'
 import { replay, type EventReader, type PayloadReader } from '../../projections/replay.js'
 import type { LedgerCommand } from '../../src/commands/dispatch.js'

@@ -79,7 +79,8 @@ const connect = async (address: string, { dataDirectory, auth }: Reach, instance
     get: (path) => send(sent, path),
     post: (path, body) => send(sent, path, body),
     send: (path, body, signal) => request(sent, path, body, signal),
-    fetch: (path, init) => fetch(address + path, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), ...sent.headers } }),
+    fetch: (path, init) =>
+      fetch(address + path, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), ...sent.headers } }),
     download: (path, into) => download(sent, path, into),
   }
 }

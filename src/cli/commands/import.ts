@@ -102,9 +102,7 @@ const run = async (old: OldService, server: Server, options: ImportOptions, out:
   out.progress(`reading ${old.client.address}`)
   const plan = await planOf(old, here, options, (what, why) => unread.push(`${what}: ${why}`))
   const onProgress = (text: string) => out.progress(withoutControls(text))
-  const outcomes = options.apply
-    ? await inDirectory((directory) => carryOut(plan, { old: old.client, here, directory, onProgress }))
-    : []
+  const outcomes = options.apply ? await inDirectory((directory) => carryOut(plan, { old: old.client, here, directory, onProgress })) : []
   show({ plan, outcomes, unread, apply: options.apply }, out)
   return unread.length > 0 || outcomes.some(({ failed }) => failed !== undefined) ? 1 : 0
 }

@@ -1,4 +1,4 @@
-import { instant } from '../../../events/envelope.js'
+import { instant } from '../../../events/stored/envelope.js'
 import { jobUnits, type Job, type JobSchedule, type JobUnit } from '../../../events/job.js'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'

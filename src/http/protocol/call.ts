@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import { v7 as uuidv7 } from 'uuid'
 import { unfitJson } from '../../../events/common.js'
-import type { Source } from '../../../events/envelope.js'
+import type { Source } from '../../../events/stored/envelope.js'
 import { wrong } from '../../basics/errors.js'
 import type { Execution } from '../../commands/ledger.js'
 import type { Origin, Outcome } from '../../log/contract/log.js'

@@ -1,4 +1,4 @@
-import { parseEnvelope } from '../../../events/envelope.js'
+import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { wrong } from '../../basics/errors.js'
 import type { Execution, Ledger } from '../../commands/ledger.js'
 import type { Outcome, Reply as KeptReply } from '../../log/contract/log.js'

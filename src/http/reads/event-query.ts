@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { instant } from '../../../events/envelope.js'
+import { instant } from '../../../events/stored/envelope.js'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { firstRecordedFrom } from '../../log/read/bisect.js'

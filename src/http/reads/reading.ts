@@ -1,4 +1,4 @@
-import { instant } from '../../../events/envelope.js'
+import { instant } from '../../../events/stored/envelope.js'
 import { isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { lastRecordedBy } from '../../log/read/bisect.js'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { leafHash } from '../../../events/chain.js'
-import { envelopeSchema } from '../../../events/envelope.js'
+import { leafHash } from '../../../events/stored/chain.js'
+import { envelopeSchema } from '../../../events/stored/envelope.js'
 import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { cloudEvent } from '../../log/feed/cloud-events.js'

@@ -1,6 +1,6 @@
 import { upcast, type LedgerEvent } from '../../../events/catalogue.js'
 import { isForeignType, type ForeignEvent } from '../../../events/foreign.js'
-import type { Envelope } from '../../../events/envelope.js'
+import type { Envelope } from '../../../events/stored/envelope.js'
 
 /** The event in today's shape, whatever release wrote it; a foreign one as it is. */
 export const currentEvent = ({ type, schema, data }: Envelope): LedgerEvent | ForeignEvent =>

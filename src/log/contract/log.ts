@@ -1,7 +1,7 @@
 import type { EventDefinition, Kind, LedgerEvent, States } from '../../../events/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
 import type { anyForeign, ForeignEvent } from '../../../events/foreign.js'
-import type { Source } from '../../../events/envelope.js'
+import type { Source } from '../../../events/stored/envelope.js'
 import type { SealedPayload } from '../../vault/vault.js'
 import type { Expects } from './expects.js'
 import type { AnyFound, Earlier, Found, Lookup } from './lookups.js'

@@ -1,4 +1,4 @@
-import type { Envelope } from '../../../events/envelope.js'
+import type { Envelope } from '../../../events/stored/envelope.js'
 import type { Origin } from './log.js'
 
 /** How an event is named as the cause of what follows from it. `causeAt(12)` → `event/12` */

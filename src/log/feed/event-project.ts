@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { catalogue, isInProject, kinds } from '../../../events/catalogue.js'
 import { isObject } from '../../../events/common.js'
-import { readHeader, type Header } from '../../../events/header.js'
+import { readHeader, type Header } from '../../../events/stored/header.js'
 import { limits } from '../../basics/limits.js'
 
 /** What tells the project of an event: where it stands, and its text. */

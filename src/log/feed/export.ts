@@ -1,5 +1,5 @@
 import { foldName } from '../../../events/common.js'
-import { parseEnvelope } from '../../../events/envelope.js'
+import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { logStream } from '../../../events/log.js'
 import { EventProjects, type ReadFirst } from './event-project.js'
 import type { StoredEvent } from '../contract/log.js'

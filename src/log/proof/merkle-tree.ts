@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { sha256 } from '../../../events/chain.js'
+import { sha256 } from '../../../events/stored/chain.js'
 import { GrowingTile, hashIn, nodeHash, rootOf, tileLevels, tileWidth } from './tile.js'
 import type { LeafReader, TileStore } from './tile-store.js'
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { leafHash } from '../../../events/chain.js'
+import { leafHash } from '../../../events/stored/chain.js'
 import { ConfigError } from '../../setup/config.js'
 import { limits } from '../../basics/limits.js'
 import type { Connection } from '../storage/schema.js'

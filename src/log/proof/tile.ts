@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { sha256 } from '../../../events/chain.js'
+import { sha256 } from '../../../events/stored/chain.js'
 
 /** The bytes of one hash. */
 export const hashBytes = 32

@@ -1,4 +1,4 @@
-import type { Envelope } from '../../../events/envelope.js'
+import type { Envelope } from '../../../events/stored/envelope.js'
 import { logStream } from '../../../events/log.js'
 import { erasedBlobsOf, erasedPayloadsOf } from '../../../events/references.js'
 import type { Log } from '../contract/log.js'

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { catalogue, linksOf, type Kind } from '../../../events/catalogue.js'
 import { foldName, type StreamId } from '../../../events/common.js'
-import { parseEnvelope } from '../../../events/envelope.js'
+import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'
 import { foldEvent } from './fold.js'

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { readHeader, type Header } from '../../../events/header.js'
+import { readHeader, type Header } from '../../../events/stored/header.js'
 import { limits } from '../../basics/limits.js'
 import type { Log, StoredEvent } from '../contract/log.js'
 import { LoopTurns } from '../../basics/loop-turns.js'

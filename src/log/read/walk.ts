@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { parseEnvelope, type Envelope } from '../../../events/envelope.js'
+import { parseEnvelope, type Envelope } from '../../../events/stored/envelope.js'
 import { limits } from '../../basics/limits.js'
 import type { Log } from '../contract/log.js'
 

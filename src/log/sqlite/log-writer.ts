@@ -1,7 +1,7 @@
 import { catalogue, currentSchema } from '../../../events/catalogue.js'
-import { chainLeaf, leafHash } from '../../../events/chain.js'
+import { chainLeaf, leafHash } from '../../../events/stored/chain.js'
 import { unfitJson } from '../../../events/common.js'
-import { renderEnvelope } from '../../../events/envelope.js'
+import { renderEnvelope } from '../../../events/stored/envelope.js'
 import {
   anyForeign,
   categoryOf,

@@ -1,4 +1,4 @@
-import { parseEnvelope } from '../../../events/envelope.js'
+import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { codeFingerprint } from '../../setup/code-fingerprint.js'
 import { currentEvent } from '../contract/current-event.js'
 import type { StoredEvent } from '../contract/log.js'

@@ -1,7 +1,7 @@
 import { secretsOf } from '../../../events/secrets.js'
 import { catalogue, evolve, hasLinks, kinds, linksOf, type Kind, type States } from '../../../events/catalogue.js'
 import { foldName, type JsonObject, type StreamId } from '../../../events/common.js'
-import { parseEnvelope } from '../../../events/envelope.js'
+import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { conflict, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { currentEvent } from '../contract/current-event.js'

@@ -1,5 +1,5 @@
-import { genesis, nextChain, type ChainHash } from '../../../events/chain.js'
-import { instant, parseEnvelope } from '../../../events/envelope.js'
+import { genesis, nextChain, type ChainHash } from '../../../events/stored/chain.js'
+import { instant, parseEnvelope } from '../../../events/stored/envelope.js'
 import { ConfigError } from '../../setup/config.js'
 import { readLogId, type Connection } from './schema.js'
 

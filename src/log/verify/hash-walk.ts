@@ -1,4 +1,4 @@
-import { chainLeaf, genesis, leafHash, sha256 } from '../../../events/chain.js'
+import { chainLeaf, genesis, leafHash, sha256 } from '../../../events/stored/chain.js'
 import type { Connection } from '../storage/schema.js'
 import { firstLine, type Findings } from './findings.js'
 

@@ -1,5 +1,5 @@
 import { catalogue, evolve, type Kind, type States } from '../../../events/catalogue.js'
-import { parseEnvelope, type Envelope } from '../../../events/envelope.js'
+import { parseEnvelope, type Envelope } from '../../../events/stored/envelope.js'
 import { blobsOf, erasedBlobsOf, erasedPayloadsOf, keepsRows, payloadsOf } from '../../../events/references.js'
 import { mayNameSecrets } from '../../../events/secrets.js'
 import { isKind } from '../contract/lookups.js'

@@ -1,4 +1,4 @@
-import { sha256Hex } from '../../../events/chain.js'
+import { sha256Hex } from '../../../events/stored/chain.js'
 import type { ErasedPayload } from '../../../events/log.js'
 import type { Connection } from '../storage/schema.js'
 import type { Vault } from '../../vault/vault.js'

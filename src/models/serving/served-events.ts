@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { StreamId } from '../../../events/common.js'
-import { parseEnvelope } from '../../../events/envelope.js'
+import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { predictionsStream, type PredictionsServed } from '../../../events/predictions.js'
 import { limits } from '../../basics/limits.js'
 import { currentEvent } from '../../log/contract/current-event.js'

@@ -1,5 +1,5 @@
 import type { StreamId } from '../../../events/common.js'
-import type { Envelope } from '../../../events/envelope.js'
+import type { Envelope } from '../../../events/stored/envelope.js'
 import type { Log } from '../../log/contract/log.js'
 import { eventsOf } from '../../log/read/walk.js'
 

@@ -1,4 +1,4 @@
-import { parseEnvelope } from '../../../events/envelope.js'
+import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { Problem } from '../../basics/errors.js'
 import { maskSecrets } from '../../vault/secrets.js'
 import { tableOf, type SqlAnswer, type SqlContext } from '../contract/answer.js'

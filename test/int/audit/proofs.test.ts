@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { z } from 'zod'
-import { leafHash } from '../../../events/chain.js'
+import { leafHash } from '../../../events/stored/chain.js'
 import { originOf, readCheckpoint } from '../../../src/audit/checkpoint.js'
 import { readVerifierKey } from '../../../src/audit/note-key.js'
 import { judge, readNote } from '../../../src/audit/note.js'

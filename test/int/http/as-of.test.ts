@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { parseEnvelope } from '../../../events/envelope.js'
+import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { streamId } from '../../../events/common.js'
 import { writes } from '../../support/log/log.js'
 import { send, sql, startTestService } from '../../support/service.js'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { pino } from 'pino'
-import { parseEnvelope } from '../../../events/envelope.js'
+import { parseEnvelope } from '../../../events/stored/envelope.js'
 import type { JsonObject } from '../../../events/common.js'
 import { Problem } from '../../../src/basics/errors.js'
 import type { JobClock } from '../../../src/jobs/clock.js'

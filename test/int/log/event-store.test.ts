@@ -8,7 +8,7 @@ import {
   type ExpectedStreamVersion,
 } from '@event-driven-io/emmett'
 import { describe, expect, test } from '@jest/globals'
-import { genesis, nextChain } from '../../../events/chain.js'
+import { genesis, nextChain } from '../../../events/stored/chain.js'
 import { skillKind, type Skill, type SkillEvent } from '../../../events/skill.js'
 import { limits } from '../../../src/basics/limits.js'
 import { eventStore } from '../../../src/log/emmett/event-store.js'

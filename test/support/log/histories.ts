@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { instant } from '../../../events/envelope.js'
+import { instant } from '../../../events/stored/envelope.js'
 import { jobOutcomes, jobUnits } from '../../../events/job.js'
 import type { Kind } from '../../../events/catalogue.js'
 import type { Json, JsonObject } from '../../../events/common.js'

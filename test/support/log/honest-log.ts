@@ -1,6 +1,6 @@
 import { logStream } from '../../../events/log.js'
-import { sha256Hex } from '../../../events/chain.js'
-import { parseEnvelope } from '../../../events/envelope.js'
+import { sha256Hex } from '../../../events/stored/chain.js'
+import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { payloadsOf } from '../../../events/references.js'
 import { Ledger } from '../../../src/commands/ledger.js'
 import { isProblem } from '../../../src/basics/errors.js'

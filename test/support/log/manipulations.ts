@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3'
 import { closeSync, copyFileSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
-import { genesis, nextChain } from '../../../events/chain.js'
+import { genesis, nextChain } from '../../../events/stored/chain.js'
 import { isProblem } from '../../../src/basics/errors.js'
 import { rebuildResources } from '../../../src/log/sqlite/rebuild.js'
 import { readLogId } from '../../../src/log/storage/schema.js'

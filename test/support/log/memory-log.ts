@@ -1,5 +1,5 @@
-import type { Envelope } from '../../../events/envelope.js'
-import { instant, renderEnvelope } from '../../../events/envelope.js'
+import type { Envelope } from '../../../events/stored/envelope.js'
+import { instant, renderEnvelope } from '../../../events/stored/envelope.js'
 import type { JsonObject } from '../../../events/common.js'
 import { currentSchema } from '../../../events/catalogue.js'
 import type { EventReader, PayloadReader } from '../../../projections/replay.js'

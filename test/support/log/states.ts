@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { evolve, catalogue, kinds, type Kind, type States } from '../../../events/catalogue.js'
-import type { Envelope } from '../../../events/envelope.js'
+import type { Envelope } from '../../../events/stored/envelope.js'
 import type { Job } from '../../../events/job.js'
 import type { Model } from '../../../events/model.js'
 

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
-import { nextChain } from '../../../events/chain.js'
-import { renderEnvelope } from '../../../events/envelope.js'
+import { nextChain } from '../../../events/stored/chain.js'
+import { renderEnvelope } from '../../../events/stored/envelope.js'
 import { readTail } from '../../../src/log/storage/tail.js'
 
 /**

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /** Where a model of `test/support/onnx` stands, by its name. */
-export const onnxPath = (name: string): string => fileURLToPath(new URL(`../../../../test/support/onnx/${name}.onnx`, import.meta.url))
+export const onnxPath = (name: string): string =>
+  fileURLToPath(new URL(`../../../../test/support/onnx/models/${name}.onnx`, import.meta.url))
 
 export const onnxBytes = (name: string): Buffer => readFileSync(onnxPath(name))
 
@@ -10,7 +11,7 @@ export type HomeRow = { sqft: number; age: number; district: string }
 type Truth = { value: (number | string)[]; classes?: (number | string)[]; probabilities?: number[][] }
 
 /** Rows, and what scikit-learn predicts for them by each model. */
-export const onnxTruth = JSON.parse(readFileSync(onnxPath('x').replace('x.onnx', 'truth.json'), 'utf8')) as {
+export const onnxTruth = JSON.parse(readFileSync(onnxPath('x').replace('models/x.onnx', 'truth.json'), 'utf8')) as {
   rows: HomeRow[]
   truth: Record<string, Truth>
 }

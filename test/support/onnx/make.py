@@ -28,7 +28,7 @@ truth = {}
 def num(v): return [float(x) for x in v]
 def save(name, model, **kw):
     m = model if isinstance(model, onnx.ModelProto) else model
-    open(f'{out}/{name}.onnx', 'wb').write(m.SerializeToString())
+    open(f'{out}/models/{name}.onnx', 'wb').write(m.SerializeToString())
 opset = {'': 17, 'ai.onnx.ml': 3}
 
 reg = LinearRegression().fit(X, rent)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { genesis, leafHash, nextChain } from '../../../events/chain.js'
-import { instant, parseEnvelope, renderEnvelope, type Envelope } from '../../../events/envelope.js'
+import { genesis, leafHash, nextChain } from '../../../events/stored/chain.js'
+import { instant, parseEnvelope, renderEnvelope, type Envelope } from '../../../events/stored/envelope.js'
 
 const envelope: Envelope = {
   data: { name: 'shop', z: 1, a: [true, null] },

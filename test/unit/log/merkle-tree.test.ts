@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { leafHash } from '../../../events/chain.js'
+import { leafHash } from '../../../events/stored/chain.js'
 import { MerkleTree } from '../../../src/log/proof/merkle-tree.js'
 import { TileOverlay } from '../../../src/log/proof/tile-store.js'
 import { extendsTree, hashChildren, hashLeaf, includes, mth, path, proof } from '../../support/log/rfc9162.js'

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { parseEnvelope } from '../../../events/envelope.js'
+import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { limits } from '../../../src/basics/limits.js'
 import { PredictionRecorder, type Served } from '../../../src/models/serving/recorder.js'
 import { origin, refusal, stream, withLog } from '../../support/log/log.js'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
-import { sha256Hex } from '../../../events/chain.js'
+import { sha256Hex } from '../../../events/stored/chain.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { testKey } from '../../support/log/log.js'
 

@@ -1,4 +1,4 @@
-import { instant } from '../../../../events/envelope.js'
+import { instant } from '../../../../events/stored/envelope.js'
 import type { JobText, JobTimes } from '../../../commands/job.js'
 import { isProblem, Problem, wrong } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'

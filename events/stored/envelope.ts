@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isObject, jsonObject, unfitJson, type Json, type JsonObject } from './common.js'
+import { isObject, jsonObject, unfitJson, type Json, type JsonObject } from '../common.js'
 
 /** Who or what sent the command. */
 export const sources = ['rest', 'sql', 'cli', 'system'] as const
