@@ -22,7 +22,7 @@ export class LostError extends Error {
   }
 }
 
-/** The query was no quick one and gave its place to others: it begins anew when there is a place for a long one. */
+/** The query took longer than a quick one and gave its place to others. It begins anew when there is a place for a long one. */
 export class GaveWay extends Error {
   constructor() {
     super('the query gave its place to others')
@@ -36,7 +36,7 @@ const limitProblem = (limit: string, title: string, detail: string): Problem =>
 const tooLong = (timeoutMs: number): Problem =>
   limitProblem('sqlTimeoutMs', 'Query took too long', `The query ran for more than ${timeoutMs} ms`)
 
-/** What a query is told that ran alone when the process was lost. */
+/** The problem of a query that ran alone when the process was lost. */
 export const blamedFor = (loss: Loss, { memoryMaxBytes, timeoutMs }: AnalyticsLimits): Problem => {
   switch (loss) {
     case 'memory': {
@@ -57,7 +57,7 @@ export const blamedFor = (loss: Loss, { memoryMaxBytes, timeoutMs }: AnalyticsLi
 const exitWaitMs = 2_000
 const nothing = Buffer.alloc(0)
 
-/** One try of one query on one process. Its deadline counts only while the process is waited for, not a client that reads slowly. */
+/** One try of one query on one process. Its deadline counts the time of the process, not that of a client that reads slowly. */
 export class Attempt {
   #timeoutMs: number
   #remainingMs: number
@@ -66,7 +66,7 @@ export class Attempt {
   #over = false
   #isExpired = false
   #ending: Promise<boolean> | undefined
-  /** Asked for before the query is sent: a short one is over before its first row has been read. */
+  /** Resolves when the query has ended. It is made before the query is sent: a short one is over before its first row is read. */
   #ended: Promise<void> | undefined
   #age: NodeJS.Timeout | undefined
   #answer: Answer | undefined
@@ -96,7 +96,7 @@ export class Attempt {
       this.#begun = true
       this.#begunAt = performance.now()
       this.child.awaited.add(this.number)
-      // What came of its answer is dropped, and whatever it holds in the process is given up.
+      // The part of its answer that has come is dropped, and the process gives up what the query holds.
       this.ticket.begins(() => this.#answer?.stop(new GaveWay()))
       this.#timeoutMs = request.timeoutMs ?? this.#timeoutMs
       this.#remainingMs = this.#timeoutMs
@@ -134,7 +134,7 @@ export class Attempt {
     }
   }
 
-  /** The next frame. One that is an error is thrown. */
+  /** The next frame; an error is thrown. */
   async #next(): Promise<Received> {
     const frame = await this.#waiting()
     if (!('error' in frame)) return frame
@@ -182,7 +182,7 @@ export class Attempt {
       this.#finish()
       return error
     }
-    // A connection that breaks is how the end of the process is heard first.
+    // When the process ends, its connections break first.
     await Promise.race([this.child.exited, sleep(exitWaitMs, undefined, { ref: false })])
     if (!this.child.isOver) this.#abandon(error)
     this.#finish()
@@ -220,7 +220,7 @@ export class Attempt {
 
   /**
    * Gives the query a moment to end by itself; then the process is killed, which ends it. Tells whether this query is known to be the
-   * cause: in a process that does not even give a sign of life it may be any other.
+   * cause: in a process that gives no sign of life, any of its queries may be.
    */
   async #endOrKill(): Promise<boolean> {
     const asked = performance.now()

@@ -41,7 +41,7 @@ type ChildState = {
   ending: string | undefined
 }
 
-// The master key and passwords of the parent's environment are none of the child's.
+// The child must not see the master key and the passwords in the parent's environment.
 const environment = (): NodeJS.ProcessEnv => {
   const kept = ['PATH', 'HOME', 'TMPDIR', 'TZ', 'LANG', 'NODE_ENV'].flatMap((name) => {
     const value = process.env[name]
@@ -81,12 +81,12 @@ export class Child {
   heardAt = 0
   /** The queries that it executes, by number. */
   readonly running = new Set<number>()
-  /** Those of them whose answers somebody waits for: what an answered one has to put away has no deadline. */
+  /** The queries of them whose answers somebody waits for. One that was answered may still be cleaning up, without a deadline. */
   readonly awaited = new Set<number>()
   readonly #endings = new Map<number, () => void>()
   readonly #copies = new Map<string, Copying>()
   readonly #process: ChildProcess
-  /** Those who wait until it knows the master keys that they told it, in that order. */
+  /** Callers that wait until it knows the master keys that they sent, in the order in which they sent them. */
   readonly #learned: (() => void)[] = []
   readonly #idle = new Set<Line>()
   readonly #lines = new Set<Line>()
@@ -98,7 +98,7 @@ export class Child {
   ) {
     const { execArgv, env } = confine(settings)
     this.#process = fork(entry, [], { execArgv, env: { ...environment(), ...env }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-    // The threads that it starts inherit it: what SQL computes leaves the processor to those who wait for a REST answer.
+    // Its threads inherit the priority: REST answers get the processor before SQL does.
     if (this.pid !== undefined) setPriority(this.pid, constants.priority.PRIORITY_BELOW_NORMAL)
     this.exited = new Promise((resolve) => {
       const over = () => {
@@ -128,12 +128,12 @@ export class Child {
     this.#process.kill('SIGKILL')
   }
 
-  /** Lets it end by itself, which it does when nobody is there any more. */
+  /** Closes the channel to it. It ends by itself then. */
   disconnect(): void {
     if (this.#process.connected) this.#process.disconnect()
   }
 
-  /** Resolves when it has ended. What was not read of its answers is dropped: nobody is left to read it. */
+  /** Resolves when it has ended. Parts of its answers that nobody has read are dropped. */
   async left(): Promise<void> {
     await this.exited
     for (const line of this.#lines) line.close()
@@ -168,7 +168,7 @@ export class Child {
     return line.ask(query, request)
   }
 
-  /** Resolves when a query has ended there, or the process has. To be asked before it is sent. */
+  /** Resolves when a query has ended there, or the process has. Call it before the query is sent. */
   async ended(query: number): Promise<void> {
     if (!this.isOver) await new Promise<void>((resolve) => this.#endings.set(query, resolve))
   }
@@ -184,7 +184,7 @@ export class Child {
       onClosed: (line, query) => {
         this.#idle.delete(line)
         this.#lines.delete(line)
-        // One that executes ran to the end of the process, which is heard of later than of the line's: that is how it is blamed.
+        // A query that executes has run until the process ended, and may be the cause; the end of the process is heard later.
         if (query !== undefined && !this.running.has(query)) this.#end(query)
       },
     }
@@ -252,7 +252,7 @@ export class Child {
     }
     this.onChange()
   }
-  /** Who waits for a copy, which has come to its end. */
+  /** The caller that waits for a copy, which is over now. */
   #copyOf(into: string): Copying | undefined {
     const copying = this.#copies.get(into)
     this.#copies.delete(into)

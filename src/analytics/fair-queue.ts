@@ -1,6 +1,6 @@
 /**
- * Those who wait, in the order in which they are served: one of each client in turn, and those of one client as they came. A
- * client that sends a thousand at once delays itself, and others by one.
+ * A queue that takes clients in turn, and serves the requests of one client in the order in which they came. A client that sends a
+ * thousand at once delays the others by one.
  *
  * @example
  * const queue = new FairQueue<{ client: string }>()
@@ -21,7 +21,7 @@ export class FairQueue<T extends { readonly client: string }> {
     return this.#lines.get(client)?.length ?? 0
   }
 
-  /** Adds one behind those of its client, or before them. */
+  /** Adds a request behind the others of its client, or before them. */
   push(item: T, { first = false }: { first?: boolean } = {}): void {
     const line = this.#lines.get(item.client)
     this.#length += 1
@@ -43,7 +43,7 @@ export class FairQueue<T extends { readonly client: string }> {
     return undefined
   }
 
-  /** Takes one out that waits no longer. */
+  /** Removes a request that no longer waits. */
   remove(item: T): void {
     const line = this.#lines.get(item.client)
     const index = line?.indexOf(item) ?? -1

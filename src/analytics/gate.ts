@@ -3,7 +3,7 @@ import { FairQueue } from './fair-queue.js'
 
 /** The right to run. A query executes until its first row, then it streams. */
 export type Ticket = {
-  /** It is a suspect that is no quick query, and no other long one executes: what is lost now is most likely lost by it. */
+  /** It is a suspect, it takes longer than a quick query, and no other long one executes: it is the likely cause of a loss now. */
   readonly isOnlyLong: boolean
   /** Its execution begins. `giveWay` is called when it has not given a row in the time of a quick query, and no place for a long one is free. */
   begins: (giveWay: () => void) => void
@@ -15,7 +15,7 @@ export type Ticket = {
 export type Suspect = { readonly ranMs: number }
 
 export type EnterOptions = {
-  /** Whose query it is. One without a client is the service's own, and is held to no share. */
+  /** Whose query it is. A query without a client is the service's own, and has no share to keep to. */
   client?: string | undefined
   /** It executed when the process was lost, and may be the cause. */
   suspect?: Suspect | undefined
@@ -42,29 +42,29 @@ type Held = { executing: number; long: number; streaming: number }
 const own = ''
 const nothing: Held = { executing: 0, long: 0, streaming: 0 }
 
-/** Those that are known to be long are tried last, and of the others those first that had executed for the shortest time. */
+/** Long queries are tried last, and among the others those first that had executed for the shortest time. */
 const byTime = (a: Waiter, b: Waiter): number => Number(a.long) - Number(b.long) || (a.suspect?.ranMs ?? 0) - (b.suspect?.ranMs ?? 0)
 
 /**
- * Decides who runs. A few execute at a time, and of those that take longer than a quick query only some, so that quick ones always
- * find a place; one client has at most its share of each kind of place, and clients take turns. When too many wait, the next is
- * refused.
+ * Decides which queries run. A few execute at a time, and only some of these may be longer than a quick query, so that quick ones
+ * always find a place. A client has at most its share of each kind of place, and clients take turns. When too many wait, the next
+ * is refused.
  *
- * Suspects are tried one at a time. In the time of a quick query nobody else begins, so that a loss names the one that is tried.
- * Later others that are quick may execute beside it. Between suspects the others have turns of their own.
+ * Suspects are tried one at a time. For the time of a quick query nobody else begins, so that a loss can only be the suspect's.
+ * After that quick queries may execute beside it. Between two suspects the others have their turns.
  *
  * @example const ticket = await gate.enter({ client: '203.0.113.7' }); ticket.begins(stop); ticket.streams(); ticket.release()
  */
 export class Gate {
   readonly #all: Held = { ...nothing }
   readonly #held = new Map<string, Held>()
-  /** How many execute that have taken longer than a quick query. */
+  /** How many of those that execute have taken longer than a quick query. */
   #slow = 0
   /** How many suspects execute. */
   #tried = 0
-  /** A suspect executes that has nobody beside it yet. */
+  /** A suspect executes, and nobody may begin beside it yet. */
   #alone = false
-  /** How long suspects kept the others out since these had a turn. */
+  /** How long suspects have kept the others out since their last turn. */
   #aloneMs = 0
   /** How many of the others may begin before the next suspect. */
   #turns = 0
@@ -84,7 +84,7 @@ export class Gate {
     return this.#quick.length + this.#long.length + this.#suspects.length
   }
 
-  /** Admits nobody until what it gives is called: those who come wait. */
+  /** Admits nobody until the function that it returns is called. Queries wait until then. */
   hold(): () => void {
     this.#holds += 1
     return () => {
@@ -111,7 +111,7 @@ export class Gate {
           resolve(ticket)
         },
       }
-      // Who has waited before does not wait behind those who came since; one that gave way has not.
+      // A query that is tried again has waited already, and comes before newer ones. A long one, which gave way, does not.
       if (suspect) this.#suspects = [...this.#suspects, waiter].sort(byTime)
       else if (long) this.#long.push(waiter)
       else this.#quick.push(waiter, { first: retried })
@@ -133,7 +133,7 @@ export class Gate {
     if (has >= this.#share(client, concurrentMaxQueries) + share) refuse(`${share} queries of this client are`, 'sqlClientMaxPercent')
   }
 
-  /** How many of so many places one client may have. */
+  /** How many of a number of places one client may have. */
   #share(client: string, places: number): number {
     return client === own ? places : Math.max(1, Math.floor((places * this.limits.clientMaxPercent) / 100))
   }
@@ -149,7 +149,7 @@ export class Gate {
     else this.#held.set(client, held)
   }
 
-  // A client that takes its time over an answer holds no place of those that execute.
+  // An answer that is read slowly takes no place among those that execute.
   readonly #mayExecute = (client: string): boolean => {
     const { executing, streaming } = this.#of(client)
     const { concurrentMaxQueries, streamingMaxAnswers } = this.limits
@@ -165,7 +165,7 @@ export class Gate {
     return this.#all.executing >= this.limits.concurrentMaxQueries || this.#all.streaming >= this.limits.streamingMaxAnswers
   }
 
-  // Those who lost a process come back in the same turn of the event loop, and the order among them is known then.
+  // Queries that lost a process come back in the same turn of the event loop. All of them are sorted before one is admitted.
   #pumpSoon(): void {
     if (this.#pumping) return
     this.#pumping = true
@@ -184,14 +184,14 @@ export class Gate {
   }
 
   #nextOfOthers(): Waiter | undefined {
-    // Long ones first: their places are few, and quick ones leave theirs soon. Beside a suspect they would hide who is the cause.
+    // Long ones first: their places are few, and quick ones leave theirs soon. Beside a suspect a long one would hide the cause.
     const long = this.#tried > 0 ? undefined : this.#long.next((client) => this.#mayExecute(client) && this.#mayTakeLong(client))
     return long ?? this.#quick.next(this.#mayExecute)
   }
 
   /** Who is next while a suspect waits. */
   #nextBeside(suspect: Waiter): Waiter | undefined {
-    // A long suspect is not tried beside another long one, and that may take its time.
+    // A long suspect is not tried beside another long query. Quick ones go on until that is over.
     if (suspect.long && this.#slow > 0) return this.#quick.next(this.#mayExecute)
     const other = this.#turns > 0 ? this.#quick.next(this.#mayExecute) : undefined
     if (other) {
@@ -220,7 +220,7 @@ export class Gate {
       isOnlyLong: false,
       noLongerQuick: (giveWay) => {
         letOthersIn()
-        // It is slow itself: with another one beside it a loss would name nobody.
+        // It counts as slow itself. With another slow one beside it a loss would not tell the cause.
         trial.isOnlyLong = this.#slow === 1
         if (!trial.isOnlyLong) giveWay()
       },

@@ -4,7 +4,7 @@
  * loader of ES modules starts threads, and they would keep the rights of before.
  *
  * WRITABLE_PATHS holds the paths that stay writable, as a JSON array; below EMPTIABLE_PATHS empty directories may be removed.
- * CONFINEMENT tells the program what came of it: `landlock`, or why nothing was given up.
+ * CONFINEMENT tells the program the result: `landlock`, or why nothing was given up.
  */
 import fs = require('node:fs')
 import modules = require('node:module')

@@ -12,7 +12,7 @@ import { Pulse } from './pulse.js'
 import { RebuildRecord, type Rebuilds } from './contract/rebuilds.js'
 import { makeSocketDirectory } from './socket-directory.js'
 
-/** How the process is, and what befell those before it. */
+/** How the process is, and what happened to those before it. */
 export type ProcessStatus = {
   ready: boolean
   state: TablesState
@@ -33,7 +33,7 @@ export type ProcessStatus = {
 
 const backoffMaxMs = 10_000
 const healthyAfterMs = 10_000
-/** Tables that take longer to be built do not keep the service from starting. */
+/** The service starts without waiting for tables that take longer to be built. */
 const buildWaitMs = 1_000
 const stopWaitMs = 3_000
 const respawnMs = 1_000
@@ -48,7 +48,7 @@ export class Keeper {
   readonly #directory = makeSocketDirectory()
   readonly #rebuilds: RebuildRecord
   #child: Child | undefined
-  /** A process whose end is wanted: another one is started in its place by who wanted that. */
+  /** A process that is ended on purpose: whoever ends it starts the next. */
   #leaving: Child | undefined
   #isStopping = false
   readonly #waiters = new Set<() => void>()
@@ -71,7 +71,7 @@ export class Keeper {
     this.#rebuilds = new RebuildRecord(dataPaths(resolvePath(options.dataDirectory)).rebuilds, options.logger)
   }
 
-  /** Starts the process and waits until it answers, or is known to need longer: then the status tells why, and it goes on. */
+  /** Starts the process. Waits until it answers, or is known to need longer; the status tells why, and it goes on starting. */
   async start(): Promise<void> {
     void this.#respawn()
     this.#watch = setInterval(() => void this.#watchMemory(), this.limits.memorySampleMs)
@@ -108,7 +108,7 @@ export class Keeper {
     }
   }
 
-  /** A process that answers. Waits for one that is about to, but not for long tables to be built. */
+  /** A process that answers. Waits for one that is starting, but not for tables that take long to be built. */
   async readyChild(): Promise<Child> {
     const until = performance.now() + this.limits.startWaitMs
     for (;;) {
@@ -132,7 +132,7 @@ export class Keeper {
   async replace(between: () => void): Promise<void> {
     const child = this.#child
     this.#leaving = child
-    // Nothing of its file is needed any more, in good order or not.
+    // Its file is not needed any more, so the process need not close it in good order.
     child?.kill('died')
     await child?.exited
     if (!this.#isStopping) between()
@@ -175,7 +175,7 @@ export class Keeper {
       dataDirectory: resolvePath(dataDirectory),
       masterKeys: masterKeys?.().map((key) => key.toString('hex')) ?? [],
       socket: `${this.#directory}/${this.#starts++}.sock`,
-      // Twice dead before it was ready: something in the file kills it, and the log has everything that is in the file.
+      // It died twice before it was ready: something in the file kills it. The log has everything that is in the file.
       rebuild: this.#unready >= 2,
       rebuilds: this.#rebuilds.known,
       lastError: before?.lastError ?? null,
@@ -217,7 +217,7 @@ export class Keeper {
     const { ready, failed, ending } = child.state
     this.#unready = ready || failed !== undefined || ending !== undefined ? 0 : this.#unready + 1
     const isOwnEnd = child.loss === 'died' || child.loss === 'other_rows'
-    // What ended under queries ended by one of them, and the next one is not to be kept from the others.
+    // A process that ended under queries ended by one of them. The other queries need the next one at once.
     if (!isOwnEnd || lived > healthyAfterMs || child.runningAtLoss > 0) this.#failures = 0
     const delayMs = this.#failures === 0 ? 0 : Math.min(backoffMaxMs, 100 * 2 ** this.#failures)
     if (isOwnEnd) this.#failures += 1
@@ -226,7 +226,7 @@ export class Keeper {
     if (this.#child === child) await this.#respawn()
   }
 
-  /** Without memory or file descriptors to spare no process can be started; that passes, and REST goes on meanwhile. */
+  /** No process can be started while memory or file descriptors are short. It is tried again, and REST goes on meanwhile. */
   async #respawn(): Promise<void> {
     for (;;)
       try {
@@ -272,8 +272,8 @@ export class Keeper {
   }
 
   /**
-   * One that gives no sign of life is replaced, whether or not anybody asks it. While it executes queries their deadlines decide:
-   * a model in one of them may keep it from answering for as long, and whoever holds it up is to be told so.
+   * Replaces a process that gives no sign of life, whether or not a query waits for it. While it executes queries their deadlines
+   * decide instead: a model in one of them may keep it busy for as long, and that query is told so.
    */
   #watchPulse(): void {
     const child = this.#child

@@ -9,7 +9,7 @@ export type LineEvents = {
   onEnded: (query: number) => void
   /** The line can take the next query. */
   onIdle: (line: Line) => void
-  /** The other end is gone. Of the query that it had nobody says any more whether it has ended. */
+  /** The other end is gone. Nobody can tell whether the query that the line had has ended. */
   onClosed: (line: Line, query: number | undefined) => void
 }
 
@@ -28,7 +28,7 @@ export class Answer {
   next(): Promise<Received> {
     const frame = this.#frames.shift()
     if (frame) {
-      // An answer that is whole leaves the line to the next one.
+      // A line whose answer has come completely is free for the next one.
       if (this.#frames.length === 0 && !this.#failure) this.flow.resume()
       return Promise.resolve(frame)
     }
@@ -36,7 +36,7 @@ export class Answer {
     return new Promise((resolve, reject) => (this.#reader = { resolve, reject }))
   }
 
-  /** Nobody reads any further; the process is told to end the query. */
+  /** Stops reading, and tells the process to end the query. */
   stop(reason: unknown): void {
     if (this.#failure) return
     this.fail(reason)
@@ -61,7 +61,7 @@ export class Answer {
   /** Nothing more will come. What came before can still be read. */
   fail(reason: unknown): void {
     if (this.#failure) return
-    // Whatever it is, it is thrown as it came.
+    // A reason may be no Error; it is thrown as it came.
     this.#failure = { reason: reason as Error }
     this.#reader?.reject(reason)
     this.#reader = undefined
@@ -120,7 +120,7 @@ export class Line {
     }
   }
 
-  /** Nothing more comes of the query that the line had, which it tells. */
+  /** Ends the answer to the query that the line had, and returns the query's number. */
   #end(reason: unknown): number | undefined {
     const ended = this.#current
     this.#current = undefined

@@ -1,11 +1,11 @@
 import type { Child } from './child.js'
 
-/** A process that has said nothing yet is being loaded, which takes a busy machine longer than an answer: it is asked so many times as often. */
+/** A process that has said nothing yet is being loaded, which can take long on a busy machine: it may miss this many times as many pings. */
 const whileLoading = 12
 
 /**
- * Asks a process for signs of life. What counts is how many of them were asked for in vain, and not the time: where the
- * service itself had no processor meanwhile, it has not asked either.
+ * Asks a process for signs of life. It counts the requests without an answer and not the time: a service that had no processor
+ * itself has not asked meanwhile.
  */
 export class Pulse {
   #askedAt = Number.NEGATIVE_INFINITY
@@ -16,7 +16,7 @@ export class Pulse {
     private readonly silentMaxPings: number,
   ) {}
 
-  /** Whether as many as may be were not answered. */
+  /** Whether too many requests in a row were not answered. */
   get isSilent(): boolean {
     const isLoading = this.child.heardAt === 0
     return this.#unanswered >= this.silentMaxPings * (isLoading ? whileLoading : 1)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 // The address of a Unix socket holds 104 bytes on macOS and 108 on Linux, and Node cuts a longer one without a word.
 const pathMaxBytes = 100
 
-/** Makes a private directory (0700) for sockets, with a path short enough that they can have names of some characters. */
+/** Makes a private directory (0700) for sockets, with a path so short that the names of sockets fit behind it. */
 export const makeSocketDirectory = (): string => {
   const longestName = '/0000000.sock'
   for (const parent of [tmpdir(), '/tmp']) {

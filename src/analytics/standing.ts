@@ -1,7 +1,7 @@
 import { DuckDBInstance, type Json } from '@duckdb/node-api'
 
 /**
- * Where the tables in a file stand, which nobody has open for writing: `[position, leaf, fingerprint]`, in one row where they are whole.
+ * Where the tables in a file stand: `[position, leaf, fingerprint]`, in one row when they are whole. Nobody may have the file open for writing.
  *
  * @throws Error of DuckDB's when the file cannot be read
  */

@@ -11,7 +11,7 @@ import { Gate, type Suspect } from './gate.js'
 import { Keeper, type ProcessStatus } from './keeper.js'
 import { residentBytes } from '../basics/resident-memory.js'
 import { analyticsLimits, type AnalyticsLimits, type AnalyticsOptions } from './contract/options.js'
-import type { Analytics as AnswersSelects, SelectAnswer, SelectOptions, SelectRequest } from '../sql/contract/select.js'
+import type { SelectAnswer, SelectOptions, SelectRequest, SelectService } from '../sql/contract/select.js'
 import { exchangeTables } from './contract/tables-file.js'
 
 export type AnalyticsStatus = ProcessStatus & {
@@ -32,7 +32,7 @@ const idleLookMs = 10
  * const { columns, rows } = await analytics.query({ sql: 'SELECT 1', db: 'mindsdb', defaultProject: 'mindsdb', upTo: 0 })
  * for await (const chunk of rows) console.log(JSON.parse(`[${chunk}]`))
  */
-export class Analytics implements AnswersSelects {
+export class Analytics implements SelectService {
   readonly #limits: AnalyticsLimits
   readonly #gate: Gate
   readonly #keeper: Keeper
@@ -49,7 +49,7 @@ export class Analytics implements AnswersSelects {
   }
 
   /**
-   * Starts the process and waits until it answers, or is known to need longer: then `status()` tells why, and it goes on.
+   * Starts the process. Waits until it answers, or is known to need longer; `status()` tells why, and it goes on starting.
    * @throws ConfigError when the tables have followed events that the log does not have
    */
   static async start(options: AnalyticsOptions): Promise<Analytics> {
@@ -82,7 +82,7 @@ export class Analytics implements AnswersSelects {
     let suspect: Suspect | undefined
     let long = false
     let isNew = true
-    /** The processes that were lost under it, and the last of them that was lost while it was tried and the only long one. */
+    /** The processes that were lost under it, and the last one that was lost while this query was tried as the only long one. */
     const lost: Child[] = []
     let triedOn: Child | undefined
     for (let losses = 0; losses < this.#limits.retriesMax;) {
@@ -123,7 +123,7 @@ export class Analytics implements AnswersSelects {
     )
   }
 
-  /** Resolves when the process knows the master keys that are in use now: one that starts meanwhile is started with them. */
+  /** Resolves when the process knows the master keys that are in use now. A process that starts meanwhile is started with them. */
   async learnKeys(): Promise<void> {
     const keys = this.options.masterKeys?.().map((key) => key.toString('hex')) ?? []
     await this.#keeper.child?.learnKeys(keys)
@@ -166,7 +166,7 @@ export class Analytics implements AnswersSelects {
     }
   }
 
-  /** What fails here must not leave the service without a process: the next one tells that the old tables are to be built anew. */
+  /** A failure here must not leave the service without a process: the next one finds the old tables and builds them anew. */
   #exchange(copy: string): void {
     try {
       exchangeTables(this.#paths, copy)

@@ -1,5 +1,5 @@
 /**
- * What clients read as the name of who asks.
+ * The name of the caller as clients read it.
  *
  * @example accountOf('ada') // 'ada@localhost'
  */

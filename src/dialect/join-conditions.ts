@@ -10,7 +10,7 @@ const notAnAlias = words(
 const isName = (token: Token | undefined) =>
   token !== undefined && ['word', 'quoted', 'backquoted', 'number', 'string'].includes(token.kind)
 
-/** The index behind the bracket that closes the one at `open`. */
+/** The index of the token after the bracket that closes the one at `open`. */
 export const behindBrackets = (tokens: Token[], open: number): number => (closingBracket(tokens, open) ?? tokens.length - 1) + 1
 
 const behindName = (tokens: Token[], start: number): number => {
@@ -31,7 +31,7 @@ export const behindAlias = (tokens: Token[], start: number): number => {
   return tokens[i]?.text === '(' ? behindBrackets(tokens, i) : i
 }
 
-/** The index behind the table that a JOIN names, with its alias and its AT. */
+/** The index of the token after the table that a JOIN names, with its alias and its AT. */
 const behindTable = (tokens: Token[], start: number): number => {
   const lateral = upperWord(tokens[start]) === 'LATERAL' ? start + 1 : start
   const named = tokens[lateral]?.text === '(' ? behindBrackets(tokens, lateral) : behindName(tokens, lateral)

@@ -52,7 +52,7 @@ class Scanner {
     if (this.tokens.length >= limits.statementMaxTokens) throw tooManyTokens()
     const text = this.sql.slice(this.at, end)
     const token = { kind, text, value: value ?? text, start: this.at, end }
-    // Only an escape can bring in what the whole text does not have.
+    // Without an escape a text has no character that its source does not have.
     const reason = value !== undefined && text.includes('\\') ? illFormed(value) : undefined
     if (reason !== undefined) throw badStatement(this.sql, this.at, `the text ${reason}`)
     this.tokens.push(token)
@@ -178,7 +178,7 @@ class Scanner {
     this.add('symbol', this.at + text.length)
   }
 
-  /** A name, which an introducing mark stands before. */
+  /** A name behind a mark such as `@` or `:`. */
   marked(kind: TokenKind, mark: number): void {
     const name = matchAt(wordAt, this.sql, this.at + mark)
     this.add(kind, this.at + mark + name.length, name)
@@ -246,7 +246,7 @@ export const tokensIn = (text: string): Token[] | undefined => {
 const isEnd = (token: Token) => token.kind === 'symbol' && token.text === ';'
 
 /**
- * The tokens of the one statement, without the semicolons around it. Refuses none and several.
+ * The tokens of the one statement in a text, without the semicolons around it. No statement and several are refused.
  * With the source, the refusal shows where the second statement begins.
  *
  * @example splitSingle(lex('SELECT 1;')).length // 2

@@ -25,7 +25,7 @@ export const named = <T extends { name: string }>(items: Iterable<T>, name: stri
 }
 
 /**
- * What to do about a name that no column has: the one that may be meant, as it is to be written, or which there are.
+ * A hint for a name that no column has: the column that may be meant, as it is written, or the columns that there are.
  *
  * @example columnHint('sise', ['size', 'price'], (name) => `t.${name}`) // 'Did you mean t.size?'
  */

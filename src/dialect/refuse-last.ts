@@ -1,7 +1,7 @@
 import { Problem } from '../basics/errors.js'
 import type { Token } from './lexer.js'
 
-/** What is said of LAST, which the public service has where a column might stand. */
+/** Why LAST is refused. On the public service it stands in the place of a column. */
 const last = (name: string): Problem =>
   new Problem(
     'not_built',
@@ -41,7 +41,7 @@ export const refuseLast = (name: string): Problem | undefined => {
 
 const comparisons = new Set(['>', '>='])
 
-/** Refuses a comparison with LAST before there are tables to look for such a column in. A column is written `t.last` or `"last"`. */
+/** Refuses a comparison with LAST before the tables are known, in which a column may have that name. A column is written `t.last` or `"last"`. */
 export const checkLast = (tokens: readonly Token[]): void => {
   tokens.forEach(({ kind, text }, i) => {
     const isCompared = kind === 'word' && comparisons.has(tokens[i - 1]?.text ?? '') && !['.', '('].includes(tokens[i + 1]?.text ?? '')

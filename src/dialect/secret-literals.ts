@@ -21,19 +21,19 @@ const isComparison = (token: Token | undefined): boolean =>
 
 const isKey = (name: string): boolean => isSecretKey(name) || isDoubtfulKey(name)
 
-/** Under `password` every text is a secret; `token` is a word of linguists, too, and then what it is compared with is a word. */
+/** Under `password` every text is a secret. `token` is also a word of linguistics, and may be compared with plain words. */
 const isSecretUnder = (key: string, text: string): boolean => {
   if (text === '' || /^\*+$/.test(text)) return false
   return isDoubtfulKey(key) || /tokens?$/i.test(key) ? looksSecret(text) : true
 }
 
-/** What a key in front says of the place: whether its value stands here, and whether more of its values may follow a comma. */
+/** What a key before a place says of it: whether the key's value stands here, and whether more values may follow a comma. */
 type Place = { key: string | undefined; isValue: boolean; isList: boolean }
 const nowhere: Place = { key: undefined, isValue: false, isList: false }
 
 /**
- * What the tokens before a text are about: the key that was named last, and whether the text stands in its place. A key
- * survives what reads it (`params->>'password'`, `lower(password)`, `password::VARCHAR`) up to a comparison; after that come
+ * What the tokens before a text say: the key that was named last, and whether the text is its value. A key survives
+ * what reads it (`params->>'password'`, `lower(password)`, `password::VARCHAR`) up to a comparison; after that come
  * the texts that it is compared with.
  */
 class Subject {
@@ -85,7 +85,7 @@ const isPartOfValue = (token: Token, next: Token | undefined, { isList }: Place)
   isSymbol(token, '||', ...(isList ? [','] : [])) ||
   (token.kind === 'word' && isSymbol(next, '('))
 
-/** The name that a text is given, or that it is compared with from the other side: `'x' AS password`, `'x' = t.password`. */
+/** The name behind a text, as its alias or in a comparison: `'x' AS password`, `'x' = t.password`. */
 const keyAfter = (tokens: readonly Token[], i: number): string | undefined => {
   let at = i + 1
   if (isSymbol(tokens[at], '::')) at += 2
@@ -111,7 +111,7 @@ const keyBeside = (tokens: readonly Token[], i: number): string | undefined => {
   return name && isSecretKey(name.value) ? name.value : undefined
 }
 
-/** So many tokens are looked at between two places where the work may pause. */
+/** How many tokens are looked at before the work may pause. */
 const tokensAtOnce = 2_000
 
 const secretAt = (tokens: readonly Token[], i: number, key: string | undefined): SecretLiteral | undefined => {
@@ -141,7 +141,7 @@ export const findSecretLiterals = function* (tokens: readonly Token[], isJson = 
 }
 
 /**
- * The texts in a statement that are secrets: by themselves, or since they stand for a column or a member with a secret's name.
+ * The texts in a statement that are secrets: by their form, or because a column or a member with a secret's name has them.
  * In time that grows with the number of tokens. Where a statement has JSON in it, `isJson`, texts in double quotes count, too.
  *
  * @example secretLiterals(lex("SELECT * FROM skills WHERE params->>'password' = 'hunter2'"))[0]?.key // 'password'

@@ -5,10 +5,10 @@ export type Cut = { start: number; end: number; text: string }
 
 const mask = '******'
 
-/** Cuts in the order in which they are made: of those that begin at one place the longest first. */
+/** The order of cuts: by their start, and the longest first where several begin at one place. */
 export const inOrder = (cuts: readonly Cut[]): Cut[] => [...cuts].sort((a, b) => a.start - b.start || b.end - a.end)
 
-/** A text with its cuts, which are in order, replaced; those that overlap leave one mask. */
+/** A text with its cuts replaced. The cuts must be in order; those that overlap become one mask. */
 export const replaced = (text: string, cuts: readonly Cut[], render: (cut: Cut) => string): string => {
   let shown = ''
   let at = 0
@@ -61,7 +61,7 @@ class LastWords {
     return known
   }
 
-  /** A key is told by its end, so that all words say what the last ones say, but for words that something before them changes. */
+  /** A key is known by its end, so the last words are enough, unless something before them changes their meaning. */
   private sayKey(): boolean {
     const all = this.words.join('_')
     return isSecretKey(all) || (/pin|pass|[^ -~]/i.test(all) && this.words.some((_, i) => isSecretKey(this.words.slice(i).join('_'))))
@@ -100,7 +100,7 @@ export const secretInText = (text: string): number | undefined => {
 
 /**
  * User and password in URLs. Inside a text in quotes, `whole` takes quotes and spaces as characters of the password too.
- * What stands before the last @ goes, since passwords have slashes and @ in them more often than people escape them.
+ * Everything before the last @ is cut: slashes and @ in passwords are often not escaped.
  */
 export const urlCuts = (text: string, whole: boolean): Cut[] => {
   if (!text.includes('://')) return []
@@ -127,7 +127,7 @@ const spacedUrlCuts = (text: string): Cut[] => {
   return cuts
 }
 
-/** For a text that has no tokens: everything after the first secret key is cut. */
+/** For a text that cannot be cut into tokens: everything after the first secret key is removed. */
 export const rawCuts = (text: string): Cut[] => {
   const known = new Map<string, boolean>()
   const isSecret = (key: string) => {

@@ -11,13 +11,13 @@ const operators = new Set(['=', ':', ':=', '==', '=>', '!=', '<>', '~', '->', '-
 const operatorWords = new Set(['LIKE', 'ILIKE', 'IN', 'IS', 'NOT'])
 const closers: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' }
 const mask = '******'
-/** So many tokens are looked at between two places where the work may pause. */
+/** How many tokens are looked at before the work may pause. */
 const tokensAtOnce = 2_000
-/** A comment has as many, and most gaps between tokens have none. */
+/** A comment has at least so many characters; most gaps between tokens have fewer. */
 const commentMinChars = '/**/'.length
 
 const isText = (token: Token | undefined): boolean => token?.kind === 'string' || token?.kind === 'quoted'
-/** Whether a text in quotes means something else than what stands between them. */
+/** Whether a text in quotes means something else than the characters between the quotes. */
 const hasEscapes = ({ kind, text, value }: Token): boolean => kind !== 'word' && text.length !== value.length + 2
 const isKeyKind = (token: Token): boolean =>
   token.kind === 'word' || token.kind === 'quoted' || token.kind === 'backquoted' || token.kind === 'string'
@@ -47,7 +47,7 @@ class Finder {
       if (i % tokensAtOnce === tokensAtOnce - 1) yield
       if (token.kind === 'symbol' && token.text in closers) brackets.push(token.text)
       else if (token.kind === 'symbol' && /^[)\]}]$/.test(token.text)) brackets.pop()
-      // What stands inside a value that is cut already needs no second look.
+      // A place inside a value that is cut already needs no second look.
       if (token.start < this.covered) continue
       if (this.isKey(i)) this.cutAfterKey(i, brackets.at(-1) === '(')
       this.cutInside(token, this.isBrokenAfter(i))
@@ -264,12 +264,12 @@ const cutsIn = (sql: string): Cut[] => atOnce(findCuts(sql))
  */
 export const cutSecrets = (sql: string): string => replaced(sql, cutsIn(sql), ({ text }) => text)
 
-/** The same as `cutSecrets`; others have the event loop in between. */
+/** The same as `cutSecrets`, in turns: others have the event loop in between. */
 export const cutSecretsInTurns = async (sql: string): Promise<string> => replaced(sql, await inTurns(findCuts(sql)), ({ text }) => text)
 
 /**
- * The same with every character of a secret replaced by a star, so that places in the text stay where they are. Who has read the
- * tokens of the whole text spares a long one from being read again.
+ * The same with every character of a secret replaced by a star, so that places in the text stay where they are. `tokens` are those
+ * of the whole text, when they are known already: a long text is not read again then.
  *
  * @example maskSecrets("SET token = 'abc'") // SET token = *****
  */

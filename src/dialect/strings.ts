@@ -1,4 +1,4 @@
-/** What a backslash and the character after it mean, as MySQL's clients write them. */
+/** The meaning of a backslash with the character after it, as clients of MySQL write them. */
 const mysqlEscapes: Record<string, string> = { '0': '\0', b: '\b', n: '\n', r: '\r', t: '\t', Z: '\x1a', '\\': '\\', "'": "'", '"': '"' }
 
 /**

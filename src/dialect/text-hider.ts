@@ -24,8 +24,8 @@ const hiddenEnd = ({ texts, lengths }: Hidden, text: string, at: number): number
 }
 
 /**
- * A function that puts a mask in the place of each of these texts, in any other text; where two overlap, one mask covers both. Its
- * time grows with the text that it is given and not with the number of those it looks for.
+ * A function that replaces each of these texts by a mask, in any other text; where two overlap, one mask covers both. Its time
+ * grows with the text that it is given, and not with the number of texts that it looks for.
  *
  * @example textHider(['sk-123', 'abc'], '***')('no such key: sk-123') // no such key: ***
  */

@@ -10,13 +10,13 @@ const behindAt = (tokens: Token[], at: number): number | undefined => {
 }
 
 /**
- * DuckDB takes the alias before AT, others take it behind: here both do. Which tokens stand where another one is written.
+ * DuckDB takes an alias before AT, others take it behind. Here both are taken: the tokens of an alias that move before its AT.
  *
  * @example aliasesBehindAt(lex('FROM t AT (VERSION => 3) AS a')) // Map { 2 => the tokens AS a, … }: they move before token 2
  */
 export const aliasesBehindAt = (tokens: Token[]): Map<number, { from: number; to: number }> => {
   const moved = new Map<number, { from: number; to: number }>()
-  // What moves is moved as it stands: an AT inside of it has no alias of its own, so that no token is written twice.
+  // An alias moves as a whole. An AT inside of it has no alias of its own, so that no token is written twice.
   const moves = new Uint8Array(tokens.length)
   for (let index = 0; index < tokens.length; index++) {
     const from = moves[index] === 1 ? undefined : behindAt(tokens, index)
@@ -28,7 +28,7 @@ export const aliasesBehindAt = (tokens: Token[]): Map<number, { from: number; to
   return moved
 }
 
-/** What is wrong with an AT that DuckDB's parser stopped at: it stands behind something that has no past of its own. */
+/** The error for an AT at which DuckDB's parser stopped, because it stands behind something that has no past of its own. */
 export const misplacedAt = (sql: string, tokens: Token[], offset: number): Error | undefined => {
   const index = tokens.findIndex(({ start, end }) => start <= offset && offset < end)
   const before = tokens.slice(0, index).findLast(({ text }) => text === ')' || text === '(')

@@ -19,7 +19,7 @@ export const isNameLike = (token: Token | undefined): token is Token & { kind: '
 /** The word of a token in capitals; empty for what is no word. */
 export const upperWord = (token: Token | undefined): string => (token?.kind === 'word' ? token.text.toUpperCase() : '')
 
-/** For each `(` of a statement where it closes; read once for each list of tokens. */
+/** Where each `(` of a statement closes. It is found once for each list of tokens. */
 const closings = new WeakMap<readonly Token[], ReadonlyMap<number, number>>()
 
 const readClosings = (tokens: readonly Token[]): ReadonlyMap<number, number> => {

@@ -2,7 +2,7 @@ import type { LedgerCommand } from '../commands/dispatch.js'
 import { Ledger, type Execution, type LaterCommand } from '../commands/ledger.js'
 import { isProblem } from '../basics/errors.js'
 import type { Log, Origin, Outcome } from '../log/contract/log.js'
-import type { Analytics } from '../sql/contract/select.js'
+import type { SelectService } from '../sql/contract/select.js'
 import type { Vault } from '../vault/vault.js'
 import type { Metrics } from './metrics.js'
 
@@ -53,7 +53,7 @@ export class ObservedLedger extends Ledger {
 const codeOf = (error: unknown, isGone: boolean): string => (isGone ? 'cancelled' : isProblem(error) ? error.code : 'internal')
 
 /** Whatever answers SELECTs, counted and timed until the first rows. */
-export const observedAnalytics = (analytics: Analytics, metrics: Pick<Metrics, 'queried'>): Analytics => ({
+export const observedAnalytics = (analytics: SelectService, metrics: Pick<Metrics, 'queried'>): SelectService => ({
   query: async (request, options) => {
     const began = performance.now()
     const over = (outcome: string) => metrics.queried(outcome, (performance.now() - began) / 1000)

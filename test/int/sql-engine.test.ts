@@ -14,7 +14,7 @@ import { send } from '../../src/http/server/send.js'
 import type { Origin } from '../../src/log/contract/log.js'
 import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
 import type { SqlAnswer } from '../../src/sql/contract/answer.js'
-import type { Analytics, PredictedRows, ScoreCount } from '../../src/sql/contract/select.js'
+import type { SelectService, PredictedRows, ScoreCount } from '../../src/sql/contract/select.js'
 import { SqlEngine } from '../../src/sql/facade/execute.js'
 import { TableWriter } from '../../src/sql/facade/table-writer.js'
 import { Vault } from '../../src/vault/vault.js'
@@ -23,7 +23,7 @@ const model = streamId.parse('0190b9a0-0000-7000-8000-000000000000')
 const origin: Origin = { actor: 'ada', source: 'sql', request: 'r', correlation: null, causation: null }
 
 /** Stands in for the analytics process: answers with what the test says. */
-class StandIn implements Analytics {
+class StandIn implements SelectService {
   asked: object[] = []
   sql: string[] = []
   dbs: string[] = []
@@ -33,7 +33,7 @@ class StandIn implements Analytics {
   scored: ScoreCount[] = []
   isScoredFirst = false
 
-  query: Analytics['query'] = (request) => {
+  query: SelectService['query'] = (request) => {
     const { sql, db } = request
     this.asked.push(request)
     this.sql.push(sql)

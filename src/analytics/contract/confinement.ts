@@ -13,7 +13,7 @@ export const spillDirectory = (dataDirectory: string): string => join(dataPaths(
 
 /**
  * Makes the room that an analytics process needs, empty of what an earlier one left, and says how to start one that can write there
- * and nowhere else. The log, the blobs and the keys are not among it.
+ * and nowhere else. It cannot write to the log, the blobs and the keys.
  *
  * @example fork(entry, [], confine(settings))
  */

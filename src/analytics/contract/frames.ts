@@ -1,13 +1,13 @@
 import { isProblem, isProblemCode, Problem } from '../../basics/errors.js'
 import type { Frame, SelectRequest } from '../../sql/contract/select.js'
 
-/** What the parent says on a line: a query to run, by its number, or that nobody waits for one any more. */
+/** What the parent says on a line: a query to run, with its number, or the number of a query that nobody waits for any more. */
 export type Said = { run: number; request: SelectRequest } | { cancel: number }
 
-/** What comes back: that execution has begun, the answer's frames or an error, and that the query holds nothing any more. */
+/** What comes back: the execution has begun; frames of the answer, or an error; the query has ended and holds nothing any more. */
 export type Received = Frame | { begun: true } | { ended: true } | { error: Problem }
 
-/** A frame is a byte that tells its kind, its length in four bytes, and its bytes: rows as they are, anything else as JSON. */
+/** A frame is one byte for its kind, four bytes for its length, and then its bytes: rows as they are, anything else as JSON. */
 type Raw = { kind: number; bytes: Buffer }
 
 const rowsKind = 0x52
@@ -37,7 +37,7 @@ export const encodeFrame = (frame: Frame): Buffer[] =>
 export const begunFrame = json({ begun: true })
 export const endedFrame = json({ ended: true })
 
-/** The last part of an answer that failed. An error that is no refusal is a fault of ours. */
+/** The last frame of an answer that failed. An error that is not a Problem is a fault of this service. */
 export const encodeError = (error: unknown): Buffer => {
   const problem = isProblem(error)
     ? error
@@ -48,10 +48,10 @@ export const encodeError = (error: unknown): Buffer => {
   return json({ error: { code: problem.code, title: problem.title, detail: problem.detail, ...problem.extras } })
 }
 
-/** What of it is written as JSON: an error as the fields of its problem. */
+/** A frame as it is written in JSON: an error is the fields of its problem. */
 type Written = Exclude<Received, { rows: Buffer } | { error: Problem }> | { error: { code: string; title: string; detail: string } }
 
-/** Reads what the parent says: it is of the same release, and the only one there. */
+/** Reads what the parent says. The parent is of the same release, and nobody else can write to a line. */
 export const decodeSaid = ({ bytes }: Raw): Said => JSON.parse(bytes.toString()) as Said
 
 /** Reads one frame of an answer, which a process of the same release wrote. @throws TypeError when it is none */

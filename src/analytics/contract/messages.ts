@@ -11,7 +11,7 @@ export type Settings = {
   rebuild: boolean
   /** What is on record of the tables; null when nothing is. */
   rebuilds: Rebuilds | null
-  /** What last kept an earlier process from following. */
+  /** Why an earlier process last failed to follow the log. */
   lastError: string | null
   memoryMaxBytes: number
   threads: number
@@ -24,20 +24,20 @@ export type Settings = {
 /** What the analytics process tells of itself. */
 export type ChildMessage =
   | { kind: 'starting'; position: number; head: number }
-  /** It built the tables and ends; what that took of memory goes with it. */
+  /** It has built the tables and ends, which frees the memory that this took. */
   | { kind: 'built' }
   /** The tables are open; how often they had to be begun anew up to now, and what keeps the process from writing files. */
   | { kind: 'opened'; rebuilds: Rebuilds; confinement: string }
   | { kind: 'ready' }
   | { kind: 'state'; position: number; head: number; stopped: string | null }
-  /** They could not be brought up to date; the next time they may. */
+  /** The tables could not be brought up to date. The next try may succeed. */
   | { kind: 'trouble'; reason: string }
-  /** They have to be opened anew, for which it ends. `other_rows`: they do not show the rows that were added to them. */
+  /** It ends, so that the tables are opened anew. `other_rows`: they do not show the rows that were added to them. */
   | { kind: 'ending'; loss: 'other_rows' | 'died'; reason: string }
   | { kind: 'alive' }
-  /** It knows the master keys that it was told. */
+  /** It knows the master keys that it was sent. */
   | { kind: 'keys' }
-  /** The tables stand in that file, too, as they were at a position; or why they do not. */
+  /** The tables were copied into a file, as they were at a position; or the reason why not. */
   | { kind: 'copied'; into: string; position: number }
   | { kind: 'not_copied'; into: string; reason: string }
   /** It could not start. `isForeign`: the tables have followed events that the log does not have. */

@@ -16,7 +16,7 @@ const schema = z.object({
 export type Rebuilds = z.infer<typeof schema>
 
 /**
- * What is on record after the tables were opened: a first build is none anew.
+ * What is on record after the tables were opened. The first build does not count as a rebuild.
  *
  * @example countRebuild(null, 'missing file', new Date()) // { count: 0, last: null }
  */
@@ -26,7 +26,7 @@ export const countRebuild = (before: Rebuilds | null, reason: RebuildReason | nu
   return { count: known.count + 1, last: { at: at.toISOString(), reason } }
 }
 
-/** What an earlier process left on record; null when there is none, or none that can be read: it is a count, and no truth is lost. */
+/** What an earlier process left on record; null when there is none, or none that can be read. Only a count is lost then. */
 export const readRebuilds = (file: string): Rebuilds | null => {
   try {
     return schema.parse(JSON.parse(readFileSync(file, 'utf8')))
@@ -35,7 +35,7 @@ export const readRebuilds = (file: string): Rebuilds | null => {
   }
 }
 
-/** The record in a data directory. It is a count: when it cannot be kept the service goes on. */
+/** The record in a data directory. It is only a count: the service goes on when it cannot be written. */
 export class RebuildRecord {
   #known: Rebuilds | null
 

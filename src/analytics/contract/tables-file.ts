@@ -7,8 +7,8 @@ export const removeTables = ({ analytics }: DataPaths): void => {
 }
 
 /**
- * Puts a copy in the place of the tables, while no process has them open. When that is cut off, the old ones are there, which
- * the next start tells by `begun_at` and builds anew, or the copy.
+ * Puts a copy in the place of the tables, while no process has them open. A crash leaves either the copy or the old tables;
+ * the next start knows old ones by their `begun_at`, and builds them anew.
  */
 export const exchangeTables = ({ analytics }: DataPaths, copy: string): void => {
   for (const suffix of ['.wal', '.tmp']) rmSync(`${analytics}${suffix}`, { recursive: true, force: true })

@@ -12,7 +12,7 @@ type Options = {
   followerBatchEvents: number
   checkIntervalMs: number
   onState: (state: ProjectorState) => void
-  /** The tables could not be brought up to date; the next time they may. */
+  /** The tables could not be brought up to date. The next try may succeed. */
   onTrouble: (reason: string) => void
   /** The database has to be opened anew, and nothing may be answered until then: `other_rows` when the tables do not show what was added to them. */
   onFatal: (loss: 'other_rows' | 'died', reason: string) => Promise<void>
@@ -90,7 +90,7 @@ export class Projector {
     return this.#alone(() => this.#once(onProgress))
   }
 
-  /** Nothing else happens to the tables meanwhile: who comes now waits for what is under way. */
+  /** Nothing else changes the tables meanwhile. A caller that comes now waits for the catch-up that is under way. */
   #alone(work: () => Promise<void>): Promise<void> {
     this.#running ??= work().finally(() => {
       this.#running = undefined
@@ -98,7 +98,7 @@ export class Projector {
     return this.#running
   }
 
-  /** Each batch is checked when it is applied. This finds what happened to tables that no event has come for since. */
+  /** Each batch is checked when it is applied. This finds damage to tables that have had no events since. */
   async #check(): Promise<void> {
     try {
       await this.options.replay.check()
@@ -113,7 +113,7 @@ export class Projector {
     try {
       await replay.catchUp(undefined, onProgress)
     } catch (error) {
-      // What failed outside the events may succeed the next time, in another process if need be; an event that does not fit stays.
+      // A failure outside the events may pass, perhaps in another process. An event that does not fit will never fit.
       if (!(error instanceof ProjectionError)) throw await this.#passing(error)
       this.#stopped = error
     }
@@ -124,10 +124,10 @@ export class Projector {
   async #passing(error: unknown): Promise<Problem> {
     if (error instanceof OtherRowsError) await this.options.onFatal('other_rows', error.message)
     const { kind, message } = readDuckDBError(error)
-    // Where files lie is nobody's business who asks a question.
+    // An answer must not show the paths of files.
     const said = message.replaceAll(/"[^"]*"/g, 'its file')
     const reason = `The tables cannot be brought up to date at the moment: ${said}`
-    // After these DuckDB answers nothing any more, or from tables of which nobody knows what a failed COMMIT left.
+    // After these DuckDB answers nothing any more, or answers from tables that a failed COMMIT may have left incomplete.
     const isFatal = error instanceof CommitError || kind.toUpperCase() === 'FATAL' || /has been invalidated/i.test(message)
     if (isFatal) await this.options.onFatal('died', reason)
     this.options.onTrouble(reason)

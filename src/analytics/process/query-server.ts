@@ -24,14 +24,14 @@ const writeAll = (line: Socket, pieces: readonly Buffer[]): boolean => {
 }
 
 /**
- * How long the beginning of an answer waits for more of it, while it is short. A short answer is sent in one piece: a process that is
- * lost has given all of it or nothing, and the query can be tried again. The time is one that the rest takes even on a busy machine.
+ * How long the beginning of a short answer waits for the rest. A short answer is sent in one piece: a process that is lost has sent
+ * all of it or nothing, and in the second case the query can be tried again. Even a busy machine has the rest by then.
  */
 const gatherMs = 1_000
 
 type Gathering = { hold: () => void; release: () => void }
 
-/** What is written after `hold` goes out together: a moment later, or with `release`, after which nothing is held any more. */
+/** After `hold`, what is written is kept and sent together: a moment later, or at `release`. After that nothing is kept any more. */
 const gathering = (line: Socket): Gathering => {
   let timer: NodeJS.Timeout | undefined
   let isOver = false
@@ -50,7 +50,7 @@ const gathering = (line: Socket): Gathering => {
   return { hold, release }
 }
 
-/** Writes an answer as the parent takes it. What the query has to put away after its last word is not waited for. */
+/** Writes an answer as the parent takes it. The end of the answer does not wait until the query has cleaned up. */
 const answer = async (frames: AsyncIterable<Frame>, line: Socket, signal: AbortSignal, { hold, release }: Gathering): Promise<void> => {
   for await (const frame of frames) {
     hold()
@@ -64,12 +64,12 @@ const answer = async (frames: AsyncIterable<Frame>, line: Socket, signal: AbortS
   }
 }
 
-/** Runs one query, and tells when its execution begins, from when its deadline runs, and when it holds nothing any more. */
+/** Runs one query. Tells when its execution begins, at which its deadline begins to run, and when it holds nothing any more. */
 const serveQuery = async (query: number, request: SelectRequest, line: Socket, signal: AbortSignal, options: Options): Promise<void> => {
   const gathered = gathering(line)
   try {
     const tables = options.arrived(request)
-    // One that is cancelled meanwhile gives its line back, however far the tables are behind.
+    // A query that is cancelled gives its line back, even while the tables are far behind.
     await Promise.race([options.ensure(request.upTo), once(signal, 'abort')])
     signal.throwIfAborted()
     options.onBegun(query)
@@ -85,7 +85,7 @@ const serveQuery = async (query: number, request: SelectRequest, line: Socket, s
   }
 }
 
-/** A line of the parent's: it sends one query at a time, and may take it back. */
+/** Serves a line of the parent, which sends one query at a time and may cancel it. */
 const serveLine = (line: Socket, options: Options): void => {
   const cutter = new FrameCutter()
   let running: { query: number; gone: AbortController } | undefined

@@ -23,7 +23,7 @@ import { openStore, type Store, type TablesLog } from './store.js'
 
 export type Services = { blobsDirectory: string; signal: AbortSignal; tables: TablesStatus }
 
-/** Answers one SELECT on a connection that no other has meanwhile. It ends, and holds nothing any more, soon after its signal. */
+/** Answers one SELECT, on a connection of its own. Soon after its signal it has ended and holds nothing any more. */
 export type RunSelect = (database: { instance: DuckDBInstance }, request: SelectRequest, services: Services) => AsyncIterable<Frame>
 
 /** The log as it is read here: the master keys may change meanwhile. */
@@ -34,12 +34,12 @@ export type ServeOptions = {
   run: RunSelect
 }
 
-// Whether it arrives does not matter here: without a parent this process ends.
+// A message that does not arrive does no harm: without a parent this process ends.
 const tell = (message: ChildMessage, sent: () => void = () => undefined): void => {
   if (process.connected) process.send?.(message, undefined, undefined, sent)
 }
 
-/** After so many events a process has taken memory that its allocator does not give back: a new one serves them. */
+/** A process that has built tables of so many events holds memory that its allocator does not give back. A new one serves them. */
 const buildMinEvents = 20_000
 
 type Running = { store: Store; projector: Projector; queries: Set<number> }
@@ -61,7 +61,7 @@ const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Prom
       tell({ kind: 'trouble', reason })
     },
     // The parent starts another process, which finds the file as the last commit left it. The server, the follower and DuckDB's
-    // threads would keep this one alive, and none of them can be ended in good order any more. Who waits is asked again of the next.
+    // threads would keep this one alive, and none of them can be ended in good order any more. Queries are sent to the next one.
     onFatal: (loss, reason) => new Promise(() => tell({ kind: 'ending', loss, reason }, () => process.exit(1))),
   })
   const caughtUp = await projector.start((position, head) => tell({ kind: 'starting', position, head }))
@@ -76,7 +76,7 @@ const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Prom
     ...{ rebuilds: rebuilds.count, lastRebuild: rebuilds.last, lastError: projector.stopped ?? lastError },
   })
   const server = createQueryServer({
-    // How the tables stood is told as it was before the query itself brought them up to date.
+    // The status is that of the moment when the query came, before it brought the tables up to date.
     arrived: ({ upTo }) => statusAt(store.replay.position, upTo),
     ensure: (position) => projector.ensure(position),
     run: (request, signal, tables) => run(store, request, { blobsDirectory: paths.blobs, signal, tables }),
@@ -88,7 +88,7 @@ const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Prom
 }
 
 const asKeys = (keys: readonly string[]): Buffer[] => keys.map((key) => Buffer.from(key, 'hex'))
-/** Where files lie is nobody's business who asks whether this is well. */
+/** The reason of an error, without the paths of files. */
 const reasonOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).replaceAll(/'\/[^']*'|"\/[^"]*"/g, 'a file of it')
 
@@ -97,7 +97,7 @@ const close = ({ replay, instance }: Store): void => {
   instance.closeSync()
 }
 
-/** Ends at once. A tidy end is only for an idle process, since nothing waits for DuckDB while it works; it survives either. */
+/** Ends at once. Only an idle process closes its tables first, since DuckDB is not waited for; the tables survive both. */
 const leave = (settings: Settings | undefined, running: Running | undefined): void => {
   if (settings) rmSync(dirname(settings.socket), { recursive: true, force: true })
   if (running && running.queries.size === 0 && !running.projector.busy) {
@@ -137,7 +137,7 @@ export const serveAnalytics = (options: ServeOptions): void => {
   process.on('message', (message) => {
     if (isPing(message)) tell({ kind: 'alive' })
     const keys = parseKeys(message)
-    // It stands open from the settings on, which came first.
+    // The settings came first, and the log has been open since.
     if (keys) log?.useKeys(asKeys(keys))
     if (keys) tell({ kind: 'keys' })
     const asked = parseCopyRequest(message)
@@ -149,11 +149,11 @@ export const serveAnalytics = (options: ServeOptions): void => {
       (started) => {
         running = started
         if (started) tell({ kind: 'ready' })
-        // Nothing else is open: heard, it ends by itself.
+        // Nothing else is open: once the parent has heard it, this process ends by itself.
         else tell({ kind: 'built' }, () => process.channel?.unref())
       },
       (error: unknown) => {
-        // Whatever was open by then would keep it alive.
+        // Whatever is open would keep the process alive.
         tell({ kind: 'failed', reason: reasonOf(error), isForeign: error instanceof ForeignTablesError }, () => process.exit(1))
       },
     )

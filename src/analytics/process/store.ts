@@ -22,23 +22,23 @@ const spillMaxBytes = (directory: string): number => {
 
 const megabytes = (bytes: number): string => `${Math.max(1, Math.floor(bytes / mebibyte))}MiB`
 
-/** Opens DuckDB and shuts it in: of the file system it reaches its own file, its spill, the blobs and the tables that are being written. Nobody can change that. */
+/** Opens DuckDB and locks it in: it reaches its own file, its spill, the blobs and the tables that are being written, and no other file. */
 const openInstance = async (paths: DataPaths, settings: Settings): Promise<DuckDBInstance> => {
   const instance = await DuckDBInstance.create(paths.analytics, {
-    // Half of what the process may take: the rest is for the addon's results, functions in JavaScript and what DuckDB does not count.
+    // Half of what the process may take. The rest is for results, for functions in JavaScript, and for what DuckDB does not count.
     memory_limit: megabytes(settings.memoryMaxBytes / 2),
     threads: String(settings.threads),
     temp_directory: spillDirectory(paths.root),
     max_temp_directory_size: megabytes(spillMaxBytes(paths.root)),
     // A checkpoint rewrites what the batch touched, so that many small ones would cost a rebuild half its time.
     checkpoint_threshold: megabytes(settings.walMaxBytes),
-    // Errors say their place as a number: it is led back to the place in the user's text.
+    // Errors tell their place as a number, from which the place in the user's text is found.
     errors_as_json: 'true',
     autoload_known_extensions: 'false',
     autoinstall_known_extensions: 'false',
   })
   const connection = await instance.connect()
-  // Whatever the zone of the machine: a time without one is UTC, in an AT as in an answer.
+  // A time without a zone is UTC, in an AT as in an answer, whatever the zone of the machine.
   await connection.run(`SET GLOBAL TimeZone = 'UTC'`)
   await connection.run(`SET allowed_directories = [${[paths.blobs, paths.tables].map(quoteText).join(', ')}]`)
   await connection.run('SET enable_external_access = false')
@@ -55,7 +55,7 @@ const openTables = async (paths: DataPaths, settings: Settings, log: TablesLog):
   try {
     const replay = await Replay.open({ events: log, payloads: log, database: instance })
     if (replay.begunAt >= log.erasedAt()) return { instance, replay }
-    // Deleted rows leave bytes. Mostly the file has been exchanged for a copy by now (supervisor.ts); this start came before.
+    // Deleted rows leave bytes in the file. Usually a copy has taken its place by now (supervisor.ts), but not before this start.
     replay.close()
     throw new StaleTablesError('erasure')
   } catch (error) {
@@ -65,8 +65,8 @@ const openTables = async (paths: DataPaths, settings: Settings, log: TablesLog):
 }
 
 /**
- * Everything in the file follows from the log. What a new file would meet as well is no reason to build one; tables that know
- * more than the log are the evidence that something is wrong with the log.
+ * Whether new tables would help: everything in the file follows from the log. A new file would fail for some reasons as well; and
+ * tables that know more than the log are evidence that something is wrong with the log.
  */
 const worthRebuilding = (error: unknown): boolean => {
   if (error instanceof StaleTablesError) return true

@@ -4,14 +4,14 @@ import type { AsOf } from './as-of.js'
 import type { RowFormat } from '../encode/chunks.js'
 
 /**
- * What the client sends with each statement and gets back changed: nothing of it is kept here between statements. With `as_of`
- * all of it reads at that position or time.
+ * What the client sends with each statement and gets back, perhaps changed. The service keeps none of it between statements. With
+ * `as_of` the whole statement reads at that position or time.
  */
 export type SqlContext = { db: string; show_secrets: false; as_of?: AsOf }
 
 /**
- * The answer to a statement. `rows` are chunks of comma-joined JSON arrays or lines of CSV, in order; a failure after the
- * first chunk throws out of the iteration. `positions` are the events that the statement recorded.
+ * The answer to a statement. `rows` are chunks of comma-joined JSON arrays, or lines of CSV, in order. A failure after the first
+ * chunk is thrown by the iteration. `positions` are those of the events that the statement recorded.
  */
 export type SqlAnswer =
   | { type: 'ok'; affected_rows: number | null; context: SqlContext; positions: number[] }
@@ -57,8 +57,8 @@ export const allRows = async (chunks: AsyncIterable<Buffer>): Promise<unknown[][
 }
 
 /**
- * Rows whose reader may leave before it has begun: their source hears of it, which a generator around the source would not tell. A
- * query that hears of no end holds its place.
+ * Rows whose reader may leave before it has begun. Their source hears of it, which a generator around it would not tell. A query
+ * that does not hear of the end keeps its place.
  */
 export const rowsFrom = (next: () => Promise<IteratorResult<Buffer>>, source: AsyncIterator<Buffer>): AsyncIterableIterator<Buffer> => {
   const rows: AsyncIterableIterator<Buffer> = {
@@ -72,7 +72,7 @@ export const rowsFrom = (next: () => Promise<IteratorResult<Buffer>>, source: As
   return rows
 }
 
-/** The same answer when it has a row, and else undefined. It is to be read, or left, like the first one. */
+/** The same answer when it has a row, otherwise undefined. It must be read or left, as the first one had to be. */
 export const unlessEmpty = async (answer: SqlAnswer): Promise<SqlAnswer | undefined> => {
   if (answer.type !== 'table') return answer
   const source = answer.rows[Symbol.asyncIterator]()
@@ -96,6 +96,6 @@ export const hasRows = async (answer: SqlAnswer): Promise<boolean> => {
   return first.done !== true
 }
 
-/** A problem in one text, the hint with it: SQL's error has no other place. */
+/** A problem as one text, with its hint, for which an error of SQL has no other place. */
 export const errorMessage = ({ detail, extras: { hint } }: Problem): string =>
   shortened(hint === undefined || detail.includes(hint) ? detail : `${detail}\n${hint}`)

@@ -9,7 +9,7 @@ import type { Parameters, Statement } from '../statements/statement.js'
 /** A log position, or a time (without a zone: UTC), at which a whole statement reads. */
 export type AsOf = number | string
 
-/** The past is only read: a statement that writes would do so now, whatever `as_of` says. */
+/** Refuses a statement that writes: it would write now, whatever `as_of` says. */
 export const refuseWriteAsOf = (statement: Statement, asOf: AsOf): void => {
   if (effectOf(statement) !== 'writes') return
   throw new Problem('refused_statement', 'The past cannot be changed', `as_of ${asOf} is for statements that read; this one writes`, {
@@ -17,10 +17,10 @@ export const refuseWriteAsOf = (statement: Statement, asOf: AsOf): void => {
   })
 }
 
-/** Runs a SELECT of our own at a position, or at whatever the session says, and gives its rows. */
+/** Runs a SELECT of this service at the position that the statement reads at, and gives its rows. */
 export type Ask = (sql: string, params?: Parameters) => Promise<unknown[][]>
 
-/** The position that the session's `as_of` names. @throws Problem when there is none */
+/** The position that the statement's `as_of` names. @throws Problem when there is none */
 export const positionAsOf = async (ask: Ask): Promise<number> => Number((await ask('SELECT max(position) FROM log.events'))[0]?.[0])
 
 const listedSchema = z.array(

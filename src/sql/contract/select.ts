@@ -6,13 +6,13 @@ import type { AsOf } from './as-of.js'
 import type { Wanted } from './wanted.js'
 
 /** A SELECT: a text of its own, or the part `within` of a statement; and what is wanted of it instead of its rows. */
-export type Select = { sql: string; within?: Span; wanted?: Wanted }
+export type SelectPart = { sql: string; within?: Span; wanted?: Wanted }
 
 /**
  * One SELECT as it is sent to the process that answers it. `upTo` is the last log position that it may see, `asOf` an earlier one
  * for all of it. Names without a database are looked up in `db`.
  */
-export type SelectRequest = Select & {
+export type SelectRequest = SelectPart & {
   db: string
   defaultProject: string
   upTo: number
@@ -55,4 +55,4 @@ export type SelectAnswer = SelectHead & { rows: AsyncGenerator<Buffer, SelectEnd
 export type SelectOptions = { signal?: AbortSignal | undefined; client?: string | undefined }
 
 /** Whatever answers SELECTs: the analytics process, or a stand-in for it. It resolves with the first rows. */
-export type Analytics = { query: (request: SelectRequest, options: SelectOptions) => Promise<SelectAnswer> }
+export type SelectService = { query: (request: SelectRequest, options: SelectOptions) => Promise<SelectAnswer> }

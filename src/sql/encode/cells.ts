@@ -16,7 +16,7 @@ import { plainCell, type Cell } from './plain.js'
 import { jsonStyle, type Style } from './styles.js'
 import { TextBytes } from './text-bytes.js'
 
-/** The columns that stand for a MAP and a UNION; the binding keeps them to itself. */
+/** The columns that stand for a MAP and a UNION, which the binding does not show. */
 const within = (vector: DuckDBVector, name: 'listVector' | 'structVector' | 'childData'): unknown => Reflect.get(vector, name)
 
 const arrayCell = (child: Cell, range: (row: number) => [from: number, to: number], out: TextBytes): Cell => {
@@ -121,7 +121,7 @@ const jsonCell = (vector: DuckDBVector, type: DuckDBType, out: TextBytes): Cell 
   return orNothing(cell, vector, type, out, jsonStyle.nothing)
 }
 
-/** What holds other values is JSON, in every form of an answer. */
+/** A value that holds other values is written as JSON, in every form of an answer. */
 const asText = (vector: DuckDBVector, type: DuckDBType, out: TextBytes, style: Style): Cell | undefined => {
   const json = new TextBytes()
   const cell = nestedCell(vector, type, json)
@@ -134,7 +134,7 @@ const asText = (vector: DuckDBVector, type: DuckDBType, out: TextBytes, style: S
   }
 }
 
-/** The writer of a column: of a row's value, or of its absence. */
+/** The writer of a column, which writes a row's value, or that there is none. */
 export const cellOf = (vector: DuckDBVector, type: DuckDBType, out: TextBytes, style: Style): Cell => {
   if (style === jsonStyle) return jsonCell(vector, type, out)
   const cell = asText(vector, type, out, style) ?? plainCell(vector, type, out, style)

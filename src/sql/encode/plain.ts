@@ -22,7 +22,7 @@ type Big = BigInt64Array | BigUint64Array
 
 const isBig = (items: RawItems): items is Big => items instanceof BigInt64Array || items instanceof BigUint64Array
 
-/** 64-bit integers as numbers, put together of two halves, which takes a tenth of the time; NaN where a number does not hold them. */
+/** 64-bit integers as numbers, made of two halves, which takes a tenth of the time. NaN where a number cannot hold one. */
 const numbersOf = (items: Big): ((row: number) => number) => {
   const halves = new Uint32Array(items.buffer, items.byteOffset, items.length * 2)
   const signed = items instanceof BigInt64Array
@@ -106,7 +106,7 @@ const hexCell = (vector: DuckDBVector, out: TextBytes, { mark }: Style): Cell =>
   }
 }
 
-/** Kinds that are rare, or short of anything faster: as the binding reads and DuckDB writes them. */
+/** Types that are rare, or have no faster way: the binding reads them, and they are written as DuckDB does. */
 const otherCell = (vector: DuckDBVector, out: TextBytes, { text, nothing }: Style): Cell => {
   return (row) => {
     const value = vector.getItem(row)
@@ -114,7 +114,7 @@ const otherCell = (vector: DuckDBVector, out: TextBytes, { text, nothing }: Styl
       out.ascii(String(value))
       return
     }
-    // A VARIANT keeps to itself whether it is NULL, or holds one.
+    // The binding does not tell whether a VARIANT is NULL or holds one.
     if (value === null || (value instanceof DuckDBVariantValue && value.value === null)) {
       out.ascii(nothing)
       return

@@ -7,7 +7,7 @@ const comma = 0x2c
 const newline = 0x0a
 const carriageReturn = 0x0d
 
-/** How one form of an answer writes what is no number. */
+/** How one form of an answer writes values that are not numbers. */
 export type Style = {
   nothing: string
   /** Stands before and after texts that need no escapes, such as dates. */
@@ -16,7 +16,7 @@ export type Style = {
   text: (out: TextBytes, bytes: Uint8Array, from: number, to: number) => void
 }
 
-/** By byte: what JSON does not hold as it is. */
+/** By byte: the escapes of characters that JSON cannot hold as they are. */
 const isSpecial = Uint8Array.from({ length: 256 }, (_, byte) => (byte < space || byte === quote || byte === backslash ? 1 : 0))
 
 const escapes = Array.from({ length: space }, (_, code) => JSON.stringify(String.fromCharCode(code)).slice(1, -1))
@@ -43,7 +43,7 @@ const needsQuotes = (bytes: Uint8Array, from: number, to: number): boolean => {
     const byte = bytes[i]
     if (byte === quote || byte === comma || byte === newline || byte === carriageReturn) return true
   }
-  // A missing value has no quotes, so that the empty text is told from it.
+  // A missing value has no quotes; the empty text has them.
   return from === to
 }
 

@@ -2,7 +2,7 @@ const zero = 0x30
 const minus = 0x2d
 const point = 0x2e
 
-/** Beyond it `fixed` would meet numbers that are not the only ones with so few digits. */
+/** Above this, several numbers may share the digits that `fixed` writes. */
 const exactBelow = 1e15
 const powers = [10, 100, 1_000, 10_000, 100_000, 1_000_000]
 const int32Max = 2_147_483_647

@@ -3,12 +3,12 @@ import type { PredictionRecorder } from '../../models/serving/recorder.js'
 import { cutSecretsInTurns } from '../../dialect/secrets.js'
 import { rowsFrom, type SqlAnswer } from '../contract/answer.js'
 import type { RunningStatement } from '../contract/request.js'
-import type { Analytics, PredictedRows, ScoreCount, Select, SelectAnswer, SelectRequest } from '../contract/select.js'
+import type { SelectService, PredictedRows, ScoreCount, SelectPart, SelectAnswer, SelectRequest } from '../contract/select.js'
 
 /** What answers a SELECT, and what records its predictions. */
 export type AnswerParts = {
   log: Pick<Log, 'head'>
-  analytics: Analytics
+  analytics: SelectService
   recorder: Pick<PredictionRecorder, 'records' | 'served' | 'scored'>
   defaultProject: string
 }
@@ -52,7 +52,7 @@ const withReceipts = ({ rows }: SelectAnswer, receipts: Receipts, positions: num
 }
 
 /** The SELECT as the process is sent it. */
-const requestOf = (select: Select, { context, origin, params, format, position }: RunningStatement, head: number, project: string) => {
+const requestOf = (select: SelectPart, { context, origin, params, format, position }: RunningStatement, head: number, project: string) => {
   const request: SelectRequest = {
     ...select,
     db: context.db,
@@ -73,7 +73,7 @@ const requestOf = (select: Select, { context, origin, params, format, position }
  *
  * @example await answerSelect({ sql: 'SELECT 1' }, statement, { log, analytics, recorder, defaultProject: 'mindsdb' })
  */
-export const answerSelect = async (select: Select, statement: RunningStatement, parts: AnswerParts): Promise<SqlAnswer> => {
+export const answerSelect = async (select: SelectPart, statement: RunningStatement, parts: AnswerParts): Promise<SqlAnswer> => {
   const { position: head } = await parts.log.head()
   const request = requestOf(select, statement, head, parts.defaultProject)
   const { signal, client, context, position = head } = statement

@@ -12,10 +12,10 @@ type Parts = { reader: Reader; writer: Writer }
 
 type Answer<S> = (statement: S, running: RunningStatement, parts: Parts) => SqlAnswer | Promise<SqlAnswer>
 
-/** Commands with more to their answer than the events that they record. */
+/** Commands whose answer is more than the events that they record, or that are checked first. */
 type MoreThanCommands = 'create_model' | 'retrain_model' | 'create_view' | 'alter_view'
 
-/** The kinds of statements that have an answer of their own: all that are no commands, and a few that are. */
+/** The kinds of statements that have an answer of their own: all that are not commands, and a few that are. */
 export type AnsweredKind = Exclude<StatementKind, CommandKind> | MoreThanCommands
 
 const ok = ({ context }: RunningStatement, changes: { db?: string } = {}): SqlAnswer => ({
@@ -61,7 +61,11 @@ export const answers: { readonly [K in AnsweredKind]: Answer<StatementOf<K>> } =
   table_write: (statement) => refuseRowChange(statement),
 }
 
-/** The answer to a statement that is in the table; undefined for one that is a command, and nothing more. */
+/**
+ * The answer to a statement that has one of its own; undefined for one that is only a command.
+ *
+ * @example await answerOf(parseStatement('USE shop'), running, { reader, writer }) // { type: 'ok', … }
+ */
 export const answerOf = <K extends StatementKind>(
   statement: StatementOf<K>,
   running: RunningStatement,

@@ -9,13 +9,13 @@ import { databaseOf } from '../../commands/rules/data-source.js'
 import { optionsOf } from '../../catalogue/base-version.js'
 import { checkNamedColumns } from '../../models/data/named-columns.js'
 import { wasImported } from '../../catalogue/onnx-import.js'
-import type { Analytics } from '../contract/select.js'
+import type { SelectService } from '../contract/select.js'
 import { allRows } from '../contract/answer.js'
 
 /** What a version is to learn, and from which query. */
 type Learning = { query: string; database: string; target: string; using: JsonObject }
 
-/** The version whose target and options another one takes over, and the one whose query it does. */
+/** The version whose target and options a new one takes over, and the version whose query it takes over. */
 const before = (model: Model, command: ModelCommand): { base: ModelVersion | undefined; whole: ModelVersion | undefined } => {
   const { versions, active } = model
   const wanted = command.type === 'FinetuneModel' ? (command.data.version ?? active) : versions.at(-1)?.version
@@ -40,11 +40,11 @@ const learningOf = async (command: ModelCommand, resources: Resources): Promise<
   return { query, target, using, database: said.database ?? (await databaseOf(resources, whole, project)) }
 }
 
-/** Refusals that say nothing of the query: it was not looked at, or not in time. The training reads it later, and says what is wrong. */
+/** Refusals that say nothing about the query, because nobody looked at it in time. The training reads it later and tells what is wrong. */
 const undecided: ReadonlySet<ProblemCode> = new Set(['busy', 'analytics_unavailable', 'query_limit', 'internal'])
 
 type Columns = FileContent['columns']
-type Parts = { log: Pick<Log, 'head' | 'resources'>; analytics: Analytics; defaultProject: string }
+type Parts = { log: Pick<Log, 'head' | 'resources'>; analytics: SelectService; defaultProject: string }
 
 const columnsOf = async ({ query, database }: Learning, user: string, { log, analytics, defaultProject }: Parts): Promise<Columns> => {
   const { position: upTo } = await log.head()
@@ -53,7 +53,7 @@ const columnsOf = async ({ query, database }: Learning, user: string, { log, ana
   return (await allRows(rows)).map(([name, type]) => ({ name: String(name), type: String(type) }))
 }
 
-/** The same; undefined when SQL is not there to be asked, or takes too long. */
+/** The same; undefined when SQL is down or takes too long. */
 const columnsInTime = async (learning: Learning, user: string, parts: Parts): Promise<Columns | undefined> => {
   try {
     return await columnsOf(learning, user, parts)

@@ -59,10 +59,10 @@ export const findModelPlace = async (parts: readonly string[], db: string, resou
   })
 }
 
-/** The attribute that tells of trainings, also of those that are not over. */
+/** The attribute for trainings, including those that are still running. */
 const ofTrainings = 'jobs'
 
-/** What there is to say of a model's version, or of one attribute of it. */
+/** The rows that describe a model's version, or one attribute of it. */
 export const describeModelPlace = (place: ModelPlace, release: string, progressOf?: ProgressOf): Described => {
   const { project, model, version, attribute } = place
   const names = [...Object.keys(attributes), ofTrainings]

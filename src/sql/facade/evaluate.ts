@@ -3,7 +3,7 @@ import { Problem } from '../../basics/errors.js'
 import { quoteName } from '../../dialect/strings.js'
 import type { StatementOf } from '../statements/statement.js'
 
-// Names in back-quotes are names: what stands in double quotes is a text where there is no such column.
+// In back-quotes these are always names. In double quotes they would be texts where there is no such column.
 const off = '(`actual` - `prediction`)'
 
 const right = 'CASE WHEN `actual` = `prediction` THEN 1.0 ELSE 0.0 END'

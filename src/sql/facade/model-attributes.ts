@@ -82,7 +82,7 @@ const data = (report: JsonObject, { query, database, result }: ModelVersion): De
   const fact = (name: string, value: Json, detail: string | null) => ({ fact: name, value: asText(value), detail })
   const warnings = objects(report['warnings']).map((each) => fact('warning', read(each, 'kind'), asText(read(each, 'detail'))))
   const { onnx } = report
-  // Nothing was learned from rows here: there is what the uploaded file says.
+  // An imported model has learned from no rows here: only the uploaded file says something of it.
   if (isObject(onnx)) return [...Object.entries(onnx).map(([name, value]) => fact(name, value, null)), ...warnings]
   return [
     fact('rows', read(report, 'rows'), 'Rows that it learned from.'),

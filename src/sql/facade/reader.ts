@@ -11,7 +11,7 @@ import { listResources, positionAsOf, type AsOf } from '../contract/as-of.js'
 import { connectionProblem, refuseForeign } from '../engine/resolve/connections.js'
 import { describeModelPlace, findModelPlace } from './describe-model.js'
 import { inStatement } from './made-statement.js'
-import type { Select, SelectRequest } from '../contract/select.js'
+import type { SelectPart, SelectRequest } from '../contract/select.js'
 import type { RunningStatement } from '../contract/request.js'
 import { showAsSelect, tableExists } from './show.js'
 import type { StatementOf } from '../statements/statement.js'
@@ -28,7 +28,7 @@ type Shown = StatementOf<'show'>['what']
 /** SHOW says something of one table. */
 const ofTable = new Set<Shown>(['columns', 'create_table', 'create_view', 'index'])
 /** SHOW says the same in every database. */
-const unscoped = new Set<Shown>([
+const sameEverywhere = new Set<Shown>([
   'databases',
   'projects',
   'ml_engines',
@@ -38,7 +38,7 @@ const unscoped = new Set<Shown>([
 ])
 
 /** What FROM names is a database, except where it names a table in one. */
-const scopeOf = (from: readonly string[], what: Shown, db: string): string => {
+const databaseShown = (from: readonly string[], what: Shown, db: string): string => {
   if (!ofTable.has(what)) return from.at(-1) ?? db
   return from.length > 1 ? (from.at(-2) ?? db) : db
 }
@@ -59,28 +59,28 @@ export class Reader {
   }
 
   /** Answers a SELECT of the user's, or a part of the statement that is one. */
-  select(select: Select, session: RunningStatement): Promise<SqlAnswer> {
+  select(select: SelectPart, running: RunningStatement): Promise<SqlAnswer> {
     const { recorder, ledger, analytics, defaultProject } = this.options
-    return answerSelect(select, session, { log: ledger.log, analytics, recorder, defaultProject })
+    return answerSelect(select, running, { log: ledger.log, analytics, recorder, defaultProject })
   }
 
   /** Answers a SELECT as it was sent. @throws Problem when it was sent to a connection, which alone could answer it */
-  async selectSent(sql: string, session: RunningStatement): Promise<SqlAnswer> {
-    const { db } = session.context
+  async selectSent(sql: string, running: RunningStatement): Promise<SqlAnswer> {
+    const { db } = running.context
     if (db !== this.options.defaultProject && systemDatabaseOf(db) === undefined) {
-      const resources = this.#resourcesOf(session)
+      const resources = this.#resourcesOf(running)
       const connection = (await resources.one('project', db)) ? undefined : await resources.one('database', db)
       if (connection) refuseForeign(connection.state, sql)
     }
-    return this.select({ sql }, session)
+    return this.select({ sql }, running)
   }
 
   /** Answers a SELECT that the statement was made into; its errors speak of the statement. */
-  async made(sql: string, session: RunningStatement): Promise<SqlAnswer> {
+  async made(sql: string, running: RunningStatement): Promise<SqlAnswer> {
     try {
-      return await this.select({ sql }, session)
+      return await this.select({ sql }, running)
     } catch (error) {
-      throw await inStatement(error, sql, session.query)
+      throw await inStatement(error, sql, running.query)
     }
   }
 
@@ -102,42 +102,42 @@ export class Reader {
     return known && tableOf(known.columns, known.rows, context)
   }
 
-  async show(statement: StatementOf<'show'>, session: RunningStatement): Promise<SqlAnswer> {
-    await this.#checkShown(statement, session)
-    const answer = this.system(statement, session) ?? (await this.made(showAsSelect(statement, session.context.db), session))
-    return ofTable.has(statement.what) ? this.#needTable(answer, statement, session) : answer
+  async show(statement: StatementOf<'show'>, running: RunningStatement): Promise<SqlAnswer> {
+    await this.#checkShown(statement, running)
+    const answer = this.system(statement, running) ?? (await this.made(showAsSelect(statement, running.context.db), running))
+    return ofTable.has(statement.what) ? this.#needTable(answer, statement, running) : answer
   }
 
-  describe(statement: StatementOf<'describe'>, session: RunningStatement): Promise<SqlAnswer> {
-    return this.select({ sql: showAsSelect(statement, session.context.db) }, session)
+  describe(statement: StatementOf<'describe'>, running: RunningStatement): Promise<SqlAnswer> {
+    return this.select({ sql: showAsSelect(statement, running.context.db) }, running)
   }
 
   /** DESCRIBE of a name that may be a model's, and else a table's. */
-  async describeNamed(parts: readonly string[], session: RunningStatement): Promise<SqlAnswer> {
-    const { db } = session.context
+  async describeNamed(parts: readonly string[], running: RunningStatement): Promise<SqlAnswer> {
+    const { db } = running.context
     try {
-      const place = await findModelPlace(parts, db, this.#resourcesOf(session))
+      const place = await findModelPlace(parts, db, this.#resourcesOf(running))
       const { trainings, version } = this.options
-      const progressOf: ProgressOf = (model, of) => (session.position === undefined ? trainings.progressOf(model, of) : undefined)
-      return rowsAnswer(describeModelPlace(place, version, progressOf), session.context)
+      const progressOf: ProgressOf = (model, of) => (running.position === undefined ? trainings.progressOf(model, of) : undefined)
+      return rowsAnswer(describeModelPlace(place, version, progressOf), running.context)
     } catch (error) {
       // Views, files and the tables of this service have columns to describe.
       if (!isProblem(error) || error.code !== 'not_found' || parts.length > 2) throw error
       const columns = showAsSelect({ kind: 'show', what: 'columns', full: false, from: [...parts], like: null, where: null }, db)
-      const answer = await unlessEmpty(await this.select({ sql: columns }, session))
+      const answer = await unlessEmpty(await this.select({ sql: columns }, running))
       if (answer) return answer
       throw error
     }
   }
 
   /** The name of a project, a connection or a system database as it was created. */
-  async databaseNamed(name: string, session: RunningStatement): Promise<string> {
+  async databaseNamed(name: string, running: RunningStatement): Promise<string> {
     const system = systemDatabaseOf(name)
     if (system !== undefined) return system
-    const resources = this.#resourcesOf(session)
+    const resources = this.#resourcesOf(running)
     const found = (await resources.one('project', name)) ?? (await resources.one('database', name))
     if (found) return found.state.name
-    await this.#refuseThen(name, session)
+    await this.#refuseThen(name, running)
     throw new Problem('not_found', 'Database not found', `Database ${name} does not exists`)
   }
 
@@ -156,21 +156,21 @@ export class Reader {
   }
 
   /** What SHOW is asked of must be there, and readable. */
-  async #checkShown({ what, from }: StatementOf<'show'>, session: RunningStatement): Promise<void> {
-    if (!from && unscoped.has(what)) return
-    const scope = await this.databaseNamed(scopeOf(from ?? [], what, session.context.db), session)
+  async #checkShown({ what, from }: StatementOf<'show'>, running: RunningStatement): Promise<void> {
+    if (!from && sameEverywhere.has(what)) return
+    const database = await this.databaseNamed(databaseShown(from ?? [], what, running.context.db), running)
     if (!ofTable.has(what) && what !== 'tables' && what !== 'table_status') return
-    const connection = await this.#resourcesOf(session).one('database', scope)
+    const connection = await this.#resourcesOf(running).one('database', database)
     if (connection) throw connectionProblem(connection.state)
   }
 
   /** Nothing to show of a table may mean that there is none. */
-  async #needTable(answer: SqlAnswer, { from }: StatementOf<'show'>, session: RunningStatement): Promise<SqlAnswer> {
-    const { db } = session.context
+  async #needTable(answer: SqlAnswer, { from }: StatementOf<'show'>, running: RunningStatement): Promise<SqlAnswer> {
+    const { db } = running.context
     const shown = await unlessEmpty(answer)
     if (shown || answer.type !== 'table') return shown ?? answer
-    if (await hasRows(await this.select({ sql: tableExists(from, db) }, session))) return { ...answer, rows: chunkOf([]), format: 'json' }
-    const detail = `Table '${from?.at(-1) ?? ''}' not found in database: ${scopeOf(from ?? [], 'columns', db)}`
+    if (await hasRows(await this.select({ sql: tableExists(from, db) }, running))) return { ...answer, rows: chunkOf([]), format: 'json' }
+    const detail = `Table '${from?.at(-1) ?? ''}' not found in database: ${databaseShown(from ?? [], 'columns', db)}`
     throw new Problem('not_found', 'Table not found', detail, { hint: 'SELECT * FROM information_schema.tables lists what there is.' })
   }
 

@@ -202,7 +202,7 @@ const described: Record<Describable, List> = {
 
 /**
  * SHOW and DESCRIBE as a SELECT over the relations of information_schema, with exactly the columns that clients expect.
- * What is in projects is shown for the session's project `db`, or the one after FROM.
+ * Resources in projects are shown for the project `db`, or for the one after FROM.
  *
  * @example showAsSelect(parseStatement('SHOW PROJECTS'), 'shop')
  */

@@ -14,13 +14,13 @@ import type { Found, Origin } from '../../log/contract/log.js'
 import { KeyedTurns } from '../../basics/keyed-turns.js'
 import { badStatement } from '../../dialect/lexer.js'
 import { similarName } from '../../dialect/names.js'
-import type { Select } from '../contract/select.js'
+import type { SelectPart } from '../contract/select.js'
 import type { TableBefore } from '../contract/wanted.js'
 import type { ColumnDefinition, StatementOf, TableName } from '../statements/statement.js'
 import { quoteName } from '../../dialect/strings.js'
 
 /** What runs a SELECT of the statement under way: its one answer row, and what it recorded. */
-export type RunToFile = (select: Select) => Promise<{ row: readonly unknown[]; positions: number[] }>
+export type RunToFile = (select: SelectPart) => Promise<{ row: readonly unknown[]; positions: number[] }>
 
 /** The statement under way. */
 export type Writing = { query: string; db: string; origin: Origin; execution?: Execution | undefined; run: RunToFile }
@@ -32,7 +32,7 @@ type Made = { content: FileContent; positions: number[] }
 
 const notAFile = ({ name }: TableName, where: string): Problem =>
   new Problem('refused_statement', 'Only files are written to', `${where}.${name} is not a file`, {
-    hint: `Tables are written in files: files.${name}. Resources are changed by their own statements, such as UPDATE AGENT; tables of connections only where they are.`,
+    hint: `Tables are written in files: files.${name}. Resources are changed by their own statements, such as UPDATE AGENT; tables of connections are changed where they are.`,
   })
 
 /** The name of the file that a statement writes to, in lower case as all names of files are. */
@@ -140,7 +140,7 @@ export class TableWriter {
   }
 
   /** Runs the query into a blob. */
-  async #make(select: Select, { run }: Writing, after?: TableBefore): Promise<Made> {
+  async #make(select: SelectPart, { run }: Writing, after?: TableBefore): Promise<Made> {
     const path = join(this.options.directory, randomUUID())
     try {
       const { row, positions } = await run({ ...select, wanted: { kind: 'file', path, after } })

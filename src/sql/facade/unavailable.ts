@@ -41,7 +41,7 @@ export const refuseStatement = ({ what, instead }: StatementOf<'unavailable'>): 
   throw notBuilt(what, `Use ${instead}.`)
 }
 
-/** There are no triggers: refuses to make one, or to drop the one of that name. */
+/** Refuses to make a trigger, or to drop the one of that name: there are none. */
 export const refuseTriggers = (name?: string): never => {
   if (name === undefined) throw notBuilt('triggers', 'Follow the log: mindledger log --follow.')
   throw new Problem('not_found', 'Not found', `${name} does not exist: this service has no triggers`)

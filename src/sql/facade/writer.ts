@@ -7,7 +7,7 @@ import type { ModelCommand } from '../../commands/model.js'
 import { notFound, Problem } from '../../basics/errors.js'
 import type { Origin, Outcome } from '../../log/contract/log.js'
 import { hideSecrets } from '../../vault/secrets.js'
-import type { Analytics } from '../contract/select.js'
+import type { SelectService } from '../contract/select.js'
 import { allRows, tableOf, type SqlAnswer } from '../contract/answer.js'
 import { checkTraining } from './check-training.js'
 import type { CommandInputs } from './commands/command-inputs.js'
@@ -25,7 +25,7 @@ import { quoteName } from '../../dialect/strings.js'
 
 export type WriterOptions = {
   ledger: Ledger
-  analytics: Analytics
+  analytics: SelectService
   trainings: {
     requireRows: (model: StreamId, version: number) => Promise<void>
   }
@@ -51,8 +51,8 @@ export class Writer {
   ) {}
 
   /** Carries out what a statement becomes: all of its commands, or none. */
-  async write(statement: Statement, session: RunningStatement): Promise<SqlAnswer> {
-    const { context, origin, execution } = session
+  async write(statement: Statement, running: RunningStatement): Promise<SqlAnswer> {
+    const { context, origin, execution } = running
     const commands = await toCommands(statement, this.#inputs(context.db))
     if (commands.length === 0) return { type: 'ok', affected_rows: null, context, positions: [] }
     const { positions, planned } = await this.options.ledger.executeAll(commands, origin, execution)
@@ -61,17 +61,17 @@ export class Writer {
   }
 
   /** Makes a view, or gives it another query, once the query has been seen to be one that a view can have. */
-  async writeView(statement: StatementOf<'create_view' | 'alter_view'>, session: RunningStatement): Promise<SqlAnswer> {
-    await this.#checkSource(statement, session)
-    return this.write(statement, session)
+  async writeView(statement: StatementOf<'create_view' | 'alter_view'>, running: RunningStatement): Promise<SqlAnswer> {
+    await this.#checkSource(statement, running)
+    return this.write(statement, running)
   }
 
   /** Writes the rows of a query to a file. */
-  async writeTable(statement: StatementOf<'create_table' | 'insert'>, session: RunningStatement): Promise<SqlAnswer> {
-    const { query, context, origin, execution } = session
+  async writeTable(statement: StatementOf<'create_table' | 'insert'>, running: RunningStatement): Promise<SqlAnswer> {
+    const { query, context, origin, execution } = running
     const { tables } = this.options
     const run: RunToFile = async (select) => {
-      const answer = await this.reader.select(select, session)
+      const answer = await this.reader.select(select, running)
       if (answer.type !== 'table') throw new TypeError('a query was not answered with a table')
       const [row = []] = await allRows(answer.rows)
       return { row, positions: answer.positions }
@@ -82,8 +82,8 @@ export class Writer {
   }
 
   /** Has a version trained, and answers the row that describes it. */
-  async train(statement: StatementOf<'create_model' | 'retrain_model'>, session: RunningStatement): Promise<SqlAnswer> {
-    const { context, origin, execution } = session
+  async train(statement: StatementOf<'create_model' | 'retrain_model'>, running: RunningStatement): Promise<SqlAnswer> {
+    const { context, origin, execution } = running
     const inputs = this.#inputs(context.db)
     const command = statement.kind === 'create_model' ? createModel(statement, inputs) : retrainModel(statement, inputs)
     const { resource, positions, planned } = await this.#train(command, origin, execution)
@@ -186,8 +186,8 @@ export class Writer {
     if (model && typeof from === 'number') await this.options.trainings.requireRows(model.stream, from)
   }
 
-  async #checkSource({ target, source }: StatementOf<'create_view' | 'alter_view'>, session: RunningStatement): Promise<void> {
-    const { query, params, context, origin } = session
+  async #checkSource({ target, source }: StatementOf<'create_view' | 'alter_view'>, running: RunningStatement): Promise<void> {
+    const { query, params, context, origin } = running
     const projectName = target.project ?? context.db
     const project = await this.#resources.one('project', projectName)
     if (!project) throw notFound('project', projectName)

@@ -24,11 +24,11 @@ const takeVariables = (cursor: Cursor): Token[] => {
   return variables
 }
 
-/** Refuses a variable of the client's own. */
+/** Refuses a variable of the client's own, which would have to be kept until its next statement. */
 export const keptNowhere = (cursor: Cursor, token: Token | undefined): never =>
   cursor.refuse(token, 'variables are not kept between statements', 'Send the value as a parameter: :name, and "params" beside it.')
 
-/** What a client may set for itself. To say "ok" to anything else would say that it was set. */
+/** The name of a variable that a client may set for itself. "ok" to any other would wrongly say that it was set. */
 const needClientVariable = (cursor: Cursor, token: Token): string => {
   const { name } = serverVariable(token.value)
   if (token.kind === 'variable' && !token.text.startsWith('@@')) return keptNowhere(cursor, token)

@@ -16,14 +16,14 @@ const literalOf = (value: Json): string => {
 }
 
 /** Where a statement is not understood: at which token, what was expected there, why, and what to do. */
-type Place = { token: Token | undefined; expected: readonly string[]; reason: string | undefined; hint: string | undefined }
+type Misreading = { token: Token | undefined; expected: readonly string[]; reason: string | undefined; hint: string | undefined }
 
-/** A statement that is not understood. What the sender is told waits for `told`, since it shows the text without its secrets. */
+/** A statement that is not understood. `told` makes the sender's message, which shows the text without its secrets. */
 export class Misread extends Error {
   constructor(
     private readonly sql: string,
     private readonly tokens: readonly Token[],
-    private readonly place: Place,
+    private readonly place: Misreading,
   ) {
     super('a statement is not understood')
   }
@@ -110,7 +110,7 @@ export class Cursor {
   takeWords(...words: string[]): boolean {
     const missing = words.findIndex((word, i) => !this.isWord(word, i))
     if (missing !== -1) {
-      // Half of `IF NOT EXISTS` is an error at its second word; a single word may as well be something else.
+      // After the first word of `IF NOT EXISTS` the others must follow; a first word that is missing may be something else.
       this.expect(missing === 0 ? words.join(' ') : words.slice(missing).join(' '), this.at + missing)
       return false
     }

@@ -25,12 +25,12 @@ export type Form = {
 }
 
 /**
- * What a statement does, as far as it is known before it is understood: a query gives rows of what there is, and a job may ask one
- * whether to run; what reads can do so at a position of the past; all others write.
+ * What a statement does. A query gives rows, and its rows can decide whether a job runs. A query, and any other statement that reads,
+ * can do so at a position of the past. All others write.
  */
 export type Effect = 'query' | 'reads' | 'writes'
 
-/** One statement: what it does, and the forms in which it is written; or the statement whose forms are its own, too. */
+/** One kind of statement: what it does, and the forms in which it is written, or the kind whose forms it shares. */
 export type Entry = { effect: Effect; forms: readonly Form[] | StatementKind }
 
 const resources = ['SKILL', 'AGENT', 'CHATBOT']
@@ -124,7 +124,7 @@ export const grammar: { readonly [K in StatementKind]: Entry } = {
   },
 }
 
-/** What a statement does, as its entry says. */
+/** What a statement does, as its entry says: `effectOf(parseStatement('SELECT 1')) // 'query'` */
 export const effectOf = ({ kind }: Statement): Effect => grammar[kind].effect
 
 const allForms = Object.values(grammar).flatMap(({ forms }) => (typeof forms === 'string' ? [] : forms))

@@ -4,7 +4,7 @@ import { isNameLike } from '../../dialect/tokens.js'
 import type { Cursor } from './cursor.js'
 import type { ModelName, Name, TableName } from './statement.js'
 
-/** Words that begin a clause: a bare one in the place of a name means that the name was forgotten. */
+/** Words that begin a clause. One of them in the place of a name means that the name was forgotten. */
 const clauseWords = new Set(['USING', 'FROM', 'SELECT', 'WHERE', 'SET', 'PREDICT', 'WITH'])
 
 type NameToken = Token & { kind: 'backquoted' | 'quoted' | 'word' }

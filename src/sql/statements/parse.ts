@@ -11,7 +11,7 @@ import type { Parameters, Statement } from './statement.js'
 
 const isEnd = (token: Token | undefined): boolean => token?.kind === 'symbol' && token.text === ';'
 
-// These hold queries in brackets, and a semicolon in brackets ends no statement.
+// These statements hold queries in brackets. A semicolon in brackets does not end them.
 const holdsQueries = (tokens: readonly Token[]): boolean =>
   /^(?:create|alter|retrain|finetune|evaluate)$/i.test(tokens.find((token) => !isEnd(token))?.text ?? '')
 
@@ -31,7 +31,7 @@ const oneStatement = (tokens: Token[], sql: string): readonly Token[] => {
   return tokens.slice(from, tokens.findLastIndex((token) => token === outer.at(-1)) + 1)
 }
 
-/** The lexer shows the line it stopped in as it was typed; what may be secret in it goes. */
+/** The lexer's error shows the line as it was typed. This takes the secrets out of it. */
 const withoutSecrets = function* (problem: Problem, sql: string): Generator<void, Problem> {
   const { line, column } = problem.extras
   if (typeof line !== 'number' || typeof column !== 'number') return problem
@@ -46,7 +46,7 @@ const withoutSecrets = function* (problem: Problem, sql: string): Generator<void
   )
 }
 
-/** Reads a text; a refusal tells nothing secret of it. */
+/** Reads a text. A refusal shows none of its secrets. */
 const hidingSecrets = function* <T>(sql: string, read: () => T): Generator<void, T> {
   try {
     return read()
@@ -92,7 +92,7 @@ const refuseLargeParameters = (tokens: readonly Token[], parameters: Parameters)
  */
 export const parseStatement = (sql: string, parameters: Parameters = {}): Statement => atOnce(readStatement(sql, parameters))
 
-/** The same as work that may pause: a statement may be long, and one that is refused is read again for what its refusal may show. */
+/** The same as work that may pause: a statement may be long, and a refused one is read again to hide its secrets. */
 export const readStatement = function* (sql: string, parameters: Parameters = {}): Generator<void, Statement> {
   const tokens = yield* hidingSecrets(sql, () => oneStatement(lex(sql), sql))
   yield

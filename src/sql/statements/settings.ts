@@ -34,7 +34,7 @@ const settings = `
 const known = new Set(['variable', ...settings.split(/\s+/).filter((name) => name !== '')])
 
 /**
- * Whether SET names a setting of DuckDB's: none can be changed, and to answer "ok" would say that one was.
+ * Whether SET names a setting of DuckDB's. None can be changed, and "ok" would wrongly say that one was.
  * A test fails when a new DuckDB has one more.
  *
  * @example isEngineSetting('memory_limit') // true

@@ -52,14 +52,14 @@ const phrases: readonly (readonly [words: string, what: Showable])[] = [
   ['SEARCH_PATH', 'search_path'],
 ]
 
-/** These say nothing without a table. */
+/** These need the name of a table. */
 const needsTable = new Set<Showable>(['columns', 'index', 'create_table', 'create_view'])
 
 const takeWhat = (cursor: Cursor): Showable => {
   const phrase = phrases.find(([words]) => cursor.takeWords(...words.split(' ')))
   if (phrase) return phrase[1]
   const word = cursor.peek()
-  // The bare word gets the list of what would be right.
+  // SHOW alone is refused with the list of what may follow.
   if (word?.kind !== 'word') return cursor.fail()
   return cursor.refuse(word, `there is no SHOW ${word.text.slice(0, 60).toUpperCase()}; SHOW lists ${mostAsked}`)
 }
@@ -104,7 +104,7 @@ export const takeShow = (cursor: Cursor): Show => {
   return show
 }
 
-/** The condition is DuckDB's to understand; only that it is one and not a second statement is known here. */
+/** Takes the text of a condition. DuckDB reads it later; here it is only known that there is one, and no second statement. */
 const takeCondition = (cursor: Cursor): string => {
   if (cursor.done) {
     cursor.expect('a condition')

@@ -1,12 +1,12 @@
 import type { Json, JsonObject } from '../../../events/common.js'
 
-/** A name with the project it stands in; null means the project of the session. Names keep their case and are compared without it. */
+/** A name with the project it stands in; null means the database that the request names. Names keep their case and are compared without it. */
 export type Name = { project: string | null; name: string }
 
 /** A model, and the version when one is named. */
 export type ModelName = Name & { version: number | null }
 
-/** A table of a connection; null means the database of the session. */
+/** A table of a connection; null means the database that the request names. */
 export type TableName = { database: string | null; name: string }
 
 /** A part of the statement's text, from one offset to before another. */
@@ -15,7 +15,7 @@ export type Span = { start: number; end: number }
 /** A query cut out of the statement, byte for byte, and the database that its names belong to (null: they say so themselves). */
 export type InnerQuery = { database: string | null; query: string }
 
-/** The same, and where it stands: what is wrong with it is shown there. */
+/** The same with its place in the statement, where errors about it are shown. */
 export type PlacedQuery = InnerQuery & { span: Span }
 
 /** A column as CREATE TABLE defines it; `span` is where its type stands. */

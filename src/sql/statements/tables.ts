@@ -17,7 +17,7 @@ export const takeAlterView = (cursor: Cursor): StatementOf<'alter_view'> => ({
   source: takeSource(cursor),
 })
 
-/** `a, b`: each of them is a command of its own in one transaction, and so there cannot be any number of them. */
+/** `a, b`: each of them is a command, and all are in one transaction; so their number has a limit. */
 const takeDropped = <T>(cursor: Cursor, take: () => T): T[] => {
   const targets: T[] = []
   do {

@@ -76,7 +76,7 @@ export const usages: Readonly<Record<string, string>> = {
   'SHOW VARIABLES': "SHOW VARIABLES [LIKE 'pattern']",
 }
 
-/** Letters to change, insert, delete or swap to make one word of another; more than `most` is not counted further. */
+/** How many letters to change, insert, delete or swap to make one word of another. Counting may stop above `most`. */
 const distance = (a: string, b: string, most: number): number => {
   if (Math.abs(a.length - b.length) > most) return most + 1
   let twoAbove: number[] = []

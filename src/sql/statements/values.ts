@@ -9,7 +9,7 @@ const constants: Readonly<Record<string, Json>> = { TRUE: true, FALSE: false, NU
 const takeNumber = (cursor: Cursor, sign: number): number => {
   const token = cursor.next()
   const value = sign * Number(token.value.replaceAll('_', ''))
-  // JSON has no place for these, and a rounded number in the log would be a lie.
+  // JSON cannot hold these numbers, and the log must not keep rounded ones.
   if (!Number.isFinite(value) || (Number.isInteger(value) && !/[.eE]/.test(token.text) && !Number.isSafeInteger(value)))
     cursor.refuse(token, 'the number is too large to be kept exactly; write it in quotes')
   return value === 0 ? 0 : value
@@ -27,7 +27,7 @@ const addMember = (cursor: Cursor, object: Map<string, Json>, key: Token, name: 
   object.set(name, value)
 }
 
-/** What a body may have at most holds for a statement as well. */
+/** The limits of a body hold for a statement as well. */
 const refuseManyKeys = (cursor: Cursor, key: Token | undefined, keys: number): void => {
   if (keys > limits.objectMaxKeys)
     cursor.refuse(

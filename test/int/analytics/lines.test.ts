@@ -85,7 +85,7 @@ test('a line is idle when its query has ended, and a cancelled one says nothing 
   const { said, events, heard } = told()
   const line = new Line(path, events)
   const endless = line.ask(1, request('endless'))
-  for (const kind of ['begun', 'columns', 'rows']) expect(await endless.next()).toMatchObject({ kind })
+  for (const part of ['begun', 'columns', 'rows']) expect(await endless.next()).toHaveProperty(part)
   endless.stop(new Error('gone'))
   await expect(endless.next()).rejects.toThrow('gone')
   await heard('idle')
@@ -93,12 +93,7 @@ test('a line is idle when its query has ended, and a cancelled one says nothing 
   const next = line.ask(2, request('short'))
   endless.stop(new Error('gone again'))
   const frames = [await next.next(), await next.next(), await next.next(), await next.next()]
-  expect(frames).toEqual([
-    { begun: true },
-    { kind: 'columns', columns: [] },
-    { rows: Buffer.from('short') },
-    { kind: 'end', end: { rows: 0, scored: [] } },
-  ])
+  expect(frames).toEqual([{ begun: true }, { columns: [] }, { rows: Buffer.from('short') }, { end: { rows: 0, scored: [] } }])
   await heard('ended 2')
   expect(said).toEqual(['begun 1', 'ended 1', 'idle', 'begun 2', 'ended 2', 'idle'])
 })

@@ -12,7 +12,7 @@ import { parseAst, printAst, type AstNode, type Respell } from './json.js'
 import { isNode, nodeOf, nodesOf, textOf } from './nodes.js'
 import { sameTree } from './same-tree.js'
 
-/** What DuckDB's parser said against a text. Its position counts characters (code points), unlike all others, which are bytes. */
+/** An error of DuckDB's parser. Its position counts characters (code points); all other positions of DuckDB's count bytes. */
 export class ParseFailure extends Error {
   constructor(
     message: string,
@@ -60,8 +60,8 @@ export type CheckedText = string & { readonly [checked]: true }
 let reserved: ReadonlySet<string> | undefined
 
 /**
- * The words that are names only in quotes. They are the same for every instance of DuckDB, and are read once. Only what was read is
- * kept, not the reading: it ends with the query whose connection it uses, and no other query may fail by that.
+ * The words that are names only in quotes. They are the same for every instance of DuckDB, and are read once. The result is kept and
+ * not the promise: the reading may fail with the query whose connection it uses, and no other query must fail by that.
  */
 const keywordsOf = async (connection: DuckDBConnection): Promise<ReadonlySet<string>> => {
   if (reserved) return reserved
@@ -70,9 +70,14 @@ const keywordsOf = async (connection: DuckDBConnection): Promise<ReadonlySet<str
 }
 
 const unfaithful = (): Problem =>
-  new Problem('refused_statement', 'The SQL statement is not allowed', 'DuckDB would read this statement otherwise than it was checked', {
-    hint: 'Give tables and columns plain names with AS, and split the statement into simpler parts with WITH.',
-  })
+  new Problem(
+    'refused_statement',
+    'The SQL statement is not allowed',
+    'DuckDB would understand this statement differently from the way it was checked',
+    {
+      hint: 'Give tables and columns plain names with AS, and split the statement into simpler parts with WITH.',
+    },
+  )
 
 const sameAs = async (connection: DuckDBConnection, text: string, node: AstNode): Promise<boolean> => {
   try {

@@ -2,13 +2,13 @@ import { quoteName, quoteText } from '../../../dialect/strings.js'
 import type { AstNode } from './json.js'
 import { isNode } from './nodes.js'
 
-/** Where a tree holds what a user called something. */
+/** The keys of a tree under which names of the user's stand. */
 const nameKeys = new Set([
   ...['alias', 'aliases', 'catalog_name', 'column', 'column_name_alias', 'column_names', 'cte_name', 'exclude_list', 'groups', 'key'],
   ...['relation_name', 'schema_name', 'table', 'table_name', 'unpivot_names', 'using_columns'],
 ])
 
-/** The same, but DuckDB itself puts words there as well: `DECIMAL`, the `key` of a MAP, the collation `nocase`. */
+/** Keys under which DuckDB's own words stand as well: `DECIMAL`, the `key` of a MAP, the collation `nocase`. */
 const wordKeys = new Set(['catalog', 'collation', 'first', 'name', 'pivot_enum', 'schema'])
 
 const word = /^[a-z_][a-z0-9_]*$/i

@@ -1,6 +1,6 @@
 import { NumberText, type AstNode, type AstValue } from './json.js'
 
-/** Where DuckDB says that it knows no place: 2^64-1. */
+/** The location of a node whose place DuckDB does not know: 2^64-1. */
 export const nowhere = new NumberText('18446744073709551615')
 
 export const isNode = (value: AstValue | undefined): value is AstNode =>

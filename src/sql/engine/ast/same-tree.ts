@@ -1,7 +1,7 @@
 import { NumberText, type AstNode, type AstValue } from './json.js'
 import { isNode, selectNode, star, subqueryRef, textOf } from './nodes.js'
 
-/** Where something stood in a text, and whether it stood in brackets there, says nothing about what it means. */
+/** Keys that say where something stood in a text, and not what it means. */
 const unmeant = new Set(['query_location', 'parenthesized'])
 
 /** DuckDB takes what a tree leaves out for one of these. */

@@ -5,7 +5,7 @@ const longestDetail = 1_000
 /** DuckDB's lists of what it would have understood, written in several ways: `Candidate bindings: : "a", "b"`. */
 const lists = /\n+(?:Candidate bindings|Did you mean|Candidate tables|Candidate Entries):? ?([^\n]*)/g
 
-/** Cuts what speaks of the rewritten text: long lists, names and paths of the inside. */
+/** Cuts the parts of a message that are about the rewritten text: long lists, internal names, paths. */
 const cleaned = (message: string): string => {
   const body = message
     .replace(/\n+\s*Candidate functions:[\s\S]*$/, '')
@@ -25,10 +25,10 @@ const listed = (message: string): string[] =>
   [...message.matchAll(lists)].flatMap(([, list = '']) => [...list.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name))
 
 /** `table` is where a column was looked for, when the message says so and lists no columns. */
-export type Words = { detail: string; name: string | undefined; table: string | undefined; candidates: string[] }
+export type ErrorWords = { detail: string; name: string | undefined; table: string | undefined; candidates: string[] }
 
 /** What DuckDB says, in words that a reader of the user's text understands. */
-export const wordsFor = ({ message, candidates }: DuckDBError): Words => {
+export const wordsFor = ({ message, candidates }: DuckDBError): ErrorWords => {
   const known = [...new Set([...candidates, ...listed(message)])]
   const missing = /^(?:Values list|Table) "([^"]+)" does not have a column named "([^"]+)"/.exec(message)
   if (missing) {

@@ -10,7 +10,7 @@ import type { AstNode } from '../ast/json.js'
 import { locationOf, nodeOf, nodesOf } from '../ast/nodes.js'
 import { describe } from '../session/describe.js'
 import { similarName } from '../../../dialect/names.js'
-import { PlacedProblem, RunError, type Place, type Source, type Sources } from '../session/sources.js'
+import { PlacedProblem, RunError, type SourcePlace, type Source, type Sources } from '../session/sources.js'
 import { maskSecrets } from '../../../dialect/secrets.js'
 import type { Translation } from '../session/translation.js'
 import { wordsFor } from './error-words.js'
@@ -38,7 +38,7 @@ const tokenFor = (tokens: readonly Token[], message: string): Token | undefined 
 }
 
 /** Finds what a message names in the texts of the query, the user's first. */
-const placeByName = (sources: Sources, message: string): Place | undefined => {
+const placeByName = (sources: Sources, message: string): SourcePlace | undefined => {
   for (const source of sources) {
     const token = tokenFor(source.translation.tokens, message)
     if (token) return { source, offset: token.start }
@@ -46,30 +46,30 @@ const placeByName = (sources: Sources, message: string): Place | undefined => {
   return undefined
 }
 
-/** A value that does not convert, where the text has it beside the place that DuckDB names, which is the conversion. */
-const placeOfValue = ({ kind, message }: DuckDBError, place: Place | undefined): Place | undefined => {
+/** The place of a value that does not convert: near the conversion, which is the place that DuckDB names. */
+const placeOfValue = ({ kind, message }: DuckDBError, place: SourcePlace | undefined): SourcePlace | undefined => {
   const value = kind === 'Conversion' ? /'([^'\n]+)'|"([^"\n]+)"/.exec(message) : null
   if (!value || !place) return undefined
   const { source, offset } = place
   const written = source.translation.tokens.filter((token) => token.kind === 'string' && token.value === (value[1] ?? value[2]))
-  const [similarName] = written.sort((a, b) => Math.abs(a.start - offset) - Math.abs(b.start - offset))
-  return similarName && { source, offset: similarName.start }
+  const [nearest] = written.sort((a, b) => Math.abs(a.start - offset) - Math.abs(b.start - offset))
+  return nearest && { source, offset: nearest.start }
 }
 
-/** What a few errors without a name are about. */
+/** The words that a few errors without a name are about. */
 const signs: readonly [RegExp, RegExp][] = [
   [/^Set operations can only apply/, /^(UNION|INTERSECT|EXCEPT)$/i],
   [/^VALUES lists must/, /^VALUES$/i],
 ]
 
-const placeBySign = (source: Source | undefined, message: string): Place | undefined => {
+const placeBySign = (source: Source | undefined, message: string): SourcePlace | undefined => {
   const word = signs.find(([said]) => said.test(message))?.[1]
   const token = word && source?.translation.tokens.find(({ kind, text }) => kind === 'word' && word.test(text))
   return source && token && { source, offset: token.start }
 }
 
 /** The problem with its place: line and column, the line with a caret, and the view's name where it is in one. */
-const shownAt = ({ code, title, detail, extras }: Problem, { source, offset }: Place): Problem => {
+const shownAt = ({ code, title, detail, extras }: Problem, { source, offset }: SourcePlace): Problem => {
   const { line, column, caret } = positionOf(maskSecrets(source.translation.sql), offset)
   const label = source.view === undefined ? '' : `In view ${source.view}: `
   return new Problem(code, title, `${label}${detail} (line ${line}, column ${column})\n${caret}`, {
@@ -82,7 +82,7 @@ const shownAt = ({ code, title, detail, extras }: Problem, { source, offset }: P
 
 const placeable = new Set<ProblemCode>(['bad_statement', 'refused_statement', 'not_found', 'not_ready'])
 
-/** A refusal of ours: shows where the statement has what it is about. */
+/** Adds to a refusal of this service the place in the statement that it is about. */
 const explainProblem = (problem: Problem, sources: Sources): Problem => {
   if (problem.extras['line'] !== undefined || problem.detail.startsWith('In view ')) return problem
   const known = problem instanceof PlacedProblem ? sources.placeOf(problem.location) : undefined
@@ -90,7 +90,7 @@ const explainProblem = (problem: Problem, sources: Sources): Problem => {
   return place ? shownAt(problem, place) : problem
 }
 
-/** Where DuckDB says that it is; else where what it names stands. */
+/** The place that DuckDB tells; otherwise the place of the name in its message. */
 const placeOfError = async (connection: DuckDBConnection, fault: RunError, said: DuckDBError, sources: Sources) => {
   const bytes = said.bytes === undefined ? undefined : said.bytes - fault.before
   const { tree } = fault
@@ -160,7 +160,7 @@ export const explainError = async (error: unknown, connection: DuckDBConnection,
   return found ? shownAt(problem, found) : problem
 }
 
-/** What DuckDB's parser says, but for what it only says to its authors. */
+/** What DuckDB's parser says, without the parts that are meant for its authors. */
 const reasonOf = (message: string): string => {
   if (message.startsWith('NameListToString')) return 'a name has too many parts: at most project.model.version'
   if (message.endsWith('NOT IMPLEMENTED')) return 'it is not SQL that this service reads'

@@ -5,7 +5,7 @@ import type { AstNode, AstValue } from '../ast/json.js'
 import { isNode, isReference, locationOf, textOf, textsOf, walk } from '../ast/nodes.js'
 import { isMarked } from '../session/sources.js'
 
-/** What a byte of the printed text belongs to, found by going through the printed text's tree and the tree it was printed from at once. */
+/** Finds what a byte of the printed text belongs to: walks through the tree of the printed text and the tree that it was printed from, side by side. */
 class Search {
   found: number | undefined
 

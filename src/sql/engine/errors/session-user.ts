@@ -64,7 +64,7 @@ export const answerUser = async (session: Session, tree: AstNode, isQuoted: (nod
 
 /**
  * Makes the macros that a session needs, in the transaction under way. They end with it, and a text from memory would run
- * without them. One that must not answer wants an argument, which nobody gives it.
+ * without them. A macro that must not answer takes an argument, which no statement gives it.
  */
 export const defineMacros = async ({ connection, account, macros }: Pick<Session, 'connection' | 'account' | 'macros'>): Promise<void> => {
   for (const [name, meaning] of macros) {

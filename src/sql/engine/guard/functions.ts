@@ -61,7 +61,7 @@ const valueFunctions = `
 /** Functions that stand in FROM: they make rows from their arguments. */
 const rowFunctions = 'generate_series icu_calendar_names json_each json_tree pg_timezone_names range repeat repeat_row unnest'
 
-/** What reads or changes files, settings, catalogues, sessions or sequences, runs text as SQL, waits, or is DuckDB's own inside. */
+/** Functions that read or change files, settings, catalogues, sessions or sequences, run text as SQL, wait, or are internal to DuckDB. */
 const refusedFunctions = `
   __internal_compress_integral_ubigint __internal_compress_integral_uinteger __internal_compress_integral_usmallint
   __internal_compress_integral_utinyint __internal_compress_string_hugeint __internal_compress_string_ubigint

@@ -8,7 +8,7 @@ import { functionLists, isRefusedPattern } from './functions.js'
 
 const set = (text: string) => new Set(text.split(/\s+/).filter((word) => word !== ''))
 
-/** Everything a tree may hold. What is not listed is refused, also what a later DuckDB brings. */
+/** Everything that a tree may hold. Anything else is refused, including what a later DuckDB brings. */
 const allowedClasses = set(`
   BETWEEN CASE CAST COLLATE COLUMN_REF COMPARISON CONJUNCTION CONSTANT FUNCTION LAMBDA OPERATOR
   POSITIONAL_REFERENCE STAR SUBQUERY WINDOW`)
@@ -34,7 +34,7 @@ const unknownFunction = (name: string): Problem => {
   )
 }
 
-/** What to use in the place of functions that people reach for. */
+/** What to use instead of functions that people often try. */
 const insteadOf = (name: string): string | undefined => {
   if (/^(?:read_|parquet_|sniff_csv$|glob$)/.test(name)) return 'Upload the file, PUT /api/files/name, and read it: FROM files.name.'
   if (/^(?:duckdb_|pragma_)/.test(name)) return 'information_schema has the tables and columns that there are.'
@@ -53,7 +53,7 @@ const checkFunction = (node: AstNode, place: 'values' | 'rows'): void => {
   if (functionLists.values.has(name))
     throw refused(
       `The function ${name} in FROM`,
-      'In FROM stand tables, and range, generate_series, unnest, json_each, json_tree and repeat.',
+      'FROM takes tables, and the functions range, generate_series, unnest, json_each, json_tree and repeat.',
     )
   throw unknownFunction(name)
 }
@@ -128,12 +128,12 @@ export const guard = (value: AstValue, inFrom = false): void => {
 }
 
 const ownSchemas = set('ledger temp')
-/** What our own statements define with WITH. */
+/** The names that this service's own statements define with WITH. */
 const ownNames = set('projects fixed offered')
 
 /**
- * The last look before a tree is run: every table that is left is one of ours. A name that the rewriting missed ends here,
- * whatever DuckDB would have found under it.
+ * The last check before a tree is run: every table in it must be one of this service's. A name that the rewriting missed is refused
+ * here, whatever DuckDB would find under it.
  */
 export const checkRewritten = (tree: AstNode): void => {
   walk(tree, (node) => {

@@ -16,12 +16,12 @@ const columnsAnswer = ({ prepared }: Ready): Answer => ({
   rows: preparedColumns(prepared).map(({ name, type }) => [name, type]),
 })
 
-const chancesAnswer = ({ session }: Ready): Answer => ({
+const nondeterminismAnswer = ({ session }: Ready): Answer => ({
   columns: [
     { name: 'what', type: 'VARCHAR' },
     { name: 'view', type: 'VARCHAR' },
   ],
-  rows: session.chances.map(({ what, view }) => [what, view]),
+  rows: session.nondeterminism.map(({ what, view }) => [what, view]),
 })
 
 const fileAnswer = async ({ session, prepared, text, tree }: Ready, wanted: Extract<Wanted, { kind: 'file' }>): Promise<Answer> => {
@@ -41,8 +41,8 @@ const answerOf = (wanted: Wanted, ready: Ready): Answer | Promise<Answer> => {
   switch (wanted.kind) {
     case 'columns':
       return columnsAnswer(ready)
-    case 'chances':
-      return chancesAnswer(ready)
+    case 'nondeterminism':
+      return nondeterminismAnswer(ready)
     case 'file':
       return fileAnswer(ready, wanted)
     case 'plan':
@@ -57,6 +57,6 @@ export async function* answerTable(wanted: Wanted, ready: Ready): AsyncGenerator
   const { columns, rows } = await answerOf(wanted, ready)
   yield { columns }
   if (rows.length > 0) yield { rows: Buffer.from(rows.map((row) => JSON.stringify(row)).join(',')) }
-  // What was scored to explain a query was shown to nobody.
+  // Rows that were scored only to explain a query are shown to nobody, and not counted.
   yield { end: { rows: rows.length, scored: wanted.kind === 'file' ? ready.scored() : [] } }
 }

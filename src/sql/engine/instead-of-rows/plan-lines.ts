@@ -13,7 +13,7 @@ const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []
 const textOf = (value: unknown): string => (Array.isArray(value) ? value.map(textOf).join(', ') : typeof value === 'string' ? value : '')
 const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
 
-/** What an operator says of itself that is of this machine, or is said already. */
+/** Details of an operator that are about this machine, or are shown elsewhere. */
 const unsaid = new Set(['Estimated Cardinality', 'Filename(s)', 'Total Files Read', 'Type', 'Text'])
 
 const operatorOf = (value: unknown): Operator => {
@@ -30,7 +30,7 @@ const operatorOf = (value: unknown): Operator => {
   }
 }
 
-/** DuckDB packs values for a sort or a join and unpacks them behind it: that is no step that anybody wrote. */
+/** DuckDB packs values before a sort or a join and unpacks them behind it. Nobody wrote these steps. */
 const isPacking = ({ name, details }: Operator): boolean =>
   name === 'PROJECTION' && details.some(([, said]) => /__internal_(de)?compress/.test(said))
 
@@ -60,7 +60,7 @@ export const planLines = (json: string): string[] => {
   const plan: unknown = JSON.parse(json)
   if (Array.isArray(plan)) return plan.flatMap((node) => linesBelow(operatorOf(node), 0))
   const seconds = numberOf(Reflect.get(objectOf(plan), 'latency'))
-  // What statistics answer, as the count of a file's rows, runs without steps that DuckDB could measure.
+  // A query that statistics answer, such as the count of a file's rows, has no steps that DuckDB could measure.
   if (seconds === undefined) return ['no steps were measured: the answer is known without reading rows']
   // The first operator is EXPLAIN ANALYZE itself.
   const steps = listOf(Reflect.get(objectOf(plan), 'children')).flatMap((node) => operatorOf(node).children)

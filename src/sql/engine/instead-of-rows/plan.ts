@@ -9,7 +9,7 @@ import type { Ready } from './ready.js'
 /** A line of an explanation: `sql`, `table`, `model` or `plan`, and its text. */
 type Line = [section: 'sql' | 'table' | 'model' | 'plan', text: string]
 
-/** Names of the inside as what they stand for: functions that score as their models, CTEs as they were called. */
+/** Replaces internal names by what they stand for: scoring functions by their models, CTEs by the names that they were given. */
 const readable = ({ session }: Ready, text: string): string => {
   let shown = text
   for (const { name, number, bound } of session.run.uses.values())
@@ -54,7 +54,7 @@ const modelLines = ({ session }: Ready): Line[] => {
   return [...new Set([...inside, ...staged])].map((text) => ['model', text])
 }
 
-/** DuckDB's plan; one with measures is that of a query that was run, and whose rows were thrown away. */
+/** DuckDB's plan. For measures the query is run, and its rows are dropped. */
 const planOf = async ({ session, text, tree }: Ready, analyze: boolean): Promise<string[]> => {
   const before = `EXPLAIN (${analyze ? 'ANALYZE, ' : ''}FORMAT json) `
   const around = { before, kind: StatementType.EXPLAIN }

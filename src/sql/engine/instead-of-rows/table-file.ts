@@ -27,7 +27,7 @@ type NamedColumn = { name: string; type: string }
 
 const wrongTable = (detail: string, hint: string): Problem => new Problem('query_failed', 'The table cannot be written', detail, { hint })
 
-/** Throws what went wrong; that the table is too large is a problem of the statement. */
+/** Throws the error. A table that is too large is a problem of the statement. */
 const fail = (error: unknown): never => {
   if (!(error instanceof TableTooLarge)) throw error
   const { limit, unit } = error
@@ -91,7 +91,7 @@ const longerTable = (text: string, given: number, before: TableBefore, blobs: st
   return `SELECT * FROM read_parquet(${sqlString(`${blobs}/${before.content}`)}) UNION ALL SELECT ${items.join(', ')} FROM (${text}) AS given(${names})`
 }
 
-/** Writes a query's rows to a Parquet file, whole and on the disk when this resolves; nothing is left of one that fails. */
+/** Writes a query's rows to a Parquet file, complete and on the disk when this resolves. A failure leaves nothing behind. */
 export const writeTable = async ({ connection, prepared, text, tree, path, after }: Job, blobs: string): Promise<ParquetFile> => {
   try {
     const columns = keptColumns(prepared)

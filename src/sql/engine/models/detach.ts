@@ -12,7 +12,7 @@ export type Detached = { rest: AstNode | undefined; conditions: AstNode[]; keepi
 const refused = (kind: string, hint: string): Problem =>
   new Problem('refused_statement', 'A model cannot be joined that way', `A model cannot be joined with ${kind}`, { hint })
 
-/** What a join is called: its kind, or how it finds its rows. */
+/** The words of a join: its kind, or how it finds its rows. */
 const nameOf = (join: AstNode): string => {
   const how = textOf(join, 'ref_type')
   return `${how === 'ASOF' || how === 'POSITIONAL' ? how : textOf(join, 'join_type')} JOIN`

@@ -12,7 +12,7 @@ const empty = (select: AstNode, key: string): boolean => {
   return part === null || part === undefined || (Array.isArray(part) && part.length === 0)
 }
 
-/** Items that say one thing for each row: columns, and operators on them. What else a function is, its name does not say. */
+/** Whether an item has one value for each row: a column, or operators on columns. The name of a function does not tell that of it. */
 const isPlain = (item: AstNode): boolean => {
   let plain = true
   walk(item, (node) => {
@@ -37,7 +37,7 @@ const isColumnItself = (item: AstNode, leaf: Leaf, joined: readonly { use: Model
   return isColumnOf(leaf, path) && foldName(path.at(-1) ?? '') === foldName(name)
 }
 
-/** Whether a query is nothing but rows of its table, ordered by the table's own columns and cut by a LIMIT. */
+/** Whether a query only gives rows of its table, ordered by the table's own columns and cut by a LIMIT. */
 const takesFirstRows = (select: AstNode, leaf: Leaf, isSame: (item: AstNode) => boolean): boolean => {
   const modifiers = nodesOf(select, 'modifiers')
   const [order, limit, more] = modifiers

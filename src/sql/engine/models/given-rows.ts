@@ -149,7 +149,7 @@ const inputsMissing = ({ bound }: Reader, where: AstNode | undefined): Problem =
   )
 }
 
-/** OR between inputs and outputs: a row that is not given cannot be found by what it would be predicted to be. */
+/** Refuses OR between inputs and outputs: a row that is not given cannot be found by its prediction. */
 const mixedOr = ({ bound }: Reader): Problem =>
   new Problem('bad_statement', 'A model needs inputs', `OR joins conditions on inputs of ${bound.label} with others`, {
     hint: `Give the inputs inside: SELECT * FROM (SELECT * FROM ${bound.label} WHERE …) AS s WHERE … OR ….`,
@@ -160,10 +160,10 @@ const givesBelowOr = (reader: Reader, condition: AstNode): boolean =>
   ['CONJUNCTION_OR', 'CONJUNCTION_AND'].includes(textOf(condition, 'type')) &&
   nodesOf(condition, 'children').some((child) => rowsOf(reader, child) !== undefined || givesBelowOr(reader, child))
 
-/** Given rows whose values come from a query around this one: they cannot be answered before it runs. */
+/** Whether values of given rows come from a query around this one: they cannot be answered before that runs. */
 export const readsOuter = (rows: readonly GivenRow[]): boolean => rows.some((row) => [...row.values()].some((value) => !isConstant(value)))
 
-/** Puts what they give in the place of given values that are queries: what is recorded of a row is what was answered. */
+/** Replaces given values that are queries by their results, so that a row is recorded as it was answered. */
 export const answerQueries = async ({ connection }: Session, rows: readonly GivenRow[], scope: Scope): Promise<void> => {
   const values = new Set(rows.flatMap((row) => [...row.values()].filter(isOfQueries)))
   for (const value of values) {

@@ -79,14 +79,14 @@ const sourceOf = (node: AstNode | undefined, leaves: readonly Leaf[]): { leaf: L
   return leaf && column && { leaf, name: column.name }
 }
 
-type Found = Asked & { mapping: Mapping; leaf: Leaf; time: string }
+type Latest = Asked & { mapping: Mapping; leaf: Leaf; time: string }
 
 const findAsked = (
   column: AstNode,
   mappings: readonly { use: ModelUse; mapping: Mapping }[],
   uses: readonly ModelUse[],
   leaves: readonly Leaf[],
-): Found => {
+): Latest => {
   const ofModel = modelColumnOf(column, uses, leaves)
   for (const { use, mapping } of mappings) {
     const { future } = use.bound.model
@@ -100,7 +100,7 @@ const findAsked = (
 }
 
 /** What tells series apart: columns of the same table, or constants; in the order of the model's keys. */
-const keySources = ({ use, future, mapping, leaf }: Found): { column: string | undefined; expression: AstNode }[] =>
+const keySources = ({ use, future, mapping, leaf }: Latest): { column: string | undefined; expression: AstNode }[] =>
   future.keys.map(({ name }) => {
     const expression = mapping.inputs.get(name)
     const source = sourceOf(expression, [leaf])

@@ -77,7 +77,7 @@ const valueless = ({ bound, alias }: ModelUse, input: string): Problem =>
     },
   )
 
-/** A model that feeds another one: each is scored from the tables, so that the first has to be a table of its own. */
+/** Refuses a model that feeds another one. Models are scored from tables, so the first has to be in a subquery. */
 const refuseChain = (use: ModelUse, input: string, expression: AstNode): never => {
   const output = readsOf(expression)
     .columns.map((names) => names.join('.'))
@@ -128,7 +128,7 @@ export type Mapping = { inputs: Map<string, AstNode>; original: AstNode | undefi
 
 /**
  * Finds the inputs of a joined model: what ON says, then the column of the same name, then a constant that WHERE says.
- * Takes what it uses out of the SELECT's WHERE. None at all is a Problem: the model would say the same for every row.
+ * Takes what it uses out of the SELECT's WHERE. It is a Problem when there are none: the model would say the same for every row.
  */
 export const mapInputs = (select: AstNode, on: AstNode[], use: ModelUse, uses: readonly ModelUse[], leaves: readonly Leaf[]): Mapping => {
   const inputs = new Map<string, AstNode>()
@@ -154,7 +154,7 @@ export const mapInputs = (select: AstNode, on: AstNode[], use: ModelUse, uses: r
 
 const timeSql = {
   date: 'floor(epoch_us(CAST($x AS TIMESTAMP)) / 86400000000.0)',
-  // Models know whole milliseconds: what stands behind them is cut off, as it is when a time comes as text.
+  // Models know whole milliseconds. Smaller parts of a time are cut off, as they are when it comes as text.
   timestamp: 'floor(epoch_us(CAST($x AS TIMESTAMP)) / 1000.0)',
 }
 

@@ -15,7 +15,7 @@ export const modelColumns = ({ model }: BoundModel): string[] => {
 }
 
 /** What a model's columns are made of in one query: the scores, and the columns that it was joined to. */
-export type Sources = {
+export type OutputSources = {
   /** A fresh tree of the reserved column. */
   scores: () => AstNode
   /** The value that an input got, by the input's name. */
@@ -105,12 +105,12 @@ export const showsAll = ({ model }: BoundModel, column: string): boolean => {
   return column === `${name}_explain` || (!classes && ['_anomaly', '_min', '_max'].some((suffix) => column === name + suffix))
 }
 
-/** The expression of one of a model's columns. What is not asked for costs nothing: there is no such expression then. */
+/** The expression of one of a model's columns. Only columns that a query reads get one, so that others cost nothing. */
 export const outputExpression = async (
   connection: DuckDBConnection,
   bound: BoundModel,
   column: string,
-  sources: Sources,
+  sources: OutputSources,
 ): Promise<AstNode> => {
   if (bound.model.inputs.some(({ name }) => name === column)) return sources.inputs.get(column) ?? nullConstant()
   const original = sources.original ?? nullConstant()

@@ -27,7 +27,7 @@ const qualified = (uses: readonly ModelUse[], table: string, name: string): [Mod
   })
 }
 
-/** Whose column a name is: the models' when it names one of them, or when no table beside them has such a column. */
+/** Whose column a name is: a model's when the name says so, or when no table beside the models has such a column. */
 export const modelColumnOf = (node: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[]): [ModelUse, string] | undefined => {
   const [first = '', second] = textsOf(node, 'column_names')
   if (second !== undefined) return placing(node, () => qualified(uses, first, second))

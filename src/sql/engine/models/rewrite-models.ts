@@ -15,7 +15,7 @@ import { isRemote } from '../../../models/engines/contract/remote.js'
 import { isScored, modelColumns, outputExpression, showsAll } from './outputs.js'
 import { referencesIn, referencesInJoins, replaceReference, type ModelUse, type Reference } from './references.js'
 import type { Extent } from '../scoring/scoring-model.js'
-import { serve } from './served.js'
+import { predictGivenRows } from './predict-given-rows.js'
 import { besideOneTable, besideSeveral, type Joined, type Parts } from './place-scores.js'
 import { expandStars, type Shown } from './stars.js'
 import { parameterNames } from './staging.js'
@@ -39,7 +39,7 @@ const fromGivenRows = async (session: Session, select: AstNode, use: ModelUse, s
   select['where_clause'] = allOf(rest)
   const leaf = { ref, alias: givenAlias, columns: inputs.map((name) => ({ name, kind: 'text' as const })) }
   if (readsOuter(rows)) return { ref, correlated: leaf }
-  session.served.push(await serve(session, use.bound, ref, inputs, givenAlias, scope))
+  session.served.push(await predictGivenRows(session, use.bound, ref, inputs, givenAlias, scope))
   return { ref, correlated: undefined }
 }
 
@@ -52,7 +52,7 @@ const fromWhere = async (session: Session, select: AstNode, use: ModelUse, scope
 }
 
 const extentOf = (references: readonly Reference[], use: ModelUse): Extent =>
-  // Another level than the model's own is known to the way that gives the bounds only.
+  // Only the way that gives the bounds knows another level than the model's own.
   use.bound.level !== undefined || references.some((reference) => reference.use === use && showsAll(use.bound, reference.column))
     ? 'all'
     : 'points'
@@ -136,7 +136,7 @@ const keepingRefused = (): Problem =>
     },
   )
 
-/** A model in a process of its own has to be waited for, which a query that asks it row by row cannot. */
+/** Refuses to ask a model in a process of its own row by row: a query cannot wait for it at each row. */
 const cannotWait = ({ bound: { label, model } }: ModelUse): Problem =>
   new Problem(
     'refused_statement',
@@ -182,7 +182,7 @@ export const rewriteModels = async (session: Session, select: AstNode, uses: rea
 const allRows = (leaves: readonly Leaf[]): AstNode =>
   leaves.map(({ ref }) => ref).reduce((left, right) => ({ ...leftJoin(left, right, null), join_type: 'INNER', ref_type: 'CROSS' }))
 
-/** The table of which a model's inputs come, when outputs stand in a condition that joins the tables. */
+/** The table that a model's inputs come from, when a condition that joins the tables reads its outputs. */
 const homeOf = (use: ModelUse, parameters: AstNode[], { leaves, table }: Parts): Leaf => {
   const steady = steadyLeaves(table)
   const home = leaves.find((leaf) =>

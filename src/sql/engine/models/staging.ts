@@ -1,5 +1,5 @@
 import { DuckDBDataChunk, DOUBLE, StatementType, type DuckDBAppender, type DuckDBConnection } from '@duckdb/node-api'
-import { Problem } from '../../../basics/errors.js'
+import { checkAborted } from '../connection/connection.js'
 import { parseSelect, printSelect, readChecked, runOwn } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
 import { aliased, star } from '../ast/nodes.js'
@@ -17,10 +17,6 @@ import { fieldsOf, type AnyModel, type BoundModel, type Extent } from '../scorin
 export type StagedUse = { bound: BoundModel; parameters: AstNode[]; column: string; extent: Extent }
 
 const batchRows = 16_384n
-
-export const checkAborted = (signal: AbortSignal): void => {
-  if (signal.aborted) throw new Problem('query_limit', 'The query was stopped', 'The query was stopped before it ended')
-}
 
 const appendScores = (
   appender: DuckDBAppender,

@@ -71,7 +71,7 @@ const modelStar = (part: Shown & { kind: 'model' }, node: AstNode): AstNode[] =>
   })
 }
 
-/** Names that EXCLUDE, REPLACE and RENAME speak of have to be there, as without a model. */
+/** The names in EXCLUDE, REPLACE and RENAME must exist, as they must without a model. */
 const checkNames = (node: AstNode, parts: readonly Shown[]): void => {
   const names = [
     ...textsOf(node, 'exclude_list'),

@@ -7,10 +7,10 @@ const timely = new Set([
   ...['now', 'today', 'transaction_timestamp', 'get_current_time', 'get_current_timestamp', 'ago'],
   ...['current_date', 'current_time', 'current_timestamp', 'current_localtime', 'current_localtimestamp', 'localtime', 'localtimestamp'],
 ])
-/** Those of them that SQL writes without brackets; a column may have such a name, which only binding tells. */
+/** The functions of these that SQL writes without brackets. A column may have such a name, which only binding tells. */
 const bare = new Set(['current_date', 'current_time', 'current_timestamp', 'localtime', 'localtimestamp'])
 
-/** Functions whose values follow from more than their arguments. A test holds them to what DuckDB says of its functions. */
+/** Functions whose values follow from more than their arguments. A test compares them with what DuckDB says of its functions. */
 export const nondeterministicFunctions: ReadonlySet<string> = new Set([...drawing, ...timely])
 
 const ofFunction = (name: string, values: number): string | undefined => {
@@ -25,7 +25,7 @@ const ofName = (names: readonly string[]): string | undefined => {
   return names.length === 1 && bare.has(name) ? `${name} is another time each time` : undefined
 }
 
-/** LIMIT and DISTINCT ON take the rows that come first, and ORDER BY alone says which these are. */
+/** LIMIT and DISTINCT ON take the rows that come first. Only ORDER BY decides which these are. */
 const ofModifiers = (query: AstNode): string[] => {
   const modifiers = nodesOf(query, 'modifiers')
   const types = modifiers.map((modifier) => textOf(modifier, 'type'))
@@ -38,9 +38,9 @@ const ofModifiers = (query: AstNode): string[] => {
   ]
 }
 
-const chancesOf = (node: AstNode): string[] => {
+const findingsOf = (node: AstNode): string[] => {
   const found = isQuery(node) ? ofModifiers(node) : []
-  // A sample that is drawn by several threads is another one even with a seed.
+  // Several threads draw another sample each time, even with a seed.
   if (nodeOf(node, 'sample')) found.push('a sample is drawn anew each time')
   const more =
     textOf(node, 'class') === 'FUNCTION'
@@ -52,14 +52,14 @@ const chancesOf = (node: AstNode): string[] => {
 }
 
 /**
- * What in the tree of a query keeps it from giving the same rows again, each thing once.
+ * The parts of a query's tree that may give other rows when it is run again, each once.
  *
- * @example chancesIn(await parseSelect(connection, 'SELECT * FROM t LIMIT 5')) // [{ what: 'LIMIT without ORDER BY may take other rows', view: null }]
+ * @example nondeterminismIn(await parseSelect(connection, 'SELECT * FROM t LIMIT 5')) // [{ what: 'LIMIT without ORDER BY may take other rows', view: null }]
  */
 export const nondeterminismIn = (tree: AstNode, view: string | null = null): Nondeterminism[] => {
   const found = new Set<string>()
   walk(tree, (node) => {
-    for (const what of chancesOf(node)) found.add(what)
+    for (const what of findingsOf(node)) found.add(what)
     return true
   })
   return [...found].map((what) => ({ what, view }))

@@ -17,7 +17,7 @@ import {
 } from '../ast/nodes.js'
 import { serverVersion } from '../../../dialect/server-variables.js'
 
-/** What a statement's words stand for that no table knows. */
+/** What words of a statement stand for, when they name nothing in a table. */
 export type Words = {
   /** The database in which unqualified names are looked up: what database() answers. */
   db: string

@@ -183,8 +183,8 @@ const entryOf = (value: string): AstNode => ({
 })
 
 /**
- * A PIVOT over no values at all has no columns of its own, and DuckDB's text cannot say so. What is left are the groups: those
- * that are named, or else every column that takes no part in the PIVOT.
+ * A PIVOT over no values at all has no columns of its own, and DuckDB's text cannot say so. Only its groups are left: those that
+ * are named, or every column that takes no part in the PIVOT.
  */
 const withoutValues = async ({ connection }: Session, ref: AstNode, source: AstNode, scope: Scope): Promise<AstNode> => {
   const used = new Set<string>()

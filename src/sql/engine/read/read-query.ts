@@ -21,16 +21,16 @@ import { misplacedAt } from '../../../dialect/time-travel-syntax.js'
 import { isWord } from '../../../dialect/tokens.js'
 import { translate, type Translation } from '../session/translation.js'
 
-type Attempt = { translation: Translation; tree: AstNode; hasNativeQueries: boolean }
+type Parsed = { translation: Translation; tree: AstNode; hasNativeQueries: boolean }
 
 /** A query that has passed every check, and what it asks of its models. */
 export type ReadQuery = { tree: AstNode; options: ScoringOptions }
 
-/** What stands behind tokens besides, and the tokens that something else stands for. */
+/** Texts to add behind tokens, and texts to put in the place of tokens. */
 type Changes = { added: ReadonlyMap<number, string>; cut: ReadonlyMap<number, string> }
 const asWritten: Changes = { added: new Map(), cut: new Map() }
 
-const attempt = async (session: Session, sql: string, tokens: Token[], { added, cut }: Changes): Promise<Attempt> => {
+const parseAs = async (session: Session, sql: string, tokens: Token[], { added, cut }: Changes): Promise<Parsed> => {
   const natives = nativeQueries(tokens)
   const { after, instead } = nativeSpelling(natives)
   for (const [place, text] of added) after.set(place, (after.get(place) ?? '') + text)
@@ -49,7 +49,7 @@ const attempt = async (session: Session, sql: string, tokens: Token[], { added, 
   }
 }
 
-/** Why a query in the language of a connection is not run, if the statement has one. */
+/** The refusal of a query in the language of a connection, if the statement has one. */
 type Refusal = () => Promise<Problem | undefined>
 
 /** Takes the queries behind PIVOT … IN out of a text; what they give is asked for when the statement is rewritten. */
@@ -70,15 +70,15 @@ const cutValueQueries = (session: Session, { sql, view }: Text, tokens: Token[])
   return cut
 }
 
-/** Without any of these words a statement is as DuckDB reads it, and is not looked through any further. */
+/** A statement without any of these words is one that DuckDB reads as it is. */
 const isOwnWord = (token: Token): boolean => isWord(token, 'JOIN', 'USING', 'LIMIT', 'PIVOT', 'PIVOT_WIDER')
 
 /** A statement in the forms that DuckDB does not read, and what to write in their places. */
 type OwnForms = { query: Token[]; options: Token[]; changes: Changes; hasValueQueries: boolean }
 
 /**
- * The forms that DuckDB does not read, by the tokens: JOIN of a model without ON and USING at the end, PIVOT that finds its values
- * or asks a query for them, and MySQL's LIMIT. Undefined where a statement has none.
+ * Finds the forms that DuckDB does not read: JOIN of a model without ON, USING at the end, PIVOT that finds its values or asks a
+ * query for them, and MySQL's LIMIT. Undefined when a statement has none of them.
  */
 const ownForms = (session: Session, text: Text, tokens: Token[]): OwnForms | undefined => {
   if (!tokens.some(isOwnWord)) return undefined
@@ -91,17 +91,17 @@ const ownForms = (session: Session, text: Text, tokens: Token[]): OwnForms | und
 }
 
 /**
- * Parses a text, with what DuckDB does not read written as it does. Where even that does not parse, the error is about the text as
- * it was sent; and it is read as it was sent where only its words look like one of our forms.
+ * Parses a text. Forms that DuckDB does not read are written as it does first. When that does not parse, the text is read as it was
+ * sent: its words may only look like one of our forms, and if not, the error is about what the user wrote.
  */
-const parse = async (session: Session, text: Text, tokens: Token[], refusal: Refusal): Promise<Attempt & { options: ScoringOptions }> => {
+const parse = async (session: Session, text: Text, tokens: Token[], refusal: Refusal): Promise<Parsed & { options: ScoringOptions }> => {
   const forms = ownForms(session, text, tokens)
-  const asSent = async () => ({ ...(await attempt(session, text.sql, tokens, asWritten)), options: {} })
+  const asSent = async () => ({ ...(await parseAs(session, text.sql, tokens, asWritten)), options: {} })
   const refuse = async (error: unknown): Promise<never> => {
     throw (await refusal()) ?? error
   }
   if (!forms) return asSent().catch(refuse)
-  const read = await attempt(session, text.sql, forms.query, forms.changes).catch((error: unknown) =>
+  const read = await parseAs(session, text.sql, forms.query, forms.changes).catch((error: unknown) =>
     asSent().catch((first: unknown) => refuse(forms.hasValueQueries ? error : first)),
   )
   return 'options' in read ? read : { ...read, options: readScoringOptions(forms.options) }
@@ -125,7 +125,7 @@ export const readQuery = async (session: Session, text: Text, db: string): Promi
   for (const token of tokens) if (token.kind === 'quoted') session.quoted.add(token.value)
   const refusal: Refusal = () => refusalOfCall(session.directory, session.head, tokens, sql)
   const { translation, tree, options, hasNativeQueries } = await parse(session, text, tokens, refusal)
-  // A function by the name that stands for them is none, when the user wrote it.
+  // The name that stands for native queries is not a function when the user wrote it.
   if (hasNativeQueries) {
     const refused = await refusal()
     if (refused) throw refused

@@ -35,8 +35,8 @@ const namesDatabase = (tokens: readonly Token[]): boolean =>
   tokens.some((token, i) => isNameLike(token) && isWord(tokens[i - 1], 'FROM', 'JOIN') && isSymbol(tokens[i + 1], '.'))
 
 /**
- * Refuses a SELECT that was sent to a connection and names no other database: it is the connection's own database that should
- * answer it, and an answer of this service would be taken for its.
+ * Refuses a SELECT that was sent to a connection and names no other database. The connection's own database should answer it, and
+ * the sender would take an answer of this service for that.
  *
  * @throws Problem that says why it cannot be asked
  */

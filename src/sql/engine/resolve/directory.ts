@@ -19,7 +19,7 @@ const textOrNull = (value: DuckDBValue | undefined): string | null => (typeof va
 const rowsKept = 200_000
 const listsOf = perInstance(() => new LRUCache<string, DuckDBValue[][]>({ maxSize: rowsKept, sizeCalculation: (rows) => rows.length + 1 }))
 
-/** Rows of `valid_from, since, valid_to, until` as lives: where one goes on in the next, they are one. */
+/** Rows of `valid_from, since, valid_to, until` as lives. Two of them that follow each other at once are one. */
 const joined = (rows: DuckDBValue[][], upTo: number): Life[] => {
   const lives: Life[] = []
   for (const [from, since, to, until] of rows) {

@@ -7,20 +7,20 @@ import { catalogue, relationOf } from '../../relations/catalogue.js'
 import type { Relation } from '../../relations/relation.js'
 
 /** What the name of a table stands for. */
-export type Found =
+export type TableMeaning =
   | { kind: 'relation'; relation: Relation; project: ProjectEntry | undefined }
   | { kind: 'view'; view: ViewEntry; project: ProjectEntry }
   | { kind: 'file'; file: FileEntry }
   | { kind: 'model'; model: ModelEntry; version: ModelVersionEntry; project: ProjectEntry }
 
 /** Where a name is looked up: `position` is the one to see, `head` the last one that there is. */
-export type Place = { directory: Directory; db: string; position: number; head: number }
+export type Lookup = { directory: Directory; db: string; position: number; head: number }
 
 const moment = (position: number, time: string | null) => `position ${position} (${time ?? ''} UTC)`
 
 const began = ({ from, since }: Life) => moment(from, since)
 
-/** Which of the times that something was there are similarName to a position at which it was not: the next, and the last before. */
+/** When something was there, told from a position at which it was not: the time after it, and the last one before. */
 const whenText = (lives: readonly Life[], position: number): string | undefined => {
   const before = lives.findLast(({ to }) => to !== null && to <= position)
   const next = lives.find(({ from }) => from > position)
@@ -32,7 +32,7 @@ const whenText = (lives: readonly Life[], position: number): string | undefined 
 }
 
 /** In the past, a name may be missing because it came later or was gone: says when it was there. */
-const notThen = async ({ directory, position, head }: Place, detail: string, missing: Missing): Promise<Problem | undefined> => {
+const notThen = async ({ directory, position, head }: Lookup, detail: string, missing: Missing): Promise<Problem | undefined> => {
   if (position === head) return undefined
   const then = whenText(await directory.lives(missing, head), position)
   return then === undefined ? undefined : new Problem('not_found', 'It did not exist then', `${detail} at position ${position}; ${then}`)
@@ -44,15 +44,15 @@ const unknownTable = (name: string, schema: string, known: Iterable<string>): Pr
   return new Problem('not_found', 'Table not found', `Table '${name}' not found in database: ${schema}`, { hint })
 }
 
-const noTable = async (place: Place, missing: Missing, schema: string, known: Iterable<string>): Promise<Problem> => {
+const noTable = async (place: Lookup, missing: Missing, schema: string, known: Iterable<string>): Promise<Problem> => {
   const { name } = missing
   const then = await notThen(place, `Table '${name}' not found in database: ${schema}`, missing)
   return then ?? unknownTable(name, schema, known)
 }
 
-const connectionNamed = async ({ directory, position }: Place, name: string) => named(await directory.databases(position), name)
+const connectionNamed = async ({ directory, position }: Lookup, name: string) => named(await directory.databases(position), name)
 
-const noSchema = async (place: Place, name: string, table: string): Promise<Problem> => {
+const noSchema = async (place: Lookup, name: string, table: string): Promise<Problem> => {
   const detail = `Table '${table}' not found: there is no project or database ${name}`
   const then = (await notThen(place, detail, { table: 'projects', name })) ?? (await notThen(place, detail, { table: 'databases', name }))
   if (then) return then
@@ -66,25 +66,25 @@ const noSchema = async (place: Place, name: string, table: string): Promise<Prob
   })
 }
 
-const isReadable = async ({ directory, position }: Place, name: string): Promise<boolean> =>
+const isReadable = async ({ directory, position }: Lookup, name: string): Promise<boolean> =>
   systemDatabaseOf(name) !== undefined || (await directory.project(position, name)) !== undefined
 
 /**
- * Where a view's names without a database are looked up. What was recorded and names nothing any more is its own project,
- * which has another name now.
+ * Where a view's names without a database are looked up. A recorded database that names nothing any more was the view's own
+ * project, which has another name now.
  */
-export const databaseOfView = async (place: Place, { database }: ViewEntry, project: ProjectEntry): Promise<string> =>
+export const databaseOfView = async (place: Lookup, { database }: ViewEntry, project: ProjectEntry): Promise<string> =>
   (await isReadable(place, database)) || (await connectionNamed(place, database)) ? database : project.name
 
 /** Refuses a database that cannot be read, or is not there. */
-export const requireDatabase = async (place: Place, name: string): Promise<void> => {
+export const requireDatabase = async (place: Lookup, name: string): Promise<void> => {
   if (await isReadable(place, name)) return
   const connection = await connectionNamed(place, name)
   if (connection) throw connectionProblem(connection)
   throw new Problem('not_found', 'Database not found', `Database ${name} does not exist`, { hint: 'SHOW DATABASES lists what there is.' })
 }
 
-const fixedRelation = (schema: 'information_schema' | 'log', name: string): Found => {
+const fixedRelation = (schema: 'information_schema' | 'log', name: string): TableMeaning => {
   const relation = relationOf(schema, name)
   if (relation) return { kind: 'relation', relation, project: undefined }
   throw unknownTable(
@@ -94,7 +94,7 @@ const fixedRelation = (schema: 'information_schema' | 'log', name: string): Foun
   )
 }
 
-const inFiles = async (place: Place, name: string): Promise<Found> => {
+const inFiles = async (place: Lookup, name: string): Promise<TableMeaning> => {
   const files = await place.directory.files(place.position)
   const file = named(files, name)
   if (file) return { kind: 'file', file }
@@ -121,7 +121,7 @@ const notReady = (label: string, model: string, { version, status, error }: Mode
     },
   )
 
-/** The same of a model in the past: waiting does not help, a later position may. */
+/** The same for a model in the past. Waiting does not help there, but a later position may. */
 const notReadyThen = (label: string, { status }: ModelVersionEntry, position: number, ready: readonly Life[]): Problem =>
   new Problem(
     'not_ready',
@@ -129,7 +129,7 @@ const notReadyThen = (label: string, { status }: ModelVersionEntry, position: nu
     `Model ${label} was not ready at position ${position}: its status was ${status}; ${whenText(ready, position) ?? 'it never became complete'}`,
   )
 
-const readyVersion = async (place: Place, project: ProjectEntry, model: ModelEntry, wanted: number | undefined): Promise<Found> => {
+const readyVersion = async (place: Lookup, project: ProjectEntry, model: ModelEntry, wanted: number | undefined): Promise<TableMeaning> => {
   const versions = await place.directory.versions(place.position, model.stream)
   const number = wanted ?? model.active ?? versions.at(-1)?.version
   const version = versions.find((known) => known.version === number)
@@ -159,7 +159,7 @@ const agentUnasked = (label: string): Problem =>
     hint: 'Read its settings with DESCRIBE AGENT and ask the model directly. Models that this service trains answer: SELECT … FROM project.model.',
   })
 
-const inProject = async (place: Place, project: ProjectEntry, name: string): Promise<Found> => {
+const inProject = async (place: Lookup, project: ProjectEntry, name: string): Promise<TableMeaning> => {
   const relation = relationOf('project', name)
   if (relation) return { kind: 'relation', relation, project }
   const views = await place.directory.views(place.position, project.stream)
@@ -179,7 +179,7 @@ const inProject = async (place: Place, project: ProjectEntry, name: string): Pro
   )
 }
 
-const inSchema = async (place: Place, schema: string, name: string): Promise<Found | undefined> => {
+const inSchema = async (place: Lookup, schema: string, name: string): Promise<TableMeaning | undefined> => {
   const system = systemDatabaseOf(schema)
   if (system === 'files') return inFiles(place, name)
   if (system !== undefined) return fixedRelation(system, name)
@@ -192,7 +192,7 @@ const noVersion = (label: string, version: string): Problem =>
     hint: `DESCRIBE ${label}.${version} shows what a model says of itself, SELECT … FROM ${label} WHERE … what it predicts.`,
   })
 
-const modelVersion = async (place: Place, projectName: string, modelName: string, number: string): Promise<Found | undefined> => {
+const modelVersion = async (place: Lookup, projectName: string, modelName: string, number: string): Promise<TableMeaning | undefined> => {
   const project = await place.directory.project(place.position, projectName)
   if (!project) return undefined
   const models = await place.directory.models(place.position, project.stream)
@@ -212,11 +212,11 @@ const modelVersion = async (place: Place, projectName: string, modelName: string
 
 /**
  * What a table's name of one to three parts means: a part that is missing is the database of the query.
- * Throws a Problem that names it, with the similarName known name.
+ * Throws a Problem that names it, with the nearest known name.
  *
  * @example await resolveTable({ directory, db: 'shop', position: 40, head: 40 }, ['rent', '2']) // version 2 of shop.rent
  */
-export const resolveTable = async (place: Place, parts: string[]): Promise<Found> => {
+export const resolveTable = async (place: Lookup, parts: string[]): Promise<TableMeaning> => {
   const [first = '', second, third] = parts
   if (third !== undefined) {
     const found = await modelVersion(place, first, second ?? '', third)

@@ -9,7 +9,7 @@ import { quoteText } from '../../../dialect/strings.js'
 const example = "Write AT (VERSION => 42) or AT (TIMESTAMP => '2026-01-31 12:00:00')."
 const refused = (detail: string, hint: string): Problem => new Problem('bad_statement', 'No such position', detail, { hint })
 
-/** What an AT needs to know: where to compute it, what the log holds, and its head for this query. */
+/** What is needed to read an AT: a connection to compute it on, what the log holds, and its head for this query. */
 export type Clock = { connection: DuckDBConnection; directory: Directory; head: number }
 
 /** What a value is called in an answer: `AT (VERSION => 41)` where it stood in a statement, `as_of 41` in a request. */

@@ -7,13 +7,13 @@ import { integerConstant, nullConstant, selectNode, star, tableFunction, textCon
 import { template } from '../ast/templates.js'
 import type { FileEntry } from '../resolve/directory.js'
 import { projectionRows } from '../../relations/projections.js'
-import { databaseOfView, type Found, type Place } from '../resolve/resolve.js'
+import { databaseOfView, type TableMeaning, type Lookup } from '../resolve/resolve.js'
 import type { Scope } from '../session/scope.js'
 import type { Read, Session } from '../session/session.js'
 import { PlacedProblem, type Text } from '../session/sources.js'
 
-/** What a name stands for, when that is rows of its own. */
-type Rows = Exclude<Found, { kind: 'model' }>
+/** The meanings of a name that have rows of their own. */
+type Rows = Exclude<TableMeaning, { kind: 'model' }>
 
 type Services = {
   session: Session
@@ -22,7 +22,7 @@ type Services = {
 }
 
 /** Where names are looked up in a scope. */
-export const placeIn = ({ directory, head }: Session, { db, position }: Scope): Place => ({ directory, db, position, head })
+export const placeIn = ({ directory, head }: Session, { db, position }: Scope): Lookup => ({ directory, db, position, head })
 
 /** The query that gives what a name stands for. */
 export const expand = async (found: Rows, scope: Scope, services: Services): Promise<AstNode> => {
@@ -44,7 +44,7 @@ export const expand = async (found: Rows, scope: Scope, services: Services): Pro
   }
 }
 
-/** How things stand changes without the log: what is rewritten with it is not kept. */
+/** The status of the tables changes without the log, so a text that holds it is not kept. */
 const now = (session: Session): AstNode => {
   session.keep = false
   return textConstant(projectionRows(session.tables))
@@ -65,7 +65,7 @@ const expandFile = async ({ name, content, isTable }: FileEntry, { blobsDirector
 }
 
 const expandView = async (
-  { view, project }: Extract<Found, { kind: 'view' }>,
+  { view, project }: Extract<TableMeaning, { kind: 'view' }>,
   scope: Scope,
   { session, viewBody }: Services,
 ): Promise<AstNode> => {

@@ -12,7 +12,7 @@ import type { Text } from '../session/sources.js'
 import { readQuery } from '../read/read-query.js'
 import { positionOfRequest } from '../resolve/time-travel.js'
 
-/** Kept statements together may have as many characters. */
+/** How many characters all kept statements may have together. */
 const keptChars = 4_000_000
 
 /** What a statement was rewritten to, and the names in double quotes that are texts in it. */
@@ -33,7 +33,7 @@ export const rewrite = async (session: Session, request: SelectRequest): Promise
   const { wanted } = request
   const read = async (text: Text, where: string) => {
     const query = await readQuery(session, text, where)
-    if (wanted?.kind === 'chances') session.chances.push(...nondeterminismIn(query.tree, text.view))
+    if (wanted?.kind === 'nondeterminism') session.nondeterminism.push(...nondeterminismIn(query.tree, text.view))
     return query
   }
   const { tree, options } = await read({ sql: request.sql, within: request.within }, db)
@@ -56,7 +56,7 @@ export const keptText = (session: Session, instance: DuckDBInstance, request: Se
   return found && { text: found.text }
 }
 
-/** Rewrites a statement, and keeps its text. With models none is kept: each run of a model has a number of its own in the text. */
+/** Rewrites a statement, and keeps its text. A text with models is not kept: it has a number for each run of a model. */
 export const rewriteAndKeep = async (session: Session, instance: DuckDBInstance, request: SelectRequest): Promise<Rewritten> => {
   const { text, tree } = await rewrite(session, request)
   const hasModels = session.run.uses.size + session.served.length + session.staged.length > 0

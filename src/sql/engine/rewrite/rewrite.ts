@@ -23,14 +23,14 @@ import { dropSchemas } from './drop-schemas.js'
 import { expand, placeIn, readOf } from './expand.js'
 import { forgetNativeQuery, nativeDatabase } from '../resolve/native-queries.js'
 import { pivotFiller } from '../read/pivots.js'
-import { requireDatabase, resolveTable, type Found } from '../resolve/resolve.js'
+import { requireDatabase, resolveTable, type TableMeaning } from '../resolve/resolve.js'
 import type { Scope } from '../session/scope.js'
 import type { Session } from '../session/session.js'
 import { positionOfAt } from '../resolve/time-travel.js'
 import { placed, type Text } from '../session/sources.js'
 import type { ReadQuery } from '../read/read-query.js'
 
-/** How a stored query's text becomes a tree that has passed every check. */
+/** Reads the text of a query into a tree that has passed every check. */
 export type ReadStatement = (text: Text, db: string) => Promise<ReadQuery>
 
 /** Turns names of tables into what they stand for, in a tree that has passed the guard. */
@@ -195,7 +195,11 @@ export class Rewriter {
     become(ref, { ...subqueryRef(query, alias, listOf(ref, 'column_name_alias'), ref['sample'] ?? null), ...placeOf(ref) })
   }
 
-  private async model(ref: AstNode, { model, version, project }: Extract<Found, { kind: 'model' }>, { options }: Scope): Promise<ModelUse> {
+  private async model(
+    ref: AstNode,
+    { model, version, project }: Extract<TableMeaning, { kind: 'model' }>,
+    { options }: Scope,
+  ): Promise<ModelUse> {
     const artefact = version.artefact ?? ''
     const bound = {
       model: await this.session.load(artefact),

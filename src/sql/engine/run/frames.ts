@@ -12,11 +12,10 @@ import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { readChecked, type CheckedText } from '../ast/duckdb.js'
 import { rowsOf, type RowFormat } from '../../encode/chunks.js'
-import { checkAborted } from '../models/staging.js'
+import { checkAborted, rollback } from '../connection/connection.js'
 import type { Frame, ScoreCount } from '../../contract/select.js'
 import type { Session } from '../session/session.js'
 import { running } from '../session/sources.js'
-import { rollback } from '../connection/transaction.js'
 
 /** Thrown when models have to be run before the query. Nothing has been answered then. */
 export class TooManyRowsInside extends Error {}
@@ -57,7 +56,7 @@ async function* chunksOf(result: DuckDBResult): AsyncGenerator<DuckDBDataChunk> 
   try {
     for (let chunk = await coming; chunk && chunk.rowCount > 0; chunk = await coming) {
       coming = result.fetchChunk()
-      // Whoever leaves early never hears how it ended.
+      // A reader that leaves early does not wait for it, so its failure has to be caught here.
       coming.catch(() => undefined)
       yield chunk
     }
@@ -70,8 +69,8 @@ async function* chunksOf(result: DuckDBResult): AsyncGenerator<DuckDBDataChunk> 
 type Printed = { text: CheckedText; format: RowFormat }
 
 /**
- * The rows of a query. An error in the middle of a stream ends it without a word: that it was one can only be seen of the
- * result when its rows have ended.
+ * The rows of a query. DuckDB ends a stream without a word when an error occurs in its middle. Only the result tells it, when its
+ * rows have ended.
  */
 export async function* framesOf(session: Session, prepared: DuckDBPreparedStatement, { text, format }: Printed): AsyncGenerator<Frame> {
   const result = await prepared.stream()
@@ -94,7 +93,7 @@ export async function* framesOf(session: Session, prepared: DuckDBPreparedStatem
   yield { end: { rows, scored: scoredBy(session) } }
 }
 
-/** What broke a query after its first rows: found by running it once more without them. */
+/** Finds what broke a query after its first rows, by running it once more without giving rows. */
 const explainBreak = async (session: Session, text: CheckedText): Promise<never> => {
   const { connection, signal, run } = session
   checkAborted(signal)

@@ -6,11 +6,10 @@ import { prepareChecked } from '../ast/duckdb.js'
 import { Directory } from '../resolve/directory.js'
 import { explainError } from '../errors/explain-error.js'
 import { framesOf, heldBack, scoredBy, tooManyAround, TooManyRowsInside } from './frames.js'
-import { connectionPoolOf } from '../connection/connection-pool.js'
+import { begin, checkAborted, connectionPoolOf, rollback } from '../connection/connection.js'
 import { loadEngineModel } from '../scoring/adapter.js'
 import { modelFunctions } from '../scoring/functions.js'
-import { modelLoader, type LoadModel } from '../scoring/load.js'
-import { checkAborted } from '../models/staging.js'
+import { loadModel, type LoadModel } from '../scoring/load.js'
 import { answerTable } from '../instead-of-rows/answer-table.js'
 import { keptText, rewrite, rewriteAndKeep, type Rewritten } from '../rewrite/rewrite-cache.js'
 import { upToDate, type TablesStatus } from '../../relations/projections.js'
@@ -19,12 +18,11 @@ import { defineMacros } from '../errors/session-user.js'
 import type { ScoringMode, Session } from '../session/session.js'
 import { nameOfNoColumn } from '../errors/no-column.js'
 import { RunError, Sources } from '../session/sources.js'
-import { begin, rollback } from '../connection/transaction.js'
 import { viewColumns } from '../rewrite/view-columns.js'
 import { watch, type QueryClock } from './watch.js'
 
 /** `tables` tells how the tables stand when the query came; `loadModel` is the engine's unless another one is given. */
-export type SelectServices = { blobsDirectory: string; signal: AbortSignal; tables?: TablesStatus; loadModel?: LoadModel }
+export type RunOptions = { blobsDirectory: string; signal: AbortSignal; tables?: TablesStatus; loadModel?: LoadModel }
 
 const quotedMaxStrings = 100
 
@@ -32,7 +30,7 @@ type Context = {
   connection: DuckDBConnection
   database: { instance: DuckDBInstance }
   request: SelectRequest
-  services: SelectServices
+  services: RunOptions
   clock: QueryClock
 }
 
@@ -57,12 +55,12 @@ const sessionOf = (context: Context, { mode, strings }: Way): Session => {
     mode,
     functions,
     run,
-    load: modelLoader(database.instance, services.blobsDirectory, services.loadModel ?? loadEngineModel),
+    load: (artefact) => loadModel(database.instance, artefact, services.blobsDirectory, services.loadModel ?? loadEngineModel),
     reads: [],
     ctes: new Map(),
     sources: new Sources(),
     quoted: new Set(),
-    chances: [],
+    nondeterminism: [],
     strings,
     keep: true,
     served: [],
@@ -100,7 +98,7 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
   const session = sessionOf(context, way)
   onSession(session)
   let rewritten = request.wanted ? undefined : keptText(session, database.instance, request)
-  // What is known by its text is one statement, which needs no transaction around it.
+  // A text that was kept is a single statement, which needs no transaction around it.
   const isAlone = rewritten !== undefined
   if (!isAlone) await begin(connection)
   let isWhole = false
@@ -126,7 +124,7 @@ const nextWay = (error: unknown, session: Session | undefined, { mode, strings }
   return name === undefined || strings.size >= quotedMaxStrings ? undefined : { mode, strings: new Set([...strings, name]) }
 }
 
-/** The error in words about the user's text. Of a statement that was rewritten before, the tree is made once more. */
+/** The error in words about the user's text. When only the rewritten text was kept, the tree is made once more. */
 const explained = async (error: unknown, context: Context, session: Session | undefined, way: Way): Promise<unknown> => {
   if (!session || context.services.signal.aborted) return error
   const { connection, request } = context
@@ -150,7 +148,7 @@ async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerat
   try {
     for await (const frame of attempt(context, { mode, strings }, (made) => (session = made))) {
       answered = true
-      // The time that a slow reader takes is not the query's.
+      // The query's time does not run while its reader is slow.
       context.clock.hold()
       yield frame
       context.clock.run()
@@ -164,16 +162,16 @@ async function* attempts(context: Context, { mode, strings }: Way): AsyncGenerat
 
 /**
  * Runs one SELECT: checks it, rewrites names to what they stand for at the log position, and answers frame by frame.
- * The user's text never reaches DuckDB, only the tree that passed the guard does, on a connection that no other query has
- * meanwhile: rewritten and run in one read-only transaction, or, when it was rewritten before, as the one statement that it is.
- * Throws Problems that speak of the user's text.
+ * DuckDB never runs the user's text, only a text that was printed from the tree that passed the guard. It runs on a connection that no
+ * other query has meanwhile: rewritten and run in one read-only transaction, or as a single statement when it was rewritten before.
+ * Throws Problems about the user's text.
  *
  * @example for await (const frame of runSelect({ instance }, { sql: 'SELECT 1', db: 'shop', defaultProject: 'shop', upTo: 40 }, services)) …
  */
 export async function* runSelect(
   database: { instance: DuckDBInstance },
   request: SelectRequest,
-  services: SelectServices,
+  services: RunOptions,
 ): AsyncGenerator<Frame> {
   const pool = connectionPoolOf(database.instance)
   const connection = await pool.take()

@@ -3,10 +3,10 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 /** The time of a query: it runs unless it is held, as it is while the caller has a part of the answer. */
 export type QueryClock = { hold: () => void; run: () => void }
 
-/** How often a query that is to stop is told so. DuckDB forgets an interrupt that comes between two of its statements. */
+/** How often a query is told to stop, in milliseconds. DuckDB forgets an interrupt that comes between two of its statements. */
 const insistMs = 20
 
-/** What stops a query: its signal, whether that was for its time, and the end of the watch. */
+/** A watched query: the signal that stops it, whether its time was the reason, and the function that ends the watch. */
 type Watch = { signal: AbortSignal; isLate: () => boolean; clock: QueryClock; done: () => void }
 
 /**

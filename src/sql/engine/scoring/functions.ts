@@ -120,7 +120,7 @@ export class ModelFunctions {
     run.seen = this.registered.size
   }
 
-  /** The connection that functions are registered on. One that could not be had is asked for again. */
+  /** The connection that functions are registered on. A failure to open it is not kept: the next caller tries again. */
   private connected(): Promise<DuckDBConnection> {
     return (this.admin ??= this.instance.connect().catch((error: unknown) => {
       this.admin = undefined
@@ -155,7 +155,7 @@ export class ModelFunctions {
     const known = run.uses.get(key)
     if (known) return known
     const { model } = bound
-    // What has to be waited for gives up at the first row: the query then runs again with its rows scored beforehand.
+    // A model that has to be waited for gives up at the first row. The query then runs again, with its rows scored before it.
     const scorer = isRemote(model) ? undefined : new ChunkScorer({ ...bound, model }, extent)
     const memo = new RowMemo(isRemote(model) ? 1 : model.width, model.outputWidth)
     const use = { number: ++this.lastUse, name, bound, scorer, memo, calls: 0 }
@@ -210,7 +210,7 @@ const writeScores = (
   output.flush()
 }
 
-/** What a model does not know is NULL: in SQL NaN is a number, the largest one. */
+/** Replaces NaN, which says that a model does not know, by NULL: in SQL NaN is a number, the largest one. */
 export const hideUnknown = (vector: DuckDBVector, items: Float64Array, rows: number): void => {
   if (!(vector instanceof DuckDBDoubleVector)) return
   for (let row = 0; row < rows; row++) if (Number.isNaN(items[row])) vector.setItem(row, null)

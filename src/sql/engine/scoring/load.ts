@@ -21,19 +21,13 @@ const readModel = async (blobsDirectory: string, artefact: string, load: LoadMod
   }
 }
 
-/** Loads models by their hash; the last used stay in memory, as many as the limit says. */
-export const modelLoader = (
-  instance: DuckDBInstance,
-  blobsDirectory: string,
-  load: LoadModel,
-): ((artefact: string) => Promise<AnyModel>) => {
+/** Loads a model by its hash; the last used stay in memory, as many as the limit says. */
+export const loadModel = (instance: DuckDBInstance, artefact: string, blobsDirectory: string, load: LoadModel): Promise<AnyModel> => {
   const cache = cacheOf(instance)
-  return (artefact) => {
-    const known = cache.get(artefact)
-    if (known) return known
-    const model = readModel(blobsDirectory, artefact, load)
-    cache.set(artefact, model)
-    model.catch(() => cache.delete(artefact))
-    return model
-  }
+  const known = cache.get(artefact)
+  if (known) return known
+  const model = readModel(blobsDirectory, artefact, load)
+  cache.set(artefact, model)
+  model.catch(() => cache.delete(artefact))
+  return model
 }

@@ -23,7 +23,7 @@ const unreadable = (detail: string, name = '') => {
 
 /**
  * Reads `key = value, …` behind the USING of a query.
- * @throws Problem that names an option that there is not, wrong_arguments for a level that is none
+ * @throws Problem that names an option that does not exist; wrong_arguments for a level that is out of range
  *
  * @example readScoringOptions(lex('confidence = 0.5')) // { level: 0.5 }
  */

@@ -38,25 +38,25 @@ export type Session = {
   load: (artefact: string) => Promise<AnyModel>
   /** The tables that names were replaced by, each with the query that took its place. */
   reads: Read[]
-  /** What CTEs are called in the rewritten text, and what they were called by who wrote them. */
+  /** The names of CTEs in the rewritten text, each with the name that its author gave it. */
   ctes: Map<string, string>
   /** The texts that the statement is made of. */
   sources: Sources
   /** Names that stood in double quotes, anywhere in the statement or its views. */
   quoted: Set<string>
-  /** Those of them that are no columns, and names for who asks that are none. */
+  /** The names of these that turned out to be no columns, and names such as `user` that did. */
   strings: ReadonlySet<string>
-  /** What keeps the statement from giving the same rows again, where that is asked for. */
-  chances: Nondeterminism[]
+  /** Why the statement may give other rows when it is run again, when that is asked for. */
+  nondeterminism: Nondeterminism[]
   /** The queries behind PIVOT … IN, under the names that stand in their places. */
   pivotQueries: Map<string, Text>
-  /** Whether the rewriting says the same at the same position; a time that is counted from now does not. */
+  /** Whether the rewritten text is the same each time at the same position. A time that is counted from now is not. */
   keep: boolean
   served: PredictedRows[]
   staged: StagedModel[]
   /** The columns of all views at a position, as JSON text. */
   viewColumns: (position: number) => Promise<string>
-  /** What fills the temporary tables of this run, by their names: they end with a transaction. */
+  /** Functions that fill the temporary tables of this run again, by the tables' names: a transaction's end takes them away. */
   temporary: Map<string, () => Promise<void>>
   /** Ends the transaction and begins another one, which sees functions registered since. */
   refresh: () => Promise<void>

@@ -10,9 +10,9 @@ export type Text = { sql: string; within?: { start: number; end: number } | unde
 export type Source = { translation: Translation; view: string | undefined }
 
 /** A place in a source, as an offset in its text. */
-export type Place = { source: Source; offset: number }
+export type SourcePlace = { source: Source; offset: number }
 
-/** No text is as long, so that a location can say which text it is in, too. */
+/** No text is as long as this, so a location can hold the number of its text as well. */
 const span = 2 ** 32
 
 /**
@@ -21,7 +21,7 @@ const span = 2 ** 32
  */
 export class Sources {
   private readonly all: Source[] = []
-  /** Columns that DuckDB does not know of, as those of models: one of them may be meant by a name that it does not find. */
+  /** Columns that DuckDB does not know, such as those of models. A name that it does not find may mean one of them. */
   readonly columns = new Set<string>()
 
   /** Takes a text in, and marks the tree that was read from it. */
@@ -45,7 +45,7 @@ export class Sources {
   }
 
   /** The place that a marked location says; undefined for what stands in no source, but in a text of ours. */
-  placeOf(location: number): Place | undefined {
+  placeOf(location: number): SourcePlace | undefined {
     const source = this.all[Math.floor(location / span) - 1]
     return source && { source, offset: source.translation.userOffset(location % span) }
   }
@@ -65,7 +65,7 @@ export class PlacedProblem extends Problem {
 }
 
 /**
- * Runs what may refuse a part of a query, and notes the part on its refusal.
+ * Runs a function that may refuse a part of a query, and adds that part to the refusal.
  *
  * @example placing(ref, () => checkReference(ref))
  */

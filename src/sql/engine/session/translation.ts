@@ -8,7 +8,7 @@ import { aliasesBehindAt } from '../../../dialect/time-travel-syntax.js'
 /** A part of DuckDB's text, and the part of the user's that it stands for; `same` says that they are the same to the letter. */
 type Piece = { from: number; length: number; start: number; end: number; same: boolean }
 
-/** What stands between two tokens. Comments stay behind: DuckDB reads nested ones in the square of their depth. */
+/** What stands between two tokens. Comments stay behind: the time in which DuckDB reads nested ones grows with the square of their depth. */
 const gapOf = (gap: string): string => {
   if (!/--|\/\*/.test(gap)) return gap
   return gap.includes('\n') ? '\n' : ' '

@@ -1,11 +1,11 @@
 import type { Resources } from '../../../log/contract/log.js'
 
-/** Where names without a project are looked up, and what there is. */
+/** What a command is made with beside its statement. `db` is where names without a project are looked up. */
 export type CommandInputs = {
   db: string
   defaultProject: string
   resources: Pick<Resources, 'one'>
-  /** A number for a training's chance, when the statement names none. */
+  /** A seed for a training whose statement names none. */
   seed: () => number
   /** Milliseconds since 1970. */
   now: () => number

@@ -117,7 +117,7 @@ const saidOf = (training: Training, db: string) => {
   }
 }
 
-/** Whether a statement imports a file; of a name that users gave to an engine the command says whether it does. */
+/** Whether a statement imports a file. For an engine with a name of the users' own only the command can tell. */
 const isImport = ({ source, using }: Training): boolean => importsFile(using['engine']) || (source === null && mayImport(using['engine']))
 
 /** The parts of a request for a model that is imported: its file stands among the options. */

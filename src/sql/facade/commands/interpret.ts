@@ -163,7 +163,7 @@ const dropModel = async ({ target, ifExists }: StatementOf<'drop_model'>, inputs
   return { type: 'DeleteModelVersion', data: { ...data, version: target.version } }
 }
 
-/** IF EXISTS: what is to be dropped stands in a project that is not there either. */
+/** Whether a DROP … IF EXISTS names a project that does not exist either. */
 const isGoneAlready = async (statement: Statement, { db, resources }: CommandInputs): Promise<boolean> => {
   if (statement.kind !== 'drop_resource' && statement.kind !== 'drop_model' && statement.kind !== 'drop_job') return false
   return statement.ifExists && (await resources.one('project', statement.target.project ?? db)) === undefined
@@ -219,7 +219,7 @@ const interpret = <K extends CommandKind>(kind: K, statement: StatementOf<K>, in
 /**
  * The commands that a statement stands for; none for a statement that is no command, or for one that has nothing to do.
  *
- * @throws Problem when it says what cannot be
+ * @throws Problem when the statement asks for something impossible
  * @example await toCommands(parseStatement('DROP SKILL shop.sales'), inputs) // [{ type: 'DeleteSkill', data: … }]
  */
 export const toCommands = async (statement: Statement, inputs: CommandInputs): Promise<readonly LedgerCommand[]> =>

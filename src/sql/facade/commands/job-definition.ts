@@ -34,8 +34,8 @@ const effectIn = async (statement: string, label: string, work: LongWork): Promi
 }
 
 /**
- * Reads what a job shall do and when, and refuses what could never run. Its texts are walked several times; others have the event
- * loop in between.
+ * Reads what a job shall do and when, and refuses statements that could never run. Its texts are walked through several times, with
+ * pauses in which others have the event loop.
  *
  * @example await readJob({ query: 'SELECT 1', ifQuery: null, start: null, end: null, every: 'every day' }, Date.now())
  * @throws Problem
@@ -69,7 +69,7 @@ const readText = async ({ query, ifQuery }: JobRequest): Promise<JobText> => {
   return text
 }
 
-/** What everybody may read, and what has to be sealed for the runs. */
+/** The texts without their secrets, and the whole texts to be sealed for the runs. */
 const withoutSecrets = async (query: string, condition: string | null): Promise<JobText> => {
   const text = {
     statements: await cutSecretsInTurns(query),

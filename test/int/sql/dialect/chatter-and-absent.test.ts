@@ -61,7 +61,7 @@ const absent: [statement: string, says: RegExp][] = [
   ['SHOW FUNCTIONS', /there is no SHOW FUNCTIONS.*Did you mean SHOW FUNCTION STATUS/s],
   ['SHOW TABELS', /there is no SHOW TABELS.*Did you mean SHOW \[FULL\] TABLES/s],
   ['SHOW NONSENSE', /there is no SHOW NONSENSE; SHOW lists DATABASES, PROJECTS/],
-  ['HELP', /HELP begins no statement of this service; CREATE, DROP/],
+  ['HELP', /HELP begins no statement of this service; .*CREATE, ALTER, DROP.* and SELECT do/],
   ['TRUNCATE files.x', /does not have TRUNCATE.*Use DROP TABLE files\.name/s],
   ['GRANT ALL ON x TO y', /does not have GRANT.*Use AUTH=session/s],
   ['COPY x TO y', /does not have COPY.*Use SELECT/s],

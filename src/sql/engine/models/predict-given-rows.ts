@@ -29,10 +29,10 @@ const numbersOf = async ({ model, level }: BoundModel, inputs: readonly Readonly
 }
 
 /**
- * Answers given rows directly, as a request over REST would be: what is recorded of a prediction before it is answered.
- * The rows are those of the table that WHERE was read as.
+ * Predicts the rows that WHERE gives, as a request over REST does. The result is recorded before it is answered. `ref` is the table
+ * that was made of the WHERE.
  */
-export const serve = async (
+export const predictGivenRows = async (
   session: Session,
   bound: BoundModel,
   ref: AstNode,

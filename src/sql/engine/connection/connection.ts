@@ -1,0 +1,51 @@
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { Problem } from '../../../basics/errors.js'
+import { limits } from '../../../basics/limits.js'
+import { perInstance } from './per-instance.js'
+
+/**
+ * Connections that have run a query to its end and wait for the next, which then need not open one. A query that passed the guard
+ * leaves nothing behind on its connection. A connection on which something was left, or may have been, is closed. See docs/decisions/reused-connections.md.
+ */
+export class ConnectionPool {
+  readonly #idle: DuckDBConnection[] = []
+
+  constructor(private readonly instance: DuckDBInstance) {}
+
+  async take(): Promise<DuckDBConnection> {
+    return this.#idle.pop() ?? this.instance.connect()
+  }
+
+  /** Gives back a connection without an open transaction, a temporary table, or a query that was stopped. */
+  give(connection: DuckDBConnection): void {
+    if (this.#idle.length < limits.sqlConcurrentMaxQueries) this.#idle.push(connection)
+    else connection.closeSync()
+  }
+}
+
+/** The connections of an instance. */
+export const connectionPoolOf = perInstance((instance) => new ConnectionPool(instance))
+
+/** Begins a transaction of several statements that see the same tables. */
+export const begin = async (connection: DuckDBConnection): Promise<void> => {
+  await connection.run('BEGIN TRANSACTION READ ONLY')
+}
+
+const isInterrupt = (error: unknown): boolean => /\binterrupt/i.test(String(error))
+
+/**
+ * Ends a transaction. An interrupt that is meant for the query may hit the ROLLBACK, which is then tried again. Without a transaction,
+ * because an error has ended it or none was begun, nothing happens.
+ */
+export const rollback = async (connection: DuckDBConnection): Promise<void> => {
+  for (let isOver = false; !isOver;)
+    isOver = await connection.run('ROLLBACK').then(
+      () => true,
+      (error: unknown) => !isInterrupt(error),
+    )
+}
+
+/** @throws Problem query_limit when the query that has the connection is told to stop */
+export const checkAborted = (signal: AbortSignal): void => {
+  if (signal.aborted) throw new Problem('query_limit', 'The query was stopped', 'The query was stopped before it ended')
+}
