@@ -115,7 +115,9 @@ export const evolve = <K extends Kind>(
   kind: K,
   state: States[K] | undefined,
   event: { type: string; data: unknown },
-): States[K] | undefined => kindOf(kind).evolve(state, event as never)
+): States[K] | undefined =>
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-assertion -- without it tsc fails: the union is too complex
+  kindOf(kind).evolve(state, event as never)
 
 /** Whether states of a kind refer to other resources. */
 export const hasLinks = (kind: Kind): boolean => kindOf(kind).links !== undefined

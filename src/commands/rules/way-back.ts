@@ -25,9 +25,9 @@ const changed = <S extends object, N extends keyof S>(now: S, then: S, names: re
  * @example updatedTo('SkillUpdated', ['type', 'params'], 'SkillRenamed')(now, then) // [{ type: 'SkillRenamed', data: { name: 'rents' } }]
  */
 export const updatedTo =
-  <U extends string, N extends string, R extends string>(updated: U, names: readonly N[], renamed: R) =>
-  <S extends { name: string } & Record<N, unknown>>(now: S, then: S) => {
-    const data = changed(now, then, names)
+  <U extends string, const N extends readonly string[], R extends string>(updated: U, names: N, renamed: R) =>
+  <S extends { name: string } & Record<N[number], unknown>>(now: S, then: S) => {
+    const data = changed<S, N[number]>(now, then, names)
     return [...(data ? [{ type: updated, data }] : []), ...(now.name === then.name ? [] : [{ type: renamed, data: { name: then.name } }])]
   }
 
