@@ -7,6 +7,9 @@ export type Transport = (path: string, init: RequestInit) => Promise<Response>
 /** What one request came to instead of an answer. The message is one clause, without the request. */
 export class ServiceError extends Error {}
 
+/** An answer that is larger than is read. */
+export class TooLarge extends ServiceError {}
+
 /** A command that the service understood, and did not carry out. Another one may have to come first. */
 export class Refused extends ServiceError {}
 
@@ -24,7 +27,11 @@ const sqlAnswer = z.discriminatedUnion('type', [
 
 const shownChars = 500
 
-const cut = (text: string): string => (text.length > shownChars ? `${text.slice(0, shownChars).toWellFormed()}…` : text)
+/** What the other side says, in one line and not too long. */
+const cut = (said: string): string => {
+  const text = said.replace(/[\p{Cc}\s]+/gu, ' ').trim()
+  return text.length > shownChars ? `${text.slice(0, shownChars).toWellFormed()}…` : text
+}
 
 const parsed = (text: string): unknown => {
   try {
@@ -41,7 +48,6 @@ const refusalOf = ({ status, text }: Answer): string => {
 }
 
 const causeOf = (error: unknown): string => {
-  if (error instanceof ServiceError) return error.message
   const name: unknown = typeof error === 'object' && error !== null && 'name' in error ? error.name : undefined
   if (name === 'TimeoutError') return 'its answer takes too long'
   const cause: unknown = error instanceof Error ? error.cause : undefined
@@ -49,13 +55,15 @@ const causeOf = (error: unknown): string => {
   return `it does not answer${typeof code === 'string' ? ` (${code})` : ''}`
 }
 
-const readText = async (response: Response): Promise<string> => {
+/** The body of an answer. @throws TooLarge */
+export const readText = async (response: Response): Promise<string> => {
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of response.body ?? []) {
+  const body: AsyncIterable<Uint8Array> | null = response.body
+  for await (const chunk of body ?? []) {
     bytes += chunk.length
     if (bytes > limits.importAnswerMaxBytes)
-      throw new ServiceError(`its answer is larger than ${limits.importAnswerMaxBytes} bytes (importAnswerMaxBytes)`)
+      throw new TooLarge(`its answer is larger than ${limits.importAnswerMaxBytes} bytes (importAnswerMaxBytes)`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
@@ -74,7 +82,7 @@ export class Client {
       const response = await this.transport(path, { ...init, redirect: 'manual', signal: AbortSignal.timeout(this.timeoutMs) })
       return { status: response.status, text: await readText(response) }
     } catch (error) {
-      throw new ServiceError(causeOf(error))
+      throw error instanceof ServiceError ? error : new ServiceError(causeOf(error))
     }
   }
 

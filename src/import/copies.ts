@@ -133,7 +133,9 @@ export const jobCopy = (project: string): Copy<JobRecord> => ({
     const times = { start_at: next_run_at, end_at: job.end_at ?? null, schedule_str }
     return created(inProject(project, 'jobs'), { job: { name, query, if_query, ...times } })
   },
-  notes: ({ next_run_at }) => [`it runs here from ${next_run_at ?? ''} (UTC) on: end it in the old service, or it runs in both`],
+  notes: ({ next_run_at }) => [
+    `it runs here from ${next_run_at?.slice(0, 19) ?? ''} (UTC) on: end it in the old service, or it runs in both`,
+  ],
 })
 
 /** Whether an engine's name is one that engines have by themselves here. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
 import { foldName } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
-import { ServiceError, type Client, type Table } from './client.js'
+import { ServiceError, TooLarge, type Client, type Table } from './client.js'
 import { exactRows } from './exact-rows.js'
 
 /** A file of rows on this machine, and how it is to be uploaded. */
@@ -35,8 +35,15 @@ class Lines {
   }
 }
 
-const pageOf = async (client: Client, name: string, rows: number, offset: number): Promise<Table> =>
-  client.query(`SELECT * FROM files.\`${name}\` LIMIT ${rows} OFFSET ${offset}`)
+/** Rows from one on: fewer at once where they are long. */
+const pageOf = async (client: Client, name: string, offset: number, size: number = limits.importPageRows): Promise<Table> => {
+  try {
+    return await client.query(`SELECT * FROM files.\`${name}\` LIMIT ${size} OFFSET ${offset}`)
+  } catch (error) {
+    if (!(error instanceof TooLarge) || size === 1) throw error
+    return pageOf(client, name, offset, Math.ceil(size / 8))
+  }
+}
 
 const countOf = async (client: Client, name: string): Promise<number> => {
   const { rows } = await client.query(`SELECT count(*) AS n FROM files.\`${name}\``)
@@ -64,8 +71,8 @@ const headerOnly = async (lines: Lines, columns: readonly string[]): Promise<Omi
 const writeRows = async (client: Client, name: string, lines: Lines, onRows: (rows: number) => void): Promise<Omit<Downloaded, 'path'>> => {
   const count = await countOf(client, name)
   let columns: readonly string[] | undefined
-  for (let rows = 0; ; onRows(rows)) {
-    const page = await pageOf(client, name, limits.importPageRows, rows)
+  for (let rows = 0; ;) {
+    const page = await pageOf(client, name, rows)
     columns ??= page.columns
     if (page.columns.join('\0') !== columns.join('\0')) throw new ServiceError('its columns changed while it was read')
     refuseNamesakes(columns)
@@ -76,6 +83,7 @@ const writeRows = async (client: Client, name: string, lines: Lines, onRows: (ro
       await lines.write(`{${keys.map((key, i) => `${key}:${cells[i] ?? ''}`).join(',')}}`)
       rows += 1
     }
+    onRows(rows)
     if (rows === count) return { contentType: 'application/x-ndjson', rows }
     if (page.rows.length === 0 || rows > count) throw new ServiceError(`it has ${count} rows, and gave ${rows}`)
   }

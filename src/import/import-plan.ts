@@ -1,5 +1,6 @@
 import { foldName } from '../../events/common.js'
 import { engineNamed } from '../catalogue/engines.js'
+import { cutSecrets } from '../dialect/secrets.js'
 import {
   agentCopy,
   chatbotCopy,
@@ -35,7 +36,7 @@ const statementOf = (model: ModelRow, old: Inventory): { statement: string } | {
   const statement = modelStatement(model, database ?? '')
   if (statement === undefined) return { why: 'the old service does not tell enough of it to make its statement again' }
   if (database === undefined)
-    return { why: `the old service does not tell which database its query is for; put it behind FROM: ${statement}` }
+    return { why: `the old service does not tell which database its query is for; put it behind FROM: ${cutSecrets(statement)}` }
   return { statement }
 }
 
@@ -51,9 +52,11 @@ const modelCopy = (old: Inventory, train: boolean): Copy<ModelRow> => ({
   make: (model): Make | string => {
     const made = statementOf(model, old)
     const unknown = unknownEngine(model, old)
-    if (unknown !== undefined) return 'why' in made ? unknown : `${unknown}: ${made.statement}`
+    if (unknown !== undefined) return 'why' in made ? unknown : `${unknown}: ${cutSecrets(made.statement)}`
     if ('why' in made) return made.why
-    return train ? { by: 'training', project: model.project, statement: made.statement } : `--train trains it here: ${made.statement}`
+    return train
+      ? { by: 'training', project: model.project, statement: made.statement }
+      : `--train trains it here: ${cutSecrets(made.statement)}`
   },
   notes: () => ['it is trained anew: what the old service learned does not come along'],
 })

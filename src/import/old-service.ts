@@ -1,18 +1,24 @@
 import { z } from 'zod'
 import { ConfigError } from '../setup/config.js'
 import { limits } from '../basics/limits.js'
-import { Client, ServiceError, type Transport } from './client.js'
+import { Client, readText, ServiceError, type Transport } from './client.js'
 
 /** What the old service is told of who asks: a token, or a name and a password to log in with. */
 export type Credentials = { token: string | undefined; username: string | undefined; password: string | undefined }
-
-export type OldService = { client: Client; version: string }
 
 const status = z.looseObject({
   mindsdb_version: z.string(),
   auth: z.looseObject({ http_auth_enabled: z.boolean().nullish() }).nullish(),
 })
 const loggedIn = z.looseObject({ token: z.string().nullish() })
+
+const tokenIn = (text: string): string | null | undefined => {
+  try {
+    return loggedIn.safeParse(JSON.parse(text)).data?.token
+  } catch {
+    return undefined
+  }
+}
 
 const speaking =
   (address: string, headers: Record<string, string>): Transport =>
@@ -33,7 +39,7 @@ const login = async (address: string, username: string, password: string): Promi
     signal: AbortSignal.timeout(limits.importAnswerTimeoutMs),
   }).catch(() => refuseLogin(address))
   if (response.status !== 200) refuseLogin(address)
-  const token = loggedIn.safeParse(await response.json().catch(() => undefined)).data?.token
+  const token = tokenIn(await readText(response).catch(() => refuseLogin(address)))
   if (token !== undefined && token !== null) return { authorization: `Bearer ${token}` }
   const cookie = response.headers.getSetCookie().find((one) => one.startsWith('session='))
   return cookie === undefined ? refuseLogin(address) : { cookie: cookie.split(';', 1).join('') }
@@ -49,10 +55,10 @@ const headersFor = async (address: string, { token, username, password }: Creden
 /**
  * Logs in at a running instance of the public service, where it asks for a login.
  *
- * @example const { client, version } = await openOldService('http://old:47334', credentials)
+ * @example const old = await openOldService('http://old:47334', credentials)
  * @throws ConfigError when it does not answer, is another service, or refuses the login
  */
-export const openOldService = async (address: string, credentials: Credentials): Promise<OldService> => {
+export const openOldService = async (address: string, credentials: Credentials): Promise<Client> => {
   const anonymous = new Client(address, speaking(address, {}))
   const answer = await anonymous.read('/api/status').catch((error: unknown) => {
     if (error instanceof ServiceError) throw new ConfigError(`${address} cannot be read: ${error.message}`)
@@ -60,7 +66,6 @@ export const openOldService = async (address: string, credentials: Credentials):
   })
   const said = status.safeParse(answer).data
   if (!said) throw new ConfigError(`what answers at ${address} is not the public service: /api/status tells no mindsdb_version`)
-  const version = said.mindsdb_version.slice(0, limits.nameMaxChars)
-  if (said.auth?.http_auth_enabled !== true) return { client: anonymous, version }
-  return { client: new Client(address, speaking(address, await headersFor(address, credentials))), version }
+  if (said.auth?.http_auth_enabled !== true) return anonymous
+  return new Client(address, speaking(address, await headersFor(address, credentials)))
 }

@@ -7,7 +7,7 @@ import { carryOut, type Outcome } from '../../import/carry-out.js'
 import { Client } from '../../import/client.js'
 import { planImport } from '../../import/import-plan.js'
 import { readAbsent, readInventory } from '../../import/inventory.js'
-import { openOldService, type OldService } from '../../import/old-service.js'
+import { openOldService } from '../../import/old-service.js'
 import type { Item } from '../../import/plan.js'
 import { ConfigError } from '../../setup/config.js'
 import { withServer, type Reach, type Server } from '../access/server.js'
@@ -25,19 +25,19 @@ type ImportOptions = {
   projects: readonly string[]
 }
 
-type Report = { plan: readonly Item[]; outcomes: readonly Outcome[]; unread: readonly string[]; apply: boolean }
+type Report = { plan: readonly Item[]; outcomes: ReadonlyMap<Item, Outcome>; unread: readonly string[]; apply: boolean }
 
 const nameOf = ({ project, name }: Item): string => (project === null ? name : `${project}.${name}`)
 
 const whatOf = (item: Item, { outcomes, apply }: Report): string => {
   if (item.fate.is !== 'create' || !apply) return item.fate.is
-  return outcomes.find((outcome) => outcome.item === item)?.failed === undefined ? 'created' : 'FAILED'
+  return outcomes.get(item)?.failed === undefined ? 'created' : 'FAILED'
 }
 
 /** What stands below the table: all that has more to say than a word. */
 const notesOf = ({ plan, outcomes }: Report): string[] =>
   plan.flatMap((item) => {
-    const outcome = outcomes.find((one) => one.item === item)
+    const outcome = outcomes.get(item)
     const notes = outcome?.failed === undefined ? [...item.notes, ...(outcome?.notes ?? [])] : [outcome.failed]
     return notes.map((note) => `${item.kind} ${nameOf(item)}: ${note}`)
   })
@@ -67,20 +67,19 @@ const credentials = () => ({
   password: environmentOf('IMPORT_PASSWORD'),
 })
 
-/** Which projects are meant. @throws ConfigError for one that is not there */
-const wantedOf = (wanted: readonly string[], projects: readonly string[]): ((project: string) => boolean) => {
+/** @throws ConfigError for a project that is not there */
+const refuseMissing = (wanted: readonly string[], projects: readonly string[]): void => {
   const known = new Set(projects.map(foldName))
   const missing = wanted.find((name) => !known.has(foldName(name)))
-  if (missing !== undefined) throw new ConfigError(`the old service has no project ${missing}; it has ${projects.join(', ')}`)
-  const chosen = new Set(wanted.map(foldName))
-  return (project) => wanted.length === 0 || chosen.has(foldName(project))
+  if (missing !== undefined)
+    throw new ConfigError(withoutControls(`the old service has no project ${missing}; it has ${projects.join(', ')}`))
 }
 
-const planOf = async ({ client }: OldService, here: Client, options: ImportOptions, unread: (what: string, why: string) => void) => {
+const planOf = async (client: Client, here: Client, options: ImportOptions, unread: (what: string, why: string) => void) => {
   const wanted = new Set(options.projects.map(foldName))
-  const isMeant = (project: string): boolean => wanted.size === 0 || wanted.has(foldName(project))
-  const old = await readInventory(client, isMeant, unread)
-  const isWanted = wantedOf(options.projects, old.projects)
+  const isWanted = (project: string): boolean => wanted.size === 0 || wanted.has(foldName(project))
+  const old = await readInventory(client, isWanted, unread)
+  if (old.projects.length > 0) refuseMissing(options.projects, old.projects)
   const own = await readInventory(here, isWanted, (what, why) => {
     throw new ConfigError(`${here.address} does not say what is there (${what}): ${why}`)
   })
@@ -96,14 +95,14 @@ const inDirectory = async <T>(use: (directory: string) => Promise<T>): Promise<T
   }
 }
 
-const run = async (old: OldService, server: Server, options: ImportOptions, out: Screen): Promise<number> => {
+const run = async (old: Client, server: Server, options: ImportOptions, out: Screen): Promise<number> => {
   const here = new Client(server.address, server.fetch, limits.requestTimeoutMs)
   const unread: string[] = []
-  out.progress(`reading ${old.client.address}`)
+  out.progress(`reading ${old.address}`)
   const plan = await planOf(old, here, options, (what, why) => unread.push(`${what}: ${why}`))
   const onProgress = (text: string) => out.progress(withoutControls(text))
-  const outcomes = options.apply ? await inDirectory((directory) => carryOut(plan, { old: old.client, here, directory, onProgress })) : []
-  show({ plan, outcomes, unread, apply: options.apply }, out)
+  const outcomes = options.apply ? await inDirectory((directory) => carryOut(plan, { old, here, directory, onProgress })) : []
+  show({ plan, outcomes: new Map(outcomes.map((outcome) => [outcome.item, outcome])), unread, apply: options.apply }, out)
   return unread.length > 0 || outcomes.some(({ failed }) => failed !== undefined) ? 1 : 0
 }
 
