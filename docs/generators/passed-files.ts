@@ -39,12 +39,12 @@ const note = () =>
 if (isMainThread) process.on('SIGUSR2', note)
 process.on('exit', note)
 // A training is ended as soon as it has said that it is done.
-const send = process.send?.bind(process)
+const { send } = process
 if (send)
-  Object.assign(process, {
-    send: (...words: Parameters<typeof send>) => {
+  process.send = new Proxy(send, {
+    apply: (target, self, words) => {
       note()
-      return send(...words)
+      return Reflect.apply(target, self, words)
     },
   })
 // Processes that this one starts load the same.

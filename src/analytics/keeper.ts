@@ -12,7 +12,7 @@ import { Pulse } from './pulse.js'
 import { RebuildRecord, type Rebuilds } from './contract/rebuilds.js'
 import { makeSocketDirectory } from './socket-directory.js'
 
-/** How the process is, and what happened to those before it. */
+/** The state of the process, and how the processes before it ended. */
 export type ProcessStatus = {
   ready: boolean
   state: TablesState

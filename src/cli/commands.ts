@@ -39,12 +39,12 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     options: {
       db: 'the project or database that names are looked up in',
       'as-of': 'read as things were at a position or a time (UTC)',
-      json: 'print an array of objects, one a row',
+      json: 'print an array with one object for each row',
       csv: 'print CSV',
-      vertical: 'print a line a cell, as tables are printed that are too wide for the terminal',
-      create: 'make the data directory when there is none',
+      vertical: 'print one cell in each line, as for tables that are too wide for the terminal',
+      create: 'make the data directory if there is none',
       url,
-      quiet: 'do not tell how far a training is',
+      quiet: 'do not show how far a training is',
     },
     example: 'mindledger sql "SELECT name, status FROM models"',
     run: async ({ config, values, rest, out }) => {
@@ -57,7 +57,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
   },
   log: {
     about: 'print the events, one JSON text a line',
-    options: { from: 'begin at this position', follow: 'go on with what happens, until Ctrl-C' },
+    options: { from: 'begin at this position', follow: 'go on with new events, until Ctrl-C' },
     example: 'mindledger log --from 40 --follow',
     run: async ({ config, values }) => {
       const { from, follow = false } = values
@@ -84,7 +84,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
       head: 'compare with the heads of this file, kept elsewhere; may be given several times',
       vkey,
       proof: 'check this single proof instead (of GET /api/log/proofs/inclusion, Accept: text/plain)',
-      event: 'the text of the event that --proof is of, in a file',
+      event: 'a file with the text of the event that --proof proves',
       quiet,
     },
     example: 'mindledger verify --head heads.txt --vkey key.txt',
@@ -101,7 +101,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     options: {
       project: 'the events of this project alone',
       until: 'end at this position',
-      head: 'divide what is left out where the heads of this file are; may be given several times',
+      head: 'split what is left out at the sizes of the heads in this file; may be given several times',
     },
     example: 'mindledger export --project shop > export.jsonl',
     run: async ({ config, values }) => {
@@ -112,12 +112,12 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     },
   },
   verifier: {
-    about: 'print the offline verifier: one file, to be run with node by anybody',
+    about: 'print the offline verifier, one file that anybody runs with node',
     example: 'mindledger verifier > verifier.mjs; node verifier.mjs export.jsonl --vkey key.txt',
     run: async () => (await import('./commands/verifier.js')).printVerifier(),
   },
   status: {
-    about: 'say how far log and tables are, what is ready, what room it takes',
+    about: 'show how far log and tables are, what is ready, and the disk use',
     more: 'The exit status is 0 only when all is ready.',
     options: { url },
     run: async ({ config, out }) => (await import('./commands/status.js')).status(config, out),
@@ -134,7 +134,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
   diff: {
     about: 'compare the live tables with a replay of the log',
     more: 'The exit status is 0 when they are equal, 1 when they differ, 2 when they could not be compared.',
-    options: { rows: 'show so many rows that differ in each table (10)', url, quiet },
+    options: { rows: 'how many rows that differ to show for each table (10)', url, quiet },
     run: async ({ config, values, out }) => {
       const rows = positive('rows', values.rows, 10, 'a number')
       return (await import('./commands/diff.js')).diff(config, { rows }, out)
@@ -145,7 +145,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     most: 1,
     about: 'train a version again from its kept rows, and compare the bytes',
     more: `Its query is run again, too. The exit status is 0 when the bytes are the same, 1 when they differ, 2 when it could not be trained again.`,
-    options: { all: 'all trained versions', json: 'print a JSON text a version', url, quiet },
+    options: { all: 'all trained versions', json: 'print one JSON text for each version', url, quiet },
     example: 'mindledger reproduce shop.rent.2',
     run: async ({ config, values, rest, out }) => {
       const [name] = rest
@@ -155,8 +155,8 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     },
   },
   backup: {
-    about: 'copy log and blobs, of one position, beside a running server or without one',
-    options: { into: 'the directory to make', like: 'an earlier backup, whose blobs get second names instead of copies', quiet },
+    about: 'copy the log up to one position with its blobs; a server may run',
+    options: { into: 'the directory to make', like: 'an earlier backup; blobs that it has are linked instead of copied', quiet },
     example: 'mindledger backup --into /mnt/backups/monday',
     run: async ({ config, values, out }) => {
       const { like } = values
@@ -183,7 +183,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     },
   },
   'rotate-key': {
-    about: 'replace the master key; with VAULT_KEY set by NEW_VAULT_KEY',
+    about: 'replace the master key; if VAULT_KEY is set, by NEW_VAULT_KEY',
     options: { url },
     run: async ({ config, out }) => (await import('./commands/rotate-key.js')).rotateKey(config, out),
   },
@@ -196,7 +196,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     options: {
       'dry-run': 'say what would go',
       reason: 'why, as the log says it',
-      shared: 'erase bytes that others have, too',
+      shared: 'erase bytes that something else uses, too',
       'content-version': 'of a file: this content alone',
       url,
     },

@@ -39,7 +39,7 @@ type Options = {
   purge: (upTo: number) => Promise<void>
 }
 
-/** So long before connections are closed, who asked is told that it will be finished later. */
+/** This long before connections are closed, a waiting client is told that the erasure will be finished later. */
 const toldMs = 1_000
 
 /** One event's share of an erasure. */

@@ -82,7 +82,7 @@ const settings = z.object({
     )
     .optional()
     .describe(
-      'proxies whose X-Forwarded-For, -Proto and -Host are believed: addresses and networks, comma separated (loopback, 10.0.0.0/8), or how many stand in a row. Without it nobody’s are',
+      'proxies whose X-Forwarded-For, -Proto and -Host are believed: addresses and networks, comma separated (loopback, 10.0.0.0/8), or how many stand in a row. Without it none is believed',
     ),
   DEFAULT_PROJECT: resourceName.default('mindsdb').describe('the project of statements that name none; existing clients assume mindsdb'),
   PREDICTION_RETENTION: z

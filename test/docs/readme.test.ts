@@ -154,3 +154,28 @@ test.each(markdown.map((file) => file.slice(repository.length)))('the links of %
   })
   expect(broken).toEqual([])
 })
+
+/** Files of ours that are read by people, and where a sentence may name another file. */
+const written = ['src', 'events', 'projections', 'bench', 'docs', '.'].flatMap((folder) =>
+  readdirSync(resolve(repository, folder), { withFileTypes: true, recursive: folder !== '.' })
+    .filter((entry) => entry.isFile() && /\.(?:ts|cts|md)$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name)),
+)
+
+test('pages, comments and messages name files that are there', () => {
+  const missing = written.flatMap((file) => {
+    const text = readFileSync(file, 'utf8')
+    const pages = [...text.matchAll(/\bdocs\/[\w/.-]+\.(?:md|svg)\b/g)].map(([path]) => path)
+    const sources = file.endsWith('.md')
+      ? [...text.matchAll(/`((?:src|events|projections|bench|test)\/[\w/.-]+)`/g)].map(([, path = '']) => path)
+      : []
+    return [...pages, ...sources].filter((path) => !existsSync(join(repository, path))).map((path) => `${file}: ${path}`)
+  })
+  expect(missing).toEqual([])
+})
+
+test('no folder of docs has more than 20 files', () => {
+  const folders = [...new Set(markdown.map((file) => dirname(file)))].filter((folder) => folder.startsWith(join(repository, 'docs')))
+  expect(folders.length).toBeGreaterThan(8)
+  for (const folder of folders) expect(readdirSync(folder).length).toBeLessThanOrEqual(20)
+})

@@ -83,12 +83,12 @@ export const verify = async (
   return ok ? 0 : 1
 }
 
-/** Which part is proven, and which is not: what hangs together may still have been made so. */
+/** Which part is proven, and which is not: events that agree with each other may still have been rewritten together. */
 const provenPart = ({ provenTo, head: { position } }: Verification): string[] => {
   if (position === 0) return []
   if (provenTo === null || provenTo === 0)
     return [
-      `Unproven: positions 1 to ${position}. They hang together, but who can write the file could have made them so: compare with a head kept elsewhere (--head <file>).`,
+      `Unproven: positions 1 to ${position}. They agree with each other, but anybody who can write the file could have made them agree: compare with a head kept elsewhere (--head <file>).`,
     ]
   const proven = `Proven: positions 1 to ${provenTo}, by the head that was kept.`
   return provenTo < position

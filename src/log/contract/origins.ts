@@ -4,7 +4,7 @@ import type { Origin } from './log.js'
 /** How an event is named as the cause of what follows from it. `causeAt(12)` → `event/12` */
 export const causeAt = (position: number): string => `event/${position}`
 
-/** Of what no request asked for. `unasked({ actor: 'system', source: 'system' })` */
+/** The origin of what the service does by itself. `unasked({ actor: 'system', source: 'system' })` */
 const unasked = (who: Pick<Origin, 'actor' | 'source'>): Origin => ({ ...who, request: null, correlation: null, causation: null })
 
 /** The origin of what the service does by itself. */

@@ -17,7 +17,7 @@ export const nextInstant = (previous: number, nowMilliseconds: number): { micros
 }
 
 /**
- * Reads the end of the log and checks that its last events hang together.
+ * Reads the end of the log and checks that its last events follow from each other.
  * @throws ConfigError that names the position where they do not
  */
 export const readTail = (db: Connection, checked = 100): Tail => {

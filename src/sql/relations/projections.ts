@@ -56,7 +56,7 @@ const shape = columns.map(({ name, type }) => `"${name}":"${type}"`).join(',')
 /** What keeps the tables up with the log, told of this moment: it does not follow from events, and needs no table. */
 export const projections: Relation = {
   name: 'projections',
-  about: 'What keeps the tables up with the log: how far each projection is, how often its tables were built anew, and why.',
+  about: 'How far each projection is behind the log, how often its tables were built again, and why.',
   kind: 'SYSTEM VIEW',
   columns,
   live: true,
