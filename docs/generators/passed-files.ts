@@ -39,13 +39,11 @@ const note = () =>
 if (isMainThread) process.on('SIGUSR2', note)
 process.on('exit', note)
 // A training is ended as soon as it has said that it is done.
-const { send } = process
+const send = process.send?.bind(process) as ((...words: unknown[]) => boolean) | undefined
 if (send)
-  process.send = new Proxy(send, {
-    apply: (target, self, words) => {
-      note()
-      return Reflect.apply(target, self, words)
-    },
-  })
+  process.send = (...words: unknown[]) => {
+    note()
+    return send(...words)
+  }
 // Processes that this one starts load the same.
 process.execPath = process.env['COUNTED_NODE'] ?? process.execPath

@@ -9,13 +9,13 @@ const prefix = 'mindledger/'
 /** The origin of a log's checkpoints, and the name of the key that signs them. `mindledger/8e0f…` */
 export const originOf = (logId: string): string => prefix + logId
 
-/** The log that an origin names; the origin itself when it is not one of ours. */
+/** The log that an origin names; the origin itself if it has another form. */
 export const logOf = (origin: string): string => (origin.startsWith(prefix) ? origin.slice(prefix.length) : origin)
 
 /** The text of a checkpoint, to be signed as a note. */
 export const checkpointText = ({ origin, size, root }: Checkpoint): string => `${origin}\n${size}\n${root.toString('base64')}\n`
 
-/** Reads the text of a checkpoint; lines after the third are extensions, which say nothing here. Undefined for what is none. */
+/** Reads the text of a checkpoint; lines after the third are extensions, which are ignored. Undefined if the text is not a checkpoint. */
 export const readCheckpoint = (text: string): Checkpoint | undefined => {
   const [origin = '', size = '', encoded = '', ...rest] = text.split('\n')
   const root = fromBase64(encoded)

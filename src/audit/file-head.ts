@@ -7,7 +7,7 @@ import { findHeadSigner } from './head-key.js'
 import { signHead } from './heads.js'
 import type { NoteSigner } from './note-key.js'
 
-/** Who signs the heads of a log's file that is open for reading. @throws ConfigError when the key is not at hand */
+/** The signer of heads for a log's file that is open for reading. @throws ConfigError if the key is missing */
 export const findFileSigner = (paths: DataPaths, given: Buffer | undefined, db: Connection): NoteSigner =>
   findHeadSigner(paths, given, { id: readLogId(db), headKeys: () => readHeadKeys(db) })
 

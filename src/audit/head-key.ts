@@ -10,7 +10,7 @@ import { noteSigner, seedBytes, type NoteSigner } from './note-key.js'
 /** What a log knows of the keys that sign its heads. */
 type Noted = { id: string; headKeys: () => string[] }
 
-/** The seed that is at hand: the one given, or the file's; undefined when there is neither. */
+/** The seed: the one given, or the file's; undefined without both. */
 const findSeed = (paths: DataPaths, given: Buffer | undefined): Buffer | undefined => {
   if (given) return given
   if (!existsSync(paths.headKey)) return undefined
@@ -42,8 +42,8 @@ const checked = (signer: NoteSigner, [noted]: readonly string[]): NoteSigner => 
 }
 
 /**
- * Who signs the heads of a log that is read, beside a server or without one.
- * @throws ConfigError when the key is not at hand
+ * The signer of heads for a log that is only read; a server may run.
+ * @throws ConfigError if the key is missing
  */
 export const findHeadSigner = (paths: DataPaths, given: Buffer | undefined, log: Noted): NoteSigner => {
   const seed = findSeed(paths, given)
@@ -55,7 +55,7 @@ export const findHeadSigner = (paths: DataPaths, given: Buffer | undefined, log:
 }
 
 /**
- * Who signs the heads of a server's log: with the key at hand, or for a log that has none yet with a new one, kept in a file.
+ * The signer of heads for a server's log. It has the log's key, or for a log without one a new key, which is kept in a file.
  * The public key is noted in the log's file at the first start.
  *
  * @throws ConfigError when the key is lost, unfit or another one

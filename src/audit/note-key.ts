@@ -25,7 +25,7 @@ const isKeyName = (name: string): boolean => /^[^\s+]+$/u.test(name)
 /** Key ID = SHA-256(key name ‖ 0x0A ‖ signature type ‖ public key)[:4]. */
 const keyIdOf = (name: string, typed: Uint8Array): Buffer => sha256(Buffer.concat([Buffer.from(`${name}\n`), typed])).subarray(0, 4)
 
-/** Who checks signatures of one key. */
+/** Checks signatures of one key. */
 export type NoteVerifier = {
   name: string
   id: Buffer
@@ -46,7 +46,7 @@ const verifierOf = (name: string, publicKey: KeyObject, bare: Uint8Array): NoteV
 }
 
 /**
- * Reads a verifier key as C2SP's signed-note has it. Undefined for what is none, or is not of Ed25519.
+ * Reads a verifier key as C2SP's signed-note has it. Undefined for other texts, and for keys other than Ed25519.
  *
  * @example readVerifierKey('PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW')?.name // 'PeterNeumann'
  */
@@ -59,7 +59,7 @@ export const readVerifierKey = (vkey: string): NoteVerifier | undefined => {
   return verifierOf(name, createPublicKey({ key: Buffer.concat([spkiPrefix, bare]), format: 'der', type: 'spki' }), bare)
 }
 
-/** Who signs notes, and what others check its signatures with. */
+/** A signer of notes, with the key that checks its signatures. */
 export type NoteSigner = NoteVerifier & {
   /** The note of this text: with an empty line and this key's signature. The text ends in a newline. */
   sign: (text: string) => string

@@ -16,7 +16,7 @@ const readSignature = (line: string): NoteSignature | undefined => {
 }
 
 /**
- * Reads a signed note: text, an empty line, signatures. Undefined for what is none.
+ * Reads a signed note: text, an empty line, signatures. Undefined for other texts.
  *
  * @example readNote('example.com/log\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n\n— example.com/log …\n')
  */
@@ -30,7 +30,7 @@ export const readNote = (note: string): Note | undefined => {
   return known.length === lines.length ? { text: note.slice(0, end + 1), signatures: known } : undefined
 }
 
-/** What a key says of a note: `unsigned` when it did not sign it, whoever else did. */
+/** The result of checking a note with a key: `unsigned` if this key did not sign it. */
 export const judge = ({ text, signatures }: Note, key: NoteVerifier): 'signed' | 'forged' | 'unsigned' => {
   const own = signatures.filter(({ name, id }) => name === key.name && id.equals(key.id))
   if (own.length === 0) return 'unsigned'

@@ -17,7 +17,7 @@
  * What is proven: the events are the leaves of a Merkle tree as RFC 9162 defines it,
  *   leaf = SHA-256(0x00 | text),   node = SHA-256(0x01 | left | right),
  * and the head is a signature (Ed25519, a C2SP signed note) over the tree's size and root. If the leaves here add up to that
- * root, nobody without the key has changed, added, moved or left out one byte of one event. Who holds the key could sign
+ * root, nobody without the key has changed, added, moved or left out one byte of one event. The holder of the key could sign
  * another history: only a head that was kept elsewhere (--head) rules that out. So keep one, away from the log's operator.
  *
  * What the lists are for: where the events do not add up to the root, the listed hashes may. Then they are those that were

@@ -25,7 +25,7 @@ export class Places {
 
   constructor(private readonly options: PlacesOptions) {}
 
-  /** Takes a place, and gives what is called once to give it back. @throws Problem 503 when there is none */
+  /** Takes a place, and gives a function that returns it. @throws Problem 503 when there is none */
   take(client: string): () => void {
     const { max, perClientMax } = this.options
     const ofClient = this.#byClient.get(client) ?? 0

@@ -47,7 +47,7 @@ const strictly = (args: string[]) => {
   }
 }
 
-/** Where the name of the command stands: the first argument that is no option. */
+/** The index of the command's name: the first argument that is not an option. */
 const commandIn = (args: string[]): string | undefined => {
   const { tokens } = parseArgs({ args, options, allowPositionals: true, strict: false, tokens: true })
   return tokens.find((token) => token.kind === 'positional')?.value

@@ -27,14 +27,14 @@ const vkey = 'the public key that heads must be signed with (name+id+base64), or
 export const commands: Readonly<Record<string, Command>> = {
   serve: {
     about: 'start the service, until SIGTERM or Ctrl-C',
-    more: 'Serves on HOST and PORT, from the directory DATA_DIR, which it makes when there is none.',
+    more: 'Serves on HOST and PORT, from the directory DATA_DIR, which it makes if there is none.',
     run: async ({ config }) => (await import('./commands/serve.js')).serve(config),
   },
   sql: {
     takes: '[statement]',
     most: Infinity,
     about: 'run SQL, on the running server or on the data directory',
-    more: `Without a statement it reads them: from a terminal one after the other, each ended by ";", with \\q to leave; else from standard input, until one fails.
+    more: `Without a statement it reads statements: on a terminal one after the other, each ended by ";", until \\q; otherwise from standard input, until one fails.
 CREATE MODEL returns when the training has ended. Errors go to standard error, and the exit status is 1.`,
     options: {
       db: 'the project or database that names are looked up in',
@@ -118,7 +118,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
   },
   status: {
     about: 'show how far log and tables are, what is ready, and the disk use',
-    more: 'The exit status is 0 only when all is ready.',
+    more: 'The exit status is 0 only if all is ready.',
     options: { url },
     run: async ({ config, out }) => (await import('./commands/status.js')).status(config, out),
   },
@@ -133,7 +133,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
   },
   diff: {
     about: 'compare the live tables with a replay of the log',
-    more: 'The exit status is 0 when they are equal, 1 when they differ, 2 when they could not be compared.',
+    more: 'The exit status is 0 if they are equal, 1 if they differ, 2 if they could not be compared.',
     options: { rows: 'how many rows that differ to show for each table (10)', url, quiet },
     run: async ({ config, values, out }) => {
       const rows = positive('rows', values.rows, 10, 'a number')
@@ -144,7 +144,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     takes: '[[project.]model[.version]]',
     most: 1,
     about: 'train a version again from its kept rows, and compare the bytes',
-    more: `Its query is run again, too. The exit status is 0 when the bytes are the same, 1 when they differ, 2 when it could not be trained again.`,
+    more: `Its query is run again, too. The exit status is 0 if the bytes are the same, 1 if they differ, 2 if the version could not be trained again.`,
     options: { all: 'all trained versions', json: 'print one JSON text for each version', url, quiet },
     example: 'mindledger reproduce shop.rent.2',
     run: async ({ config, values, rest, out }) => {

@@ -64,7 +64,7 @@ export class Erasures {
 
   constructor(private readonly options: Options) {}
 
-  /** @throws Problem when there is no such thing, or something else names its bytes, too */
+  /** @throws Problem if there is nothing of this name, or something else uses its bytes, too */
   erase(request: ErasureRequest, origin: Origin): Promise<Erased> {
     const makePlan = async () => {
       const plan = await this.#plan(request.subject)

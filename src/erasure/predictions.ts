@@ -107,7 +107,7 @@ export const planOlderRows = async (log: Reading, time: string, after: number): 
   for await (const event of eventsWith(log, after, keeping)) {
     if (!keepsRows(event.type)) continue
     const isOlder = event.recorded_at < time
-    // Of what was erased before no truth can be reported.
+    // No truth can be reported for rows that were erased before.
     if (!isOlder && found.to === after) break
     if (isOlder) found.to = event.position
     await take(log, event, isOlder ? everything : ({ position }) => position !== undefined && position <= found.to, found)

@@ -43,7 +43,7 @@ export class Intake {
     }
   }
 
-  /** Reads a table that lies in such a directory. @throws Problem when it is none */
+  /** Reads a table in such a directory. @throws Problem if it is not a table */
   async read(given: Given, directory: string): Promise<Ingested> {
     const workDirectory = join(directory, 'converted')
     await mkdir(workDirectory)

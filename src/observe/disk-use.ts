@@ -79,7 +79,7 @@ const namedBlobs = (db: Connection): Map<string, BlobKind> => {
   return kinds
 }
 
-/** What the log's file says: the bytes of payloads, and what kinds of blobs there are; nothing where there is no log yet. */
+/** What the log's file has: the bytes of payloads and the kinds of blobs; nothing without a log. */
 const readLog = (file: string): { payloads: number; blobs: ReadonlyMap<string, BlobKind> } => {
   if (!existsSync(file)) return { payloads: 0, blobs: new Map() }
   const db = openForReading(file)

@@ -4,7 +4,7 @@ import { projections } from '../../projections/all.js'
 import type { DiskUse } from './disk-use.js'
 import type { Instruments } from './instruments.js'
 
-/** What is looked up when somebody asks for the metrics. */
+/** Values that are looked up at each scrape. */
 export type Sources = {
   version: string
   log: () => Promise<LogHealth>

@@ -11,7 +11,7 @@ export class Instruments {
   readonly #labels = new Map<string, readonly string[]>()
   #process: Promise<void> | undefined
 
-  /** What every Node process tells of itself, from the first time on that somebody asks. */
+  /** The metrics of every Node process, from the first scrape on. */
   #addProcess(): Promise<void> {
     return (this.#process ??= import('prom-client/lib/defaultMetrics.js').then(({ default: collect }) =>
       collect({ register: this.#registry }),

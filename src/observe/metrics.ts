@@ -66,7 +66,7 @@ export class Metrics {
   readonly contentType = this.#make.contentType
   #sources: Sources | undefined
 
-  /** Where the values come from that are looked up when somebody asks. */
+  /** The source of the values that are looked up at each scrape. */
   watch(sources: Sources): void {
     this.#sources = sources
   }

@@ -21,14 +21,14 @@ const writeKey = (file: string, key: Buffer): void => {
 }
 
 /**
- * The master keys that are at hand: those given, or the files'. While keys are rotated there are two files; the later one is
+ * The known master keys: those given, or the files'. While keys are rotated there are two files; the later one is
  * read first, since it takes the other's place in one step.
  */
 export const findMasterKeys = (paths: DataPaths, given: readonly Buffer[] = []): Buffer[] =>
   given.length > 0 ? [...given] : [...readKey(paths.nextVaultKey), ...readKey(paths.vaultKey)]
 
 /**
- * The master keys of a server: those at hand, or for a log that is still to be made a new one, kept in a file.
+ * The master keys of a server: the known ones, or for a new log a new one, which is kept in a file.
  * @throws ConfigError when the key is lost
  */
 export const masterKeys = (paths: DataPaths, given: readonly Buffer[] = []): [Buffer, ...Buffer[]] => {

@@ -3,7 +3,7 @@ import { decrypt, MasterKey } from './master-key.js'
 /** A stored payload whose key may have been erased. */
 export type StoredPayload = { hash: string; keyId: string; wrapped: Buffer | null; body: Buffer }
 
-/** The master keys that are at hand: one, none where only the events are read, and two while they are rotated. */
+/** The known master keys: one, none if only the events are read, and two during a rotation. */
 export class KeyRing {
   #keys: ReadonlyMap<string, MasterKey>
 
@@ -23,7 +23,7 @@ export class KeyRing {
     this.#keys = new Map([...this.#keys, ...keyed(masters)])
   }
 
-  /** These keys are at hand from now on, and no others. */
+  /** From now on these keys are known, and no others. */
   replace(masters: readonly Uint8Array[]): void {
     this.#keys = keyed(masters)
   }

@@ -24,7 +24,7 @@ const roots =
   /pass|kennwort|contrase|pwd|pw|secret|credential|key|token|pin|otp|code|phrase|senha|account|auth|bearer|connection|dsn|cookie/
 const longestWord = 200
 
-/** `apiKey`, `API-KEY`, `ａｐｉ＿ｋｅｙ` and ` openai_api_key ` are one kind of word. Of a very long one only the end is looked at. */
+/** `apiKey`, `API-KEY`, `ａｐｉ＿ｋｅｙ` and ` openai_api_key ` are one kind of word. Only the end of a very long one is read. */
 const normalise = (key: string): string => inWords(key.slice(-longestWord)).replace(/^_+|_+$/g, '')
 
 /** Most keys are written so already, and what makes others alike takes far longer. */

@@ -33,7 +33,7 @@ const keyOf = (member: string, { name, key, header }: JsonObject): string => {
   return valueNames.has(member) && typeof named === 'string' && isSecretKey(named) ? named : member
 }
 
-/** A header as a pair: `["Authorization", "Bearer k"]`. Two names of columns are none. */
+/** A header as a pair: `["Authorization", "Bearer k"]`. Two names of columns are not a header. */
 const isSecretPair = (list: readonly Json[]): list is [string, string] => {
   const [name, value] = list
   return list.length === 2 && typeof name === 'string' && isSecretKey(name) && typeof value === 'string' && /[\s\d]/.test(value)

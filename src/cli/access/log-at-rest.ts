@@ -6,7 +6,7 @@ import { openForWriting, type Connection } from '../../log/storage/schema.js'
  * Opens the log's file for a change that cannot be made beside a server.
  *
  * @example await withLogAtRest(config, (db) => rebuildResources(db))
- * @throws ConfigError when a server holds the directory, or there is no log in it
+ * @throws ConfigError if a server holds the directory, or it has no log
  */
 export const withLogAtRest = async <T>(config: Config, use: (db: Connection, paths: DataPaths) => T | Promise<T>): Promise<T> => {
   const paths = checkDataDirectory(config.dataDirectory)

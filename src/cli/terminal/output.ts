@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events'
 /** Where a command of the CLI speaks: results to stdout, progress to stderr. */
 export type Output = { line: (text: string) => void; progress: (text: string) => void }
 
-/** The same for what prints rows: what failed goes to stderr, and `width` is the terminal's, undefined where there is none. */
+/** The same for commands that print rows: errors go to stderr, and `width` is the terminal's, undefined without one. */
 export type Screen = Output & {
   error: (text: string) => void
   width: number | undefined

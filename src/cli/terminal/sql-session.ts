@@ -85,7 +85,7 @@ export class SqlSession {
     return this.#trained(answer, signal)
   }
 
-  /** Who sends statements one after the other means the model to be there for the next. */
+  /** The next statement may need the model. */
   async #trained(requested: Table, signal: AbortSignal | undefined): Promise<number> {
     const model = trainingSchema.safeParse(firstRow(requested)).data
     if (!model) return this.#show(requested)

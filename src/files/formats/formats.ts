@@ -4,7 +4,7 @@ import { readHead } from './encoding.js'
 
 export const fileFormats = ['csv', 'json', 'parquet'] as const
 export type FileFormat = (typeof fileFormats)[number]
-/** A file that is kept as it is, and is no table. */
+/** A file that is kept as it is, and is not a table. */
 export type UploadFormat = FileFormat | 'onnx'
 
 /** Whether a file holds rows; what has no columns is a model that was uploaded to be imported. */
@@ -25,7 +25,7 @@ const byExtension: Readonly<Record<string, FileFormat>> = {
   '.parquet': 'parquet',
 }
 
-/** Kinds that are often uploaded and that are no table yet, told by their first bytes. */
+/** Kinds that are often uploaded and cannot be read as tables, recognised by their first bytes. */
 const refused = [
   { starts: 'PK\x03\x04', hint: 'It is a ZIP archive or a spreadsheet: unpack it, or export the sheet as CSV.' },
   { starts: '\x1f\x8b', hint: 'It is compressed with gzip: unpack it first.' },

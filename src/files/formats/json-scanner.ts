@@ -3,7 +3,7 @@ import { limits } from '../../basics/limits.js'
 /** One member of an object: its name, and the value as it stands in the file. */
 export type Member = { key: string; kind: 'string' | 'number' | 'boolean' | 'null' | 'nested'; source: string }
 
-/** What stands at a place in the text: an object with the place after it, or a reason why it is none, or not all of it yet. */
+/** What begins at a place in the text: an object and the place after it, a reason why it is not an object, or a part of one. */
 export type Scanned = { members: Member[]; end: number } | { reason: string } | 'more'
 
 class Unfinished extends Error {}

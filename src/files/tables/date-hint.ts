@@ -20,7 +20,7 @@ export const dateHint = (name: string, texts: readonly string[]): string => {
       ?.trim()
       .match(/[-/]/)?.[0] ?? '-'
   const clock = has(timed) ? ' %H:%M' : ''
-  // Where a value is no day at all, the others can still be read.
+  // If one value is not a day, the others can still be read.
   const read = has(noDay) ? 'try_strptime' : 'strptime'
   const made = (text: string, format: string) =>
     `CAST(${read}(${text}, '${format}') AS ${has(timed) ? 'TIMESTAMP' : 'DATE'}) AS ${column} in the SELECT`

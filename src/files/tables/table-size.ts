@@ -16,7 +16,7 @@ const bounds = {
 
 export type TableLimit = (typeof bounds)[keyof TableSize]['limit']
 
-/** A table that holds more than a limit allows. Whoever took it in says what to do about it. */
+/** A table that is larger than a limit allows. The caller says what to do about it. */
 export class TableTooLarge extends Error {
   constructor(
     readonly limit: TableLimit,

@@ -55,13 +55,13 @@ const finding = (seen: number, separator: number): Finding => {
 
 const markerList = missingMarkers.map((marker) => `'${marker}'`).join(', ')
 
-/** The text that is converted: without blanks around it, and NULL where the column says that there is no value. */
+/** The text that is converted: without blanks around it, and NULL for texts that mean no value in this column. */
 const cleaned = (text: string, seen: number): string => {
   const trimmed = (seen & (shapes.blank | shapes.padded)) === 0 ? text : `nullif(trim(${text}, ' ' || chr(9)), '')`
   return (seen & shapes.missing) === 0 ? trimmed : `CASE WHEN ${trimmed} IN (${markerList}) THEN NULL ELSE ${trimmed} END`
 }
 
-/** Where a value of a column stands, and what it is. */
+/** A value of a column, and its place. */
 export type Place = { line: number; text: string }
 
 const withPlace = (warning: string, noDay: Place | undefined): string =>

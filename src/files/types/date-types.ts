@@ -53,7 +53,7 @@ const numberedFinding = (values: number, isTimed: boolean): DateFinding => {
 
 /**
  * Decides how a column of days is read, from the shapes that its values have. Undefined where some value is neither day,
- * month nor moment. What could mean two days stays text, and the warning says so.
+ * month nor moment. A text that could mean two days stays text, with a warning.
  *
  * @example dateFinding(shapes.dayMonth | shapes.eitherDay, false) // { type: 'DATE', convert, warning: 'is read as days with the day first …' }
  */

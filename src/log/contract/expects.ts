@@ -14,7 +14,7 @@ const changed = (detail: string, version: number | undefined, hint: string): Pro
   new Problem('version_mismatch', 'Precondition failed', detail, { hint, version: version ?? null })
 
 /**
- * @param version the resource's; undefined where there is none
+ * @param version the resource's; undefined without a resource
  * @throws Problem 412 that tells the version which is there
  */
 export const checkExpects = ({ match, noneMatch }: Expects, version: number | undefined): void => {

@@ -12,7 +12,7 @@ export type Head = { logId: string; position: number; chain: string }
 /** One event as it is stored. */
 export type StoredEvent = { position: number; text: string }
 
-/** Who asks, through what, and how it hangs together with other requests. */
+/** Who asks, through which channel, and which other requests it belongs to. */
 export type Origin = {
   actor: string
   source: Source
@@ -68,7 +68,7 @@ export type Outcome = {
   resource: AnyFound | null
   /** Whether this is the stored answer of the same command sent before. */
   repeated: boolean
-  /** Of a dry run: the texts of the events that there would be. */
+  /** For a dry run: the texts of the events that would follow. */
   planned?: string[]
 }
 

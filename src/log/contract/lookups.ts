@@ -1,7 +1,7 @@
 import { kinds, type Kind, type States } from '../../../events/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
 
-/** Whether a kind of event is that of a resource; predictions are none. */
+/** Whether a kind of event belongs to a resource; predictions do not. */
 export const isKind = (kind: string | undefined): kind is Kind => kinds.some((known) => known === kind)
 
 /** A resource as the log knows it now. `id` is the position of the event that created it. */
@@ -48,7 +48,7 @@ export const byExactName = <K extends Kind>(kind: K, name: string, project?: str
   project,
 })
 
-/** The resources with these names or ids, in this order; undefined where there is none. */
+/** The resources with these names or ids, in this order; undefined for each that does not exist. */
 export const byNames = <K extends Kind>(kind: K, refs: readonly string[], project: string): Lookup<(Found<K> | undefined)[]> => ({
   find: 'many',
   kind,

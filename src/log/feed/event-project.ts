@@ -12,7 +12,7 @@ export type ReadFirst = (stream: string) => Promise<{ text: string } | undefined
 
 const inProject: ReadonlySet<string> = new Set(kinds.filter(isInProject))
 
-/** The project that a creation names; '' where there is none. */
+/** The project that a creation names; '' without one. */
 const namedIn = (text: string): string => {
   const header = readHeader(text)
   if (!header || !inProject.has(catalogue.get(header.type)?.kind ?? '')) return ''

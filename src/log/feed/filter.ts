@@ -20,7 +20,7 @@ const kindsOfEvents: ReadonlySet<string> = new Set([...catalogue.values()].map((
  * The types of events that are of one of these kinds and among these types. A foreign type has no kind.
  *
  * @example typesOf(['skill'], []) // ['SkillCreated', 'SkillUpdated', …]
- * @throws Problem when there is no such type or kind, or nothing is both
+ * @throws Problem for an unknown type or kind, or if no event has both
  */
 export const typesOf = (kinds: readonly string[], types: readonly string[]): string[] | undefined => {
   const kind = kinds.find((name) => !kindsOfEvents.has(name))

@@ -125,7 +125,7 @@ export class MerkleTree {
       if (old <= middle) to = middle
       else from = middle
     }
-    // The old root itself is known to whoever asks.
+    // The client knows the old root.
     if (from > 0) proof.push(this.#range(from, to, size))
     return proof.reverse()
   }

@@ -19,7 +19,7 @@ export type Change = {
   correlation: string | null
   causation: string | null
   traceparent?: string
-  /** RFC 6902: makes the state after of the state before. Both are null where there is no resource. */
+  /** RFC 6902: the change from the state before to the state after. A state without a resource is null. */
   diff: Operation[]
 }
 

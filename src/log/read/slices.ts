@@ -7,7 +7,7 @@ import { LoopTurns } from '../../basics/loop-turns.js'
 /** An event as it is read for others: what stands before its data, and its stored text. */
 export type ReadEvent = Header & { text: string }
 
-/** Events in order after one position up to another; that there are no others between is sure. */
+/** All events after one position up to another, in order. */
 export type Slice = { after: number; to: number; events: readonly ReadEvent[] }
 
 /** So many slices are kept for those who ask at the same place. */

@@ -7,7 +7,7 @@ type Stored = { fingerprint: string; answer: string }
 /** What is remembered of a request: what came of it, and, once it was rendered, the answer. */
 type Remembered = Outcome & { reply?: Reply }
 
-/** Of a request that was answered without a command: there was nothing to do. */
+/** For a request that was answered without a command, because there was nothing to do. */
 const nothingDone: Outcome = { positions: [], stream: null, resource: null, repeated: false }
 
 /** What is remembered of requests that came with a key, so that each has one effect and one answer. */

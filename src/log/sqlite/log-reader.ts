@@ -20,7 +20,7 @@ export type LogReader = {
   read(after: number, limit: number, maxChars?: number): StoredEvent[]
   /** The first event of a stream. */
   first(stream: string): StoredEvent | undefined
-  /** What can be asked of the tree over the events that there are now. */
+  /** The tree over the present events. */
   proofs(): Proofs
   /** The verifier keys of those who signed its heads, the newest first. */
   headKeys(): string[]

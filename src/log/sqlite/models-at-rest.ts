@@ -7,7 +7,7 @@ import { EventReads } from '../storage/reads.js'
 import { ResourceTable } from '../storage/resource-table.js'
 import { openForReading } from '../storage/schema.js'
 
-/** A version whose training ended well, and what it is called. */
+/** A version whose training succeeded, and its name. */
 export type NamedVersion = { project: string; model: string; version: ModelVersion; result: TrainingResult }
 
 /** The models of a log as another process reads them, beside the server that keeps them. */

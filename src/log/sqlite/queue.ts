@@ -18,7 +18,7 @@ export type QueueOptions = {
   pragmas?: readonly string[]
   /** Hears of each transaction when it is over. */
   onBatch?: (batch: Batch) => void
-  /** How long after a failed write another one is tried, when somebody asks; a limit unless given. */
+  /** The time after a failed write until readiness tries another one; the limit's unless given. */
   probeIntervalMs?: number
 }
 

@@ -68,7 +68,7 @@ const useBoth = ({ from, to, previous }: StoredRotation, vault: Vault): void => 
   vault.use(to)
 }
 
-/** Answers that are kept were fingerprinted with what the first master key gave; where there are none, nothing need hang on that. */
+/** Kept answers have fingerprints made from the first master key. Without kept answers the key of fingerprints may change. */
 const keepFingerprintKey = (db: Connection, vault: Vault): void => {
   const hasAnswers = db.prepare('SELECT 1 FROM answers LIMIT 1').get() !== undefined
   vault.fingerprintKey = hasAnswers ? vault.fingerprintKey : randomBytes(masterKeyBytes)
@@ -120,7 +120,7 @@ export const rewrapSome = (db: Connection, vault: Vault, after: number): number 
   return rows.at(-1)?.id
 }
 
-/** Ends a rotation in the transaction of the event that says so. */
+/** Ends a rotation, in the transaction of the event that records it. */
 export const prepareEndRotation =
   (db: Connection, vault: Vault) =>
   ({ to }: MasterKeyRotated): void => {

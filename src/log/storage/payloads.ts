@@ -34,7 +34,7 @@ export const payloadStates = (db: Connection): ((hash: string) => PayloadState |
 }
 
 /**
- * Takes keys and ciphertexts away, in the transaction of the event that says so. What it leaves in the file is the hash.
+ * Removes keys and ciphertexts, in the transaction of the event that records it. Only the hash stays in the file.
  *
  * @example prepareErase(db)({ hash: '8e0f…', replacement: null })
  */

@@ -213,7 +213,7 @@ export class ResourceTable {
   }
 
   /**
-   * Folds one event into its resource and gives what it is now. Events without a resource (predictions, foreign ones) change nothing here.
+   * Folds one event into its resource and gives the new state. Events without a resource (predictions, foreign ones) change nothing here.
    * @throws Problem when the event takes another resource's name or belongs to another kind: refused here, before the
    * table's own constraints, because an error of SQLite ends the whole batch
    */

@@ -20,7 +20,7 @@ export const neededColumn = <Column extends { name: string }>(columns: readonly 
   throw wrong(`The training data has no column "${name}" ${what}; its columns are ${quoted(columns)}`, meant(name, columns))
 }
 
-/** The columns that an option names, without the target. @throws Problem for a name that is the target's, or nobody's */
+/** The columns that an option names, without the target. @throws Problem for the target's name or an unknown one */
 export const optionColumns = <Column extends { name: string }>(
   option: string,
   names: readonly string[],

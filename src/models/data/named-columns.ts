@@ -8,7 +8,7 @@ type Column = { name: string; type: string }
 /** The options of engines whose values name columns. */
 const namingOptions = ['order_by', 'group_by', 'time_column', 'include', 'exclude'] as const
 
-/** What is no name is the engine's to refuse. */
+/** The engine refuses values that are not names. */
 const namesIn = (value: JsonObject[string] | undefined): string[] =>
   (Array.isArray(value) ? value : [value]).filter((name) => typeof name === 'string')
 

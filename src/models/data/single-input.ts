@@ -41,7 +41,7 @@ const fewValues = (numbers: Float64Array): number[] | undefined => {
 
 /**
  * Bounds between the classes where each has numbers of its own. Undefined where classes only lie side by side, as where a class is
- * told by a threshold: marks make grades, and are no leak.
+ * decided by a threshold: a score that decides a grade is not a leak.
  */
 const boundsOfClasses = (numbers: Float64Array, labels: Float64Array, classes: number): number[] | undefined => {
   const places = Array.from({ length: classes }, (_, place) => {

@@ -86,7 +86,7 @@ const noNumber = ({ name, type }: MatrixColumn): Problem =>
 /**
  * Says what is to be learned of a column without missing values: text and booleans are classes, so are whole numbers with at
  * most 10 different values, any other number is a regression; `asked` decides otherwise. Problems (`wrong_arguments`): dates,
- * one value, numbers beyond 1e30, a regression of what is no number.
+ * one value, numbers beyond 1e30, a regression of values that are not numbers.
  *
  * @example defineTarget(column, undefined).kind // 'regression'
  */

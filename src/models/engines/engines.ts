@@ -33,7 +33,7 @@ const engines: ReadonlyMap<string, TrainingEngine> = new Map(
   ].map((engine) => [engine.name, engine]),
 )
 
-/** The version of the engine of a name, as it trains here; undefined where there is none. */
+/** The version of the engine of a name, as it trains here; undefined for an unknown name. */
 export const engineVersionOf = (name: string): string | undefined => engines.get(engineNamed(name)?.name ?? '')?.version
 
 /**

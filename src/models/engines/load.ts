@@ -18,7 +18,7 @@ const longestMagic = Math.max(...[...formats.keys()].map((magic) => magic.length
 
 /**
  * Makes a model ready to predict, whichever engine trained it. `file` is where the artefact stands, for processes that read it
- * for themselves. Bytes that are no artefact are an `internal` problem.
+ * for themselves. Other bytes are an `internal` problem.
  *
  * @example loadModel(await blobs.read(artefact), blobs.path(artefact)).target.name // 'rental_price'
  */

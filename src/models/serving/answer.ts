@@ -112,7 +112,7 @@ const inputsByName = (predictor: AnyPredictor): ReadonlyMap<string, ColumnDescri
   return made
 }
 
-/** Looks at a row before it is encoded. @throws Problem for a column that there is not, or a value of another type */
+/** Checks a row before it is encoded. @throws Problem for an unknown column, or a value of another type */
 const readRow = (predictor: AnyPredictor, row: InputRow, rowIndex: number): Row => {
   const inputs = inputsByName(predictor)
   const names = new Map<string, string>()
@@ -130,7 +130,7 @@ export type AnswerParams = { confidence?: unknown; explain?: unknown }
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null
 
-/** What is asked of the rows of a request. @throws Problem for too many rows, a level or an explanation that there is not */
+/** What a request asks about its rows. @throws Problem for too many rows, or an unknown level or explanation */
 const readParams = (predictor: AnyPredictor, rows: number, { confidence, explain: way }: AnswerParams) => {
   if (rows > limits.predictMaxRows) throw wrong(`${rows} rows were sent, at most ${limits.predictMaxRows} are predicted at once`)
   if (isGiven(way)) checkExplain(way, predictor, rows)

@@ -29,7 +29,7 @@ const centredLog = (probabilities: readonly number[], at: number): number => {
   return logs[at]! - logs.reduce((sum, log) => sum + log, 0) / logs.length
 }
 
-/** @throws Problem for a way that there is not, a model that cannot explain itself, or more rows than are explained at once */
+/** @throws Problem for an unknown kind of explanation, a model that cannot explain itself, or too many rows */
 export const checkExplain = (asked: unknown, predictor: AnyPredictor, rows: number): void => {
   if (asked !== 'contributions')
     throw wrong(`params.explain: there is no ${JSON.stringify(asked)}`, 'Send "explain": "contributions", or leave it out.')

@@ -62,7 +62,7 @@ export class PredictedRows {
 
   /**
    * @param label What the row is called in a refusal: `Outcome 3`
-   * @throws Problem when there is no such row, several, or it was erased
+   * @throws Problem if there is no such row, if there are several, or if it was erased
    */
   async one(request: string | undefined, row: number | undefined, label: string): Promise<PredictedRow> {
     const { position, version } = this.served

@@ -10,7 +10,7 @@ import { PredictedRows, type PredictedRow } from './predicted-rows.js'
 import { servedAt, servedTo, type ServedEvent } from './served-events.js'
 import { Truths } from './truth.js'
 
-/** What somebody says became true of a row: which one, by the position of the prediction or the id of its request. */
+/** A reported truth of a row, which the position of the prediction or the id of its request names. */
 export type ReportedOutcome = {
   position?: number | undefined
   request?: string | undefined
@@ -127,7 +127,7 @@ export class OutcomeReporter {
   }
 }
 
-/** @throws Problem when there are no such predictions, or they are of another model or version */
+/** @throws Problem if there are no such predictions, or they belong to another model or version */
 const belonging = (
   event: ServedEvent | undefined,
   { model, version }: Pick<Report, 'model' | 'version'>,

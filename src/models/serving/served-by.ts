@@ -15,7 +15,7 @@ export const servedBy = async (log: Pick<Log, 'readAll' | 'readStream'>, positio
   return served && (await trainedAs(log, served.model, served.version))?.artefact
 }
 
-/** What came of the training of a version, though it may be gone by now. */
+/** The result of the training of a version, even if the version was deleted since. */
 export const trainedAs = async (log: Pick<Log, 'readStream'>, model: StreamId, version: number): Promise<TrainingResult | undefined> => {
   for await (const envelope of eventsOf(log, model)) {
     const event = currentEvent(envelope)

@@ -73,7 +73,7 @@ const jobAgain = (trained: Trained, blobs: Parts['blobs']): Pick<TrainJob, 'impo
   return { imported: { file: blobs.path(result.matrix), options: readOnnxOptions(version.using) }, options: { target: version.target } }
 }
 
-/** Why there is no use in training again, before it is tried. */
+/** Why training again would be useless, as far as is known before. */
 const obstacle = async ({ version, result }: Trained, parts: Parts): Promise<{ reason: NotReproduced; detail: string } | undefined> => {
   const { name, version: release } = engineOf(result)
   const own = engineVersionOf(name)

@@ -132,7 +132,7 @@ export class TrainingService {
     return running?.model === model && running.version === version ? running.progress : undefined
   }
 
-  /** Ends what runs, says so in the log, and leaves the rest for the next start. */
+  /** Ends the running training, records that in the log, and leaves the rest for the next start. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     const ended = this.#reaction?.stop()
@@ -204,7 +204,7 @@ export class TrainingService {
     const began = performance.now()
     try {
       const { position: readAt } = await ledger.log.head()
-      // A name that somebody gave to an engine may stand for another one than when the training was asked for.
+      // A name given to an engine may have changed its meaning since the request.
       if (importsFile(engine) && request.query !== '') refuseToTrain()
       const uploaded = importsFile(engine) ? await uploadedModel(ledger.log.resources, blobs, using) : undefined
       const learned = uploaded ? undefined : await this.#rowsOf(running, request, readAt, join(work, 'rows'))

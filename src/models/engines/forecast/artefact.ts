@@ -29,7 +29,7 @@ export type ForecastModel = {
   /** Values and spreads of the steps of each series, `horizon` numbers a series. */
   forecasts: Float64Array
   spreads: Float64Array
-  /** Of the errors by their spread, for the levels .001, .002 … .999. */
+  /** Quantiles of the errors by their spread, for the levels .001, .002 … .999. */
   quantiles: Float64Array
 }
 

@@ -1,7 +1,7 @@
 import { minimise } from './minimise.js'
 import { filled, lineThrough, seasonShape, type Values } from './season.js'
 
-/** A method that has seen a series: it takes the next value (NaN where there is none), and says what follows. */
+/** A method that has seen a series: it takes the next value (NaN for a gap), and forecasts the following ones. */
 export type Forecaster = {
   update: (value: number) => void
   /** Writes the forecasts of the next `into.length` steps. */
@@ -132,7 +132,7 @@ export const fitEts = (values: Values, form: EtsForm, season: number): FittedEts
   const multiplicative = form.season === 'multiplicative'
   const start = startOf(filled(values), form, season)
   const free = freeWeights(form)
-  // A series that fits exactly has no likelihood: errors below a billionth of its size are none.
+  // A series that fits exactly has no likelihood: errors below a billionth of its size count as none.
   const size = values.reduce((most, value) => (Math.abs(value) > most ? Math.abs(value) : most), 0)
   const floor = multiplicative ? 1e-18 : (size * size || 1) * 1e-18
   const scratch = copyOf(start)

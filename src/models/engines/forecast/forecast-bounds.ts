@@ -21,7 +21,7 @@ export class ForecastBounds {
     this.#low = whole.reduce((least, value) => Math.min(least, value), Infinity)
   }
 
-  /** Takes the next value, NaN where there is none. */
+  /** Takes the next value, NaN for a gap. */
   update(value: number): void {
     if (value > this.#high) this.#high = value
     if (value < this.#low) this.#low = value

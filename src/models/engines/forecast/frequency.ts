@@ -13,7 +13,7 @@ const hourMs = 3_600_000
 const yearDays = 365
 const weeksOfYear = 52
 const longestSeason = 1_500
-/** With fewer rows than this share of the grid's times there is no saying which step was meant. */
+/** With rows for fewer than this share of the grid's times, the step is unknown. */
 const leastCoverage = 0.5
 const monthsAtLeastMs = 28 * dayMs
 
@@ -32,7 +32,7 @@ const commonStep = (series: readonly Times[]): number => {
 
 const every = (series: readonly Times[], holds: (time: number) => boolean): boolean => series.every((times) => times.every(holds))
 
-/** The day that the months of all series aim at: the same one everywhere, cut to the length of short months. Undefined when there is none. */
+/** The day that the months of all series aim at: the same one everywhere, cut to the length of short months. Undefined if there is no such day. */
 const dayOfMonths = (series: readonly Times[]): number | undefined => {
   let [latest, isEnd, rest] = [0, true, NaN]
   for (const times of series)

@@ -4,7 +4,7 @@ import { filled, usualSize, type Values } from './season.js'
 const neighbours = 7
 /** A spike is so many times as high as the usual step. */
 const spikeFactor = 8
-/** More of them are no accidents. */
+/** With more of them, they are part of the series. */
 const mostSpikes = 2
 const mostShare = 0.01
 
@@ -47,7 +47,7 @@ export const withoutOutliers = (values: Values, seasons: readonly number[]): Val
   const whole = filled(values)
   const least = spikeFactor * usualStep(whole)
   if (least === 0) return values
-  // A season of one step is none: it would compare a value with itself.
+  // A season of one step would compare a value with itself.
   const lags = seasons.filter((season) => season > 1)
   const usual = values.map((value, t) => {
     return common(comparedWith(whole, t, lags).map((other) => whole[t]! - other)) > least ? NaN : value

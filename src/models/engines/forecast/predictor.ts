@@ -28,7 +28,7 @@ export const reasonOutput = outputs.probabilities
 const width = 2
 const outputWidth = reasonOutput + 1
 
-/** A series and the step after its last time, from 0; or why there is none. */
+/** A series and the step after its last time, from 0; or why there is no forecast. */
 type Place = { series: number; step: number } | { reason: number; series?: number }
 
 /** Reads the values of one key as their places; -1 is null, undefined a value that no series has, NaN one that does not fit. */
@@ -76,7 +76,7 @@ class Lookup {
   }
 }
 
-/** The refusal of a row that somebody asks for by itself: what is wrong with it, and which dates there are. */
+/** The refusal of a single row: what is wrong with it, and which dates have forecasts. */
 const refused = (
   model: ForecastModel,
   { reason, series }: Extract<Place, { reason: number }>,

@@ -11,7 +11,7 @@ import type { SeriesReport } from '../tables/series-report.js'
 import { timeText } from './times.js'
 
 /**
- * What was learned of series, and from what: `grids` has their values at every time of the grid, NaN where there is none;
+ * What was learned about series, and from what: `grids` has their values at every time of the grid, NaN for gaps;
  * `usual` the same without spikes.
  */
 export type Learned = {

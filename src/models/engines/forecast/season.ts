@@ -1,7 +1,7 @@
-/** Values of a series in the order of its grid; NaN where there is none. */
+/** Values of a series in the order of its grid; NaN for a gap. */
 export type Values = Float64Array
 
-/** Gaps filled on the straight line between their neighbours; at the ends, with the one that there is. */
+/** Gaps filled on the straight line between their neighbours; at the ends, with the only neighbour. */
 export const filled = (values: Values): Values => {
   const out = values.slice()
   const first = values.findIndex((value) => !Number.isNaN(value))
@@ -83,7 +83,7 @@ const fitOf = (values: Values, season: number): { ratio: number; criterion: numb
   return { ratio: (before - after) / (season - 1) / (floor / spare), criterion: Math.log(floor / count) + (2 * season) / count }
 }
 
-/** About the 1 % point of the ratio when there is no season; its variance is about 2 / (season - 1). */
+/** About the 1 % point of the ratio without a season; its variance is about 2 / (season - 1). */
 const leastRatio = (season: number): number => 1 + 3 * Math.sqrt(2 / (season - 1))
 
 /**

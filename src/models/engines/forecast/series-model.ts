@@ -7,7 +7,7 @@ import { normalisedMisses, spreadOf } from './spread.js'
 export type SeriesModel = {
   /** The place in `methods` of the one that was picked. */
   method: number
-  /** Its length in steps, 1 when there is none. */
+  /** Its length in steps; 1 means no season. */
   season: number
   forecasts: Float64Array
   /** One a step, in the target's unit; half an interval is a quantile times this. */

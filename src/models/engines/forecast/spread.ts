@@ -1,7 +1,7 @@
 import { quantilesOf } from '../../numerics/quantiles.js'
 import { errorsByStep, missOf, type Misses } from './rolling.js'
 
-/** The least non-decreasing curve through means by their weights (pool adjacent violators): what is farther is no surer. */
+/** The least non-decreasing curve through means by their weights (pool adjacent violators): farther steps are never more certain. */
 const rising = (means: readonly number[], weights: readonly number[]): number[] => {
   const pools: { mean: number; weight: number; size: number }[] = []
   means.forEach((mean, i) => {

@@ -47,7 +47,7 @@ const decodeClasses = ({ classes, labels, outputs }: OnnxHeader, ran: readonly O
 }
 
 /**
- * What a model gave for `rows` rows as the numbers of a predictor, row by row. There are no bounds, and for a regression no
+ * The answer of a model for `rows` rows as the numbers of a predictor, row by row. There are no bounds, and for a regression no
  * confidence: nothing of them is in the file.
  *
  * @throws Problem query_failed when it gave something else than when it was imported

@@ -18,7 +18,7 @@ import { unzipped } from './zipmap.js'
 /** An uploaded file that shall become a model, and a place for what is loaded of it meanwhile. */
 export type ImportRequest = { file: string; work: string; target: string; options: OnnxOptions }
 
-/** What is to be known of an imported model. Nothing was learned here: there are no metrics, no plan and no intervals. */
+/** The report of an imported model. Nothing was learned here, so it has no metrics, plan or intervals. */
 export type ImportReport = Pick<TrainReport, 'task' | 'target' | 'classes' | 'rows' | 'inputs' | 'excluded' | 'metrics' | 'importances'> & {
   engine: TrainReport['engine']
   warnings: readonly { kind: 'onnx'; detail: string }[]

@@ -72,7 +72,7 @@ const labelNames = /^classlabels_(strings|ints|int64s)$/
 function* eachLabel(attribute: Uint8Array): Generator<ClassLabel> {
   for (const { number, bytes, start, end } of fieldsIn(attribute)) {
     if (number === 9) yield textOf(bytes)
-    // One behind the other, or each as a field of its own behind one byte that says so.
+    // Packed one after the other, or each as a field with its own tag.
     else if (number === 8) yield* integersIn(bytes.length > 0 ? bytes : attribute.subarray(start + 1, end))
   }
 }
@@ -128,7 +128,7 @@ const checkDomains = ({ used, defined }: Walk): void => {
     )
 }
 
-/** A format of the runtime's own that is no protobuf; it would be loaded unseen. */
+/** The runtime's own format, which is not protobuf: it would be loaded without these checks. */
 const isOrtFormat = (bytes: Uint8Array): boolean => Buffer.from(bytes.subarray(4, 8)).toString('latin1') === 'ORTM'
 
 /**

@@ -9,7 +9,7 @@ export type Field = { number: number; value: number; bytes: Uint8Array; start: n
 const none = new Uint8Array(0)
 const longestVarint = 10
 
-/** The refusal of bytes that are no ONNX model. */
+/** The refusal of bytes that are not an ONNX model. */
 export const broken = (reason: string): Problem =>
   new Problem('bad_file', 'Not an ONNX model', `The file cannot be read as an ONNX model: ${reason}`, {
     hint: 'Export the model again and upload the whole file.',
@@ -38,7 +38,7 @@ const skip = (bytes: Uint8Array, at: number, size: number): number => {
 /**
  * The fields of a protobuf message, in the order in which they stand. Nothing is copied.
  *
- * @throws Problem bad_file for bytes that are no message
+ * @throws Problem bad_file for bytes that are not a message
  * @example for (const { number, bytes } of fieldsIn(model)) if (number === 7) readGraph(bytes)
  */
 export function* fieldsIn(bytes: Uint8Array): Generator<Field> {

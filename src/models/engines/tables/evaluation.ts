@@ -6,7 +6,7 @@ import type { ClassLabel, Target } from '../../data/target.js'
 /** How often a class was answered for another one, or for itself. */
 export type Confused = { actual: ClassLabel; predicted: ClassLabel; rows: number }
 
-/** What was right among the answers of a class (`precision`), and what was found of its rows (`recall`); null where there are none. */
+/** The share of a class's answers that were right (`precision`), and of its rows that were found (`recall`); null without any. */
 export type OfClass = { class: ClassLabel; rows: number; precision: number | null; recall: number | null }
 
 /** Rows by how sure the model was of its answer, and how often that was right. */

@@ -24,7 +24,7 @@ export type PredictorInput = {
 /** The places of a row's numbers in what `predictBatch` gives; a classifier's probabilities follow from `probabilities` on. */
 export const outputs = { value: 0, confidence: 1, min: 2, max: 3, probabilities: 4 } as const
 
-/** A model in memory. It holds no state between calls; predicting needs no other memory than what it is given and one buffer. */
+/** A model in memory. It keeps no state between calls; a prediction needs only its arguments and one buffer. */
 export type Predictor = {
   kind: Task['kind']
   inputs: readonly PredictorInput[]
@@ -173,7 +173,7 @@ const describeInputs = ({ inputs, features }: Model): PredictorInput[] =>
   })
 
 /**
- * Makes an artefact ready to predict. Bytes that are no artefact are an `internal` problem.
+ * Makes an artefact ready to predict. Other bytes are an `internal` problem.
  *
  * @example
  * const predictor = loadPredictor(artefact)

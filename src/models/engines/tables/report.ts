@@ -55,7 +55,7 @@ export type DealtReport =
   | Exclude<SplitReport, TimeBlocks>
   | (Omit<TimeBlocks, 'blocks'> & { blocks: readonly (Omit<TimeBlocks['blocks'][number], 'fold'> & { metrics: Metrics | null })[] })
 
-/** The plan as it was carried out; without trees, what is said of them is 0, and of series there is no preset. */
+/** The plan as it was carried out. Without trees their numbers are 0; series have no preset. */
 export type EffectivePlan = {
   /** After how many rounds the time limit ended a phase; absent when it never did. */
   stopped?: Stopped

@@ -5,7 +5,7 @@ export type SeriesReport = {
   window: number | null
   horizon: number
   frequency: string
-  /** How many series have a season of which length, in steps; 1 is none. */
+  /** The number of series for each length of season, in steps; 1 means no season. */
   seasons: Readonly<Record<string, number>>
   /** How many series each method was picked for. */
   methods: Readonly<Record<string, number>>

@@ -13,7 +13,7 @@ export class FoldWorker {
     this.grower = new Grower(runs.table, runs.rules)
   }
 
-  /** Carries out one round of the fold that is furthest behind; false when there is none to be done now. */
+  /** Carries out one round of the fold that is furthest behind; false if there is none at the moment. */
   advance(): boolean {
     const fold = takeFold(this.runs)
     if (fold < 0) return false

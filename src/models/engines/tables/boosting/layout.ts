@@ -6,7 +6,7 @@ const codes = 255
 const words = 8
 
 /**
- * How a column of prepared numbers follows from a feature. A number is what it is, or `missing` where it is missing. A
+ * How a column of prepared numbers follows from a feature. A number stays as it is, or becomes `missing`. A
  * category is its code; in a column that stands for one set of categories it is 1 for those that go right and 0 for others.
  */
 type Column = { feature: number; kind: 'number' | 'category' | 'set'; missing: number; right: Uint8Array }

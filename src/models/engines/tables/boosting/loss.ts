@@ -3,7 +3,7 @@
  * Labels are values for regression and class indexes otherwise.
  */
 export type Loss = {
-  /** 0 for values. With the outputs alone a loss would not say what it is of; see `lossOf`. */
+  /** 0 for values. The number of outputs alone does not name a loss; see `lossOf`. */
   classes: number
   outputs: number
   /** The constant scores to start from, learned from the given rows. */

@@ -21,7 +21,7 @@ export const usualThreads = (): number => Math.min(availableParallelism(), mostT
 export class WorkerPool {
   private helpers: Worker[] | undefined
 
-  /** `threads` counts the one that calls: with 1 there is no other. */
+  /** `threads` includes the caller's: 1 starts no other. */
   constructor(readonly threads: number = usualThreads()) {}
 
   /** Lets the helpers take part. They share the memory of the runs and copy the rest. */
