@@ -160,7 +160,9 @@ test('of truths those go again that are of what was erased, by its position or i
   await live.close()
 
   const copy = new SqliteLog({ file: copyFile, vault })
-  expect(await applyErasures({ ledger: new Ledger(copy, vault), blobs: new Blobs(join(place.path, 'blobs')) }, readErasures(list), origin)).toBe(2)
+  expect(
+    await applyErasures({ ledger: new Ledger(copy, vault), blobs: new Blobs(join(place.path, 'blobs')) }, readErasures(list), origin),
+  ).toBe(2)
   expect((await copy.payload(payload.hash))?.toString()).toBe(expected)
   expect(expected).toBe(truths([2]))
   await copy.close()

@@ -45,14 +45,24 @@ afterAll(() => service.remove())
 
 test('log.events has them as they are stored, and their data as JSON', async () => {
   const { data } = await sql(url, `SELECT position, version, type, actor, source, data FROM log.events WHERE stream = 'invoice-7'`)
-  expect(data.map((row) => [...row.slice(0, -1), JSON.parse(String(row.at(-1)))])).toEqual([
-    [positions[0], 1, 'invoice.InvoiceIssued', 'billing', 'system', { amount: 10, note: 'with "quotes", \\ and ü', blob: { artefact: '8e0f' } }],
+  expect(data.map((row) => [...row.slice(0, -1), JSON.parse(String(row.at(-1))) as unknown])).toEqual([
+    [
+      positions[0],
+      1,
+      'invoice.InvoiceIssued',
+      'billing',
+      'system',
+      { amount: 10, note: 'with "quotes", \\ and ü', blob: { artefact: '8e0f' } },
+    ],
     [positions[1], 2, 'invoice.InvoicePaid', 'billing', 'system', { payload: 'a' }],
     [positions[2], 3, 'invoice.InvoiceSent', 'billing', 'system', {}],
   ])
   const sum = `SELECT sum((data->>'$.amount')::INT) FROM log.events WHERE type = 'invoice.InvoiceIssued'`
   expect((await sql(url, sum)).data).toEqual([[10]])
-  const { data: earlier } = await sql(url, `SELECT count(*) FROM log.events AT (VERSION => ${positions[1] ?? 0}) WHERE stream = 'invoice-7'`)
+  const { data: earlier } = await sql(
+    url,
+    `SELECT count(*) FROM log.events AT (VERSION => ${positions[1] ?? 0}) WHERE stream = 'invoice-7'`,
+  )
   expect(earlier).toEqual([[2]])
 })
 
@@ -114,7 +124,9 @@ test('verify walks over them, and finds one that was changed', async () => {
   const db = new Database(dataPaths(service.path).log)
   await db.backup(copy)
   db.close()
-  tamperWith(copy, (open) => open.exec(`UPDATE events SET text = replace(text, '"amount":10', '"amount":11') WHERE position = ${positions[0] ?? 0}`))
+  tamperWith(copy, (open) =>
+    open.exec(`UPDATE events SET text = replace(text, '"amount":10', '"amount":11') WHERE position = ${positions[0] ?? 0}`),
+  )
   const { findings } = await verifyLog({ logFile: copy })
   expect(findings).toEqual([{ position: positions[0], what: 'the text is not the one that was chained here' }])
 })

@@ -112,7 +112,9 @@ test('clients cannot make series: names, methods and statements are in no label'
 })
 
 test('every metric has its line in docs/operate/metrics.md, and every line its metric', async () => {
-  const documented = [...readPage('operate/metrics.md').matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(([, name = '', type = '']) => `${name} ${type}`)
+  const documented = [...readPage('operate/metrics.md').matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(
+    ([, name = '', type = '']) => `${name} ${type}`,
+  )
   expect(documented.length).toBeGreaterThan(50)
   const found = [...(await scrape())].map(([name, { type }]) => `${name} ${type}`)
   expect(found.sort()).toEqual(documented.sort())
