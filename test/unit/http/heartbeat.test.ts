@@ -3,17 +3,17 @@ import { setTimeout } from 'node:timers/promises'
 import { withBeats } from '../../../src/http/reads/heartbeat.js'
 
 test('there are beats while nothing comes, and every item in its order', async () => {
+  const seen: unknown[] = []
   const items = async function* () {
     yield 1
-    await setTimeout(70)
+    // Nothing comes until two beats were read, however slow the machine is.
+    while (seen.length < 3) await setTimeout(5)
     yield 2
     yield 3
   }
-  const seen: unknown[] = []
   for await (const item of withBeats(items(), 20)) seen.push(item)
   expect(seen.filter((item) => item !== 'beat')).toEqual([1, 2, 3])
-  expect(seen.slice(1, 3)).toEqual(['beat', 'beat'])
-  expect(seen.at(-1)).toBe(3)
+  expect(seen.slice(0, 3)).toEqual([1, 'beat', 'beat'])
 })
 
 test('who stops at a beat does not wait for what may never come', async () => {
