@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { limits } from './basics/limits.js'
 import { opened } from './basics/undo.js'
-import { isTrustedProxy } from './http/protocol/client-address.js'
+import { isTrustedProxy } from './http/protocol/client.js'
 import { EventStreams } from './http/reads/event-stream.js'
 import { addressOf, createHttpServer, listen, localAddressOf, stopListening } from './http/server/server.js'
 import { EventFeed } from './log/feed/event-feed.js'

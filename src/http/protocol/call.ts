@@ -5,13 +5,10 @@ import type { Source } from '../../../events/stored/envelope.js'
 import { wrong } from '../../basics/errors.js'
 import type { Execution } from '../../commands/ledger.js'
 import type { Origin, Outcome } from '../../log/contract/log.js'
-import { nobody, networkOf, type Caller } from './caller.js'
-import { clientAddress } from './client-address.js'
-import { expectsOf } from './conditions.js'
+import { type Caller, clientAddress, networkOf, nobody } from './client.js'
+import { expectsOf, prefersDryRun, readTraceparent } from './command-headers.js'
 import type { QueryString } from './parameters.js'
-import { prefersDryRun } from './prefer.js'
 import { entityTag, type Headers } from './reply.js'
-import { readTraceparent } from './traceparent.js'
 
 const printable = /^[\x21-\x7e]{1,200}$/
 

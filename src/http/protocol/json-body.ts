@@ -4,8 +4,7 @@ import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Call } from './call.js'
 import type { HeldBodies } from './held-bodies.js'
-import { countJson } from './json-bytes.js'
-import { parseJson } from './parse-json.js'
+import { countJson, parseJson } from './parse-json.js'
 import type { BodySize } from './route.js'
 
 /** What a body may have at most. `values` counts what objects and arrays hold, at every level. */

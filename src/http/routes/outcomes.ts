@@ -6,9 +6,8 @@ import { refuseTooManyOutcomes, type OutcomeReporter } from '../../models/servin
 import { objectIn, parse, type Body } from '../protocol/body.js'
 import { carriedOut } from '../protocol/carry-out.js'
 import { json } from '../protocol/reply.js'
-import { modelNamed } from '../reads/model-names.js'
+import { modelNamed, projectNamed } from '../reads/scope.js'
 import { route, type Route } from '../protocol/route.js'
-import { projectNamed } from '../reads/scope.js'
 
 const outcome = z
   .strictObject({

@@ -10,12 +10,11 @@ import type { ProgressOf } from '../../models/training/progress.js'
 import type { PredictionRecorder } from '../../models/serving/recorder.js'
 import { servedBy } from '../../models/serving/served-by.js'
 import { predictParams, readParams, versionAsked, type PredictParams } from '../reads/predict-params.js'
-import { modelNamed } from '../reads/model-names.js'
+import { modelNamed, projectNamed } from '../reads/scope.js'
 import type { Body } from '../protocol/body.js'
 import { jsonArray, type Headers, type Reply } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
 import { dataSchema, rowsIn, rowsSchema } from '../reads/rows-in-body.js'
-import { projectNamed } from '../reads/scope.js'
 
 const rowLimit = { rows: limits.predictMaxRows, instead: 'Send them in several requests, or JOIN the model in SQL.' }
 

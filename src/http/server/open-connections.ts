@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { plainAddress } from '../protocol/client-address.js'
-import { networkOf } from '../protocol/caller.js'
+import { networkOf, plainAddress } from '../protocol/client.js'
 
 export type ConnectionBounds = {
   connectionsMax: number

@@ -1,8 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { checkExpects } from '../../../src/log/contract/expects.js'
-import { expectsOf } from '../../../src/http/protocol/conditions.js'
-import { prefersDryRun } from '../../../src/http/protocol/prefer.js'
-import { readTraceparent } from '../../../src/http/protocol/traceparent.js'
+import { expectsOf, prefersDryRun, readTraceparent } from '../../../src/http/protocol/command-headers.js'
 
 const withHeaders = (headers: Record<string, string>) => ({ header: (name: string) => headers[name] })
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { countJson } from '../../../src/http/protocol/json-bytes.js'
-import { parseJson } from '../../../src/http/protocol/parse-json.js'
+import { countJson, parseJson } from '../../../src/http/protocol/parse-json.js'
 
 const counted = (text: string) => countJson(Buffer.from(text))
 

@@ -17,7 +17,7 @@ import type { Statement } from '../../../sql/statements/statement.js'
 import { objectOrNone, wrapped, type Body } from '../../protocol/body.js'
 import { carriedOut, carryOut, deletion } from '../../protocol/carry-out.js'
 import { value } from '../../protocol/parameters.js'
-import { modelInPath, modelNamed } from '../../reads/model-names.js'
+import { modelInPath, modelNamed, projectNamed, resultOf } from '../../reads/scope.js'
 import { entityTag, json } from '../../protocol/reply.js'
 import { fileName } from './files.js'
 import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
@@ -25,7 +25,6 @@ import type { Reading } from '../../reads/reading.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { dataSchema, rowsIn } from '../../reads/rows-in-body.js'
-import { projectNamed, resultOf } from '../../reads/scope.js'
 
 const requested = z
   .object({

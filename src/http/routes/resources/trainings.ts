@@ -3,11 +3,10 @@ import type { Ledger } from '../../../commands/ledger.js'
 import type { DataChecks } from '../../../models/training/data-checks.js'
 import { carryOut } from '../../protocol/carry-out.js'
 import { modelRecord } from './models.js'
-import { modelInPath, modelNamed } from '../../reads/model-names.js'
+import { modelInPath, modelNamed, projectNamed, resultOf } from '../../reads/scope.js'
 import type { Records } from '../../reads/records.js'
 import { json } from '../../protocol/reply.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
-import { projectNamed, resultOf } from '../../reads/scope.js'
 
 const checked = z
   .object({

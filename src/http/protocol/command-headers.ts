@@ -56,3 +56,43 @@ export const expectsOf = (call: Headed): Expects | undefined => {
     ? undefined
     : { ...(match !== undefined && { match }), ...(noneMatch !== undefined && { noneMatch }) }
 }
+
+const preference = /^([!#$%&'*+.^_`|~\w-]+)(?:[\t ]*=[\t ]*(?:([!#$%&'*+.^_`|~\w-]+)|"((?:[^"\\]|\\.)*)"))?/
+
+/** Members of a list, at commas that do not stand in quotes. */
+const members = (value: string): string[] => value.match(/(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g) ?? []
+
+/**
+ * Whether the client prefers that nothing is written (RFC 7240, `Prefer: dry-run`). Other preferences are not ours to know.
+ *
+ * @example prefersDryRun('return=minimal, dry-run') // true
+ * @throws Problem when it comes with a value: who sends `dry-run=false` must not be misunderstood
+ */
+export const prefersDryRun = (value: string | undefined): boolean => {
+  for (const member of members(value ?? '')) {
+    const [, name = '', token = '', quoted = ''] = preference.exec(member.trim()) ?? []
+    if (name.toLowerCase() !== 'dry-run') continue
+    if (token + quoted !== '') throw wrong('the preference dry-run takes no value', 'Send Prefer: dry-run, or leave it out.')
+    return true
+  }
+  return false
+}
+
+/** Says in an answer that nothing was written. */
+export const dryRunApplied = { 'Preference-Applied': 'dry-run' } as const
+
+const known = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
+const sampled = 0x01
+
+/**
+ * The `traceparent` of W3C Trace Context that a request stands in; undefined when the header is missing or invalid, which is
+ * ignored as the standard says. Of a version that is newer than the standard's 00 what 00 knows is kept, as 00.
+ *
+ * @example readTraceparent('00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01')
+ */
+export const readTraceparent = (value: string | undefined): string | undefined => {
+  const [, version, trace = '', parent = '', flags = '', more] = known.exec(value?.trim() ?? '') ?? []
+  if (version === undefined || version === 'ff' || /^0+$/.test(trace) || /^0+$/.test(parent)) return undefined
+  if (version === '00') return more === undefined ? `00-${trace}-${parent}-${flags}` : undefined
+  return `00-${trace}-${parent}-0${parseInt(flags, 16) & sampled}`
+}
