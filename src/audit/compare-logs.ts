@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fingerprint } from '../../projections/checkpoint.js'
 import { ForeignTablesError, ProjectionError } from '../../projections/problem.js'
 import { assertSameLog, Replay, replaySettings, type EventReader, type PayloadReader } from '../../projections/replay.js'
-import { readStanding } from '../analytics/standing.js'
+import { tablesCheckpoint } from '../analytics/tables-checkpoint.js'
 import { ConfigError } from '../setup/config.js'
 import type { LogReader } from '../log/sqlite/log-reader.js'
 import { compareTables, type Comparison } from './compare-tables.js'
@@ -35,7 +35,7 @@ type Checkpoint = { position: number; leaf: string | null }
 const firstLine = (error: unknown): string => (error instanceof Error ? error.message : String(error)).split('\n', 1).join('')
 
 const readCheckpoint = async (live: string): Promise<Checkpoint> => {
-  const rows = await readStanding(live).catch((error: unknown) => {
+  const rows = await tablesCheckpoint(live).catch((error: unknown) => {
     throw new ConfigError(`the tables cannot be read: ${firstLine(error)}`)
   })
   const [position, leaf, builtBy] = rows[0] ?? []

@@ -23,7 +23,7 @@ export type Decisions<C extends Command, Facts extends object> = {
 
 /**
  * A kind of resource as emmett's `Decider`, with two deviations: `decide` gets facts of several resources instead of one state,
- * and says as data which (docs/decisions/decider-with-facts.md).
+ * and says as data which (docs/decisions/log/decider-with-facts.md).
  */
 export type Decider<K extends Kind, C extends Command, Facts extends object> = Decisions<C, Facts> &
   Pick<EmmettDecider<States[K] | undefined, C, EventsOf[K]>, 'evolve' | 'initialState'> & {

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FileContent } from '../../events/file.js'
-import { Places } from '../basics/places.js'
+import { SharesPerClient } from '../basics/shares-per-client.js'
 import type { Blobs } from './blobs.js'
 import { inOwnDirectory } from '../basics/disk.js'
 import type { Ingester, IngestRequest } from './ingest/ingest.js'
@@ -22,7 +22,7 @@ type Given = Omit<IngestRequest, 'workDirectory'>
 export class Intake {
   readonly #services: Services
   // Each may fill the disk up to its limit while it is received, waits or is read.
-  readonly #places = new Places({
+  readonly #places = new SharesPerClient({
     what: 'uploads',
     hint: 'Upload fewer files at once: only some are read at a time.',
     max: 'fileUploadsMax',

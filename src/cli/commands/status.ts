@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { readRebuilds } from '../../analytics/contract/rebuilds.js'
-import { readStanding } from '../../analytics/standing.js'
+import { tablesCheckpoint } from '../../analytics/tables-checkpoint.js'
 import { ConfigError } from '../../setup/config.js'
 import { checkDataDirectory, dataPaths, type DataPaths } from '../../setup/data-directory.js'
 import { openForReading } from '../../log/storage/schema.js'
@@ -75,7 +75,7 @@ const headOf = (paths: DataPaths): number => {
 const look = async (paths: DataPaths): Promise<Found> => {
   const head = headOf(paths)
   const tables = existsSync(paths.analytics)
-    ? await readStanding(paths.analytics).then(
+    ? await tablesCheckpoint(paths.analytics).then(
         ([standing]) => `position ${Number(standing?.[0])}, ${behind(Math.max(0, head - Number(standing?.[0])))}`,
         () => 'cannot be read; the next start mends them or builds them anew',
       )

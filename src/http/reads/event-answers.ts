@@ -2,7 +2,7 @@ import { cloudEvent } from '../../log/feed/cloud-events.js'
 import { readPage, type EventFeed } from '../../log/feed/event-feed.js'
 import type { ReadEvent } from '../../log/read/slices.js'
 import type { EventQuery, PageQuery } from './event-query.js'
-import { Places } from '../../basics/places.js'
+import { SharesPerClient } from '../../basics/shares-per-client.js'
 import type { Call } from '../protocol/call.js'
 import { jsonText, text, type Reply } from '../protocol/reply.js'
 
@@ -40,7 +40,7 @@ type Lines = { limit: number; write: Write }
 
 /** All events that match as JSON lines, as fast as the client takes them; one at a time waits for the log. */
 export class Downloads {
-  readonly #places = new Places({
+  readonly #places = new SharesPerClient({
     what: 'downloads of events',
     max: 'eventDownloadsMax',
     perClientMax: 'eventDownloadsPerClientMax',

@@ -3,7 +3,7 @@ import { limits } from '../../basics/limits.js'
 import type { EventFeed, Window } from '../../log/feed/event-feed.js'
 import type { EventFilter } from '../../log/feed/filter.js'
 import type { ReadEvent } from '../../log/read/slices.js'
-import { Places } from '../../basics/places.js'
+import { SharesPerClient } from '../../basics/shares-per-client.js'
 import type { Write } from './event-answers.js'
 import { stream, type Piece, type Reply } from '../protocol/reply.js'
 import { withBeats } from './heartbeat.js'
@@ -35,7 +35,7 @@ const headers = { 'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering'
  */
 export class EventStreams {
   readonly #stopping = new AbortController()
-  readonly #places: Places
+  readonly #places: SharesPerClient
   #clients = 0
   /** Messages of events that several clients get, as bytes. */
   readonly #written = new WeakMap<readonly ReadEvent[], Map<string, Buffer>>()
@@ -44,7 +44,7 @@ export class EventStreams {
     private readonly feed: EventFeed,
     private readonly bounds: StreamBounds = limits,
   ) {
-    this.#places = new Places({
+    this.#places = new SharesPerClient({
       what: 'streams of events',
       max: 'eventStreamsMax',
       perClientMax: 'eventStreamsPerClientMax',

@@ -1,6 +1,5 @@
 import express, { type Express, type Response } from 'express'
 import type { Logger } from 'pino'
-import { Problem } from '../../basics/errors.js'
 import type { Ledger } from '../../commands/ledger.js'
 import type { RequestDone } from '../../observe/metrics.js'
 import type { TrustedProxies } from '../../setup/config.js'
@@ -20,6 +19,7 @@ import { openApiDocument } from './openapi.js'
 import { asProblem, logFault, problemReply } from './problem.js'
 import { RouteTable } from './route-table.js'
 import { send } from './send.js'
+import { refuseMethod, unknownPath } from './unmatched.js'
 import { welcome } from './welcome.js'
 
 export type AppOptions = {
@@ -55,28 +55,6 @@ const logged = (call: Call, res: Response, { logger, onRequest }: AppOptions): v
     const ms = Math.round(taken * 100) / 100
     const line = { request: call.id, method, path, status: res.statusCode, ms, positions: call.positions }
     logger.info(isWhole ? line : { ...line, aborted: true }, 'request')
-  })
-}
-
-/**
- * Refuses a request whose method its address does not have, and says which it has. An address that is none has no method at all:
- * clients of the public service rely on 405 there for everything but GET.
- */
-const refuseMethod = (call: Call, methods: readonly string[]): never => {
-  const allowed = methods.join(', ')
-  call.answerHeaders['Allow'] = allowed
-  throw new Problem(
-    'method_not_allowed',
-    'Method Not Allowed',
-    `${call.method} is not allowed at this address`,
-    allowed === '' ? {} : { hint: `It takes ${allowed}.` },
-  )
-}
-
-const unknownPath = (call: Call): never => {
-  if (call.method !== 'GET' && call.method !== 'HEAD') refuseMethod(call, [])
-  throw new Problem('no_such_path', 'Not found', 'The endpoint you are trying to access does not exist on the server.', {
-    hint: 'GET /api/openapi.json lists what there is.',
   })
 }
 

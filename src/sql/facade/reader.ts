@@ -15,7 +15,7 @@ import type { SelectPart, SelectRequest } from '../contract/select.js'
 import type { RunningStatement } from '../contract/request.js'
 import { showAsSelect, tableExists } from './show.js'
 import type { StatementOf } from '../statements/statement.js'
-import { systemAnswer } from './system.js'
+import { systemAnswer } from './server-answers.js'
 
 export type ReaderOptions = Omit<AnswerParts, 'log'> & {
   ledger: Ledger

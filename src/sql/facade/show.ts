@@ -1,7 +1,7 @@
 import { foldName } from '../../../events/common.js'
 import { quoteName, quoteText } from '../../dialect/strings.js'
 import type { Describable, Show, Showable, StatementOf } from '../statements/statement.js'
-import { fixedRows, type FixedTable } from './system.js'
+import { fixedRows, type FixedTable } from './server-answers.js'
 
 const modelColumns =
   'NAME ENGINE PROJECT ACTIVE VERSION STATUS ACCURACY PREDICT UPDATE_STATUS MINDSDB_VERSION ERROR SELECT_DATA_QUERY TRAINING_OPTIONS ' +

@@ -1,3 +1,5 @@
+import { editDistance } from '../../basics/nearest.js'
+
 /** How each statement is written, under the words it begins with. Refusals show the nearest one. */
 export const usages: Readonly<Record<string, string>> = {
   SELECT: 'SELECT columns FROM table WHERE condition',
@@ -76,25 +78,6 @@ export const usages: Readonly<Record<string, string>> = {
   'SHOW VARIABLES': "SHOW VARIABLES [LIKE 'pattern']",
 }
 
-/** How many letters to change, insert, delete or swap to make one word of another. Counting may stop above `most`. */
-const distance = (a: string, b: string, most: number): number => {
-  if (Math.abs(a.length - b.length) > most) return most + 1
-  let twoAbove: number[] = []
-  let above = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1] ? 0 : 1
-      let least = Math.min((above[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (above[j - 1] ?? 0) + same)
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) least = Math.min(least, (twoAbove[j - 2] ?? 0) + 1)
-      row.push(least)
-    }
-    twoAbove = above
-    above = row
-  }
-  return above[b.length] ?? 0
-}
-
 /** Words that may stand in a head without being part of it. */
 const fillers = new Set(['OR', 'REPLACE', 'FULL', 'EXTENDED'])
 
@@ -112,7 +95,7 @@ export const nearestUsage = (words: readonly string[]): string | undefined => {
     const size = head.split(' ').length
     const text = typed.slice(0, size).join(' ')
     const most = Math.max(1, Math.floor(head.length * 0.3))
-    const far = distance(text, head, most)
+    const far = editDistance(text, head)
     // Longer heads say more; among equals they win.
     const score = far / most - size * 0.01
     if (far <= most && score < least) {

@@ -1,7 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from '@jest/globals'
 import { isEngineSetting } from '../../../src/sql/statements/settings.js'
-import { functionLists, isRefusedPattern } from '../../../src/sql/engine/guard/functions.js'
+import { functionLists, isRefusedPattern } from '../../../src/sql/engine/guard/function-lists.js'
 
 const installed = async () => {
   const instance = await DuckDBInstance.create(':memory:')

@@ -8,7 +8,7 @@ import { offsetLimits } from '../../../src/dialect/offset-limits.js'
 import { missingValues, valueQueries } from '../../../src/sql/engine/read/pivots.js'
 import { parseStatement, splitStatements } from '../../../src/sql/statements/parse.js'
 import { cutSecrets, hiderOf } from '../../../src/dialect/secrets.js'
-import { systemAnswer } from '../../../src/sql/facade/system.js'
+import { systemAnswer } from '../../../src/sql/facade/server-answers.js'
 import { translate } from '../../../src/sql/engine/session/translation.js'
 
 /** What reads a statement in this service. Each takes any text, and refuses what it does not understand. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import { parseSelect } from '../../../src/sql/engine/ast/duckdb.js'
 import { nondeterminismIn, nondeterministicFunctions } from '../../../src/sql/engine/read/nondeterminism.js'
-import { functionLists } from '../../../src/sql/engine/guard/functions.js'
+import { functionLists } from '../../../src/sql/engine/guard/function-lists.js'
 
 let connection: DuckDBConnection
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { bestEts, type FittedEts, type Forecaster, type SeasonKind } from './ets.js'
+import { bestEts, type FittedEts, type Forecaster, type SeasonKind } from './exponential-smoothing.js'
 import { ForecastBounds } from './forecast-bounds.js'
 import type { Values } from './season.js'
 import { fitTheta } from './theta.js'

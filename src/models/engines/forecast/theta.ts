@@ -1,4 +1,4 @@
-import type { Forecaster } from './ets.js'
+import type { Forecaster } from './exponential-smoothing.js'
 import { minimise } from './minimise.js'
 import { filled, lineThrough, seasonShape, type Values } from './season.js'
 

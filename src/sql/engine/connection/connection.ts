@@ -5,7 +5,7 @@ import { perInstance } from './per-instance.js'
 
 /**
  * Connections that have run a query to its end and wait for the next, which then need not open one. A query that passed the guard
- * leaves nothing behind on its connection. A connection on which something was left, or may have been, is closed. See docs/decisions/reused-connections.md.
+ * leaves nothing behind on its connection. A connection on which something was left, or may have been, is closed. See docs/decisions/sql/reused-connections.md.
  */
 export class ConnectionPool {
   readonly #idle: DuckDBConnection[] = []

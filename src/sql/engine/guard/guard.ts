@@ -4,7 +4,7 @@ import { NumberText, type AstNode, type AstValue } from '../ast/json.js'
 import { similarName } from '../../../dialect/names.js'
 import { placing } from '../session/sources.js'
 import { isPivotValues } from './pivot-values.js'
-import { functionLists, isRefusedPattern } from './functions.js'
+import { functionLists, isRefusedPattern } from './function-lists.js'
 
 const set = (text: string) => new Set(text.split(/\s+/).filter((word) => word !== ''))
 

@@ -2,7 +2,7 @@ import { unreachable } from '../../../../events/common.js'
 import { preparedColumns } from '../connection/prepared-columns.js'
 import type { Frame } from '../../contract/select.js'
 import { explainPlan } from './plan.js'
-import type { Ready } from './ready.js'
+import type { Ready } from './prepared-query.js'
 import { writeTable } from './table-file.js'
 import type { Wanted } from '../../contract/wanted.js'
 

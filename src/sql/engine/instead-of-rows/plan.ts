@@ -4,7 +4,7 @@ import { printSelect, readChecked } from '../ast/duckdb.js'
 import { cloneAst } from '../ast/json.js'
 import { running } from '../session/sources.js'
 import { planLines } from './plan-lines.js'
-import type { Ready } from './ready.js'
+import type { Ready } from './prepared-query.js'
 
 /** A line of an explanation: `sql`, `table`, `model` or `plan`, and its text. */
 type Line = [section: 'sql' | 'table' | 'model' | 'plan', text: string]

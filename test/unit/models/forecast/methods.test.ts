@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { bestEts, fitEts } from '../../../../src/models/engines/forecast/ets.js'
+import { bestEts, fitEts } from '../../../../src/models/engines/forecast/exponential-smoothing.js'
 import { Fits, methods } from '../../../../src/models/engines/forecast/methods.js'
 import { minimise } from '../../../../src/models/engines/forecast/minimise.js'
 import { filled, findSeason, seasonShape } from '../../../../src/models/engines/forecast/season.js'

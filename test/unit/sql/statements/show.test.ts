@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { likePattern } from '../../../../src/sql/facade/like.js'
 import { parseStatement } from '../../../../src/sql/statements/parse.js'
 import { showAsSelect } from '../../../../src/sql/facade/show.js'
-import { systemAnswer } from '../../../../src/sql/facade/system.js'
+import { systemAnswer } from '../../../../src/sql/facade/server-answers.js'
 
 const context = { db: 'shop' }
 

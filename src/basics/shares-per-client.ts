@@ -1,7 +1,7 @@
 import { Problem } from './errors.js'
 import { limits, type LimitName } from './limits.js'
 
-type PlacesOptions = {
+type ShareOptions = {
   /** What takes places: `uploads`. */
   what: string
   hint?: string
@@ -16,14 +16,14 @@ type PlacesOptions = {
  * Places for work that lasts, of which each client has its share at most, so that none keeps the others out.
  *
  * @example
- * const places = new Places({ what: 'streams of events', max: 'eventStreamsMax', perClientMax: 'eventStreamsPerClientMax' })
- * const release = places.take('address 203.0.113.7')
+ * const shares = new SharesPerClient({ what: 'streams of events', max: 'eventStreamsMax', perClientMax: 'eventStreamsPerClientMax' })
+ * const release = shares.take('address 203.0.113.7')
  */
-export class Places {
+export class SharesPerClient {
   readonly #byClient = new Map<string, number>()
   #taken = 0
 
-  constructor(private readonly options: PlacesOptions) {}
+  constructor(private readonly options: ShareOptions) {}
 
   /** Takes a place, and gives a function that returns it. @throws Problem 503 when there is none */
   take(client: string): () => void {

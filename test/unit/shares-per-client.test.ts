@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
-import { Places } from '../../src/basics/places.js'
+import { SharesPerClient } from '../../src/basics/shares-per-client.js'
 
-const placesOf = (eventStreamsMax: number, eventStreamsPerClientMax: number): Places =>
-  new Places({
+const placesOf = (eventStreamsMax: number, eventStreamsPerClientMax: number): SharesPerClient =>
+  new SharesPerClient({
     ...{ what: 'streams of events', max: 'eventStreamsMax', perClientMax: 'eventStreamsPerClientMax' },
     bounds: { eventStreamsMax, eventStreamsPerClientMax },
   })

@@ -5,7 +5,7 @@ import { DuckDBInstance, type Json } from '@duckdb/node-api'
  *
  * @throws Error of DuckDB's when the file cannot be read
  */
-export const readStanding = async (file: string): Promise<Json[][]> => {
+export const tablesCheckpoint = async (file: string): Promise<Json[][]> => {
   const instance = await DuckDBInstance.create(file, { access_mode: 'READ_ONLY' })
   try {
     const connection = await instance.connect()

@@ -1,0 +1,25 @@
+import { Problem } from '../../basics/errors.js'
+import type { Call } from '../protocol/call.js'
+
+/**
+ * Refuses a request whose method its address does not have, and says which it has. An address that is none has no method at all:
+ * clients of the public service rely on 405 there for everything but GET.
+ */
+export const refuseMethod = (call: Call, methods: readonly string[]): never => {
+  const allowed = methods.join(', ')
+  call.answerHeaders['Allow'] = allowed
+  throw new Problem(
+    'method_not_allowed',
+    'Method Not Allowed',
+    `${call.method} is not allowed at this address`,
+    allowed === '' ? {} : { hint: `It takes ${allowed}.` },
+  )
+}
+
+/** Refuses a request to an address that is none. @throws Problem 404, or 405 for everything but GET and HEAD */
+export const unknownPath = (call: Call): never => {
+  if (call.method !== 'GET' && call.method !== 'HEAD') refuseMethod(call, [])
+  throw new Problem('no_such_path', 'Not found', 'The endpoint you are trying to access does not exist on the server.', {
+    hint: 'GET /api/openapi.json lists what there is.',
+  })
+}
