@@ -22,12 +22,12 @@ export type Service = {
   sql: SqlEngine
   log: Log
   analyticsPid: () => number | undefined
-  /** Answers what is under way, then ends every process of the service. */
+  /** Answers the requests in progress, then ends every process of the service. */
   close: () => Promise<void>
 }
 
 /**
- * Puts the service together and starts it. The only place that knows every part, and the order in which they begin and end.
+ * Assembles the service and starts it. Only this function knows every part and the order in which they start and stop.
  *
  * @example const service = await startService(readConfig(process.env), pino()); await service.close()
  * @throws ConfigError that says what to change
@@ -42,7 +42,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     const analytics = await Analytics.start({
       dataDirectory: storage.paths.root,
       masterKeys: () => storage.vault.keys(),
-      // The tables know events that an older copy of the log does not have.
+      // The tables have events that are missing in an older copy of the log.
       onForeign: (reason) =>
         log.refuseWrites({
           cause: `the log is an older copy, or another one: ${reason}`,
@@ -59,7 +59,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     const housekeeping = await openHousekeeping({ config, logger, storage, analytics, sql: sql.sql })
     undo(housekeeping.stop)
     const http = await openHttp({ config, logger, version, metrics, storage, analytics, models, sql, housekeeping })
-    // Requests end beside the runs of jobs, each in the time that a stop may take.
+    // Requests and runs of jobs end concurrently, each within the time limit of a stop.
     undo(() => Promise.all([http.stop(), housekeeping.stop()]))
     await models.trainings.resume()
     await housekeeping.begin()

@@ -10,7 +10,7 @@ import { KeyRotation } from './rotation/key-rotation.js'
 import type { Config } from './setup/config.js'
 import type { SqlEngine } from './sql/facade/execute.js'
 
-/** What the service does by itself: jobs, erasures, the rotation of keys. */
+/** The background work of the service: jobs, erasures and key rotation. */
 export type Housekeeping = Awaited<ReturnType<typeof openHousekeeping>>
 
 type Options = { config: Config; logger: Logger; storage: Storage; analytics: Analytics; sql: SqlEngine }
@@ -27,10 +27,10 @@ export const openHousekeeping = ({ config, logger, storage, analytics, sql }: Op
       onFailed: (err) => logger.error({ err }, 'the master key could not be replaced; the next start goes on with it'),
     })
     undo(() => rotation.stop())
-    // Runs of jobs and erasures end side by side, each in the time that a stop may take.
+    // Runs of jobs and erasures end concurrently, each within the time limit of a stop.
     undo(() => Promise.all([jobs.stop(), erasures.stop()]))
 
-    /** Goes on with what an earlier run of the service left, and begins. */
+    /** Continues the work that an earlier run of the service left unfinished, and starts. */
     const begin = async () => {
       await rotation.resume()
       await jobs.start()

@@ -8,7 +8,7 @@ import { EventFeed } from './log/feed/event-feed.js'
 import { appOf, type Parts } from './routes.js'
 import { noteServerAddress } from './setup/server-address.js'
 
-/** Serves every address. @throws ConfigError when the address to listen on cannot be had */
+/** Serves every route. @throws ConfigError when it cannot listen on the address */
 export const openHttp = (parts: Omit<Parts, 'instance' | 'feed' | 'streams'>) =>
   opened(async (undo) => {
     const { config, logger, storage } = parts
@@ -20,7 +20,7 @@ export const openHttp = (parts: Omit<Parts, 'instance' | 'feed' | 'streams'>) =>
     const server = createHttpServer(app, { ...limits, isProxy: (address) => isTrustedProxy(app, address) })
     const address = await listen(server, config, logger)
     undo(() => {
-      // Streams end only when they are told to, and a server waits for all its answers.
+      // Streams must be stopped first, because the server waits for all its answers.
       streams.stop()
       return stopListening(server)
     })

@@ -11,7 +11,7 @@ import type { Config } from './setup/config.js'
 import { askNondeterminism } from './sql/facade/ask-nondeterminism.js'
 import { askRows } from './sql/facade/ask-rows.js'
 
-/** What trains models, loads them and records what they predict. */
+/** The parts that train models, load them and record their predictions. */
 export type Models = Awaited<ReturnType<typeof openModels>>
 
 type Options = { config: Config; logger: Logger; storage: Storage; analytics: Analytics }

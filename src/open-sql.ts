@@ -10,7 +10,7 @@ import type { Config } from './setup/config.js'
 import { SqlEngine } from './sql/facade/execute.js'
 import { TableWriter } from './sql/facade/table-writer.js'
 
-/** What answers statements, and what asks as they do. */
+/** The SQL engine, and the checks that run the queries of trainings again. */
 export type Sql = Awaited<ReturnType<typeof openSql>>
 
 type Options = { config: Config; version: string; metrics: Metrics; storage: Storage; analytics: Analytics; models: Models }

@@ -17,7 +17,7 @@ import { lockDataDirectory, prepareDataDirectory } from './setup/data-directory.
 import { masterKeys } from './vault/key-files.js'
 import { Vault } from './vault/vault.js'
 
-/** What the service keeps: the log with who may write to it, the files, and the heads that are signed. */
+/** The storage of the service: the log and its ledger, the blobs, and the signed heads. */
 export type Storage = Awaited<ReturnType<typeof openStorage>>
 
 type Options = { config: Config; logger: Logger; metrics: Metrics }
@@ -33,9 +33,9 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
     const ledger = new ObservedLedger(log, vault, metrics)
     const heads = new Heads(log, await headSigner(paths, config.headKey, log))
     const headFile = config.headFile && new HeadFile({ ...config.headFile, log, heads, logger })
-    // Before anything is written: a kept head may know events that an older copy of the log does not have.
+    // Compared before anything is written: a kept head may cover events that are missing in an older copy of the log.
     await headFile?.compare()
-    // It stops after all that writes events.
+    // It stops after everything that writes events.
     undo(() => headFile?.stop())
     const clock = new TrustedClock({ file: paths.clock, recordedAt: () => log.recordedAt() })
     clock.start()
@@ -45,7 +45,7 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
     const missingBlobs = new MissingBlobs({ log, blobs, logger })
     undo(() => missingBlobs.stop())
 
-    /** The first write of this run; the tables have agreed with the log by then. */
+    /** The first write of this run, made after the tables were found to agree with the log. */
     const begin = async () => {
       log.forgetOldAnswers(clock.now())
       await ledger.execute({ type: 'CreateProject', data: { project: config.defaultProject, unlessExists: true } }, systemOrigin)
@@ -55,7 +55,7 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
     return { paths, vault, log, ledger, heads, headFile, clock, blobs, missingBlobs, begin }
   })
 
-/** Removes in the background what earlier runs of the service left half-done. Gives what ends it. */
+/** Removes in the background the blobs that no event names, left by interrupted writes. Returns a function that ends it. */
 export const tidyBlobs = ({ log, blobs }: { log: Log; blobs: Blobs }, logger: Logger): (() => Promise<void>) => {
   const stopping = new AbortController()
   const tidied = removeUnnamedBlobs(log, blobs, stopping.signal).then(

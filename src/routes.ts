@@ -52,7 +52,7 @@ import { keptDiskUse } from './observe/disk-use.js'
 import type { Metrics } from './observe/metrics.js'
 import { readiness } from './observe/readiness.js'
 
-/** What requests are answered with. */
+/** The parts of the service that routes use. */
 export type Parts = {
   config: Config
   logger: Logger
@@ -69,7 +69,7 @@ export type Parts = {
   streams: EventStreams
 }
 
-/** Every address with what answers it. */
+/** Builds the application with all routes. */
 export const appOf = (parts: Parts): Express => {
   const { config, logger, version, instance, metrics, analytics, feed, streams } = parts
   const { paths, ledger, blobs, heads, headFile, clock, missingBlobs } = parts.storage
@@ -141,7 +141,7 @@ export const appOf = (parts: Parts): Express => {
     ...observeRoutes({ version, instance, readiness: () => readiness({ log, warnings, analytics }), metrics, disk }),
     ...authRoutes(sessions),
   ]
-  // Only without a login is the address itself what keeps others out.
+  // Without a login only the loopback address protects the service, so host names are checked.
   const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
   const { openMetrics, trustedProxies } = config
   return createApp({

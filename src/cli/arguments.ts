@@ -4,7 +4,7 @@ import { commands } from './commands.js'
 import { options, type OptionName, type Values } from './access/options.js'
 import { UsageError } from './access/usage-error.js'
 
-/** What was asked for: help of all or of one command, the version, or a command to run. */
+/** The request of the user: the help of all commands or of one, the version, or a command to run. */
 export type Asked =
   | { kind: 'version' }
   | { kind: 'help'; command: string | undefined; isWanted: boolean }
@@ -22,13 +22,13 @@ const requireCommand = (name: string): string => {
   )
 }
 
-/** The options of a command, and those that every one takes. */
+/** The options of a command, and those of every command. */
 const optionsOf = (command: string): OptionName[] =>
   [...Object.keys(commands[command]?.options ?? {}), 'help', 'version', 'quiet'].filter((name): name is OptionName =>
     Object.hasOwn(options, name),
   )
 
-/** The first option that a command does not take is refused, before anything is made of the others. */
+/** Refuses the first option that the command does not have, before the others are parsed. */
 const refuseUnknown = (args: string[], command: string): void => {
   const known = optionsOf(command)
   const { tokens } = parseArgs({ args, options, allowPositionals: true, strict: false, tokens: true })
@@ -57,7 +57,7 @@ const commandIn = (args: string[]): string | undefined => {
  * Reads the arguments of the program.
  *
  * @example readArguments(['sql', '--json', 'SELECT 1']) // { kind: 'run', command: 'sql', values: { json: true }, rest: ['SELECT 1'] }
- * @throws UsageError with the similarName command or option
+ * @throws UsageError that names the most similar command or option
  */
 export const readArguments = (args: string[]): Asked => {
   const name = commandIn(args)

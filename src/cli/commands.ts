@@ -7,12 +7,12 @@ import { UsageError } from './access/usage-error.js'
 type Call = { config: Reach; values: Values; rest: string[]; out: Screen }
 
 export type Command = {
-  /** What stands behind its name, beside options. */
+  /** Its arguments besides options, for the help. */
   takes?: string
-  /** How many texts that are, at most. */
+  /** The maximum number of these arguments. */
   most?: number
   about: string
-  /** What its own help says beside. */
+  /** Further text of its own help. */
   more?: string
   options?: { [Name in OptionName]?: string }
   example?: string

@@ -3,7 +3,7 @@ import { readVersion } from '../setup/version.js'
 import { commands } from './commands.js'
 import { options, type OptionName } from './access/options.js'
 
-/** Names, and beside them what they are, wrapped at the width. */
+/** Names with their descriptions, wrapped at the width. */
 const listed = (rows: readonly (readonly [string, string])[], width: number): string[] => {
   const indent = 2 + Math.max(...rows.map(([name]) => name.length)) + 2
   return rows.flatMap(([name, about]) =>

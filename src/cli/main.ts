@@ -10,7 +10,7 @@ import { createOutput } from './terminal/output.js'
 import { UsageError } from './access/usage-error.js'
 import { addressOf } from './access/values.js'
 
-/** Help is as wide as the terminal, within what is easy to read. */
+/** Help is as wide as the terminal, within limits that are easy to read. */
 const helpWidth = Math.min(Math.max(process.stdout.columns || 80, 60), 120)
 
 /** Runs one command; the exit status is 0 only when all is well. */
@@ -25,7 +25,7 @@ const run = async (args: string[]): Promise<number> => {
   return commands[command]?.run({ config, values, rest, out: createOutput({ quiet: values.quiet }) }) ?? 2
 }
 
-/** What the machine refuses: files that may not be read or written, a disk that is full. */
+/** Errors of the operating system, such as missing permissions or a full disk. */
 const ofTheSystem = new Set([
   'EACCES',
   'EPERM',
@@ -43,10 +43,10 @@ const ofTheSystem = new Set([
 
 const causeOf = ({ detail, extras: { cause } }: Problem): string => (typeof cause === 'string' ? cause : detail)
 
-/** What the user can mend is one line; anything else is a fault of ours, and its stack says where. */
+/** The message of an error that the user can fix; undefined for a fault of ours, which is shown with its stack. */
 const explained = (error: unknown): string | undefined => {
   if (error instanceof ConfigError || error instanceof UsageError) return error.message
-  // The cause, which no client is told, is what whoever keeps the machine needs.
+  // The operator needs the cause, which clients never see.
   if (isProblem(error) && error.code === 'storage_failed') return `the data directory cannot be used: ${causeOf(error)}`
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
   if (!(error instanceof Error) || typeof code !== 'string') return undefined
@@ -54,7 +54,7 @@ const explained = (error: unknown): string | undefined => {
   return code.startsWith('SQLITE_') ? `the data directory cannot be used: ${error.message} (${code})` : undefined
 }
 
-/** Status 1 is the answer of commands that compare: what went wrong meanwhile must not be taken for it. */
+/** Errors exit with status 2, because status 1 is a result of the commands that compare; only faults of `serve` exit with 1. */
 const fail = (error: unknown): number => {
   const line = explained(error)
   const said =
@@ -63,14 +63,14 @@ const fail = (error: unknown): number => {
   return line === undefined && process.argv[2] === 'serve' ? 1 : 2
 }
 
-// A reader that has seen enough (`| head -1`) closes the pipe. Like other tools: silence, and the status of SIGPIPE;
-// at once, as what the command still does would be for nobody.
+// A reader that has enough (`| head -1`) closes the pipe. Like other tools, the command then exits at once, without a message and
+// with the status of SIGPIPE.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') process.exit(fail(error))
   process.exit(128 + constants.signals.SIGPIPE)
 })
 
-// What this and its child processes write is for nobody but the user who runs them, also in a directory that others may read.
+// Only the user who runs this process may read the files that it and its children write, even in a directory open to others.
 process.umask(0o077)
 
 process.on('uncaughtException', (error) => process.exit(fail(error)))

@@ -20,7 +20,7 @@ export const agentFields = z.object({
 })
 export type AgentFields = z.infer<typeof agentFields>
 
-/** A provider that a model's name gives away; null for others. `providerOf('gpt-4o')` → `openai` */
+/** The provider that a model's name implies; null for other names. `providerOf('gpt-4o')` → `openai` */
 export const providerOf = (modelName: string): string | null => {
   if (/^(gpt-|o\d|chatgpt)/.test(modelName)) return 'openai'
   if (modelName.startsWith('claude-')) return 'anthropic'
@@ -34,7 +34,7 @@ const refs = (list: NonNullable<AgentFields['skills']>): SkillRef[] =>
     return { name, params: params as JsonObject }
   })
 
-// A model given as text is a name; as an object it is a param that agents keep whole.
+// A model given as text is a name; an object is a param, which the agent keeps unchanged.
 const modelName = ({ model, model_name }: AgentFields): string | undefined =>
   typeof model === 'string' ? model : (model_name ?? undefined)
 
@@ -48,7 +48,7 @@ const paramsOf = ({ model, data, prompt_template, params }: AgentFields): JsonOb
   return params || sent.length > 0 ? { ...params, ...Object.fromEntries(sent) } : undefined
 }
 
-/** The data of a CreateAgent command, but for its project and name. */
+/** The data of a CreateAgent command, except its project and name. */
 export const agentCreation = (fields: AgentFields) => {
   const model_name = modelName(fields) ?? null
   return {
@@ -59,7 +59,7 @@ export const agentCreation = (fields: AgentFields) => {
   }
 }
 
-/** The data of an UpdateAgent command, but for its project and name: only what was sent. */
+/** The data of an UpdateAgent command, except its project and name: only the fields that were sent. */
 export const agentChanges = (fields: AgentFields) => {
   const model_name = modelName(fields)
   const params = paramsOf(fields)

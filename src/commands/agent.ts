@@ -10,7 +10,7 @@ import { decider } from './decider.js'
 import { gone, updatedTo, type WayBack } from './rules/way-back.js'
 
 type Target = { project: string; agent: string }
-/** A skill as a command names it, with what the agent adds to it. */
+/** A skill by its name, with the agent's own params for it. */
 export type SkillRef = { name: string; params: JsonObject }
 type Changes = {
   model_name?: string | null
@@ -43,7 +43,7 @@ const refuseTooMany = (skills: number): void => {
 const reads = (command: AgentCommand) => {
   const { data } = command
   const { added, removed } = refsOf(command)
-  // Each is looked up in the transaction: too many would keep other commands waiting.
+  // Each is looked up in the transaction: too many would delay other commands.
   refuseTooMany(Math.max(added.length, removed.length))
   const local = 'provider' in data && data.provider === 'mindsdb' && typeof data.model_name === 'string' ? data.model_name : ''
   return {
@@ -132,7 +132,7 @@ const changedSkills = (
   if (both >= 0) throw wrong(`${skills_to_add?.[both]?.name ?? 'a skill'} is in skills_to_add and in skills_to_remove`)
   const replaced = new Set(adding.map(({ skill }) => skill))
   const changed = [...agent.skills.filter(({ skill }) => !gone.has(skill) && !replaced.has(skill)), ...adding]
-  // One that has more already may still lose some.
+  // An agent that already has more may still remove some.
   if (adding.length > 0) refuseTooMany(changed.length)
   return changed
 }
@@ -172,7 +172,7 @@ const wayBack: WayBack<'agent'> = {
   events: updatedTo('AgentUpdated', ['model_name', 'provider', 'skills', 'params'], 'AgentRenamed'),
 }
 
-/** What is decided on agents. */
+/** Decides the commands of agents. */
 export const agentDecider = decider('agent', {
   commands: { CreateAgent: true, UpdateAgent: true, DeleteAgent: true },
   secrets: ['params'],

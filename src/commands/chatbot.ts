@@ -10,7 +10,7 @@ import { decider } from './decider.js'
 import { gone, updatedTo, type WayBack } from './rules/way-back.js'
 
 type Target = { project: string; chatbot: string }
-/** A connection that is made, or renewed, together with the chatbot. `stream` is for a new one. */
+/** A connection that is created or replaced together with the chatbot. `stream` is for a new one. */
 type Connection = { database: string; stream: StreamId; engine: string; parameters: JsonObject }
 /** `database` is a connection's name, or its id in digits. */
 type Settings = {
@@ -75,7 +75,7 @@ const requireFields = ({ agent, model, database, connection }: Settings): void =
     throw missingField('database_id" or "database_name" or ("db_engine" and "db_params")', 'chatbot')
 }
 
-/** The chatbot's own connection: part of the same command, so that a refused chatbot leaves none behind. */
+/** The chatbot's own connection. It belongs to the same command, so that a refused chatbot leaves no connection behind. */
 const connect = ({ connection }: Settings, { database, namesake }: Facts): NewEvent[] => {
   if (!connection) return []
   const { stream, ...data } = connection
@@ -83,7 +83,7 @@ const connect = ({ connection }: Settings, { database, namesake }: Facts): NewEv
   return events.map((event) => ('event' in event ? event : { stream: database?.stream ?? stream, event }))
 }
 
-/** The settings that refer to other resources, resolved; refuses what does not exist. */
+/** Resolves the settings that refer to other resources. @throws Problem when one does not exist */
 const references = (settings: Settings, { agent, model, database }: Facts): Partial<Pick<Chatbot, 'agent' | 'model_name' | 'database'>> => {
   const { connection } = settings
   if (settings.database !== undefined && !connection && !database) throw notFound('database', settings.database)
@@ -138,7 +138,7 @@ const wayBack: WayBack<'chatbot'> = {
   events: updatedTo('ChatbotUpdated', ['agent', 'model_name', 'database', 'is_running', 'params'], 'ChatbotRenamed'),
 }
 
-/** What is decided on chatbots. */
+/** Decides the commands of chatbots. */
 export const chatbotDecider = decider('chatbot', {
   commands: { CreateChatbot: true, UpdateChatbot: true, PutChatbot: true, DeleteChatbot: true },
   secrets: ['params', 'parameters'],

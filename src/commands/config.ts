@@ -6,7 +6,7 @@ import { byExactName, type FactsOf } from '../log/contract/lookups.js'
 import { replacedParams } from './rules/params.js'
 import { decider } from './decider.js'
 
-/** Each default's new value as a whole; an empty one takes the default back. `streams` are for those that are new. */
+/** The whole new value of each default; an empty one resets the default. `streams` are for new defaults. */
 export type ConfigCommand = Command<
   'UpdateConfig',
   { parameters: { [N in ConfigName]?: JsonObject }; streams: Record<ConfigName, StreamId> }
@@ -38,7 +38,7 @@ const decide = ({ data }: ConfigCommand, facts: Facts): NewEvent[] =>
     return change(name, sent, facts[name]).map((event) => ({ stream, event }))
   })
 
-/** What is decided on defaults. */
+/** Decides the commands of defaults. */
 export const configDecider = decider('config', {
   commands: { UpdateConfig: true },
   secrets: ['parameters'],

@@ -64,7 +64,7 @@ const refuseSystem = (name: string, what: string): void => {
 
 const isReserved = (name: string) => reservedDatabases.find((reserved) => reserved === foldName(name))
 
-/** The engine's name as it is kept. @throws Problem that lists the known ones */
+/** The normalised name of an engine. @throws Problem that lists the known ones */
 export const knownEngine = (engine: string): string => {
   const known = engine.toLowerCase()
   if (connectionEngines.has(known)) return known
@@ -76,7 +76,7 @@ const create = (name: string, engine: string, parameters: JsonObject, { database
   return [{ type: 'DatabaseCreated', data: { name, engine: knownEngine(engine), parameters: newParams(parameters) } }]
 }
 
-/** The changes that leave nothing of the old parameters: null takes a parameter away. */
+/** The changes that replace all old parameters: null removes a parameter. */
 const instead = (old: JsonObject, parameters: JsonObject): JsonObject => ({
   ...Object.fromEntries(Object.keys(old).map((key) => [key, null])),
   ...parameters,
@@ -108,7 +108,7 @@ const wayBack: WayBack<'database'> = {
   events: updatedTo('DatabaseUpdated', ['engine', 'parameters'], 'DatabaseRenamed'),
 }
 
-/** What is decided on connections. */
+/** Decides the commands of connections. */
 export const databaseDecider = decider('database', {
   commands: { CreateDatabase: true, UpdateDatabase: true, PutDatabase: true, DeleteDatabase: true },
   secrets: ['parameters'],

@@ -15,7 +15,7 @@ import { projectDecider } from './project.js'
 import { skillDecider } from './skill.js'
 import { viewDecider } from './view.js'
 
-/** What decides the commands of each kind. A kind that the catalogue of events has, and that is missing here, does not compile. */
+/** The deciders of all kinds. If a kind in the catalogue of events is missing here, the code does not compile. */
 export const deciders = {
   project: projectDecider,
   skill: skillDecider,
@@ -35,10 +35,10 @@ export const deciders = {
 type Deciders = typeof deciders
 type CommandOf<D> = D extends { reads: (command: infer C extends Command) => unknown } ? C : never
 
-/** Every command but rollbacks, which are made of what deciders say of them. */
+/** All commands except rollbacks, which are derived from the deciders. */
 export type DecidedCommand = CommandOf<Deciders[keyof Deciders]>
 
-/** The kinds that can be taken back to an earlier version by a command of their own; models activate a version instead. */
+/** The kinds that have a rollback command; models activate an earlier version instead. */
 export type RollbackKind = { [K in Kind]: Deciders[K]['rollback'] extends null ? never : K }[Kind]
 
 /** Members of commands, at any depth, whose texts may be secrets. */

@@ -8,16 +8,16 @@ import { rollbackKinds, rollbackOf, rollbackTypeOf, type RollbackCommand } from 
 export type LedgerCommand = DecidedCommand | RollbackCommand
 
 type Facts = Record<string, unknown>
-/** How a command is decided on, whatever it is. */
+/** The decision on any command. */
 type Handler = {
-  /** The kind of the resource that the events belong to; the fact of this name is that resource. Undefined where there is none. */
+  /** The kind of the resource that the events belong to; the fact with this name is that resource. Undefined if there is none. */
   subject: Kind | undefined
   reads: (command: LedgerCommand) => Record<string, Lookup>
   readsFurther: ((facts: Facts) => Record<string, Lookup>) | undefined
   decide: (command: LedgerCommand, facts: Facts) => (LedgerEvent | NewEvent)[]
 }
 
-// A command is decided by what names its type, so that each gets the command and the facts that it declared.
+// The casts are safe: each command goes to the decider that declares its type, with the facts that this decider declares.
 type Decided = Pick<Decisions<never, never>, 'reads' | 'readsFurther' | 'decide'>
 const handler = (subject: Kind | undefined, of: Decided): Handler => ({
   subject,
@@ -32,5 +32,5 @@ const decided = Object.entries(deciders).flatMap(([name, decider]) => {
 })
 const takenBack = rollbackKinds.map((kind) => [rollbackTypeOf(kind), handler(kind, rollbackOf(kind))] as const)
 
-/** Who decides each command. */
+/** The handler of each type of command. */
 export const handlers = Object.fromEntries<Handler>([...decided, ...takenBack]) as Readonly<Record<LedgerCommand['type'], Handler>>

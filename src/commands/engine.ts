@@ -21,7 +21,7 @@ const decide = (command: EngineCommand, { engine }: FactsOf<ReturnType<typeof re
     case 'CreateEngine': {
       const { handler, parameters, unlessExists } = command.data
       const known = knownHandler(handler)
-      // Clients create `lightwood` before they use it, and here it is there from the beginning.
+      // Clients create `lightwood` before they use it; here it always exists.
       if (isEngineName(data.engine) || (engine && unlessExists)) return []
       if (engine) throw conflict('engine', data.engine)
       return [{ type: 'EngineCreated', data: { name: data.engine, handler: known, parameters: newParams(parameters) } }]
@@ -50,7 +50,7 @@ const knownHandler = (handler: string): string => {
   )
 }
 
-/** What is decided on names of engines. */
+/** Decides the commands of the users' own names of engines. */
 export const engineDecider = decider('engine', {
   commands: { CreateEngine: true, DeleteEngine: true },
   secrets: ['parameters'],

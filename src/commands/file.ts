@@ -9,11 +9,11 @@ import type { WayBack } from './rules/way-back.js'
 export type FileCommand =
   | Command<'CreateFile', { file: string; content: FileContent; unlessExists?: boolean }>
   | Command<'ReplaceFile', { file: string; content: FileContent }>
-  /** `base` is the content that the new one was made of, by its hash. */
+  /** `base` is the hash of the content from which the new one was made. */
   | Command<'AppendToFile', { file: string; base: string; content: FileContent }>
   | Command<'DeleteFile', { file: string; ifExists?: boolean }>
 
-// A file is known by its name alone, which is often a year.
+// A file is found by its name only, not by an id: names are often numbers, such as a year.
 const reads = ({ data }: FileCommand) => ({ file: byExactName('file', data.file) })
 
 const fileExists = (name: string): Problem =>
@@ -21,7 +21,7 @@ const fileExists = (name: string): Problem =>
     hint: 'Delete it first, or choose another name. PUT /api/files/<name> gives it other rows.',
   })
 
-/** Whether rows were to be added to a content that is no longer the file's. */
+/** Whether rows were appended to an old content of the file. */
 export const isStaleBase = (error: unknown): boolean => isProblem(error) && error.title === fileChanged
 
 const fileChanged = 'The file changed'
@@ -56,7 +56,7 @@ const wayBack: WayBack<'file'> = {
   events: (now, { name: _, ...content }) => (now.content === content.content ? [] : [{ type: 'FileReplaced', data: content }]),
 }
 
-/** What is decided on files. */
+/** Decides the commands of files. */
 export const fileDecider = decider('file', {
   commands: { CreateFile: true, ReplaceFile: true, AppendToFile: true, DeleteFile: true },
   secrets: [],

@@ -10,13 +10,13 @@ import { decider } from './decider.js'
 
 type Target = { project: string; job: string }
 /**
- * What a job does and when. The texts are as everybody may see them; where that differs from what was sent, the texts as they
- * were sent stand in `params` under `secret`, and are sealed on the way.
+ * What a job does. The texts are as everybody may see them. If the texts that were sent hold secrets, they are also in `params`
+ * under `secret`, and are sealed before they are stored.
  */
 export type JobText = { statements: string; condition: string | null; params: JsonObject }
-/** `now` is when it is asked for. */
+/** `now` is the time of the request. */
 export type JobTimes = { now: string; start_at: string; end_at: string | null; schedule: JobSchedule | null }
-/** A run refers to its job by stream: the name may belong to another job by then. */
+/** A run refers to its job by stream, because the name may belong to another job by now. */
 type Run = { stream: StreamId; run: string }
 export type JobCommand =
   | Command<'CreateJob', Target & JobText & JobTimes & { unlessExists?: boolean }>
@@ -49,7 +49,7 @@ const decide = (command: JobCommand, facts: Facts): JobEvent[] => {
       return job ? start(job, command.data) : []
     case 'FinishJobRun': {
       const { run, outcome, error, statements } = command.data
-      // Of a job that was deleted meanwhile the run has ended with it.
+      // The deletion of a job has already ended its run.
       return job?.state.running?.run === run ? [{ type: 'JobRunFinished', data: { run, outcome, error, statements } }] : []
     }
     default:
@@ -74,7 +74,7 @@ const create = (data: Target & JobText & JobTimes & { unlessExists?: boolean }, 
 
 const sealedOf = ({ secret }: JsonObject): SecretReference | null => (isSecretReference(secret) ? secret : null)
 
-/** A run begins when one is due and none is under way: decided here, so that no two can begin for one due time. */
+/** A run begins when one is due and none is in progress. This is decided here, so that a due time cannot start two runs. */
 const start = ({ state }: Found<'job'>, { run, now }: Run & { now: string }): JobEvent[] => {
   const { running, next_run_at, end_at } = state
   const wasAhead = ranAhead(state, Date.parse(now))
@@ -84,7 +84,7 @@ const start = ({ state }: Found<'job'>, { run, now }: Run & { now: string }): Jo
   return [{ type: 'JobRunStarted', data: { run, due_at: wasAhead ? now : (next_run_at ?? now), started_at: now, next_run_at: next } }]
 }
 
-/** What ends a job, and the run that is under way with it. */
+/** The events that end a job and its current run. */
 export const endOf = ({ state: { running } }: Found<'job'>): JobEvent[] => {
   const ended: JobEvent = { type: 'JobDeleted', data: {} }
   if (!running) return [ended]
@@ -92,7 +92,7 @@ export const endOf = ({ state: { running } }: Found<'job'>): JobEvent[] => {
   return [{ type: 'JobRunFinished', data }, ended]
 }
 
-/** What is decided on jobs. What a job does never changes, so that a rollback has nothing to do: versions tell of its runs. */
+/** Decides the commands of jobs. What a job does never changes, so a rollback has nothing to do: its versions only count runs. */
 export const jobDecider = decider('job', {
   commands: { CreateJob: true, DeleteJob: true, StartJobRun: true, FinishJobRun: true },
   secrets: ['params'],

@@ -14,8 +14,8 @@ import { secretFields } from './deciders.js'
 import { handlers, type LedgerCommand } from './dispatch.js'
 
 /**
- * How a command is carried out: with an idempotency key, and the whole request that it stands for; only if the resource that it
- * is about is as expected; for show, with nothing written; or with payloads that it names by their hashes.
+ * How a command is executed: with an idempotency key and the whole request; only if its resource has an expected version; as a dry
+ * run; or with payloads that it names by their hashes.
  */
 export type Execution = {
   idempotency?: { key: string; request: string }
@@ -24,19 +24,19 @@ export type Execution = {
   payloads?: readonly SealedPayload[]
 }
 
-/** A command that is made when its turn comes. */
+/** A command that is made when its turn in the queue comes. */
 export type LaterCommand = { command: LedgerCommand; origin: Origin; execution?: Execution }
 
-/** Defaults are several resources in one command. */
+/** UpdateConfig can change several defaults, each of which is a resource. */
 const hasOneSubject = (commands: readonly LedgerCommand[]): boolean => commands.length === 1 && commands[0]?.type !== 'UpdateConfig'
 
-/** Free texts that the log keeps as they are. */
+/** Free texts that the log stores unencrypted. */
 const plainFields = new Set(['model_name', 'provider', 'type'])
 
-/** The statement that holds a longer query was read for a while in the same turn. */
+/** Parsing the statement around a longer query has already taken a while in the same turn of the event loop. */
 const longQueryChars = 100_000
 
-/** What a query of a view or a training says that is a secret, as an error may tell it. */
+/** Describes the secret in a query of a view or a training without revealing it; undefined if there is none. */
 const secretIn = function* (query: string): Generator<void, string | undefined> {
   yield
   const tokens = tokensIn(query)
@@ -55,7 +55,7 @@ const refusePlainSecret = (key: string, member: Json): void => {
     )
 }
 
-/** A query is as long as a statement may be, and others have the event loop while it is read. */
+/** Refuses a query that holds a secret. Long queries are read in several turns of the event loop. */
 const refuseSecretQuery = async (query: string): Promise<void> => {
   const found = await inTurns(secretIn(query), { goesOn: query.length > longQueryChars })
   if (found !== undefined)
@@ -65,7 +65,7 @@ const refuseSecretQuery = async (query: string): Promise<void> => {
     )
 }
 
-/** What a command has beside its text: its sealed secrets, and the queries that are yet to be read for some. */
+/** The parts found in a command: its sealed secrets, and the queries that must still be checked for secrets. */
 type Parts = { payloads: SealedPayload[]; queries: string[] }
 
 const withoutSecrets = (vault: Vault, value: Json, parts: Parts): Json => {
@@ -84,7 +84,7 @@ const withoutSecrets = (vault: Vault, value: Json, parts: Parts): Json => {
 }
 
 /**
- * Takes commands, whoever sends them: checks their text, seals their secrets, and hands them to the log's drain.
+ * Executes commands from any source: checks their texts, seals their secrets, and passes them to the log's queue.
  *
  * @example await ledger.execute({ type: 'CreateProject', data: { project: 'shop' } }, origin)
  */
@@ -102,8 +102,8 @@ export class Ledger {
   }
 
   /**
-   * Executes all of several commands, or none. Each decides on what was before the first: of two about one thing the first
-   * counts, as in `DROP VIEW a, A`.
+   * Executes all of several commands or none. Each is decided on the state before the first. If two are about the same resource, only
+   * the first counts, as in `DROP VIEW a, A`.
    */
   async executeAll(commands: readonly LedgerCommand[], origin: Origin, execution: Execution = {}): Promise<Outcome> {
     if (execution.expects && !hasOneSubject(commands))
@@ -114,8 +114,8 @@ export class Ledger {
   }
 
   /**
-   * Executes a command that takes its place in the queue now and is made when its turn comes, so that it can hold what arrives
-   * until then. It has no query: reading one for secrets would keep others waiting.
+   * Executes a command that is queued now and made when its turn comes, so that it can include data that arrives until then. It must
+   * have no query: checking one for secrets would delay others.
    */
   executeLater(make: () => LaterCommand): Promise<Outcome> {
     return this.log.submitLater(() => {
@@ -126,7 +126,7 @@ export class Ledger {
     })
   }
 
-  /** What the log gets of commands, and the queries in them that are yet to be read for secrets. */
+  /** The submission of commands to the log, and their queries that must still be checked for secrets. */
   #submissionOf(commands: readonly LedgerCommand[], origin: Origin, execution: Execution): { submission: Submission; queries: string[] } {
     const { expects, dryRun, payloads = [] } = execution
     const parts: Parts = { payloads: [...payloads], queries: [] }
@@ -148,7 +148,7 @@ export class Ledger {
     return { submission, queries: parts.queries }
   }
 
-  /** A command whose facts have names of its own, so that it can share a submission with others. */
+  /** Prepares a command. A prefix makes the names of its facts unique, so that several commands can share a submission. */
   #prepare(command: LedgerCommand, prefix: string, parts: Parts) {
     const unfit = unfitJson(command.data)
     if (unfit) throw wrong(`${unfit[0]} ${unfit[1]}`.trim())
@@ -177,28 +177,27 @@ export class Ledger {
   }
 
   /**
-   * The outcome of a request that was carried out before under the same key; for those that have work to do, or something
-   * to refuse, before there is a command.
-   * @throws Problem 422 when the key came with another request
+   * The outcome of an earlier request with the same key; for callers that have work or checks to do before there is a command.
+   * @throws Problem 422 when the earlier request was another one
    */
   async repeated(origin: Origin, execution: Execution): Promise<Outcome | undefined> {
     return execution.dryRun ? undefined : this.log.repeated(this.keyed(origin, execution))
   }
 
-  /** The answer that a request got when it was sent before under the same key. @throws Problem 422 when that was another request */
+  /** The kept reply to an earlier request with the same key. @throws Problem 422 when that was another request */
   replyTo(origin: Origin, execution: Execution): Promise<Reply | undefined> {
     return this.log.replyTo(this.keyed(origin, execution))
   }
 
   /**
-   * Keeps the answer to a request that has a key, before it is sent; gives the one to send. `erasedAt` is the position of the last
-   * erasure before the request was carried out.
+   * Keeps the reply to a request with a key before it is sent, and returns the one to send. `erasedAt` is the position of the last
+   * erasure before the request was executed.
    */
   keepReply(origin: Origin, execution: Execution, reply: Reply, erasedAt: number): Promise<Reply> {
     return this.log.keepReply(this.keyed(origin, execution), reply, erasedAt)
   }
 
-  /** A request as the log knows it by its key. */
+  /** The identity of a request with a key, as the log stores it. */
   keyed(origin: Origin, execution: Execution): Keyed {
     return { origin, ...this.#keyed(execution) }
   }
@@ -207,7 +206,7 @@ export class Ledger {
     return idempotency && { idempotency: { key: idempotency.key, fingerprint: this.#fingerprint(idempotency) } }
   }
 
-  /** A large request takes a while, and is asked for several times. */
+  /** Kept per request, because a large one takes a while and several callers need it. */
   #fingerprint(keyed: NonNullable<Execution['idempotency']>): string {
     const known = this.#fingerprints.get(keyed) ?? this.vault.fingerprint(keyed.request)
     this.#fingerprints.set(keyed, known)

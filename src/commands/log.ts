@@ -5,9 +5,9 @@ import type { NewEvent } from '../log/contract/log.js'
 import type { Decisions } from './decider.js'
 
 export type LogCommand =
-  /** `payloads` and `blobs` are what goes, by their hashes; replacements are sealed already. */
+  /** `payloads` and `blobs` are the hashes of what is erased; replacements are already sealed. */
   | Command<'EraseData', DataErased>
-  /** Ends a rotation: the keys of so many payloads were wrapped under the key `to`. */
+  /** Ends a rotation, in which the keys of the payloads were wrapped under the key `to`. */
   | Command<'EndKeyRotation', MasterKeyRotated>
 
 const eventOf = (command: LogCommand): LogEvent | undefined => {
@@ -28,7 +28,7 @@ const decide = (command: LogCommand): NewEvent[] => {
   return event ? [{ stream: logStream, event }] : []
 }
 
-/** What is decided on the log itself, whose stream has no state. What can be erased is planned before, in src/erasure. */
+/** Decides the commands of the log itself, whose stream has no state. Erasures are planned before, in src/erasure. */
 export const logDecisions: Decisions<LogCommand, object> = {
   commands: { EraseData: true, EndKeyRotation: true },
   secrets: [],

@@ -14,9 +14,9 @@ import { decider } from './decider.js'
 
 type Target = { project: string; model: string }
 type Request = Omit<TrainingRequest, 'version'>
-/** New rows for a version that is there; what it predicts, and how, is that version's. */
+/** New rows for an existing version, which determines what is predicted and how. */
 type Refinement = Pick<Request, 'database' | 'query' | 'seed' | 'activate' | 'keep_training_data'> & { tag?: string; using?: JsonObject }
-/** A training that ends refers to its model by stream: the name may belong to another model by then. */
+/** A training refers to its model by stream, because the name may belong to another model by its end. */
 type Training = { stream: StreamId; version: number }
 export type ModelCommand =
   | Command<'CreateModel', Target & { request: Request; recording?: Recording; unlessExists?: boolean; orReplace?: boolean }>
@@ -31,7 +31,7 @@ export type ModelCommand =
   | Command<'DeleteModelVersion', Target & { version: number }>
   | Command<'DeleteModel', Target & { ifExists?: boolean }>
 
-/** The engine that a command asks for; of one that goes on with a version's, an empty text. */
+/** The engine that a command asks for; an empty text if it keeps the engine of a version. */
 const engineIn = ({ data }: ModelCommand): string => ('request' in data && 'engine' in data.request ? (data.request.engine ?? '') : '')
 
 const reads = (command: ModelCommand) => {
@@ -50,7 +50,7 @@ const reads = (command: ModelCommand) => {
 
 type Facts = FactsOf<ReturnType<typeof reads>> & EngineFacts
 
-/** What the names of engines stand for under which the model's versions were asked for. */
+/** Looks up the users' own names of engines that the model's versions use. */
 const readsFurther = ({ model }: Pick<Facts, 'model'>) => (model ? enginesOf(model.state) : {})
 
 const decide = (command: ModelCommand, facts: Facts): ModelEvent[] => {
@@ -109,7 +109,7 @@ const need = (model: Found<'model'> | undefined, { model: name }: Target): Found
   return model
 }
 
-/** The version with this number. @throws Problem that lists the ones there are */
+/** The version with this number. @throws Problem that lists the existing ones */
 export const versionOf = (model: Model, wanted: number): ModelVersion => {
   const found = model.versions.find(({ version }) => version === wanted)
   if (!found)
@@ -119,7 +119,7 @@ export const versionOf = (model: Model, wanted: number): ModelVersion => {
   return found
 }
 
-/** A request with its names as they are kept. */
+/** A request with its names in their stored form. */
 const asKept = <R extends { engine?: string; database?: string }>(request: R, facts: Facts): R => ({
   ...request,
   ...(request.engine !== undefined && { engine: keptEngine(request.engine, facts) }),
@@ -127,14 +127,14 @@ const asKept = <R extends { engine?: string; database?: string }>(request: R, fa
 })
 
 type Creation = Target & { request: Request; recording?: Recording; unlessExists?: boolean; orReplace?: boolean }
-/** What makes a model's recording the one that is asked for. */
+/** The event that changes a model's recording, if needed. */
 const recorded = (recording: Recording | undefined, model?: Model): ModelEvent[] =>
   recording === undefined || recording === (model?.recording ?? 'all') ? [] : [{ type: 'ModelRecordingChanged', data: { recording } }]
 
-/** Whether no training of a model ever ended well, and none goes on: such a model does not keep its name from another one. */
+/** Whether all trainings of a model failed and none is in progress. Such a model does not reserve its name. */
 export const hasFailed = ({ versions }: Model): boolean => versions.length > 0 && versions.every(({ status }) => status === 'error')
 
-/** A model in the place of one that failed, whose versions stay as history. As of a new model, its first version is the one that answers. */
+/** Replaces a failed model, whose versions stay as history. As for a new model, its first new version becomes the active one. */
 const createAnew = (model: Model, request: Request, recording: Recording | undefined, facts: Facts): ModelEvent[] => [
   ...retrain(model, request, facts, true),
   { type: 'ModelVersionActivated', data: { version: model.latest + 1 } },
@@ -161,20 +161,20 @@ const create = ({ model: name, request: asked, recording, unlessExists, orReplac
   ]
 }
 
-/** Whether a version goes on from the rows of another one: its own query gives the new ones only. */
+/** Whether a version adds rows to those of another version: its own query returns only the new rows. */
 export const isFinetuned = ({ using }: ModelVersion): boolean => using[baseVersionKey] !== undefined
 
-/** What another version takes over of whether rows are kept: who once said no must not have to say it again. */
+/** A new version inherits whether training rows are kept, so that a user need not repeat a no. */
 const keeping = ({ keep_training_data: keep }: ModelVersion): { keep_training_data?: boolean } =>
   keep === undefined ? {} : { keep_training_data: keep }
 
-/** What a new version learns from: what is said, or what an earlier one had. An import has no query. */
+/** The source of a new version: the given one, or that of an earlier version. An import has no query. */
 const sourceOf = (
   model: Model,
   engine: EngineInfo,
   said: Partial<Pick<Request, 'database' | 'query'>>,
 ): Pick<Request, 'database' | 'query'> => {
-  // The query of a fine-tuned version gives its new rows only.
+  // The query of a fine-tuned version returns only its new rows.
   const whole = importsFile(engine.name) ? { database: 'files', query: '' } : model.versions.findLast((version) => !isFinetuned(version))
   const { database = whole?.database, query = whole?.query } = said
   if (database !== undefined && query !== undefined) return { database, query }
@@ -225,10 +225,10 @@ const finetune = (model: Model, version: number | null, request: Refinement, fac
 
 const isBusy = ({ status }: ModelVersion): boolean => status === 'generating' || status === 'training'
 
-/** Why a training that was cancelled has no model; who did it stands on the event. */
+/** The error of a cancelled training; the event names who cancelled it. */
 const cancelled = 'the training was cancelled; RETRAIN starts it again'
 
-/** Ends the training of a version, or of the one that waits or runs when none is named. */
+/** Cancels the training of a version; by default the one that is waiting or running. */
 const cancel = (model: Model, wanted: number | null): ModelEvent[] => {
   const found = wanted === null ? (model.versions.find(isBusy) ?? model.versions.at(-1)) : versionOf(model, wanted)
   if (!found || !isBusy(found))
@@ -241,7 +241,7 @@ const cancel = (model: Model, wanted: number | null): ModelEvent[] => {
   return [{ type: 'ModelTrainingFailed', data: { version: found.version, error: cancelled } }]
 }
 
-/** Whether a model takes another training. */
+/** Refuses a training if the model has too many versions or is being trained. */
 const checkRoom = (model: Model): void => {
   if (model.versions.length >= limits.modelMaxVersions)
     throw new Problem('too_large', 'Too many versions', `${model.name} has ${model.versions.length} versions, the most there can be`, {
@@ -254,7 +254,7 @@ const checkRoom = (model: Model): void => {
     })
 }
 
-/** A training that outlived its model or its version says nothing any more. */
+/** Ignores the result of a training whose model or version is gone. */
 const decideTraining = (command: ModelCommand, model: Model | undefined): ModelEvent[] => {
   if (!('stream' in command.data)) return []
   const { version } = command.data
@@ -274,7 +274,7 @@ const decideTraining = (command: ModelCommand, model: Model | undefined): ModelE
   }
 }
 
-/** What is decided on models. Instead of a rollback an earlier version is activated. */
+/** Decides the commands of models. Instead of a rollback, an earlier version is activated. */
 export const modelDecider = decider('model', {
   commands: {
     CreateModel: true,

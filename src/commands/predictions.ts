@@ -5,11 +5,11 @@ import type { NewEvent } from '../log/contract/log.js'
 import { byStream, type Found } from '../log/contract/lookups.js'
 import type { Decisions } from './decider.js'
 
-/** A request that was answered, by its id if it has one, and with how many rows. */
+/** An answered request: its id, if it has one, and its number of rows. */
 export type Answered = { request: string | null; rows: number }
-/** What a version of a model answered. `payload` is the hash of the sealed rows, null where they are only counted. */
+/** The answers of a model's version. `payload` is the hash of the sealed rows, null if they are only counted. */
 type Served = Omit<PredictionsServed, 'rows' | 'requests'> & { requests: Answered[] }
-/** Truths of predicted rows. `name` is what the model is called, `payload` the hash of the sealed truths. */
+/** The true values of predicted rows. `name` is the model's name, `payload` the hash of the sealed values. */
 type Truths = Omit<OutcomesReported, 'rows'> & { name: string }
 
 export type PredictionsCommand = Command<'RecordPredictions', Served> | Command<'ReportOutcomes', Truths>
@@ -18,7 +18,7 @@ const reads = ({ type, data }: PredictionsCommand) => (type === 'ReportOutcomes'
 
 type Facts = { model?: Found<'model'> | undefined }
 
-/** What was answered has happened, whatever became of the model since. */
+/** Answers are recorded even if the model was deleted since: they have been given. */
 const recorded = ({ model, version, requests, payload, statement, read_at }: Served): PredictionsServed => ({
   model,
   version,
@@ -43,7 +43,7 @@ const decide = ({ type, data }: PredictionsCommand, { model }: Facts): NewEvent[
   return [{ stream, event: { type: 'OutcomesReported', data: reported(data) } }]
 }
 
-/** What is decided on the answers of models. Their stream stands beside the model's, and has no state. */
+/** Decides the commands of predictions. Their stream is separate from the model's and has no state. */
 export const predictionsDecisions: Decisions<PredictionsCommand, Facts> = {
   commands: { RecordPredictions: true, ReportOutcomes: true },
   secrets: [],

@@ -14,14 +14,14 @@ export type ProjectCommand =
   | Command<'RenameProject', { project: string; name: string; defaultProject: string }>
   | Command<'DeleteProject', { project: string; defaultProject: string; ifExists?: boolean }>
 
-/** Names that SQL keeps for itself. */
+/** Names that SQL reserves. */
 export const reservedDatabases: readonly string[] = [...systemDatabases, 'system', 'ledger', 'main', 'temp', 'pg_catalog']
 
 const reads = ({ type, data }: ProjectCommand) => ({
   project: (type === 'CreateProject' ? byExactName : byName)('project', data.project),
   clash: byExactName('project', type === 'RenameProject' ? data.name : data.project),
   database: byExactName('database', type === 'RenameProject' ? data.name : data.project),
-  // Only a deletion asks: a project may hold a hundred thousand things.
+  // Only a deletion needs it: a project may hold a hundred thousand resources.
   contents: contentsOf(type === 'DeleteProject' ? data.project : ''),
 })
 
@@ -56,7 +56,7 @@ const decide = (
           `Project '${project.state.name}' can not be deleted, because it contains: ${listed(firstOthers, others)}`,
           { hint: 'Delete or move what is in it first.' },
         )
-      // Jobs do not keep a project: they act for it, and end with it.
+      // Jobs do not prevent the deletion of their project: they end with it.
       return [...jobs.flatMap((job) => endOf(job).map((event) => ({ stream: job.stream, event }))), { type: 'ProjectDeleted', data: {} }]
     }
     default:
@@ -77,7 +77,7 @@ const refuseDefault = (name: string, defaultProject: string, what: string): void
     })
 }
 
-/** What is decided on projects. */
+/** Decides the commands of projects. */
 export const projectDecider = decider('project', {
   commands: { CreateProject: true, RenameProject: true, DeleteProject: true },
   secrets: [],

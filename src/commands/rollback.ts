@@ -11,14 +11,14 @@ export type RollbackCommand = { [K in RollbackKind]: Command<`RollBack${Capitali
 
 const isRollbackKind = (kind: Kind): kind is RollbackKind => deciders[kind].rollback !== null
 
-/** The kinds that can be taken back to an earlier version. */
+/** The kinds that can be rolled back to an earlier version. */
 export const rollbackKinds: readonly RollbackKind[] = kinds.filter(isRollbackKind)
 
-/** The command that takes a resource of a kind back. `rollbackTypeOf('skill')` → `RollBackSkill` */
+/** The type of the command that rolls a resource of a kind back. `rollbackTypeOf('skill')` → `RollBackSkill` */
 export const rollbackTypeOf = (kind: RollbackKind): RollbackCommand['type'] =>
   `RollBack${kind.charAt(0).toUpperCase()}${kind.slice(1)}` as RollbackCommand['type']
 
-/** Each kind's way is made of its own states, which the compiler cannot follow through a union. */
+/** Each kind's rollback takes its own states; the compiler cannot infer that through a union. */
 const wayOf = <K extends RollbackKind>(kind: K) => deciders[kind].rollback as unknown as WayBack<K>
 
 type Facts<K extends RollbackKind> = {
@@ -58,13 +58,13 @@ const decideOn = <K extends RollbackKind>(kind: K, data: Target, facts: Facts<K>
 }
 
 /**
- * The decision to take a resource back to what it was at an earlier version of its own, as an ordinary change: its history goes on.
+ * The decision to roll a resource back to the state of an earlier version. It is an ordinary change: the history continues.
  *
  * @example rollbackOf('skill').reads({ type: 'RollBackSkill', data: { project: 'shop', name: 'rents', version: 2 } })
  */
 export const rollbackOf = <K extends RollbackKind>(kind: K) => ({
   reads: ({ data: { project, name, version } }: RollbackCommand): Record<string, Lookup> => {
-    // It is folded in the transaction, and others wait meanwhile.
+    // The earlier state is folded inside the transaction, which delays other commands.
     if (version > limits.rollbackMaxVersion)
       throw wrong(`version ${version} cannot be gone back to; that can be done up to version ${limits.rollbackMaxVersion}`)
     return {

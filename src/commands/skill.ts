@@ -15,14 +15,14 @@ export type SkillCommand =
   | Command<'PutSkill', Target & Changes>
   | Command<'DeleteSkill', Target & { ifExists?: boolean }>
 
-/** What the drain looks up for the command, in the transaction that will hold its events. */
+/** The lookups for a command, made in the transaction that stores its events. */
 const reads = ({ type, data }: SkillCommand) => ({
   project: byName('project', data.project),
   skill: (type === 'CreateSkill' ? byExactName : byName)('skill', data.skill, data.project),
   clash: byExactName('skill', 'name' in data ? data.name : data.skill, data.project),
 })
 
-/** Decides what happens; refuses with a problem the caller can act on. Pure: the same facts give the same events. */
+/** Decides the events. Pure: the same facts give the same events. @throws Problem that the caller can act on */
 const decide = (command: SkillCommand, { project, skill, clash }: FactsOf<ReturnType<typeof reads>>): SkillEvent[] => {
   const { data } = command
   if (!project) throw notFound('project', data.project)
@@ -68,7 +68,7 @@ const update = (
   return events
 }
 
-/** What is decided on skills. */
+/** Decides the commands of skills. */
 export const skillDecider = decider('skill', {
   commands: { CreateSkill: true, UpdateSkill: true, PutSkill: true, DeleteSkill: true },
   secrets: ['params'],

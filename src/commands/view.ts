@@ -8,7 +8,7 @@ import { decider } from './decider.js'
 import { updatedTo } from './rules/way-back.js'
 
 type Target = { project: string; view: string }
-/** `database` is where the query's unqualified names are looked up; stored as an empty text when it is the view's own project. */
+/** `database` is where the query's unqualified names are looked up. The view's own project is stored as an empty text. */
 type Query = { query: string; database: string }
 export type ViewCommand =
   | Command<'CreateView', Target & Query & { unlessExists?: boolean }>
@@ -30,14 +30,14 @@ const decide = (command: ViewCommand, { project, view, model }: FactsOf<ReturnTy
     case 'PutView':
     case 'UpdateView': {
       const { query } = command.data
-      // A view of its own project goes on reading it when the project gets another name.
+      // A view of its own project still reads it after the project is renamed.
       const database = foldName(command.data.database) === foldName(project.state.name) ? '' : command.data.database
       if (view && command.type === 'CreateView' && command.data.unlessExists) return []
       if (view && command.type === 'CreateView') throw conflict('view', data.view)
       if (view) return [{ type: 'ViewUpdated', data: { query, database } }]
       if (command.type === 'UpdateView') throw notFound('view', data.view)
       refuseTableName(data.view)
-      // A view and a model are both what stands behind FROM: one name, one thing.
+      // FROM can name views and models, so they may not have the same name.
       if (model) throw new Problem('already_exists', 'Name conflict', `${data.view} is the name of a model in this project`)
       return [{ type: 'ViewCreated', data: { project: project.stream, name: data.view, query, database } }]
     }
@@ -50,7 +50,7 @@ const decide = (command: ViewCommand, { project, view, model }: FactsOf<ReturnTy
   }
 }
 
-/** What is decided on views. Their queries are refused when they hold a secret. */
+/** Decides the commands of views. Queries that hold a secret are refused. */
 export const viewDecider = decider('view', {
   commands: { CreateView: true, UpdateView: true, PutView: true, DeleteView: true },
   secrets: [],

@@ -9,10 +9,10 @@ import { Refused, ServiceError, type Client } from './client.js'
 import { downloadFile } from './download-file.js'
 import type { Item, Make } from './plan.js'
 
-/** What became of an item that was to be made: undefined when it is there, else why it is not. */
+/** The outcome for an item: `failed` says why it could not be created; undefined if it was. */
 export type Outcome = { item: Item; failed: string | undefined; notes: string[] }
 
-/** The two services, a directory for files on their way, and who hears how far it is. */
+/** The two services, a directory for temporary files, and a callback for progress. */
 export type Work = { old: Client; here: Client; directory: string; onProgress: (text: string) => void }
 
 const pollMs = 500
@@ -22,7 +22,7 @@ const training = z.looseObject({ status: z.string(), error: z.string().nullish()
 
 const keyed = (headers: Record<string, string> = {}): Record<string, string> => ({ 'idempotency-key': `import-${uuidv7()}`, ...headers })
 
-/** Sends a command. Where its answer is lost it is sent again: the service knows it by its key, and carries it out once. */
+/** Sends a command, and sends it again if the answer is lost. Its idempotency key makes the service execute it only once. */
 const command = async ({ here }: Work, path: string, body: object): Promise<unknown> => {
   const init = { method: 'POST', body: JSON.stringify(body), headers: keyed({ 'content-type': 'application/json' }) }
   try {
@@ -33,7 +33,7 @@ const command = async ({ here }: Work, path: string, body: object): Promise<unkn
   }
 }
 
-/** Uploads a file unless there is one of its name by now. */
+/** Uploads a file unless one with its name exists by now. */
 const copyFile = async ({ name }: Item, { old, here, directory, onProgress }: Work): Promise<string[]> => {
   const path = join(directory, 'rows')
   try {
@@ -52,7 +52,7 @@ const copyFile = async ({ name }: Item, { old, here, directory, onProgress }: Wo
   }
 }
 
-/** Asks for a training, and waits for its end. */
+/** Starts a training and waits for its end. */
 const train = async ({ name }: Item, project: string, statement: string, work: Work): Promise<string[]> => {
   const path = `/api/projects/${encodeURIComponent(project)}/models`
   const { here, onProgress } = work
@@ -98,8 +98,8 @@ const attempt = async (item: Item, work: Work): Promise<Tried> => {
 }
 
 /**
- * Makes what a plan says. What is refused is tried again as long as others succeed: a view may stand on one behind it, an agent on a
- * model. What fails keeps nothing else from being made.
+ * Creates the items of a plan. Refused items are tried again as long as others succeed, because a view may need a later view, or an
+ * agent a model. A failed item does not prevent the others.
  *
  * @example const failed = (await carryOut(plan, work)).filter(({ failed }) => failed !== undefined)
  */

@@ -1,19 +1,19 @@
 import { z } from 'zod'
 import { limits } from '../basics/limits.js'
 
-/** Sends a request to a service that is logged into; the path begins with a slash. */
+/** Sends a request to a service with its login; the path begins with a slash. */
 export type Transport = (path: string, init: RequestInit) => Promise<Response>
 
-/** What one request came to instead of an answer. The message is one clause, without the request. */
+/** The failure of one request. The message is one clause and does not name the request. */
 export class ServiceError extends Error {}
 
-/** An answer that is larger than is read. */
+/** An answer that exceeds the size limit. */
 export class TooLarge extends ServiceError {}
 
-/** A command that the service understood, and did not carry out. Another one may have to come first. */
+/** A command that the service understood but refused. Another command may have to come first. */
 export class Refused extends ServiceError {}
 
-/** Rows as SQL answers them, with the text that they were read from: numbers in it are exact. */
+/** The rows of an SQL answer, with the text from which they were parsed: its numbers are exact. */
 export type Table = { columns: string[]; rows: unknown[][]; text: string }
 
 type Answer = { status: number; text: string }
@@ -27,7 +27,7 @@ const sqlAnswer = z.discriminatedUnion('type', [
 
 const shownChars = 500
 
-/** What the other side says, in one line and not too long. */
+/** A message of the other service in one line, cut to a maximum length. */
 const cut = (said: string): string => {
   const text = said.replace(/[\p{Cc}\s]+/gu, ' ').trim()
   return text.length > shownChars ? `${text.slice(0, shownChars).toWellFormed()}…` : text
@@ -41,7 +41,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** What a refusal says, as one text. */
+/** The text of a refusal. */
 const refusalOf = ({ status, text }: Answer): string => {
   const said = /^\s*\{/.test(text) ? problem.safeParse(parsed(text)).data : undefined
   return said ? cut([said.detail, said.hint ?? ''].join(' ').trim()) : `it answers with status ${status}`
@@ -69,7 +69,7 @@ export const readText = async (response: Response): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
-/** One of the two services of an import: answers have a size and a time, and what is no answer is a `ServiceError`. */
+/** A client for one of the two services of an import. Answers are limited in size and time; every failure is a `ServiceError`. */
 export class Client {
   constructor(
     readonly address: string,
@@ -87,7 +87,7 @@ export class Client {
   }
 
   /**
-   * Reads the JSON at a path; undefined where the service has no such address.
+   * Reads the JSON at a path; undefined if the service does not have this path.
    *
    * @example await client.read('/api/projects/')
    * @throws ServiceError
@@ -100,10 +100,10 @@ export class Client {
   }
 
   /**
-   * Carries out a command, and gives the JSON that it answers.
+   * Sends a command and returns the JSON of its answer.
    *
    * @example await client.write('/api/projects', { method: 'POST', body: '{"project": {"name": "shop"}}' })
-   * @throws Refused, or ServiceError where nothing is answered
+   * @throws Refused, or ServiceError without an answer
    */
   async write(path: string, init: RequestInit): Promise<unknown> {
     const answer = await this.#ask(path, init)
@@ -112,10 +112,10 @@ export class Client {
   }
 
   /**
-   * Runs a statement; one that has no rows gives a table without columns.
+   * Runs a statement. One without rows returns a table without columns.
    *
    * @example (await client.query('SHOW ML_ENGINES')).columns // ['NAME', 'HANDLER', 'CONNECTION_DATA']
-   * @throws Refused with what the statement is told, or ServiceError where nothing is answered
+   * @throws Refused with the error of the statement, or ServiceError without an answer
    */
   async query(statement: string, headers: Record<string, string> = {}): Promise<Table> {
     const body = JSON.stringify({ query: statement })

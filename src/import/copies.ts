@@ -6,7 +6,7 @@ import type { Copy, Make } from './plan.js'
 import type { AgentRecord, ChatbotRecord, ConnectionRecord, EngineRow, FileRecord, JobRecord, SkillRecord, ViewRecord } from './records.js'
 import { withoutMasks } from './secrets.js'
 
-/** How each kind of thing is copied. */
+/** How each kind of item is copied. */
 
 const created = (path: string, body: JsonObject): Make => ({ by: 'request', path, body })
 const inProject = (project: string, kind: string): string => `/api/projects/${encodeURIComponent(project)}/${kind}`
@@ -17,7 +17,7 @@ export const projectCopy: Copy<{ name: string }> = {
   make: ({ name }) => created('/api/projects', { project: { name } }),
 }
 
-/** The public service has names of its own for its engines; those that engines have here by themselves are none. */
+/** The names that users gave to engines; built-in names are not copied. */
 export const engineCopy: Copy<EngineRow> = {
   kind: 'engine',
   settings: ({ handler }) => ({ handler: engineNamed(handler)?.name ?? handler }),
@@ -68,7 +68,7 @@ export const skillCopy = (project: string): Copy<SkillRecord> => ({
   },
 })
 
-/** The old service shows some params of an agent beside the others, depending on whether it has skills. */
+/** Depending on whether an agent has skills, the old service shows some of its params outside `params`. */
 const agentSettings = (agent: AgentRecord): JsonObject => {
   const { model_name = null, provider = null, skills, skills_extra_parameters, data, model, prompt_template, params } = agent
   const lifted = Object.entries({ data, model, prompt_template }).filter(([, value]) => value !== undefined && value !== null)
@@ -116,7 +116,7 @@ export const chatbotCopy = (project: string): Copy<ChatbotRecord> => ({
 
 const endOf = ({ end_at }: JobRecord): string | null => end_at?.slice(0, 19) ?? null
 
-/** The same statements, however they are spaced. */
+/** Normalises statements for comparison: without secrets, and with the same spaces at semicolons. */
 const statementsText = (text: string): string => cutSecrets(text).replace(/;\s*$/, '').replace(/\s*;\s*/g, '; ').trim() // prettier-ignore
 
 export const jobCopy = (project: string): Copy<JobRecord> => ({
@@ -138,5 +138,5 @@ export const jobCopy = (project: string): Copy<JobRecord> => ({
   ],
 })
 
-/** Whether an engine's name is one that engines have by themselves here. */
+/** Whether an engine's name is built in here. */
 export const isBuiltIn = ({ name }: EngineRow): boolean => engineNamed(foldName(name)) !== undefined

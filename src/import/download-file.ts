@@ -6,10 +6,10 @@ import { limits } from '../basics/limits.js'
 import { ServiceError, TooLarge, type Client, type Table } from './client.js'
 import { exactRows } from './exact-rows.js'
 
-/** A file of rows on this machine, and how it is to be uploaded. */
+/** A file of rows on this machine, with its content type for the upload. */
 export type Downloaded = { path: string; contentType: string; rows: number }
 
-/** Writes lines, and says how many bytes were too many. */
+/** Writes lines to a file and limits its size. */
 class Lines {
   #bytes = 0
   private readonly stream: WriteStream
@@ -29,13 +29,13 @@ class Lines {
     await finished(this.stream)
   }
 
-  /** Leaves what was written. */
+  /** Stops writing and closes the file. */
   drop(): void {
     this.stream.destroy()
   }
 }
 
-/** Rows from one on: fewer at once where they are long. */
+/** Reads a page of rows from an offset on; long rows in smaller pages. */
 const pageOf = async (client: Client, name: string, offset: number, size: number = limits.importPageRows): Promise<Table> => {
   try {
     return await client.query(`SELECT * FROM files.\`${name}\` LIMIT ${size} OFFSET ${offset}`)
@@ -62,7 +62,7 @@ const refuseNamesakes = (columns: readonly string[]): void => {
 
 const csvField = (text: string): string => `"${text.replaceAll('"', '""')}"`
 
-/** Without rows, only CSV can name columns. */
+/** A file without rows is written as CSV, because only CSV can name columns then. */
 const headerOnly = async (lines: Lines, columns: readonly string[]): Promise<Omit<Downloaded, 'path'>> => {
   await lines.write(columns.map(csvField).join(','))
   return { contentType: 'text/csv', rows: 0 }
@@ -90,8 +90,8 @@ const writeRows = async (client: Client, name: string, lines: Lines, onRows: (ro
 }
 
 /**
- * Writes the rows of a file of the old service into one on this machine. It has no route for files: SQL answers them a page at a
- * time, as JSON lines every value is kept as it was answered.
+ * Downloads the rows of a file of the old service to this machine. That service has no route for files, so SQL returns them page by
+ * page. As JSON lines every value stays exactly as it was answered.
  *
  * @example const { contentType, rows } = await downloadFile(client, 'homes', '/tmp/homes', (rows) => out.progress(`${rows} rows`))
  * @throws ServiceError when the old service does not give all rows

@@ -1,7 +1,7 @@
 import { scanObject } from '../files/formats/json-scanner.js'
 import { ServiceError } from './client.js'
 
-/** A value of a text, a sign between values, or a bracket. The text is known to be well-formed. */
+/** One token of a JSON text: a value, a separator or a bracket. The text is known to be well-formed. */
 const parts = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{},:]|[^\s"[\]{},:]+/g
 
 /** The rows of a list of lists, each cell as it is written. */
@@ -28,9 +28,10 @@ function* cellsOf(list: string): Generator<string[]> {
 }
 
 /**
- * The rows of an SQL answer, each cell as it is written there: `1.0` stays apart from `1`, and no large number is rounded.
+ * The rows of an SQL answer with each cell as it is written there: `1.0` differs from `1`, and large numbers are not rounded.
  *
- * @example [...exactRows('{"type": "table", "column_names": ["n"], "data": [[9007199254740993], [1.0]]}')] // [['9007199254740993'], ['1.0']]
+ * @example
+ * [...exactRows('{"type": "table", "column_names": ["n"], "data": [[9007199254740993], [1.0]]}')] // [['9007199254740993'], ['1.0']]
  * @param text an answer that was parsed before
  * @throws ServiceError
  */

@@ -18,19 +18,19 @@ import { databaseOf, modelStatement, type Databases } from './model-statement.js
 import { itemsOf, type Copy, type Item, type Make } from './plan.js'
 import type { ModelRow } from './records.js'
 
-/** What is copied: all that the old service holds, or some projects, and whether models are trained. */
+/** What to copy: everything of the old service or some projects, and whether models are trained. */
 export type Choice = { isWanted: (project: string) => boolean; train: boolean }
 
 const named = (name: string) => ({ name })
 
-/** The databases that may hold a model's rows: what its project has, files, and the other projects. */
+/** The databases that may hold a model's rows: files, its own project and the other projects. */
 const databasesFor = (project: string, { files, contents }: Inventory): Databases => {
   const views = (of: string): [string, Set<string>] => [of, new Set(contents.get(of)?.views.map(({ name }) => foldName(name)))]
   const others = [...contents.keys()].filter((key) => key !== foldName(project))
   return new Map([['files', new Set(files.map(({ name }) => foldName(name)))], views(foldName(project)), ...others.map(views)])
 }
 
-/** The statement of a model, or why there is none. */
+/** The statement of a model, or the reason why it cannot be made. */
 const statementOf = (model: ModelRow, old: Inventory): { statement: string } | { why: string } => {
   const database = databaseOf(model.select_data_query ?? '', databasesFor(model.project, old))
   const statement = modelStatement(model, database ?? '')
@@ -78,7 +78,7 @@ const absentItem = ({ kind, project, name }: Absent): Item => ({
 })
 
 /**
- * What an import does, in the order in which things stand on one another. Pure: the same inventories give the same plan.
+ * Plans an import, with each item after the ones it depends on. Pure: the same inventories give the same plan.
  *
  * @example planImport(old, here, [], { isWanted: () => true, train: false }).filter(({ fate }) => fate.is === 'create')
  */

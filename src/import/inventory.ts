@@ -25,26 +25,26 @@ import {
   type ViewRecord,
 } from './records.js'
 
-/** What a project holds, but for its models. */
+/** The content of a project, except its models. */
 export type Contents = { views: ViewRecord[]; skills: SkillRecord[]; agents: AgentRecord[]; chatbots: ChatbotRecord[]; jobs: JobRecord[] }
 
-/** All that a service holds and an import speaks of. `contents` is by the folded name of the project. */
+/** Everything in a service that an import handles. The keys of `contents` are folded names of projects. */
 export type Inventory = {
   projects: string[]
   engines: EngineRow[]
   connections: ConnectionRecord[]
   files: FileRecord[]
   contents: ReadonlyMap<string, Contents>
-  /** One row a model: its active version, or its newest one. */
+  /** One row per model: its active version, or its newest one. */
   models: ModelRow[]
 }
 
-/** Hears what could not be read, and why. It may throw: then nothing more is read. */
+/** Called with what could not be read, and why. It may throw to stop the reading. */
 export type Unread = (what: string, why: string) => void
 
 export const noContents: Contents = { views: [], skills: [], agents: [], chatbots: [], jobs: [] }
 
-/** Records one by one: a broken one is told, and the others are kept. */
+/** Parses records one by one: reports a broken one and keeps the others. */
 const recordsIn = <T>(items: readonly unknown[], schema: z.ZodType<T>, what: string, unread: Unread): T[] => {
   if (items.length > limits.importListMaxItems) {
     unread(what, `it has ${items.length} items, the most is ${limits.importListMaxItems} (importListMaxItems)`)
@@ -59,7 +59,7 @@ const recordsIn = <T>(items: readonly unknown[], schema: z.ZodType<T>, what: str
   })
 }
 
-/** Reads records from one service; what it does not have is an empty list. */
+/** Reads records from one service; a list that it does not have is empty. */
 class Reader {
   constructor(
     private readonly client: Client,
@@ -85,7 +85,7 @@ class Reader {
     return recordsIn(items, schema, path, this.unread)
   }
 
-  /** Rows as objects, whose keys are the columns in lower case. */
+  /** The rows of a statement as objects with the column names in lower case. */
   async rows<T>(statement: string, schema: z.ZodType<T>): Promise<T[]> {
     const items = await this.#tried(statement, async () => {
       const { columns, rows } = await this.client.query(statement)
@@ -106,7 +106,7 @@ const contentsOf = async (reader: Reader, project: string): Promise<Contents> =>
   }
 }
 
-/** Of each model the version that answers. */
+/** The row of each model's active version, or of its newest one. */
 const oneVersionEach = (rows: readonly ModelRow[]): ModelRow[] => {
   const chosen = new Map<string, ModelRow>()
   for (const row of rows) {
@@ -118,9 +118,9 @@ const oneVersionEach = (rows: readonly ModelRow[]): ModelRow[] => {
 }
 
 /**
- * Reads what a service holds: the public service, or this one, which answers alike.
+ * Reads the inventory of a service: the public service, or this one, which has the same API.
  *
- * @param isWanted says whether a project is to be looked into
+ * @param isWanted says whether the content of a project is read
  * @example const old = await readInventory(client, () => true, (what, why) => out.error(`${what}: ${why}`))
  */
 export const readInventory = async (client: Client, isWanted: (project: string) => boolean, unread: Unread): Promise<Inventory> => {
@@ -139,10 +139,10 @@ export const readInventory = async (client: Client, isWanted: (project: string) 
   }
 }
 
-/** What the public service may hold and this one does not have. */
+/** Things that the public service may have but this one does not support. */
 export type Absent = { kind: 'knowledge base' | 'trigger'; project: string; name: string }
 
-/** Reads what cannot be copied, so that it can be named. */
+/** Reads what cannot be copied, so that the import can name it. */
 export const readAbsent = async (client: Client, unread: Unread): Promise<Absent[]> => {
   const reader = new Reader(client, unread)
   const rowsOf = async (table: string, kind: Absent['kind']): Promise<Absent[]> =>

@@ -4,7 +4,7 @@ import { tokensIn } from '../dialect/lexer.js'
 import { isNameLike, isSymbol, isWord } from '../dialect/tokens.js'
 import type { ModelRow } from './records.js'
 
-/** Quoted as statements of both services take it; undefined for a name that cannot be. */
+/** Quotes a name for the statements of both services; undefined if it cannot be quoted. */
 const quoted = (name: string): string | undefined => (name.includes('`') ? undefined : `\`${name}\``)
 
 const names = z.union([z.string().transform((name) => [name]), z.array(z.string())])
@@ -24,7 +24,7 @@ const optionsOf = ({ training_options: options }: ModelRow) => {
   }
 }
 
-/** The tables that a query names behind FROM and JOIN; undefined where it says the databases of them, or cannot be read. */
+/** The tables after FROM and JOIN in a query; undefined if it names their databases or cannot be read. */
 const bareTables = (query: string): string[] | undefined => {
   const tokens = tokensIn(query) ?? []
   const places = tokens.flatMap((token, i) => (isWord(token, 'FROM', 'JOIN') && !isSymbol(tokens[i + 1], '(') ? [i + 1] : []))
@@ -33,12 +33,12 @@ const bareTables = (query: string): string[] | undefined => {
   return isQualified || tables.length === 0 ? undefined : tables.map(({ value }) => value)
 }
 
-/** What may hold the rows that a model learned from: names of tables by the database that has them, the likeliest first. */
+/** The databases that may hold a model's training rows, with the names of their tables; the likeliest first. */
 export type Databases = ReadonlyMap<string, ReadonlySet<string>>
 
 /**
- * The database that the query of a model is for, which the public service does not tell: the first that has all of its tables. An
- * empty text where the query says so itself; undefined where nobody can tell.
+ * The database of a model's query, which the public service does not tell: the first one with all of its tables. An empty text if
+ * the query names it itself; undefined if it is unknown.
  *
  * @example databaseOf('SELECT * FROM homes', new Map([['files', new Set(['homes'])]])) // 'files'
  */
@@ -49,14 +49,14 @@ export const databaseOf = (query: string, databases: Databases): string | undefi
   return undefined
 }
 
-/** A text in double quotes is one for both services, and JSON writes it so that nothing in it is lost. */
+/** Both services accept a text in double quotes, and JSON escapes it without loss. */
 const value = (one: Json): string => JSON.stringify(one)
 
 /**
- * The CREATE MODEL statement of a model, made again from what the public service tells of it.
+ * Rebuilds the CREATE MODEL statement of a model from what the public service tells about it.
  *
  * @example modelStatement(row, 'files') // 'CREATE MODEL `shop`.`rent` FROM `files` (SELECT * FROM homes) PREDICT `price`'
- * @returns undefined where it does not tell enough
+ * @returns undefined if that is not enough
  */
 export const modelStatement = (row: ModelRow, database: string): string | undefined => {
   const options = optionsOf(row)

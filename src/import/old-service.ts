@@ -3,7 +3,7 @@ import { ConfigError } from '../setup/config.js'
 import { limits } from '../basics/limits.js'
 import { Client, readText, ServiceError, type Transport } from './client.js'
 
-/** What the old service is told of who asks: a token, or a name and a password to log in with. */
+/** The credentials for the old service: a token, or a name and a password. */
 export type Credentials = { token: string | undefined; username: string | undefined; password: string | undefined }
 
 const status = z.looseObject({
@@ -29,7 +29,7 @@ const refuseLogin = (address: string): never => {
   throw new ConfigError(`${address} refused the login: check IMPORT_USERNAME and IMPORT_PASSWORD, or IMPORT_TOKEN`)
 }
 
-/** Its cookie is for those of its releases that give no token. */
+/** Logs in. Releases of the old service that return no token use a cookie. */
 const login = async (address: string, username: string, password: string): Promise<Record<string, string>> => {
   const response = await fetch(`${address}/api/login`, {
     method: 'POST',
@@ -53,7 +53,7 @@ const headersFor = async (address: string, { token, username, password }: Creden
 }
 
 /**
- * Logs in at a running instance of the public service, where it asks for a login.
+ * Connects to a running instance of the public service, with a login if it requires one.
  *
  * @example const old = await openOldService('http://old:47334', credentials)
  * @throws ConfigError when it does not answer, is another service, or refuses the login

@@ -4,36 +4,36 @@ import { differences, maskedPaths, secretPaths } from './secrets.js'
 export type Kind =
   'project' | 'engine' | 'connection' | 'file' | 'view' | 'skill' | 'agent' | 'chatbot' | 'model' | 'job' | 'knowledge base' | 'trigger'
 
-/** How a thing is made here: a command of REST, a statement, a training, or rows that are fetched and uploaded. */
+/** How an item is created here: by a REST command, a statement, a training, or an upload of downloaded rows. */
 export type Make =
   | { by: 'request'; path: string; body: JsonObject }
   | { by: 'statement'; statement: string }
   | { by: 'training'; project: string; statement: string }
   | { by: 'upload' }
 
-/** One thing of the old service, and what becomes of it. `project` is null for what belongs to none. */
+/** One item of the old service and its fate. `project` is null if it belongs to none. */
 export type Item = {
   kind: Kind
   project: string | null
   name: string
-  /** What is worth knowing beside: which secret is missing, why it is not copied. */
+  /** Notes for the user: which secret is missing, why it is not copied. */
   notes: string[]
   fate: { is: 'create'; make: Make } | { is: 'same' } | { is: 'different' } | { is: 'not copied' }
 }
 
-/** How the records of one kind are compared and made. */
+/** How the records of one kind are compared and created. */
 export type Copy<T extends { name: string }> = {
   kind: Kind
-  /** What two records must have in common to be the same. */
+  /** The settings that must be equal for two records to be the same. */
   settings: (record: T) => JsonObject
-  /** How it is made, or the reason why it cannot be. */
+  /** How it is created, or the reason why it cannot be. */
   make: (record: T) => Make | string
   notes?: (record: T) => string[]
 }
 
 const unfitName = (name: string): string | undefined => resourceName.safeParse(name).error?.issues[0]?.message
 
-/** What is said of secrets: which come along, and which have to be given again. */
+/** The notes on secrets: which are copied, and which the user must enter again. */
 const secretNotes = (settings: JsonObject): string[] => {
   const [carried, masked] = [secretPaths(settings), maskedPaths(settings)]
   return [
@@ -57,7 +57,7 @@ const fateOf = <T extends { name: string }>(copy: Copy<T>, record: T, before: T 
 }
 
 /**
- * What becomes of the records of one kind.
+ * Plans the records of one kind.
  *
  * @example itemsOf(skillCopy('shop'), 'shop', old.skills, here.skills)
  */

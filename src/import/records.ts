@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { jsonObject, text } from '../../events/common.js'
 
-/** The records of the public service's API, which this service answers alike; unknown members are no concern here. */
+/** The records of the public service's API, which this service shares; unknown members are ignored. */
 
 const params = jsonObject.nullish().transform((value) => value ?? {})
 const named = { name: z.string() }
@@ -48,7 +48,7 @@ export const jobRecord = z.looseObject({
   end_at: text.nullish(),
 })
 
-/** The rows of tables that no list of REST tells as much of. */
+/** Rows of tables that have more information than the lists of REST. */
 export const engineRow = z.looseObject({ ...named, handler: z.string() })
 export const placeRow = z.looseObject({ ...named, project: z.string() })
 export const modelRow = z.looseObject({

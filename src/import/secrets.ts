@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { isObject, type Json, type JsonObject } from '../../events/common.js'
 import { hideSecrets, mask } from '../vault/secrets.js'
 
-/** What a service shows in the place of a secret. */
+/** Whether a value is a mask that a service shows instead of a secret. */
 const isMask = (value: Json | undefined): boolean => typeof value === 'string' && (/^\*{3,}$/.test(value) || /:\*{3,}@/.test(value))
 
-/** The paths of values that `isSought` finds, such as `model.api_key`. */
+/** The paths of values that match `isSought`, such as `model.api_key`. */
 const pathsOf = (value: Json, isSought: (value: Json) => boolean, path = ''): string[] => {
   if (isSought(value)) return [path]
   if (Array.isArray(value)) return value.flatMap((item, i) => pathsOf(item, isSought, `${path}[${i}]`))
@@ -13,17 +13,17 @@ const pathsOf = (value: Json, isSought: (value: Json) => boolean, path = ''): st
   return Object.entries(value).flatMap(([key, member]) => pathsOf(member, isSought, path === '' ? key : `${path}.${key}`))
 }
 
-/** Where a service shows a mask instead of a secret. `maskedPaths({ api_key: '***' })` → ['api_key'] */
+/** The paths where a service shows a mask instead of a secret. `maskedPaths({ api_key: '***' })` → ['api_key'] */
 export const maskedPaths = (value: JsonObject): string[] => pathsOf(value, isMask)
 
-/** Where secrets stand that a service shows as they are. `secretPaths({ api_key: 'sk-1' })` → ['api_key'] */
+/** The paths of secrets that a service shows unmasked. `secretPaths({ api_key: 'sk-1' })` → ['api_key'] */
 export const secretPaths = (value: JsonObject): string[] => {
   const masked = new Set(maskedPaths(value))
   return pathsOf(hideSecrets(value), (one) => typeof one === 'string' && one === mask).filter((path) => !masked.has(path))
 }
 
 /**
- * The same without what is only a mask: it says nothing of the secret.
+ * Removes masks, which say nothing about the secret.
  *
  * @example withoutMasks({ user: 'u', password: '******' }) // { user: 'u' }
  */
@@ -35,7 +35,7 @@ const unmasked = (value: Json): Json => {
   return Object.fromEntries(Object.entries(value).flatMap(([key, member]) => (isMask(member) ? [] : [[key, unmasked(member)]])))
 }
 
-/** A mask may stand for any secret, or for one that is still missing; null is as good as nothing. */
+/** Whether two values may be equal. A mask may stand for any secret, or for a missing one; null equals undefined. */
 const agrees = (old: Json | undefined, here: Json | undefined): boolean => {
   if (isMask(old) || isMask(here)) return true
   if (isObject(old) && isObject(here)) return differences(old, here).length === 0
@@ -44,7 +44,7 @@ const agrees = (old: Json | undefined, here: Json | undefined): boolean => {
 }
 
 /**
- * The members in which two records differ, as far as their masks let it be known.
+ * The members in which two records differ; masked members count as equal.
  *
  * @example differences({ type: 'sql', key: 'sk-1' }, { type: 'text2sql', key: '******' }) // ['type']
  */

@@ -1,12 +1,12 @@
 import { uptime } from 'node:os'
 
-/** The time, and waiting for it; a test brings its own. */
+/** The clock and timer of jobs; tests replace it. */
 export type JobClock = {
   /** Milliseconds since 1970. */
   now: () => number
-  /** Milliseconds that the machine has been up: what `now` does beside it is a clock that was set. */
+  /** Milliseconds since the machine started. If `now` advances differently, the clock was set. */
   uptime: () => number
-  /** Calls back after some milliseconds, at most 2³¹ − 1; returns what prevents it. */
+  /** Calls back after some milliseconds, at most 2³¹ − 1; returns a function that cancels it. */
   wait: (milliseconds: number, callback: () => void) => () => void
 }
 

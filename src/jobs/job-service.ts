@@ -19,32 +19,33 @@ import { runStatements, type Engine, type JobWork } from './run.js'
 
 type Options = { ledger: Ledger; engine: Engine; clock: JobClock; logger: Logger; runningMax?: number }
 
-/** Why a run is given up before its statements end. */
+/** Why a run is aborted before its statements end. */
 type Cut = { outcome: JobOutcome; error: string }
 type Active = { abort: AbortController; cut?: Cut; done: Promise<void> }
 type Result = Cut | { outcome: JobOutcome; error: null }
-/** A run that the log has begun. */
+/** A run whose start is recorded. */
 type Begun = { stream: StreamId; job: Job; run: JobRun; origin: Origin }
 
 const interrupted: Cut = { outcome: 'interrupted', error: 'the service stopped while it ran' }
 const cancelled: Cut = { outcome: 'cancelled', error: 'the job was deleted' }
 const tookTooLong: Cut = { outcome: 'error', error: `the run was stopped after its limit of ${limits.jobRunTimeoutMs} ms` }
 
-/** A clock may be set, and a machine may sleep: the time is looked at again after this, at the latest. */
+/** The clock may be set and the machine may sleep, so the time is checked again after this at the latest. */
 const lookAgainMs = 60_000
-/** How long a statement waits while the service starts or has too much to do. */
+/** How long a statement waits before a retry while the service is starting or busy. */
 const tryAgainMs = 1_000
-/** How long a job waits whose run could not be recorded. */
+/** How long a job waits after its run could not be recorded. */
 const afterFaultMs = 60_000
 
 /**
- * Runs jobs when they are due. When that is stands in the log's `resources`, and each run begins and ends in the log: what was
- * due while the service was down runs once when it starts, and a run that was cut off is told so. Runs of one job never overlap.
+ * Runs jobs when they are due. The due times are in the log's `resources`, and the log records the begin and end of each run. A job
+ * that was due while the service was down runs once at its start, and an interrupted run is recorded as such. Runs of one job never
+ * overlap.
  *
  * @example const jobs = new JobService({ ledger, engine: sql, clock: systemClock, logger }); await jobs.start(); await jobs.stop()
  */
 export class JobService {
-  /** When each job is due, in milliseconds since 1970. A job that has no further run is not here. */
+  /** When each job is due, in milliseconds since 1970. A job without further runs is missing. */
   readonly #due = new Map<StreamId, number>()
   readonly #active = new Map<StreamId, Active>()
   readonly #runningMax: number
@@ -52,7 +53,7 @@ export class JobService {
   #unsubscribe: () => void = () => undefined
   #stopped: Promise<void> | undefined
 
-  /** How far the clock is from how long the machine has been up. */
+  /** The difference between the clock and the uptime of the machine. */
   #clockOffset: number
 
   constructor(private readonly options: Options) {
@@ -60,13 +61,13 @@ export class JobService {
     this.#runningMax = options.runningMax ?? limits.jobsRunningMax
   }
 
-  /** Records what an earlier run of the service left unfinished, and begins to keep time. */
+  /** Records the end of runs that an earlier run of the service left unfinished, and starts the timer. */
   async start(): Promise<void> {
     const { log } = this.options.ledger
     this.#unsubscribe = log.onCommitted((_, changed) => this.#follow(changed))
     for (const { stream, state, version } of await log.resources.list('job')) {
       if (state.running) {
-        // The newest event of a job that runs is the one by which the run began.
+        // The newest event of a running job is the start of the run.
         const [begun] = await log.readStream(stream, version - 1, 1)
         await this.#finish(
           { stream, job: state, run: state.running, origin: await this.#originOf(state, begun?.position) },
@@ -79,7 +80,7 @@ export class JobService {
     this.#arm()
   }
 
-  /** Begins no further run, and waits for those under way; what takes longer than a stop may is given up. */
+  /** Begins no further runs and waits for those in progress; runs that exceed the time limit of a stop are aborted. */
   stop(): Promise<void> {
     return (this.#stopped ??= this.#stop())
   }
@@ -107,7 +108,7 @@ export class JobService {
         this.#look(stream as StreamId).catch((error: unknown) => this.options.logger.error({ err: error }, 'a job was not looked at'))
   }
 
-  /** Reads when a job is due. */
+  /** Reads the due time of a job. */
   async #look(stream: StreamId): Promise<void> {
     const found = await retryWhileBusy(() => this.options.ledger.log.resources.byStream('job', stream), this.#isStopping)
     const active = this.#active.get(stream)
@@ -122,7 +123,7 @@ export class JobService {
     else this.#due.set(stream, Date.parse(next))
   }
 
-  /** Begins what is due, as far as there is room, and sets the one timer to what is due next. */
+  /** Begins due jobs up to the limit of concurrent runs, and sets the single timer to the next due time. */
   #arm(): void {
     this.#cancelTimer()
     if (this.#isStopping()) return
@@ -138,8 +139,8 @@ export class JobService {
   }
 
   /**
-   * A clock that was set: jobs whose time it skipped wait a while, for the case that it is set right again; when it goes back,
-   * every job is due when its definition says so.
+   * Notices that the clock was set. If it was set forward, jobs whose time it skipped wait a while in case it is corrected. If it was
+   * set back, the due time of every job is computed again.
    */
   #noticeJump(now: number): void {
     const offset = now - this.options.clock.uptime()
@@ -169,7 +170,7 @@ export class JobService {
   async #run(stream: StreamId, active: Active): Promise<void> {
     const begun = await this.#start(stream)
     if (!begun) {
-      // It was deleted or has expired just now. What else may keep it from running is not tried again and again.
+      // The job was deleted or has expired just now. If something else prevents the run, the job waits before the next attempt.
       await this.#look(stream)
       if ((this.#due.get(stream) ?? Infinity) <= this.options.clock.now()) this.#due.set(stream, this.options.clock.now() + afterFaultMs)
       return
@@ -238,7 +239,7 @@ export class JobService {
     return retryWhileBusy(() => this.options.ledger.execute(command, origin), this.#isStopping)
   }
 
-  /** Jobs act in their own name; `cause` is the event that made them act: of a run their creation, of what a run does its beginning. */
+  /** Jobs act in their own name. `cause` is the causing event: the job's creation for a run, the run's start for its actions. */
   async #originOf(job: Job, cause: number | undefined): Promise<Origin> {
     const actor = `job:${await this.#projectOf(job)}.${job.name}`
     const run = job.running?.run ?? null
@@ -251,5 +252,5 @@ export class JobService {
   }
 }
 
-/** An error as a text that the log takes: a message that was cut off may end in half a character. */
+/** An error as a valid text for the log: cutting a message may leave half a character at its end. */
 const fit = (error: string): string => error.slice(0, limits.jobErrorMaxChars).replaceAll('\0', '').toWellFormed()

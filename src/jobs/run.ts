@@ -6,7 +6,7 @@ import type { SqlEngine } from '../sql/facade/execute.js'
 import { splitStatements } from '../sql/statements/parse.js'
 import { fillTimes } from '../commands/rules/placeholders.js'
 
-/** What carries a statement out. */
+/** The engine that executes statements. */
 export type Engine = Pick<SqlEngine, 'execute'>
 
 /** The statements of a job as they were sent, and where they run. */
@@ -14,7 +14,7 @@ export type JobWork = {
   query: string
   ifQuery: string | null
   times: Pick<JobRun, 'started_at' | 'previous'>
-  /** The database that names are looked up in, which may change its own name between two statements. */
+  /** The database in which names are looked up; it may be renamed between two statements. */
   db: () => Promise<string>
   origin: Origin
   signal: AbortSignal
@@ -24,7 +24,7 @@ export type JobWork = {
 
 type Answered = JobStatementResult & { hasRows: boolean }
 
-/** Refusals of a service that is starting or has too much to do. They pass, and nobody would send the statement again. */
+/** Temporary refusals of a service that is starting or busy. The job retries, because nobody else would send the statement again. */
 const passing = new Set<ProblemCode>(['analytics_unavailable', 'busy'])
 
 const ask = async (engine: Engine, sql: string, { times, db, origin, signal, pause }: JobWork): Promise<SqlAnswer> => {
@@ -39,13 +39,13 @@ const carryOut = async (engine: Engine, sql: string, work: JobWork): Promise<Ans
   const answer = await ask(engine, sql, work)
   if (answer.type === 'error') return { positions: [], error: errorMessage(answer.problem), hasRows: false }
   let hasRows = false
-  // Read to its end: then what was scored is recorded, and the query's place is free.
+  // Rows are read to the end, so that predictions are recorded and the query's place is free.
   if (answer.type === 'table') for await (const chunk of answer.rows) hasRows ||= chunk.length > 0
   return { positions: answer.positions, error: null, hasRows }
 }
 
 /**
- * Runs a job's statements, one after the other up to the first that fails; what came of each is added to `results`.
+ * Runs a job's statements in order up to the first that fails, and adds the result of each to `results`.
  *
  * @throws whatever the engine throws: a fault of this service, or the reason of the signal
  */

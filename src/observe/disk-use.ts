@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { DataPaths } from '../setup/data-directory.js'
 import { openForReading, type Connection } from '../log/storage/schema.js'
 
-/** What takes room in a data directory. */
+/** The kinds of data in a data directory. */
 export const diskKinds = {
   log: 'the log: events, resources and indexes',
   log_wal: 'what the log has written ahead of its file',
@@ -20,11 +20,11 @@ export const diskKinds = {
 
 export type DiskKind = keyof typeof diskKinds
 
-/** Bytes by kind, and those that are free on the disk. */
+/** Bytes by kind, and the free bytes on the disk. */
 export type DiskUse = { bytes: Record<DiskKind, number>; free: number }
 
 const sizeOf = async (file: string): Promise<number> => {
-  // A file may go while it is looked at.
+  // A file may disappear meanwhile.
   const found = await stat(file).catch(() => undefined)
   return found?.size ?? 0
 }
@@ -46,8 +46,8 @@ const sampleMaxPayloads = 1_000
 const hashSpace = 2 ** 48
 
 /**
- * The bytes of all payloads, without reading them all: hashes are spread evenly, so the first thousand by hash tell by the last of
- * them what part of all they are. Fewer are counted exactly.
+ * Estimates the bytes of all payloads without reading them all. Hashes are evenly distributed, so the last hash of the first
+ * thousand tells which share of all payloads these are. Fewer payloads are counted exactly.
  */
 const payloadBytes = (db: Connection): number => {
   const rows = db
@@ -63,7 +63,7 @@ const payloadBytes = (db: Connection): number => {
 
 type BlobKind = 'files' | 'matrices' | 'artefacts'
 
-/** The blobs that today's resources name. */
+/** The blobs that the current resources name. */
 const namedBlobs = (db: Connection): Map<string, BlobKind> => {
   const kinds = new Map<string, BlobKind>()
   const files = db.prepare<[], string>(`SELECT state ->> '$.content' FROM resources WHERE kind = 'file'`).pluck()
@@ -79,7 +79,7 @@ const namedBlobs = (db: Connection): Map<string, BlobKind> => {
   return kinds
 }
 
-/** What the log's file has: the bytes of payloads and the kinds of blobs; nothing without a log. */
+/** Reads the bytes of payloads and the kinds of blobs from the log's file; nothing without a log. */
 const readLog = (file: string): { payloads: number; blobs: ReadonlyMap<string, BlobKind> } => {
   if (!existsSync(file)) return { payloads: 0, blobs: new Map() }
   const db = openForReading(file)
@@ -91,7 +91,7 @@ const readLog = (file: string): { payloads: number; blobs: ReadonlyMap<string, B
 }
 
 /**
- * Measures what a data directory takes, beside a running server or without one. The log is not walked.
+ * Measures the disk use of a data directory, with or without a running server. It does not scan the log.
  *
  * @example (await diskUse(dataPaths('./data'))).bytes.files // 48_213
  */
@@ -113,7 +113,7 @@ export const diskUse = async (paths: DataPaths): Promise<DiskUse> => {
 }
 
 /**
- * The same, measured at most once in a while; those who ask at the same time share one measuring.
+ * The same, cached for `maxAgeMs`; concurrent callers share one measurement.
  *
  * @example const measure = keptDiskUse(paths, 10_000); await measure()
  */

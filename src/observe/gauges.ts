@@ -4,7 +4,7 @@ import { projections } from '../../projections/all.js'
 import type { DiskUse } from './disk-use.js'
 import type { Instruments } from './instruments.js'
 
-/** Values that are looked up at each scrape. */
+/** The sources of values that are looked up at each scrape. */
 export type Sources = {
   version: string
   log: () => Promise<LogHealth>
@@ -18,7 +18,7 @@ export type Sources = {
 
 const states = ['following', 'building', 'stopped'] as const
 
-/** The values that are not counted as they happen but looked up. What cannot be looked up keeps its last value. */
+/** The metrics that are looked up at each scrape. A value that cannot be looked up keeps its last value. */
 export class Gauges {
   readonly #info
   readonly #log
@@ -96,7 +96,7 @@ export class Gauges {
     this.#sql.running.set(running)
     this.#sql.waiting.set(waiting)
     this.#analytics.rss.set(bytes)
-    // Counted elsewhere: a counter that is set to what was counted.
+    // These are counted elsewhere, so each counter is reset and set to that count.
     for (const counter of [this.#sql.retries, this.#analytics.restarts, this.#analytics.losses]) counter.reset()
     this.#sql.retries.inc(retries)
     this.#analytics.restarts.inc(restarts)
@@ -113,5 +113,5 @@ export class Gauges {
   }
 }
 
-/** What cannot be looked up now must not keep the rest from being told. */
+/** A value that cannot be looked up must not prevent the others. */
 const known = <T>(value: Promise<T>): Promise<T | undefined> => value.catch(() => undefined)

@@ -11,7 +11,7 @@ export class Instruments {
   readonly #labels = new Map<string, readonly string[]>()
   #process: Promise<void> | undefined
 
-  /** The metrics of every Node process, from the first scrape on. */
+  /** Adds the standard metrics of a Node process at the first scrape. */
   #addProcess(): Promise<void> {
     return (this.#process ??= import('prom-client/lib/defaultMetrics.js').then(({ default: collect }) =>
       collect({ register: this.#registry }),
@@ -44,11 +44,11 @@ export class Instruments {
   async text(): Promise<string> {
     await this.#addProcess()
     const text = await this.#registry.metrics()
-    // The library spells it in a way that the format does not know.
+    // The library writes `Nan`, which the format does not allow.
     return text.replaceAll(/ Nan$/gm, ' NaN')
   }
 
-  /** What there is, in order, as the text says it. */
+  /** The descriptions of all metrics, in the order of the text. */
   async described(): Promise<Described[]> {
     const text = await this.text()
     return [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\w+)$/gm)].map(([, name = '', help = '', type = '']) => ({

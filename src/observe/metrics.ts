@@ -5,20 +5,20 @@ import { Instruments, type Described } from './instruments.js'
 
 /** Seconds, from a read out of memory to the longest query. */
 const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
-/** Commits take less, and what they take is where a slow disk shows first. */
+/** Commits are faster, and a slow disk shows first in their durations. */
 const commitDurations = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const batchSizes = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000]
-/** A long way down from a whole request: one row is some microseconds. */
+/** The scale starts far below that of a whole request: one row takes some microseconds. */
 const predictDurations = [0.00001, 0.000025, 0.0001, 0.00025, 0.001, 0.0025, 0.01, 0.025, 0.1, 0.25, 1, 2.5]
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** A request that is over. `route` is the template, such as `/projects/:project`; none when no route was met. */
+/** A completed request. `route` is the template, such as `/projects/:project`; undefined if no route matched. */
 export type RequestDone = { method: string; route: string | undefined; status: string; seconds: number; streamed: boolean }
 
 /**
- * Everything that the service counts, in the words of Prometheus. Each has a registry of its own; nothing is global.
- * Labels come from lists in the code (routes, types, outcomes), so that no client can make series.
+ * All metrics of the service, for Prometheus. Each instance has a registry of its own; nothing is global.
+ * Label values come from lists in the code (routes, types, outcomes), so that no client can create series.
  *
  * @example const metrics = new Metrics(); metrics.queried('ok', 0.012); await metrics.text()
  */
@@ -66,7 +66,7 @@ export class Metrics {
   readonly contentType = this.#make.contentType
   #sources: Sources | undefined
 
-  /** The source of the values that are looked up at each scrape. */
+  /** Sets the sources of the values that are looked up at each scrape. */
   watch(sources: Sources): void {
     this.#sources = sources
   }
@@ -81,13 +81,13 @@ export class Metrics {
     this.#commands.inc({ type, outcome })
   }
 
-  /** A transaction of the log is over. What its events say happened is counted when it is durable. */
+  /** Counts a transaction of the log. Its events are counted only when they are durable. */
   batch({ commands, seconds, failed, events }: Batch): void {
     this.#commits.inc({ outcome: failed ? 'failed' : 'done' })
     this.#commitSeconds.observe(seconds)
     this.#batchSize.observe(commands)
     for (const { event, source } of events) {
-      // Others have any number of types.
+      // Foreign types are unlimited, so they share one label.
       this.#events.inc({ type: isForeignType(event.type) ? anyForeign : event.type })
       this.#happened(event, source)
     }

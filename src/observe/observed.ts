@@ -6,7 +6,7 @@ import type { SelectService } from '../sql/contract/select.js'
 import type { Vault } from '../vault/vault.js'
 import type { Metrics } from './metrics.js'
 
-/** What the service's own faults are called; everything else is a refusal. */
+/** The codes of the service's own faults; every other problem is a refusal. */
 const faults = new Set(['internal', 'storage_failed', 'busy'])
 
 const outcomeOf = (error: unknown): 'refused' | 'failed' => (isProblem(error) && !faults.has(error.code) ? 'refused' : 'failed')
@@ -52,7 +52,7 @@ export class ObservedLedger extends Ledger {
 
 const codeOf = (error: unknown, isGone: boolean): string => (isGone ? 'cancelled' : isProblem(error) ? error.code : 'internal')
 
-/** Whatever answers SELECTs, counted and timed until the first rows. */
+/** Counts the queries of a service for SELECTs, and measures the time until the first rows. */
 export const observedAnalytics = (analytics: SelectService, metrics: Pick<Metrics, 'queried'>): SelectService => ({
   query: async (request, options) => {
     const began = performance.now()

@@ -1,5 +1,5 @@
-// The parts of prom-client by themselves. As a whole it brings modules for clusters and pushing that are never used, and those
-// of what a process tells of itself: a tenth of the memory of a service that nobody scrapes.
+// Single modules of prom-client. The whole package also loads unused modules for clusters and pushing, and those for the metrics of
+// a process: together a tenth of the memory of a service that nobody scrapes.
 declare module 'prom-client/lib/counter.js' {
   import { Counter } from 'prom-client'
   export default Counter

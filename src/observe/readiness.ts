@@ -2,17 +2,17 @@ import { isProblem } from '../basics/errors.js'
 import type { AnalyticsStatus } from '../analytics/supervisor.js'
 import type { Log } from '../log/contract/log.js'
 
-/** Whether a part of the service can do its work; the reason says why not, and names no resource and no path. */
+/** Whether each part of the service is ready; the reason says why not, without names of resources or paths. */
 export type Readiness = {
   /** Reads and writes over REST. */
   rest: { ready: boolean; reason?: string }
   /**
-   * How far the tables are, and how many events behind the log. `other_rows` is how often, since the service started, they did
-   * not show what had been added to them: each time they were opened anew.
+   * The position of the tables, and how many events they are behind the log. `other_rows` counts how often since the start the tables
+   * did not show rows that had been added to them; each time they were opened again.
    */
   sql: { ready: boolean; reason?: string; position: number; lag: number; other_rows: number }
   log: { position: number | null; writable: boolean; reason?: string }
-  /** What keeps nothing from being answered, but an operator has to know. Absent when there is nothing. */
+  /** Things that an operator must know although every part works. Absent if there are none. */
   warnings?: string[]
 }
 
@@ -21,7 +21,7 @@ type Parts = { warnings: () => string[]; log: Pick<Log, 'health'>; analytics: { 
 const unreadable = (error: unknown): string => (isProblem(error) ? error.detail : 'the log cannot be read')
 
 /**
- * Looks at every part. A log that could not be written is tried again now and then, so that this ends by itself.
+ * Checks every part. The log retries now and then after a failed write, so that this state ends by itself.
  *
  * @example (await readiness({ log, analytics, warnings: () => [] })).sql // { ready: true, position: 120, lag: 0, other_rows: 0 }
  */

@@ -3,10 +3,10 @@ import { checkDataDirectory, lockDataDirectory, type DataPaths } from '../../set
 import { openForWriting, type Connection } from '../../log/storage/schema.js'
 
 /**
- * Opens the log's file for a change that cannot be made beside a server.
+ * Opens the log's file for a change that cannot be made while a server runs.
  *
  * @example await withLogAtRest(config, (db) => rebuildResources(db))
- * @throws ConfigError if a server holds the directory, or it has no log
+ * @throws ConfigError if a server holds the directory, or the directory has no log
  */
 export const withLogAtRest = async <T>(config: Config, use: (db: Connection, paths: DataPaths) => T | Promise<T>): Promise<T> => {
   const paths = checkDataDirectory(config.dataDirectory)

@@ -1,4 +1,4 @@
-/** Every option of every command: `value` is what its help calls the text that it takes. */
+/** Every option of every command: `value` is the name of its argument in the help. */
 export const options = {
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
@@ -35,7 +35,7 @@ export const options = {
 
 export type OptionName = keyof typeof options
 
-/** What was said of each option. */
+/** The values of the options. */
 export type Values = {
   [Name in OptionName]?: (typeof options)[Name] extends { multiple: true }
     ? string[]

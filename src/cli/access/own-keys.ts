@@ -8,8 +8,8 @@ import { KeyRing } from '../../vault/key-ring.js'
 import { MasterKey } from '../../vault/master-key.js'
 
 /**
- * The id of the master key that a log is sealed with, the next one while it is replaced, undefined where it never had one; and
- * the key before that one, which the log then keeps for those who have the next.
+ * The id of the master key that a log is sealed with: during a rotation the new one, undefined if it never had one. Also the previous
+ * key, which the log keeps during a rotation, wrapped under the new one.
  */
 const keysOf = (logFile: string, keys: readonly Buffer[]): { needed: string | undefined; previous: Buffer[] } => {
   const db = openForReading(logFile)
@@ -25,15 +25,15 @@ const keysOf = (logFile: string, keys: readonly Buffer[]): { needed: string | un
 const idOf = (key: Buffer): string => new MasterKey(key).id
 
 /**
- * The master keys at hand for reading a log, none or the right ones. With a wrong one everything sealed would look as if
- * somebody had damaged it, or be missing without a word.
+ * The available master keys for reading a log: the right ones or none. With a wrong key, everything sealed would look damaged, or
+ * be missing without a message.
  *
- * @param logFile the log, where it does not stand beside the keys' files
+ * @param logFile the log, if it is in another directory than the key files
  * @example verifyLog({ logFile: paths.log, masterKeys: ownMasterKeys(config, paths), blobHash })
- * @throws ConfigError when there are some, and the log's is not among them
+ * @throws ConfigError when there are keys, but not the log's
  */
 export const ownMasterKeys = ({ masterKeys }: Pick<Config, 'masterKeys'>, paths: DataPaths, logFile = paths.log): Buffer[] => {
-  // A rotation beside this may change both between two looks.
+  // A concurrent rotation may change both between the two reads, so a mismatch is checked twice.
   for (let looks = 1; ; looks++) {
     const keys = findMasterKeys(paths, masterKeys)
     const { needed, previous } = keysOf(logFile, keys)

@@ -10,20 +10,20 @@ import { readServerAddress, type ServerAddress } from '../../setup/server-addres
 
 export type Answer = { status: number; body: unknown }
 
-/** A running service as a command of the CLI speaks with it: logged in where it asks for a login. */
+/** A connection to a running service, logged in if it requires a login. */
 export type Server = {
   address: string
   get: (path: string) => Promise<Answer>
   post: (path: string, body: object) => Promise<Answer>
-  /** Posts, and gives the answer as it comes. @throws ConfigError when nobody answers */
+  /** Sends a POST and returns the unread response. @throws ConfigError when the server does not answer */
   send: (path: string, body: object, signal?: AbortSignal) => Promise<Response>
   /** Sends any request, and fails as fetch does. */
   fetch: (path: string, init: RequestInit) => Promise<Response>
-  /** Writes what is answered into a file. @throws ConfigError when it is refused or cut off */
+  /** Writes the response body into a file. @throws ConfigError when it is refused or cut off */
   download: (path: string, into: string) => Promise<void>
 }
 
-/** The settings, and where the server answers when the caller says so. */
+/** The settings, and the server's URL if the caller gave one. */
 export type Reach = Config & { serverUrl?: string | undefined }
 
 type Sent = { address: string; headers: Record<string, string> }
@@ -64,7 +64,7 @@ const login = async (sent: Sent, auth: Config['auth']): Promise<Record<string, s
 
 const healthSchema = z.looseObject({ service: z.literal('mindledger'), instance: z.string() })
 
-/** Logs in at an address. With `instance` only that run of the service will do: the port may be another's by now. */
+/** Logs in at a URL. With `instance` only that run of the service is accepted: another process may have the port by now. */
 const connect = async (address: string, { dataDirectory, auth }: Reach, instance?: string): Promise<Server> => {
   const anonymous = { address, headers: {} }
   const health = healthSchema.safeParse((await send(anonymous, '/api/health')).body).data
@@ -87,7 +87,7 @@ const connect = async (address: string, { dataDirectory, auth }: Reach, instance
 
 const pollMs = 50
 
-/** What the server that holds a directory says of its address; undefined when nobody holds it. One that starts says it soon. */
+/** The address that the server holding a directory has written there; undefined if no process holds it. Waits for one that is starting. */
 const addressIn = async (paths: DataPaths): Promise<ServerAddress | undefined> => {
   const until = Date.now() + limits.serverAddressWaitMs
   while (isDataDirectoryHeld(paths)) {
@@ -103,7 +103,7 @@ const addressIn = async (paths: DataPaths): Promise<ServerAddress | undefined> =
 }
 
 /**
- * The running server: at `--url`, or the one that holds the data directory; undefined when none does.
+ * The running server: the one at `--url`, or the one that holds the data directory; undefined if there is none.
  *
  * @example const server = await runningServer(config); if (server) await server.post('/api/log/rotations', {})
  * @throws ConfigError when it does not answer, or refuses the login
@@ -115,8 +115,8 @@ export const runningServer = async (config: Reach): Promise<Server | undefined> 
 }
 
 /**
- * Speaks with the running server; where none holds the data directory, with one of its own on a free port of the loopback, which
- * then ends. A directory that is not there is made only with `create`: what was meant may be elsewhere.
+ * Uses the running server. If no server holds the data directory, starts a temporary one on a free port of the loopback. A missing
+ * directory is created only with `create`, because the path may be wrong.
  */
 export const withServer = async <T>(config: Reach, use: (server: Server) => Promise<T>, { create = false } = {}): Promise<T> => {
   const running = await runningServer(config)

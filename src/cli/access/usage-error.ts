@@ -1,2 +1,2 @@
-/** A command that was called in a way that it cannot be. The message says what it takes. */
+/** The wrong use of a command. The message says what the command takes. */
 export class UsageError extends Error {}

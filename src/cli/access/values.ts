@@ -1,19 +1,19 @@
 import { UsageError } from './usage-error.js'
 
-/** A whole number from 1 on. @throws UsageError */
+/** A whole number, at least 1. @throws UsageError */
 export const positive = (name: string, value: string | undefined, fallback: number, what = 'a position'): number => {
   const number = value === undefined ? fallback : Number(value)
   if (!Number.isSafeInteger(number) || number < 1) throw new UsageError(`--${name} takes ${what} from 1 on`)
   return number
 }
 
-/** @throws UsageError when the option was not given */
+/** @throws UsageError when the option is missing */
 export const required = (name: string, value: string | undefined): string => {
   if (value === undefined) throw new UsageError(`--${name} is required`)
   return value
 }
 
-/** The address of a server, as its paths are put behind it. @throws UsageError when it is none */
+/** The base URL of a server, to which paths are appended. @throws UsageError when it is not one */
 export const addressOf = (name: string, text: string): string => {
   if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) throw new UsageError(`--${name} takes an address: http://127.0.0.1:47334`)
   return text.replace(/(?:\/api)?\/*$/, '')

@@ -9,7 +9,7 @@ import type { Output } from '../terminal/output.js'
 
 export type BackupOptions = { into: string; like: string | undefined }
 
-/** Signed, unless the key is not at hand: a backup is better without a signature than not taken. */
+/** Signed if the key is available: a backup without a signature is better than no backup. */
 const headOf =
   ({ dataDirectory, headKey }: Config) =>
   (db: Connection): string => {
@@ -21,7 +21,7 @@ const headOf =
     }
   }
 
-/** `mindledger backup --into <dir> [--like <earlier backup>]`: the log at one position with its blobs, beside a running server or without one. */
+/** `mindledger backup --into <dir> [--like <earlier backup>]`: the log at one position with its blobs, with or without a running server. */
 export const backup = async (config: Config, { into, like }: BackupOptions, out: Output): Promise<number> => {
   if (like !== undefined) readManifest(like)
   const { position, blobs, master_keys } = await takeBackup({

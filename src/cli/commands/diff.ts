@@ -36,7 +36,7 @@ const show = ({ position, head, comparison, stopped }: Diff, out: Output): numbe
   return stopped === undefined ? 0 : 2
 }
 
-/** Runs with the live tables at rest: a copy that the server makes, or the file itself, which is nobody else's meanwhile. */
+/** Runs with tables that do not change: a copy from the running server, or the file itself, locked meanwhile. */
 const withTables = async <T>(config: Reach, paths: DataPaths, run: (live: string, temporary: string) => Promise<T>): Promise<T> => {
   const server = await runningServer(config)
   const unlock = server ? () => undefined : lockDataDirectory(paths)
@@ -57,8 +57,8 @@ const copyOf = async (server: Server, temporary: string): Promise<string> => {
 }
 
 /**
- * `mindledger diff [--rows n]`: whether the live tables are what a replay of the log gives. Exit status 0 when they are
- * equal, 1 when they differ, 2 when they could not be compared, or not to the log's head.
+ * `mindledger diff [--rows n]`: compares the live tables with a replay of the log. Exit status 0 when they are equal, 1 when they
+ * differ, 2 when they could not be compared, or not up to the log's head.
  */
 export const diff = async (config: Reach, { rows }: { rows: number }, out: Output): Promise<number> => {
   const paths = checkDataDirectory(config.dataDirectory)

@@ -4,7 +4,7 @@ import type { Output, Screen } from '../terminal/output.js'
 import { refusalText, withServer, type Reach } from '../access/server.js'
 
 type EraseOptions = {
-  /** What is erased, and which: `['request', '0198…']`. */
+  /** The kind of data to erase, and its name or id: `['request', '0198…']`. */
   subject: readonly string[]
   contentVersion: number | undefined
   reason: string | undefined
@@ -73,8 +73,8 @@ const show = (body: unknown, { dryRun }: EraseOptions, out: Output): void => {
 }
 
 /**
- * `mindledger erase …`: erases on the running server; where none holds the data directory, on a service of its own. Returns
- * when no byte is left.
+ * `mindledger erase …`: erases on the running server, or on a temporary one if no server holds the data directory. Returns when no
+ * byte is left.
  */
 export const erase = async (config: Reach, options: EraseOptions, out: Screen): Promise<number> => {
   const { subject, contentVersion, reason, shared, dryRun } = options

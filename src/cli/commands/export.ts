@@ -9,10 +9,10 @@ import { exportLines, projectCalled, type ExportSource } from '../../log/feed/ex
 import { openLogReader, type LogReader } from '../../log/sqlite/log-reader.js'
 
 type Options = {
-  /** The project whose events alone are shown. */
+  /** The project whose events are shown; by default all. */
   project: string | undefined
   until: number | undefined
-  /** Files with heads that the export shall be comparable with. */
+  /** Files with heads with which the export must be comparable. */
   heads: readonly string[]
 }
 
@@ -30,7 +30,7 @@ const sourceOf = (reader: LogReader, config: Config): ExportSource => {
   }
 }
 
-/** `mindledger export [--project p] [--until n] [--head file]…`: lines for the offline verifier, beside a server or without one. */
+/** `mindledger export [--project p] [--until n] [--head file]…`: lines for the offline verifier, with or without a running server. */
 export const exportLog = async (config: Config, { project, until, heads }: Options): Promise<number> => {
   const splits = heads.flatMap(readHeads).map(({ head }) => head.position)
   const reader = openLogReader(config.dataDirectory, config.masterKeys)

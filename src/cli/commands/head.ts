@@ -10,17 +10,17 @@ import { withLogAtRest } from '../access/log-at-rest.js'
 import type { Output } from '../terminal/output.js'
 
 export type HeadOptions = {
-  /** A file that the head is appended to, in the place of standard output. */
+  /** A file to which the head is appended, instead of standard output. */
   into: string | undefined
-  /** The public key instead. */
+  /** Print the public key instead. */
   key: boolean
-  /** The older form, with the chain and without a signature. */
+  /** Print the older form, with the chain and without a signature. */
   json: boolean
-  /** Begin a new key, and print it. */
+  /** Begin a new key and print it. */
   newKey: boolean
 }
 
-/** `mindledger head`: the newest position and the root over all events, signed, to keep elsewhere. */
+/** `mindledger head`: the newest position and the root over all events, signed, to be kept elsewhere. */
 export const head = async (config: Config, { into, key, json, newKey }: HeadOptions, out: Output): Promise<number> => {
   if ([key, json, newKey, into !== undefined].filter(Boolean).length > 1)
     throw new ConfigError('head takes one of --into, --key, --json and --new-key')
@@ -56,7 +56,7 @@ const olderHead = (config: Config): Head => {
   }
 }
 
-/** With the server stopped, which would go on with the key that it has. */
+/** The server must be stopped, because a running one would continue with its old key. */
 const beginKey = (config: Config): Promise<string> =>
   withLogAtRest(config, async (db, paths) => {
     const log = { id: readLogId(db), noteHeadKey: (vkey: string) => noteHeadKey(db, vkey) }

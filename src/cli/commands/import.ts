@@ -18,10 +18,10 @@ import { withoutControls } from '../terminal/text-width.js'
 type ImportOptions = {
   /** The address of the old service. */
   from: string
-  /** Whether anything is written. */
+  /** Whether the import writes; otherwise it only shows the plan. */
   apply: boolean
   train: boolean
-  /** None: all. */
+  /** The projects to import; all if empty. */
   projects: readonly string[]
 }
 
@@ -34,7 +34,7 @@ const whatOf = (item: Item, { outcomes, apply }: Report): string => {
   return outcomes.get(item)?.failed === undefined ? 'created' : 'FAILED'
 }
 
-/** What stands below the table: all that has more to say than a word. */
+/** The notes below the table: everything that needs more than one word. */
 const notesOf = ({ plan, outcomes }: Report): string[] =>
   plan.flatMap((item) => {
     const outcome = outcomes.get(item)
@@ -67,7 +67,7 @@ const credentials = () => ({
   password: environmentOf('IMPORT_PASSWORD'),
 })
 
-/** @throws ConfigError for a project that is not there */
+/** @throws ConfigError for a project that does not exist */
 const refuseMissing = (wanted: readonly string[], projects: readonly string[]): void => {
   const known = new Set(projects.map(foldName))
   const missing = wanted.find((name) => !known.has(foldName(name)))
@@ -107,9 +107,9 @@ const run = async (old: Client, server: Server, options: ImportOptions, out: Scr
 }
 
 /**
- * `mindledger import --from <address>`: copies what a running instance of the public service holds to the running server; where none
- * holds the data directory, to a service of its own. It only says what it would do unless `apply`. Exit status 1 when something
- * could not be read or made.
+ * `mindledger import --from <address>`: copies the content of a running instance of the public service to the running server, or to
+ * a temporary one if no server holds the data directory. Without `apply` it only says what it would do. Exit status 1 when
+ * something could not be read or created.
  */
 export const importFrom = async (config: Reach, options: ImportOptions, out: Screen): Promise<number> => {
   const old = await openOldService(options.from, credentials())

@@ -6,7 +6,7 @@ import { limits } from '../../basics/limits.js'
 
 const pollMs = 100
 
-/** `mindledger log [--from n] [--follow]`: the stored text of each event, one a line. */
+/** `mindledger log [--from n] [--follow]`: the stored text of each event, one per line. */
 export const printLog = async (config: Config, { from, follow }: { from: number; follow: boolean }): Promise<number> => {
   const reader = openLogReader(config.dataDirectory, config.masterKeys)
   const stopped = new AbortController()

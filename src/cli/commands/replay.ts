@@ -27,7 +27,7 @@ const build = async (reader: LogReader, { into, until }: Options, out: Output): 
   }
 }
 
-/** `mindledger replay --into file.duckdb [--until n]`: the log, and nothing else, becomes a DuckDB file. */
+/** `mindledger replay --into file.duckdb [--until n]`: builds a DuckDB file from the log alone. */
 export const replayInto = async (config: Config, options: Options, out: Output): Promise<number> => {
   const { into, until } = options
   if (existsSync(into)) throw new ConfigError(`${into} exists already; replay writes a new file`)
@@ -43,7 +43,7 @@ export const replayInto = async (config: Config, options: Options, out: Output):
     if (keys.length === 0) out.line('No master key is at hand: rows of predictions are unreadable in it.')
     return 0
   } catch (error) {
-    // Half the tables must not be taken for the whole.
+    // Incomplete tables must not be taken for complete ones.
     for (const file of [into, `${into}.wal`]) rmSync(file, { force: true })
     if (error instanceof ProjectionError) throw new ConfigError(`${error.message} "mindledger verify" says whether the log holds.`)
     throw error

@@ -24,7 +24,7 @@ type Told = { model: string } & Reproduction & DataAgain
 
 const statuses = { reproduced: 0, different: 1, impossible: 2 } as const
 
-/** Whether the query still gives the rows that were learned from, which only the service can ask. */
+/** Whether the query still returns the training rows; only the service can run it. */
 const checkData = async (server: Server, { project, model, version: { version } }: NamedVersion): Promise<DataAgain> => {
   const path = `/api/projects/${encodeURIComponent(project)}/models/${encodeURIComponent(`${model}.${version}`)}/data_check`
   const { body } = await server.get(path)
@@ -81,9 +81,9 @@ const run = async (config: Reach, options: ReproduceOptions, server: Server, out
 }
 
 /**
- * `mindledger reproduce <[project.]model[.version]>`, or `--all`: trains again from the rows that were kept, and compares the
- * bytes. Exit status 0 when all are the same, 1 when any differ, 2 when any could not be trained again, or compared. Whether
- * the query still gives those rows is told apart, and does not count.
+ * `mindledger reproduce <[project.]model[.version]>`, or `--all`: trains again from the kept rows and compares the bytes. Exit status
+ * 0 when all are the same, 1 when any differ, 2 when any could not be trained again or compared. Whether the query still returns
+ * those rows is shown separately and does not count.
  */
 export const reproduceModels = (config: Reach, options: ReproduceOptions, out: Output): Promise<number> =>
   withServer(config, (server) => run(config, options, server, out))

@@ -22,7 +22,7 @@ export type RestoreOptions = {
   /** Files with heads that were kept elsewhere. */
   heads: readonly string[]
   vkey: string | undefined
-  /** A file with the erasures that were recorded since. */
+  /** A file with the erasures that were recorded after the backup. */
   erasures: string | undefined
 }
 
@@ -44,7 +44,7 @@ const erase = async (staged: DataPaths, keys: readonly Buffer[], file: string, o
   }
 }
 
-/** What has to be brought: a backup has no keys. */
+/** Says which master key the user must provide, because a backup has no keys. */
 const keysNeeded = (needed: readonly string[], paths: DataPaths, keys: readonly Buffer[]): string[] => {
   if (needed.length === 0 || keys.some((key) => needed[0] === new MasterKey(key).id)) return []
   return [
@@ -65,8 +65,8 @@ const headKeyNeeded = (paths: DataPaths, given: Buffer | undefined): string[] =>
 }
 
 /**
- * `mindledger restore <backup> [--into dir] [--head file]… [--erasures file]`: a data directory again, after everything in it
- * was verified. Exit status 1 when it does not hold; then nothing was put in place.
+ * `mindledger restore <backup> [--into dir] [--head file]… [--erasures file]`: verifies a backup and makes a data directory from it.
+ * Exit status 1 when the verification fails; then nothing is restored.
  */
 export const restore = async (config: Config, { backup, into, heads, vkey, erasures }: RestoreOptions, out: Output): Promise<number> => {
   const paths = dataPaths(into === undefined ? config.dataDirectory : resolve(into))

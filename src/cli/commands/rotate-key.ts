@@ -51,8 +51,8 @@ const carryOut = async (config: Config): Promise<Status> => {
 }
 
 /**
- * `mindledger rotate-key`: replaces the master key, by the running server or, without one, in the data directory. With
- * `VAULT_KEY` set, `NEW_VAULT_KEY` is the one that follows. One that was cut off is ended instead.
+ * `mindledger rotate-key`: replaces the master key through the running server or, without one, in the data directory. If `VAULT_KEY`
+ * is set, `NEW_VAULT_KEY` is the new key. An interrupted rotation is completed instead.
  */
 export const rotateKey = async (config: Reach, out: Output): Promise<number> => {
   const server = await runningServer(config)

@@ -3,7 +3,7 @@ import { isLoopback, type Config } from '../../setup/config.js'
 import { startService } from '../../main.js'
 import { LogLines } from '../terminal/log-lines.js'
 
-/** On a terminal a person reads: only what needs them. Elsewhere a collector does: JSON lines. */
+/** On a terminal a person reads the log, so it has only what needs attention. Elsewhere it is JSON lines for a collector. */
 const createLogger = (config: Config): Logger => {
   const lines = new LogLines(process.stdout.fd)
   process.once('exit', () => lines.end())
@@ -18,14 +18,14 @@ const createLogger = (config: Config): Logger => {
 }
 
 /**
- * `mindledger serve`: runs until SIGTERM or SIGINT, then answers what is under way and exits 0. SIGHUP does the same when the
- * terminal that it runs on is closed; elsewhere it has nothing to read anew, and goes on.
+ * `mindledger serve`: runs until SIGTERM or SIGINT, then answers the requests in progress and exits 0. SIGHUP does the same when its
+ * terminal is closed; without a terminal it is ignored, because there is no configuration to reload.
  */
 export const serve = async (config: Config): Promise<number> => {
   const logger = createLogger(config)
   // A full disk under stderr must not end the service either.
   process.stderr.on('error', () => undefined)
-  // Heard from the first moment on: a stop during the start is carried out after it.
+  // The signals are handled from the first moment: a stop during the start takes effect after it.
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
     process.on('SIGHUP', () => {

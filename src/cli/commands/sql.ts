@@ -15,7 +15,7 @@ const statementsOf = (said: string): string[] => {
   return isEmpty ? statements : [...statements, rest]
 }
 
-/** One after the other, until one fails. */
+/** Runs the statements in order until one fails. */
 const runAll = async (session: SqlSession, statements: readonly string[]): Promise<number> => {
   for (const statement of statements) {
     const status = await session.run(statement)
@@ -33,9 +33,9 @@ const talk = async (session: SqlSession): Promise<number> => {
 }
 
 /**
- * `mindledger sql [statement]`, with `--as-of` as things were at a position or time: sent to the running server; where none holds
- * the data directory, a service of its own answers on a free port of the loopback and ends. Without a statement they come from
- * standard input, typed or as a text.
+ * `mindledger sql [statement]`, with `--as-of` for the state at a position or time: runs statements on the running server, or on a
+ * temporary one on a free port of the loopback if no server holds the data directory. Without an argument, statements are read from
+ * standard input, typed or piped.
  */
 export const sql = async (config: Reach, { statement, db, asOf, create, format }: Options, out: Screen): Promise<number> => {
   const isTyped = statement.trim() === '' && process.stdin.isTTY

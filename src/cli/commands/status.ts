@@ -39,7 +39,7 @@ const rebuilt = (count: number, reason: string | null): string =>
 
 const query = { query: 'SELECT state, rebuilds, last_rebuild_reason, last_error FROM log.projections LIMIT 1' }
 
-/** What the tables say of themselves; nothing while SQL is down, which the line above says. */
+/** The status line of the tables; missing while SQL is unavailable, which the line above says. */
 const tablesLine = async (server: Server): Promise<Lines> => {
   const [row] = parsed(rowsSchema, (await server.post('/api/sql/query', query)).body).data ?? []
   if (!row) return []
@@ -47,7 +47,7 @@ const tablesLine = async (server: Server): Promise<Lines> => {
   return [['tables', `${state}, ${rebuilt(rebuilds, reason)}${error === null ? '' : `; last error: ${error}`}`]]
 }
 
-/** What a running server says of itself. */
+/** The status of a running server. */
 const ask = async (server: Server): Promise<Found> => {
   const { rest, sql, log, warnings } = parsed(readySchema, (await server.get('/api/ready')).body)
   const { bytes, free } = parsed(storageSchema, (await server.get('/api/log/storage')).body)
@@ -71,7 +71,7 @@ const headOf = (paths: DataPaths): number => {
   }
 }
 
-/** What a data directory says that no server holds. */
+/** The status of a data directory that no server holds. */
 const look = async (paths: DataPaths): Promise<Found> => {
   const head = headOf(paths)
   const tables = existsSync(paths.analytics)
@@ -97,7 +97,7 @@ const readable = (bytes: number): string => {
 }
 
 /**
- * `mindledger status`: how the service or its data directory stands, and what room it takes; exit status 0 only when all is ready.
+ * `mindledger status`: the state of the service or its data directory, and its disk use; exit status 0 only when all is ready.
  *
  * @throws ConfigError when a server holds the directory and does not answer
  */

@@ -11,7 +11,7 @@ export const printVerifier = async (): Promise<number> => {
 
 type Proof = { proof: string; event: string; vkey: string | undefined; heads: readonly string[] }
 
-/** `mindledger verify --proof file --event file`: what the offline verifier says of one proof, with its exit status. */
+/** `mindledger verify --proof file --event file`: runs the offline verifier on one proof and returns its exit status. */
 export const verifyProof = async ({ proof, event, vkey, heads }: Proof): Promise<number> => {
   const options = [...(vkey === undefined ? [] : ['--vkey', vkey]), ...heads.flatMap((head) => ['--head', head])]
   const child = spawn(process.execPath, [compiledFile('audit/verifier.js'), proof, '--event', event, ...options], { stdio: 'inherit' })

@@ -15,15 +15,15 @@ import { ownMasterKeys } from '../access/own-keys.js'
 export type VerifyOptions = {
   /** Files with heads that were kept elsewhere. */
   heads: readonly string[]
-  /** The verifier key that the heads must be signed with, or a file with it; the log's own, as it notes them, where none is given. */
+  /** The verifier key with which the heads must be signed, or a file with it; by default the keys that the log itself notes. */
   vkey: string | undefined
-  /** Up to where the log can be known to go, when it is a copy of an earlier time: newer heads say nothing of it. */
+  /** The last position of an earlier copy of the log: newer heads prove nothing about it. */
   upTo?: number
-  /** The directory that has the master key's file, where it is not the log's own. */
+  /** The directory with the master key's file, if it is not the log's own. */
   keysIn?: DataPaths
 }
 
-/** The keys that a head may be signed with: the one that was given, or those that the log itself notes. */
+/** The keys with which a head may be signed: the given one, or those that the log itself notes. */
 const keysOf = (logFile: string, vkey: string | undefined): NoteVerifier[] => {
   if (vkey !== undefined) {
     const key = readVerifierKey(existsSync(vkey) ? readFileSync(vkey, 'utf8').trim() : vkey)
@@ -38,7 +38,7 @@ const keysOf = (logFile: string, vkey: string | undefined): NoteVerifier[] => {
   }
 }
 
-/** What is wrong with the signature of a head; undefined when it is right, or there is none or no key to check it with. */
+/** What is wrong with the signature of a head; undefined if it is right, or if there is no signature or no key to check it. */
 const faultOf = ({ note }: ReadHead, keys: readonly NoteVerifier[]): string | undefined => {
   if (!note || keys.length === 0) return undefined
   const judgements = keys.map((key) => judge(note, key))
@@ -46,7 +46,7 @@ const faultOf = ({ note }: ReadHead, keys: readonly NoteVerifier[]): string | un
   return judgements.includes('signed') ? undefined : `it is not signed by ${keys.map(({ vkey }) => vkey).join(' or ')}`
 }
 
-/** `mindledger verify [--head file]…`: walks the whole log; exit status 0 only when everything holds. */
+/** `mindledger verify [--head file]…`: verifies the whole log; exit status 0 only when everything is consistent. */
 export const verify = async (
   config: Config,
   { heads: files, vkey, upTo = Infinity, keysIn }: VerifyOptions,
@@ -83,7 +83,7 @@ export const verify = async (
   return ok ? 0 : 1
 }
 
-/** Which part is proven, and which is not: events that agree with each other may still have been rewritten together. */
+/** Says which part is proven and which is not: consistent events may still have been rewritten together. */
 const provenPart = ({ provenTo, head: { position } }: Verification): string[] => {
   if (position === 0) return []
   if (provenTo === null || provenTo === 0)

@@ -2,7 +2,7 @@ const textsAndNumbers = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const isRounded = (found: string): boolean => /^-?\d{16,}$/.test(found) && !Number.isSafeInteger(Number(found))
 
 /**
- * Reads JSON with whole numbers beyond 2^53 as their texts: as numbers they would be shown as others.
+ * Parses JSON and keeps whole numbers beyond 2^53 as texts, because as numbers they would be rounded.
  *
  * @example exactJson('[9007199254740993]') // ['9007199254740993']
  */

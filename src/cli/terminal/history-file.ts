@@ -6,7 +6,7 @@ import { cutSecrets } from '../../dialect/secrets.js'
 const maxLines = 1_000
 const file = (): string => join(homedir(), '.mindledger_history')
 
-/** Lines that were typed before, the newest first, as readline takes them. */
+/** The lines typed in earlier sessions, newest first, as readline expects them. */
 export const readHistory = (): string[] => {
   try {
     return readFileSync(file(), 'utf8').split('\n').filter((line) => line !== '').reverse() // prettier-ignore
@@ -15,13 +15,13 @@ export const readHistory = (): string[] => {
   }
 }
 
-/** Keeps what was typed, but for statements that hold a secret. A home that cannot be written has no history. */
+/** Saves the typed statements, except those that hold a secret. Without a writable home directory there is no history. */
 export const writeHistory = (statements: readonly string[], before: readonly string[]): void => {
   const clean = statements.filter((statement) => cutSecrets(statement) === statement).flatMap((statement) => statement.split('\n'))
   const lines = [...before.toReversed(), ...clean].filter((line) => line.trim() !== '').slice(-maxLines)
   try {
     writeFileSync(file(), `${lines.join('\n')}\n`, { mode: 0o600 })
   } catch {
-    // What was typed before is of use, and not needed.
+    // The history is useful but not necessary.
   }
 }

@@ -4,16 +4,16 @@ import { limits } from '../../basics/limits.js'
 const retryMs = 100
 const newline = 0x0a
 
-/** How far a write came, and the error that ended it there. */
+/** How many bytes were written, and the error that ended the write. */
 type Done = (reached: number, error: NodeJS.ErrnoException | null) => void
 
 const lostLine = (lost: number): string =>
   `${JSON.stringify({ level: 40, time: new Date().toISOString(), lost, msg: `up to ${lost} lines of this log could not be written and are lost` })}\n`
 
 /**
- * Where the lines of the service's own log go. The service never waits for them and never ends because of them: lines that
- * cannot be written, say on a full disk, are counted and dropped. Each new line is another attempt, and the first one that
- * succeeds is preceded by a line that says how many were lost.
+ * Writes the lines of the service's own log. The service never waits for them and never fails because of them: lines that cannot be
+ * written, for example on a full disk, are counted and dropped. Each new line is another attempt; before the first one that
+ * succeeds, a line says how many were lost.
  *
  * @example const logger = pino({ level: 'info' }, new LogLines(1))
  */
@@ -22,13 +22,13 @@ export class LogLines {
   #chars = 0
   #isWriting = false
   #lost = 0
-  /** Whether the last line in the file is only a part of one. */
+  /** Whether the last line in the file is incomplete. */
   #isTorn = false
 
   /** @param fd an open file, pipe or terminal */
   constructor(private readonly fd: number) {}
 
-  /** Takes a line, with its newline, and returns at once. */
+  /** Accepts a line with its newline and returns at once. */
   write(line: string): void {
     if (this.#chars + line.length > limits.logLinesMaxChars) this.#lost += 1
     else {
@@ -38,12 +38,12 @@ export class LogLines {
     if (!this.#isWriting) this.#writeWaiting()
   }
 
-  /** Writes what still waits, at once, as the process ends. What fails then is lost. */
+  /** Writes the waiting lines synchronously at the end of the process. If this fails, they are lost. */
   end(): void {
     try {
       writeSync(this.fd, this.#take())
     } catch {
-      // Nobody is left who could be told.
+      // At this point nobody can be told.
     }
   }
 
@@ -70,7 +70,7 @@ export class LogLines {
 
   #put(bytes: Buffer, from: number, done: Done): void {
     write(this.fd, bytes, from, bytes.length - from, null, (error, written) => {
-      // The reader of a pipe is slow: there is room later.
+      // The reader of the pipe is slow: retry later.
       if (error?.code === 'EAGAIN') setTimeout(() => this.#put(bytes, from, done), retryMs)
       else if (error) done(from, error)
       else if (from + written < bytes.length) this.#put(bytes, from + written, done)

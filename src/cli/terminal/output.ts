@@ -1,25 +1,24 @@
 import { EventEmitter, once } from 'node:events'
 
-/** Where a command of the CLI speaks: results to stdout, progress to stderr. */
+/** The output of a CLI command: results on stdout, progress on stderr. */
 export type Output = { line: (text: string) => void; progress: (text: string) => void }
 
-/** The same for commands that print rows: errors go to stderr, and `width` is the terminal's, undefined without one. */
+/** The same for commands that print rows. Errors go to stderr; `width` is that of the terminal, undefined without one. */
 export type Screen = Output & {
   error: (text: string) => void
   width: number | undefined
-  /** Passes bytes on to stdout as fast as they are taken. */
+  /** Copies bytes to stdout as fast as the reader takes them. */
   pass: (bytes: AsyncIterable<Uint8Array>) => Promise<void>
 }
 
 type Stream = { write: (text: string) => unknown; isTTY?: boolean; columns?: number }
 type Options = { stdout?: Stream; stderr?: Stream; quiet?: boolean | undefined; now?: () => number }
 
-/** Where nobody watches, a sign of life so often is enough. */
+/** How often progress is written when stderr is not a terminal. */
 const progressEveryMs = 10_000
 
 /**
- * Writes results line by line. Progress is one line that changes on a terminal, a line now and then elsewhere, and nothing
- * with `quiet`.
+ * Writes results line by line. Progress is one changing line on a terminal, an occasional line elsewhere, and nothing with `quiet`.
  *
  * @example const out = createOutput(); out.progress('5 of 10 events'); out.line('10 events')
  */

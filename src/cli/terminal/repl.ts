@@ -11,11 +11,11 @@ const help = `Statements end with ";". They may take several lines.
   Ctrl-C drops what was typed, or leaves the statement that is waited for.
 `
 
-/** What a line says to the program itself, and not to the service. */
+/** A line that is a command to this program, not a statement. */
 const ownCommand = /^\s*(?:\\(?<key>[a-z?])|(?<word>exit|quit|help))\s*;?\s*$/i
 
 /**
- * Reads statements from a terminal, and answers each. Resolves when it is left.
+ * Reads statements from a terminal and runs each. Resolves when the user leaves.
  *
  * @returns the statements that were run, to be kept as history
  */
@@ -28,7 +28,7 @@ export const repl = async (session: Session, { input, output, terminal, history 
     lines.setPrompt(typed === '' ? `${session.db}> ` : `${' '.repeat(Math.max(0, session.db.length - 2))}...> `)
     lines.prompt()
   }
-  /** Whether it ended by itself. */
+  /** Runs a statement. Returns false if it was cancelled. */
   const run = async (statement: string): Promise<boolean> => {
     running = new AbortController()
     const { signal } = running
@@ -43,12 +43,12 @@ export const repl = async (session: Session, { input, output, terminal, history 
     }
     return !signal.aborted
   }
-  /** Node keeps the line that is being typed when Ctrl-C is pressed: to its end, and away with all before. */
+  /** Clears the typed line, which Node keeps after Ctrl-C: moves to its end and deletes everything before. */
   const dropLine = (): void => {
     lines.write(null, { ctrl: true, name: 'e' })
     lines.write(null, { ctrl: true, name: 'u' })
   }
-  /** Whether to go on. */
+  /** Runs a command of this program. Returns false to leave. */
   const command = (key: string): boolean => {
     if (key === 'q') return false
     if (key === 'x') session.format = session.format === 'vertical' ? 'table' : 'vertical'

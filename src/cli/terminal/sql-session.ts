@@ -42,7 +42,7 @@ const pollMs = 200
 const firstRow = ({ column_names: names, data }: Table): unknown =>
   Object.fromEntries(names.map((name, i) => [name.toLowerCase(), data[0]?.[i]]))
 
-/** Names of columns as an object can have them: the second `a` is `a_1`. */
+/** Names of columns made unique for an object: the second `a` is `a_1`. */
 const memberNames = (columns: readonly string[]): string[] => {
   const seen = new Map<string, number>()
   return columns.map((name) => {
@@ -58,7 +58,7 @@ const objectsText = ({ column_names: columns, data }: Table): string => {
   return rows.length === 0 ? '[]' : `[${rows.join(',\n ')}]`
 }
 
-/** Statements one after another: what one says of the database to use holds for those behind it. */
+/** Runs statements in order: a USE statement selects the database for the ones after it. */
 export class SqlSession {
   constructor(
     private readonly server: Server,
@@ -73,7 +73,7 @@ export class SqlSession {
   }
 
   /**
-   * Runs a statement and prints its answer; one that trains a model waits for it. Gives the exit status.
+   * Runs a statement and prints its answer; waits for the training that it starts. Returns the exit status.
    *
    * @throws ConfigError when the server cannot be reached
    */
@@ -85,7 +85,7 @@ export class SqlSession {
     return this.#trained(answer, signal)
   }
 
-  /** The next statement may need the model. */
+  /** Waits for the end of a training, because the next statement may need the model. */
   async #trained(requested: Table, signal: AbortSignal | undefined): Promise<number> {
     const model = trainingSchema.safeParse(firstRow(requested)).data
     if (!model) return this.#show(requested)
@@ -106,7 +106,7 @@ export class SqlSession {
     }
   }
 
-  /** The answer; undefined when there was a refusal instead, which was told. */
+  /** Sends a statement and returns its answer; undefined after an error, which is printed. */
   async #ask(statement: string, signal: AbortSignal | undefined): Promise<Answer | undefined> {
     const response = await this.server.send('/api/sql/query', { query: statement, context: this.context }, signal)
     const body = exactJson(await response.text())
@@ -116,7 +116,7 @@ export class SqlSession {
     return answer
   }
 
-  /** Rows of CSV as they come: nothing of a large answer is kept. */
+  /** Prints rows of CSV as they arrive, so that a large answer is not held in memory. */
   async #csv(statement: string, signal: AbortSignal | undefined): Promise<number> {
     const request = { query: statement, context: this.context, response_format: 'csv' }
     const response = await this.server.send('/api/sql/query', request, signal)

@@ -1,12 +1,12 @@
 import { isProblem } from '../../basics/errors.js'
 import { lex } from '../../dialect/lexer.js'
 
-/** Statements that are whole, and the text behind the last semicolon; `isEmpty` when nothing is said there. */
+/** Complete statements, and the text after the last semicolon; `isEmpty` if that text has no content. */
 export type Split = { statements: string[]; rest: string; isEmpty: boolean }
 
 /**
- * Divides a text at its semicolons, but for those in quotes, comments and brackets. What never ends, such as a quote that is
- * still open, is all rest.
+ * Splits a text at its semicolons, except those in quotes, comments and brackets. An unfinished part, such as an open quote, belongs
+ * to `rest`.
  *
  * @example splitStatements('USE shop; SELECT') // { statements: ['USE shop'], rest: ' SELECT', isEmpty: false }
  */

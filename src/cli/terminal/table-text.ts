@@ -6,7 +6,7 @@ const cell = (value: unknown): string => {
 }
 
 const maxCellWidth = 60
-/** A column is not cut below this to make room for others. */
+/** Columns are not cut below this width to make room for others. */
 const minCellWidth = 12
 const between = 3
 
@@ -18,7 +18,7 @@ const lineOf = (cells: readonly string[], widths: readonly number[], glue: strin
     .join(glue)
     .trimEnd()
 
-/** The widths of columns that fit the room: the widest give way first. Undefined when some would not be told apart any more. */
+/** The widths of columns that fit the room; the widest are cut first. Undefined if cells would become too short to be distinguished. */
 const fitting = (natural: readonly number[], room: number): number[] | undefined => {
   const widths = [...natural]
   for (let over = widths.reduce((sum, width) => sum + width, between * (widths.length - 1)) - room; over > 0; over--) {
@@ -29,7 +29,7 @@ const fitting = (natural: readonly number[], room: number): number[] | undefined
   return widths
 }
 
-/** A line a cell, for tables that are too wide. */
+/** A table with one line per cell, for tables that are too wide. */
 export const verticalText = (columns: readonly string[], rows: readonly (readonly unknown[])[]): string[] => {
   const names = columns.map(inOneLine)
   const width = Math.max(0, ...names.map(textWidth))
@@ -43,8 +43,8 @@ export const verticalText = (columns: readonly string[], rows: readonly (readonl
 }
 
 /**
- * A table as text: `a | b` under its names. Where it is wider than the `room`, long cells are cut; where that is not enough, it
- * is turned on its side.
+ * A table as text: `a | b` under its names. If it is wider than the `room`, long cells are cut; if that is not enough, each cell gets
+ * a line of its own.
  */
 export const tableText = (columns: readonly string[], rows: readonly (readonly unknown[])[], room = Infinity): string[] => {
   const cells = [columns, ...rows.map((row) => row.map(cell))].map((row) => row.map((text) => cutToWidth(inOneLine(text), maxCellWidth)))

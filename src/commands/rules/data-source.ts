@@ -3,13 +3,13 @@ import type { ModelVersion } from '../../../events/model.js'
 import type { Found, Resources } from '../../log/contract/log.js'
 import { systemDatabaseOf } from '../../catalogue/system-databases.js'
 
-/** As it is recorded, the database of a model's own project has no name: the project may get another one. */
+/** The database as it is recorded: an empty text for the model's own project, because the project may be renamed. */
 export const recordedDatabase = (database: string, project: Found<'project'>): string =>
   foldName(database) === foldName(project.state.name) ? '' : database
 
 /**
- * Where the names in a version's query are looked up. A name that was recorded and names nothing any more was that of the
- * model's own project, which has another name now.
+ * The database in which the names of a version's query are looked up. If the recorded name no longer exists, it was the earlier name
+ * of the model's own project.
  *
  * @example await databaseOf(log.resources, version, project) // 'files'
  */

@@ -2,7 +2,7 @@ import type { Named } from '../../log/contract/lookups.js'
 
 const listedMax = 20
 
-/** What stands in the way of a command, for its refusal: `agent broker, view large and 3 more`. `count` is how many there are in all. */
+/** Lists the resources that prevent a command: `agent broker, view large and 3 more`. `count` is their total number. */
 export const listed = (found: readonly Named[], count = found.length): string => {
   const names = found.slice(0, listedMax).map(({ kind, state }) => `${kind} ${state.name}`)
   return names.join(', ') + (count > names.length ? ` and ${count - names.length} more` : '')

@@ -8,23 +8,23 @@ import { replacedParams } from './params.js'
 
 type OwnName = Found<'engine'> | undefined
 
-/** What names of the users' own stand for: the one that a command says, and those under which versions of the model were asked for. */
+/** The users' own names of engines: the one in the command, and those that the model's versions use. */
 export type EngineFacts = { engine: OwnName } & { [fact: `engine ${string}`]: OwnName }
 
 const factOf = (name: string): `engine ${string}` => `engine ${foldName(name)}`
 
-/** The names of engines under which versions of a model were asked for: the next one may go on with any of them. */
+/** Lookups of the names of engines that a model's versions use: the next version may use any of them. */
 export const enginesOf = ({ versions }: Model): Record<`engine ${string}`, Lookup<OwnName>> =>
   Object.fromEntries(versions.flatMap(({ engine }) => (engineNamed(engine) ? [] : [[factOf(engine), byExactName('engine', engine)]])))
 
-/** The name of an engine as it is kept. @throws Problem that lists the engines there are */
+/** The name of an engine in its stored form. @throws Problem that lists the existing engines */
 export const keptEngine = (name: string, { engine }: EngineFacts): string => {
   if (engineNamed(name)) return name.toLowerCase()
   if (!engine) throw unknownEngine(name)
   return engine.state.name
 }
 
-/** The engine behind a name. @throws Problem for one that was taken back */
+/** The engine that a name stands for. @throws Problem when the name was deleted */
 export const engineBehind = (name: string, facts: EngineFacts): EngineInfo => {
   const found = engineNamed(name) ?? engineNamed((facts[factOf(name)] ?? facts.engine)?.state.handler ?? '')
   if (!found) throw unknownEngine(name)
@@ -32,10 +32,10 @@ export const engineBehind = (name: string, facts: EngineFacts): EngineInfo => {
 }
 
 /**
- * The options of a training: those that are said, whole (but for what the model is, unless it is made anew), or else what the
- * engine takes of those that the model had.
+ * The options of a training. Given options replace all earlier ones, except those that define the model (unless it is created anew).
+ * Without given options, the engine takes over those of the model that it supports.
  *
- * @throws Problem for an option that the engine does not have, a value that it cannot use, or one that it needs
+ * @throws Problem for an unknown option, an invalid value, or a missing required option
  */
 export const optionsFor = (engine: EngineInfo, said: JsonObject | undefined, before: JsonObject, anew = false): JsonObject => {
   const options = said
@@ -45,7 +45,7 @@ export const optionsFor = (engine: EngineInfo, said: JsonObject | undefined, bef
   return options
 }
 
-/** An imported model has a file and no query, every other one a query. `engine` is what stands behind the name that was asked for. */
+/** Checks that an imported model has no query and that every other model has one. `engine` is the engine that the name stands for. */
 export const checkSource = (
   engine: EngineInfo,
   { engine: name, query, keep_training_data: keep }: Pick<TrainingRequest, 'engine' | 'query' | 'keep_training_data'>,

@@ -4,7 +4,7 @@ import { wrong } from '../../basics/errors.js'
 import { isSecretKey } from '../../vault/secret-keys.js'
 import { mask } from '../../vault/secrets.js'
 
-/** A mask sent back means that the secret which stands at the same place stays. */
+/** A mask that is sent back keeps the secret at the same place. */
 const unmask = (next: Json, before: Json | undefined, path: string, key: string): Json => {
   if (next === mask) {
     if (isSecretReference(before)) return before
@@ -21,15 +21,15 @@ const unmask = (next: Json, before: Json | undefined, path: string, key: string)
   )
 }
 
-/** Params that replace all there were: a mask keeps the secret that stood at its place. */
+/** Params that replace all earlier ones; a mask keeps the secret at its place. */
 export const replacedParams = (before: JsonObject, next: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(next).map(([key, value]) => [key, unmask(value, before[key], key, key)]))
 
-/** Params as they are sent for something new: a mask stands for nothing here. */
+/** Params of a new resource; a mask has no secret to keep. */
 export const newParams = (params: JsonObject): JsonObject => mergeParams({}, params)
 
 /**
- * The params that result: the patch's keys replace, null removes (at the top level), a mask keeps the secret that is there.
+ * Merges params: the patch's keys replace, null removes (at the top level), and a mask keeps the existing secret.
  *
  * @example mergeParams({ a: 1, b: 2 }, { b: null, c: 3 }) // { a: 1, c: 3 }
  */

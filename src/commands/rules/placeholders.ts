@@ -14,8 +14,8 @@ const names = Object.keys(values).join('|')
 const placeholders = new RegExp(`(['"])\\{\\{\\s*(${names})\\s*\\}\\}\\1|\\{\\{\\s*(${names})\\s*\\}\\}`, 'g')
 
 /**
- * A job's statement as a run carries it out: `{{START_DATETIME}}`, `{{START_DATE}}` and `{{PREVIOUS_START_DATETIME}}` are the
- * run's times (UTC). In the first run there is no previous one: NULL, in the place of the quotes, too.
+ * Fills the times of a run (UTC) into a job's statement: `{{START_DATETIME}}`, `{{START_DATE}}` and `{{PREVIOUS_START_DATETIME}}`.
+ * The first run has no previous one: the placeholder and its quotes become NULL.
  *
  * @example fillTimes("WHERE at > '{{PREVIOUS_START_DATETIME}}'", run) // WHERE at > '2026-01-31 10:00:00'
  */

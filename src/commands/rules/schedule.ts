@@ -41,14 +41,14 @@ const monthsAfter = (start: number, months: number): number => {
   const from = new Date(start)
   const first = Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + months, 1)
   const days = new Date(Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + months + 1, 0)).getUTCDate()
-  // The 31st of a month that has none is its last day; the month after has its 31st again.
+  // In a month without a 31st, the last day is used; later months use their 31st again.
   return first + (Math.min(from.getUTCDate(), days) - 1) * lengths.day + (start % lengths.day)
 }
 
 const runAt = (start: number, { count, unit }: JobSchedule, n: number): number =>
   unit === 'month' ? monthsAfter(start, n * count) : start + n * count * lengths[unit]
 
-/** The first of a job's times, which are counted from its start, that is later than `after`. */
+/** The first time of a job later than `after`. Its times are counted from its start. */
 export const nextAfter = (start: number, schedule: JobSchedule, after: number): number => {
   let n = Math.max(0, Math.floor((after - start) / about(schedule)) - 1)
   while (runAt(start, schedule, n) <= after) n += 1
@@ -56,13 +56,13 @@ export const nextAfter = (start: number, schedule: JobSchedule, after: number): 
 }
 
 /**
- * Whether the last run of a job began at a time that is still to come: the clock was ahead then, and the time after that one
- * says nothing. A job without a schedule ran once, whenever that was.
+ * Whether the last run of a job began in the future: the clock was ahead then, so the next time computed from it is wrong.
+ * A job without a schedule has run once and never runs again.
  */
 export const ranAhead = ({ schedule, last_started_at }: Pick<Job, 'schedule' | 'last_started_at'>, now: number): boolean =>
   schedule !== null && last_started_at !== null && Date.parse(last_started_at) > now + limits.clockJumpMinMs
 
-/** When a job is due, seen from now: null when it has no further run. */
+/** When a job is due next; null if it has no further run. */
 export const dueAt = (job: Job, now: number): string | null => (ranAhead(job, now) ? nextRun(job, now) : job.next_run_at)
 
 /** `next_run_at` of a job whose run begins at `now`: null when that was the last one. */

@@ -2,25 +2,25 @@ import type { EventsOf, Kind, States } from '../../../events/catalogue.js'
 import { Problem } from '../../basics/errors.js'
 import type { Lookup } from '../../log/contract/lookups.js'
 
-/** How a resource of a kind is taken back to an earlier state: what has to be so for that, and the events that lead there. */
+/** How a resource of a kind is rolled back to an earlier state: the conditions, and the events that restore it. */
 export type WayBack<K extends Kind> = {
-  /** What has to be there, or must not be, for the earlier state to stand again. `project` is the resource's, by name. */
+  /** Lookups of resources that the earlier state needs or conflicts with. `project` is the name of the resource's project. */
   needs?: (then: States[K], project: string | undefined) => Record<string, Lookup>
-  /** @throws Problem when one of these is missing or in the way */
+  /** @throws Problem when one of these is missing or conflicts */
   check?: (then: States[K], facts: Record<string, unknown>, now: States[K]) => void
   events: (now: States[K], then: States[K]) => EventsOf[K][]
 }
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-/** The members that are to become others, with their earlier values; undefined when there are none. */
+/** The members that change, with their earlier values; undefined if none does. */
 const changed = <S extends object, N extends keyof S>(now: S, then: S, names: readonly N[]): Pick<S, N> | undefined => {
   const differing = names.filter((name) => !same(now[name], then[name])).map((name) => [name, then[name]] as const)
   return differing.length > 0 ? (Object.fromEntries(differing) as Pick<S, N>) : undefined
 }
 
 /**
- * The events of a kind whose changes are one event for its members and one for its name.
+ * The rollback events of a kind that has one event for changed members and one for a changed name.
  *
  * @example updatedTo('SkillUpdated', ['type', 'params'], 'SkillRenamed')(now, then) // [{ type: 'SkillRenamed', data: { name: 'rents' } }]
  */
@@ -31,7 +31,7 @@ export const updatedTo =
     return [...(data ? [{ type: updated, data }] : []), ...(now.name === then.name ? [] : [{ type: renamed, data: { name: then.name } }])]
   }
 
-/** What refuses a rollback to a state that refers to something which was deleted. */
+/** The refusal of a rollback to a state that refers to a deleted resource. */
 export const gone = (what: string): Problem =>
   new Problem('not_found', 'Resource not found', `${what} of that version does not exist any more`, {
     hint: 'Create it anew and set it, or choose another version.',

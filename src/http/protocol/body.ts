@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { isObject } from '../../../events/common.js'
 import { missingField, Problem, wrong } from '../../basics/errors.js'
 
-/** What came as the body of a request: its JSON value, or that it had another form. */
+/** The body that came with a request: its JSON value, or a note that it had another form. */
 export type Sent = { method: string; json: unknown; isOther: boolean }
 
-/** The body of an address: what the OpenAPI document says of it, and what reads it. */
+/** The body that a route takes: its schema for the OpenAPI document, and its reader. */
 export type Body<T> = {
-  /** Null where the document has no place for it. */
+  /** Null if the document has no place for it. */
   schema: z.ZodType | null
   /** @throws Problem that names the field */
   read: (sent: Sent) => T | Promise<T>
@@ -16,7 +16,7 @@ export type Body<T> = {
 const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((inner, key) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined), value)
 
-/** Checks a value; the refusal names the field. A field that is not there at all is a "Missing field". */
+/** Checks a value; the refusal names the field. A field that is absent is a "Missing field". */
 export const parse = <T>(schema: z.ZodType<T>, value: unknown, kind: string): T => {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
@@ -27,7 +27,7 @@ export const parse = <T>(schema: z.ZodType<T>, value: unknown, kind: string): T 
   throw wrong(`${kind}${path === '' ? '' : `.${path}`}: ${issue.message}`)
 }
 
-/** A body came that is not said to be JSON. */
+/** The refusal of a body whose type is not JSON. */
 export const notJson = (): Problem =>
   new Problem('wrong_media_type', 'Unsupported media type', 'the body must be JSON', {
     hint: 'Send the header Content-Type: application/json.',
@@ -38,14 +38,14 @@ const jsonOf = ({ json, isOther }: Sent): unknown => {
   return json
 }
 
-/** The JSON object that a body is. @throws Problem when it is none */
+/** The body as a JSON object. @throws Problem when it is not one */
 export const objectIn = (sent: Sent): Record<string, unknown> => {
   const body = jsonOf(sent)
   if (!isObject(body)) throw wrong('the body must be a JSON object')
   return body
 }
 
-/** The object that a body wraps under its kind's name, checked. @throws Problem when there is none, or it does not fit */
+/** Checks and returns the object that a body wraps under its kind's name. @throws Problem when it is missing or invalid */
 export const unwrap = <T>(sent: Sent, kind: string, schema: z.ZodType<T>): T => {
   const body = jsonOf(sent)
   const inner = isObject(body) ? body[kind] : undefined
@@ -62,7 +62,7 @@ export const object = <T>(schema: z.ZodType<T>, kind: string): Body<T> => ({
   read: (sent) => parse(schema, objectIn(sent), kind),
 })
 
-/** The same, and a request without a body is as one with an empty object. */
+/** The same; a missing body counts as an empty object. */
 export const objectOrNone = <T>(schema: z.ZodType<T>, kind: string): Body<T> => ({
   schema,
   read: (sent) => parse(schema, sent.json ?? {}, kind),
@@ -79,7 +79,7 @@ export const wrapped = <T>(kind: string, schema: z.ZodType<T>): Body<T> => ({
 })
 
 /**
- * The same, where the object must have a name though its schema has it as optional. `documented` is the schema that says so.
+ * The same for an object that must have a name although its schema makes it optional. `documented` is the schema with the required name.
  */
 export const wrappedNamed = <T extends { name?: string | null | undefined }>(
   kind: string,
@@ -95,7 +95,7 @@ export const wrappedNamed = <T extends { name?: string | null | undefined }>(
   },
 })
 
-/** The fields that were sent: null means, as nothing does, "leave it". */
+/** The fields that were sent. Both null and a missing field mean "leave it". */
 export const given = <T extends Record<string, unknown>>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)) as {
     [K in keyof T]?: NonNullable<T[K]>

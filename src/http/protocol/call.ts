@@ -14,7 +14,7 @@ const printable = /^[\x21-\x7e]{1,200}$/
 
 const isPrintable = (value: string | undefined): value is string => value !== undefined && printable.test(value)
 
-/** The signal of each call that was asked for it; many calls never are. */
+/** Makes the abort signal of a call on demand: many calls never need it. */
 const aborted = (response: Response): AbortSignal => {
   const left = new AbortController()
   const leave = () => {
@@ -25,24 +25,21 @@ const aborted = (response: Response): AbortSignal => {
   return left.signal
 }
 
-/**
- * One request under way: what it says, who sends it, and what it has come to so far. It writes nothing: what is answered is the
- * reply that its route returns.
- */
+/** One request in progress: its content, its sender and its results so far. It writes no answer: the route returns the reply. */
 export class Call {
   /** The client's `X-Request-Id`, or a new one. */
   readonly id: string
-  /** Headers of the answer, whatever it turns out to be: a refusal has them, too. */
+  /** Headers of every answer to this request, also of a refusal. */
   readonly answerHeaders: Record<string, string> = { 'X-Content-Type-Options': 'nosniff' }
-  /** Who sends it, once that is known. */
+  /** The sender, once it is known. */
   caller: Caller = nobody
-  /** The template of the route that it met, such as `/projects/:project`. */
+  /** The template of the matched route, such as `/projects/:project`. */
   route: string | undefined
-  /** The JSON value that came as its body; undefined when none did. */
+  /** The JSON value of the body; undefined without a body. */
   json: unknown
-  /** Where the events stand that it produced. */
+  /** The positions of the events that it produced. */
   positions: readonly number[] | undefined
-  /** What its command would come to, of a dry run. */
+  /** The outcome that its command would have, in a dry run. */
   planned: Outcome | undefined
   readonly #traceparent: string | undefined
   #resource: Outcome['resource'] = null
@@ -50,7 +47,7 @@ export class Call {
   #gone: AbortSignal | undefined
   #query: QueryString | undefined
 
-  /** `incoming` has the body of an upload, as it comes. */
+  /** `incoming` is also the stream of an upload's body. */
   constructor(
     readonly incoming: Request,
     private readonly response: Response,
@@ -60,7 +57,7 @@ export class Call {
     this.#traceparent = readTraceparent(this.header('traceparent'))
     const correlation = this.header('x-correlation-id')
     this.answerHeaders['X-Request-Id'] = this.id
-    // What the client says of where the request belongs is told back.
+    // The answer repeats the client's correlation id and traceparent.
     if (isPrintable(correlation)) this.answerHeaders['X-Correlation-Id'] = correlation
     if (this.#traceparent !== undefined) this.answerHeaders['traceparent'] = this.#traceparent
   }
@@ -79,7 +76,7 @@ export class Call {
     return (this.#query ??= this.incoming.query)
   }
 
-  /** The address as it was sent, with its prefix and query string, in the form in which a header can have it. */
+  /** The URL as it was sent, with prefix and query string, encoded so that it fits in a header. */
   get address(): URL {
     return new URL(this.incoming.originalUrl, 'http://localhost')
   }
@@ -88,13 +85,13 @@ export class Call {
     return this.incoming.get(name)
   }
 
-  /** The first of these media types that the client takes; false when it takes none. */
+  /** The media type that the client prefers among these; false when it accepts none. */
   accepts(types: readonly string[]): string | false {
     return this.incoming.accepts([...types])
   }
 
   /**
-   * Who sends it, for bounds that are each client's own: a login, since many may share an address; without one the address.
+   * The client, for limits per client: the login, because many users may share an address; without a login, the address.
    *
    * @example call.client // 'address 203.0.113.7'
    */
@@ -107,12 +104,12 @@ export class Call {
     return clientAddress(this.incoming)
   }
 
-  /** Aborts when the client leaves before it has its answer. */
+  /** Aborts when the client disconnects before its answer is complete. */
   get gone(): AbortSignal {
     return (this.#gone ??= aborted(this.response))
   }
 
-  /** Whether this is how a call ends whose client has left. */
+  /** Whether this error only says that the client disconnected. */
   left(error: unknown): boolean {
     return this.#gone?.aborted === true && error === this.#gone.reason
   }
@@ -121,7 +118,7 @@ export class Call {
     return prefersDryRun(this.header('prefer'))
   }
 
-  /** Who asks, for the log. @throws Problem 400 when a header that belongs to it is ill-formed */
+  /** The origin of its events, for the log. @throws Problem 400 when one of its headers is ill-formed */
   origin(source: Source = 'rest'): Origin {
     return {
       actor: this.caller.actor ?? 'anonymous',
@@ -133,23 +130,20 @@ export class Call {
     }
   }
 
-  /**
-   * How its command is to be carried out: once for its key, only if things are as it expects, or for show. `body` stands for a
-   * body that is not JSON.
-   */
+  /** How to execute its command: its idempotency key, its expected versions, or a dry run. `body` stands for a body that is not JSON. */
   execution(body?: unknown): Execution {
     const expects = expectsOf(this)
     return { ...this.idempotency(body), ...(expects && { expects }), ...(this.isDryRun && { dryRun: true }) }
   }
 
-  /** Its `Idempotency-Key`, with what tells whether the same key comes with another request. */
+  /** Its `Idempotency-Key`, with the request's text: the same key with another request is refused. */
   idempotency(body?: unknown): Execution {
     if (body !== undefined) return this.#readIdempotency(body)
-    // It takes a while when the body is large, and is asked for several times.
+    // Kept, because a large body takes a while and several callers need the result.
     return (this.#idempotency ??= this.#readIdempotency(this.json ?? null))
   }
 
-  /** Notes what it produced: for its log line, for the `ETag` of its answer, and in a dry run for the answer itself. */
+  /** Notes the outcome: for the log line, for the `ETag` of the answer, and in a dry run for the answer itself. */
   note(outcome: Outcome): Outcome {
     if (outcome.planned) {
       this.planned = outcome
@@ -175,7 +169,7 @@ export class Call {
   #readIdempotency(body: unknown): Execution {
     const key = this.#checked('idempotency-key')
     if (key === null) return {}
-    // Also of what no schema asks for: a body nested deeply enough has no text.
+    // This also checks members without a schema: JSON.stringify fails on a body that is nested too deeply.
     const unfit = unfitJson(body)
     if (unfit) throw wrong(`body: ${unfit[0]} ${unfit[1]}`)
     return { idempotency: { key, request: JSON.stringify([this.method, this.path, body]) } }

@@ -7,7 +7,7 @@ import { noContent } from './reply.js'
 import { commandHeaders, route, type Input, type Route } from './route.js'
 
 /**
- * Carries a request's command out, in the name of who asks and as its headers want it, and notes what it produced.
+ * Executes a request's command in the name of its caller and as its headers say, and notes the outcome.
  *
  * @example await carryOut(ledger, { type: 'PutView', data: { project, view, query, database } }, call)
  * @throws Problem when the command is refused; nothing is recorded then
@@ -15,14 +15,14 @@ import { commandHeaders, route, type Input, type Route } from './route.js'
 export const carryOut = async (ledger: Ledger, command: LedgerCommand, call: Call): Promise<Outcome> =>
   call.note(await ledger.execute(command, call.origin(), call.execution()))
 
-/** What a request came to that was carried out before with its key; undefined when it was not. */
+/** The earlier outcome of a request with the same idempotency key; undefined if there is none. */
 export const carriedOut = async (ledger: Ledger, call: Call): Promise<Outcome | undefined> => {
   const repeated = await ledger.repeated(call.origin(), call.execution())
   return repeated && call.note(repeated)
 }
 
 /**
- * Makes the route of a deletion: the request's command is carried out, and there is nothing to show.
+ * Makes the route of a deletion: it executes the command and answers without a body.
  *
  * @example
  * deletion(ledger, { path: '/views/:view', summary, command: ({ segments: { view } }) => ({ type: 'DeleteView', data: { view } }) })
@@ -41,7 +41,7 @@ export const deletion = <const Path extends string>(
     answers: { 204: null },
     async handle(input) {
       const { call } = input
-      // Of a deletion that was carried out before nothing may be left to find the command by.
+      // After an earlier deletion, the resource that the command needs may no longer exist.
       if (!(await carriedOut(ledger, call))) await carryOut(ledger, await of.command(input), call)
       return noContent
     },

@@ -2,7 +2,7 @@ import type { TrustedProxies } from '../../setup/config.js'
 import type { Express, Request } from 'express'
 import { isIP, isIPv6 } from 'node:net'
 
-/** Takes the client's address, scheme and host from the `X-Forwarded-…` headers of these proxies, and of nobody else. */
+/** Takes the client's address, scheme and host from the `X-Forwarded-…` headers of these proxies only. */
 export const trustProxies = (app: Express, proxies: TrustedProxies): void => {
   app.set('trust proxy', typeof proxies === 'object' ? [...proxies] : proxies)
 }
@@ -18,26 +18,25 @@ export const isTrustedProxy = (app: Express, address: string | undefined): boole
   return trusts(address, 0)
 }
 
-/** One form of an address, so that the same ones are equal: without the prefix of IPv4 in IPv6, and without the port that some proxies add. */
+/** Normalises an address: removes the prefix of IPv4 in IPv6, and the port that some proxies add. */
 export const plainAddress = (text: string): string => {
   const [, inBrackets, ofVersion4] = /^\[(.+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(text) ?? []
   return (inBrackets ?? ofVersion4 ?? text).replace(/^::ffff:(?=[\d.]+$)/i, '')
 }
 
 /**
- * The address that a request comes from: the other end of the connection, or what a trusted proxy says. Limits per client use
- * this and nothing else.
+ * The address of a request's client: the other end of the connection, or what a trusted proxy says. Limits per client use only this.
  *
  * @example clientAddress(req) // '203.0.113.7'
  */
 export const clientAddress = (req: Request): string => {
   const told = plainAddress(req.ip ?? '')
-  // A proxy that says no address must not let its clients choose what they are counted as.
+  // If a proxy names no valid address, its clients must not choose the address under which they are counted.
   return isIP(told) ? told : plainAddress(req.socket.remoteAddress ?? '')
 }
 
 /**
- * What bounds per address count: the address, of IPv6 the network of 64 bits, all of which one client may have.
+ * The key for limits per address: an IPv4 address, or the /64 network of an IPv6 address, since one client may own all of it.
  *
  * @example networkOf('2001:db8::7') // '2001:db8:0:0'
  */
@@ -49,14 +48,14 @@ export const networkOf = (address: string): string => {
   return [...head, ...Array.from({ length: zeros }, () => '0'), ...tail].slice(0, 4).join(':')
 }
 
-/** Who sends a request, as far as a login says it. */
+/** The sender of a request, as known from its login. */
 export type Caller = {
   actor: string | undefined
-  /** Tells the login from others, and is not its token. */
+  /** Identifies the login without revealing its token. */
   login: string | undefined
-  /** Whether the login still stands: an answer that goes on for hours has to ask again. */
+  /** Whether the login is still valid: an answer that lasts for hours has to check again. */
   mayGoOn: () => boolean
-  /** Aborts when the login ends, however it does. */
+  /** Aborts when the login ends for any reason. */
   sessionEnd: AbortSignal | undefined
 }
 

@@ -1,15 +1,15 @@
 import { wrong } from '../../basics/errors.js'
 import type { Expects, Versions } from '../../log/contract/expects.js'
 
-/** One entity tag of RFC 9110: `W/` where it is weak, and what stands between the quotes. */
+/** One entity tag of RFC 9110: `W/` if it is weak, and the text between the quotes. */
 const entityTag = /^(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/
 
-/** What has the headers of a request. */
+/** Anything that has the headers of a request. */
 type Headed = { header: (name: string) => string | undefined }
 
 type Tag = { weak: boolean; opaque: string }
 
-/** A list of entity tags; empty members are allowed, as in `, "1"`. @throws Problem of what is none */
+/** Reads a list of entity tags; empty members are allowed, as in `, "1"`. @throws Problem when it is not such a list */
 const tagsIn = (name: string, value: string): Tag[] => {
   const tags: Tag[] = []
   let rest = value
@@ -32,7 +32,7 @@ const tagsIn = (name: string, value: string): Tag[] => {
 
 const isVersion = ({ opaque }: Tag): boolean => /^[1-9]\d{0,15}$/.test(opaque)
 
-/** What a header says of versions; what is no version of this service's matches none. */
+/** The versions in a header. A tag that is not a version of this service matches nothing. */
 const versionsIn = (call: Headed, name: string, counts: (tag: Tag) => boolean): Versions | undefined => {
   const value = call.header(name)
   if (value === undefined) return undefined
@@ -43,10 +43,10 @@ const versionsIn = (call: Headed, name: string, counts: (tag: Tag) => boolean): 
 }
 
 /**
- * What a request expects of the resource that it writes (RFC 9110, If-Match and If-None-Match). If-Match compares strongly: a weak
- * tag never matches.
+ * The versions that a request expects of the resource that it writes (RFC 9110, If-Match and If-None-Match). If-Match compares
+ * strongly: a weak tag never matches.
  *
- * @example expectsOf(call) // { match: [3, 4] } of If-Match: "3", "4"
+ * @example expectsOf(call) // { match: [3, 4] } for If-Match: "3", "4"
  * @throws Problem when a header is ill-formed
  */
 export const expectsOf = (call: Headed): Expects | undefined => {
@@ -59,14 +59,14 @@ export const expectsOf = (call: Headed): Expects | undefined => {
 
 const preference = /^([!#$%&'*+.^_`|~\w-]+)(?:[\t ]*=[\t ]*(?:([!#$%&'*+.^_`|~\w-]+)|"((?:[^"\\]|\\.)*)"))?/
 
-/** Members of a list, at commas that do not stand in quotes. */
+/** Splits a list at the commas outside quotes. */
 const members = (value: string): string[] => value.match(/(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g) ?? []
 
 /**
- * Whether the client prefers that nothing is written (RFC 7240, `Prefer: dry-run`). Other preferences are not ours to know.
+ * Whether the client wants a dry run (RFC 7240, `Prefer: dry-run`). Other preferences are ignored.
  *
  * @example prefersDryRun('return=minimal, dry-run') // true
- * @throws Problem when it comes with a value: who sends `dry-run=false` must not be misunderstood
+ * @throws Problem when it has a value: `dry-run=false` would be ambiguous
  */
 export const prefersDryRun = (value: string | undefined): boolean => {
   for (const member of members(value ?? '')) {
@@ -78,15 +78,15 @@ export const prefersDryRun = (value: string | undefined): boolean => {
   return false
 }
 
-/** Says in an answer that nothing was written. */
+/** The header of an answer to a dry run. */
 export const dryRunApplied = { 'Preference-Applied': 'dry-run' } as const
 
 const known = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const sampled = 0x01
 
 /**
- * The `traceparent` of W3C Trace Context that a request stands in; undefined when the header is missing or invalid, which is
- * ignored as the standard says. Of a version that is newer than the standard's 00 what 00 knows is kept, as 00.
+ * The `traceparent` of a request (W3C Trace Context); undefined when the header is missing or invalid, as the standard says.
+ * A header of a version newer than 00 is kept as version 00, with the fields of 00.
  *
  * @example readTraceparent('00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01')
  */

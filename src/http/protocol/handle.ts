@@ -8,10 +8,10 @@ import { dryRunApplied, expectsOf } from './command-headers.js'
 import { json, wholeText, type Reply } from './reply.js'
 import type { CommandHeader, Route, Segments } from './route.js'
 
-/** Makes the reply to a call of its route. */
+/** Makes the reply of the route. */
 type Handle = () => Promise<Reply>
 
-/** A reply as the first one who sent its request got it, byte for byte. */
+/** The kept reply to an earlier request, byte for byte. */
 const keptReply = ({ status, type, etag, body }: KeptReply, first?: Reply): Reply => {
   const { ETag: _, ...headers } = first?.headers ?? {}
   return {
@@ -23,8 +23,8 @@ const keptReply = ({ status, type, etag, body }: KeptReply, first?: Reply): Repl
 }
 
 /**
- * Answers a request with a key: what it was answered before, byte for byte, or else what the handler replies, which is kept before
- * it is sent. A crash in between leaves nobody with an answer, so that the next one to ask may be given another.
+ * Answers a request with an idempotency key: with the kept reply, byte for byte, or else with the handler's reply, which is kept
+ * before it is sent. After a crash in between nobody has an answer yet, so a retry may get a different one.
  */
 const answerOnce = async (ledger: Ledger, call: Call, execution: Execution, handle: Handle): Promise<Reply> => {
   const origin = call.origin()
@@ -43,13 +43,13 @@ const answerOnce = async (ledger: Ledger, call: Call, execution: Execution, hand
   return keptReply(await ledger.keepReply(origin, execution, told, erasedAt), reply)
 }
 
-/** An event that there would be: as it would be stored, without its place and time, which are nobody's yet. */
+/** A planned event as it would be stored, without a position and time, which it does not have yet. */
 const plannedEvent = (text: string): object => {
   const { position: _, recorded_at: __, data, ...rest } = parseEnvelope(text)
   return { ...rest, data: maskSecrets(data) }
 }
 
-/** A record without the id that it would only get by being written. */
+/** A planned record; a new one has no id yet. */
 const plannedRecord = ({ stream, planned = [] }: Outcome, body: string): unknown => {
   if (body === '') return null
   const record: unknown = JSON.parse(body)
@@ -62,13 +62,13 @@ const plannedRecord = ({ stream, planned = [] }: Outcome, body: string): unknown
 const answerDryRun = async (call: Call, handle: Handle): Promise<Reply> => {
   const reply = await handle()
   const { planned: outcome } = call
-  // There was no command in it, or the statement has an answer of its own.
+  // The request has no command, or the statement makes its own answer.
   if (!outcome) return reply
   const shown = { events: (outcome.planned ?? []).map(plannedEvent), resource: plannedRecord(outcome, await wholeText(reply)) }
   return json(shown, { headers: { ...reply.headers, ...dryRunApplied } })
 }
 
-/** What would keep something from being written, and is not looked at here. */
+/** Refuses headers that would prevent a write but that this route does not support. */
 const refuseUntaken = (route: Route, call: Call): void => {
   const takes = (header: CommandHeader) => route.commandHeaders?.includes(header) ?? false
   if (call.isDryRun && !takes('Prefer'))
@@ -77,7 +77,7 @@ const refuseUntaken = (route: Route, call: Call): void => {
   if (conditional) throw wrong(`${conditional} is not taken here`, 'Leave the header out; writes of a single resource take it.')
 }
 
-/** What a command at an address is answered, as its headers want it carried out. */
+/** Answers a command as its headers say. */
 const answerCommand = async (route: Route, ledger: Ledger, call: Call, segments: Segments): Promise<Reply> => {
   refuseUntaken(route, call)
   expectsOf(call)
@@ -86,13 +86,13 @@ const answerCommand = async (route: Route, ledger: Ledger, call: Call, segments:
     return { ...reply, headers: { ...call.tag, ...reply.headers } }
   }
   if (call.isDryRun) return answerDryRun(call, handle)
-  // What an upload brings is read by its handler, which looks at the key itself.
+  // The handler of an upload reads the body and checks the key itself.
   const keyed = route.commandHeaders?.includes('Idempotency-Key') && !route.takes
   const execution = keyed ? call.idempotency() : {}
   return execution.idempotency ? answerOnce(ledger, call, execution, handle) : handle()
 }
 
-/** The past is only read, and only where there is one. @throws Problem 400 when a route that takes no `as_of` is asked with it */
+/** Refuses `as_of` on a route that does not take it. @throws Problem 400 */
 const refuseAsOf = ({ method, query }: Route, call: Call): void => {
   if (query?.['as_of'] !== undefined || call.query['as_of'] === undefined) return
   if (method === 'get') throw wrong('this address takes no as_of: what it shows is not the state of resources', 'Leave out as_of.')
@@ -100,9 +100,9 @@ const refuseAsOf = ({ method, query }: Route, call: Call): void => {
 }
 
 /**
- * What a call is answered by its route. The headers of a command mean the same at every address: `Idempotency-Key` gives one effect
- * and one answer, `Prefer: dry-run` shows what would happen, and a header that an address does not take is refused where ignoring it
- * could do harm.
+ * Answers a call by its route. The headers of a command mean the same on every route: `Idempotency-Key` gives one effect and one
+ * answer, `Prefer: dry-run` shows what would happen, and a header that a route does not support is refused if ignoring it could
+ * do harm.
  *
  * @example await answer(route, ledger, call, { project: 'shop' })
  */

@@ -5,7 +5,7 @@ import type { Call } from './call.js'
 
 type HeldBounds = { heldBodiesMaxBytes: number; heldBodiesPerClientMaxBytes: number }
 
-/** How many bytes will be read of a body that may have so many at most. Packed, or in chunks, it may turn out to have all of them. */
+/** How many bytes a body may take, at most `maxBytes`. A compressed or chunked body does not tell its size, so it counts in full. */
 const expectedBytes = (req: Request, maxBytes: number): number => {
   const length = Number(req.get('content-length') ?? Infinity)
   const isPacked = (req.get('content-encoding') ?? 'identity') !== 'identity'
@@ -19,9 +19,8 @@ const refuse = (detail: string, limit: keyof HeldBounds): Problem =>
   })
 
 /**
- * Bounds the bytes of the bodies that are held in memory: those that come, for which room is kept from the beginning, and those
- * whose request is not answered yet. One client has its share, so that it cannot keep those of others out by sending slowly.
- * Small bodies are not counted, since the number of connections bounds them.
+ * Limits the bytes of the bodies that are held in memory, from their first byte until their request is answered. Each client has a
+ * limit of its own, so that it cannot block others by sending slowly. Small bodies are not counted: the limit on connections bounds them.
  *
  * @example
  * const room = new HeldBodies().keepRoom(call, response, maxBytes)
@@ -34,9 +33,8 @@ export class HeldBodies {
   constructor(private readonly bounds: HeldBounds = limits) {}
 
   /**
-   * Keeps room for a body of at most so many bytes until its request is answered. Gives what is called with the bytes that it has
-   * turned out to need.
-   * @throws Problem 503 where there is no room
+   * Reserves memory for a body of at most `maxBytes` until its request is answered. Returns a function that takes the actual size.
+   * @throws Problem 503 when there is no room
    */
   keepRoom(call: Call, res: Response, maxBytes: number): (bytes: number) => void {
     const expected = expectedBytes(call.incoming, maxBytes)

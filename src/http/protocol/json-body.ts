@@ -7,7 +7,7 @@ import type { HeldBodies } from './held-bodies.js'
 import { countJson, parseJson } from './parse-json.js'
 import type { BodySize } from './route.js'
 
-/** What a body may have at most. `values` counts what objects and arrays hold, at every level. */
+/** The limits of a body. `values` counts the members and items of objects and arrays at every level. */
 type Bounds = { bytes: number; values: number }
 
 const bounds: Readonly<Record<BodySize, Bounds>> = {
@@ -18,7 +18,7 @@ const bounds: Readonly<Record<BodySize, Bounds>> = {
 
 const refuse = (detail: string, hint?: string): Problem => new Problem('too_large', 'Too large', detail, hint === undefined ? {} : { hint })
 
-/** Looks at a JSON text before it is parsed. @throws Problem for what would take too long */
+/** Checks a JSON text before it is parsed. @throws Problem when parsing would take too long */
 const check = (bytes: Uint8Array, most: Bounds): void => {
   const { values, depth, keys } = countJson(bytes)
   if (depth > limits.bodyMaxDepth)
@@ -28,7 +28,7 @@ const check = (bytes: Uint8Array, most: Bounds): void => {
   if (values > most.values) throw refuse(`the body holds ${values} values; here at most ${most.values} are taken`)
 }
 
-/** What a text of rows inside of a body may hold is what a body may. @throws Problem, and SyntaxError where it is no JSON */
+/** Parses a text of rows inside a body, with the limits of a body. @throws Problem, or SyntaxError when it is not JSON */
 export const parseRowsText = (text: string): Promise<unknown> => {
   const bytes = Buffer.from(text)
   check(bytes, bounds.rows)
@@ -38,7 +38,7 @@ export const parseRowsText = (text: string): Promise<unknown> => {
 const charsetOf = (req: Request): string =>
   /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(req.get('content-type') ?? '')?.[1]?.toLowerCase() ?? 'utf-8'
 
-/** The bytes of a body in UTF-8, without the mark that may stand before them. */
+/** The bytes of a body in UTF-8, without a byte order mark. */
 const inUtf8 = (bytes: Buffer, charset: string): Uint8Array => {
   if (charset === 'utf-8') {
     if (!isUtf8(bytes)) throw new Problem('bad_json', 'Bad Request', 'the body is not UTF-8')
@@ -60,12 +60,12 @@ const parsed = async (bytes: Uint8Array, most: Bounds): Promise<unknown> => {
     return await parseJson(bytes)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    // What stands there may hold a secret: only the place is told.
+    // The text may hold a secret, so the error names only the place.
     throw new Problem('bad_json', 'Bad Request', `the body is ${error.message}`)
   }
 }
 
-/** What reads the bytes of a body of each size, unpacked. */
+/** The readers that give the decompressed bytes of a body, one for each size. */
 const readers: Readonly<Record<BodySize, RequestHandler>> = {
   small: express.raw({ limit: bounds.small.bytes, type: 'application/json' }),
   resource: express.raw({ limit: bounds.resource.bytes, type: 'application/json' }),
@@ -82,8 +82,8 @@ const bytesIn = async (req: Request, res: Response, size: BodySize): Promise<Buf
 }
 
 /**
- * Reads the JSON body of a call; undefined when none came. It is counted before it is parsed, and what has more than its size allows
- * is refused then; a large one is parsed in several turns of the event loop. `bodies` has room for only so many at once.
+ * Reads the JSON body of a call; undefined without a body. Its values are counted before it is parsed, and a body over the limits
+ * of its size is refused. A large one is parsed in several turns of the event loop. `bodies` limits the memory of all bodies.
  *
  * @example call.json = await readJsonBody(call, response, 'resource', bodies)
  */
@@ -96,6 +96,6 @@ export const readJsonBody = async (call: Call, res: Response, size: BodySize, bo
   if (body === undefined) return undefined
   room(body.length)
   const bytes = inUtf8(body, charsetOf(req))
-  // Nothing at all is what clients send who have nothing to say.
+  // Some clients send an empty body where they mean an empty object.
   return bytes.length === 0 ? {} : parsed(bytes, most)
 }

@@ -3,38 +3,38 @@ import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { readInstant } from '../../basics/times.js'
 
-/** The query string of a request. A parameter that is given several times has a list. */
+/** The query string of a request. A repeated parameter has a list of values. */
 export type QueryString = Readonly<Record<string, unknown>>
 
-/** One parameter of the query string: what the OpenAPI document says of it, and what reads it. */
+/** One parameter of the query string: its schema for the OpenAPI document, and its reader. */
 export type Parameter<T> = {
-  /** Takes undefined where the parameter may be missing. */
+  /** Accepts undefined if the parameter is optional. */
   schema: z.ZodType
-  /** @throws Problem 400 that says what is taken */
+  /** @throws Problem 400 that says what is allowed */
   read: (query: QueryString, name: string) => T
 }
 
-/** The parameters that an address takes. */
+/** The parameters that a route takes. */
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>
 
-/** What parameters are when they have been read. */
+/** The values of parameters after reading. */
 export type ValuesOf<Q extends Parameters> = { readonly [K in keyof Q]: Q[K] extends Parameter<infer T> ? T : never }
 
-// Without its closing bracket: months add their last days.
+// The group stays open: each month adds its last days.
 const day = '(?:0[1-9]|[12]\\d'
 const date = `\\d{4}-(?:(?:0[13578]|1[02])-${day}|3[01])|(?:0[469]|11)-${day}|30)|02-${day}))`
 const clock = '(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,6})?'
 const zone = '(?:Z|[+-](?:(?:0\\d|1[0-3]):[0-5]\\d|14:00))?'
 const time = `${date}[T ]${clock}${zone}`
 
-/** Numbers of more than 15 digits are not read: so far they are exact everywhere. */
+/** Numbers have at most 15 digits, because these are exact in every client. */
 const most = 999_999_999_999_999
 
 /** A whole number, such as a position or a version. */
 export const count = z.int().min(0).max(most)
 /** How many items a page has, at most. */
 export const pageSize = (most: number) => z.int().min(1).max(most)
-/** A time as events are found by it. */
+/** A time by which events are filtered. */
 export const timeText = z.string().regex(new RegExp(`^${time}$`))
 /** A position of the log or a time. */
 export const whenText = z.string().regex(new RegExp(`^(?:[1-9]\\d{0,14}|${time})$`))
@@ -52,7 +52,7 @@ export const value = (schema: z.ZodType): Parameter<string | undefined> => ({ sc
 /**
  * A whole number; undefined when it is missing.
  *
- * @example whole(pageSize(1_000), { least: 1, most: 1_000 }) // of ?limit=20: 20
+ * @example whole(pageSize(1_000), { least: 1, most: 1_000 }) // 20 for ?limit=20
  */
 export const whole = (
   schema: z.ZodType,
@@ -79,7 +79,7 @@ export const neededPosition = (schema: z.ZodType): Parameter<number> => ({
   },
 })
 
-/** One of some words; undefined when it is missing. `refusal` tells what is taken, in front of what was sent. */
+/** One of a few words; undefined when it is missing. `refusal` begins the error message; the value that was sent follows it. */
 export const oneOf = <W extends string>(
   words: readonly [W, ...W[]],
   refusal: string,
@@ -95,7 +95,7 @@ export const oneOf = <W extends string>(
   },
 })
 
-/** A time, as the log writes it; undefined when it is missing. */
+/** A time in the format of the log; undefined when it is missing. */
 export const instantIn = (schema: z.ZodType): Parameter<string | undefined> => ({
   schema,
   read: (query, name) => {
@@ -104,7 +104,7 @@ export const instantIn = (schema: z.ZodType): Parameter<string | undefined> => (
   },
 })
 
-/** Names with commas between them, or in a parameter that is given several times; none when it is missing. */
+/** Names, separated by commas or in a repeated parameter; an empty list when it is missing. */
 export const names = (schema: z.ZodType): Parameter<readonly string[]> => ({
   schema,
   read: (query, name) => {
@@ -117,11 +117,11 @@ export const names = (schema: z.ZodType): Parameter<readonly string[]> => ({
   },
 })
 
-/** Reads what an address takes of a query string. @throws Problem 400 that names the parameter */
+/** Reads the parameters of a route from a query string. @throws Problem 400 that names the parameter */
 export const readParameters = <Q extends Parameters>(parameters: Q, query: QueryString): ValuesOf<Q> =>
   Object.fromEntries(Object.entries(parameters).map(([name, parameter]) => [name, parameter.read(query, name)])) as ValuesOf<Q>
 
-/** Refuses what is no parameter: a misspelt filter must not let everything pass. */
+/** Refuses unknown parameters: a misspelt filter must not match everything. */
 export const refuseUnknown = (parameters: Parameters, query: QueryString): void => {
   const known = Object.keys(parameters)
   const unknown = Object.keys(query).find((name) => !known.includes(name))

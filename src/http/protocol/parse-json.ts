@@ -1,13 +1,13 @@
 import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'
 
-/** What a JSON text has, counted without parsing it: of a text that is no JSON it may be anything. */
+/** Counts of a JSON text, made without parsing it. For a text that is not JSON they mean nothing. */
 export type Counts = { values: number; depth: number; keys: number }
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d]
 
-/** The place of the quote that ends the text which begins here; the end of the bytes when none does. */
+/** The index of the quote that closes the string which begins here; the end of the bytes if there is none. */
 const endOfText = (bytes: Uint8Array, open: number): number => {
   let at = open + 1
   while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1
@@ -15,17 +15,17 @@ const endOfText = (bytes: Uint8Array, open: number): number => {
 }
 
 /**
- * Counts what a JSON text has: its values, how deep they are nested, and the keys of the object that has most. It reads each byte
- * once, and takes a fraction of the time of parsing.
+ * Counts the values of a JSON text, its nesting depth, and the keys of its largest object. It reads each byte once and takes a
+ * fraction of the time of parsing.
  *
  * @example countJson(Buffer.from('{"a":[1,2]}')) // { values: 4, depth: 2, keys: 1 }
  */
 export const countJson = (bytes: Uint8Array): Counts => {
   const counts = { values: 1, depth: 0, keys: 0 }
-  /** The keys so far of each object that is open; there are no more of them than levels. */
+  /** The number of keys so far of each open object, by level. */
   const keys = new Uint32Array(limits.bodyMaxDepth + 2)
   let depth = 0
-  // Deeper than this nothing is parsed, and nothing needs to be counted.
+  // A deeper text is refused, so counting can stop there.
   for (let at = 0; at < bytes.length && counts.depth <= limits.bodyMaxDepth; at++) {
     const byte = bytes[at]
     if (byte === quote) at = endOfText(bytes, at)
@@ -44,7 +44,7 @@ export const countJson = (bytes: Uint8Array): Counts => {
 }
 
 /**
- * Where the value ends that begins here: at the comma or the bracket behind it.
+ * The end of the value that begins here: the index of the comma or bracket after it.
  *
  * @example endOfValue(Buffer.from('[1, [2, 3], 4]'), 4) // 10
  */
@@ -62,14 +62,14 @@ export const endOfValue = (bytes: Uint8Array, start: number): number => {
   return bytes.length
 }
 
-/** About so many bytes are parsed at once. */
+/** About this many bytes are parsed at once. */
 const sliceBytes = 64 * 1024
 const utf8 = new TextDecoder()
 const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
 const notWellFormed = (at: number) => new SyntaxError(`not well-formed JSON at position ${at}`)
 
-/** Reads a JSON text from its bytes, the items of long lists some at a time. */
+/** Parses the bytes of a JSON text, long lists in batches of items. */
 class Parser {
   private at = 0
   private readonly work = new LongWork()
@@ -98,7 +98,7 @@ class Parser {
     if (!this.takes(character)) throw notWellFormed(this.at)
   }
 
-  /** A part of the bytes as JSON.parse takes it, inside of something that makes it whole. */
+  /** Parses a part of the bytes; `before` and `after` complete it to a JSON text. */
   private slice(start: number, end: number, before = '', after = ''): unknown {
     try {
       return JSON.parse(before + utf8.decode(this.bytes.subarray(start, end)) + after)
@@ -109,7 +109,7 @@ class Parser {
     }
   }
 
-  /** A value: down to so many levels large ones are read in parts. */
+  /** Parses a value. Large values are parsed in parts down to `levels` levels. */
   private async value(levels: number): Promise<unknown> {
     this.skipBlanks()
     const start = this.at
@@ -149,13 +149,13 @@ class Parser {
     do {
       const start = this.at
       let end = start - 1
-      // Some items at once: to parse each by itself takes longer.
+      // Parsing several items at once is faster than parsing each alone.
       do end = endOfValue(this.bytes, end + 1)
       while (end - start < sliceBytes && this.bytes[end] === 0x2c)
       this.at = end
       await this.work.pause()
       const read = this.slice(start, end, '[', ']') as unknown[]
-      // JSON has no list with nothing between two commas.
+      // JSON allows no empty item between two commas.
       if (read.length === 0) throw notWellFormed(start)
       for (const item of read) items.push(item)
     } while (this.takes(','))
@@ -165,9 +165,9 @@ class Parser {
 }
 
 /**
- * Parses a JSON text as JSON.parse does, and lets others have the event loop in between: the items of a long list are read some at a
- * time, at the top or inside of an object.
+ * Parses a JSON text as JSON.parse does, but yields to the event loop: the items of a long list, at the top level or inside an
+ * object, are parsed in batches.
  *
- * @throws SyntaxError that says at which byte, and nothing of what stands there
+ * @throws SyntaxError that names the byte position and quotes nothing of the text
  */
 export const parseJson = (bytes: Uint8Array): Promise<unknown> => new Parser(bytes).parse()

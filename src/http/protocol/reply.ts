@@ -4,33 +4,33 @@ import type { AnyFound } from '../../log/contract/log.js'
 export type Headers = Readonly<Record<string, string>>
 export type Piece = string | Buffer
 
-/** A body that is made while it is sent, no faster than the client takes it. */
+/** A body that is produced while it is sent, no faster than the client reads it. */
 export type Stream = {
-  /** Nothing has been sent when the first one fails: the failure is answered then. A later failure cuts the connection. */
+  /** If the first piece fails, nothing has been sent yet and the error is answered. A later failure cuts the connection. */
   pieces: AsyncIterable<Piece>
-  /** A client that takes nothing for so long is cut off; null: never. Without it, `eventReaderStallMs`. */
+  /** A client that reads nothing for this long is disconnected; null means never. The default is `eventReaderStallMs`. */
   stallMs?: number | null
-  /** Ends the answer, even while the client has yet to take some of it. */
+  /** Ends the answer, even if the client has not read all of it. */
   ends?: AbortSignal
-  /** Called once when it is over, also when no piece was ever asked for. */
+  /** Called once at the end, even if no piece was ever requested. */
   close?: () => void
 }
 
-/** A cookie to keep; without a value, one to forget. */
+/** A cookie to set; without a value, a cookie to delete. */
 export type Cookie = { name: string; value?: string; maxAgeMs?: number; secure?: boolean }
 
-/** What a request is answered. */
+/** The answer to a request. */
 export type Reply = {
   status: number
   /** The whole `Content-Type`. */
   type?: string
   headers?: Headers
-  /** Without one the answer has no body. */
+  /** Missing for an answer without a body. */
   body?: Piece | Stream
   cookie?: Cookie
   /**
-   * Of an answer to a request with a key: `never` when it is not to be kept, because it is read anew, or is a refusal, or holds
-   * what may have to be erased; `rows` when it shows rows of predictions, so that it goes with an erasure of them.
+   * Whether the answer to a request with an idempotency key is kept. `never`: it is read anew, is a refusal, or holds data that may
+   * have to be erased. `rows`: it shows rows of predictions and is deleted when they are erased.
    */
   keep?: 'never' | 'rows'
 }
@@ -39,7 +39,7 @@ type More = Omit<Reply, 'type' | 'body' | 'status'> & { status?: number }
 
 const jsonType = 'application/json; charset=utf-8'
 
-/** An answer in JSON that was written before. */
+/** An answer whose JSON text is already written. */
 export const jsonText = (text: string, more: More = {}): Reply => ({ status: 200, type: jsonType, body: text, ...more })
 
 /**
@@ -49,30 +49,30 @@ export const jsonText = (text: string, more: More = {}): Reply => ({ status: 200
  */
 export const json = (value: unknown, more: More = {}): Reply => jsonText(JSON.stringify(value), more)
 
-/** An answer in another media type; in UTF-8, unless the type says a charset. */
+/** An answer in another media type; in UTF-8 unless the type names a charset. */
 export const text = (type: string, body: string, more: More = {}): Reply => ({
   ...{ status: 200, type: type.includes('charset=') ? type : `${type}; charset=utf-8`, body },
   ...more,
 })
 
-/** An answer that is made while it is sent. */
+/** An answer that is produced while it is sent. */
 export const stream = (type: string, body: Stream, more: More = {}): Reply => ({ status: 200, type, body, ...more })
 
-/** There is nothing to show. */
+/** An answer without a body. */
 export const noContent: Reply = { status: 204 }
 
-/** What HEAD is answered where making the body would be for nothing. */
+/** The answer to HEAD where the body need not be produced. */
 export const headOnly = (type: string, more: More = {}): Reply => ({ status: 200, type, ...more })
 
 /**
- * The strong entity tag of a resource: the version of its stream. It counts the resource's own events: what a record shows of
- * other resources (`agent_ids`) changes without it.
+ * The strong entity tag of a resource: the version of its stream. It counts only the resource's own events: data of other resources
+ * in a record (`agent_ids`) can change without it.
  *
  * @example json(record, { headers: entityTag(skill) }) // ETag: "7"
  */
 export const entityTag = ({ version }: Pick<AnyFound, 'version'>): Headers => ({ ETag: `"${version}"` })
 
-/** So many items are one answer with its length; more go out as they are written down. */
+/** Up to this many items are sent whole, with a Content-Length; a longer list is streamed. */
 const itemsInOne = 200
 
 async function* arrayPieces(items: readonly unknown[]): AsyncGenerator<Piece, void, void> {
@@ -81,7 +81,7 @@ async function* arrayPieces(items: readonly unknown[]): AsyncGenerator<Piece, vo
   yield ']'
 }
 
-/** A JSON array: many items are written down some at a time, and others have the event loop in between. */
+/** A JSON array. A long one is serialised in batches that yield to the event loop. */
 export const jsonArray = (items: readonly unknown[], more: More = {}): Reply =>
   items.length <= itemsInOne ? json(items, more) : stream(jsonType, { pieces: arrayPieces(items) }, more)
 
@@ -92,13 +92,13 @@ const isStream = (body: Piece | Stream): body is Stream => typeof body === 'obje
 
 export const bytesOf = (piece: Piece): Buffer => (typeof piece === 'string' ? Buffer.from(piece) : piece)
 
-/** What a reply has for a body: a stream, or all of it; undefined where it has none. */
+/** The body of a reply: a stream or the whole bytes; undefined if it has none. */
 export const bodyOf = ({ body }: Reply): { stream: Stream } | { whole: Buffer } | undefined => {
   if (body === undefined) return undefined
   return isStream(body) ? { stream: body } : { whole: bytesOf(body) }
 }
 
-/** The whole text of a reply, however long it takes to make; empty where it has no body. */
+/** Reads the whole text of a reply, also of a stream; empty if it has no body. */
 export const wholeText = async (reply: Reply): Promise<string> => {
   const body = bodyOf(reply)
   if (!body) return ''

@@ -6,10 +6,10 @@ import type { Call } from './call.js'
 import { readParameters, refuseUnknown, type Parameters, type ValuesOf } from './parameters.js'
 import type { Reply } from './reply.js'
 
-/** The headers by which a client says how its command is to be carried out. */
+/** The headers by which a client says how to execute its command. */
 export const commandHeaders = ['Idempotency-Key', 'If-Match', 'If-None-Match', 'Prefer'] as const
 export type CommandHeader = (typeof commandHeaders)[number]
-/** The same without `Prefer: dry-run`: for writes that do their work before there is a command. */
+/** The same without `Prefer: dry-run`: for writes that do work before they have a command. */
 export const withoutDryRun: readonly CommandHeader[] = commandHeaders.filter((header) => header !== 'Prefer')
 
 /** How large a JSON body may be: a few fields, what one event may hold, or rows. */
@@ -21,10 +21,10 @@ type NamesIn<Path extends string> = Path extends `${string}:${infer Name}/${infe
     ? Name
     : never
 
-/** The named segments of a path, decoded. Of a path that is put together at run time, whatever it names. */
+/** The named segments of a path, decoded. A path that is built at run time may have any names. */
 export type Segments<Path extends string = string> = Readonly<Record<string extends Path ? string : NamesIn<Path>, string>>
 
-/** What a handler gets: the request, read and checked. `call` is the rest of it: who asks, and how. */
+/** The input of a handler: the request, parsed and checked. `call` has the rest, such as the caller and the headers. */
 export type Input<Path extends string, Query extends Parameters, Content> = {
   segments: Segments<Path>
   query: ValuesOf<Query>
@@ -32,35 +32,35 @@ export type Input<Path extends string, Query extends Parameters, Content> = {
   call: Call
 }
 
-/** What the router and the OpenAPI document need to know of an address. */
+/** What the router and the OpenAPI document need to know about a route. */
 type Described = {
   method: 'get' | 'post' | 'put' | 'delete'
   /** Without prefix: `/projects/:project/skills`. */
   path: string
   summary: string
   query?: Parameters
-  /** Whether parameters beside those of `query` are refused. */
+  /** Whether parameters that are not in `query` are refused. */
   knowsAll?: boolean
   body?: Body<unknown>
-  /** Without it, `resource` where there is a body and `small` where there is none. */
+  /** The default is `resource` for a route with a body and `small` for one without. */
   bodySize?: BodySize
-  /** Media types that the body has in the place of JSON, with its form's fields; null where it is the content itself. */
+  /** Media types of the body instead of JSON, with the fields of its form; null if the body is the content itself. */
   takes?: Readonly<Record<string, z.ZodType | null>>
-  /** Media types that the answer may have in the place of JSON. */
+  /** Media types that the answer may have instead of JSON. */
   gives?: readonly string[]
-  /** The JSON body of each status; null for none, or for other media types alone. */
+  /** The JSON body of each status; null if there is no body, or only other media types. */
   answers: Record<number, z.ZodType | null>
-  /** Which of the headers for commands it takes. Where one is not taken that would keep something from being written, it is refused. */
+  /** The command headers that it supports. An unsupported header that would prevent a write is refused. */
   commandHeaders?: readonly CommandHeader[]
 }
 
-/** One address: what it does, what it takes and gives, and who does it. The router and the OpenAPI document are made of the same list. */
+/** One route: what it does, its input and output, and its handler. The router and the OpenAPI document are made from the same list. */
 export type Route = Described & {
-  /** Reads and checks what the request brings, and gives what its handler replies. @throws Problem */
+  /** Parses and checks the request, and returns the reply of the handler. @throws Problem */
   handle: (call: Call, segments: Segments) => Promise<Reply>
 }
 
-/** How a route is written down: its handler gets what `path`, `query` and `body` say. */
+/** The definition of a route: its handler gets the values that `path`, `query` and `body` declare. */
 export type RouteOf<Path extends string, Query extends Parameters, Content> = Described & {
   path: Path
   query?: Query
@@ -83,7 +83,7 @@ const hasBody = (call: Call): boolean => {
 const sentBy = (call: Call): Sent => ({ method: call.method, json: call.json, isOther: call.json === undefined && hasBody(call) })
 
 /**
- * Makes a route whose handler gets the request typed.
+ * Makes a route whose handler gets typed input.
  *
  * @example
  * route({ method: 'get', path: '/skills/:skill', summary, answers, handle: async ({ segments: { skill } }) => json(await find(skill)) })
@@ -104,10 +104,10 @@ export const route = <const Path extends string, Query extends Parameters = Para
   }
 }
 
-/** How large the body of a route may be: what it says, or what its kind of route takes. */
+/** The size limit of a route's body: its own, or the default. */
 export const bodySizeOf = ({ body, bodySize }: Route): BodySize => bodySize ?? (body ? 'resource' : 'small')
 
-/** A segment of a path that is put together at run time. */
+/** A segment of a path that is built at run time. */
 export const segmentOf = (segments: Segments, name: string): string => {
   const value = segments[name]
   if (value === undefined) throw new TypeError(`no path parameter ${name}`)

@@ -5,14 +5,14 @@ import { limits } from '../../basics/limits.js'
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** What tells a login from others, and is not its token. */
+/** Identifies a login without revealing its token. */
 export const loginOf = (token: string): string => digest(token).toString('hex')
 
-/** `ended` is aborted with the session, however it ends. */
+/** `ended` aborts when the session ends for any reason. */
 type Session = { actor: string; ended: AbortController }
 
 /**
- * Who is logged in. Tokens live in memory, hashed: a restart logs everybody out.
+ * The sessions of logged-in users. Tokens are kept hashed and in memory only: a restart logs everybody out.
  *
  * @example const token = sessions.login('me', 'secret', '127.0.0.1'); sessions.actorOf(token) // 'me'
  */
@@ -37,7 +37,7 @@ export class Sessions {
           retryAfterSeconds: 60,
         },
       )
-    // Both comparisons always run, on digests of one length: the time tells nothing.
+    // Both comparisons always run, on digests of equal length, so that the time reveals nothing.
     const rightName = timingSafeEqual(digest(username), digest(this.user.username))
     const rightPassword = timingSafeEqual(digest(password), digest(this.user.password))
     if (!rightName || !rightPassword) {
@@ -53,7 +53,7 @@ export class Sessions {
     return this.#session(token)?.actor
   }
 
-  /** Aborts when the session ends, for answers that go on and on; undefined for a token that is none. */
+  /** The signal that aborts when the session ends, for long answers; undefined for an invalid token. */
   endOf(token: string | undefined): AbortSignal | undefined {
     return this.#session(token)?.ended.signal
   }

@@ -7,21 +7,21 @@ import type { Call } from '../protocol/call.js'
 import { jsonText, text, type Reply } from '../protocol/reply.js'
 
 export const batchType = 'application/cloudevents-batch+json'
-/** The media types of lines; the first is answered where the client takes any. */
+/** The media types of JSON lines; the first is the default. */
 export const lineTypes = ['application/x-ndjson', 'application/jsonl', 'application/jsonlines'] as const
 
-/** How an event is written: as it is stored, or with the names of CloudEvents. */
+/** Serialises an event: as it is stored, or as a CloudEvent. */
 export type Write = (event: ReadEvent) => string
 export const writer = (format: 'cloudevents' | undefined, logId: string): Write =>
   format === 'cloudevents' ? (event) => cloudEvent(event, logId) : ({ text }) => text
 
-/** The address of the next page: that of this one, with the cursor. */
+/** The link to the next page: the URL of this one with the cursor. */
 const linkTo = ({ address }: Call, cursor: string): string => {
   address.searchParams.set('cursor', cursor)
   return `<${address.pathname}${address.search}>; rel="next"`
 }
 
-/** Answers one page: an object with `events`, `next` and `head`, or a batch of CloudEvents, which has them in headers. */
+/** Answers one page: an object with `events`, `next` and `head`, or a batch of CloudEvents with the last two in headers. */
 export const pageOf = async (
   call: Call,
   feed: EventFeed,
@@ -38,7 +38,7 @@ export const pageOf = async (
 
 type Lines = { limit: number; write: Write }
 
-/** All events that match as JSON lines, as fast as the client takes them; one at a time waits for the log. */
+/** Downloads of all matching events as JSON lines, as fast as the client reads them; their number is limited. */
 export class Downloads {
   readonly #places = new SharesPerClient({
     what: 'downloads of events',
@@ -48,7 +48,7 @@ export class Downloads {
 
   constructor(private readonly feed: EventFeed) {}
 
-  /** @throws Problem 503 at the first of them, when too many clients read */
+  /** @throws Problem 503 at the first line, when too many clients download */
   async *lines(call: Call, { filter, window, order }: EventQuery, { limit, write }: Lines): AsyncGenerator<string, void, void> {
     const release = this.#places.take(call.client)
     try {

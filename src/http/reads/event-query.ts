@@ -30,7 +30,7 @@ const list = names(
     .optional(),
 )
 
-/** What every way of reading events can be asked. */
+/** The filter parameters of every route that reads events. */
 export const filterParameters = {
   after: whole(position.describe('events after this position; 0: from the beginning').optional()),
   from: whole(position.describe('events from this position on').optional(), { least: 1 }),
@@ -49,7 +49,7 @@ export const filterParameters = {
   ),
 }
 
-/** What pages and lines can be asked beside. */
+/** The further parameters of pages and lines. */
 export const pageParameters = {
   ...filterParameters,
   order: oneOf(['asc', 'desc'], 'the query parameter order must be asc or desc'),
@@ -67,7 +67,7 @@ type PageValues = ValuesOf<typeof pageParameters>
 
 type Order = 'asc' | 'desc'
 
-/** What a request asks for: which events, where, and in which order. */
+/** The query of a request: the filter, the range of positions and the order. */
 export type EventQuery = { filter: EventFilter; window: Window; order: Order }
 
 const filterOf = async ({ kind, type, project, stream, actor }: FilterValues, log: Log): Promise<EventFilter> => {
@@ -80,7 +80,7 @@ const filterOf = async ({ kind, type, project, stream, actor }: FilterValues, lo
   }
 }
 
-/** Where a request begins and ends; `until` is undefined where it says nothing. */
+/** The range of positions of a request; a bound that it does not give is undefined. */
 export const boundsOf = async (
   { after, from, until, since, before }: FilterValues,
   log: Log,
@@ -99,7 +99,7 @@ export const boundsOf = async (
   return { after: begins.length > 0 ? Math.max(...begins) : undefined, until: ends.length > 0 ? Math.min(...ends) : undefined }
 }
 
-/** A filter for what is still to come. @throws Problem when it ends at a time that is still to come */
+/** The filter of a stream of new events. @throws Problem when it ends at a time in the future */
 export const followedFilterOf = async (values: FilterValues, log: Log): Promise<EventFilter> => {
   const { before } = values
   if (before !== undefined && before > instant(Date.now()))
@@ -107,7 +107,7 @@ export const followedFilterOf = async (values: FilterValues, log: Log): Promise<
   return filterOf(values, log)
 }
 
-/** What makes a page the next one of the same query, whatever the order of its parameters. */
+/** A digest of the query's parameters in any order, by which pages of the same query are recognised. */
 const asked = (query: QueryString): string => {
   const besides = ['cursor', 'limit', 'format']
   const given = Object.entries(query).filter(([name]) => !besides.includes(name))
@@ -121,7 +121,7 @@ const cursorShape = z.strictObject({
   asked: z.string(),
   order: z.enum(['asc', 'desc']),
   after: bound,
-  // Of a query without an end: up to the head of then.
+  // Null for a query without an end: each page reads up to the current head.
   until: bound.nullable(),
   filter: z.strictObject({
     types: z.array(z.string()).readonly().exactOptional(),
@@ -141,12 +141,12 @@ const readCursor = (text: string): Cursor => {
   }
 }
 
-/** A request for a page, and what makes the cursor of the window that a page leaves. */
+/** The query of a page, and a function that makes the cursor for the rest of its window. */
 export type PageQuery = EventQuery & { cursorOf: (left: Window) => string }
 
 /**
- * Reads the query of a page. A cursor brings the whole filter along, as it was understood at the first page: a project that
- * is renamed meanwhile stays the one that was meant.
+ * Reads the query of a page. A cursor contains the whole filter as it was resolved for the first page, so that renaming a project
+ * between two pages changes nothing.
  *
  * @throws Problem when the cursor comes with another filter
  */

@@ -15,7 +15,7 @@ export type StreamBounds = {
   eventReaderStallMs: number
 }
 
-/** One client's wishes: who it is, which events, from where, how written, whether it may still see them, and when its session ends. */
+/** One client's subscription: its events, their format, and how long it may read them. */
 export type Following = {
   client: string
   filter: EventFilter
@@ -26,18 +26,18 @@ export type Following = {
   sessionEnd?: AbortSignal | undefined
 }
 
-// The connection ends with the stream, so that a stop does not wait for it to be idle long enough.
+// The connection closes with the stream, so that a shutdown need not wait until it has been idle long enough.
 const headers = { 'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no', Connection: 'close' }
 
 /**
- * Server-sent events: what clients get of the log as it is written. Each client reads for itself from its position on, in
- * slices that those who are at the same place share, and no faster than it takes them: one that is slow only falls behind.
+ * Server-sent events: clients follow the log as it is written. Each client reads from its own position, no faster than it can, so a
+ * slow client only falls behind. Clients at the same position share the slices that are read.
  */
 export class EventStreams {
   readonly #stopping = new AbortController()
   readonly #places: SharesPerClient
   #clients = 0
-  /** Messages of events that several clients get, as bytes. */
+  /** The bytes of messages, shared by clients that get the same events. */
   readonly #written = new WeakMap<readonly ReadEvent[], Map<string, Buffer>>()
 
   constructor(
@@ -59,7 +59,7 @@ export class EventStreams {
 
   /**
    * The events as messages, until the window ends, the client leaves or the service stops.
-   * @throws Problem 503 at the first of them, when there are too many clients, or the service is stopping
+   * @throws Problem 503 at the first message, when there are too many clients, or the service is stopping
    */
   reply(following: Following, gone: AbortSignal): Reply {
     const ends = AbortSignal.any([gone, this.#stopping.signal, ...(following.sessionEnd ? [following.sessionEnd] : [])])
@@ -82,13 +82,13 @@ export class EventStreams {
   }
 
   async *#follow({ filter, window, format, write, mayGoOn }: Following, ends: AbortSignal): AsyncGenerator<Piece, void, void> {
-    // A client that is cut before the first event must know where it stood, too.
+    // A client that is disconnected before the first event must know its position, too.
     yield `retry: 1000\nid: ${window.after}\n\n`
     let [at, told] = [window.after, window.after]
     for await (const step of withBeats(this.feed.forwards(filter, window, ends), this.bounds.eventStreamHeartbeatMs)) {
       if (step === 'beat') {
         if (!mayGoOn()) return
-        // An id alone is no message: it only moves the place from which the client would resume.
+        // An id alone is not a message: it only moves the position from which the client would resume.
         yield at === told ? ': heartbeat\n\n' : `: heartbeat\nid: ${at}\n\n`
         told = at
         continue
@@ -107,14 +107,14 @@ export class EventStreams {
     if (!formats) this.#written.set(events, (formats = new Map<string, Buffer>()))
     let bytes = formats.get(format)
     if (!bytes) {
-      // JSON has no line breaks of its own: each event is one line of data.
+      // JSON.stringify writes no line breaks, so each event is one line of data.
       bytes = Buffer.from(events.map((event) => `id: ${event.position}\nevent: ${event.type}\ndata: ${write(event)}\n\n`).join(''))
       formats.set(format, bytes)
     }
     return bytes
   }
 
-  /** Ends every stream, and takes no more. Clients come back to where they were. */
+  /** Ends every stream and accepts no new ones. Clients reconnect and resume at their positions. */
   stop(): void {
     this.#stopping.abort()
   }

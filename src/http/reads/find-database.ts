@@ -13,14 +13,14 @@ const system = (name: string) => ({ name, type: 'system', id: null, engine: null
 export const filesDatabase = { ...system('files'), type: 'data', id: filesId, engine: 'files', class_type: 'sql', connection_data: {} }
 export const systemDatabases = [system('information_schema'), system('log')]
 
-/** What SQL names before a dot, found by its name. */
+/** Anything that SQL can name before a dot, found by its name. */
 export type Database =
   | { type: 'system'; name: 'information_schema' | 'log' }
   | { type: 'files'; name: 'files' }
   | { type: 'project'; name: string; project: Found<'project'> }
   | { type: 'connection'; name: string; database: Found<'database'> }
 
-/** What stands behind a name: undefined when nothing does. */
+/** Finds a database by its name; undefined if there is none. */
 export const findDatabase = async ({ resources }: Pick<Log, 'resources'>, name: string): Promise<Database | undefined> => {
   const folded = foldName(name)
   if (folded === 'files') return { type: 'files', name: folded }
@@ -31,14 +31,14 @@ export const findDatabase = async ({ resources }: Pick<Log, 'resources'>, name: 
   return database && { type: 'connection', name: database.state.name, database }
 }
 
-/** The same, where there must be one. @throws Problem 404 */
+/** The same for a database that must exist. @throws Problem 404 */
 export const databaseNamed = async (at: Pick<Log, 'resources'>, name: string): Promise<Database> => {
   const found = await findDatabase(at, name)
   if (!found) throw notFound('database', name)
   return found
 }
 
-/** One thing that a database holds. A job is none of its tables. */
+/** One entry of a database. A job is not a table. */
 export type Entry = {
   name: string
   type: 'table' | 'model' | 'view' | 'agent' | 'system view' | 'job'
@@ -53,7 +53,7 @@ const entry = (type: Entry['type'], name: string, engine: string | null = null, 
   deletable,
 })
 
-/** Makes of an entry what an address answers; undefined where it does not list it. */
+/** Maps an entry to what a route answers; undefined for one that it does not list. */
 type Show = (entry: Entry) => object | undefined
 
 const shownBy = (show: Show, ...entries: Entry[]): object[] => entries.flatMap((one) => show(one) ?? [])
@@ -73,7 +73,7 @@ const ofProject = (resources: Resources, project: Found<'project'>, show: Show):
   ]
 }
 
-/** What a database holds, in the order that clients show it. @throws Problem 400 for a connection, which is not opened */
+/** The entries of a database, in the order that clients show. @throws Problem 400 for a connection, because it is never opened */
 export const entriesOf = ({ resources }: Pick<Log, 'resources'>, database: Database, show: Show): Part[] => {
   switch (database.type) {
     case 'system':

@@ -1,9 +1,8 @@
-/** What an iterator has come to: its next item, or why there is none. */
+/** The state of a pending `next()`: its result, or the error. */
 type Coming<T> = { result?: IteratorResult<T, unknown>; failure?: { error: unknown } }
 
 /**
- * The items of an iterable as they come, and a `beat` between them whenever so many milliseconds have passed since the last one,
- * also while no item comes.
+ * Yields the items of an iterable as they arrive, and a `beat` every `everyMs` milliseconds, also while no item arrives.
  *
  * @example for await (const step of withBeats(feed.forwards(filter, window), 15_000)) if (step === 'beat') …
  */
@@ -20,7 +19,7 @@ export async function* withBeats<T>(items: AsyncIterable<T>, everyMs: number): A
       (result) => void (coming.result = result),
       (error: unknown) => void (coming.failure = { error }),
     )
-    // Waited for once: what comes only after many beats must not gather somebody who waits at each of them.
+    // One callback per item: a callback for each beat would leak memory while a slow item is pending.
     void came.then(() => beat.wake())
     return coming
   }
@@ -42,7 +41,7 @@ export async function* withBeats<T>(items: AsyncIterable<T>, everyMs: number): A
     }
   } finally {
     clearInterval(timer)
-    // It may be waiting for an item, and ends when its own signal says so.
+    // Not awaited: the iterator may be waiting for an item, and its own signal ends it.
     void iterator.return?.()
   }
 }

@@ -6,7 +6,7 @@ import type { Call } from '../protocol/call.js'
 import { pageSize, value, whole, type ValuesOf } from '../protocol/parameters.js'
 import { json, jsonPieces, type Headers, type Reply } from '../protocol/reply.js'
 
-/** What a list takes beside its own parameters. Without them it answers everything. */
+/** The paging parameters of every list. Without them it answers everything. */
 export const listParameters = {
   limit: whole(
     pageSize(limits.listPageMaxItems)
@@ -26,19 +26,19 @@ export const listParameters = {
 /** A request for a list. */
 type ListInput = { query: ValuesOf<typeof listParameters>; call: Call }
 
-/** Some items that stand together in a list, and the place they stand at: what follows is asked for by it. */
+/** Items that belong together in a list, and their place, which the next page starts after. */
 export type Entry = { place: number; items: readonly unknown[] }
 
-/** A stretch of a list: reads the entries behind a place, in order, at most so many. None is its end. */
+/** One part of a list: reads at most `limit` entries after a place, in order. An empty result is the end. */
 export type Part = (after: number, limit: number) => Promise<readonly Entry[]>
 
-/** A part that is known without being read. */
+/** A part with fixed items. */
 export const fixedPart =
   (items: readonly unknown[]): Part =>
   async (after, limit) =>
     items.map((item, i) => ({ place: i + 1, items: [item] })).slice(after, after + limit)
 
-/** A part of resources, read in the order of their ids: what each is shown as, which may be nothing or several items. */
+/** A part of resources in the order of their ids. `show` maps each to its items: none, one or several. */
 export const resourcesPart =
   <F extends { id: number }>(
     page: (after: number, limit: number) => Promise<readonly F[]>,
@@ -59,7 +59,7 @@ const entriesAtOnce = 100
 type Cursor = { part: number; after: number }
 type Placed = { items: readonly unknown[]; cursor: Cursor }
 
-/** Walks all entries of a list from a place on, some at a time, with the event loop for others in between. */
+/** Iterates over the entries of a list from a place on, in batches that yield to the event loop. */
 async function* walk(parts: readonly Part[], from: Cursor): AsyncGenerator<Placed, void, void> {
   const work = new LongWork()
   for (let part = from.part; part < parts.length; part++) {
@@ -75,12 +75,12 @@ async function* walk(parts: readonly Part[], from: Cursor): AsyncGenerator<Place
   }
 }
 
-/** All items of a list, for who looks for one of them. */
+/** All items of a list, for callers that search it. */
 export async function* itemsOf(parts: readonly Part[]): AsyncGenerator<unknown, void, void> {
   for await (const { items } of walk(parts, { part: 0, after: 0 })) yield* items
 }
 
-/** `120`, or where a list has several parts, `1.120`: the part and the place in it. */
+/** Reads `120`, or in a list of several parts `1.120`: the part and the place in it. */
 const readCursor = (said: string | undefined, parts: number): Cursor => {
   if (said === undefined) return { part: 0, after: 0 }
   const [, part = '0', after = ''] = /^(?:(\d{1,2})\.)?(\d{1,15})$/.exec(said) ?? []
@@ -97,7 +97,7 @@ const nextLink = ({ address }: Call, { part, after }: Cursor, parts: number): He
   return { Link: `<${address.pathname}${address.search}>; rel="next"` }
 }
 
-/** A page: so many items, and what a resource shows is not torn apart. */
+/** A page of about `limit` items: the items of one resource stay together. */
 const page = async (call: Call, parts: readonly Part[], from: Cursor, limit: number): Promise<Reply> => {
   const shown: unknown[] = []
   let last = from
@@ -109,10 +109,10 @@ const page = async (call: Call, parts: readonly Part[], from: Cursor, limit: num
   return json(shown)
 }
 
-/** So many characters are one answer with its length; a longer one goes out as it is read. */
+/** A longer list is sent in pieces of about this many characters. */
 const answerMaxChars = 64 * 1024
 
-/** The text of all of a list. */
+/** The JSON text of a whole list, in pieces. */
 async function* textsOf(parts: readonly Part[], from: Cursor): AsyncGenerator<string, void, void> {
   let text = ''
   let before = '['
@@ -128,7 +128,7 @@ async function* textsOf(parts: readonly Part[], from: Cursor): AsyncGenerator<st
   yield before === '[' ? '[]' : `${text}]`
 }
 
-/** All of a list. What is refused is refused before the first byte is sent. */
+/** The whole list. The first piece is read here, so that an error can still be answered. */
 const all = async (parts: readonly Part[], from: Cursor): Promise<Reply> => {
   const texts = textsOf(parts, from)
   const first = await texts.next()
@@ -141,12 +141,13 @@ const all = async (parts: readonly Part[], from: Cursor): Promise<Reply> => {
 }
 
 /**
- * Answers a list: all of it, or with `limit` a page, whose header Link has the address of the next one. Either is read some at a
- * time, so that it needs little memory and others are answered meanwhile; what is written in between may be in it or not, and
- * everything else is in it once.
+ * Answers a list: all of it, or with `limit` one page, whose Link header has the URL of the next one. Both are read in batches, so
+ * that a list needs little memory and other requests are answered meanwhile. Items that are written in between may or may not be
+ * in it; every other item appears exactly once.
  *
- * @example await list(input, [resourcesPart((after, limit) => resources.page('view', project, after, limit), (view) => [records.view(view)])])
- * @throws Problem 400 for a page that there cannot be
+ * @example
+ * await list(input, [resourcesPart((after, limit) => resources.page('view', project, after, limit), (view) => [records.view(view)])])
+ * @throws Problem 400 for an invalid page
  */
 export const list = async ({ query: { limit, after }, call }: ListInput, parts: readonly Part[]): Promise<Reply> => {
   const from = readCursor(after, parts.length)

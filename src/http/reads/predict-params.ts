@@ -5,7 +5,7 @@ import { wrong } from '../../basics/errors.js'
 import type { Found } from '../../log/contract/log.js'
 import { nearest } from '../../basics/nearest.js'
 
-/** What a request for predictions may say of how it is answered. */
+/** The options of a request for predictions. */
 export const predictParams = z.strictObject({
   version: z.int().positive().nullish().describe('The version that answers; the active one unless it is said here or in the path'),
   confidence: z.number().nullish().describe('The level of the intervals, from .001 to .999; the model’s own unless it is said'),
@@ -17,9 +17,9 @@ const known = Object.keys(predictParams.shape)
 export type PredictParams = { version?: number; confidence?: unknown; explain?: unknown }
 
 /**
- * Reads the `params` of a request for predictions. The level and the way to explain are looked at where they are used.
+ * Reads the `params` of a request for predictions. The confidence level and the kind of explanation are checked where they are used.
  *
- * @throws Problem that names what there is not, with the nearest name
+ * @throws Problem that names an unknown param and the most similar known one
  * @example readParams({ version: 2, confidence: 0.5 }) // { version: 2, confidence: 0.5 }
  */
 export const readParams = (params: Readonly<Record<string, unknown>>): PredictParams => {

@@ -12,25 +12,23 @@ import { value, whenText, type Parameters, type ValuesOf } from '../protocol/par
 import type { Reply } from '../protocol/reply.js'
 import { route, type Input, type Route, type RouteOf } from '../protocol/route.js'
 
-/**
- * What a read sees: the log as it is, or as it was up to a position; resources then, and the records that are made of them.
- */
+/** What a read sees: the log now or up to an earlier position, with the resources and records of that moment. */
 export type Moment = LogAt & { readonly records: Records }
 
-/** The parameter that every read takes. */
+/** The parameter of every read. */
 type AsOf = { readonly as_of: typeof asOf }
 
-/** A read as it is written down: it takes `as_of` beside what its own query says. */
+/** The definition of a read: it takes `as_of` besides its own query. */
 export type Read<Path extends string, Query extends Parameters, Content> = Omit<RouteOf<Path, Query, Content>, 'method' | 'handle'> & {
   handle: (input: Input<Path, Query, Content>, moment: Moment) => Promise<Reply>
 }
 
-/** Makes a route of a read. */
+/** Makes the route of a read. */
 export type Reading = <const Path extends string, Query extends Parameters = Parameters, Content = undefined>(
   read: Read<Path, Query, Content>,
 ) => Route
 
-/** Who knows the past. @throws Problem when the tables that list it are not at hand */
+/** Reads resources as they were. @throws Problem when the tables are unavailable */
 type PastReader = { resourcesAt: (position: number, client: string) => Resources }
 
 const asOf = value(
@@ -64,7 +62,7 @@ const positionAtTime = async (when: string, log: Positions, head: number): Promi
   throw none(`as_of ${when} is before the start of the log`, `${began}A time without a zone is UTC.`)
 }
 
-/** The position that `as_of` names; a time names the last position recorded by then. @throws Problem 400 where there is none */
+/** The position that `as_of` names; a time names the last position recorded by then. @throws Problem 400 if there is none */
 const positionOf = async (when: string, log: Positions): Promise<number> => {
   if (when.length > limits.asOfMaxChars) throw none(`as_of has more than ${limits.asOfMaxChars} characters`, example)
   const { position: head } = await log.head()
@@ -78,7 +76,7 @@ const positionOf = async (when: string, log: Positions): Promise<number> => {
   return positionAtTime(when, log, head)
 }
 
-/** The tables list what was there; without them there is only now. */
+/** Reads of the past need the tables; reads of the present work without them, which the hint says. */
 const unlessListed = (error: unknown): never => {
   if (!isProblem(error) || error.code !== 'analytics_unavailable') throw error
   throw new Problem(error.code, error.title, error.detail, {
@@ -89,8 +87,8 @@ const unlessListed = (error: unknown): never => {
 }
 
 /**
- * What makes routes of reads: each answers as things are now, and with `?as_of=` as they were then, and says in `X-As-Of` at
- * which position that was.
+ * Returns a function that makes routes of reads. Each answers with the present state, or with `?as_of=` with the state at that
+ * position, which the header `X-As-Of` names.
  *
  * @example
  * const reading = readingOf({ log, past: sql.reader, version })

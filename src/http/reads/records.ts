@@ -10,12 +10,12 @@ import { maskSecrets } from '../../vault/secrets.js'
 /** `2026-11-21T10:00:00.123456Z` as records show it: UTC, `2026-11-21 10:00:00.123456`. */
 export const recordTime = (recordedAt: string): string => recordedAt.slice(0, 26).replace('T', ' ')
 
-/** Reads what records show of more than one resource, at the moment that it is of. */
+/** Makes the records that combine several resources, as of one moment. */
 export class Records {
   constructor(
     readonly moment: Pick<Log, 'resources'>,
     readonly version: string,
-    /** What is under way; of the past there is none. */
+    /** The progress of trainings; missing for reads of the past. */
     private readonly progressOf?: ProgressOf,
   ) {}
 
@@ -52,7 +52,7 @@ export class Records {
     }
   }
 
-  /** What writes answer. */
+  /** The record that writes answer. */
   async chatbot(chatbot: Found<'chatbot'>, project: Found<'project'>) {
     const { agent, database } = await this.#partners(chatbot)
     return {
@@ -68,7 +68,7 @@ export class Records {
     }
   }
 
-  /** What reads answer. */
+  /** The record that reads answer. */
   async chatbotDetail(chatbot: Found<'chatbot'>, project: Found<'project'>) {
     const { agent, database } = await this.#partners(chatbot)
     return {
@@ -138,7 +138,7 @@ export class Records {
     }
   }
 
-  /** What creating or retraining a model answers. */
+  /** The answer to creating or retraining a model. */
   modelRequest(model: Model, version: ModelVersion) {
     return {
       name: model.name,
@@ -154,14 +154,14 @@ export class Records {
     }
   }
 
-  /** What describing a model answers, or an attribute of it. */
+  /** The answer to describing a model or one of its attributes. */
   described(place: ModelPlace): Described {
     return describeModelPlace(place, this.version, this.progressOf)
   }
 
-  /** What reading a model answers, for one of its versions. */
+  /** The record of one version of a model. */
   async model(model: Found<'model'>, version: ModelVersion, project: Found<'project'>) {
-    // For a moment after its end a training is still known to be under way.
+    // Progress can still be present for a moment after a training has ended.
     const progress = version.status === 'training' ? this.progressOf?.(model.stream, version.version) : undefined
     return {
       id: model.id,

@@ -5,7 +5,7 @@ import { LongWork } from '../../basics/long-work.js'
 import type { InputRow } from '../../models/serving/answer.js'
 import { parseRowsText } from '../protocol/json-body.js'
 
-/** The most rows that a body may hold, and what to do with more. */
+/** The most rows that a body may hold, and what a client can do with more. */
 export type RowLimit = { rows: number; instead: string }
 
 const refuseTooMany = (rows: number, limit: RowLimit): void => {
@@ -18,7 +18,7 @@ const fromColumns = (columns: Record<string, unknown>, limit: RowLimit): unknown
     return [name, values as unknown[]] as const
   })
   const length = entries[0]?.[1].length ?? 0
-  // Before a row is made of them: numbers in columns are far smaller than rows.
+  // Checked before rows are made, because columns take far less memory than rows.
   refuseTooMany(length, limit)
   const ragged = entries.find(([, values]) => values.length !== length)
   if (ragged) throw wrong(`data.${ragged[0]}: has ${ragged[1].length} values, the first column has ${length}`)
@@ -42,7 +42,7 @@ const listed = async (data: unknown, limit: RowLimit): Promise<unknown[]> => {
 }
 
 /**
- * The rows that a body holds: listed, as columns, or either as JSON text.
+ * Reads the rows of a body: as a list, as columns, or as a JSON text of either.
  *
  * @example rowsIn({ sqft: [900, 1200] }, limit) // [{ sqft: 900 }, { sqft: 1200 }]
  * @throws Problem 400 that names the row or the column, or says that there are too many

@@ -4,7 +4,7 @@ import { versionOf } from '../../commands/model.js'
 import type { Found, Kind, Log, Outcome } from '../../log/contract/log.js'
 import { lastKnown } from '../../log/read/last-known.js'
 
-/** Where resources are looked up: the log for now, or a moment of the past. */
+/** Where resources are looked up: in the log, or at a moment in the past. */
 type Lookup = Pick<Log, 'resources'>
 
 /** The project with this name. @throws Problem 404 */
@@ -22,26 +22,26 @@ export const inProject = async <K extends Kind>(at: Lookup, kind: K, projectName
   return { project, found }
 }
 
-/** The project that a resource lives in, whatever became of it since the resource was written. @throws Problem 404 */
+/** The project of a resource, even if it was renamed or deleted since. @throws Problem 404 */
 export const projectOf = async (log: Log, { state }: Found<'skill' | 'agent' | 'chatbot' | 'job' | 'model'>): Promise<Found<'project'>> => {
   const project = await lastKnown(log, 'project', state.project)
   if (!project) throw notFound('project', state.project)
   return project
 }
 
-/** The resource that a write ended with, or where an earlier release noted none, the one that is there. @throws Problem 404 */
+/** The resource that a write left. Outcomes of earlier releases lack it; then the current resource. @throws Problem 404 */
 export const asWritten = async <K extends Kind>(log: Log, kind: K, { resource }: Outcome, projectName: string, ref: string) =>
   resource ? resultOf(kind, resource) : (await inProject(log, kind, projectName, ref)).found
 
-/** The resource of this kind that a write ended with. */
+/** The resource of this kind that a write left. */
 export const resultOf = <K extends Kind>(kind: K, resource: { kind: Kind } | null): Found<K> => {
   if (resource?.kind !== kind) throw new TypeError(`the command left no ${kind}`)
   return resource as Found<K>
 }
 
 /**
- * What a path says of a model: `rent`, or one of its versions, `rent.2`. A model whose whole name is `rent.2` wins over a version.
- * Whether there is such a model is not said.
+ * Reads a model's name in a path: `rent`, or a version of it, `rent.2`. A model with the whole name `rent.2` takes precedence.
+ * The model need not exist.
  */
 export const modelInPath = async (
   { resources }: Lookup,
@@ -53,7 +53,7 @@ export const modelInPath = async (
   return { model, version: Number(digits) }
 }
 
-/** The model and the version that a path names; `named` is the version's number where the path has one. @throws Problem 404 */
+/** The model and the version that a path names; `named` is the version's number if the path has one. @throws Problem 404 */
 export const modelNamed = async (
   log: Lookup,
   project: Found<'project'>,

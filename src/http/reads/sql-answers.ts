@@ -3,26 +3,26 @@ import { errorMessage, type Column, type SqlAnswer } from '../../sql/contract/an
 import { csvHeader, csvOfJson } from '../../sql/encode/csv.js'
 import { stream, text, type Piece, type Reply } from '../protocol/reply.js'
 
-/** What a client may name as its `response_format`. Without one it gets JSON. */
+/** The values of `response_format`. The default is JSON. */
 export const formats = ['jsonlines', 'sse', 'csv'] as const
 export type Format = (typeof formats)[number] | 'json'
 
 type Table = Extract<SqlAnswer, { type: 'table' }>
 
-/** An answer without rows: it names its columns, too, as every answer does, and there are none. */
+/** An answer without rows. Like every answer it has `column_names`, here an empty list. */
 const withoutRows = (answer: object): string => JSON.stringify({ ...answer, column_names: [] })
 
 type ErrorBody = { type: 'error'; error_code: 0; error_message: string; context: object }
 
-/** How a table is written: what stands before its rows, around each chunk of them, and behind. */
+/** How a table is serialised: the text before its rows, around each chunk, and at the end. */
 type Shape = {
   type: string
   head: (columns: readonly Column[], context: object) => string
   rows: (chunk: Buffer, first: boolean) => Piece[]
   end: (context: object) => string
-  /** How an answer ends whose rows cannot go on; undefined where nothing can say so, and the connection is cut instead. */
+  /** The end of an answer whose rows fail midway; undefined if the format cannot express an error, so that the connection is cut. */
   failed: ((error: ErrorBody) => string) | undefined
-  /** An answer that is one JSON text. */
+  /** Wraps an answer that is a single JSON text. */
   whole: (text: string) => string
 }
 
@@ -50,7 +50,7 @@ const shapes: Record<Format, Shape> = {
     head: (columns) => `${JSON.stringify(headOf(columns)).slice(0, -1)},"data":[`,
     rows: (chunk, first) => (first ? [chunk] : [',', chunk]),
     end: (context) => `],"context":${JSON.stringify(context)}}`,
-    // The head with its columns is gone. Of two members with one name readers take the last, so this says "error" to all of them.
+    // The head is already sent. Readers take the last of two members with one name, so the second `type` tells them "error".
     failed: (error) => `],${JSON.stringify(error).slice(1)}`,
     whole: (text) => text,
   },
@@ -66,7 +66,7 @@ const shapes: Record<Format, Shape> = {
   },
 }
 
-/** The media types that an answer may have in the place of JSON. */
+/** The media types that an answer may have instead of JSON. */
 export const otherTypes: readonly string[] = formats.map((format) => shapes[format].type.replace(/;.*/, ''))
 
 const errorBody = (problem: Problem, context: object): ErrorBody => ({
@@ -76,12 +76,12 @@ const errorBody = (problem: Problem, context: object): ErrorBody => ({
   context,
 })
 
-/** Answers of a few rows are JSON whatever was asked for. */
+/** Converts chunks to CSV if needed: short answers come as JSON even if CSV was requested. */
 async function* rowsFor({ rows, format }: Table, wanted: Format): AsyncGenerator<Buffer, void, void> {
   for await (const chunk of rows) yield wanted === 'csv' && format === 'json' ? csvOfJson(chunk) : chunk
 }
 
-/** The pieces of a table. @throws Problem of an answer in CSV, which has no place for an error */
+/** The pieces of a table. @throws Problem in CSV, which cannot express an error */
 async function* piecesOf(answer: Table, format: Format, gone: AbortSignal): AsyncGenerator<Piece, void, void> {
   const shape = shapes[format]
   const head = shape.head(answer.columns, answer.context)
@@ -103,11 +103,11 @@ async function* piecesOf(answer: Table, format: Format, gone: AbortSignal): Asyn
 }
 
 /**
- * The reply that an answer to a statement is, sent as the client takes it. `gone` aborts when it leaves.
- * @throws Problem of an answer in CSV, which has no place for an error
+ * Makes the reply from the answer to a statement, streamed as the client reads it. `gone` aborts when the client disconnects.
+ * @throws Problem in CSV, which cannot express an error
  */
 export const replyOf = (answer: SqlAnswer, format: Format, gone: AbortSignal): Reply => {
-  // Rows are read by a query with a time of its own, so that a slow client holds up nobody but itself.
+  // The query that reads the rows has a timeout of its own, so a slow client delays only itself.
   if (answer.type === 'table') return stream(shapes[format].type, { pieces: piecesOf(answer, format, gone), stallMs: null })
   if (answer.type === 'error' && format === 'csv') throw answer.problem
   const { type, context } = answer

@@ -8,7 +8,7 @@ import { json } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
 import { loginOf, type Sessions } from '../protocol/sessions.js'
 
-/** What anyone may call: to log in, to see that the service is up, and clients' probes for other deployments. */
+/** Paths that need no login: the login itself, health checks, and clients' probes for other deployments. */
 const open = /^\/(login|logout|status|health|ready|util\/(ping|readiness)|openapi\.json|cloud\/.*)?\/?$/
 const metrics = /^\/metrics\/?$/
 
@@ -19,7 +19,7 @@ const tokenOf = (call: Call): string | undefined => {
   return bearer ?? cookie
 }
 
-/** Lets only those in who have logged in, and says who it is. Metrics may be open to all. @throws Problem 401 */
+/** Identifies the caller and requires a login. Metrics may be open to all. @throws Problem 401 */
 export const callerOf = (sessions: Sessions, { openMetrics }: { openMetrics: boolean }, call: Call): Caller => {
   const token = tokenOf(call)
   const actor = sessions.actorOf(token)
@@ -38,7 +38,7 @@ const credentials = z.object({
   password: z.string().max(1_000),
 })
 
-/** Answers of a login are nobody else's to keep, refusals neither. */
+/** Forbids caches to store the answers of a login, also refusals. */
 const keepNothing = (call: Call): void => void (call.answerHeaders['Cache-Control'] = 'no-store')
 
 export const authRoutes = (sessions: Sessions | undefined): Route[] => [
@@ -50,7 +50,7 @@ export const authRoutes = (sessions: Sessions | undefined): Route[] => [
     bodySize: 'small',
     answers: { 200: z.object({ token: z.string() }) },
     async handle({ body: { username, email, password }, call }) {
-      // Without authentication there is nothing to log in to; clients that always log in must not fail.
+      // Without authentication no login is needed, but clients that always log in must not fail.
       if (!sessions) return json({ token: '' })
       keepNothing(call)
       const token = sessions.login(username ?? email ?? '', password, call.remoteAddress)

@@ -28,7 +28,7 @@ const page = z
 const cloudType = 'application/cloudevents+json'
 const pageEventsDefault = 100
 
-/** Where a stream begins: a client that comes back says what it has seen, which its address does not know. */
+/** The position at which a client resumes a stream. It sends the last one it has seen; its URL still has the first one. */
 const resumedAt = (call: Call): number | undefined => {
   const said = call.header('last-event-id')
   if (said === undefined || said === '') return undefined
@@ -36,7 +36,7 @@ const resumedAt = (call: Call): number | undefined => {
   throw wrong(`Last-Event-ID must be a position, not ${said}`)
 }
 
-/** Refuses more events of a page than may be. */
+/** Refuses a page that is too large. */
 const refuseTooMany = (limit: number | undefined): void => {
   const most = limits.eventsPageMaxEvents
   if (limit !== undefined && limit > most) throw wrong(`the query parameter limit must be ${most} at most, not ${limit}`)
@@ -91,7 +91,7 @@ export const eventRoutes = (log: Log, feed: EventFeed, streams: EventStreams): R
             'Was it brought back from a backup? Read again from the beginning: after=0.',
           )
         const until = bounds.until ?? Infinity
-        // This answer tells an EventSource that it need not come back.
+        // Status 204 tells an EventSource not to reconnect.
         if (after >= until) return noContent
         if (call.method === 'HEAD') return headOnly('text/event-stream; charset=utf-8')
         const { mayGoOn, sessionEnd } = call.caller

@@ -13,8 +13,8 @@ import { route, type Route } from '../protocol/route.js'
 const exportType = 'application/jsonl'
 
 /**
- * What an export over HTTP is made of. It may go through the whole log and find little to write: it reads in slices, each in a
- * turn of its own, so that nobody waits for more than one of them.
+ * The source of an export over HTTP. An export may scan the whole log, so it reads in slices, each in a turn of its own: other
+ * requests wait for one slice at most.
  *
  * @example const source = exportSource(log, heads, feed.slices.turns)
  */
@@ -31,7 +31,7 @@ export const exportSource = (log: Log, heads: Heads, turns: LoopTurns): ExportSo
   key: heads.vkey,
 })
 
-/** What an auditor takes away: the events with their proof, and the program that checks them. */
+/** The routes for auditors: the events with their proof, and the program that verifies them. */
 export const exportRoutes = (log: Log, heads: Heads, turns: LoopTurns): Route[] => [
   route({
     method: 'get',

@@ -32,7 +32,7 @@ const storageSchema = z.object({
 const isReady = ({ rest, sql }: Readiness, wanted: (typeof parts)[number] | undefined): boolean =>
   (wanted === 'sql' || rest.ready) && (wanted === 'rest' || sql.ready)
 
-/** What operators and their machines ask: whether the service lives, whether it can do its work, what it counts and what room it takes. */
+/** The routes for operators and monitoring: health, readiness, metrics and disk use. */
 export const observeRoutes = ({ version, instance, readiness, metrics, disk }: Services): Route[] => [
   route({
     method: 'get',

@@ -26,7 +26,7 @@ const outcome = z
 const outcomes = z.array(outcome).meta({ minItems: 1 })
 const wrapped = z.strictObject({ outcomes })
 
-/** The outcomes of a body: the bare array, or under their name. */
+/** The outcomes of a body: a bare array, or an array under `outcomes`. */
 const outcomesBody: Body<z.infer<typeof outcomes>> = {
   schema: z.union([outcomes, wrapped]),
   read: (sent) => {

@@ -18,7 +18,7 @@ import { dataSchema, rowsIn, rowsSchema } from '../reads/rows-in-body.js'
 
 const rowLimit = { rows: limits.predictMaxRows, instead: 'Send them in several requests, or JOIN the model in SQL.' }
 
-/** What is to be predicted, and how it is to be answered. */
+/** The rows to predict, and the options of the answer. */
 type Asked = { rows: InputRow[]; params: PredictParams }
 
 /** The rows of a predict request: the documented bare array, or `{"data": …, "params": {…}}` as clients send. */
@@ -53,21 +53,21 @@ type Services = {
   store: ModelStore
   recorder: PredictionRecorder
   progressOf: ProgressOf
-  /** Hears how long the rows of a request took to compute. */
+  /** Called with the time that the rows of a request took to compute. */
   onPredicted?: (seconds: number) => void
 }
 
 export const predictRoutes = ({ ledger, store, recorder, progressOf, onPredicted }: Services): Route[] => {
   const { log } = ledger
 
-  /** The answer to a request that was recorded before: made anew with the version of then, since answers are not kept in plain. */
+  /** Answers a request that was recorded before: predicts again with the same version, because answers are not kept unencrypted. */
   const answeredAgain = async (position: number, { rows, params }: Asked): Promise<Reply> => {
     const artefact = await servedBy(log, position)
     if (artefact === undefined) throw new TypeError(`position ${position} is no prediction of a version`)
     return answerAt(position, await answerAnyRows(await store.predictor(artefact), rows, params))
   }
 
-  /** The version that answers, ready to. */
+  /** The version that answers, with its model loaded. @throws Problem when it is not trained */
   const versionFor = async (project: string, ref: string, params: PredictParams) => {
     const called = await modelNamed(log, await projectNamed(log, project), ref)
     const version = versionAsked(called, params.version)
@@ -111,13 +111,13 @@ export const predictRoutes = ({ ledger, store, recorder, progressOf, onPredicted
 
 type Answers = Awaited<ReturnType<typeof answerAnyRows>>
 
-/** Answers are not kept, also when nothing is recorded: rows stand in payloads or nowhere. */
+/** A reply that is never kept, even if recording is off: rows are stored in payloads or not at all. */
 const unkept = (answers: Answers, headers: Headers = {}): Reply => jsonArray(answers, { headers, keep: 'never' })
 
-/** Answers with the place where they are recorded: outcomes are reported of a position. */
+/** Answers with the position at which they are recorded: outcomes are reported by this position. */
 const answerAt = (position: number, answers: Answers): Reply => unkept(answers, { 'Mindledger-Position': String(position) })
 
-/** Rows as they are recorded: what came, and what was answered. */
+/** Rows as they are recorded: the input and the answer. */
 const servedRows = (rows: readonly InputRow[], answers: Answers, { target: { name } }: { target: { name: string } }) =>
   answers.map((answer, i) => ({
     input: rows[i] ?? {},

@@ -20,9 +20,9 @@ const base64 = (bytes: Buffer): string => bytes.toString('base64')
 
 const plain = (said: string) => text('text/plain', said)
 
-/** What proves the log to somebody else: signed heads, the key that they are checked with, and proofs after RFC 9162. */
+/** The routes that prove the log to others: signed heads, the key that verifies them, and proofs as in RFC 9162. */
 export const proofRoutes = (log: Log, heads: Heads): Route[] => {
-  /** The newest size, unless one was asked for. */
+  /** The requested size; the newest by default. */
   const sizeOf = async (asked: number | undefined) => asked ?? (await log.head()).position
 
   return [

@@ -14,7 +14,7 @@ const fields = z
       .describe('The next master key; without it a new one is made, which cannot be where VAULT_KEY is set'),
   })
   .meta({ id: 'NewRotation' })
-/** Without a body a new key is made. */
+/** Without a body the service generates a key. */
 const body: Body<z.infer<typeof fields>> = {
   schema: fields,
   read: (sent) => (sent.json === undefined ? {} : object(fields, 'rotation').read(sent)),
@@ -30,7 +30,7 @@ const shown = z
 
 const render = ({ from, to, payloads, position }: RotationStatus) => ({ from, to, payloads, position })
 
-/** Replaces the master key beside what else goes on: the answer comes when that has begun. */
+/** Replaces the master key while the service runs. The answer is sent when the rotation has begun. */
 export const rotationRoutes = (rotation: KeyRotation): Route[] => [
   route({
     method: 'get',

@@ -20,7 +20,7 @@ const tableNames = async (moment: Moment, database: Database): Promise<string[]>
   return names
 }
 
-/** What editors ask beside running statements. */
+/** The routes that editors need besides running statements. */
 export const sqlUtilityRoutes = (reading: Reading, defaultProject: string): Route[] => [
   reading({
     path: '/sql/list_databases',

@@ -20,13 +20,13 @@ const asOf = z
 
 const dryRun = z.boolean().describe('Shows the events that a statement which writes would record, and writes nothing; not sent back')
 
-/** What was parsed as JSON holds nothing else, so that only the number of its values is to be looked at. */
+/** A list of JSON values. The body is parsed JSON, so only the number of values needs a check. */
 const positional = z
   .custom<Json[]>((value) => Array.isArray(value) && value.length <= limits.statementMaxParams)
   .meta({ type: 'array', items: {} })
 
 const fields = z.looseObject({
-  // An empty statement is refused with the words of SQL.
+  // An empty statement is refused by the parser of SQL, with its own message.
   query: z.string().meta({ minLength: 1 }),
   context: z.looseObject({ db: z.string().nullish(), as_of: asOf.nullish(), dry_run: dryRun.nullish() }).nullish(),
   params: z.union([jsonObject, positional]).nullish(),
@@ -66,24 +66,24 @@ const body: Body<z.infer<typeof fields>> = {
   },
 }
 
-/** A list is for `?`: its values by their place, from 1. */
+/** A list holds the values for `?`, by their place from 1. */
 const paramsOf = (params: z.infer<typeof fields>['params']): Parameters | undefined =>
   Array.isArray(params) ? Object.fromEntries(params.map((value, i) => [String(i + 1), value])) : (params ?? undefined)
 
 const invalidFormat = () =>
   new Problem('wrong_arguments', 'Invalid stream format', `"response_format" is one of ${formats.join(', ')}, or null`)
 
-/** What the body names; else CSV for a client that prefers it, and JSON for all others. */
+/** The format that the body names; otherwise CSV for a client that prefers it, and JSON for all others. */
 const formatOf = (call: Call, named: Format | null | undefined): Format =>
   named ?? (call.accepts(['json', 'text/csv']) === 'text/csv' ? 'csv' : 'json')
 
-/** What is read is read anew, and a refusal may be no more the next time. */
+/** Reads and refusals are not kept: a retry reads again, and may no longer be refused. */
 const keepOf = (answer: SqlAnswer): Pick<Reply, 'keep'> => {
   if (answer.type === 'error') return { keep: 'never' }
   return answer.type === 'table' ? { keep: answer.positions.length === 0 ? 'never' : 'rows' } : {}
 }
 
-/** SQL over HTTP: every statement answers 200, what failed as `{"type": "error", …}`. */
+/** SQL over HTTP: every statement is answered with 200, errors as `{"type": "error", …}`. */
 export const sqlRoutes = (sql: SqlEngine): Route[] => [
   route({
     method: 'post',

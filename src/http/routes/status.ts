@@ -8,9 +8,9 @@ export type About = {
   version: string
   authentication: boolean
   defaultProject: string
-  /** What became of the heads that are appended to a file, where that was asked for. */
+  /** The status of the file to which heads are appended, if there is one. */
   headFile: () => HeadFileStatus | undefined
-  /** Why SQL cannot be answered at the moment, if so. */
+  /** Why SQL is unavailable at the moment, if it is. */
   sqlStopped: () => string | undefined
   /** Whether a model is being trained. */
   isTraining: () => boolean

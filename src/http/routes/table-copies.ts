@@ -6,21 +6,21 @@ import type { Log } from '../../log/contract/log.js'
 import { stream } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
 
-/** Who copies the tables into a new file, as they are at a position or after it. @throws Error when they have not come so far */
+/** Copies the tables into a new file, as of a position or later. @throws Error when they have not reached it */
 type Copier = { copy: (into: string, upTo: number) => Promise<number> }
 
 const duckdbType = 'application/vnd.duckdb.file'
 
-/** The tables as they are, to be compared with a replay of the log somewhere else. */
+/** The route that copies the current tables, so that a client can compare them with a replay of the log. */
 export const tableCopyRoutes = (log: Pick<Log, 'head'>, tables: Copier, directory: string): Route[] => {
   // A copy takes as much disk as the tables do.
   let underWay: symbol | undefined
   const copyInto = async (file: string): Promise<number> => {
     const { position } = await log.head()
-    // Tables that have stopped are told apart from those that follow by what is missing in them.
+    // Tables that have stopped are copied as they are; the comparison then shows the missing events.
     return tables.copy(file, position).catch(() => tables.copy(file, 0))
   }
-  /** A copy that is gone when it has been read, however that ends. */
+  /** Opens a copy and unlinks its file, so that it disappears after reading even if that fails. */
   const openCopy = async () => {
     const file = join(directory, `${randomUUID()}.duckdb`)
     const position = await copyInto(file).catch((error: unknown) => {
@@ -49,7 +49,7 @@ export const tableCopyRoutes = (log: Pick<Log, 'head'>, tables: Copier, director
         underWay = own
         try {
           const { position, content, size } = await openCopy()
-          // Who has all of it may ask again at once.
+          // A client that has read all of it may ask for another copy at once.
           content.once('end', end)
           const close = () => {
             content.destroy()

@@ -27,20 +27,20 @@ export type AppOptions = {
   routes: readonly Route[]
   about: About
   sessions: Sessions | undefined
-  /** Whether metrics want no login. */
+  /** Whether metrics need no login. */
   openMetrics?: boolean
   hosts: Hosts
-  /** Whose word about the client is taken; nobody's by default. */
+  /** The proxies whose forwarded headers are trusted; none by default. */
   trustedProxies?: TrustedProxies
   logger: Logger
-  /** Hears of each request when it is over. */
+  /** Called for each request when it has ended. */
   onRequest?: (request: RequestDone) => void
 }
 
-/** `/api/v1/api/projects` and `/projects` are one address: every prefix of `api` and `v1` segments is taken off. */
+/** `/api/v1/api/projects` and `/projects` are the same path: all leading `api` and `v1` segments are removed. */
 const withoutPrefix = (url: string): string => url.replace(/^(?:\/(?:api|v1)(?=[/?]|$))+/, '').replace(/^(?!\/)/, '/')
 
-/** Logs a request when it is over. */
+/** Logs a request when it has ended. */
 const logged = (call: Call, res: Response, { logger, onRequest }: AppOptions): void => {
   const began = performance.now()
   // The query string is left out: it could carry what must not be logged.
@@ -58,12 +58,12 @@ const logged = (call: Call, res: Response, { logger, onRequest }: AppOptions): v
   })
 }
 
-/** What is at an address, documented or not. */
+/** A route that the router can match, documented or not. */
 type Endpoint = { method: string; path: string; answer: (call: Call, res: Response, segments: Segments) => Promise<Reply> }
 
-/** Addresses that the document does not have: the document itself, and what a newcomer sees. */
+/** Endpoints that are not in the OpenAPI document: the document itself and the welcome page. */
 const ownEndpoints = (routes: readonly Route[], about: About): Endpoint[] => {
-  // Made when somebody asks: few do, and it takes a tenth of a start.
+  // Made on demand: it is rarely needed, and takes a tenth of the startup time.
   let document: string | undefined
   return [
     { method: 'get', path: '/', answer: async (call) => welcome(about, call) },
@@ -75,7 +75,7 @@ const ownEndpoints = (routes: readonly Route[], about: About): Endpoint[] => {
   ]
 }
 
-/** The addresses of routes: a body is read where it is known what it may be, and after whoever must not come in was sent away. */
+/** The endpoints of routes. A body is read only after authentication, when the route and its limits are known. */
 const endpointsOf = (routes: readonly Route[], ledger: Ledger): Endpoint[] => {
   const bodies = new HeldBodies()
   return routes.map((route) => ({
@@ -88,7 +88,7 @@ const endpointsOf = (routes: readonly Route[], ledger: Ledger): Endpoint[] => {
   }))
 }
 
-/** The HTTP face of the service: routes behind identification, logging, authentication and one way to show errors. */
+/** The HTTP interface of the service: the routes with logging, authentication and error handling. */
 export const createApp = (options: AppOptions): Express => {
   const { ledger, routes, about, sessions, openMetrics = false, hosts, trustedProxies = false, logger } = options
   const table = new RouteTable([...ownEndpoints(routes, about), ...endpointsOf(routes, ledger)])
@@ -121,10 +121,10 @@ export const createApp = (options: AppOptions): Express => {
     try {
       await send(res, await replyTo(call, res), call.answerHeaders)
     } catch (error) {
-      // That the client went away is said in the request's own line, and is no fault.
+      // A client that disconnects is not a fault; the request's log line says so.
       if (call.left(error)) return
       const refusal = refusalOf(error, call)
-      // A stream that has begun can only be cut: the client must not take it for whole.
+      // A stream that has begun can only be cut, so that the client does not take it for complete.
       if (res.headersSent) res.destroy()
       else await send(res, refusal, call.answerHeaders)
     }

@@ -2,21 +2,24 @@ import type { Request } from 'express'
 import { isIP } from 'node:net'
 import { Problem, wrong } from '../../basics/errors.js'
 
-/** The names of this service: `guarded` when requests to any other are refused, `own` is the setting HOST, `allowed` are host names, with or without a port. */
+/**
+ * The names of this service. With `guarded`, requests to any other name are refused. `own` is the setting HOST; `allowed` are host
+ * names, with or without a port.
+ */
 export type Hosts = { guarded: boolean; own: string; allowed: readonly string[] }
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 const urlOf = (text: string): URL | undefined => (URL.canParse(text) ? new URL(text) : undefined)
 
-/** A `Host` header as a URL, which brings names and ports to one form. Undefined when it is more or less than a host. */
+/** A `Host` header as a URL, which normalises names and ports. Undefined if it is not exactly a host. */
 const hostUrl = (header: string | undefined, protocol = 'http:'): URL | undefined =>
   header !== undefined && /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i.test(header) ? urlOf(`${protocol}//${header}`) : undefined
 
 const isLocalName = (name: string): boolean => name === 'localhost' || name.endsWith('.localhost')
 const isAddress = (name: string): boolean => isIP(name.replace(/^\[|\]$/g, '')) !== 0
 
-/** The first of two Host headers would be checked here, and a proxy may have looked at the other. */
+/** With two Host headers, this check would read the first one while a proxy may have checked the other. */
 const hasOneHost = (rawHeaders: readonly string[]): boolean =>
   rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length <= 1
 
@@ -33,10 +36,10 @@ const refuseOrigin = (): never => {
 }
 
 /**
- * Two ways in which a web page could make its visitor's browser act on this service are closed.
+ * Prevents two attacks in which a web page makes its visitor's browser act on this service.
  *
- * DNS rebinding: the page's own name is made to point to this machine, so that the browser takes the service for the
- * page's server. The `Host` header still has that name. An address in digits cannot be rebound.
+ * DNS rebinding: an attacker makes the page's own name point to this machine, so that the browser takes the service for the
+ * page's server. The `Host` header still has that name. A numeric address cannot be rebound.
  * Cross-origin writes: a browser says in `Origin` which page wants to write. Other clients send none.
  *
  * @throws Problem 421 or 403 that names the setting
@@ -52,8 +55,8 @@ export const refuseForeignHosts = ({ guarded, own, allowed }: Hosts): ((req: Req
   return (req) => {
     const { method, headers } = req
     if (!hasOneHost(req.rawHeaders)) throw wrong('there is more than one Host header', 'Send one.')
-    // Behind a trusted proxy there are two: a page that rebinds its name can say any X-Forwarded-Host, so both are checked.
-    // HTTP/1.0 has neither, and browsers do not speak it.
+    // Behind a trusted proxy there are two hosts. Both are checked, because a rebound page can send any X-Forwarded-Host.
+    // HTTP/1.0 may have neither, but browsers do not use it.
     const hosts = [...new Set([headers.host, req.host])].filter((host) => host !== undefined)
     if (guarded && !hosts.map((host) => hostUrl(host)).every((url) => url && isKnown(url))) refuseHost()
     const { origin } = headers

@@ -3,7 +3,7 @@ import type { Call } from '../protocol/call.js'
 import type { Reply } from '../protocol/reply.js'
 import { problemAsEvents } from './problem.js'
 
-/** Paths of the public service that this one does not have, and what to use instead. `listed` is how README names them. */
+/** Paths of the public service that this one lacks, and what to use instead. `listed` has their names in the README. */
 export const notBuilt: readonly { path: RegExp; listed: readonly string[]; what: string; instead: string }[] = [
   {
     path: /^\/projects\/[^/]+\/knowledge_bases(\/|$)/,
@@ -67,10 +67,10 @@ export const notBuilt: readonly { path: RegExp; listed: readonly string[]; what:
   },
 ]
 
-/** Paths whose clients read events, and look at nothing else. */
+/** Paths whose clients read only server-sent events. */
 const streams = /\/completions\/stream\/?$/
 
-/** The answer at a path that is not built; undefined at any other. @throws Problem that names what to use instead */
+/** The answer for a path in `notBuilt`; undefined for any other. @throws Problem that names what to use instead */
 export const notBuiltReply = (call: Call): Reply | undefined => {
   const { path } = call
   const known = notBuilt.find((one) => one.path.test(path))

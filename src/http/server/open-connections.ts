@@ -5,19 +5,19 @@ import { networkOf, plainAddress } from '../protocol/client.js'
 export type ConnectionBounds = {
   connectionsMax: number
   connectionsPerAddressMax: number
-  /** Whether all the clients of a proxy come from this address, so that its connections are not those of one client. */
+  /** Whether this is the address of a proxy, whose connections belong to many clients. */
   isProxy: (address: string | undefined) => boolean
 }
 
-/** A connection, with the request that it has under way. */
+/** A connection with its current request. */
 type Connection = { readonly socket: Socket; request: IncomingMessage | undefined }
 
-/** Nothing of a request has come, or not all of its headers. */
+/** No request has arrived, or not all of its headers. */
 const isIdle = ({ request }: Connection): boolean => request === undefined
 /** The client has not sent all of its request. */
 const isReceiving = ({ request }: Connection): boolean => request?.complete === false
 
-/** A connection that is closed before its client has read why it was refused would lose the reason. */
+/** A refused connection stays open this long, so that its client can read the reason. */
 const refusedMs = 100
 
 const refusal = (reason: string): string => {
@@ -27,21 +27,21 @@ const refusal = (reason: string): string => {
 }
 
 /**
- * Bounds the open connections, in all and of each address. A new one is let in at the cost of one that waits for its client:
- * first one without a request, then one whose request has not come whole, each time the one that has waited longest, of the
- * address that has the most. Only when all of them are being answered the new one is refused. So nobody is shut out by
- * connections that do nothing.
+ * Limits the open connections, in total and per address. At a limit, a new connection replaces one that waits for its client: first
+ * one without a request, then one whose request is incomplete; each time the one that has waited longest. At the total limit it is
+ * one of the address with the most connections. Only if all of them are being answered, the new one is refused. So connections that
+ * do nothing block nobody.
  *
  * @example server.on('connection', (socket) => connections.opened(socket)); server.on('request', (req, res) => connections.asked(req, res))
  */
 export class OpenConnections {
-  /** Of each address, the one first that has waited longest. */
+  /** The connections of each address; the one that has waited longest comes first. */
   readonly #byAddress = new Map<string, Map<Socket, Connection>>()
   #count = 0
 
   constructor(private readonly bounds: ConnectionBounds) {}
 
-  /** Takes a connection in, or refuses it. */
+  /** Accepts a connection or refuses it. */
   opened(socket: Socket): void {
     const remote = plainAddress(socket.remoteAddress ?? '')
     const address = networkOf(remote)
@@ -66,7 +66,7 @@ export class OpenConnections {
       this.#makeRoom(this.#largest(), socket, forget, `${connectionsMax} connections are being answered (connectionsMax)`)
   }
 
-  /** Notes that a request has begun on its connection, until it is answered. Tells whether it may be: on a refused one it must not. */
+  /** Notes that a connection has a request, until it is answered. Returns false on a refused connection, whose request is ignored. */
   asked(request: IncomingMessage, response: ServerResponse): boolean {
     const { socket } = request
     const ofAddress = this.#byAddress.get(networkOf(plainAddress(socket.remoteAddress ?? '')))
@@ -76,7 +76,7 @@ export class OpenConnections {
     response.once('close', () => {
       if (connection.request !== request) return
       connection.request = undefined
-      // It waits from now on, behind those that have waited before.
+      // It waits again, behind the connections that were already waiting.
       if (ofAddress.delete(socket)) ofAddress.set(socket, connection)
     })
     return true
@@ -93,7 +93,7 @@ export class OpenConnections {
       given.socket.destroy()
       return
     }
-    // While it ends, a refused connection does not count: the next newcomer would take its place and be one too many.
+    // A refused connection no longer counts while it closes; otherwise the next one could replace it and exceed the limit.
     forget()
     newcomer.end(refusal(reason))
     setTimeout(() => newcomer.destroy(), refusedMs).unref()

@@ -1,6 +1,6 @@
 import type { CommandHeader, Route } from '../protocol/route.js'
 
-/** As `call.ts` reads them. */
+/** The same pattern as in `call.ts`. */
 const printable = '^[\\x21-\\x7e]{1,200}$'
 const entityTags = '^(?:\\*|(?:W/)?"[\\x21\\x23-\\x7e]*"(?:, ?(?:W/)?"[\\x21\\x23-\\x7e]*")*)$'
 
@@ -12,7 +12,7 @@ const headerText = (name: string, description: string, pattern?: string) => ({
   schema: { type: 'string', minLength: 1, ...(pattern !== undefined && { pattern }) },
 })
 
-/** The headers that every command takes, written once. */
+/** The headers of commands. */
 const commandHeaderTexts: Record<CommandHeader, ReturnType<typeof headerText>> = {
   'Idempotency-Key': headerText(
     'Idempotency-Key',
@@ -31,7 +31,7 @@ const commandHeaderTexts: Record<CommandHeader, ReturnType<typeof headerText>> =
   ),
 }
 
-/** The headers that say where a request belongs. */
+/** The headers for correlation, causation and tracing. */
 const originHeaderTexts = [
   headerText('X-Correlation-Id', 'What the request belongs to; kept with its events and told back.', printable),
   headerText('X-Causation-Id', 'What caused the request; kept with its events.', printable),

@@ -18,18 +18,18 @@ const problem = z
 
 type Schema = Record<string, unknown>
 
-/** What a media type says of a body: JSON in another form, text, or bytes. */
+/** The schema of a body in another media type: JSON in another form, text, or bytes. */
 const shapeOf = (type: string): Schema => {
   if (type.endsWith('-batch+json')) return { type: 'array', items: { type: 'object' } }
   if (type.endsWith('+json')) return { type: 'object' }
   return { type: 'string' }
 }
 
-/** Collects the schemas that have an id, so that operations refer to them. */
+/** Collects the schemas with an id, so that operations can refer to them. */
 class Components {
   readonly schemas: Schema = {}
 
-  /** A zod schema as JSON schema. What has an id becomes a component. */
+  /** A zod schema as JSON schema. A schema with an id becomes a component. */
   schema(schema: z.ZodType): Schema {
     const text = JSON.stringify(z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' })).replaceAll(
       '"#/$defs/',
@@ -46,14 +46,14 @@ class Components {
     return { content: { [type]: { schema: this.schema(schema) } } }
   }
 
-  /** What a request brings along: JSON, or one of other media types. */
+  /** The body of a request: JSON, or one of other media types. */
   requestBody({ body, takes = {} }: Route) {
     const schema = body?.schema
     const others = Object.entries(takes).map(([type, schema]): [string, Schema] => [type, schema ? { schema: this.schema(schema) } : {}])
     return { required: true, content: { ...(schema && this.content(schema).content), ...Object.fromEntries(others) } }
   }
 
-  /** What an answer with this status brings: JSON, or as well other media types. */
+  /** The body of an answer with this status: JSON, and possibly other media types. */
   answer(schema: z.ZodType | null, status: string, gives: readonly string[] = []) {
     const others = status === '200' ? gives.map((type): [string, Schema] => [type, { schema: shapeOf(type) }]) : []
     if (!schema && others.length === 0) return {}
@@ -63,7 +63,7 @@ class Components {
 
 const reasons: Record<string, string> = { 200: 'OK', 201: 'Created', 204: 'Done; no body', 503: 'Not ready' }
 
-/** What stands in an address: the position of an event, or a name. */
+/** The schema of a path segment: the position of an event, or a name. */
 const pathSchema = (name: string | undefined): Schema =>
   name === 'position' ? { type: 'integer', minimum: 1 } : { type: 'string', minLength: 1 }
 
@@ -95,7 +95,7 @@ const operation = (route: Route, components: Components) => ({
 })
 
 /**
- * The OpenAPI 3.1 document of exactly these routes, from what reads and checks their queries and bodies.
+ * The OpenAPI 3.1 document of exactly these routes, made from the schemas that check their queries and bodies.
  *
  * @example openApiDocument(routes, '1.0.0').paths['/api/projects'] // { get: …, post: … }
  */

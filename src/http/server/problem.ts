@@ -19,17 +19,17 @@ const fromBodyParser = (error: unknown): Problem | undefined => {
     case 'request.size.invalid':
       return new Problem('wrong_arguments', 'Bad Request', error.message)
     default:
-      // What has no type comes from the decompression of the body.
+      // An error without a type comes from decompressing the body.
       return 'status' in error && error.status === 400
         ? new Problem('wrong_arguments', 'Bad Request', 'the body does not fit its Content-Encoding')
         : undefined
   }
 }
 
-/** What the operator must hear of. */
+/** The problems that the operator must know. */
 const faults: ReadonlySet<ProblemCode> = new Set(['internal', 'storage_failed', 'disk_full', 'analytics_unavailable'])
 
-/** What went wrong, as a Problem: the caller's faults as they are, ours as `internal` without their details. */
+/** Converts an error to a Problem: the caller's faults unchanged, our own as `internal` without details. */
 export const asProblem = (error: unknown): Problem => {
   if (isProblem(error)) return error
   if (isDiskFull(error)) return diskFull(error)
@@ -39,7 +39,7 @@ export const asProblem = (error: unknown): Problem => {
   return new Problem('internal', 'Internal error', 'a fault of this service; nothing is known to be wrong with the request')
 }
 
-/** The one shape of an error. */
+/** The JSON form of every error. */
 const problemBody = (problem: Problem, request: string) => {
   const { cause: _, retryAfterSeconds: __, hint, ...extras } = problem.extras
   return {
@@ -56,8 +56,8 @@ const problemBody = (problem: Problem, request: string) => {
 }
 
 /**
- * The answer to a client that reads server-sent events: the problem as an event, with its own status. Clients that look at no status
- * would take a body without events for an empty answer; the last event is no JSON, so that those that pass over the first one stop there.
+ * The answer to a client that reads server-sent events: the problem as events, with its own status. Clients that ignore the status
+ * would take a body without events for an empty answer. The last event is not JSON, so that clients that skip the first one stop there.
  */
 export const problemAsEvents = (problem: Problem, request: string): Reply => {
   const body = problemBody(problem, request)
@@ -74,7 +74,7 @@ export const problemReply = (problem: Problem, request: string): Reply => {
   })
 }
 
-/** Logs what the operator must hear of, with its stack. */
+/** Logs the problems that the operator must know, with their stack. */
 export const logFault = (logger: Logger, error: unknown, problem: Problem, request: string): void => {
   if (faults.has(problem.code)) logger.error({ request, code: problem.code, err: error, cause: problem.extras['cause'] }, problem.title)
 }

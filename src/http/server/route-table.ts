@@ -1,25 +1,25 @@
-/** What is found by the method and the path of a request. */
+/** Anything that is found by method and path. */
 type Addressed = { method: string; path: string }
 
-/** An address that a path leads to: what it has for each method, and the segments that are not fixed, as they were sent. */
+/** A match of a path: its entry for each method, and the values of the named segments as they were sent. */
 type Place<T> = { byMethod: ReadonlyMap<string, T>; sent: readonly string[] }
 
-/** One segment of the paths that are known: what follows it, and what ends there. */
+/** One segment in the tree of known paths: the segments that follow, and the entries that end here. */
 type Node<T> = { fixed: Map<string, Node<T>>; named: Node<T> | undefined; byMethod: Map<string, T> }
 
-/** What a path has led to: undefined without a `found` when the address does not have the method, but those that are `allowed`. */
+/** The result of a lookup. `found` is undefined if the path exists without this method; `allowed` lists its methods. */
 export type Match<T> = {
   found: T | undefined
-  /** The segments that have a name, decoded. */
+  /** The named segments, decoded. */
   segments: Readonly<Record<string, string>>
-  /** The template of the address. */
+  /** The template of the path. */
   template: string
   allowed: readonly string[]
 }
 
 const empty = <T>(): Node<T> => ({ fixed: new Map(), named: undefined, byMethod: new Map() })
 
-/** The segments of a path; one slash at its end says nothing. */
+/** The segments of a path; one trailing slash is ignored. */
 const segmentsOf = (path: string): string[] => {
   const parts = path.split('/').slice(1)
   if (parts.at(-1) === '') parts.pop()
@@ -29,8 +29,8 @@ const segmentsOf = (path: string): string[] => {
 const isNamed = (segment: string): boolean => segment.startsWith(':')
 
 /**
- * Finds what belongs to an address by its segments, one after the other. Fixed segments win over named ones, and their case says
- * nothing; a named segment takes any text. HEAD is taken where GET is.
+ * Finds the entry for a path segment by segment. Fixed segments take precedence over named ones and ignore case; a named segment
+ * matches any text. HEAD is allowed where GET is.
  *
  * @example new RouteTable(routes).find('GET', '/projects/shop/skills') // { found: route, segments: { project: 'shop' }, … }
  */
@@ -56,8 +56,8 @@ export class RouteTable<T extends Addressed> {
   }
 
   /**
-   * What is at an address; undefined where there is nothing.
-   * @throws URIError when a segment that has a name is not well-formed
+   * The match of a path; undefined if there is none.
+   * @throws URIError when a named segment is not well-formed
    */
   find(method: string, path: string): Match<T> | undefined {
     const places = this.#places(segmentsOf(path))
@@ -66,7 +66,7 @@ export class RouteTable<T extends Addressed> {
     const wanted = method === 'HEAD' ? 'GET' : method
     const place = places.find(({ byMethod }) => byMethod.has(wanted)) ?? first
     const found = place.byMethod.get(wanted)
-    // Those of one address have one template, but for the names in it.
+    // All entries of one path have the same template, except for the names in it.
     const [template = ''] = [...place.byMethod.values()].map((route) => route.path)
     const names = segmentsOf(found?.path ?? template).filter(isNamed)
     return {
@@ -77,7 +77,7 @@ export class RouteTable<T extends Addressed> {
     }
   }
 
-  /** All addresses that the segments lead to, those with fixed segments first. */
+  /** All matches of the segments, those with fixed segments first. */
   #places(segments: readonly string[]): Place<T>[] {
     const places: Place<T>[] = []
     const walk = (node: Node<T>, at: number, sent: readonly string[]): void => {

@@ -3,7 +3,7 @@ import type { Response } from 'express'
 import { limits } from '../../basics/limits.js'
 import { bodyOf, bytesOf, type Cookie, type Headers, type Piece, type Reply, type Stream } from '../protocol/reply.js'
 
-/** So many bytes are sent at once; fewer wait for what follows in the same turn. */
+/** This many bytes are sent at once; fewer wait for more in the same turn of the event loop. */
 const gatherBytes = 16_384
 
 const sendCookie = (res: Response, { name, value, maxAgeMs, secure = false }: Cookie): void => {
@@ -18,7 +18,7 @@ const sendHead = (res: Response, { status, type, headers = {}, cookie }: Reply, 
   if (cookie) sendCookie(res, cookie)
 }
 
-/** Writes pieces as the client takes them: short ones that are there in one turn go in one, with its length. */
+/** Writes pieces, and joins short ones of one turn of the event loop. A body that is complete in one turn gets a Content-Length. */
 class Outlet {
   #held: Buffer[] = []
   #bytes = 0
@@ -43,13 +43,13 @@ class Outlet {
     const rest = Buffer.concat(this.#held)
     if (!this.res.headersSent) {
       this.sendHead()
-      // It is the whole; HEAD is told its length, too.
+      // This is the whole body; HEAD gets its length, too.
       if (!this.res.hasHeader('Content-Length')) this.res.setHeader('Content-Length', rest.length)
     }
     this.res.end(rest)
   }
 
-  /** Forgets what has not been sent. */
+  /** Discards unsent pieces. */
   drop(): void {
     clearImmediate(this.#soon)
     this.#held = []
@@ -67,7 +67,7 @@ class Outlet {
   }
 }
 
-/** Waits until the client has taken what was written; false when it is over, or the client took nothing for too long and is cut off. */
+/** Waits until the client has read enough to write more; false if the answer was ended or the client stalled and was disconnected. */
 const taken = async (res: Response, over: AbortSignal, stallMs: number | null): Promise<boolean> => {
   if (!res.writableNeedDrain) return !over.aborted
   const stalled = stallMs === null ? undefined : setTimeout(() => res.destroy(), stallMs)
@@ -94,15 +94,15 @@ const sendStream = async (res: Response, { pieces, stallMs, ends }: Stream, outl
     outlet.end()
   } catch (error) {
     outlet.drop()
-    // Nobody is left to be told how it ended.
+    // If the client has disconnected, nobody needs the error.
     if (!left.signal.aborted) throw error
   }
 }
 
 /**
- * Sends a reply: the one place that writes to a client. `always` are headers that every answer to the request has.
+ * Sends a reply; only this function writes to a client. `always` are headers of every answer to the request.
  *
- * @throws what the pieces of a stream throw. Nothing has been sent when `res.headersSent` is false: a refusal can be sent then
+ * @throws whatever the pieces of a stream throw. If `res.headersSent` is false then, an error can still be answered
  * @example await send(res, json({ ok: true }), call.answerHeaders)
  */
 export const send = async (res: Response, reply: Reply, always: Headers): Promise<void> => {

@@ -14,20 +14,20 @@ export type ServerLimits = {
 }
 
 type ServerOptions = ServerLimits & {
-  /** Whether all the clients of a proxy come from an address; of none unless given. */
+  /** Whether an address is that of a proxy; by default none is. */
   isProxy?: ConnectionBounds['isProxy']
 }
 
 /**
- * The HTTP server with its limits. What is beyond them never reaches a route: a connection that waits for its client is closed
- * for a new one, a new one is refused when all are being answered, and Node answers 408 to requests that come too slowly.
+ * The HTTP server with its limits on connections. At a limit, a new connection replaces one that waits for its client, or is refused
+ * if all are being answered. Node answers 408 to requests that arrive too slowly.
  */
 export const createHttpServer = (app: RequestListener, { isProxy = () => false, ...bounds }: ServerOptions = limits): Server => {
   const server = createServer({
     headersTimeout: bounds.requestHeadersTimeoutMs,
     requestTimeout: bounds.requestTimeoutMs,
     keepAliveTimeout: bounds.keepAliveTimeoutMs,
-    // Timeouts are looked at so often, and no more exact than that.
+    // Timeouts are checked this often, which is also their precision.
     connectionsCheckingInterval: Math.min(5_000, bounds.requestHeadersTimeoutMs),
   })
   const connections = new OpenConnections({ ...bounds, isProxy })
@@ -39,9 +39,8 @@ export const createHttpServer = (app: RequestListener, { isProxy = () => false, 
 }
 
 /**
- * Takes connections at an address, port 0 for a free one. What befalls the server later, such as a lack of file descriptors,
- * is logged and ends nothing.
- * @throws ConfigError when the address cannot be had
+ * Listens on an address; port 0 means a free port. Later errors, such as a lack of file descriptors, are logged and end nothing.
+ * @throws ConfigError when it cannot listen there
  */
 export const listen = (
   server: Server,
@@ -61,15 +60,15 @@ export const listen = (
     })
   })
 
-/** `http://127.0.0.1:47334`, of a server that listens. */
+/** The URL of a listening server: `http://127.0.0.1:47334`. */
 export const addressOf = ({ address, port, family }: AddressInfo): string =>
   `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 
-/** The address at which programs of this machine reach a server that listens: one that listens everywhere is reached on the loopback. */
+/** The URL for clients on this machine: a server that listens on all addresses is reached over the loopback. */
 export const localAddressOf = ({ address, ...rest }: AddressInfo): string =>
   addressOf({ ...rest, address: address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address })
 
-/** Takes no more requests, and waits for those under way as long as a stop may take. */
+/** Accepts no more requests, and waits for those in progress, at most as long as a shutdown may take. */
 export const stopListening = async (server: Server): Promise<void> => {
   const closed = new Promise((resolve) => server.close(resolve))
   server.closeIdleConnections()

@@ -2,8 +2,8 @@ import { Problem } from '../../basics/errors.js'
 import type { Call } from '../protocol/call.js'
 
 /**
- * Refuses a request whose method its address does not have, and says which it has. An address that is none has no method at all:
- * clients of the public service rely on 405 there for everything but GET.
+ * Refuses a method that the path does not support, and names those that it does. An unknown path supports none: clients of the
+ * public service rely on 405 there for everything but GET.
  */
 export const refuseMethod = (call: Call, methods: readonly string[]): never => {
   const allowed = methods.join(', ')
@@ -16,7 +16,7 @@ export const refuseMethod = (call: Call, methods: readonly string[]): never => {
   )
 }
 
-/** Refuses a request to an address that is none. @throws Problem 404, or 405 for everything but GET and HEAD */
+/** Refuses a request to an unknown path. @throws Problem 404, or 405 for everything but GET and HEAD */
 export const unknownPath = (call: Call): never => {
   if (call.method !== 'GET' && call.method !== 'HEAD') refuseMethod(call, [])
   throw new Problem('no_such_path', 'Not found', 'The endpoint you are trying to access does not exist on the server.', {

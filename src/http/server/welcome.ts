@@ -32,7 +32,7 @@ const page = (version: string, base: string) => `<!doctype html>
 <h2>First steps</h2><pre>${escape(curls(base).join('\n'))}</pre>
 </html>`
 
-/** Tells a newcomer what this is: a page for browsers, JSON for everybody else. */
+/** Introduces the service: a page for browsers, JSON for other clients. */
 export const welcome = ({ version, defaultProject }: About, call: Call): Reply => {
   const host = call.header('host') ?? ''
   const base = `http://${/^[\w.:[\]-]+$/.test(host) ? host : 'localhost'}`

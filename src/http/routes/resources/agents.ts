@@ -33,7 +33,7 @@ export const agentRecord = z
 const path = '/projects/:project/agents'
 const creation = wrappedNamed('agent', agentFields, agentFields.extend({ name: resourceName }))
 
-/** The public service says so of an agent that does not exist; the command alone knows, since a request sent again is no creation. */
+/** The public service's refusal for a missing agent. Only the command can tell: the retry of an update creates nothing. */
 const creationNotAllowed =
   (project: string, name: string) =>
   (error: unknown): never => {

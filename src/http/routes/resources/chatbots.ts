@@ -77,7 +77,7 @@ const settings = ({ name, agent_name, model_name, database_id, database_name, is
     params,
   })
 
-/** `db_engine` with `db_params` makes (or renews) a connection of the chatbot's own, `<name>_db`. */
+/** `db_engine` with `db_params` creates or replaces the chatbot's own connection, `<name>_db`. */
 const ownConnection = (name: string, { db_engine, db_params }: Fields) => {
   if (db_engine === null || db_engine === undefined) return {}
   const database = parse(resourceName, `${name}_db`, 'name')

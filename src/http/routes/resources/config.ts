@@ -29,7 +29,7 @@ const shown = z
   .meta({ id: 'Config' })
 const path = '/config'
 
-/** Keys that the public service sets this way, and what sets them here. */
+/** Keys that the public service sets this way, and how to set them here. */
 const elsewhere: Readonly<Record<string, string>> = {
   auth: 'Set AUTH=session, AUTH_USERNAME and AUTH_PASSWORD in the environment and start the service again.',
   knowledge_bases: 'This service has no knowledge bases.',

@@ -43,7 +43,7 @@ const untested = z.object({ status: z.literal('connection_error'), detail: z.str
 
 const connectionError = (engine: string) => ({ status: 'connection_error', detail: whyNotOpened(engine) }) as const
 
-/** A connection under `database`, and beside it whether it is to be tried first. */
+/** A connection under `database`, and whether the client asks to test it first. */
 const body = <T>(database: z.ZodType<T>): Body<{ database: T; asksForCheck: boolean }> => ({
   schema: z.object({ database, check_connection: checked }),
   read: (sent) => ({
@@ -54,7 +54,7 @@ const body = <T>(database: z.ZodType<T>): Body<{ database: T; asksForCheck: bool
 
 export type DatabaseListed = { name: string; type: string; id: number | null; engine: string | null; visible: boolean; deletable: boolean }
 
-/** Everything that SQL names before a dot, in the order that clients show it. */
+/** Everything that SQL can name before a dot, in the order that clients show. */
 export const listDatabases = (
   { resources, records }: Moment,
   defaultProject: string,
@@ -92,7 +92,7 @@ const connectionStatus = (database: Database) =>
     ? { success: false, error_message: whyNotOpened(database.database.state.engine) }
     : { success: true, error_message: null }
 
-/** The project or connection that stands behind a name; system databases have no versions. */
+/** The project or connection with a name; system databases have no versions. */
 const resourceOf = (database: Database) =>
   database.type === 'project' ? database.project : database.type === 'connection' ? database.database : undefined
 

@@ -72,11 +72,11 @@ const nameOf = ({ fields, originalName }: Upload): string => fields.get('origina
 type Services = {
   blobs: Blobs
   intake: Intake
-  /** Hears how many bytes were received. */
+  /** Called with the number of bytes received. */
   onUploaded?: (bytes: number) => void
 }
 
-/** What an upload came to. */
+/** The answer to an upload. */
 const told = (name: string, table: Ingested | undefined): z.infer<typeof uploaded> =>
   table
     ? {
@@ -91,20 +91,20 @@ const told = (name: string, table: Ingested | undefined): z.infer<typeof uploade
     : { name, rows: 0, columns: [], warnings: [], renamed: [], skipped: 0, first: [] }
 
 export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, intake, onUploaded }: Services): Route[] => {
-  // Of uploads of one name that come at once, the one received last is the last to count.
+  // Concurrent uploads of one name take turns, so that the one received last is the final content.
   const turns = new KeyedTurns()
   const read = (upload: Upload, format: FileFormat | undefined, directory: string, skip: boolean): Promise<Ingested> =>
     intake.read(
       { source: upload.file, originalName: nameOf(upload), onBadRows: skip ? 'skip' : 'refuse', ...(format && { format }) },
       directory,
     )
-  /** A model is kept as it is; what it holds is looked at when it is imported. */
+  /** Stores a model unchanged; its content is checked when it is imported. */
   const storeModel = async (upload: Upload): Promise<FileContent> => {
     if (upload.bytes > limits.onnxMaxBytes)
       throw new Problem('too_large', 'Too large', `The ONNX file has ${upload.bytes} bytes, the limit is ${limits.onnxMaxBytes}.`)
     return { content: await blobs.put(upload.file), bytes: upload.bytes, row_count: 0, columns: [], original_name: nameOf(upload) || null }
   }
-  /** Makes an upload the content of a file, unless that was done before; gives its table, where it is one. */
+  /** Makes an upload the content of a file, unless it is a retry; returns its table, if it is one. */
   const replace = async (
     file: string,
     { upload, work, skip }: { upload: Upload; work: string; skip: boolean },
@@ -114,9 +114,9 @@ export const fileRoutes = (ledger: Ledger, reading: Reading, { blobs, intake, on
     const { sha256, fields, originalName, format } = upload
     const execution = call.execution({ sha256, fields: [...fields], originalName, format: format ?? null, skip })
     const repeated = await ledger.repeated(origin, execution)
-    // The command is held against the headers again; here they spare the work.
+    // The command checks the headers again; checking them here saves the work.
     if (!repeated && execution.expects) checkExpects(execution.expects, (await ledger.log.resources.one('file', file))?.version)
-    // What is told of a repeated upload is nowhere on record, and the same bytes tell it again.
+    // The answer to an upload is not stored; for a retry it is made again from the same bytes.
     const isModel = format === 'onnx' || isOnnx(nameOf(upload), format)
     const table = isModel ? undefined : await read(upload, format, work, skip)
     if (repeated) call.note(repeated)

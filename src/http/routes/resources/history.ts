@@ -31,7 +31,7 @@ const change = z
   })
   .meta({ id: 'Change' })
 
-/** What a history answers. */
+/** The answer of a history. */
 export const historyPage = z
   .object({
     changes: z.array(change),
@@ -40,7 +40,7 @@ export const historyPage = z
   })
   .meta({ id: 'History' })
 
-/** What a history is asked. */
+/** The parameters of a history. */
 export const historyParameters = {
   after: whole(count.describe('changes after this version').optional()),
   limit: whole(pageSize(limits.historyPageMaxChanges).describe(`changes of a page, up to ${limits.historyPageMaxChanges}`).optional(), {
@@ -61,11 +61,11 @@ export const historyOf = async (
   return jsonText(`{"changes":[${changes.join(',')}],"next":${JSON.stringify(next)},"version":${version}}`)
 }
 
-/** The stream of a resource that is or was in a project that is or was. */
+/** The stream of a resource in a project; either may be deleted. */
 export const streamInProject = async (log: LogAt, kind: Kind, project: string, ref: string): Promise<StreamId> =>
   streamOf(log, kind, ref, await streamOf(log, 'project', project))
 
-/** Under `/databases` projects are found, too. */
+/** `/databases` also finds projects. */
 const ofDatabase = async (log: LogAt, ref: string): Promise<[Kind, StreamId]> => {
   const project = await log.resources.one('project', ref)
   return project && foldName(project.state.name) === foldName(ref)
@@ -73,7 +73,7 @@ const ofDatabase = async (log: LogAt, ref: string): Promise<[Kind, StreamId]> =>
     : ['database', await streamOf(log, 'database', ref)]
 }
 
-/** A default is set anew under a new stream once it was taken back; by its name the standing one is found. */
+/** A default that is set again after a reset has a new stream; its name finds the current one. */
 const ofConfig = async (log: LogAt, ref: string): Promise<[Kind, StreamId]> => {
   const set = (await log.resources.list('config')).find(({ state }) => state.name === ref)
   if (set) return ['config', set.stream]
@@ -103,7 +103,7 @@ export const historyRoutes = (reading: Reading, histories: Histories): Route[] =
       'project',
       await streamOf(log, 'project', segmentOf(segments, 'project')),
     ]),
-    // The history of a job is, for clients, that of its runs: see jobs.ts.
+    // For clients the history of a job is the list of its runs: see jobs.ts.
     ...kinds.filter((kind) => isInProject(kind) && kind !== 'job').map(inProject),
     route('/databases/:database', 'a connection or project', (segments, log) => ofDatabase(log, segmentOf(segments, 'database'))),
     route('/files/:file', 'a file', async (segments, log) => ['file', await streamOf(log, 'file', segmentOf(segments, 'file'))]),

@@ -51,10 +51,10 @@ const creation = z.object({
 })
 const path = '/projects/:project/jobs'
 
-/** Clients send an empty text where nothing was filled in. */
+/** Clients send an empty text for a field that was left empty. */
 const said = (value: string | null | undefined): string | null => (value === undefined || value?.trim() === '' ? null : value)
 
-/** Clients know the history of a job as its runs. */
+/** For clients the history of a job is the list of its runs. */
 const of = oneOf(
   ['runs', 'changes'],
   'the query parameter of must be runs or changes',
@@ -111,7 +111,7 @@ export const jobRoutes = (ledger: Ledger, records: Records, reading: Reading, hi
       }
       const { project, found } = await inProject(moment, 'job', segments.project, segments.job)
       const runs = await readRuns(moment, found)
-      // What its condition skipped did nothing that clients ask for; log.job_runs has it.
+      // Clients do not expect runs that the condition skipped; log.job_runs has them.
       return json(runs.filter(({ end }) => end?.outcome !== 'skipped').map((one) => moment.records.jobRun(found, project, one)))
     },
   }),

@@ -41,7 +41,7 @@ const requested = z
   })
   .meta({ id: 'ModelRequest' })
 
-/** A version of a model, as it is read. */
+/** The record of a version of a model. */
 export const modelRecord = z
   .looseObject({
     id: z.int(),
@@ -79,7 +79,7 @@ const parsedStatement = async (query: string): Promise<Statement> => {
   }
 }
 
-/** A CREATE MODEL statement, and the rows that it learns from, which are looked at when they are stored. Titles are the public service's. */
+/** A CREATE MODEL statement and its training rows, which are checked when they are stored. Error titles are the public service's. */
 const creation: Body<{ statement: CreateModel; data: unknown }> = {
   schema: fields,
   read: async ({ json: sent }) => {
@@ -94,12 +94,12 @@ const creation: Body<{ statement: CreateModel; data: unknown }> = {
   },
 }
 
-/** What is asked about a model. A client sends it in the body of a GET, which the OpenAPI document has no place for. */
+/** The attribute of a model that is asked for. Clients send it in the body of a GET, for which the OpenAPI document has no place. */
 const attributeBody = objectOrNone(z.object({ attribute: z.string().nullish() }), 'body')
 
 const rowLimit = { rows: limits.trainingBodyMaxRows, instead: 'Upload them as a file, and name it in FROM.' }
 
-/** Stores the rows of a body as the file that a model is to learn from. */
+/** Stores the rows of a body as the file that a model learns from. */
 const storedRows = async (intake: Intake, client: string, data: unknown, { target, training, ifNotExists }: CreateModel) => {
   if (training.source) throw wrong('the statement has FROM, and the body has data', 'Leave one of them out.')
   if (importsFile(training.using['engine'])) refuseToTrain()
@@ -184,7 +184,7 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services)
     command: async ({ segments }) => {
       const project = await projectNamed(ledger.log, segments.project)
       const { model, version } = await modelInPath(ledger.log, project, segments.model)
-      // What is not there is the command's to refuse.
+      // The command refuses a model that does not exist.
       if (version === undefined) return { type: 'DeleteModel', data: { project: project.state.name, model } }
       return { type: 'DeleteModelVersion', data: { project: project.state.name, model, version } }
     },

@@ -18,7 +18,7 @@ const path = '/projects'
 
 type Named = { id: number; name: string }
 
-/** All projects with their names, in the order of these. */
+/** The ids and names of all projects, sorted by name. */
 const namesOf = async (resources: Resources): Promise<Named[]> => {
   const names: Named[] = []
   const work = new LongWork()
@@ -31,7 +31,7 @@ const namesOf = async (resources: Resources): Promise<Named[]> => {
 }
 const projectsAtOnce = 1_000
 
-/** Clients know this list by name: the place behind a project is its id, and what follows are the names behind its name. */
+/** The list is sorted by name. The place of a project is its id; the next page has the names after its name. */
 const inOrderOfNames = (names: readonly Named[]): Part => {
   const places = new Map(names.map(({ id }, i) => [id, i]))
   return async (after, limit) => {
@@ -70,7 +70,7 @@ export const projectRoutes = (ledger: Ledger, reading: Reading, defaultProject: 
     answers: { 200: record },
     async handle({ segments: { project: name } }, moment) {
       const project = await projectNamed(moment, name).catch((error: unknown) => {
-        // The public service titles this one refusal so, and clients compare titles.
+        // The public service uses this title for this refusal, and clients compare titles.
         if (isProblem(error)) throw new Problem('not_found', 'Project not exists', `Project name ${name} does not exist`)
         throw error
       })

@@ -25,7 +25,7 @@ type Services = { ledger: Ledger; records: Records; blobs: Pick<Blobs, 'has'>; c
 
 type RecordOf<K extends RollbackKind> = (found: Found<K>, services: Services) => object | Promise<object>
 
-/** What a rolled-back resource is answered as: the record that a change of its kind answers. */
+/** The record that answers a rollback: the same as for other changes of its kind. */
 const recordsOf: { [K in RollbackKind]: RecordOf<K> } = {
   skill: async (found, { ledger, records }) => records.skill(found, await projectOf(ledger.log, found)),
   agent: async (found, { ledger, records }) => records.agent(found, await projectOf(ledger.log, found)),
@@ -45,8 +45,8 @@ const contentErased = (name: string, version: number): Problem =>
   })
 
 /**
- * Every resource can be taken back to what it was at an earlier version, as a new version: nothing of its history is lost.
- * Views are checked and contents looked for before there is a command, as when they are written.
+ * Every resource can be rolled back to the state of an earlier version. This makes a new version, so no history is lost.
+ * Views and file contents are checked before there is a command, as for other writes.
  */
 export const rollbackRoutes = (services: Services): Route[] => {
   const { ledger, blobs, checkView } = services

@@ -23,7 +23,7 @@ const shown = ({ name, type }: Entry) => (type === 'job' ? undefined : { name, t
 
 const tablesOf = (at: Pick<Log, 'resources'>, database: Database) => entriesOf(at, database, shown)
 
-/** Only files are written to. */
+/** Refuses writes to anything but files. */
 const writable = (database: Database, verb: string, table: string): void => {
   if (database.type === 'files') return
   const hints = {
@@ -36,7 +36,7 @@ const writable = (database: Database, verb: string, table: string): void => {
   })
 }
 
-/** The one SELECT of a body, as it was written: without semicolons and comments around it, so that brackets can be put around it. */
+/** The text of a body's single SELECT, without surrounding semicolons and comments, so that it can be put in brackets. */
 const queryText = (select: string): string => {
   const tokens = splitSingle(lex(select), select)
   return select.slice(tokens[0]?.start, tokens.at(-1)?.end)
@@ -52,7 +52,7 @@ const tableNamed = async (at: Pick<Log, 'resources'>, database: Database, name: 
   throw notFound('table', name)
 }
 
-/** What one finds under `/databases/<database>/tables`. CREATE TABLE … is carried out by `sql`, as if it had been sent there. */
+/** The routes under `/databases/<database>/tables`. `sql` executes CREATE TABLE … as if it had been sent there. */
 export const tableRoutes = (ledger: Ledger, reading: Reading, sql: Pick<SqlEngine, 'execute'>): Route[] => {
   const { log } = ledger
   const create = async (of: string, { name, select, replace }: z.infer<typeof creation>, call: Call): Promise<Entry['name']> => {

@@ -20,7 +20,7 @@ const checked = z
 
 const path = '/projects/:project/models/:model'
 
-/** What there is to do with the trainings of a model, waiting, running or over. */
+/** The routes for the trainings of a model, whether waiting, running or ended. */
 export const trainingRoutes = (ledger: Ledger, records: Records, checks: DataChecks): Route[] => [
   route({
     method: 'post',
@@ -50,7 +50,7 @@ export const trainingRoutes = (ledger: Ledger, records: Records, checks: DataChe
       const project = await projectNamed(ledger.log, segments.project)
       const { model, version } = await modelNamed(ledger.log, project, segments.model)
       const found = await checks.check(model, version, gone).catch((error: unknown) => {
-        // Nobody is there to hear how it ended.
+        // If the client has disconnected, nobody needs the error.
         throw gone.aborted ? gone.reason : error
       })
       return json(found)

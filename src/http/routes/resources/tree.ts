@@ -50,7 +50,7 @@ export const treeRoutes = (reading: Reading, defaultProject: string): Route[] =>
     async handle(input, moment) {
       const name = input.segments.database
       const database = await findDatabase(moment, name)
-      // 400 is what clients of this address know.
+      // Clients of this route expect 400.
       if (!database)
         throw new Problem('wrong_arguments', 'Error', `There is no element with name '${name}'`, {
           hint: 'GET /api/tree lists what there is.',

@@ -17,10 +17,10 @@ const creation = z.object({ name: resourceName, query: text })
 const changes = z.object({ query: text })
 const path = '/projects/:project/views'
 
-/** Refuses a query that cannot be a view's, before it is recorded; `ofView` is the stream of the view that it is to be of. */
+/** Refuses a query that a view cannot have, before it is recorded; `ofView` is the stream of the view. */
 export type CheckView = (query: string, database: string, origin: Origin, ofView?: string) => Promise<void>
 
-/** A view as a request would have it. */
+/** The view that a request wants. */
 type Wanted = { type: 'CreateView' | 'PutView'; project: string; view: string; query: string }
 
 export const viewRoutes = (ledger: Ledger, records: Records, reading: Reading, check: CheckView): Route[] => {
@@ -30,7 +30,7 @@ export const viewRoutes = (ledger: Ledger, records: Records, reading: Reading, c
     await check(query, name, call.origin(), (await ledger.log.resources.one('view', view, project))?.stream)
     return carryOut(ledger, { type, data: { project: name, view, query, database: name } }, call)
   }
-  /** Checks the query, unless the request was carried out before: what it reads may be gone by now. */
+  /** Checks the query, unless the request is a retry: tables that it reads may be gone by now. */
   const write = async (call: Call, wanted: Wanted) => {
     const { resource, positions } = (await carriedOut(ledger, call)) ?? (await checkedWrite(call, wanted))
     const written = resultOf('view', resource)
