@@ -7,7 +7,7 @@ import { makeDirectory, removeDirectory } from './processes.js'
 
 const skills = Number(process.env['BENCH_SKILLS'] ?? 20_000)
 const boundMs = 250
-/** Nobody waits longer for an answer here: what holds the server up, if anything, is over by then. */
+/** The longest wait for an answer: by then, whatever blocks the server is over. */
 const patienceMs = 10_000
 
 const lineOf = ({ name, status, sent, got, tookMs, ranMs, wallMs, busyMs }: Walked): string => {
@@ -17,7 +17,7 @@ const lineOf = ({ name, status, sent, got, tookMs, ranMs, wallMs, busyMs }: Walk
 }
 
 /**
- * Feeds every address and statement the largest it takes, and prints how long others had to wait for each, the worst first: how long
+ * Sends the largest accepted input to every route and statement, and prints how long each blocked other requests, the worst first: how long
  * the server ran in one stretch and in all, and the longest stretch by the clock.
  */
 export const block = async (): Promise<void> => {

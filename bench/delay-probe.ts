@@ -4,23 +4,23 @@ import { performance } from 'node:perf_hooks'
 import type { Delay } from './delay.js'
 
 /**
- * Loaded into a server before anything else (`node --import`): whoever connects to the socket that DELAY_SOCKET names is told, as
- * JSON, how long the event loop was held up at most since the last one asked. A timer looks at the clock every few milliseconds;
- * what lies between two looks was one stretch in which nobody else was answered.
+ * Loaded into a server before anything else (`node --import`). It answers each connection to the socket in DELAY_SOCKET, as JSON, with the
+ * longest time that the event loop was blocked since the previous connection. A timer checks the clock every few milliseconds; the time
+ * between two checks is one stretch in which no other request was answered.
  */
 const path = process.env['DELAY_SOCKET']
-// What the server starts has loops of its own.
+// Processes that the server starts have event loops of their own.
 delete process.env['DELAY_SOCKET']
 const intervalMs = 5
 
-/** How long this thread ran, in milliseconds, as the kernel counts it. */
+/** How long this thread ran, in milliseconds, by the kernel's account. */
 const ranSoFar = (account: number | undefined): number => {
   if (account === undefined) return performance.now()
   const bytes = Buffer.alloc(128)
   return Number(bytes.toString('latin1', 0, readSync(account, bytes, 0, bytes.length, 0)).split(' ')[0]) / 1e6
 }
 
-/** Only Linux has it; elsewhere the clock stands for it. */
+/** Only Linux has it; elsewhere the clock is used instead. */
 const openAccount = (): number | undefined => {
   try {
     return openSync('/proc/self/schedstat', 'r')

@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-/** How long the event loop of a server was held up at most since this was asked before, in milliseconds. */
+/** How long the event loop of a server was blocked at most since the previous call, in milliseconds. */
 export type Delay = {
-  /** How long the thread ran in one stretch: others wait as long on a quiet machine, whatever else runs on this one. */
+  /** The longest time that the thread ran in one stretch. Other load on this machine does not change it. */
   ranMs: number
-  /** The longest stretch by the clock, with waits for the disk and for a processor that other programs had. */
+  /** The longest stretch by the clock, including waits for the disk and for the processor. */
   wallMs: number
-  /** How long the thread ran in all. */
+  /** The total time that the thread ran. */
   busyMs: number
 }
 
-/** Asks the probe that was loaded into a server (`delay-probe.ts`) by its socket. */
+/** Asks the probe in a server (`delay-probe.ts`) over its socket. */
 export const delayOf = async (socket: string): Promise<Delay> => {
   const client = connect(socket)
   let said = ''

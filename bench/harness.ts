@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { end, makeDirectory, removeDirectory, start } from './processes.js'
 
-/** A server in a process of its own, with a directory of its own. */
+/** A server in a process and a directory of its own. */
 export type Target = { name: string; url: string; directory: string; pid: number; stop: () => Promise<void> }
 export type Start = () => Promise<Target>
 
-/** One request of a load, with its number. */
+/** A load: how many connections, how long, and the request with the number `n`. */
 export type Load = { connections: number; seconds: number; request: (n: number) => autocannon.Request }
 export type Figures = { perSecond: number; p50: number; p99: number; failed: number }
 
@@ -76,23 +76,23 @@ export const serverOf =
   () =>
     startAnew({ name, file, args, ready, environment })
 
-// It logs to nowhere.
+// It logs nowhere.
 const ourServer: Server = { name: 'service', file: 'bin/mindledger.js', args: ['serve'], ready: '/api/util/ping' }
 
 /** The service as it is. */
 export const service: Start = () => startAnew(ourServer)
 
-/** The service with settings of its own. */
+/** The service with other settings. */
 export const serviceWith =
   (environment: Record<string, string>): Start =>
   () =>
     startAnew({ ...ourServer, environment })
 
-/** The service with files of ours loaded before it. */
+/** The service with our own files loaded before it. */
 export const serviceAfter = (before: readonly string[], environment: Record<string, string>): Promise<Target> =>
   startAnew({ ...ourServer, before, environment })
 
-/** The service on a directory that was made before, and stays. */
+/** The service on an existing directory, which is kept. */
 export const serviceOn = (directory: string): Promise<Target> => startOn(directory, ourServer)
 
 export const run = async (target: Target, { connections, seconds, request }: Load): Promise<Figures> => {
@@ -113,7 +113,7 @@ export const run = async (target: Target, { connections, seconds, request }: Loa
 
 export const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN
 
-/** Runs both in turn and prints the ratio of the medians. Every run has servers of its own. */
+/** Runs both in turn and prints the ratio of the medians. Every run starts its own servers. */
 export const compare = async (
   name: string,
   {
@@ -169,14 +169,14 @@ export const send = async (target: Target, method: string, path: string, body?: 
   return response.json()
 }
 
-/** What a statement answers as rows. */
+/** The rows that a statement returns. */
 export const ask = async (target: Target, query: string): Promise<unknown[][]> => {
   const answer = (await send(target, 'POST', '/api/sql/query', { query })) as { type: string; data: unknown[][]; error_message?: string }
   if (answer.type === 'error') throw new Error(answer.error_message)
   return answer.data
 }
 
-/** The tables of a long log take longer than a query waits for them. */
+/** Waits until the tables are built: for a long log that takes longer than a query waits for them. */
 export const whenBuilt = async (target: Target): Promise<void> => {
   const isAnswered = () =>
     ask(target, 'SELECT 1').then(
@@ -186,7 +186,7 @@ export const whenBuilt = async (target: Target): Promise<void> => {
   while (!(await isAnswered())) await sleep(500)
 }
 
-/** Stores a table as a file of the service. `filename` tells its format. */
+/** Uploads a table as a file of the service. The extension of `filename` gives its format. */
 export const upload = async (target: Target, name: string, filename: string, content: string): Promise<void> => {
   const form = new FormData()
   form.set('file', new Blob([content]), filename)
@@ -194,7 +194,7 @@ export const upload = async (target: Target, name: string, filename: string, con
   if (!uploaded.ok) throw new Error(await uploaded.text())
 }
 
-/** Creates a model by its statement, and waits until it is trained. */
+/** Creates a model by SQL, and waits until it is trained. */
 export const trainModel = async (target: Target, name: string, query: string): Promise<void> => {
   await send(target, 'POST', '/api/projects/mindsdb/models', { query })
   for (;;) {
@@ -205,7 +205,7 @@ export const trainModel = async (target: Target, name: string, query: string): P
   }
 }
 
-/** Asserts that both sides answer the same, but for the fields that name an instance. */
+/** Asserts that both sides give the same answer, except for the fields that name an instance. */
 export const sameAnswer = async (starts: readonly Start[], ask: (target: Target) => Promise<unknown>): Promise<void> => {
   const answered: string[] = []
   for (const start of starts) {

@@ -6,7 +6,7 @@ import { median, send, service, type Target } from './harness.js'
 const atOnce = 8
 const seconds = 10
 
-/** Keeps every core busy for as long as it may. */
+/** A query that keeps every core busy for as long as it may run. */
 const heavy = (n: number) => `SELECT sum(hash(a.i * b.i + ${n})) % 97 FROM range(10000) AS a(i), range(3000) AS b(i)`
 
 const path = '/api/projects/mindsdb/skills/one'
@@ -19,7 +19,7 @@ const get = async (url: string, agent: Agent): Promise<number> => {
   return performance.now() - from
 }
 
-/** What a REST request takes, a hundred a second, until something ends. */
+/** Measures REST requests, a hundred a second, until `until` ends. */
 const measure = async (target: Target, until: Promise<unknown>): Promise<number[]> => {
   const agent = new Agent({ keepAlive: true })
   const took: number[] = []
@@ -37,7 +37,7 @@ const measure = async (target: Target, until: Promise<unknown>): Promise<number[
 const quantile = (values: readonly number[], q: number): number =>
   [...values].sort((x, y) => x - y)[Math.min(values.length - 1, Math.floor(values.length * q))] ?? NaN
 
-/** Eight queries that never pause, for a while: each is followed by the next. */
+/** Keeps eight heavy queries running for a while: each is followed by the next. */
 const load = async (target: Target): Promise<number> => {
   const until = performance.now() + seconds * 1000
   let ended = 0
@@ -52,7 +52,7 @@ const load = async (target: Target): Promise<number> => {
   return ended
 }
 
-/** What reading a skill takes while eight heavy queries run at once, against a service at rest, in turn. */
+/** The latency of reading a skill while eight heavy queries run at once, compared in turn with an idle service. */
 export const heavyQueries = async (): Promise<void> => {
   const target = await service()
   try {

@@ -17,10 +17,10 @@ const benches: Record<string, () => Promise<void>> = {
   deliver: async () => (await import('./log/audit.js')).deliver(),
 }
 
-/** Benches that go by one name, too. */
+/** Groups of benches that share a name. */
 const groups: Record<string, readonly string[]> = { sql: ['large', 'small', 'join'], audit: ['verify', 'proof', 'deliver'] }
 
-/** Benches of tables that are not part of this repository: what follows their name is the folder of the tables. */
+/** Benches of tables that are not in this repository: their name is followed by the folder of the tables. */
 const ofTables: Record<string, (...given: readonly string[]) => Promise<void>> = {
   accuracy: async (...given) => (await import('./accuracy/main.js')).accuracy(...given),
   model: async (...given) => (await import('./model/main.js')).model(...given),

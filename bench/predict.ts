@@ -14,7 +14,7 @@ export const train = async (target: Target) => {
   await trainModel(target, 'mpg', query)
 }
 
-/** The artefact that a service trained: the blob that is neither the file nor the matrix begins with the engine's magic. */
+/** The artefact that a service trained: the blob that begins with the engine's magic. */
 export const artefactIn = (directory: string): string => {
   const blobs = readdirSync(join(directory, 'blobs')).map((name) => join(directory, 'blobs', name))
   const found = blobs.filter((file) => statSync(file).isFile() && readFileSync(file).subarray(0, 7).toString() === 'MLBOOST')

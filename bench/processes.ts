@@ -8,7 +8,7 @@ const running = new Set<ChildProcess>()
 const directories = new Set<string>()
 let isWatched = false
 
-/** However this process ends, what it started ends with it: a comparison that threw, Ctrl-C, a reader of its output that left. */
+/** When this process ends, for whatever reason, it ends the processes it started: after an exception, Ctrl-C, or a closed output pipe. */
 const watchEnd = (): void => {
   if (isWatched) return
   isWatched = true
@@ -16,11 +16,11 @@ const watchEnd = (): void => {
     for (const child of running) child.kill('SIGKILL')
     for (const directory of directories) rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
   })
-  // By default a signal ends a process without its `exit`, and without `process.exit` a comparison under way would go on.
+  // By default a signal ends a process without its `exit` event, and without `process.exit` a running comparison would continue.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(128 + constants.signals[signal]))
 }
 
-/** Starts a compiled file, for as long as this process lives at most. */
+/** Starts a compiled file as a process that does not outlive this one. */
 export const start = (file: string, args: readonly string[], options: SpawnOptions): ChildProcess => {
   watchEnd()
   const child = spawn(process.execPath, [file, ...args], options)
@@ -29,7 +29,7 @@ export const start = (file: string, args: readonly string[], options: SpawnOptio
   return child
 }
 
-/** Ends a process that `start` gave, and waits until it is over. */
+/** Ends a process that `start` returned, and waits until it has exited. */
 export const end = async (child: ChildProcess): Promise<void> => {
   if (!running.has(child)) return
   const ended = once(child, 'exit')
@@ -37,7 +37,7 @@ export const end = async (child: ChildProcess): Promise<void> => {
   await ended
 }
 
-/** A directory that goes with this process, or with `removeDirectory` before. */
+/** Makes a directory that is removed when this process ends, or earlier by `removeDirectory`. */
 export const makeDirectory = (name: string): string => {
   watchEnd()
   const directory = mkdtempSync(join(tmpdir(), `bench-${name}-`))

@@ -3,7 +3,7 @@ import { ask, service, trainModel, upload, type Target } from './harness.js'
 
 const rows = 1_000_000
 
-/** Four features and a target that they explain but for noise, one row a line. The more noise, the fewer trees find anything. */
+/** Four features and a target that they explain except for noise, one row per line. With more noise, trees stop improving sooner. */
 export const table = (rows: number, noise = 0.2): string => {
   const lines = ['a,b,c,kind,y']
   let state = 7
@@ -30,7 +30,7 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
   return performance.now() - from
 }
 
-/** How long other SELECTs take, one after another, while `busy` is under way. */
+/** The latency of other SELECTs, one after another, while `busy` is under way. */
 export const beside = async (target: Target, busy: Promise<unknown>): Promise<number[]> => {
   const took: number[] = []
   let over = false
@@ -49,7 +49,7 @@ export const printLatency = (label: string, took: readonly number[]) =>
     `  ${label}  p50 ${quantile(took, 0.5).toFixed(1)} ms   p99 ${quantile(took, 0.99).toFixed(1)} ms   longest ${Math.max(...took).toFixed(1)} ms   of ${took.length}`,
   )
 
-/** A JOIN that scores a million rows, and what small SELECTs beside it wait. */
+/** A JOIN that scores a million rows, and the latency of small SELECTs meanwhile. */
 export const scoring = async (): Promise<void> => {
   const target = await service()
   try {

@@ -11,7 +11,7 @@ import { table as scoringTable } from './scoring.js'
 
 const columns = 'id,amount,customer,moment,paid'
 
-/** A million rows or more of five columns with some missing values; every run gets the same. */
+/** A million rows or more of five columns with some missing values, the same for every run. */
 const table = (rows: number): string => {
   const parts: string[] = [columns]
   let state = 11
@@ -25,7 +25,7 @@ const table = (rows: number): string => {
   return parts.join('\n')
 }
 
-/** The process of a server and those that it started (Linux). */
+/** A server's process and its children (Linux). */
 const family = (pid: number): number[] => {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) => {
     const text = readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim()
@@ -34,13 +34,13 @@ const family = (pid: number): number[] => {
   return [pid, ...children.flatMap(family)]
 }
 
-/** Resident memory of a server's processes together, without the pages that they share (Pss), in MB. */
+/** The resident memory of a server's processes in MB; shared pages count once (Pss). */
 const residentMb = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => sum + Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0), 0) / 1024
 
 type Read = { seconds: number; firstMs: number; bytes: number; hash: string }
 
-/** Sends a query and reads the answer as fast as it comes. The hash is of the rows alone. */
+/** Sends a query and reads the answer as fast as it arrives. The hash covers only the rows. */
 const readAll = async (url: string, query: string): Promise<Read> => {
   const body = JSON.stringify({ query, context: { db: 'mindsdb' } })
   const from = performance.now()
@@ -60,7 +60,7 @@ const readAll = async (url: string, query: string): Promise<Read> => {
   return { seconds, firstMs, bytes, hash: createHash('sha256').update(rows).digest('hex') }
 }
 
-/** A process of a bare baseline, which answers each message with what a run gave. */
+/** A process of a bare baseline; it answers each message with the result of a run. */
 const bareRunner = <T>(file: string, args: readonly string[]): { run: () => Promise<T>; child: ChildProcess } => {
   const child = start(compiled(file), args, { stdio: ['ipc', 'inherit', 'inherit'] })
   const run = async () => {
@@ -71,7 +71,7 @@ const bareRunner = <T>(file: string, args: readonly string[]): { run: () => Prom
   return { run, child }
 }
 
-/** Runs both sides once unmeasured, then in turn. */
+/** Runs both sides once as a warm-up, then in turn. */
 const alternate = async <A, B>(rounds: number, ours: () => Promise<A>, bare: () => Promise<B>): Promise<[A[], B[]]> => {
   const runs: [A[], B[]] = [[], []]
   await ours()
@@ -83,7 +83,7 @@ const alternate = async <A, B>(rounds: number, ours: () => Promise<A>, bare: () 
   return runs
 }
 
-/** The files of a service's blobs. */
+/** The blob files of a service. */
 const blobsOf = ({ directory }: Target): string[] =>
   readdirSync(join(directory, 'blobs'))
     .filter((name) => /^[0-9a-f]{64}$/.test(name))
@@ -92,7 +92,7 @@ const blobsOf = ({ directory }: Target): string[] =>
 const rows = 1_000_000
 const query = 'SELECT id, amount, customer, moment, paid FROM files.big'
 
-/** A million rows as JSON over HTTP against the best that one process can do for itself, and what both take of memory. */
+/** A million rows as JSON over HTTP, compared with the best that one process can do on its own, and the memory of both. */
 const exporting = async (target: Target, rounds: number): Promise<void> => {
   const [file = ''] = blobsOf(target)
   const bare = bareRunner<Read>('bench/bare/export.js', [file])
@@ -109,7 +109,7 @@ const exporting = async (target: Target, rounds: number): Promise<void> => {
     )
 }
 
-/** How much the processes of a server grow while a large answer is read, sampled every 50 ms. */
+/** How much the memory of a server's processes grows while a large answer is read, sampled every 50 ms. */
 const memory = async (target: Target, count: number): Promise<void> => {
   const pids = family(target.pid)
   const before = residentMb(pids)
@@ -122,7 +122,7 @@ const memory = async (target: Target, count: number): Promise<void> => {
   )
 }
 
-/** Round trips of one statement: `connections` at a time, one after the other on each. */
+/** Round-trip times of one statement: `connections` in parallel, one request after the other on each. */
 const latencies = async (url: string, connections: number, seconds: number): Promise<number[]> => {
   const took: number[] = []
   const until = performance.now() + seconds * 1000
@@ -165,11 +165,11 @@ const small = async (target: Target, rounds: number): Promise<void> => {
 
 const join1m = `SELECT t.kind, CAST(count(*) AS INTEGER), round(avg(m.y), 9) FROM files.big AS t JOIN mindsdb.m AS m GROUP BY ALL ORDER BY ALL`
 
-/** A JOIN that scores a million rows, against staged scoring with the same engine code in one process. */
+/** A JOIN that scores a million rows, compared with staged scoring by the same engine code in one process. */
 const scoring = async (rounds: number): Promise<void> => {
   const target = await service()
   try {
-    // So much noise that training stops after a hundred trees.
+    // With so much noise, training stops after a hundred trees.
     await upload(target, 'big', 'big.csv', scoringTable(rows, 4))
     const [file = ''] = blobsOf(target)
     await trainModel(target, 'm', 'CREATE MODEL mindsdb.m FROM files (SELECT * FROM big LIMIT 10000) PREDICT y USING seed = 7')
@@ -204,7 +204,7 @@ const withTable = async (work: (target: Target) => Promise<void>): Promise<void>
 
 const rounds = 5
 
-/** Large answers, and what they take of memory. */
+/** Large answers, and the memory they need. */
 export const large = (): Promise<void> =>
   withTable(async (target) => {
     await exporting(target, rounds)

@@ -7,7 +7,7 @@ import { makeDirectory, removeDirectory } from './processes.js'
 
 const restSeconds = 20
 
-/** A process and all that it started. */
+/** A process and all its descendants. */
 const family = (pid: number): number[] => {
   const parents = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -16,7 +16,7 @@ const family = (pid: number): number[] => {
   return below(pid)
 }
 
-/** A number of /proc/<pid>/status; 0 when the process is gone. */
+/** A number from /proc/<pid>/status; 0 when the process is gone. */
 const statusOf = (pid: number, key: string): number => {
   try {
     return Number(new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
@@ -27,7 +27,7 @@ const statusOf = (pid: number, key: string): number => {
 
 type Run = { seconds: number; restMb: number; processes: number }
 
-/** Starts the service on a directory, and asks for its tables as soon as it serves. */
+/** Starts the service on a directory, and queries its tables as soon as it serves. */
 const measure = async (directory: string): Promise<Run> => {
   const from = performance.now()
   const target = await serviceOn(directory)
@@ -40,7 +40,7 @@ const measure = async (directory: string): Promise<Run> => {
   return { seconds, restMb, processes: pids.length }
 }
 
-/** From the start of the process to the first answer in SQL, and the resident memory of all its processes at rest (Linux). */
+/** The time from the start of the process to the first answer in SQL, and the resident memory of all its idle processes (Linux). */
 export const start = async (): Promise<void> => {
   const empty = makeDirectory('start')
   const full = await makeLog(100_000)

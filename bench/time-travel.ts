@@ -12,14 +12,14 @@ const timed = async (target: Target, query: string): Promise<number> => {
   return performance.now() - from
 }
 
-/** Queries over a table, which stands for itself now or then. The number keeps an answer from being one that is remembered. */
+/** Queries over a table, given as of now or of a past position. The number prevents a cached answer. */
 const queries: Record<string, (table: string, n: number) => string> = {
   'count, by type': (table, n) => `SELECT type, count(*), ${n} FROM ${table} GROUP BY type`,
   'one by name': (table, n) => `SELECT * FROM ${table} WHERE name = 'skill_${n % skills}'`,
   'all names': (table, n) => `SELECT name, type, ${n} FROM ${table}`,
 }
 
-/** A query of a table at a random position of a long history, against the same of the table as it is. */
+/** A query of a table at a random position of a long history, compared with the same query of the current table. */
 export const timeTravel = async (): Promise<void> => {
   const directory = await makeHistory(skills, states)
   const target = await serviceOn(directory)

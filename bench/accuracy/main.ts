@@ -30,9 +30,8 @@ const printMean = async (table: Table, folder: string): Promise<void> => {
 }
 
 /**
- * Trains the default engine without options on the tables of a folder and measures it on rows that it has not seen, and
- * forecasts a series.
- * With names behind the folder, on those tables only.
+ * Trains the default engine without options on the tables of a folder, measures it on held-out rows, and forecasts a series. With names
+ * after the folder, on those tables only.
  */
 export const accuracy = async (folder?: string, ...names: readonly string[]): Promise<void> => {
   if (folder === undefined) throw new Error('name the folder of the tables: npm run bench -- accuracy <folder>')

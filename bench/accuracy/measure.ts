@@ -9,10 +9,10 @@ import type { Metric, Table } from './tables.js'
 
 type Row = readonly unknown[]
 
-/** The rows of a table whose target is known, in the order of its file. */
+/** The rows of a table with a known target, in the order of its file. */
 export type Data = { columns: readonly ColumnDescriptor[]; rows: readonly Row[]; target: number }
 
-/** Whether a row (by its place) is for testing. */
+/** Whether a row (by its index) is a test row. */
 export type Split = (row: number) => boolean
 
 /** How often the truth lies between the bounds: over all test rows, and over the fifths with the narrowest and widest bounds. */
@@ -22,7 +22,7 @@ export type Measured = {
   train: number
   test: number
   metric: number
-  /** Of the training: by the clock, and of all threads together. */
+  /** The time of the training: wall-clock, and the sum of all threads. */
   seconds: number
   cpuSeconds: number
   plan: string
@@ -44,10 +44,10 @@ export const readTable = async ({ query, target }: Pick<Table, 'query' | 'target
   return { columns, rows: result.getRowsJS().filter((row) => row[at] !== null), target: at }
 }
 
-/** A fifth of the rows, the same ones for everybody. */
+/** A fixed fifth of the rows. */
 export const fixedSplit: Split = (row) => (row * 2_654_435_761) % 2 ** 32 < 0.2 * 2 ** 32
 
-/** A fifth of the rows, by a seed. */
+/** A fifth of the rows, chosen by a seed. */
 export const seededSplit =
   (seed: number): Split =>
   (row) => {
@@ -63,7 +63,7 @@ const determination = (predicted: readonly number[], truth: readonly number[]): 
   return 1 - squares / truth.reduce((sum, value) => sum + (value - mean) ** 2, 0)
 }
 
-/** The share of pairs of a row of class 1 and one of class 0 that the score puts in order; ties count half. */
+/** The share of pairs of a class 1 row and a class 0 row that the score orders correctly; ties count half. */
 const areaUnderCurve = (scores: readonly number[], truth: readonly number[]): number => {
   const order = scores.map((_, row) => row).sort((a, b) => scores[a]! - scores[b]!)
   let [below, pairs, positives] = [0, 0, 0]
@@ -115,7 +115,7 @@ const metricOf = (metric: Metric, out: readonly Float64Array[], truth: readonly 
   }
 }
 
-/** Trains the default engine, with no options, on the rows that are not for testing, and measures it on those that are. */
+/** Trains the default engine without options on the training rows, and measures it on the test rows. */
 export const measure = async (table: Table, data: Data, split: Split): Promise<Measured> => {
   const builder = new MatrixBuilder(data.columns)
   const learned = data.rows.filter((_, row) => !split(row))

@@ -1,9 +1,9 @@
-/** What a table is measured by. */
+/** The metric of a table. */
 export type Metric = 'R²' | 'AUC' | 'accuracy'
 
 /**
- * A table of the accuracy bench. `query` reads it from files of the folder `@`, in the order of the file. `best` is what the
- * best of four tree libraries (scikit-learn, LightGBM, XGBoost, CatBoost) reaches with its defaults on the same test rows.
+ * A table of the accuracy bench. `query` reads it from files of the folder `@`, in file order. `best` is the best result of four tree
+ * libraries (scikit-learn, LightGBM, XGBoost, CatBoost) with their defaults on the same test rows.
  */
 export type Table = {
   name: string
@@ -16,8 +16,8 @@ export type Table = {
 }
 
 /**
- * The queries only leave out what the task leaves out and read numbers that a file holds as text: `sqft` has two values
- * with a decimal comma, `TotalCharges` eleven blanks. Files without a header line get names.
+ * The queries only drop what the task excludes, and read numbers that a file stores as text: `sqft` has two values with a decimal comma,
+ * `TotalCharges` eleven blanks. Files without a header line get names.
  */
 export const tables: readonly Table[] = [
   {

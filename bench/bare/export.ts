@@ -1,8 +1,8 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { createHash } from 'node:crypto'
 
-// The best way to JSON inside one process: stream the query, append its chunks to a scratch database, and let that put the
-// rows together, eight chunks at a time. No second process, no socket, no rewriting, no limits.
+// The best way to JSON inside one process: stream the query, append its chunks to a scratch database, and let that build the JSON, eight
+// chunks at a time. No second process, no socket, no rewriting, no limits.
 const [, , file = ''] = process.argv
 const cell = {
   INTEGER: (name: string) => name,
@@ -14,7 +14,7 @@ const cell = {
 } as Record<string, (name: string) => string>
 
 const instance = await DuckDBInstance.create(':memory:', { threads: '2' })
-// Two threads would put the rows together in any order.
+// Two threads would emit the rows in any order.
 const scratch = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect()
 
 const run = async () => {

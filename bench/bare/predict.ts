@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { answerRows, type InputRow } from '../../src/models/serving/answer.js'
 import { loadPredictor } from '../../src/models/engines/tables/predictor.js'
 
-// The least that predicts the same and keeps as many bytes as durably before it answers: no encryption, no checks, no log.
+// The minimum that makes the same prediction and durably stores as many bytes before it answers: no encryption, no checks, no log.
 const db = new Database(join(process.env['DATA_DIR'] ?? '.', 'bare.sqlite'))
 db.pragma('journal_mode = WAL')
 db.pragma('synchronous = FULL')

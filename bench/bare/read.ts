@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 import express from 'express'
 import { join } from 'node:path'
 
-// The least that answers the same: Express and one point read.
+// The minimum that gives the same answer: Express and one point read.
 const db = new Database(join(process.env['DATA_DIR'] ?? '.', 'bare.sqlite'))
 db.pragma('journal_mode = WAL')
 db.exec('CREATE TABLE resources (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, created_at TEXT NOT NULL, state TEXT NOT NULL) STRICT')

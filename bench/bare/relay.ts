@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 
-// The least that answers SQL from another process: an HTTP server that passes the body on to a Unix socket, behind which a
-// connection of DuckDB is opened, runs what was sent, and is closed. No checks, no rewriting, no transaction, no deadline.
+// The minimum that answers SQL from another process: an HTTP server that passes the body on to a Unix socket; behind it a DuckDB connection
+// is opened, runs the statement, and is closed. No checks, no rewriting, no transaction, no deadline.
 const file = process.env['DATA_DIR'] ?? '.'
 const socketPath = join(file, 'relay.sock')
 

@@ -1,12 +1,12 @@
 import Database from 'better-sqlite3'
 import { DuckDBInstance } from '@duckdb/node-api'
 
-// A bare loop from SQLite's text to DuckDB: read, append, one set of statements a batch. No checks, no history, no checkpoint.
+// A bare loop from SQLite to DuckDB: read, append, one set of statements per batch. No checks, no history, no checkpoint.
 const batchSize = 40_000
 const takeApart = `CREATE OR REPLACE TEMP TABLE batch AS SELECT position, e.* FROM (SELECT position, from_json(text,
   '{"stream":"VARCHAR","version":"BIGINT","type":"VARCHAR","schema":"INTEGER","recorded_at":"TIMESTAMP","actor":"VARCHAR","source":"VARCHAR","request":"VARCHAR","correlation":"VARCHAR","causation":"VARCHAR","data":"JSON"}') AS e FROM incoming)`
 
-/** Follows a log into a fresh DuckDB file and tells how many events and skills it holds. */
+/** Replays a log into a fresh DuckDB file and returns how many events and skills it holds. */
 export const bareReplay = async (logFile: string, into: string): Promise<{ events: number; skills: number }> => {
   const db = new Database(logFile, { readonly: true })
   const read = db.prepare<[number, number], { position: number; text: string }>(

@@ -2,8 +2,8 @@ import { DOUBLE, DuckDBDataChunk, DuckDBInstance, type DuckDBVector } from '@duc
 import { readFileSync } from 'node:fs'
 import { loadPredictor, outputs } from '../../src/models/engines/tables/predictor.js'
 
-// The least that scores a table beside its query: stream the inputs out, score each chunk with the same engine, append the
-// scores to a temporary table, and run the outer query over both. Nobody else gets a turn, and nothing is recorded.
+// The minimum that scores a table beside its query: stream the inputs out, score each chunk with the same engine, append the scores to a
+// temporary table, and run the outer query over both. It never yields to other work, and records nothing.
 const [, , file = '', artefact = ''] = process.argv
 const model = loadPredictor(readFileSync(artefact))
 const names = model.inputs.map(({ name }) => name).join(', ')

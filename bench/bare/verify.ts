@@ -4,12 +4,12 @@ import { join } from 'node:path'
 
 type Row = [position: number, text: string, chain: Buffer]
 
-/** A SHA-256 as the one of its ways that Node gives soonest. */
+/** SHA-256 in the form that Node returns fastest. */
 const sha256 = (bytes: string | Uint8Array): Buffer => Buffer.from(hash('sha256', bytes, 'binary'), 'binary')
 
 /**
- * The least that reads and hashes what `verify` reads and hashes: each event's leaf, the chain, the tree's nodes. It knows of
- * no envelope, state, payload or index. Gives the number of events and the root.
+ * The minimum that reads and hashes what `verify` does: each event's leaf, the chain, the tree's nodes. It ignores envelopes, states,
+ * payloads and indexes. Returns the number of events and the root.
  */
 export const bareVerify = (directory: string): { events: number; root: string } => {
   const db = new Database(join(directory, 'log.sqlite'), { readonly: true })

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 import express from 'express'
 import { join } from 'node:path'
 
-// The least that answers the same and keeps the same bytes as durably: Express, one SQLite file, group commit.
+// The minimum that gives the same answer and stores the same bytes as durably: Express, one SQLite file, group commit.
 const db = new Database(join(process.env['DATA_DIR'] ?? '.', 'bare.sqlite'))
 db.pragma('journal_mode = WAL')
 db.pragma('synchronous = FULL')
@@ -12,7 +12,7 @@ const insertEvent = db.prepare('INSERT INTO events VALUES (?, ?, ?)')
 const insertResource = db.prepare('INSERT INTO resources VALUES (?, ?, ?)')
 const chain = Buffer.alloc(32)
 const stream = '01a1fdcb-e12f-7333-ac0d-5c0fc5e70fae'
-// What every event's envelope has beside its position, time and data: as many bytes as in the real log.
+// The other fields of every event's envelope, besides position, time and data: as many bytes as in the real log.
 const ids = { stream, request: stream, correlation: null, causation: null }
 const fixed = { ...ids, version: 1, type: 'SkillCreated', schema: 1, actor: 'anonymous', source: 'rest' }
 let position = 1

@@ -1,19 +1,19 @@
 import { limits } from '../../src/basics/limits.js'
 import { manyTokens, values, type Maker } from './texts.js'
 
-/** A body, and the media type that it has. */
+/** A body and its media type. */
 export type Body = { name: string; text: Maker; type?: string }
 
 const json = (name: string, text: Maker): Body => ({ name, text })
 const statement = manyTokens('SELECT ', "'ab',", 2, '1')
 const most = limits.resourceBodyMaxValues - 100
 const characters = (part: string): Maker => {
-  // Some room for what stands around it.
+  // Leaves some room for the rest of the body.
   const count = Math.floor((limits.resourceBodyMaxBytes - 10_000) / Buffer.byteLength(JSON.stringify(part).slice(1, -1)))
   return (share) => part.repeat(Math.ceil(share * count))
 }
 
-/** The ways in which the params of a resource can be as large as they may be. */
+/** The ways in which the params of a resource can reach their largest size. */
 const params: Readonly<Record<string, Maker>> = {
   keys: (share) => `{${values(limits.objectMaxKeys, (n) => `"k${n}":1`)(share)}}`,
   objects: (share) => `{"a":[${values(most >> 1, (n) => `{"k${n}":1}`)(share)}]}`,
@@ -24,12 +24,12 @@ const params: Readonly<Record<string, Maker>> = {
   'JSON in a text': (share) => `{"a":${JSON.stringify(`[${characters('1,')(share)}1]`)}}`,
 }
 
-/** Bodies of a kind of resource, each under a name of its own, so that all of them are carried out. */
+/** Bodies for a kind of resource, each with a new name, so that all of them are carried out. */
 const resource = (kind: string, rest: string, field = 'params'): Body[] =>
   Object.entries(params).map(([of, text], n) =>
     json(`${kind} of ${of}`, (share) => `{"${kind}":{"name":"large_${kind}_${n}",${rest}"${field}":${text(share)}}}`),
   )
-/** The same for a resource that is there, once with the largest of each way. */
+/** The same for an existing resource, once with each of the largest params. */
 const change = (kind: string, field = 'params'): Body[] =>
   Object.entries(params).map(([of, text]) => json(`${kind} with ${of}`, (share) => `{"${kind}":{"${field}":${text(share)}}}`))
 
@@ -41,13 +41,13 @@ const statementOf = (kind: string, rest = ''): Maker => {
   return (share) => `{"${kind}":{"name":"large_${kind}","query":${JSON.stringify(statement(share))}${rest}}}`
 }
 const rollback = json('an early version', () => '{"version":1}')
-/** A file of so many rows; there is no end to what is streamed, and this is long enough to see whether it is. */
+/** A file of a million rows. Streamed uploads have no limit here; this is long enough to see whether they block. */
 const csv: Maker = (share) => `a,b,c\n${'1,some text,2.5\n'.repeat(Math.ceil(1_000_000 * share))}`
 
 const projects = '/api/projects/{project}'
 const model = `${projects}/models/{model}`
 
-/** Bodies by the method and path of their route: whatever takes one is to be here. */
+/** Bodies by the method and path of their route. Every route that takes a body must be here. */
 export const bodies: Readonly<Record<string, readonly Body[]>> = {
   'POST /api/login': [json('a long password', (share) => `{"password":"${'x'.repeat(share * (limits.smallBodyMaxBytes - 100))}"}`)],
   'POST /api/projects': [json('a long name', (share) => `{"project":{"name":"${characters('a')(share)}"}}`)],

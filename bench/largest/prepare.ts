@@ -7,7 +7,7 @@ const cars = join(dirname(createRequire(import.meta.url).resolve('vega-datasets'
 const writers = 64
 const inProject = '/api/projects/mindsdb'
 
-/** Makes what the requests name, so many skills for the lists, and a resource that was changed many times. */
+/** Creates what the requests name, `skills` skills for the lists, and a resource with `changes` changes. */
 export const prepare = async (target: Target, { skills, changes }: { skills: number; changes: number }): Promise<void> => {
   const make = (path: string, body: object) => send(target, 'POST', path, body)
   await upload(target, 'cars', 'cars.json', readFileSync(cars, 'utf8'))

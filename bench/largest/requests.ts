@@ -2,7 +2,7 @@ import { bodies } from './bodies.js'
 import { refusedTexts, statements } from './statements.js'
 import type { Maker } from './texts.js'
 
-/** A request that can be as large as it may be, or smaller. */
+/** A request whose size is a share of the largest accepted one. */
 export type Request = {
   name: string
   method: string
@@ -11,24 +11,24 @@ export type Request = {
   headers: Record<string, string>
 }
 
-/** As much of the OpenAPI document as is read here. */
+/** The part of the OpenAPI document that is read here. */
 export type Document = {
   paths: Record<string, Record<string, { parameters?: { name?: string; in?: string }[]; requestBody?: object } | undefined>>
 }
 
-/** What stands in a path in the place of its names. */
+/** The names to put into the path parameters. */
 const names: Readonly<Record<string, string>> = {
   ...{ project: 'mindsdb', skill: 'taken', agent: 'taken', chatbot: 'taken', view: 'taken', job: 'taken', model: 'cars_model' },
   ...{ database: 'mindsdb', file: 'cars', table: 'taken', handler: 'slack', position: '3', config: 'default_llm' },
 }
-/** Rows are written to the files, connections changed. */
+/** Names for paths that need another one: rows are written to files, and connections are changed. */
 const others: Readonly<Record<string, string>> = {
   'POST /api/databases/{database}/tables': '/api/databases/files/tables',
   'PUT /api/databases/{database}': '/api/databases/chat',
   'POST /api/databases/{database}/rollback': '/api/databases/chat/rollback',
   'PUT /api/files/{file}': '/api/files/large',
 }
-/** What a read needs to be asked at all, and questions of which the answers are long. */
+/** The query parameters that a read needs, and those with long answers. */
 const queries: Readonly<Record<string, readonly string[]>> = {
   '/api/log/proofs/inclusion': ['?position=1'],
   '/api/log/proofs/consistency': ['?from=1'],
@@ -43,7 +43,7 @@ const sql = (name: string, query: Maker): Request => ({
   body: (share) => JSON.stringify({ query: query(share) }),
 })
 
-/** Every statement there is, with its longest texts. */
+/** Every kind of statement, with its longest texts. */
 export const statementRequests = (): Request[] =>
   [...Object.values(statements), refusedTexts].flatMap((texts) => Object.entries(texts).map(([name, text]) => sql(name, text)))
 
@@ -54,7 +54,7 @@ const lists = [
   'SELECT * FROM skills AT (VERSION => 3000)',
 ]
 
-/** The ways in which one route is asked: as long as its answer may be, and in the past. */
+/** The ways in which one route is read: with its longest answer, and in the past. */
 const reads = (route: string, path: string, parameters: readonly { name?: string }[]): Request[] => {
   const takes = (name: string) => parameters.some((one) => one.name === name)
   const asked = [
@@ -70,12 +70,14 @@ const reads = (route: string, path: string, parameters: readonly { name?: string
   return [...[...new Set(asked)].map((query) => one(query)), ...(path === '/api/events' ? [one('', lines)] : [])]
 }
 
-/** How what is done comes about: first what makes things, then what shows them, then what takes them away. */
+/** The order of the requests: first those that create, then those that show, then those that delete. */
 const order = ['POST', 'PUT', 'GET', 'DELETE']
-/** These go on until who asked leaves, or end the work of others. */
+/** These run until the client leaves, or end the work of others. */
 const apart = new Set(['GET /api/events/stream', 'POST /api/logout'])
 
-/** Every route of a document with its largest bodies, and every statement. `missing` are routes that take a body and have none here. */
+/**
+ * Every route of a document with its largest bodies, and every statement. `missing` lists the routes that take a body but have none here.
+ */
 export const largestRequests = ({ paths }: Document): { requests: Request[]; missing: string[] } => {
   const missing: string[] = []
   const routes = Object.entries(paths).flatMap(([path, methods]) =>

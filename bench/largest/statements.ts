@@ -5,7 +5,7 @@ import { manyTokens, nested, repeated, values, type Maker } from './texts.js'
 const named = (before: string, after = '') => repeated(before, 'a', after)
 
 const word = "'abcdefghijklmnop',"
-/** The text of an item may be a secret, as every setting may, and so it takes longest to read. */
+/** The text of an item may be a secret, as every setting may, so this takes longest to read. */
 const setting = "'abcd=efghijklmno',"
 
 const select: Record<string, Maker> = {
@@ -27,7 +27,7 @@ const select: Record<string, Maker> = {
   'SELECT and comments': repeated('SELECT 1 ', '/* a = b */ '),
 }
 
-// SHOW of each, and of the statements that say which table they mean.
+// SHOW of each kind, with the table for the statements that need one.
 const words = (what: Showable): string => {
   const phrase: Partial<Record<Showable, string>> = {
     ml_engines: 'ML_ENGINES',
@@ -52,8 +52,8 @@ const object: Maker = (share) => `{${values(limits.objectMaxKeys, (n) => `"k${n}
 const levels = (share: number) => Math.max(1, Math.floor(20 * share))
 
 /**
- * The longest texts of every kind of statement. Those that write have a name that is taken, or cannot be carried out, but for the
- * ones that make what the lists of this service then have.
+ * The longest texts of every kind of statement. Those that write use a name that is taken, or cannot be carried out, except for those that
+ * create what this service then lists.
  */
 export const statements: Readonly<Record<StatementKind, Readonly<Record<string, Maker>>>> = {
   select,
@@ -131,7 +131,7 @@ export const statements: Readonly<Record<StatementKind, Readonly<Record<string, 
   unavailable: { 'CREATE KNOWLEDGE_BASE': manyTokens('CREATE KNOWLEDGE_BASE k ', 'a ', 1) },
 }
 
-/** Texts that are no statement, which are read as far as it takes to know that. */
+/** Texts that are no statement. They are read until that is clear. */
 export const refusedTexts: Readonly<Record<string, Maker>> = {
   'words that are no statement': manyTokens('', 'ab ', 1),
   'settings that are no statement': manyTokens('', setting, 2),

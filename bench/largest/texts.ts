@@ -1,19 +1,19 @@
 import { limits } from '../../src/basics/limits.js'
 
-/** Makes an input: with 1 the largest that is taken, with .1 a tenth of it. */
+/** Makes an input: the largest accepted one for 1, a tenth of it for .1. */
 export type Maker = (share: number) => string
 
 const chars = (share: number) => Math.floor(share * limits.statementMaxChars)
-/** What stands around the parts needs a few tokens, too. */
+/** The rest of the statement needs a few tokens, too. */
 const tokens = (share: number) => Math.floor(share * (limits.statementMaxTokens - 200))
 
-/** A part, as often as a statement has room for its characters. */
+/** A part, repeated as often as the statement's limit of characters allows. */
 export const repeated =
   (before: string, part: string, after = ''): Maker =>
   (share) =>
     before + part.repeat(Math.max(1, Math.floor((chars(share) - before.length - after.length) / part.length))) + after
 
-/** A part of so many tokens, as often as a statement may have them. */
+/** A part with a number of tokens, repeated as often as the statement's limit of tokens allows. */
 export const manyTokens =
   (before: string, part: string, tokensOfPart: number, after = ''): Maker =>
   (share) => {
@@ -21,7 +21,7 @@ export const manyTokens =
     return before + part.repeat(Math.max(1, Math.min(Math.floor(tokens(share) / tokensOfPart), fits))) + after
   }
 
-/** Brackets in brackets. */
+/** Nested brackets. */
 export const nested =
   (before: string, open: string, inner: string, close: string, after = ''): Maker =>
   (share) => {
@@ -30,7 +30,7 @@ export const nested =
     return before + open.repeat(depth) + inner + close.repeat(depth) + after
   }
 
-/** So many values, joined by commas, and a share of them. */
+/** A share of so many values, joined by commas. */
 export const values =
   (count: number, value: (n: number) => string): Maker =>
   (share) =>

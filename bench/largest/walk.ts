@@ -2,12 +2,12 @@ import { delayOf, type Delay } from '../delay.js'
 import type { Target } from '../harness.js'
 import type { Request } from './requests.js'
 
-/** What became of a request, and how long others had to wait meanwhile. */
+/** The result of a request, and how long it blocked others. */
 export type Walked = Delay & { name: string; status: string; sent: number; got: number; tookMs: number }
 
 /**
- * Sends one request with a share of its largest body, reads the whole answer unless that takes too long, and asks the probe in the
- * server how long the event loop was held up.
+ * Sends one request with a share of its largest body, reads the whole answer unless that takes too long, and asks the probe in the server
+ * how long the event loop was blocked.
  *
  * @example await walk(target, socket, request, { share: 1, patienceMs: 10_000 })
  */

@@ -5,7 +5,7 @@ import { median, send, service, type Target } from '../harness.js'
 const rounds = 5
 const clients = 16
 const writers = 4
-/** Each writer sends so often, whether or not the answer before took long. */
+/** The interval at which each writer sends, however long the previous answer took. */
 const everyMs = 20
 const seconds = 6
 
@@ -37,7 +37,7 @@ const skill = (name: string) => ({
   skill: { name, type: 'text2sql', params: { database: 'example_db', tables: ['orders', 'items'], description: 'sales' } },
 })
 
-/** Under a fixed load of writes: how long each took for its client, and how long until each follower had its event. */
+/** Under a fixed load of writes: the latency of each write for its client, and until each follower had its event. */
 const measure = async (target: Target): Promise<Figures> => {
   const sent = new Map<string, number>()
   const commits: number[] = []
@@ -76,8 +76,8 @@ const measure = async (target: Target): Promise<Figures> => {
 }
 
 /**
- * From the sending of a write until its event has reached a client of the stream, beside the time until the writer has its
- * answer: 16 clients, 4 writes every 20 ms.
+ * The time from sending a write until its event reaches a client of the stream, beside the time until the writer has its answer: 16
+ * clients, 4 writes every 20 ms.
  */
 export const deliver = async (): Promise<void> => {
   const figures: Figures[] = []

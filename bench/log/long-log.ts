@@ -11,7 +11,7 @@ import { makeDirectory } from '../processes.js'
 const origin = { actor: 'bench', source: 'system', request: 'bench', correlation: null, causation: null } as const
 const perCommand = 1_000
 
-/** A data directory with a log of these events. */
+/** Makes a data directory with a log of these events. */
 const makeLogOf = async (batches: Iterable<NewEvent[]>): Promise<string> => {
   const directory = makeDirectory('log')
   const key = randomBytes(32)
@@ -25,7 +25,7 @@ const makeLogOf = async (batches: Iterable<NewEvent[]>): Promise<string> => {
 
 const params = { database: 'example_db', tables: ['orders', 'items'], description: 'sales' }
 
-/** A data directory with a log of `events` created skills. */
+/** Makes a data directory with a log of `events` created skills. */
 export const makeLog = (events: number): Promise<string> => {
   const project = streamId.parse(uuidv7())
   return makeLogOf(
@@ -39,7 +39,7 @@ export const makeLog = (events: number): Promise<string> => {
   )
 }
 
-/** A data directory with a log of skills in the project mindsdb, each changed so often that it has `states`. */
+/** Makes a data directory with a log of skills in the project mindsdb, each changed until it has `states` states. */
 export const makeHistory = (skills: number, states: number): Promise<string> => {
   const project = streamId.parse(uuidv7())
   const streams = Array.from({ length: skills }, () => uuidv7())

@@ -58,7 +58,7 @@ const overHttp = async (directory: string): Promise<void> => {
   }
 }
 
-/** An inclusion proof in a long log, against reading one event of it. */
+/** An inclusion proof in a long log, compared with reading one event of it. */
 export const proof = async (): Promise<void> => {
   const directory = await makeLog(events)
   try {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { verifyLog } from '../../src/log/verify/verify.js'
 import { bareVerify } from '../bare/verify.js'
 
-// One run in a process of its own, which prints what it took.
+// One run in a process of its own, which prints how long it took.
 const [side, directory = ''] = process.argv.slice(2)
 const began = performance.now()
 const ours = async () => {

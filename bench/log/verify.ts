@@ -13,7 +13,10 @@ const middle = (runs: readonly Run[], key: 'seconds' | 'peakMb') => median(runs.
 const skills = 50_000
 const states = 20
 
-/** Verifying a log of 1M events, 50k skills with 20 states each, against a loop that reads and hashes the same bytes and checks nothing else. */
+/**
+ * Verifying a log of 1M events, 50k skills with 20 states each, compared with a loop that reads and hashes the same bytes and checks
+ * nothing else.
+ */
 export const verify = async (): Promise<void> => {
   const directory = await makeHistory(skills, states)
   const runs: Record<'ours' | 'bare', Run[]> = { ours: [], bare: [] }

@@ -12,7 +12,7 @@ const prepare = async (target: Target, folder: string): Promise<void> => {
 
 const rounds = 3
 
-/** Scoring with the default model of california_housing in SQL, and what small SELECTs beside it wait. */
+/** Scoring with the default model of california_housing in SQL, and the latency of small SELECTs meanwhile. */
 export const california = async (folder: string): Promise<void> => {
   const target = await service()
   try {

@@ -2,7 +2,7 @@ import { california } from './california.js'
 import { serving } from './serving.js'
 import { trees } from './trees.js'
 
-/** What models take: in process, in SQL, and over REST while another one trains. The tables' folder is only needed for SQL. */
+/** The speed of models: in process, in SQL, and over REST while another model trains. Only SQL needs the folder of the tables. */
 export const model = async (folder?: string): Promise<void> => {
   await trees()
   if (folder !== undefined) await california(folder)

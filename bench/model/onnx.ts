@@ -10,7 +10,7 @@ const floatsOf = (name: string, values: readonly number[]) => message([1, name],
 const textsOf = (name: string, values: readonly string[]) =>
   message([1, name], [20, strings], ...values.map((value) => [9, Buffer.from(value)] as const))
 
-/** The largest number in single precision that is not above: a row in single precision then goes the same way. */
+/** The largest single-precision number that is not above: single-precision rows then take the same branches. */
 const roundedDown = (value: number): number => {
   const single = Math.fround(value)
   if (single <= value) return single
@@ -21,7 +21,7 @@ const roundedDown = (value: number): number => {
 
 type Node = { tree: number; id: number; feature: number; value: number; mode: string; left: number; right: number; missingLeft: number }
 
-/** The nodes of a tree in ONNX's form: inner ones first, then leaves, numbered from 0. */
+/** The nodes of a tree in ONNX's form: first the inner ones, then the leaves, numbered from 0. */
 const nodesOf = (forest: Forest, tree: number): { nodes: Node[]; leaves: { id: number; weight: number }[] } => {
   const nodes: Node[] = []
   const leaves: { id: number; weight: number }[] = []
@@ -47,7 +47,7 @@ const nodesOf = (forest: Forest, tree: number): { nodes: Node[]; leaves: { id: n
 const tensorType = (rows: 'N', columns: number): Message =>
   message([1, message([1, 1n], [2, message([1, message([2, rows])], [1, message([1, BigInt(columns)])])])])
 
-/** A forest of numbers with one output as an ONNX model of one TreeEnsembleRegressor: `x` [N, width] in, `y` [N, 1] out. */
+/** A forest of numbers with one output as an ONNX model of one TreeEnsembleRegressor: input `x` [N, width], output `y` [N, 1]. */
 export const toOnnx = (forest: Forest, width: number): Uint8Array => {
   const trees = Array.from(forest.roots, (_, tree) => nodesOf(forest, tree))
   const nodes = trees.flatMap((tree) => tree.nodes)

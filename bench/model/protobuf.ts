@@ -1,4 +1,4 @@
-/** One field of a protocol buffer's message: its number, and what it holds. */
+/** One field of a protobuf message: its number and its content. */
 export type Field = readonly [number, bigint | string | Uint8Array | Float32Array | readonly number[] | Message]
 export type Message = { fields: readonly Field[] }
 

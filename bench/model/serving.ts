@@ -10,7 +10,7 @@ import { artefactIn, path, row, train } from '../predict.js'
 import { makeDirectory, removeDirectory } from '../processes.js'
 import { table } from '../scoring.js'
 
-/** Enough for a training that lasts longer than a load. */
+/** Enough rows for a training that lasts longer than a load. */
 const rows = 300_000
 const post = { method: 'POST', headers: { 'content-type': 'application/json' } }
 const types: readonly ColumnType[] = ['number', 'number', 'number', 'text', 'number']
@@ -22,12 +22,12 @@ const writeMatrix = (file: string, csv: string): void => {
   writeFileSync(file, encodeMatrix(builder.build(0)))
 }
 
-/** Waits until folds are boosted, which is where trainings spend their time. */
+/** Waits until the training boosts its folds, which takes most of its time. */
 const startTraining = async (target: Target): Promise<void> => {
   await send(target, 'POST', '/api/projects/mindsdb/models', {
     query: 'CREATE MODEL mindsdb.long FROM files (SELECT * FROM big) PREDICT y',
   })
-  // Who asks a model that trains is told how far it is.
+  // A prediction request to a model in training is answered with the progress.
   const body = JSON.stringify([{}])
   for (let waited = 0; waited < 60_000; waited += 100) {
     const answer = await fetch(`${target.url}/api/projects/mindsdb/models/long/predict`, { ...post, body })
@@ -38,7 +38,7 @@ const startTraining = async (target: Target): Promise<void> => {
   throw new Error('the training does not come to its folds')
 }
 
-/** The same training beside the bare route. */
+/** Starts the same training beside the bare server. */
 const startBare = async (matrixFile: string): Promise<Training> => {
   let isBoosting = false
   const training = new Trainer().train({ matrixFile, artefactFile: `${matrixFile}.artefact`, options: { target: 'y' } }, ({ phase }) => {
@@ -50,7 +50,7 @@ const startBare = async (matrixFile: string): Promise<Training> => {
   return training
 }
 
-/** Predicting one row over REST while a model trains, 16 connections; against the bare route while the same model trains. */
+/** Predicting one row over REST while a model trains, 16 connections, compared with the bare server while the same model trains. */
 export const serving = async (): Promise<void> => {
   const directory = makeDirectory('serving')
   const [artefact, matrix, delays] = ['artefact', 'matrix', 'delay'].map((name) => join(directory, name)) as [string, string, string]

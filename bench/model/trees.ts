@@ -12,7 +12,7 @@ import { toOnnx } from './onnx.js'
 const width = 20
 const rounds = 9
 
-/** The part of onnxruntime-node that is used here; the package is optional, and so is this comparison. */
+/** The part of onnxruntime-node that is used here. The package is optional, and so is this comparison. */
 type Runtime = {
   InferenceSession: { create: (model: Uint8Array, options: object) => Promise<Session> }
   Tensor: new (type: 'float32', data: Float32Array, dims: readonly number[]) => object
@@ -28,7 +28,7 @@ const runtime = (): Runtime | undefined => {
   }
 }
 
-/** Numbers that single precision holds too, row by row. */
+/** Numbers that single precision represents exactly, row by row. */
 const numbers = (rows: number, random: Random) => Float64Array.from({ length: rows * width }, () => Math.fround(random.next() / 4294967296))
 
 const columnsOf = (features: Float64Array, rows: number) =>
@@ -39,7 +39,7 @@ const truthOf = (columns: readonly Float64Array[], row: number): number => {
   return 10 * Math.sin(Math.PI * a * b) + 20 * (c - 0.5) * (c - 0.5) + 10 * d + 5 * e
 }
 
-/** Boosts trees on Friedman's first function; `seconds` of the fit are by processor time. */
+/** Boosts trees on Friedman's first function; `seconds` is the processor time of the fit. */
 const boost = (rows: number, trees: number, leaves: number): { forest: Forest; seconds: number } => {
   const random = new Random(3)
   const columns = columnsOf(numbers(rows, random), rows)
@@ -61,7 +61,7 @@ const timed = async (work: () => unknown): Promise<number> => {
   return performance.now() - from
 }
 
-/** Both score the same rows in turn: the machine is as busy for the one as for the other. */
+/** Both score the same rows in turn, so that other load affects both equally. */
 const compareWith = async ({ InferenceSession, Tensor }: Runtime, forest: Forest, features: Float64Array, rows: number) => {
   const session = await InferenceSession.create(toOnnx(forest, width), { intraOpNumThreads: 1, interOpNumThreads: 1 })
   const x = new Tensor('float32', Float32Array.from(features), [rows, width])
@@ -78,7 +78,7 @@ const compareWith = async ({ InferenceSession, Tensor }: Runtime, forest: Forest
   return { ours: median(ours), theirs: median(theirs), ratio: median(ours.map((time, round) => time / theirs[round]!)) }
 }
 
-/** Microseconds of processor time a row, each row by itself. */
+/** Microseconds of processor time per row, one row at a time. */
 const oneByOne = (forest: Forest, features: Float64Array, rows: number): number => {
   const run = compileForest(forest, width)
   const [row, score] = [new Float64Array(width), new Float64Array(1)]
@@ -94,7 +94,7 @@ const oneByOne = (forest: Forest, features: Float64Array, rows: number): number 
   return median(times)
 }
 
-/** What trees take in process: to grow, for one row, and for many beside onnxruntime, one thread each. */
+/** The speed of trees in process: growing, scoring one row, and scoring many beside onnxruntime, one thread each. */
 export const trees = async (): Promise<void> => {
   const { seconds } = boost(100_000, 100, 31)
   console.log(`model: 100 rounds of 31 leaves on 100,000 × ${width} in ${seconds.toFixed(1)} s of processor time, one thread`)

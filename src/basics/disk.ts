@@ -12,7 +12,7 @@ export const hashFile = async (path: string): Promise<string> => {
   return hash.digest('hex')
 }
 
-/** Brings a file's bytes, or a directory's names, to the disk. */
+/** Syncs a file's bytes, or a directory's names, to the disk. */
 export const sync = async (path: string): Promise<void> => {
   const file = await open(path, 'r')
   try {
@@ -23,7 +23,7 @@ export const sync = async (path: string): Promise<void> => {
 }
 
 /**
- * Runs with a directory of its own below another one, which is made when it is not there. It is gone afterwards.
+ * Makes a temporary directory below another one, which is created if missing, runs with it, and removes it afterwards.
  *
  * @example await inOwnDirectory('data/tmp/uploads', 'upload-', (directory) => receive(join(directory, 'file')))
  */

@@ -77,8 +77,8 @@ const cut = (text: string, max: number): string => {
 }
 
 /**
- * The text of an error as it is told. It may repeat what a client sent, such as a name; of a long line the beginning and the end
- * are told, and so of a text of many lines.
+ * The text of an error as it is reported. It may repeat what a client sent, such as a name; of a long line, or a text of many lines, only
+ * the beginning and the end are kept.
  */
 export const shortened = (text: string): string =>
   text.length <= limits.errorLineMaxChars
@@ -99,7 +99,7 @@ export const notFound = (kind: string, name: string | number): Problem =>
 
 const conflictTitles: Record<string, string> = { view: 'Name conflict', database: 'Name conflict' }
 
-/** What is asked for was erased: `erased('The content of files.homes', { position: 12, reason: null }, 'Upload it again.')` */
+/** Refuses something that was erased: `erased('The content of files.homes', { position: 12, reason: null }, 'Upload it again.')` */
 export const erased = (what: string, { position, reason }: { position: number; reason: string | null }, hint: string): Problem =>
   new Problem('erased', 'Erased', `${what} was erased (position ${position} of the log${reason === null ? '' : `: ${reason}`})`, {
     hint,
@@ -119,18 +119,18 @@ export const conflict = (kind: string, name: string, hint = 'Names are compared 
 export const missingField = (field: string, kind: string): Problem =>
   new Problem('missing_field', 'Missing field', `Missing "${field}" field for ${kind}`)
 
-/** A value that does not fit: names the field or row, and what was expected. */
+/** A value that is not valid: names the field or row, and what was expected. */
 export const wrong = (detail: string, hint?: string): Problem =>
   new Problem('wrong_arguments', 'Wrong arguments', detail, hint === undefined ? {} : { hint })
 
 const fullCodes: readonly unknown[] = ['ENOSPC', 'EDQUOT']
 
-/** Whether an error says that there is no room on a disk: the system's by its code, DuckDB's by its text. */
+/** Whether an error says that a disk is full: the system's by its code, DuckDB's by its text. */
 export const isDiskFull = (error: unknown): boolean =>
   error instanceof Error &&
   (fullCodes.includes(Reflect.get(error, 'code')) || /no space left on device|disk quota exceeded/i.test(error.message))
 
-/** A file that finds no room on the disk: 507. */
+/** The disk has no room for a file: 507. */
 export const diskFull = (cause: unknown): Problem =>
   new Problem(
     'disk_full',

@@ -1,9 +1,9 @@
 import { LongWork } from './long-work.js'
 
-/** The texts of some items at once, which others wait for. */
+/** How many items are turned into text in one turn of the event loop. */
 const itemsAtOnce = 100
 
-/** The items of a JSON array as texts of some at once, with commas between them; others have the event loop in between. */
+/** The items of a JSON array as texts, several items per text, with commas between them. It yields to the event loop between texts. */
 export async function* jsonItems(items: readonly unknown[]): AsyncGenerator<string, void, void> {
   const work = new LongWork()
   for (let from = 0; from < items.length; from += itemsAtOnce) {
@@ -13,7 +13,7 @@ export async function* jsonItems(items: readonly unknown[]): AsyncGenerator<stri
   }
 }
 
-/** The same text as `JSON.stringify(items)`, made in several turns of the event loop when there are many. */
+/** The same text as `JSON.stringify(items)`, made over several turns of the event loop when there are many items. */
 export const jsonTextOf = async (items: readonly unknown[]): Promise<string> => {
   const texts: string[] = []
   for await (const text of jsonItems(items)) texts.push(text)

@@ -1,9 +1,9 @@
 /**
- * Lets those who want the same thing have it one after the other, in the order in which they came.
+ * Runs tasks with the same key one after the other, in the order in which they were added.
  *
  * @example
  * const turns = new Turns()
- * await turns.take('homes', () => replaceHomes()) // begins when those who came before have ended, however they did
+ * await turns.take('homes', () => replaceHomes()) // starts when the earlier ones have ended, also after an error
  */
 export class KeyedTurns {
   readonly #last = new Map<string, Promise<unknown>>()

@@ -1,6 +1,8 @@
 import { eventLimits } from '../../events/limits.js'
 
-/** Every limit of the service, unit last. docs/operate/limits.md has a line for each; a test holds the two together. */
+/**
+ * Every limit of the service. The unit comes last in its name. docs/operate/limits.md has a line for each; a test keeps the two in step.
+ */
 export const limits = {
   // Requests
   bodyMaxBytes: 10 * 1024 * 1024,

@@ -1,24 +1,24 @@
 import { limits } from './limits.js'
 import { LoopTurns } from './loop-turns.js'
 
-/** The event loop is one for the whole process, and so is the order in which long work gets it. */
+/** The whole process has one event loop, and so one order in which long work gets it. */
 const turns = new LoopTurns()
 
 /**
- * Work that is too long for one turn of the event loop: whoever does it pauses where it may, and gives others their turn once it
- * had its own for long enough. Of several that are under way, one works in each turn.
+ * Work that is too long for one turn of the event loop. It pauses at suitable points, and yields once its turn has lasted long enough. When
+ * several are under way, only one works in each turn.
  *
  * @example const work = new LongWork(); for (const row of rows) { handle(row); await work.pause() }
  */
 export class LongWork {
   #began
 
-  /** `goesOn`: the turn has been used for other long work already, so the first pause gives it up. */
+  /** `goesOn`: this turn was already used for other long work, so the first pause yields. */
   constructor({ goesOn = false } = {}) {
     this.#began = goesOn ? -Infinity : performance.now()
   }
 
-  /** Goes on at once while the turn is short, and in a later turn otherwise. */
+  /** Continues at once while the turn is short, and in a later turn otherwise. */
   async pause(): Promise<void> {
     if (performance.now() - this.#began < limits.turnMaxMs) return
     await turns.take()
@@ -27,7 +27,7 @@ export class LongWork {
 }
 
 /**
- * Does work that could pause without a pause.
+ * Runs pausable work to its end without a pause.
  *
  * @example atOnce(readStatement(sql))
  */
@@ -36,7 +36,7 @@ export const atOnce = <T>(parts: Generator<void, T>): T => {
 }
 
 /**
- * Does work that says itself where it may pause, some of it in each turn of the event loop. `goesOn`: as for `LongWork`.
+ * Runs work that yields where it may pause, a part of it in each turn of the event loop. `goesOn`: as for `LongWork`.
  *
  * @example await inTurns(readStatement(sql))
  */

@@ -1,5 +1,5 @@
 /**
- * The edits that turn one text into another: letters added, dropped or replaced, and two neighbours that changed places.
+ * The number of edits that turn one text into another. An edit adds, drops or replaces a letter, or swaps two neighbours.
  *
  * @example editDistance('skils', 'skills') // 1
  */

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs'
 
-/** Why nothing may be written, and what to do about it. */
+/** Why writing is refused, and what to do about it. */
 export type Refusal = { cause: string; hint: string }
 
-/** Which file a path names: device and number on it; undefined when there is none that can be looked at. */
+/** The file that a path names, as device and inode number; undefined when it cannot be read. */
 const identityOf = (path: string): string | undefined => {
   try {
     const { dev, ino } = statSync(path, { bigint: true })
@@ -14,8 +14,8 @@ const identityOf = (path: string): string | undefined => {
 }
 
 /**
- * The log's file and its write-ahead log, as they were when they were opened. A process goes on writing into a file that was
- * deleted, moved or replaced, and nothing of that is there after its end.
+ * The log's file and its write-ahead log, as they were when they were opened. A process keeps writing to a file that was deleted, moved or
+ * replaced, and that data is lost when the process ends.
  *
  * @example const file = new OpenedFile('data/log.sqlite'); file.note(); file.displaced() // undefined
  */
@@ -31,12 +31,12 @@ export class OpenedFile {
     this.#wal = identityOf(this.#walPath)
   }
 
-  /** The write-ahead log is closed with its connection, and another one may take its place. */
+  /** The write-ahead log is closed together with its connection; another one may then take its place. */
   forgetWal(): void {
     this.#wal = undefined
   }
 
-  /** What happened to the files that are open and what to do; undefined when they are where they were. Costs two looks at the file system. */
+  /** What happened to the open files and what to do; undefined when they are where they were. Costs two `stat` calls. */
   displaced(): Refusal | undefined {
     if (this.#log !== undefined && identityOf(this.path) !== this.#log)
       return {

@@ -3,13 +3,13 @@ import pidusage from 'pidusage'
 
 const kibibyte = 1024
 
-// Reading procfs takes some ten microseconds and no thread of the pool, which may be busy when this matters most.
+// Reading procfs takes about ten microseconds and no thread of the pool, which may be busy when this matters most.
 const fromProcfs = (pid: number): number => {
   const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kilobytes ?? 0) * kibibyte
 }
 
-/** The bytes of memory that a process holds; 0 when it has gone. */
+/** The bytes of memory that a process holds; 0 when the process is gone. */
 export const residentBytes = async (pid: number): Promise<number> => {
   try {
     return process.platform === 'linux' ? fromProcfs(pid) : (await pidusage(pid)).memory

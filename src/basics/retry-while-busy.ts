@@ -4,8 +4,7 @@ import { isProblem } from './errors.js'
 const retryMs = 1_000
 
 /**
- * Asks the log, and asks again while its storage fails or its queue is full: for work of the service's own, which nobody
- * would send again.
+ * Calls the log, and retries while its storage fails or its queue is full. For the service's own work, which no client would retry.
  *
  * @example await insist(() => ledger.execute(command, origin), () => this.#isStopping)
  */

@@ -2,18 +2,18 @@ import { Problem } from './errors.js'
 import { limits, type LimitName } from './limits.js'
 
 type ShareOptions = {
-  /** What takes places: `uploads`. */
+  /** What the places are for: `uploads`. */
   what: string
   hint?: string
-  /** The names of the limits: of all places, and of those that one client may have. */
+  /** The names of the limits: of all places, and of those of one client. */
   max: LimitName
   perClientMax: LimitName
-  /** Tests take other limits. */
+  /** Other limits, for tests. */
   bounds?: Partial<Record<LimitName, number>>
 }
 
 /**
- * Places for work that lasts, of which each client has its share at most, so that none keeps the others out.
+ * Places for long-lasting work. Each client has at most its share, so that no client keeps the others out.
  *
  * @example
  * const shares = new SharesPerClient({ what: 'streams of events', max: 'eventStreamsMax', perClientMax: 'eventStreamsPerClientMax' })
@@ -25,7 +25,7 @@ export class SharesPerClient {
 
   constructor(private readonly options: ShareOptions) {}
 
-  /** Takes a place, and gives a function that returns it. @throws Problem 503 when there is none */
+  /** Takes a place, and returns a function that releases it. @throws Problem 503 when there is none */
   take(client: string): () => void {
     const { max, perClientMax } = this.options
     const ofClient = this.#byClient.get(client) ?? 0

@@ -1,7 +1,7 @@
 import { Problem } from './errors.js'
 import type { Refusal } from './opened-file.js'
 
-/** The code of an error of SQLite's, seen by its shape: a native module's errors may be of another realm's Error. */
+/** The code of an SQLite error, recognised by its shape: errors of a native module may come from another realm's Error. */
 export const sqliteCode = (error: unknown): string | undefined =>
   typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SQLITE_')
     ? error.code
@@ -10,15 +10,15 @@ export const sqliteCode = (error: unknown): string | undefined =>
 /** Whether SQLite itself failed, as opposed to a decision. */
 export const isStorageError = (error: unknown): boolean => sqliteCode(error) !== undefined
 
-/** What went wrong, in SQLite's own words, which name no file. */
+/** What went wrong, in SQLite's own words, which contain no file name. */
 export const causeOf = (error: unknown): string =>
   String(typeof error === 'object' && error !== null && 'message' in error ? error.message : error)
 
-/** Nothing may be written until an operator has looked, as it is told to who wants to write. */
+/** The problem for a client that wants to write while writes are refused until an operator has looked. */
 export const writesRefused = ({ cause, hint }: Refusal): Problem =>
   new Problem('storage_failed', 'Writes refused', `${cause}; nothing of this request was recorded`, { hint, retryAfterSeconds: 60 })
 
-/** A failure of the storage as it is told to who asked. */
+/** The problem for a client whose request met a storage failure. */
 export const storageFailed = (what: 'read' | 'written', cause: unknown): Problem =>
   new Problem('storage_failed', 'Storage failed', `the log could not be ${what}; nothing of this request was recorded`, {
     hint: 'Free disk space or mend the disk, then send the request again.',

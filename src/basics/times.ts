@@ -1,11 +1,11 @@
 import { instant } from '../../events/stored/envelope.js'
 import { wrong } from './errors.js'
 
-// The offset may be left out: times are UTC here.
+// The offset is optional: times are in UTC.
 const written = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(?::(\d\d(?:\.\d{1,6})?))?)?(Z|[+-]\d\d:\d\d)?$/i
 
 /**
- * Reads a time as people and clients write it, UTC unless it says otherwise; `now` is the time that comes with it.
+ * Reads a time as people and clients write it, in UTC unless it has an offset. `now` is the current time.
  *
  * @example readTime('2026-01-31 10:00:00', 'start', now) // milliseconds since 1970
  * @throws Problem wrong_arguments
@@ -14,14 +14,14 @@ export const readTime = (said: string, what: string, now: number): number => {
   if (/^now(\(\))?$/i.test(said.trim())) return now
   const [, day, minute = '00:00', second = '00', zone = 'Z'] = written.exec(said.trim()) ?? []
   const time = Date.parse(`${day ?? ''}T${minute}:${second}${zone.toUpperCase()}`)
-  // JavaScript takes 30 February for a day in March.
+  // JavaScript reads 30 February as a day in March.
   if (Number.isNaN(time) || time < 0 || new Date(`${day ?? ''}T00:00:00Z`).toISOString().slice(0, 10) !== day)
     throw wrong(`${what}: "${said}" is not a time`, "Write '2026-01-31 10:00:00' or '2026-01-31' (UTC), or now.")
   return time
 }
 
 /**
- * The same to the microsecond, in the form that events have.
+ * Reads a time to the microsecond, in the form that events have.
  *
  * @example readInstant('2026-01-31 10:00:00.5', 'since') // '2026-01-31T10:00:00.500000Z'
  * @throws Problem wrong_arguments

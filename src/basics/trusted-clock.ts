@@ -3,22 +3,22 @@ import { uptime } from 'node:os'
 import { z } from 'zod'
 import { limits } from './limits.js'
 
-/** What is believed of the time: that it was `trusted` when the machine had been up for `uptime`, both in milliseconds. */
+/** The state of the clock: the time was `trusted` when the machine had been up for `uptime`, both in milliseconds. */
 const kept = z.object({
   trusted: z.number(),
   uptime: z.number().nonnegative(),
-  /** How far the clock is from what is believed, and for how long it has been. */
+  /** How far the clock is from the trusted time, and for how long. */
   jump: z.number(),
   waited: z.number().nonnegative(),
 })
 type Kept = z.infer<typeof kept>
 
 type Options = {
-  /** Where it is noted what was believed, for the next start. */
+  /** The file that keeps the state for the next start. */
   file: string
   /** The time of the newest event, in milliseconds since 1970; undefined in an empty log. */
   recordedAt: () => number | undefined
-  /** The clock of the machine, in milliseconds since 1970, and how long it has been up. Tests bring their own. */
+  /** The clock of the machine, in milliseconds since 1970, and its uptime. Tests bring their own. */
   now?: () => number
   uptimeMs?: () => number
 }
@@ -40,7 +40,7 @@ const said = (ms: number): string => {
 }
 
 /**
- * How far the newest event's time is ahead of the clock, in words; undefined when it is not, or hardly.
+ * How far the newest event's time is ahead of the clock, in words; undefined when it is not, or only slightly.
  *
  * @example recordedAhead(Date.now() + 86_400_000 * 3, Date.now()) // 'the newest recorded time is 3 days ahead of the clock'
  */
@@ -48,9 +48,9 @@ export const recordedAhead = (recordedAt: number, now: number): string | undefin
   recordedAt - now <= limits.clockJumpMinMs ? undefined : `the newest recorded time is ${said(recordedAt - now)} ahead of the clock`
 
 /**
- * The time for what cannot be undone, such as erasing by age. The clock of a machine may be set wrong; how long the machine has
- * been up tells that it jumped. A clock that jumped is believed once the jump has lasted as long as it is wide, and at most a
- * week; until then this time goes on from the one before. It is never later than the clock.
+ * The time for what cannot be undone, such as erasing by age. The clock of a machine may be set wrong; the machine's uptime shows that it
+ * jumped. A jump is trusted once it has lasted as long as it is wide, and after a week at the latest; until then this time continues from
+ * the one before. It is never later than the clock.
  *
  * @example const clock = new TrustedClock({ file: paths.clock, recordedAt }); erase(clock.now() - month); clock.stop()
  */
@@ -66,7 +66,7 @@ export class TrustedClock {
     this.#lookAndKeep()
   }
 
-  /** Looks at the clock now and then, so that a jump is seen when it happens and its time is counted. */
+  /** Checks the clock at intervals, so that a jump is noticed when it happens and its duration is counted. */
   start(): void {
     this.#timer = setInterval(() => this.#lookAndKeep(), limits.clockLookMs)
     this.#timer.unref()
@@ -83,7 +83,7 @@ export class TrustedClock {
     return Math.min(this.#kept.trusted, this.#options.now())
   }
 
-  /** What is wrong with the times at the moment, in words; undefined when nothing is. */
+  /** What is wrong with the clock at the moment, in words; undefined when nothing is. */
   warning(): string | undefined {
     this.#look()
     const { recordedAt, now } = this.#options
@@ -97,12 +97,12 @@ export class TrustedClock {
   #look(): void {
     const { now, uptimeMs } = this.#options
     const up = uptimeMs()
-    // A machine that was started anew has been up for less; how long it was down is not known.
+    // After a reboot the uptime is smaller; how long the machine was down is unknown.
     const elapsed = Math.max(0, up - this.#kept.uptime)
     this.#kept = believe({ ...this.#kept, uptime: up }, elapsed, now())
   }
 
-  /** What is kept is a help and no truth: without it the next start goes by the newest event. */
+  /** The file is only a help: without it the next start uses the time of the newest event. */
   #lookAndKeep(): void {
     this.#look()
     const { file } = this.#options
@@ -110,12 +110,12 @@ export class TrustedClock {
       writeFileSync(`${file}.part`, `${JSON.stringify(this.#kept)}\n`)
       renameSync(`${file}.part`, file)
     } catch {
-      // A full disk, or a directory that is gone: others tell of that.
+      // The disk is full or the directory is gone: others report that.
     }
   }
 }
 
-/** How long a jump has to last until it is believed. */
+/** How long a jump has to last until it is trusted. */
 const trustAfter = (jump: number): number => Math.min(Math.abs(jump), limits.clockTrustMaxMs)
 
 const believe = (before: Kept, elapsed: number, now: number): Kept => {

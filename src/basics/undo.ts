@@ -1,7 +1,7 @@
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /**
- * Carries out steps, the last one first: each of them, whatever happens to those before it.
+ * Runs the steps in reverse order. Each of them runs, even if others fail.
  *
  * @example await undoAll([() => log.close(), () => analytics.stop()])
  * @throws AggregateError with the errors of all steps that failed
@@ -17,12 +17,12 @@ export const undoAll = async (steps: readonly (() => unknown)[]): Promise<void> 
   if (errors.length > 0) throw new AggregateError(errors, `${errors.length} steps failed: ${errors.map(messageOf).join('; ')}`)
 }
 
-/** Parts that were opened together, and what ends them. */
+/** Parts that were opened together, and the function that stops them. */
 export type Opened<T> = T & { stop: () => Promise<void> }
 
 /**
- * Opens parts one after the other; `undo` says how each is ended. They end in reverse order, also when a later one cannot be
- * opened.
+ * Opens parts one after the other; `undo` registers how each is closed. They are closed in reverse order, also when a later one fails to
+ * open.
  *
  * @example const { log, stop } = await opened((undo) => { const log = open(); undo(() => log.close()); return { log } })
  */

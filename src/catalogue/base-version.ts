@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../events/common.js'
 
-/** Under this key a version's options say which version it goes on from. */
+/** The key under which a version's options name the version it is based on. */
 export const baseVersionKey = 'base_version'
 
-/** The options that somebody gave, without what we note among them. */
+/** The options that the user gave, without what the service adds to them. */
 export const optionsOf = ({ [baseVersionKey]: _, ...options }: JsonObject): JsonObject => options

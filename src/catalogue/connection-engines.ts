@@ -74,11 +74,11 @@ const extensions: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** The extension of DuckDB that reads tables of an engine, where it has one. `extensionOf('mariadb')` → `mysql` */
+/** The DuckDB extension that reads an engine's tables, if there is one. `extensionOf('mariadb')` → `mysql` */
 export const extensionOf = (engine: string): string | undefined => extensions.get(engine)
 
 /**
- * Why a connection is on record and nothing is read through it.
+ * Why a connection is recorded but cannot be read.
  *
  * @example whyNotOpened('mariadb') // 'MariaDB connections are kept and not opened: the DuckDB extension mysql is not installed'
  */

@@ -5,13 +5,13 @@ import { limits } from '../basics/limits.js'
 import { nearest } from '../basics/nearest.js'
 import { shown } from '../basics/shown.js'
 
-/** What USING may say to an engine: by each option's name its values, whose description says what is expected. */
+/** The options that USING may give an engine: the schema of each option's values, whose description says what is expected. */
 export type OptionsSchema = z.ZodObject<Record<string, z.ZodType>>
 
-/** An option that may be left out; `expected` says in refusals what it takes. */
+/** An optional option; refusals show `expected` as what it takes. */
 export const option = <Schema extends z.ZodType>(schema: Schema, expected: string) => schema.optional().describe(expected)
 
-/** What a user says: values by the options' names. */
+/** The options as a user gives them: values by name. */
 export type Said = Readonly<Record<string, Json | undefined>>
 
 const columns = z.union([
@@ -48,20 +48,20 @@ export const tableOptions = ofTables.refine(({ group_by, time_column }) => group
   message: 'group_by and time_column both say how rows are dealt into folds: take one of them',
 })
 
-/** The options of the engine that looks at no column. */
+/** The options of the engine that uses no column. */
 export const constantOptions = ofTables.pick({ confidence: true, task: true, max_rows: true }).strict()
 
 const namesOf = (schema: OptionsSchema): string[] => Object.keys(schema.shape)
 
 /**
- * The options of an engine as it uses them. A `wrong_arguments` problem names the option that it does not have, or whose
- * value it cannot use, and what it expects.
+ * Reads the options of an engine, with defaults filled in. A `wrong_arguments` problem names the option that the engine does not have, or
+ * whose value it cannot use, and what it expects.
  *
  * @example readOptions('auto', tableOptions, { confidence: 0.8 }).confidence // .8
  */
 export const readOptions = <Schema extends OptionsSchema>(engine: string, schema: Schema, said: Said): z.output<Schema> => {
   const names = namesOf(schema)
-  // Null says nothing, as it does in every other setting.
+  // Null counts as unset, as in every other setting.
   const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null && value !== undefined))
   const unknown = Object.keys(given).find((name) => !names.includes(name))
   if (unknown !== undefined)
@@ -78,7 +78,7 @@ export const readOptions = <Schema extends OptionsSchema>(engine: string, schema
   throw wrong(`"${name}" is ${found}, expected ${schema.shape[name]?.description ?? 'another value'}`)
 }
 
-/** What of the options of an earlier version an engine can use: another engine may have been meant by the rest. */
+/** The options of an earlier version that an engine can use: the rest may have been meant for another engine. */
 export const usableOptions = (schema: OptionsSchema, said: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(said).filter(([name, value]) => Object.hasOwn(schema.shape, name) && schema.shape[name]?.safeParse(value).success),

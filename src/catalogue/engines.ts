@@ -4,23 +4,23 @@ import { constantOptions, readOptions, tableOptions, usableOptions, type Options
 import { forecastName, forecastOptions, seriesOptions } from './forecast-options.js'
 import { onnxName, onnxOptions } from './onnx-options.js'
 
-/** What commands and statements know of an engine. How it learns stands in `src/models/engines/engines.ts`, for the processes that train. */
+/** What commands and statements know of an engine. How it learns is in `src/models/engines/engines.ts`, for the training processes. */
 export type EngineInfo = {
   name: string
   title: string
   about: string
-  /** The engine that the name stands for, where it is another one's. */
+  /** The engine that this name is an alias of, if it is one. */
   standsFor?: string
-  /** What USING may say to it. */
+  /** The options that USING may give it. */
   options: OptionsSchema
-  /** Options that say what the model is: another version has them, too, unless it says otherwise. */
+  /** Options that define the model: another version keeps them unless it gives its own. */
   lasting?: readonly string[]
 }
 
-/** The engine of a statement that names none. */
+/** The engine of a statement without an engine. */
 export const defaultEngine = 'auto'
 
-/** The engines by the names that users write, in the order in which they are shown. */
+/** The engines by the names that users write, in display order. */
 export const engineInfos: readonly EngineInfo[] = [
   {
     name: defaultEngine,
@@ -66,11 +66,11 @@ export const engineInfos: readonly EngineInfo[] = [
 
 const byName: ReadonlyMap<string, EngineInfo> = new Map(engineInfos.map((info) => [info.name, info]))
 
-/** Whether a name (compared without case) is one that an engine has by itself. */
+/** Whether a name (compared without case) is the name or an alias of an engine. */
 export const isEngineName = (name: string): boolean => byName.has(name.toLowerCase())
 
 /**
- * The engine that has a name (compared without case) by itself, or that the name stands for.
+ * The engine with this name or alias (compared without case).
  *
  * @example engineNamed('lightwood')?.name // 'auto'
  */
@@ -79,7 +79,7 @@ export const engineNamed = (name: string): EngineInfo | undefined => {
   return named?.standsFor === undefined ? named : byName.get(named.standsFor)
 }
 
-/** The refusal of a name that no engine has. */
+/** The refusal of an unknown engine name. */
 export const unknownEngine = (name: string): Problem =>
   new Problem('not_found', 'ML engine not found', `There is no engine "${name}"; the engines are ${[...byName.keys()].join(', ')}`, {
     hint: `CREATE ML_ENGINE ${name} FROM ${defaultEngine} makes it a name of an engine there is; SHOW ML_ENGINES lists them all.`,
@@ -90,9 +90,9 @@ export const checkOptions = ({ name, options }: EngineInfo, said: JsonObject): v
   readOptions(name, options, said)
 }
 
-/** What of the options of an earlier version an engine can use. */
+/** The options of an earlier version that an engine can use. */
 export const optionsTakenOver = ({ options }: EngineInfo, said: JsonObject): JsonObject => usableOptions(options, said)
 
-/** Those of an earlier version's options that stay where others are said. */
+/** The options of an earlier version that stay when others are given. */
 export const lastingOptions = ({ lasting = [] }: EngineInfo, said: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(said).filter(([name]) => lasting.includes(name)))

@@ -6,7 +6,7 @@ export const forecastName = 'forecast'
 
 const whole = (least: number, most: number) => z.int().min(least).max(most)
 
-/** The options of the engine for series. The clauses ORDER BY, GROUP BY, WINDOW and HORIZON of a statement are the first four. */
+/** The options of the forecasting engine. The first four are the clauses ORDER BY, GROUP BY, WINDOW and HORIZON of a statement. */
 export const forecastOptions = z.strictObject({
   order_by: z.string().min(1).describe('the column that orders the rows, a date, a timestamp or a whole number: ORDER BY date'),
   group_by: option(
@@ -25,10 +25,10 @@ export const forecastOptions = z.strictObject({
   confidence: option(z.number().min(0.001).max(0.999), 'a number between 0.001 and 0.999'),
 })
 
-/** What a model of series is: carried over to its next version unless that says otherwise. */
+/** The options that define a series model: its next version keeps them unless it gives its own. */
 export const seriesOptions = ['order_by', 'group_by', 'window', 'horizon', 'season'] as const
 
-/** What a training of series is asked for, its options read. */
+/** The parsed options of a training on series. */
 export type SeriesRequest = {
   target: string
   orderBy: string

@@ -1,7 +1,7 @@
 import { engineInfos } from './engines.js'
 import { connectionEngines, whyNotOpened } from './connection-engines.js'
 
-/** What an engine's name stands for. `unavailable` says why it is known and not used. */
+/** What an engine's name stands for. `unavailable` says why a known engine cannot be used. */
 export type Handler = { name: string; type: 'ml' | 'data'; title: string; description: string; unavailable: string | null }
 
 const own: readonly Handler[] = [
@@ -9,10 +9,10 @@ const own: readonly Handler[] = [
   { name: 'files', type: 'data', title: 'Files', description: 'Reads uploaded files.', unavailable: null },
 ]
 
-/** What CREATE ML_ENGINE may give a name to. */
+/** The handlers that CREATE ML_ENGINE may name. */
 export const trainingHandlers: readonly string[] = own.flatMap(({ name, type }) => (type === 'ml' ? [name] : []))
 
-/** Everything that can be named as an engine: what learns, what is read, and the systems that a connection may name. */
+/** Everything that can be named as an engine: training engines, readable formats, and the systems that a connection may name. */
 export const knownHandlers: readonly Handler[] = [
   ...own,
   ...[...connectionEngines].map(([name, title]): Handler => {

@@ -7,7 +7,7 @@ export const onnxName = 'onnx'
 
 const label = z.union([z.string(), z.number(), z.boolean()])
 
-/** What `USING` may say of a model that is imported. */
+/** The options that `USING` may give for an imported model. */
 export const onnxOptions = z.strictObject({
   file: z.string().min(1).describe("the name of an uploaded ONNX file, such as 'rent'"),
   columns: z

@@ -1,10 +1,10 @@
 import { foldName } from '../../events/common.js'
 
-/** The databases that every service has, beside its projects and connections. */
+/** The databases that every service has, besides its projects and connections. */
 export const systemDatabases = ['information_schema', 'log', 'files'] as const
 
 /**
- * Which of them a name means, compared without case; undefined for the name of any other.
+ * The system database with this name, compared without case; undefined for any other name.
  *
  * @example systemDatabaseOf('Files') // 'files'
  */

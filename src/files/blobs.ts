@@ -13,8 +13,8 @@ const isMissing = (error: unknown) => hasCode(error, 'ENOENT')
 const isOtherDevice = (error: unknown) => hasCode(error, 'EXDEV')
 
 /**
- * Files named by the SHA-256 of their bytes, each whole and on the disk before its name is known. The same bytes are
- * one blob however often they are put; who names a blob from an event may rely on it.
+ * Files named by the SHA-256 of their bytes. Each is whole and on the disk before its name is returned, so an event may name it. Equal
+ * bytes are one blob, however often they are put.
  *
  * @example
  * const blobs = new Blobs('/data/blobs')
@@ -22,20 +22,20 @@ const isOtherDevice = (error: unknown) => hasCode(error, 'EXDEV')
  * await blobs.read(sha) // <Buffer 61 62 63>
  */
 export class Blobs {
-  /** What this process has put or is putting: an event that names it may be on its way. */
+  /** What this process has put or is putting: an event that names it may be under way. */
   readonly #put = new Set<string>()
-  /** Those of them that no event is known to name yet. */
+  /** Those of them that no known event names yet. */
   readonly #waiting = new Set<string>()
 
   constructor(private readonly directory: string) {}
 
-  /** Where a blob stands, or would stand; refuses what is not a hash, so that no path can be made of it. */
+  /** The path of a blob, whether it exists or not. Refuses anything but a hash, so that no other path can result. */
   path(sha: string): string {
     if (!shaPattern.test(sha)) throw wrong('A blob is named by the 64 hexadecimal digits of its SHA-256, in lower case.')
     return join(this.directory, sha)
   }
 
-  /** Moves a file into the store and says its hash; the file is gone from where it was. */
+  /** Moves a file into the store and returns its hash. */
   async put(file: string): Promise<string> {
     const sha = await hashFile(file)
     this.#note(sha)
@@ -48,7 +48,7 @@ export class Blobs {
     const sha = createHash('sha256').update(bytes).digest('hex')
     this.#note(sha)
     if (await this.has(sha)) {
-      // Another put may have given the name a moment ago, and not yet brought it to the disk.
+      // Another put may have just created the name without having synced it.
       await sync(this.directory)
       return sha
     }
@@ -83,7 +83,7 @@ export class Blobs {
     throw new Problem('storage_failed', 'Blob damaged', `The bytes of blob ${sha} are not those that were stored.`)
   }
 
-  /** Whether there was such a blob. */
+  /** Whether the blob existed. */
   async remove(sha: string): Promise<boolean> {
     rmSync(this.#mark(sha), { force: true })
     try {
@@ -101,28 +101,31 @@ export class Blobs {
     this.#waiting.add(sha)
   }
 
-  /** Whether this process has put a blob that no event is known to name yet. */
+  /** Whether this process has put a blob that no known event names yet. */
   waits(sha: string): boolean {
     return this.#waiting.has(sha)
   }
 
-  /** Notes that an event names a blob: it is never taken for one that was left behind. */
+  /** Notes that an event names a blob: it is no longer taken for an orphan. */
   named(sha: string): void {
     this.#waiting.delete(sha)
     rmSync(this.#mark(sha), { force: true })
   }
 
-  /** The blobs that no event was known to name when the process that put them ended, and those that wait in this one. */
+  /**
+   * The blobs that no event was known to name when the process that put them ended, and those of this process that still wait for their
+   * event.
+   */
   async unnamed(): Promise<string[]> {
     return (await this.#names()).filter((name) => name.endsWith(unnamedSuffix)).map((name) => name.slice(0, -unnamedSuffix.length))
   }
 
-  /** A file beside the blob, there from before it until an event names it. */
+  /** A file beside the blob. It is created before the blob, and exists until an event names it. */
   #mark(sha: string): string {
     return this.path(sha) + unnamedSuffix
   }
 
-  /** Removes a blob that this process has not put. At once, so that no put can find it there and lose it afterwards. */
+  /** Removes a blob that this process has not put. Synchronous, so that no put can find it and then lose it. */
   removeUnlessPut(sha: string): boolean {
     if (this.#put.has(sha)) return false
     rmSync(this.path(sha), { force: true })
@@ -147,7 +150,7 @@ export class Blobs {
     return join(this.directory, `.${randomUUID()}.part`)
   }
 
-  /** A name must never stand for bytes that a power cut could take back: the file is synced first, then its new name. */
+  /** A name must never stand for bytes that a power cut could lose: the file is synced first, then its new name. */
   private async place(file: string, sha: string): Promise<void> {
     await mkdir(this.directory, { recursive: true, mode: 0o700 })
     await sync(file)

@@ -11,7 +11,7 @@ type Services = { blobs: Blobs; ingester: Ingester; temporary: string }
 type Given = Omit<IngestRequest, 'workDirectory'>
 
 /**
- * Takes in the files that requests bring: each has a directory to be received in, is read as a table, and becomes a blob.
+ * Takes in the files of requests: each is received in a directory of its own, read as a table, and stored as a blob.
  *
  * @example
  * await intake.inDirectory('address 203.0.113.7', async (directory) => {
@@ -33,7 +33,7 @@ export class Intake {
     this.#services = services
   }
 
-  /** Runs with a directory that is gone afterwards. @throws Problem when too many have one, or too many of this client's */
+  /** Runs with a temporary directory. @throws Problem when too many are in use, or too many by this client */
   async inDirectory<T>(client: string, run: (directory: string) => Promise<T>): Promise<T> {
     const release = this.#places.take(client)
     try {
@@ -43,14 +43,14 @@ export class Intake {
     }
   }
 
-  /** Reads a table in such a directory. @throws Problem if it is not a table */
+  /** Reads a table in such a directory. @throws Problem if the file is not a table */
   async read(given: Given, directory: string): Promise<Ingested> {
     const workDirectory = join(directory, 'converted')
     await mkdir(workDirectory)
     return this.#services.ingester.ingest({ ...given, workDirectory })
   }
 
-  /** Stores what was read, and gives what an event says of it. */
+  /** Stores the table, and returns what an event says of it. */
   async keep(table: Ingested, originalName: string | null): Promise<FileContent> {
     return {
       content: await this.#services.blobs.put(table.parquetFile),

@@ -10,8 +10,8 @@ import { hashesOf } from './unnamed-blobs.js'
 type Options = { log: Log; blobs: Blobs; logger: Pick<Logger, 'error'> }
 
 /**
- * Looks now and then whether the contents that today's files and models name are there. Names alone are compared, which is
- * cheap; `mindledger verify` reads the bytes, and those of the past, too.
+ * Checks at intervals whether the contents that current files and models name exist. It only compares names, which is cheap; `mindledger
+ * verify` reads the bytes, and also those of past versions.
  *
  * @example const missing = new MissingBlobs({ log, blobs, logger }); missing.start(); missing.warning()
  */

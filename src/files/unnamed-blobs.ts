@@ -13,14 +13,14 @@ export const hashesOf = ({ state }: Holder): string[] =>
     ? [state.content]
     : state.versions.flatMap(({ result }) => (result ? [result.artefact, ...(keepsRows(result) ? [result.matrix] : [])] : []))
 
-/** Takes out of a set the blobs that today's files and models name: mostly all, so that the log need not be read. */
+/** Removes from a set the blobs that current files and models name. These are mostly all, so that the log need not be read. */
 const dropCurrent = async (hashes: Set<string>, { resources }: Log): Promise<void> => {
   if (hashes.size === 0) return
   for (const found of [...(await resources.list('file')), ...(await resources.list('model'))])
     for (const hash of hashesOf(found)) hashes.delete(hash)
 }
 
-/** Takes out of a set the blobs that any event names, the past's too. */
+/** Removes from a set the blobs that any event names, also in the past. */
 const dropNamed = async (hashes: Set<string>, log: Log, signal: AbortSignal): Promise<void> => {
   if (hashes.size === 0) return
   const mayName = (text: string): boolean => {
@@ -34,9 +34,9 @@ const dropNamed = async (hashes: Set<string>, log: Log, signal: AbortSignal): Pr
 }
 
 /**
- * Removes what an upload or a training left that was cut off before its event: blobs that stand marked as unnamed, and that
- * no event names. Those that this process has put stay, as their events may be on their way. A blob that an event once named
- * has no mark, and stays whatever log is put beside it. Gives the number of those removed.
+ * Removes the blobs of uploads and trainings that were interrupted before their event: those that are marked as unnamed, and that no event
+ * names. Blobs that this process has put stay, as their events may be under way. A blob that an event once named has no mark, and so stays
+ * even with another log. Returns the number of removed blobs.
  *
  * @example await removeUnnamedBlobs(log, blobs, signal) // 2
  */
@@ -50,7 +50,7 @@ export const removeUnnamedBlobs = async (log: Log, blobs: Blobs, signal: AbortSi
   return [...hashes].filter((hash) => blobs.removeUnlessPut(hash)).length
 }
 
-/** Takes the mark from blobs as soon as events name them. Returns what ends it. */
+/** Removes the mark of blobs as soon as events name them. Returns the function that stops this. */
 export const watchNamedBlobs = (log: Log, blobs: Blobs): (() => void) => {
   const settle = async (stream: StreamId, kind: 'file' | 'model'): Promise<void> => {
     const { resources } = log
@@ -59,7 +59,7 @@ export const watchNamedBlobs = (log: Log, blobs: Blobs): (() => void) => {
   }
   return log.onCommitted((_, changed) => {
     for (const [stream, kind] of changed)
-      // What is missed here is seen by the next start.
+      // The next start handles what is missed here.
       if (kind === 'file' || kind === 'model') settle(streamId.parse(stream), kind).catch(() => undefined)
   })
 }

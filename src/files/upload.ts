@@ -9,14 +9,14 @@ import { isOnnx, type UploadFormat } from './formats/formats.js'
 import { Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 
-/** A file as it was received: where it stands, the SHA-256 and number of its bytes, and what came with it. */
+/** A received file: its path, the SHA-256 and number of its bytes, and what came with it. */
 export type Upload = {
   file: string
   sha256: string
   bytes: number
-  /** The name that the sender gave; only its extension is of use, and it may be empty. */
+  /** The sender's name for the file; only its extension is used, and it may be empty. */
   originalName: string
-  /** Said by the content type of a raw body. */
+  /** The format by the content type of a raw body. */
   format?: UploadFormat
   /** The other fields of the form, such as `original_file_name` and `source_type`. */
   fields: ReadonlyMap<string, string>
@@ -34,25 +34,25 @@ const rawBodies: ReadonlyMap<string, UploadFormat> = new Map([
   ['application/x-onnx', 'onnx'],
 ])
 
-/** The media types of a body that is a file itself. */
+/** The media types of raw file bodies. */
 export const rawTypes: readonly string[] = [...rawBodies.keys()]
 
 const acceptedTypes = ['multipart/form-data', ...rawTypes].join(', ')
 
 const mediaType = (req: IncomingMessage): string => (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 
-/** Fails once the sender has gone before the end; an answer can't reach it then, but what was begun must end. */
+/** Fails once the sender disconnects before the end. No answer can reach it then, but the started work must end. */
 const departure = (req: IncomingMessage, gone: (problem: Problem) => void): void => {
   finished(req, { writable: false }, (error) => {
     if (error) gone(wrong('The connection ended before the file did.'))
   })
 }
 
-/** The most bytes that a file may have: a model fewer than a table, so that it is refused while it comes. */
+/** The maximum size of the file. Models may have fewer bytes than tables, so the upload is refused while it is received. */
 const allowed = (target: Target, name: string, said?: UploadFormat): Target =>
   said === 'onnx' || isOnnx(name, said) ? { ...target, maxBytes: Math.min(target.maxBytes, limits.onnxMaxBytes) } : target
 
-/** A file that could not be written says nothing about the form. */
+/** An error of the file system, which says nothing about the form. */
 const isOfTheSystem = (error: unknown): boolean => error instanceof Error && 'syscall' in error
 
 const save = async (chunks: AsyncIterable<unknown>, { handle, maxBytes }: Target): Promise<Saved> => {
@@ -87,7 +87,7 @@ const openParser = (req: IncomingMessage) => {
 
 type Form = Saved & { originalName: string; fields: Map<string, string> }
 
-/** Reads a form with one file. Which type the file's part says it has is of no concern: one client labels it as another form. */
+/** Reads a form with one file. The content type of the file's part is ignored: one client labels it as another form. */
 const receiveForm = (req: IncomingMessage, target: Target): Promise<Form> => {
   const parser = openParser(req)
   const fields = new Map<string, string>()
@@ -98,7 +98,7 @@ const receiveForm = (req: IncomingMessage, target: Target): Promise<Form> => {
     const fail = (problem: unknown) => {
       req.unpipe(parser)
       part?.destroy()
-      // The file may be removed only once nobody writes to it.
+      // The file may only be removed once nothing writes to it.
       void Promise.allSettled([saving]).then(() => reject(problem instanceof Error ? problem : wrong(String(problem))))
     }
     const malformed = (error: unknown) =>
@@ -133,7 +133,7 @@ const receiveRaw = async (req: IncomingMessage, target: Target): Promise<Form> =
   let gone: Problem | undefined
   departure(req, (problem) => (gone = problem))
   try {
-    // The request outlives the reading, so that an answer can still be sent over its connection.
+    // The request stays open after the read, so that a response can still be sent over its connection.
     const saved = await save(req.iterator({ destroyOnReturn: false }), target)
     return { ...saved, originalName: '', fields: new Map() }
   } catch (error) {
@@ -153,10 +153,10 @@ const receive = async (req: IncomingMessage, target: Target): Promise<Form & { f
 }
 
 /**
- * Receives a file into a new file in `directory`, which the caller owns from then on: as the one file of a multipart
- * form, or as a raw body of CSV, JSON lines, Parquet or ONNX. The body needs no length; it is counted as it comes. Whatever
- * fails, nothing stays behind, and the rest of the body is read away so that the sender gets to see the answer.
- * Throws a `Problem`: `wrong_arguments`, `wrong_media_type`, `too_large`, `bad_file` for an empty file.
+ * Receives a file into a new file in `directory`, which the caller then owns: as the one file of a multipart form, or as a raw body of CSV,
+ * JSON lines, Parquet or ONNX. The body needs no length; its bytes are counted on arrival. On any failure nothing is left behind, and the
+ * rest of the body is drained so that the sender can read the response. Throws a `Problem`: `wrong_arguments`, `wrong_media_type`,
+ * `too_large`, `bad_file` for an empty file.
  *
  * @example
  * const { file, sha256, bytes } = await receiveUpload(req, '/data/uploads')

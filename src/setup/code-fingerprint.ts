@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { packageRoot } from './package-root.js'
 
 /**
- * Names the code that makes states out of events: whatever another release built must be built anew.
- * Covers every compiled file in a folder, which is `events` unless given. A bundled program has the same fingerprint as the modules in it.
+ * A fingerprint of the code that makes states out of events: what another release built must be rebuilt. It covers every compiled file in a
+ * folder, `events` by default. A bundled program has the same fingerprint as its modules.
  *
  * @example codeFingerprint() // 64 hex digits
  */

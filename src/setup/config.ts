@@ -6,23 +6,23 @@ import { limits } from '../basics/limits.js'
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** A length of time as a setting has it, `90s`, `15m`, `1h` or `30d`, in milliseconds; NaN for anything else. */
+/** A setting's duration, `90s`, `15m`, `1h` or `30d`, in milliseconds; NaN for anything else. */
 const durationMs = (text: string): number => {
   const [, count = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
   return Number(count || NaN) * (unitsMs[unit] ?? NaN)
 }
 
-/** A setting that cannot be used; the message names the variable and what it takes. */
+/** A setting that cannot be used; the message names the variable and the values that it takes. */
 export class ConfigError extends Error {}
 
 const portRule = 'must be a whole number from 0 to 65535'
 
 const hostEntry = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 
-/** Whose `X-Forwarded-…` headers are believed: nobody's, those of so many proxies in a row, or of these addresses and networks. */
+/** Whose `X-Forwarded-…` headers are trusted: nobody's, those of a number of proxies in a row, or those of these addresses and networks. */
 export type TrustedProxies = false | number | readonly string[]
 
-/** Names that the proxy's address may have in the place of digits. */
+/** Names that may stand for the proxy's address. */
 const networkNames: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal'])
 
 const isNetwork = (entry: string): boolean => {
@@ -106,12 +106,12 @@ export type Config = {
   host: string
   dataDirectory: string
   auth: { username: string; password: string } | undefined
-  /** The master keys that were given: none where a file in the data directory holds it. */
+  /** The master keys that were given; empty when a file in the data directory holds the key. */
   masterKeys: readonly Buffer[]
   newMasterKey: Buffer | undefined
   /** The seed of the key that signs heads. */
   headKey: Buffer | undefined
-  /** Where heads are appended, and how often. */
+  /** The file that heads are appended to, and how often. */
   headFile: { path: string; intervalMs: number } | undefined
   /** In lower case: `app.example`, or with a port `app.example:8080`. */
   allowedHosts: readonly string[]
@@ -122,7 +122,7 @@ export type Config = {
   logLevel: string
 }
 
-/** Whether only programs of this machine reach this address. */
+/** Whether only programs on this machine can reach this address. */
 export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
 /** Name, meaning and default of every setting, for the docs and the help text. */
@@ -139,7 +139,7 @@ export const settingDescriptions = Object.entries(settings.shape).map(([name, sc
  * @throws ConfigError that names the variable
  */
 export const readConfig = (environment: Record<string, string | undefined>): Config => {
-  // An empty variable means unset: compose files and unit files write them so.
+  // An empty variable counts as unset: compose files and unit files write unset variables so.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''))
   const parsed = settings.safeParse(given)
   if (!parsed.success) throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '))

@@ -4,34 +4,34 @@ import { dirname, join } from 'node:path'
 import { ConfigError } from './config.js'
 import { sqliteCode } from '../basics/storage-error.js'
 
-/** The number of the data directory's layout. A newer one is refused, an older one is migrated after a copy of the log is made. */
+/** The version of the data directory's layout. A newer one is refused; an older one is migrated after the log is copied. */
 export const dataFormat = 1
 
-/** Where things lie in a data directory. */
+/** The paths in a data directory. */
 export type DataPaths = {
   root: string
   format: string
   lock: string
-  /** Where the running server answers. */
+  /** The address of the running server. */
   server: string
   log: string
   vaultKey: string
-  /** The key that becomes `vaultKey` when every payload's key is wrapped under it. */
+  /** The key that becomes `vaultKey` once every payload's key is wrapped under it. */
   nextVaultKey: string
   headKey: string
-  /** As long as this is there, a restore into the directory is under way, or was cut off. */
+  /** While this exists, a restore into the directory is under way, or was interrupted. */
   restoring: string
-  /** What only a backup has. */
+  /** Exists only in a backup. */
   manifest: string
   blobs: string
-  /** The tables, in a directory of their own: the process that has them open can write there and not beside it. */
+  /** The tables, in a directory of their own: the process that has them open can write there, but not beside it. */
   analytics: string
-  /** How often the tables were built anew. */
+  /** How often the tables were rebuilt. */
   rebuilds: string
   temporary: string
-  /** What the service believes of the time. */
+  /** The state of the trusted clock. */
   clock: string
-  /** Where queries write tables, before they are blobs. */
+  /** Where queries write tables before they become blobs. */
   tables: string
 }
 
@@ -69,7 +69,7 @@ const refuseHalf = ({ root, restoring }: DataPaths): void => {
   if (existsSync(restoring)) throw new ConfigError(`a restore into ${root} was cut off. Run it again; it begins anew.`)
 }
 
-/** Looks at a data directory without changing it. @throws ConfigError when there is none, it has no log, or a newer release wrote it */
+/** Checks a data directory without changing it. @throws ConfigError when there is none, it has no log, or a newer release wrote it */
 export const checkDataDirectory = (root: string): DataPaths => {
   const paths = dataPaths(root)
   refuseHalf(paths)
@@ -83,8 +83,7 @@ export const checkDataDirectory = (root: string): DataPaths => {
 }
 
 /**
- * Makes a directory and those above it. The recursive `mkdir` of Node never returns where a file system takes no directories:
- * `/proc/x`.
+ * Makes a directory and its parents. Node's recursive `mkdir` never returns where a file system takes no directories: `/proc/x`.
  *
  * @throws the error of the system
  */
@@ -94,7 +93,7 @@ export const makeDirectory = (path: string): void => {
   mkdirSync(path, { mode: 0o700 })
 }
 
-/** Makes a data directory, or checks the one that is there. */
+/** Makes a data directory, or checks the existing one. */
 export const prepareDataDirectory = (root: string): DataPaths => {
   const paths = dataPaths(root)
   try {
@@ -114,7 +113,7 @@ export const prepareDataDirectory = (root: string): DataPaths => {
   return paths
 }
 
-/** Earlier releases had the tables beside the log. */
+/** Earlier releases kept the tables beside the log. */
 const takeInTables = ({ root, analytics }: DataPaths): void => {
   const before = join(root, 'analytics.duckdb')
   if (!existsSync(before) || existsSync(analytics)) return
@@ -123,8 +122,10 @@ const takeInTables = ({ root, analytics }: DataPaths): void => {
 }
 
 /**
- * Takes the directory for this process alone, and empties its temporary part. The lock belongs to the process: however it ends, the lock ends with it.
- * Returns what gives it back. @throws ConfigError when another server holds it
+ * Locks the directory for this process alone, and empties its temporary part. The lock belongs to the process: when the process ends,
+ * however it does, the lock is released. Returns the function that releases it.
+ *
+ * @throws ConfigError when another server holds it
  */
 export const lockDataDirectory = (paths: DataPaths): (() => void) => {
   let lock: Database.Database | undefined
@@ -132,7 +133,7 @@ export const lockDataDirectory = (paths: DataPaths): (() => void) => {
     lock = new Database(paths.lock, { timeout: 0 })
     lock.pragma('journal_mode = DELETE')
     lock.exec('BEGIN EXCLUSIVE')
-    // What an earlier server left half-done belongs to nobody now.
+    // Nobody uses what an earlier server left half-done.
     rmSync(paths.temporary, { recursive: true, force: true })
     mkdirSync(paths.temporary, { recursive: true, mode: 0o700 })
     rmSync(paths.server, { force: true })
@@ -147,7 +148,7 @@ export const lockDataDirectory = (paths: DataPaths): (() => void) => {
   return () => held.close()
 }
 
-/** Whether a process has the directory for itself. Changes nothing, so that a directory which cannot be written can be asked about. */
+/** Whether a process has locked the directory. Changes nothing, so that it also works for a read-only directory. */
 export const isDataDirectoryHeld = (paths: DataPaths): boolean => {
   if (!existsSync(paths.lock)) return false
   let lock: Database.Database | undefined
@@ -167,10 +168,10 @@ const unusable = (root: string, error: unknown) =>
   new ConfigError(`${root} cannot be used as data directory: ${error instanceof Error ? error.message : String(error)}`)
 
 /**
- * Something beside the log knows events that the log does not have. To write on would make two histories of one log.
+ * The refusal when something beside the log knows events that the log does not have. Writing on would make two histories of one log.
  *
  * @param found what was found: `the tables stand at position 350, and the log ends at 300`
- * @param accept what an operator does to go on with the log as it is
+ * @param accept what an operator does to continue with the log as it is
  */
 export const olderLog = (found: string, accept: string): string =>
   `the log is an older copy, or another one: ${found}. Put the newer log back. Only if it is lost: ${accept}, and start again (docs/operate/running.md, "An older copy of the log").`

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { packageRoot } from './package-root.js'
 
-/** What the service and its commands start beside themselves: processes, and threads (the last three). */
+/** What the service and its commands start: processes, and threads (the last three). */
 type Program = 'sql-process' | 'ingest-process' | 'train-process' | 'onnx-process' | 'watchdog' | 'pool-thread' | 'meaning-worker'
 
 /**
@@ -11,5 +11,5 @@ type Program = 'sql-process' | 'ingest-process' | 'train-process' | 'onnx-proces
  */
 export const programFile = (program: Program): string => join(packageRoot, 'dist/bin', `${program}.js`)
 
-/** The file of a module that is used as it was compiled, by its path in `src`. */
+/** The file of a compiled module, by its path in `src`. */
 export const compiledFile = (path: string): string => join(packageRoot, 'dist/src', path)

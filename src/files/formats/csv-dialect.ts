@@ -1,12 +1,12 @@
 import { CsvTokenizer, type Dialect } from './csv-tokenizer.js'
 
-// In the order of trust: a comma also stands in text and in numbers, a tab hardly ever does.
+// In order of reliability: a comma also occurs in text and numbers, a tab hardly ever.
 const separators = ['\t', ';', '|', ','] as const
 const sampleRows = 1_000
 
 type Fit = { separator: number; columns: number; agreement: number }
 
-/** How many fields the first row has, and which share of the rows after it have as many. */
+/** How many fields the first row has, and the share of later rows with as many. */
 const fit = (sample: Buffer, dialect: Dialect, final: boolean): Fit => {
   const rows = new CsvTokenizer(dialect)
   const counts: number[] = []
@@ -20,7 +20,7 @@ const fit = (sample: Buffer, dialect: Dialect, final: boolean): Fit => {
   return { separator: dialect.separator, columns, agreement }
 }
 
-/** Excel writes `sep=;` as the first line for itself; it is not part of the table. */
+/** Excel writes `sep=;` as the first line for itself; the line is not part of the table. */
 const declared = (sample: Buffer): { separator: number; bytes: number } | undefined => {
   const match = /^(?:"sep=(.)"|sep=(.))\r?\n/i.exec(sample.toString('latin1', 0, 10))
   const separator = match?.[1] ?? match?.[2]
@@ -28,9 +28,9 @@ const declared = (sample: Buffer): { separator: number; bytes: number } | undefi
 }
 
 /**
- * Finds the separator (tab, semicolon, bar or comma) and the line end from the start of a file's text: the separator
- * with which most rows have as many fields as the first; of equals the one that gives more fields.
- * `skipBytes` is the length of a `sep=;` line, `found` is false when no separator is in the first row.
+ * Detects the separator (tab, semicolon, bar or comma) and the line end from the start of a file's text: the separator with which most rows
+ * have as many fields as the first; among equals, the one with more fields. `skipBytes` is the length of a `sep=;` line. `found` is false
+ * when the first row has no separator.
  *
  * @example detectDialect(Buffer.from('a;b\n1,5;2\n'), true) // { dialect: { separator: 0x3b, newline: 0x0a }, skipBytes: 0, found: true }
  */

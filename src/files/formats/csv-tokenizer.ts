@@ -1,6 +1,9 @@
 import { limits } from '../../basics/limits.js'
 
-/** The separator's and the line end's byte: UTF-8 keeps ASCII to itself, so bytes can be compared without decoding. */
+/**
+ * The bytes of the separator and the line end. UTF-8 never uses ASCII bytes within other characters, so bytes can be compared without
+ * decoding.
+ */
 export type Dialect = { separator: number; newline: number }
 
 export type Token = 'row' | 'blank' | 'more' | 'bad'
@@ -11,9 +14,8 @@ const carriageReturn = 0x0d
 const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x09
 
 /**
- * Cuts UTF-8 bytes into rows and fields. A quote opens a quoted field only as the field's first character; inside, a
- * doubled quote is one quote; after the closing one only blanks may follow. What it found stands in its fields until the
- * next call: positions in the bytes it was given, no copies.
+ * Cuts UTF-8 bytes into rows and fields. A quote opens a quoted field only as the field's first character; inside, a doubled quote is one
+ * quote; only blanks may follow the closing one. Its fields hold the result until the next call: positions in the given bytes, no copies.
  *
  * @example
  * const rows = new CsvTokenizer({ separator: 0x2c, newline: 0x0a })
@@ -30,7 +32,7 @@ export class CsvTokenizer {
   /** Where the row's text ends, without its line end, and where the next row starts. */
   rowEnd = 0
   nextStart = 0
-  /** Whether any reader takes the row's bytes as they are to mean the same fields. */
+  /** Whether every CSV reader finds the same fields in the row's bytes. */
   plain = true
   reason = ''
 
@@ -38,7 +40,7 @@ export class CsvTokenizer {
 
   constructor(private readonly dialect: Dialect) {}
 
-  /** Reads the row at `from`; 'more' when the bytes end within it and `final` does not say that the file ends too. */
+  /** Reads the row at `from`; 'more' when the bytes end within it and `final` is false. */
   next(bytes: Buffer, from: number, final: boolean): Token {
     this.line = this.nextLine
     this.fieldCount = 0
@@ -59,7 +61,7 @@ export class CsvTokenizer {
     for (; at < length; at++) {
       const byte = bytes[at]
       if (byte === separator || byte === newline) break
-      // A quote or a lone carriage return inside a bare field is text to us; another reader may think otherwise.
+      // A quote or a lone carriage return inside an unquoted field is text here; other readers may differ.
       if (byte === quote) this.plain = false
       else if (byte === carriageReturn) returns += 1
     }
@@ -96,7 +98,7 @@ export class CsvTokenizer {
     return this.addField(from + 1, close, 1, at, atSeparator, rowEnd)
   }
 
-  /** Notes a field and says where the next one starts, or that the row is over. */
+  /** Notes a field and returns where the next one starts, or that the row is over. */
   private addField(start: number, end: number, isQuoted: 0 | 1, at: number, atSeparator: boolean, rowEnd: number): number {
     if (this.fieldCount === limits.fileMaxColumns) return this.fail(`it has more than ${limits.fileMaxColumns} fields`)
     this.starts[this.fieldCount] = start
@@ -121,7 +123,7 @@ export class CsvTokenizer {
     return this.skipLine(bytes, from, true)
   }
 
-  /** Leaves out one line, not all that an unclosed quote would swallow: the rows after it may be sound. */
+  /** Skips only one line, not all that an unclosed quote would swallow: the rows after it may be valid. */
   private skipLine(bytes: Buffer, from: number, final: boolean): Token {
     const end = bytes.indexOf(this.dialect.newline, from)
     if (end === -1 && !final) return this.unfinished(bytes, from)

@@ -16,7 +16,7 @@ import { textShape } from '../types/value-shapes.js'
 const shownChars = 400
 const noun = (count: number) => (count === 1 ? '1 field' : `${count} fields`)
 
-/** A first row of nothing but numbers is data, but for 0,1,2… and 1,2,3…, which tools write over unnamed columns. */
+/** A first row of only numbers is data, except for 0,1,2… and 1,2,3…, which tools write over unnamed columns. */
 const isHeader = (row: readonly string[]): boolean => {
   const numbers = shapes.integer | shapes.long | shapes.huge | shapes.decimal | shapes.dotThree | shapes.commaDecimal
   if (row.some((text) => (textShape(text) & numbers) === 0)) return true
@@ -24,7 +24,7 @@ const isHeader = (row: readonly string[]): boolean => {
   return row.length > 1 && (first === '0' || first === '1') && row.every((text, index) => text === String(Number(first) + index))
 }
 
-/** Turns the rows of one file into staged rows and notes what the values of each column look like. */
+/** Turns the rows of a file into staged rows and records the shapes of each column's values. */
 class CsvReader {
   private readonly rows: CsvTokenizer
   private header: string[] | undefined
@@ -42,7 +42,7 @@ class CsvReader {
     this.rows = new CsvTokenizer(dialect)
   }
 
-  /** Takes all whole rows and says where the first one that isn't starts. */
+  /** Reads all complete rows and returns where the first incomplete one starts. */
   read(bytes: Buffer, final: boolean): number {
     const nul = bytes.indexOf(0)
     let at = 0
@@ -66,7 +66,7 @@ class CsvReader {
   }
 
   private refuse(bytes: Buffer, at: number, reason: string, final: boolean): void {
-    // Without the end of the line in sight nobody knows where the next row starts.
+    // Where the end of the line is unknown, so is the start of the next row.
     if (this.rows.nextStart > bytes.length && !final) throw tooLarge(`Line ${this.rows.line + this.firstLine}: ${reason}`)
     const text = bytes.toString('utf8', at, Math.min(this.rows.rowEnd, at + shownChars)).replace(/\r$/, '')
     const row = { line: this.rows.line + this.firstLine, text, reason }
@@ -144,8 +144,8 @@ class CsvReader {
 }
 
 /**
- * Reads a CSV file of any usual encoding, separator and line end, and writes its rows in one form to `target`, which
- * must not exist. The first row names the columns. Rows that do not fit go to `badRows`.
+ * Reads a CSV file of any common encoding, separator and line end, and writes its rows in one form to `target`, which must not exist. The
+ * first row names the columns. Bad rows go to `badRows`.
  *
  * @example
  * const table = await stageCsv('/data/a.csv', '/data/ingest/rows', new BadRows('refuse'))
@@ -166,7 +166,7 @@ export const stageCsv = async (source: string, target: string, badRows: BadRows)
   for await (const chunk of readUtf8(source, encoding)) {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
     if (rest.length > limits.fileRowMaxBytes + 4 * chunkBytes) throw tooLarge(`A row is longer than ${limits.fileRowMaxBytes} bytes.`)
-    // The separator is judged by as much of the text as there is, up to a whole chunk.
+    // The separator is detected from as much text as there is, up to a whole chunk.
     if (reader === undefined && rest.length < chunkBytes) continue
     reader ??= start(false)
     rest = rest.subarray(reader.read(rest, false))

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import { TextDecoder } from 'node:util'
 import { badFile } from '../tables/bad-rows.js'
 
-/** How a file's bytes stand for characters, and how many bytes of byte order mark come first. */
+/** A file's encoding, and the length of its byte order mark. */
 export type Encoding = { name: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'; bomBytes: number }
 
 export const chunkBytes = 4 * 1024 * 1024
@@ -23,7 +23,7 @@ const byteOrderMark = (bytes: Buffer): Encoding | undefined => {
   return undefined
 }
 
-/** Where the last character that is surely whole ends: a UTF-8 character has at most three bytes after its first. */
+/** Where the last complete character certainly ends: a UTF-8 character has at most three bytes after its first. */
 const wholeCharacters = (bytes: Buffer): number => {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     if ((bytes.readUInt8(bytes.length - back) & 0xc0) !== 0x80) return bytes.length - back
@@ -33,7 +33,7 @@ const wholeCharacters = (bytes: Buffer): number => {
 
 type Utf8Check = { valid: boolean; wellFormed: number; illFormed: number }
 
-/** Counts the non-ASCII characters that are well-formed UTF-8, and those that are not; only needed once one is not. */
+/** Counts the non-ASCII characters that are well-formed UTF-8, and those that are not; only called once one is not. */
 const countCharacters = async (path: string): Promise<Utf8Check> => {
   const decoder = new TextDecoder('utf-8')
   const check: Utf8Check = { valid: false, wellFormed: 0, illFormed: 0 }
@@ -60,9 +60,9 @@ const checkUtf8 = async (path: string): Promise<Utf8Check> => {
 }
 
 /**
- * Finds out how a file is encoded, from its byte order mark and from all of its bytes.
- * A file without a mark that isn't valid UTF-8 is Windows-1252, unless most of its special characters are
- * well-formed UTF-8: then it is UTF-8 with damage, and reading it otherwise would spoil all the others.
+ * Detects a file's encoding from its byte order mark and from all of its bytes. A file without a mark that isn't valid UTF-8 is
+ * Windows-1252, unless most of its special characters are well-formed UTF-8: then it is damaged UTF-8, and another encoding would spoil all
+ * of them.
  *
  * @example await detectEncoding('/data/umsatz.csv') // { name: 'windows-1252', bomBytes: 0 }
  */
@@ -90,7 +90,7 @@ export const readHead = async (path: string, length: number): Promise<Buffer> =>
   }
 }
 
-// What Windows-1252 has at 0x80 to 0x9f. TextDecoder is not asked: some releases of Node decode the label as ISO-8859-1.
+// Windows-1252 from 0x80 to 0x9f. TextDecoder is not used: some releases of Node decode the label as ISO-8859-1.
 const windows1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
 
 const decodeWindows1252 = (bytes: Buffer): string =>

@@ -4,13 +4,13 @@ import { readHead } from './encoding.js'
 
 export const fileFormats = ['csv', 'json', 'parquet'] as const
 export type FileFormat = (typeof fileFormats)[number]
-/** A file that is kept as it is, and is not a table. */
+/** The formats of uploads: those of tables, and ONNX, which is stored as it is. */
 export type UploadFormat = FileFormat | 'onnx'
 
-/** Whether a file holds rows; what has no columns is a model that was uploaded to be imported. */
+/** Whether a file holds rows; a file without columns is a model, uploaded to be imported. */
 export const isTable = ({ columns }: { columns: readonly unknown[] }): boolean => columns.length > 0
 
-/** Whether an upload whose format nobody says is a model to be imported: its name ends so. */
+/** Whether an upload without a stated format is a model to be imported, by the extension of its name. */
 export const isOnnx = (originalName: string, said: UploadFormat | undefined): boolean =>
   said === undefined && extname(originalName).toLowerCase() === '.onnx'
 
@@ -25,7 +25,7 @@ const byExtension: Readonly<Record<string, FileFormat>> = {
   '.parquet': 'parquet',
 }
 
-/** Kinds that are often uploaded and cannot be read as tables, recognised by their first bytes. */
+/** Formats that are often uploaded and cannot be read as tables, recognised by their first bytes. */
 const refused = [
   { starts: 'PK\x03\x04', hint: 'It is a ZIP archive or a spreadsheet: unpack it, or export the sheet as CSV.' },
   { starts: '\x1f\x8b', hint: 'It is compressed with gzip: unpack it first.' },
@@ -35,8 +35,8 @@ const refused = [
 ] as const
 
 /**
- * Finds a file's format: what the caller says, else what its first bytes or its name's extension say; text that starts
- * with a bracket or brace and has no known extension is JSON, all other text CSV.
+ * Detects a file's format: the one that the caller states, else by the first bytes or the name's extension. Text that starts with a bracket
+ * or brace and has no known extension is JSON; all other text is CSV.
  *
  * @example await detectFormat('/data/uploads/1', 'sales.csv') // 'csv'
  */

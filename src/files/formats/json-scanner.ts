@@ -1,9 +1,9 @@
 import { limits } from '../../basics/limits.js'
 
-/** One member of an object: its name, and the value as it stands in the file. */
+/** One member of an object: its name, and the value as the file has it. */
 export type Member = { key: string; kind: 'string' | 'number' | 'boolean' | 'null' | 'nested'; source: string }
 
-/** What begins at a place in the text: an object and the place after it, a reason why it is not an object, or a part of one. */
+/** The result of a scan: an object and the place after it, a reason why it is not an object, or `more` when the text ends within it. */
 export type Scanned = { members: Member[]; end: number } | { reason: string } | 'more'
 
 class Unfinished extends Error {}
@@ -23,7 +23,7 @@ export const skipSpace = (text: string, from: number): number => {
   return at
 }
 
-/** Checks a piece with the language's own parser, which knows every rule; its value is of use for strings only. */
+/** Checks a piece with `JSON.parse`, which knows every rule; the result is only used for strings. */
 const parsed = (source: string): unknown => {
   try {
     return JSON.parse(source)
@@ -32,7 +32,7 @@ const parsed = (source: string): unknown => {
   }
 }
 
-/** The text of a string that is written in JSON. */
+/** The value of a JSON string. */
 export const stringValue = (source: string): string => {
   if (!source.includes('\\')) return source.slice(1, -1)
   const value = parsed(source)
@@ -70,7 +70,7 @@ const scalarKind = (source: string): Member['kind'] => {
   throw new Broken(source === '' ? 'a value is missing' : `${source.slice(0, 40)} is not a JSON value`)
 }
 
-/** The character at a place, where the text must go on. */
+/** The character at a place; it must exist. */
 const characterAt = (text: string, at: number): string => {
   if (at >= text.length) throw new Unfinished()
   return text.charAt(at)
@@ -115,7 +115,7 @@ const scanMembers = (text: string, from: number): { members: Member[]; end: numb
 }
 
 /**
- * Reads the object at a place of a text, one level deep: values stay as they are written, so that no number is rounded.
+ * Reads the object at a place of a text, one level deep. Values stay as they are written, so that no number is rounded.
  *
  * @example scanObject('{"a": 1.50}', 0) // { members: [{ key: 'a', kind: 'number', source: '1.50' }], end: 11 }
  */
@@ -129,6 +129,6 @@ export const scanObject = (text: string, from: number): Scanned => {
   }
 }
 
-/** Nested values without the white space around their parts. */
+/** A nested value without the white space between its parts. */
 export const compact = (source: string): string =>
   /\s/.test(source) ? source.replace(/("[^"\\]*(?:\\.[^"\\]*)*")|\s+/g, (_, text: string | undefined) => text ?? '') : source

@@ -15,10 +15,12 @@ import { textShape } from '../types/value-shapes.js'
 
 const comma = 0x2c
 
-/** Texts of days are within these lengths, in characters. */
+/** The shortest and longest text of a date, in characters. */
 const [shortestDate, longestDate] = [6, 40]
 
-/** A string is text even where it looks like a number; only a day, month or moment, which JSON cannot write otherwise, is one. */
+/**
+ * A string is text even if it looks like a number. Only dates, months and timestamps are recognised, which JSON can only write as strings.
+ */
 const stringShape = (text: string): number => {
   const shape = text.length >= shortestDate && text.length <= longestDate ? dateShape(text) : shapes.text
   return (shape & dateShapes) === 0 ? shapes.text : shape
@@ -50,7 +52,7 @@ const cell = ({ kind, source }: Member): Cell | undefined => {
   }
 }
 
-/** Turns objects into staged rows; a column is added when a key is first met. */
+/** Turns objects into staged rows; a new key adds a column. */
 class JsonReader {
   private readonly keys = new Map<string, number>()
   private readonly seen: number[] = []
@@ -64,7 +66,7 @@ class JsonReader {
     private readonly badRows: BadRows,
   ) {}
 
-  /** Takes all whole objects and says where the first one that isn't starts. */
+  /** Reads all complete objects and returns where the first incomplete one starts. */
   read(text: string, final: boolean): number {
     let at = 0
     for (;;) {
@@ -92,7 +94,7 @@ class JsonReader {
     return this.object(text, at, final)
   }
 
-  /** What stands between the objects of an array. */
+  /** The characters between the objects of an array. */
   private punctuation(character: string, at: number): number | undefined {
     const { state } = this
     if (state === 'first' && character !== ']') return undefined
@@ -120,7 +122,7 @@ class JsonReader {
     return badFile(`Line ${this.line}: ${reason}`, { line: this.line, text: text.slice(0, 200), reason })
   }
 
-  /** A line can be left out; where the next object of an array starts is a guess once one is broken. */
+  /** In JSON lines a bad line can be skipped; in an array, nobody knows where the next object starts once one is broken. */
   private reject(text: string, at: number, reason: string, final: boolean): number | undefined {
     const newline = text.indexOf('\n', at)
     if (newline === -1 && !final && text.length - at <= limits.fileRowMaxBytes) return undefined
@@ -131,7 +133,7 @@ class JsonReader {
     return end
   }
 
-  /** Stages a row, or says why it can't be one. */
+  /** Stages a row, or returns why it is not valid. */
   private take(members: readonly Member[], source: string): string | undefined {
     if (source.includes('\\u') && isIllFormed(JSON.parse(source))) return 'a string holds a NUL or half a surrogate pair'
     const row: (Cell | undefined)[] = []
@@ -154,7 +156,7 @@ class JsonReader {
   }
 
   private stage(row: readonly (Cell | undefined)[]): void {
-    // Each row starts with a field of its own, so that a row without values is a line too.
+    // Each row starts with a field of its own, so that a row without values is a line, too.
     let line = '1'
     let commas = 0
     for (let column = 0; column < row.length; column++) {
@@ -199,9 +201,9 @@ const isIllFormed = (value: unknown): boolean => {
 }
 
 /**
- * Reads an array of objects, or objects one after the other (JSON lines), and writes them as rows to `target`, which
- * must not exist. A column for each key, in the order in which they are met; a missing key is NULL; nested objects and
- * arrays are JSON text; a string is never made a number, and a number is never rounded on its way.
+ * Reads an array of objects, or objects one after the other (JSON lines), and writes them as rows to `target`, which must not exist. Each
+ * key becomes a column, in the order of first appearance; a missing key is NULL; nested objects and arrays become JSON text; a string never
+ * becomes a number, and no number is rounded.
  *
  * @example await stageJson('/data/a.json', '/data/ingest/rows', new BadRows('refuse')) // [{"a":1},{"a":null,"b":{"c":2}}] → a BIGINT, b VARCHAR
  */

@@ -42,7 +42,7 @@ const convertStaged = async (job: IngestJob, table: StagedTable, badRows: BadRow
   }
 }
 
-/** A Parquet file is read whole and written anew: that checks every page, and names and groups are ours. */
+/** A Parquet file is read completely and rewritten: this checks every page, and makes the names and row groups ours. */
 const convertParquet = async (job: IngestJob): Promise<Ingested> => {
   const { target, spill } = workFiles(job.workDirectory)
   const connection = await openSandbox([job.source, target], spill, job.memoryBytes)
@@ -54,7 +54,7 @@ const convertParquet = async (job: IngestJob): Promise<Ingested> => {
     const { names, renamed } = columnNames(given.map(({ name }) => name))
     const select = `SELECT * FROM ${source} AS source(${names.map(sqlName).join(', ')}) LIMIT ${limits.tableMaxRows + 1}`
     const written = await writeParquet(connection, select, { columnCount: names.length }, target)
-    // The footer was the sender's word; this one is ours.
+    // The first footer was written by the sender; this one is ours.
     refuseLarge(await footerSize(connection, target))
     return { ...written, skipped: { count: 0, first: [] }, warnings: [], renamed }
   } finally {
@@ -63,8 +63,8 @@ const convertParquet = async (job: IngestJob): Promise<Ingested> => {
 }
 
 /**
- * Turns a CSV, JSON or Parquet file into `out.parquet` in the work directory, a directory of its own that the caller
- * made and removes. The same bytes give the same Parquet bytes. Throws a `Problem` where the file is at fault.
+ * Converts a CSV, JSON or Parquet file to `out.parquet` in the work directory, which the caller created for it and removes. The same bytes
+ * give the same Parquet bytes. Throws a `Problem` if the file is at fault.
  *
  * @example await convert({ source: '/data/uploads/1', originalName: 'a.csv', onBadRows: 'refuse', workDirectory: '/data/ingest/1', memoryBytes: 1e9 })
  */

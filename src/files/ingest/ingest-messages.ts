@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { fileFormats } from '../formats/formats.js'
 
-/** What the ingesting process is told: paths of this machine, and what the caller said about the file. */
+/** The message to the ingesting process: local paths, and the caller's options for the file. */
 export const ingestJob = z.strictObject({
   source: z.string(),
   originalName: z.string(),
@@ -14,7 +14,7 @@ export type IngestJob = z.infer<typeof ingestJob>
 
 const badRow = z.strictObject({ line: z.int(), text: z.string(), reason: z.string() })
 
-/** What comes of a file. */
+/** The result of an ingestion. */
 export const ingested = z.strictObject({
   parquetFile: z.string(),
   sha256: z.string(),

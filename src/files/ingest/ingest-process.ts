@@ -1,6 +1,6 @@
 /**
- * The process that reads one uploaded file: it may run out of memory, crash or never end, and is killed then without
- * harm to the service. It is told one job, answers once, and ends when its parent does.
+ * The process that reads one uploaded file. If it runs out of memory, crashes or hangs, only this process ends, not the service. It
+ * receives one job, answers once, and ends when its parent does.
  */
 import { convert } from './convert.js'
 import { ingestJob, type Ingested } from './ingest-messages.js'
@@ -18,9 +18,9 @@ const run = async (message: unknown): Promise<IngestAnswer> => {
   }
 }
 
-// Not an exit in good order: that would wait for DuckDB, which may be in the middle of anything.
+// Not a clean exit: that would wait for DuckDB, which may be in the middle of anything.
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 process.once('message', (message) => {
-  // Told its answer, nobody waits for what a failed reading left open, which would keep the process alive.
+  // It exits after the answer, because handles left open by a failed read would keep the process alive.
   void run(message).then((answer) => process.send?.(answer, () => process.exit(0)))
 })

@@ -37,7 +37,7 @@ type Outcome = { done: Ingested } | { problem: Problem }
 
 const internal = (detail: string): Problem => new Problem('internal', 'File could not be read', detail)
 
-/** What the process answered, as a result or as the problem to throw. */
+/** Turns the process's answer into a result or a problem to throw. */
 const outcome = (message: unknown): Outcome => {
   const { data, error } = answer.safeParse(message)
   if (data === undefined) return { problem: internal(error.message) }
@@ -49,14 +49,14 @@ const outcome = (message: unknown): Outcome => {
 
 const startProcess = (): ChildProcess =>
   fork(programFile('ingest-process'), {
-    // Neither the flags nor the environment of the service: the file's reader has no use for its secrets.
+    // Neither the flags nor the environment of the service: the process that reads a file has no use for its secrets.
     execArgv: ['--no-warnings'],
     env: { TZ: 'UTC', UV_THREADPOOL_SIZE: '4' },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
 
 /**
- * Reads uploaded files in processes of their own, a few at a time, and kills those that take too long or too much memory.
+ * Reads each uploaded file in a process of its own, a few at a time, and kills those that take too long or too much memory.
  *
  * @example
  * const ingester = new Ingester()
@@ -72,15 +72,15 @@ export class Ingester {
     this.limits = { ...defaultLimits, ...limitsToUse }
   }
 
-  /** The work directory exists and is empty; it is the caller's to remove, whatever comes of it. Throws a `Problem`. */
+  /** The work directory must exist and be empty; the caller removes it, whatever the result. Throws a `Problem`. */
   async ingest({ onBadRows = 'refuse', ...request }: IngestRequest): Promise<Ingested> {
     if (this.running >= this.limits.concurrentMax) await new Promise<void>((start) => this.waiting.push(start))
     else this.running += 1
     try {
-      // DuckDB keeps to its own limit only roughly, and our buffers and the runtime come on top.
+      // DuckDB keeps to its own limit only roughly, and buffers and the runtime add to it.
       return await this.run({ ...request, onBadRows, memoryBytes: Math.floor(this.limits.memoryMaxBytes / 2) })
     } finally {
-      // The place goes to the next in line without being free in between.
+      // The place passes directly to the next waiting request, without becoming free in between.
       const next = this.waiting.shift()
       if (next) next()
       else this.running -= 1
@@ -118,7 +118,7 @@ export class Ingester {
     const { memoryMaxBytes } = this.limits
     const sample = async () => {
       if (child.pid === undefined) return
-      // A process that has just ended has no usage to look at.
+      // A process that has just ended has no usage to read.
       const memory = await pidusage(child.pid).then(
         (usage) => usage.memory,
         () => 0,

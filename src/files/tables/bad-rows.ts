@@ -1,10 +1,10 @@
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 
-/** What happens to a row that does not fit the table: the whole file is refused, or the row is left out and counted. */
+/** What happens to a bad row: the whole file is refused, or the row is skipped and counted. */
 export type OnBadRows = 'refuse' | 'skip'
 
-/** A row that does not fit: the line (from 1) it starts on, its first characters, and why. */
+/** A bad row: the line (from 1) it starts on, its first characters, and the reason. */
 export type BadRow = { line: number; text: string; reason: string }
 
 export type SkippedRows = { count: number; first: BadRow[] }
@@ -22,10 +22,10 @@ const shorten = (text: string): string => (text.length > shownChars ? `${text.sl
 export const badFile = (detail: string, extras: Problem['extras'] = {}): Problem =>
   new Problem('bad_file', 'File cannot be read', detail, extras)
 
-/** A file, or something in it, that is larger than a limit. */
+/** A file, or something in it, exceeds a limit. */
 export const tooLarge = (detail: string): Problem => new Problem('too_large', 'File too large', detail)
 
-/** Collects the rows that do not fit, or refuses the file at the first of them. */
+/** Collects the bad rows, or refuses the file at the first of them. */
 export class BadRows {
   readonly skipped: SkippedRows = { count: 0, first: [] }
 
@@ -40,7 +40,7 @@ export class BadRows {
     if (this.skipped.first.length < limits.fileBadRowsReportedMax) this.skipped.first.push(shown)
   }
 
-  /** A table of which nothing is left is not what anyone meant by skipping bad rows. */
+  /** Skipping bad rows must leave at least one row. */
   refuseIfNothingIsLeft(rowCount: number): void {
     const [first] = this.skipped.first
     if (rowCount > 0 || first === undefined) return

@@ -5,7 +5,7 @@ import { sqlName } from './staged-table.js'
 const { dayMonth, monthDay, eitherDay, sameDay, yearMonth, season, monthYear, noDay, timed } = shapes
 
 /**
- * How a SELECT makes days of a column of text, judged by the values that it has.
+ * How a SELECT turns a text column into dates, judged by the column's values.
  *
  * @example dateHint('month', ['1749-01', '1749-02']) // "CAST(strptime(month || '-01', '%Y-%m-%d') AS DATE) AS month in the SELECT."
  */
@@ -20,7 +20,7 @@ export const dateHint = (name: string, texts: readonly string[]): string => {
       ?.trim()
       .match(/[-/]/)?.[0] ?? '-'
   const clock = has(timed) ? ' %H:%M' : ''
-  // If one value is not a day, the others can still be read.
+  // If one value is not a valid date, the others can still be read.
   const read = has(noDay) ? 'try_strptime' : 'strptime'
   const made = (text: string, format: string) =>
     `CAST(${read}(${text}, '${format}') AS ${has(timed) ? 'TIMESTAMP' : 'DATE'}) AS ${column} in the SELECT`

@@ -11,8 +11,8 @@ export type Column = { name: string; type: string }
 export type ParquetFile = { parquetFile: string; sha256: string; bytes: number; rowCount: number; columns: Column[] }
 
 /**
- * An in-memory DuckDB that can read and write the named paths and nothing else, and that cannot be told otherwise.
- * One thread, so that the same rows give the same bytes.
+ * An in-memory DuckDB that can only read and write the given paths, with its settings locked. One thread, so that the same rows give the
+ * same bytes.
  */
 export const openSandbox = async (paths: readonly string[], temporaryDirectory: string, memoryBytes: number): Promise<DuckDBConnection> => {
   const instance = await DuckDBInstance.create(':memory:', {
@@ -34,7 +34,7 @@ export const openSandbox = async (paths: readonly string[], temporaryDirectory: 
 const tableTooLarge = ({ message, limit }: TableTooLarge): Problem =>
   new Problem('too_large', 'File too large', message, { hint: 'Leave out rows or columns, or upload the table in several files.', limit })
 
-/** What DuckDB says about a file, without the paths of this machine. */
+/** DuckDB's error about a file, without local paths. */
 export const fileProblem = (error: unknown, paths: readonly string[]): Error => {
   if (isProblem(error)) return error
   if (isDiskFull(error)) return diskFull(error)
@@ -51,7 +51,7 @@ export const describe = async (connection: DuckDBConnection, select: string): Pr
   return rows.map((row) => ({ name: String(row['column_name']), type: String(row['column_type']) }))
 }
 
-/** What is known of a SELECT's rows before they are written; `rowBytes` is their mean length as text, where it is known. */
+/** What is known of a SELECT's rows before they are written; `rowBytes` is their mean length as text, if known. */
 export type TableShape = { columnCount: number; rowBytes?: number }
 
 const usualColumns = 256
@@ -59,7 +59,7 @@ const usualGroupRows = 122_880
 const groupBytes = 128 * 1024 * 1024
 const vectorRows = 2_048
 
-/** A group of rows is kept in memory until it is whole, and a dictionary for each column: large rows make small groups. */
+/** A row group is kept in memory until it is complete, with a dictionary for each column: large rows make small groups. */
 const groupOptions = ({ columnCount, rowBytes = 0 }: TableShape): string => {
   const byColumns = (usualGroupRows * usualColumns) / Math.max(columnCount, usualColumns)
   const rows = Math.min(byColumns, groupBytes / Math.max(rowBytes, 1))
@@ -67,7 +67,7 @@ const groupOptions = ({ columnCount, rowBytes = 0 }: TableShape): string => {
   return `ROW_GROUP_SIZE ${size}${columnCount > usualColumns ? ', STRING_DICTIONARY_PAGE_SIZE_LIMIT 65536' : ''}`
 }
 
-/** Runs a COPY. It holds names of a user's: DuckDB prepares one statement only, and says of what kind it is. */
+/** Runs a COPY. Its text contains names that users chose: DuckDB prepares only a single statement, and reports its kind. */
 const copyTo = async (connection: DuckDBConnection, copy: string, target: string): Promise<number> => {
   const prepared = await connection.prepare(copy)
   if (prepared.statementType !== StatementType.COPY) throw new TypeError('a table to be written became another statement')
@@ -83,8 +83,8 @@ const copyTo = async (connection: DuckDBConnection, copy: string, target: string
 }
 
 /**
- * Writes a SELECT's rows to a new Parquet file, always as the same bytes: rows in their order, in groups whose size
- * follows from the table alone.
+ * Writes a SELECT's rows to a new Parquet file. The bytes are always the same: rows keep their order, and the size of the groups follows
+ * from the table alone.
  *
  * @throws TableTooLarge when the file becomes too large
  *

@@ -2,8 +2,8 @@ import type { Renamed } from '../types/column-names.js'
 import type { TypedColumn } from '../types/column-types.js'
 
 /**
- * A table whose rows stand checked in a file: UTF-8, a known separator, every row with the fields of the first columns,
- * quotes doubled inside quotes. DuckDB reads it as text and `sql` of each column makes values of it.
+ * A table whose checked rows are in a file: UTF-8, a known separator, every row with the fields of the first columns, quotes doubled inside
+ * quotes. DuckDB reads it as text, and `sql` of each column converts the text to values.
  */
 export type StagedTable = {
   path: string
@@ -11,8 +11,8 @@ export type StagedTable = {
   longestRowBytes: number
   meanRowBytes: number
   /**
-   * In rows from CSV a quoted empty field is NULL too, since nobody can tell. Rows from JSON can: there only what is not
-   * written is NULL; they begin with a field of no meaning, and end early where the later columns have no value.
+   * In rows from CSV a quoted empty field is NULL too, since it cannot be told from a missing value. In rows from JSON only an absent field
+   * is NULL; these rows begin with a dummy field, and end early where the later columns have no value.
    */
   form: 'csv' | 'json'
   columns: (TypedColumn & { name: string })[]
@@ -21,14 +21,14 @@ export type StagedTable = {
   renamed: Renamed[]
 }
 
-/** Text of our own, such as a path, as a SQL string. */
+/** Text from this program, such as a path, as a SQL string. */
 export const sqlString = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 export const sqlName = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 const minLineBytes = 2 * 1024 * 1024
 
-/** The SELECT that gives the table's typed rows; nothing is left for `read_csv` to detect. */
+/** The SELECT that returns the table's typed rows; `read_csv` detects nothing. */
 export const selectStaged = (table: StagedTable): string => {
   const json = table.form === 'json'
   const texts = table.columns.map((_, index) => `'c${index}': 'VARCHAR'`)

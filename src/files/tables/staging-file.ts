@@ -6,14 +6,14 @@ const bufferBytes = 1024 * 1024
 const quote = 0x22
 
 /**
- * Writes rows in the one form that leaves nothing to guess. Synchronous on purpose: it runs in a process of its own,
- * where waiting for the disk holds up nobody.
+ * Writes rows in the one form that needs no detection. Synchronous on purpose: it runs in a process of its own, where waiting for the disk
+ * blocks nobody.
  */
 export class StagingFile {
   private readonly file: number
   private readonly buffer = Buffer.allocUnsafe(bufferBytes)
   private used = 0
-  /** The longest row so far, which the reader has to make room for. */
+  /** The length of the longest row so far; the reader's buffer must hold it. */
   longestRowBytes = 0
   totalBytes = 0
   rowCount = 0
@@ -54,7 +54,7 @@ export class StagingFile {
     this.bytes(bytes, 0, bytes.length)
   }
 
-  /** A quoted field from bytes whose quotes are single (`doubled` false) or doubled already. */
+  /** Writes bytes as a quoted field; `doubled` says that their quotes are doubled already. */
   quoted(source: Buffer, start: number, end: number, doubled: boolean): void {
     this.byte(quote)
     let from = start
@@ -74,7 +74,7 @@ export class StagingFile {
     this.totalBytes += this.rowBytes
     this.rowBytes = 0
     this.rowCount += 1
-    // A small file may stand for a large table: a few rows with thousands of columns, then many rows with one of them each.
+    // A small file may hold a large table: a few rows with thousands of columns, then many rows with one of them each.
     if (this.rowCount > limits.tableMaxRows || this.totalBytes > limits.tableMaxTextBytes)
       refuseLarge({ rows: this.rowCount, textBytes: this.totalBytes })
   }
@@ -90,7 +90,7 @@ export class StagingFile {
   }
 }
 
-/** One write may take less than it was given. */
+/** One write may write less than it was given. */
 const writeAll = (file: number, bytes: Buffer): void => {
   for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at)
 }

@@ -3,7 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { limits } from '../../basics/limits.js'
 import { sqlName, sqlString } from './staged-table.js'
 
-/** What a table holds. A cell is a single value, and each element of a list is one; `textBytes` is the length of all texts. */
+/** The size of a table. A cell is a single value, or an element of a list; `textBytes` is the total length of all texts. */
 export type TableSize = { rows: number; columns: number; cells: number; textBytes: number; bytes: number }
 
 const bounds = {
@@ -16,7 +16,7 @@ const bounds = {
 
 export type TableLimit = (typeof bounds)[keyof TableSize]['limit']
 
-/** A table that is larger than a limit allows. The caller says what to do about it. */
+/** A table that exceeds a limit. The caller says what to do about it. */
 export class TableTooLarge extends Error {
   constructor(
     readonly limit: TableLimit,
@@ -28,8 +28,7 @@ export class TableTooLarge extends Error {
 }
 
 /**
- * Refuses a table by what is known of it so far. A table has the same limits whether a file of any format brings it or
- * a statement makes it.
+ * Refuses a table by what is known of it so far. The limits are the same for tables from files of any format and from statements.
  *
  * @example refuseLarge({ rows: 20_000_000 }) // throws TableTooLarge: more than 10000000 rows
  * @throws TableTooLarge
@@ -42,7 +41,7 @@ export const refuseLarge = (size: Partial<TableSize>): void => {
 const single = async (connection: DuckDBConnection, query: string): Promise<number> =>
   Number((await connection.runAndReadAll(query)).getRows()[0]?.[0] ?? 0)
 
-/** What the footer of a Parquet file says, which costs no reading of its pages. */
+/** The size by the footer of a Parquet file, without reading its pages. */
 export const footerSize = async (connection: DuckDBConnection, path: string): Promise<Pick<TableSize, 'rows' | 'cells'>> => ({
   rows: await single(connection, `SELECT sum(num_rows) FROM parquet_file_metadata(${sqlString(path)})`),
   cells: await single(connection, `SELECT sum(num_values) FROM parquet_metadata(${sqlString(path)})`),
@@ -57,7 +56,7 @@ const lengthOf = (name: string, type: string): string[] => {
   return [type === 'VARCHAR' ? `strlen(${sqlName(name)})` : `strlen(CAST(${sqlName(name)} AS VARCHAR))`]
 }
 
-/** How long all texts of a Parquet file are together. A dictionary may hold one long text for millions of rows, so they are read. */
+/** The total length of all texts of a Parquet file. A dictionary may hold one long text for millions of rows, so the texts are read. */
 export const textSize = async (
   connection: DuckDBConnection,
   path: string,
@@ -69,7 +68,9 @@ export const textSize = async (
   return { textBytes: await single(connection, `SELECT CAST(${sums} AS DOUBLE) FROM read_parquet(${sqlString(path)})`) }
 }
 
-/** Watches a file that a connection writes, and stops the writing when it has become too large: a limit of rows alone does not bound it. */
+/**
+ * Watches a file that a connection writes, and interrupts the write when the file is too large: a limit of rows alone does not bound it.
+ */
 export class SizeWatch {
   #isTooLarge = false
   readonly #timer: NodeJS.Timeout
@@ -87,7 +88,7 @@ export class SizeWatch {
     }, 100)
   }
 
-  /** The reason why the writing failed, where it was stopped here. */
+  /** The reason why the write failed, if it was interrupted here. */
   reason(error: unknown): unknown {
     return this.#isTooLarge ? new TableTooLarge(bounds.bytes.limit, bounds.bytes.unit) : error
   }

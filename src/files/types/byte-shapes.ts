@@ -12,7 +12,7 @@ const startsWord = (byte: number) => (byte >= 0x41 && byte <= 0x5a) || (byte >= 
 /** The first letters of true, false, the missing markers and the months, in both cases. */
 const startsKnownWord: ReadonlySet<number> = new Set(Buffer.from('tTfFnNjJmMaAsSoOdD'))
 
-/** The number that `count` digits write, or -1. */
+/** The number of `count` digits, or -1. */
 const digits = (bytes: Buffer, at: number, count: number): number => {
   let value = 0
   for (let place = at; place < at + count; place++) {
@@ -37,7 +37,7 @@ const isTimeOfDay = (bytes: Buffer, at: number): boolean =>
   isBelow(digits(bytes, at + 3, 2), 60) &&
   isBelow(digits(bytes, at + 6, 2), 60)
 
-/** Days and moments in their most frequent forms: 2026-01-31, 2026-01-31 12:00:00 with a blank or T, and with a Z. */
+/** Dates and timestamps in their most frequent forms: 2026-01-31, 2026-01-31 12:00:00 with a blank or T, and with a Z. */
 const frequentTimeShape = (bytes: Buffer, start: number, end: number): number | undefined => {
   const length = end - start
   if (length !== 10 && length !== 19 && length !== 20) return undefined
@@ -49,7 +49,7 @@ const frequentTimeShape = (bytes: Buffer, start: number, end: number): number | 
   return bytes[start + 19] === 0x5a ? shapes.zonedTimestamp : undefined
 }
 
-/** Whole numbers and fractions of usual length. */
+/** Integers and decimals of usual length. */
 const frequentNumberShape = (bytes: Buffer, start: number, end: number): number | undefined => {
   const from = bytes[start] === dash ? start + 1 : start
   let at = from
@@ -65,7 +65,7 @@ const frequentNumberShape = (bytes: Buffer, start: number, end: number): number 
 }
 
 /**
- * The shape of a value in bytes; the same as that of its text, but most values are told without making a string of them.
+ * The shape of a value in bytes. It equals that of its text, but most values are recognised without making a string of them.
  *
  * @example bytesShape(Buffer.from('a,1.5'), 2, 5) === shapes.decimal
  */

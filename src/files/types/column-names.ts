@@ -2,12 +2,12 @@ import { limits } from '../../basics/limits.js'
 
 export type Renamed = { from: string; to: string }
 
-/** SQL compares column names without case, so that `ID` and `id` would be one name twice. */
+/** SQL compares column names without case, so `ID` and `id` would be the same name. */
 const fold = (name: string) => name.normalize('NFC').toLowerCase()
 
 const cut = (name: string, suffix = '') => name.slice(0, limits.nameMaxChars - suffix.length).replace(/\p{Cs}$/u, '') + suffix
 
-/** Control characters and line breaks become blanks, blanks at the ends go; a name without a character becomes `column_<n>`. */
+/** Control characters and line breaks become blanks, outer blanks are removed; an empty name becomes `column_<n>`. */
 const tidy = (name: string, index: number): string => {
   const tidied = name
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\ufeff]+/gu, ' ')
@@ -17,8 +17,8 @@ const tidy = (name: string, index: number): string => {
 }
 
 /**
- * Makes a table's column names usable and different from each other, always in the same way: the first of equals keeps
- * its name, the next ones become `x_1`, `x_2`, past the names that the file itself has. What was changed is reported.
+ * Makes a table's column names valid and unique, always in the same way: the first of equal names keeps it, the next ones become `x_1`,
+ * `x_2`, skipping names that the file itself has. Changes are reported.
  *
  * @example columnNames(['x', 'X', '']) // { names: ['x', 'X_1', 'column_3'], renamed: [{ from: 'X', to: 'X_1' }, { from: '', to: 'column_3' }] }
  */
@@ -26,7 +26,7 @@ export const columnNames = (given: readonly string[]): { names: string[]; rename
   const tidied = given.map(tidy)
   const reserved = new Set(tidied.map(fold))
   const used = new Set<string>()
-  // Where the counting for a name stands, so that thousands of equal names are not counted from 1 each.
+  // The next number to try for each name, so that thousands of equal names are not counted from 1 each.
   const next = new Map<string, number>()
   const free = (name: string): string => {
     for (let n = next.get(fold(name)) ?? 1; ; n++) {

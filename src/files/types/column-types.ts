@@ -4,7 +4,7 @@ import { missingMarkers } from './value-shapes.js'
 
 export type ColumnType = 'BIGINT' | 'DOUBLE' | 'BOOLEAN' | 'DATE' | 'TIMESTAMP' | 'VARCHAR'
 
-/** A column's type and how its text becomes a value: `sql` is an expression over `text`, which stands for the column. */
+/** A column's type and how its text becomes a value: `sql` builds an expression from `text`, which stands for the column. */
 export type TypedColumn = { type: ColumnType; sql: (text: string) => string; warning?: string }
 
 type Finding = { type: ColumnType; convert?: (text: string) => string; warning?: string }
@@ -19,8 +19,8 @@ const asDouble = (text: string) => `CAST(${text} AS DOUBLE)`
 const textBecause = (warning: string): Finding => ({ type: 'VARCHAR', warning })
 
 /**
- * Numbers with commas. What a comma means must show somewhere in the column or in the file's separator; where it could
- * be a thousand as well as a fraction the column stays text, since a guess would be wrong by a factor of 1000.
+ * Numbers with commas. The column or the file's separator must show what a comma means. Where it could be a thousands separator as well as
+ * a decimal comma the column stays text, since a wrong guess would be wrong by a factor of 1000.
  */
 const commaFinding = (seen: number, separator: number): Finding => {
   const has = (bits: number) => (seen & bits) !== 0
@@ -55,23 +55,23 @@ const finding = (seen: number, separator: number): Finding => {
 
 const markerList = missingMarkers.map((marker) => `'${marker}'`).join(', ')
 
-/** The text that is converted: without blanks around it, and NULL for texts that mean no value in this column. */
+/** The text to convert: without blanks around it, and NULL for texts that mean a missing value in this column. */
 const cleaned = (text: string, seen: number): string => {
   const trimmed = (seen & (shapes.blank | shapes.padded)) === 0 ? text : `nullif(trim(${text}, ' ' || chr(9)), '')`
   return (seen & shapes.missing) === 0 ? trimmed : `CASE WHEN ${trimmed} IN (${markerList}) THEN NULL ELSE ${trimmed} END`
 }
 
-/** A value of a column, and its place. */
+/** A value of a column, and its line. */
 export type Place = { line: number; text: string }
 
 const withPlace = (warning: string, noDay: Place | undefined): string =>
   noDay === undefined ? warning : `${warning}: ${JSON.stringify(noDay.text)} in line ${noDay.line}`
 
 /**
- * Decides a column's type from the shapes that all of its values have, losing nothing: a column with one value that
- * doesn't fit stays text. Markers such as NA are NULL in a column of any other type, and stay what they are in text.
+ * Decides a column's type from the shapes of all its values. Nothing is lost: a column with one value that doesn't fit stays text. Markers
+ * such as NA are NULL in a column of any other type, and stay as they are in text.
  *
- * @param noDay the first value that looks like a day and that no calendar has
+ * @param noDay the first value that looks like a date but does not exist in the calendar
  * @example columnType(shapes.integer | shapes.commaDecimal, 0x2c).type // 'DOUBLE'
  */
 export const columnType = (seen: number, separator: number, noDay?: Place): TypedColumn => {

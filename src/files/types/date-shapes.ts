@@ -1,6 +1,6 @@
 import { shapes } from './shapes.js'
 
-/** Whether a calendar has such a day. */
+/** Whether the day exists in the calendar. */
 export const isCalendarDay = (year: number, month: number, day: number): boolean => {
   if (year < 1 || month < 1 || month > 12 || day < 1) return false
   const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
@@ -54,7 +54,7 @@ const isoShape = (text: string): number => {
   return moment[4] === undefined ? shapes.timestamp : shapes.zonedTimestamp
 }
 
-/** The order of day and month follows from a value where only one of both readings is a day. */
+/** The order of day and month follows from a value that is a valid date in only one of the two orders. */
 const yearLastShape = (parts: Parts): number => {
   const [first, second, year] = [number(parts, 1), number(parts, 3), number(parts, 4)]
   const dayFirst = isCalendarDay(year, second, first)
@@ -65,7 +65,7 @@ const yearLastShape = (parts: Parts): number => {
   return dayFirst ? shapes.dayMonth : shapes.monthDay
 }
 
-/** Years of months are bounded: the two numbers could stand for anything else. */
+/** The years of months are bounded, as two numbers could mean anything else. */
 const isYear = (year: number) => year >= 1500 && year < 2200
 
 const monthShape = (text: string): number => {
@@ -89,7 +89,7 @@ const namedShape = (text: string): number => {
 }
 
 /**
- * The shape of a text that may be a day, a month or a moment. A day that no calendar has is a shape of its own.
+ * The shape of a text that may be a date, a month or a timestamp. A date that does not exist has a shape of its own.
  *
  * @example dateShape('30/09/2007') === shapes.dayMonth
  */

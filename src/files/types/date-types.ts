@@ -3,18 +3,18 @@ import { shapes } from './shapes.js'
 const { date, timestamp, zonedTimestamp, looseDate, dotDate, dayMonth, monthDay, eitherDay, sameDay } = shapes
 const { yearMonth, monthYear, season, namedDay, namedMonth, noDay } = shapes
 
-/** All shapes of days, months and moments, and of what only looks like a day. */
+/** All shapes of dates, months and timestamps, and of what only looks like a date. */
 export const dateShapes =
   date | timestamp | zonedTimestamp | looseDate | dotDate | dayMonth | monthDay | eitherDay | sameDay |
   yearMonth | monthYear | season | namedDay | namedMonth | noDay // prettier-ignore
 
-/** How the values of a column become days or moments, or why they stay text. */
+/** How the values of a column become dates or timestamps, or why they stay text. */
 export type DateFinding =
   { type: 'DATE' | 'TIMESTAMP'; convert?: (text: string) => string; warning?: string } | { type: 'VARCHAR'; warning: string }
 
 const clocks = ['', ' %H:%M', ' %H:%M:%S', ' %H:%M:%S.%f', ' %I:%M %p', ' %I:%M:%S %p']
 
-/** Reads text that is in this order, with a time of day or without. */
+/** Reads text in this order, with or without a time of day. */
 const reading = (day: string, isTimed: boolean, arranged: (text: string) => string): DateFinding => {
   const formats = (isTimed ? clocks : ['']).map((clock) => `'${day}${clock}'`).join(', ')
   const moment = (text: string) => `strptime(${arranged(text)}, [${formats}])`
@@ -52,8 +52,8 @@ const numberedFinding = (values: number, isTimed: boolean): DateFinding => {
 }
 
 /**
- * Decides how a column of days is read, from the shapes that its values have. Undefined where some value is neither day,
- * month nor moment. A text that could mean two days stays text, with a warning.
+ * Decides how a column of dates is read, from the shapes of its values. Undefined if some value is neither a date, a month nor a timestamp.
+ * A column with a text that could mean two dates stays text, with a warning.
  *
  * @example dateFinding(shapes.dayMonth | shapes.eitherDay, false) // { type: 'DATE', convert, warning: 'is read as days with the day first …' }
  */

@@ -1,11 +1,11 @@
 /**
- * What a value's text looks like. Each value has one shape; a column's type follows from the set of shapes that it has
- * over all rows, so the set is kept as bits.
+ * The shapes of a value's text. Each value has one shape; a column's type follows from the set of shapes of all its rows, so the set is
+ * kept as bits.
  */
 export const shapes = {
   empty: 1 << 0,
   blank: 1 << 1, // spaces and tabs only
-  missing: 1 << 2, // NA, NULL and the like
+  missing: 1 << 2, // NA, NULL and similar
   integer: 1 << 3, // held exactly by a double too
   long: 1 << 4, // needs 64 bits
   huge: 1 << 5, // an integer beyond 64 bits
@@ -22,8 +22,8 @@ export const shapes = {
   timestamp: 1 << 16, // 2026-01-31 12:00
   zonedTimestamp: 1 << 17, // 2026-01-31T12:00:00Z
   text: 1 << 18,
-  padded: 1 << 19, // beside the shape: blanks stand around the value
-  dayMonth: 1 << 20, // 31/01/2026, which no month can be first in
+  padded: 1 << 19, // besides the shape: blanks around the value
+  dayMonth: 1 << 20, // 31/01/2026, where the first number is no month
   monthDay: 1 << 21, // 01/31/2026
   eitherDay: 1 << 22, // 01/02/2026, which may be in January or in February
   sameDay: 1 << 23, // 01/01/2026, the same day either way
@@ -32,6 +32,6 @@ export const shapes = {
   season: 1 << 26, // 2005-06, which may be a month or the years 2005 and 2006
   namedDay: 1 << 27, // 31 Jan 2026, January 31, 2026
   namedMonth: 1 << 28, // Jan 2026
-  noDay: 1 << 29, // 31/02/2026, which no calendar has
-  timed: 1 << 30, // beside the shape of a day that is not written as ISO does: a time of day follows
+  noDay: 1 << 29, // 31/02/2026, a day that does not exist
+  timed: 1 << 30, // besides the shape of a date that is not ISO: a time of day follows
 } as const

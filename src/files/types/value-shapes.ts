@@ -1,7 +1,7 @@
 import { dateShape, startsMonthName } from './date-shapes.js'
 import { shapes } from './shapes.js'
 
-/** What exports of other tools write for no value; only read so in columns that hold no other text. */
+/** How exports of other tools write a missing value; only read so in columns that hold no other text. */
 export const missingMarkers = ['NA', 'N/A', '#N/A', 'NaN', 'nan', 'NULL', 'null', 'None'] as const
 const markers: ReadonlySet<string> = new Set(missingMarkers)
 
@@ -50,7 +50,7 @@ const wordShape = (text: string): number => {
   return /^(?:true|false)$/i.test(text) ? shapes.boolean : shapes.text
 }
 
-/** A cheap look at where days have their marks, before the expressions that make sure. */
+/** A cheap check for date separators, before the exact expressions. */
 const mayBeDate = (text: string) => /^\d{1,4}[-/ ]|^\d{1,4}\.\d{1,2}\./.test(text)
 
 const trimmedShape = (text: string): number => {
@@ -61,7 +61,7 @@ const trimmedShape = (text: string): number => {
 }
 
 /**
- * The shape of one value. Leading zeros and plus signs make text: an id or a telephone number would lose them as a number.
+ * The shape of one value. Numbers with leading zeros or plus signs are text: an id or a telephone number would lose them.
  *
  * @example textShape('640,56') === shapes.commaDecimal
  */

@@ -2,7 +2,7 @@ import { cellOf, unusable } from './row-problems.js'
 import type { ClassLabel, TargetType } from './task.js'
 import { readCell, type ColumnType } from './values.js'
 
-/** What a value of a request has to be. */
+/** What a request's value must be, by column type. */
 const expectations: Record<ColumnType, string> = {
   number: 'a number, or one as text such as "823.5"',
   integer: 'a number, or one as text such as "823"',
@@ -30,7 +30,7 @@ const fits = (type: ColumnType, value: unknown): boolean => {
 }
 
 /**
- * Refuses a value of a request's row that its column does not take. Numbers may come as text; nothing else is converted.
+ * Refuses a value in a request's row that does not fit its column. Numbers may be sent as text; nothing else is converted.
  *
  * @throws Problem that names the row, the column and what was expected
  * @example checkValue({ name: 'sqft', type: 'number' }, 'abc', 0) // Row 0, column "sqft": "abc" is not usable as number
@@ -41,7 +41,7 @@ export const checkValue = ({ name, type }: { name: string; type: ColumnType }, v
 }
 
 /**
- * What is true of a row in the target's own type: a number may come as text here, too.
+ * Reads a reported truth in the target's own type; numbers may be sent as text here, too.
  *
  * @throws Problem that names the place and what was expected
  * @example readTruth('integer', '2900', 'Outcome 0') // 2900

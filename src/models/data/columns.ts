@@ -9,11 +9,11 @@ const meant = (name: string, columns: readonly { name: string }[]): string =>
     columns.map((column) => column.name),
   )}"?`
 
-/** The column of a name: as it is written, or else without case, as DuckDB compares names. */
+/** The column with a name: exactly as written, or else compared without case, as DuckDB does. */
 export const columnNamed = <Column extends { name: string }>(columns: readonly Column[], name: string): Column | undefined =>
   columns.find((column) => column.name === name) ?? columns.find((column) => column.name.toLowerCase() === name.toLowerCase())
 
-/** The column that something is done with, `to predict`. @throws Problem that lists the ones there are */
+/** The column with a name, for a purpose such as `to predict`. @throws Problem that lists the known columns */
 export const neededColumn = <Column extends { name: string }>(columns: readonly Column[], name: string, what: string): Column => {
   const found = columnNamed(columns, name)
   if (found) return found

@@ -1,17 +1,17 @@
 import { dayMs, weekday, yearAndMonth } from '../numerics/dates.js'
 import type { MatrixColumn } from './matrix.js'
 
-/** Which number of an input a feature holds. Dates and timestamps have several. */
+/** The part of an input's value that a feature holds. Dates and timestamps have several features. */
 export type Part = 'value' | 'year' | 'month' | 'weekday' | 'hour'
 
 /**
- * One number a row that the trees and the linear model see. A category's number is its place in `categories`; with
- * `rest`, every other text has the place after the last, without it an unknown text is missing (NaN).
+ * One number per row, as the trees and the linear model see it. A category's number is its index in `categories`. With `rest`, every other
+ * text has the index after the last one; without it, an unknown text is missing (NaN).
  */
 export type Feature =
   { input: number; kind: 'number'; part: Part } | { input: number; kind: 'category'; categories: readonly string[]; rest: boolean }
 
-/** The bins a feature can have besides the one for missing. */
+/** The most bins of a feature, besides the one for missing values. */
 export const maxBins = 254
 
 const partsOf = (type: MatrixColumn['type']): readonly Part[] => {
@@ -57,13 +57,13 @@ export const partOf = (part: Part, value: number, timestamp: boolean): number =>
   }
 }
 
-/** The place of a text among a feature's categories; `null` (missing) and, without a rest, unknown texts are NaN. */
+/** The index of a text among a feature's categories; `null` (missing) and, without a rest, unknown texts are NaN. */
 export const categoryNumber = (places: ReadonlyMap<string, number>, rest: boolean, text: string | null): number => {
   if (text === null) return NaN
   return places.get(text) ?? (rest ? places.size : NaN)
 }
 
-/** The place of each of a feature's categories, for `categoryNumber`. */
+/** The index of each of a feature's categories, for `categoryNumber`. */
 export const placesOf = (categories: readonly string[]): ReadonlyMap<string, number> =>
   new Map(categories.map((text, place) => [text, place]))
 

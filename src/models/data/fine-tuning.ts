@@ -3,10 +3,10 @@ import { columnNamed } from './columns.js'
 import type { Matrix } from './matrix.js'
 import type { ColumnDescriptor, ColumnType } from './values.js'
 
-/** The version that a fine-tuning goes on from, and the file of the matrix that was kept with it. */
+/** The version that a fine-tuning starts from, and the file of the matrix that was kept with it. */
 export type Base = { version: number; matrixFile: string }
 
-/** What a fine-tuned version learned from: rows of the version before it, and rows of its own query. */
+/** What a fine-tuned version learned from: the rows of its base version, and those of its own query. */
 export type FineTuned = { base_version: number; rows_kept: number; rows_new: number }
 
 const isWhole = (type: ColumnType) => type === 'number' || type === 'integer'
@@ -21,8 +21,8 @@ const typeOf = ({ name, type }: ColumnDescriptor, other: ColumnType): ColumnType
 }
 
 /**
- * The columns of kept and new rows together: those of the kept ones, in their order. The new ones need the same columns.
- * Problems (`wrong_arguments`) name the columns that differ.
+ * The columns of the kept and the new rows together: those of the kept rows, in their order. The new rows need the same columns. Problems
+ * (`wrong_arguments`) name the columns that differ.
  *
  * @example joinedColumns(matrix, [{ name: 'Size', type: 'integer' }], 2) // [{ name: 'size', type: 'number', index: 0 }]
  */

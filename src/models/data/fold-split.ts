@@ -6,19 +6,19 @@ import type { Matrix, MatrixColumn, NumberColumn } from './matrix.js'
 import { Random, shuffle } from '../numerics/random.js'
 import type { Task } from './task.js'
 
-/** How a user wants the rows dealt into folds: whole groups, or by time; one of the two. */
+/** How the user wants the rows split into folds: by whole groups or by time, not both. */
 export type SplitOptions = { group_by?: readonly string[] | undefined; time_column?: string | undefined }
 
-/** A part of the rows by time; the fold that predicts it, or `unpredicted`. */
+/** A range of rows by time, and the fold that predicts it, or `unpredicted`. */
 type TimeBlock = { fold: number; from: string | number | null; to: string | number | null; rows: number }
 
-/** How the rows were dealt. Times are ISO 8601, or the numbers of a numeric column. */
+/** How the rows were split. Times are ISO 8601, or the numbers of a numeric column. */
 export type SplitReport =
   | { by: 'chance' }
   | { by: 'group_by'; columns: readonly string[]; groups: number }
   | { by: 'time_column'; column: string; blocks: readonly TimeBlock[] }
 
-/** Deals the rows of a task, and tells of it. */
+/** Splits the rows of a task into folds, and reports how. */
 export type FoldSplitter = { deal: (task: Task, folds: number) => Folds; told: (task: Task, folds: Folds) => SplitReport }
 
 const valuesOf = (column: MatrixColumn): ArrayLike<number> => (column.type === 'text' ? column.codes : column.numbers)
@@ -39,7 +39,7 @@ const groupsOf = (columns: readonly MatrixColumn[], rows: number): { of: Int32Ar
 const columnsIn = ({ columns }: Matrix, names: readonly string[]): MatrixColumn[] =>
   names.flatMap((name) => columnNamed(columns, name) ?? [])
 
-/** Whole groups: the largest ones first, each to the fold that has the fewest rows; chance decides between equally large ones. */
+/** By whole groups: the largest first, each to the fold with the fewest rows; ties between equally large groups are broken at random. */
 const byGroups = (names: readonly string[], seed: number): FoldSplitter => ({
   deal({ matrix, target }, most) {
     const { of: groups, count } = groupsOf(optionColumns('group_by', names, matrix.columns, target), matrix.rows)
@@ -75,26 +75,26 @@ const timesIn = ({ matrix, target }: Task, name: string): NumberColumn => {
   )
 }
 
-/** A moment of a column as it is told; null is a missing one. */
+/** A time as the report shows it; null if missing. */
 const moment = ({ type }: NumberColumn, value: number): string | number | null => {
   if (Number.isNaN(value)) return null
   if (type === 'timestamp') return new Date(value).toISOString()
   return type === 'date' ? new Date(value * dayMs).toISOString().slice(0, 10) : value
 }
 
-/** Rows in the order of time; what has none comes first, as if it were the oldest. */
+/** Rows in the order of time; those without a time come first, as if they were the oldest. */
 const inOrder = ({ numbers }: NumberColumn): Int32Array => {
   const times = numbers.map((value) => (Number.isNaN(value) ? -Infinity : value))
   return allRows(times.length).sort((one, other) => (times[one]! < times[other]! ? -1 : times[one]! > times[other]! ? 1 : one - other))
 }
 
-/** The places of an order at which another moment begins than the one before. */
+/** The positions in an order where a new time begins. */
 const beginnings = ({ numbers }: NumberColumn, order: Int32Array): number[] =>
   Array.from(order.keys()).filter((place) => place > 0 && !Object.is(numbers[order[place - 1]!], numbers[order[place]!]))
 
 /**
- * A rolling origin: the older half of the rows is learned from, and the newer half cut into blocks, each predicted from all that
- * is before it. The blocks are equally large but for moments that several rows share: those stay together.
+ * Rolling origin: the older half of the rows is only learned from. The newer half is cut into blocks, each predicted from all rows before
+ * it. The blocks are equally large, except that rows of the same time stay together.
  */
 const byTime = (name: string): FoldSplitter => ({
   deal(task, folds) {
@@ -132,10 +132,10 @@ const byTime = (name: string): FoldSplitter => ({
 })
 
 /**
- * How the rows of a training are dealt into folds by its options; undefined leaves it to chance. Problems (`wrong_arguments`):
- * columns that are not there, a single group or moment.
+ * The splitter that a training's options ask for; undefined for a random split. Problems (`wrong_arguments`): unknown columns, a single
+ * group or time.
  *
- * @example dealerOf({ group_by: ['customer'] }, seed)?.deal(task, 5).count // 5
+ * @example foldSplitterOf({ group_by: ['customer'] }, seed)?.deal(task, 5).count // 5
  */
 export const foldSplitterOf = ({ group_by, time_column }: SplitOptions, seed: number): FoldSplitter | undefined => {
   if (group_by) return byGroups(group_by, seed)

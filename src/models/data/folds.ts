@@ -2,17 +2,17 @@ import type { Random } from '../numerics/random.js'
 import { shuffle } from '../numerics/random.js'
 
 /**
- * The fold (0…count-1) of every row: that fold's model predicts it, and learns from the rows of all others. Where folds are
- * `rolling` it learns from earlier ones alone, and the first rows, which no earlier ones predict, have the fold -1.
+ * The fold (0…count-1) of every row: that fold's model predicts the row, and learns from the rows of all other folds. With `rolling` it
+ * only learns from earlier folds, and the first rows, which no fold predicts, have the fold -1.
  */
 export type Folds = { count: number; of: Int8Array; rolling?: true }
 
-/** The fold of rows that are learned from and never predicted. */
+/** The fold of rows that are only learned from. */
 export const unpredicted = -1
 
 /**
- * Deals the rows into folds by the seed. With classes, each class is dealt in turn, so that every fold has its share
- * of every class; the dealing goes on where the last class ended, which keeps the folds equally large.
+ * Splits the rows into folds by the seed. With classes, each class is dealt out in turn, so that every fold has its share of every class;
+ * each class continues at the fold where the last one ended, which keeps the folds equally large.
  */
 export const dealFolds = (labels: Float64Array, classes: number, count: number, random: Random): Folds => {
   const order = Int32Array.from({ length: labels.length }, (_, row) => row)
@@ -23,7 +23,7 @@ export const dealFolds = (labels: Float64Array, classes: number, count: number, 
   return { count, of }
 }
 
-/** Whether a fold's model learns from the rows of another one. */
+/** Whether a fold's model learns from the rows of another fold. */
 export const learnsFrom = ({ rolling }: Folds, fold: number, other: number): boolean =>
   rolling ? other < fold : other !== fold && other !== unpredicted
 
@@ -34,7 +34,7 @@ export const rowsOutside = (folds: Folds, fold: number): Int32Array =>
 /** The rows that a fold's model predicts, ascending. */
 export const rowsInside = ({ of }: Folds, fold: number): Int32Array => allRows(of.length).filter((row) => of[row] === fold)
 
-/** The rows that are predicted out of fold, ascending: all of them, unless folds are rolling. */
+/** The rows that are predicted out of fold, ascending: all of them, unless the folds are rolling. */
 export const predictedRows = ({ of }: Folds): Int32Array => allRows(of.length).filter((row) => of[row] !== unpredicted)
 
 /** 0…rows-1. */

@@ -3,14 +3,14 @@ import { optionColumns } from './columns.js'
 import type { Matrix, MatrixColumn } from './matrix.js'
 import type { ColumnType } from './values.js'
 
-/** A column that is not learned from, and why. */
+/** A column that is not used for learning, and why. */
 export type Exclusion = { name: string; type: ColumnType; reason: string }
 
-/** What a user decides of the columns to learn from; names as they are said. */
+/** The user's choice of columns to learn from; names are as written. */
 export type InputOptions = {
   include?: readonly string[] | undefined
   exclude?: readonly string[] | undefined
-  /** Columns that tell which rows belong together: new rows will not be of the same groups. */
+  /** Columns that define the groups of rows: new rows will belong to other groups. */
   group_by?: readonly string[] | undefined
 }
 
@@ -25,7 +25,7 @@ const unfit = (column: MatrixColumn): string | undefined => {
   return new Set(present).size > uniqueTextShare * present.length ? 'nearly every text is different' : undefined
 }
 
-/** Why a column is not learned from; undefined when it is. @throws Problem when the options name what is not there, or twice */
+/** Why a column is not used for learning; undefined when it is. @throws Problem when the options name an unknown column, or one twice */
 const reasonsOf = (columns: readonly MatrixColumn[], target: MatrixColumn, { include, exclude = [], group_by = [] }: InputOptions) => {
   const named = (option: string, names: readonly string[]) => new Set<MatrixColumn>(optionColumns(option, names, columns, target))
   const [included, excluded, grouping] = [include && named('include', include), named('exclude', exclude), named('group_by', group_by)]
@@ -40,8 +40,8 @@ const reasonsOf = (columns: readonly MatrixColumn[], target: MatrixColumn, { inc
 }
 
 /**
- * The columns to learn from, and the others with the reason. Constants and near-unique text are left out, nothing else but
- * by the options: a column that looks too good may be the honest answer. Problems (`wrong_arguments`) say which option is wrong.
+ * The columns to learn from, and the others with the reason. Only constants and near-unique text are left out, unless the options say more:
+ * a column that looks too good may be legitimate. Problems (`wrong_arguments`) say which option is wrong.
  *
  * @example chooseInputs(matrix, target, { exclude: ['id'] }).excluded // [{ name: 'id', type: 'integer', reason: … }]
  */
@@ -61,7 +61,7 @@ export const chooseInputs = (
   return { inputs, excluded }
 }
 
-/** What an engine that looks at no column leaves out: all of them. */
+/** For an engine that uses no inputs: leaves out all columns. */
 export const noInputs = ({ columns }: Matrix, target: MatrixColumn): { inputs: MatrixColumn[]; excluded: Exclusion[] } => ({
   inputs: [],
   excluded: columns.flatMap((column) =>

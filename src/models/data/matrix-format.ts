@@ -7,7 +7,7 @@ const version = 1
 const types = ['text', 'number', 'integer', 'boolean', 'date', 'timestamp'] as const
 const storages = [Int8Array, Int16Array, Int32Array, Float32Array, Float64Array] as const
 
-/** In the integer storages the smallest value stands for missing. */
+/** In the integer storages the smallest value means missing. */
 const missingIn = (storage: number): number => [-0x80, -0x8000, -0x80000000][storage]!
 
 const smallestStorage = (numbers: ArrayLike<number>): number => {
@@ -66,9 +66,9 @@ const readColumn = (reader: ByteReader, rows: number): MatrixColumn => {
 }
 
 /**
- * The matrix as bytes: magic `MLMATRIX`, version (u16), rows, columns and seed (u32 each), then per column its name, type,
- * dictionary (text only) and numbers in the smallest storage that holds them exactly. Little endian. The sha256 of these
- * bytes is the identity of the training data.
+ * Encodes the matrix: magic `MLMATRIX`, version (u16), rows, columns and seed (u32 each), then per column its name, type, dictionary (text
+ * only) and numbers in the smallest storage that holds them exactly. Little endian. The SHA-256 of these bytes identifies the training
+ * data.
  *
  * @example const identity = createHash('sha256').update(encodeMatrix(matrix)).digest('hex')
  */
@@ -83,7 +83,7 @@ export const encodeMatrix = (matrix: Matrix): Uint8Array => {
   return writer.finish()
 }
 
-/** The matrix that `encodeMatrix` wrote; bytes that are not one are an `internal` problem that says why. */
+/** Decodes what `encodeMatrix` wrote; other bytes are an `internal` problem that says why. */
 export const decodeMatrix = (bytes: Uint8Array): Matrix => {
   const reader = new ByteReader(bytes, 'training matrix')
   reader.expect(magic, version)

@@ -11,17 +11,17 @@ export type TextColumn = { name: string; type: 'text'; codes: Int32Array; dictio
 export type NumberColumn = { name: string; type: Exclude<ColumnType, 'text'>; numbers: Float64Array }
 export type MatrixColumn = TextColumn | NumberColumn
 
-/** The canonical training data: the same set of rows and the same seed give the same matrix, whatever order the rows came in. */
+/** The canonical training data: the same set of rows and the same seed give the same matrix, in whatever order the rows arrive. */
 export type Matrix = { rows: number; seed: number; columns: readonly MatrixColumn[] }
 
 type Collector = {
   append(value: unknown, row: number): void
-  /** Takes a column of another matrix of the same kind of values behind the first `at` rows. */
+  /** Copies a column of another matrix, with the same kind of values, after the first `at` rows. */
   extend(column: MatrixColumn, at: number): void
   finish(rows: number): MatrixColumn
 }
 
-/** Dates and times have an infinity in SQL, which is missing like that of numbers. */
+/** SQL has infinite dates and timestamps. They count as missing, like infinite numbers. */
 const isEndless = (value: unknown): boolean => value === 'infinity' || value === '-infinity'
 
 const collectNumbers = (descriptor: ColumnDescriptor, type: NumberColumn['type']): Collector => {
@@ -88,8 +88,8 @@ const tooMuch = (what: string, found: number, limit: number) =>
   })
 
 /**
- * Collects the rows of a streamed query result into a canonical matrix. Values are plain (see `readCell`); one that does not
- * fit its column's type is a `wrong_arguments` problem, more rows, columns or cells than the limits a `query_limit` problem.
+ * Collects the rows of a streamed query result into a canonical matrix. Values are plain (see `readCell`). A value that does not fit its
+ * column's type is a `wrong_arguments` problem; more rows, columns or cells than the limits are a `query_limit` problem.
  *
  * @example
  * const builder = new MatrixBuilder([{ name: 'sqft', type: 'integer' }, { name: 'price', type: 'number' }])
@@ -111,7 +111,7 @@ export class MatrixBuilder {
     )
   }
 
-  /** One row, its values in the order of the descriptors. */
+  /** Adds one row, its values in the order of the descriptors. */
   addRow(values: readonly unknown[]): void {
     this.room(1, values.length)
     this.collectors.forEach((collector, index) => {
@@ -120,7 +120,7 @@ export class MatrixBuilder {
     this.rows++
   }
 
-  /** A chunk of `rows` rows, column by column. */
+  /** Adds a chunk of `rows` rows, column by column. */
   addColumns(columns: readonly ArrayLike<unknown>[], rows: number): void {
     this.room(rows, columns.length)
     this.collectors.forEach((collector, index) => {
@@ -130,7 +130,7 @@ export class MatrixBuilder {
     this.rows += rows
   }
 
-  /** All rows of another matrix, its columns in the order of the descriptors. */
+  /** Adds all rows of another matrix, whose columns are in the order of the descriptors. */
   addMatrix({ columns, rows }: Matrix): void {
     this.room(rows, columns.length)
     this.collectors.forEach((collector, index) => {
@@ -139,7 +139,7 @@ export class MatrixBuilder {
     this.rows += rows
   }
 
-  /** Sorts the rows, shuffles them by the seed (an integer of 0…2³²-1) and gives the matrix. */
+  /** Sorts the rows, shuffles them by the seed (an integer of 0…2³²-1) and returns the matrix. */
   build(seed: number): Matrix {
     const columns = this.collectors.map((collector) => collector.finish(this.rows))
     return selectRows({ rows: this.rows, seed, columns }, canonicalOrder(columns, this.rows, seed))
@@ -154,7 +154,7 @@ export class MatrixBuilder {
   }
 }
 
-/** The sort keys of a column: missing comes last, and every NaN is the same one. */
+/** The sort keys of a column: missing values come last, and all NaN are equal. */
 const keysOf = (column: MatrixColumn): Int32Array | Float64Array =>
   column.type === 'text' ? column.codes : column.numbers.map((value) => (Number.isNaN(value) ? Infinity : value))
 

@@ -5,16 +5,15 @@ import { columnTypeOf } from './values.js'
 
 type Column = { name: string; type: string }
 
-/** The options of engines whose values name columns. */
+/** The engine options whose values are column names. */
 const namingOptions = ['order_by', 'group_by', 'time_column', 'include', 'exclude'] as const
 
-/** The engine refuses values that are not names. */
+/** Ignores values that are not names: the engine refuses them. */
 const namesIn = (value: JsonObject[string] | undefined): string[] =>
   (Array.isArray(value) ? value : [value]).filter((name) => typeof name === 'string')
 
 /**
- * Checks the target of a training, and the columns that its options name, against the columns that its query gives, with
- * DuckDB's names of their types.
+ * Checks that the target of a training and the columns named in its options are among the columns of its query. Types are DuckDB's names.
  *
  * @example checkNamedColumns([{ name: 'rent', type: 'DOUBLE' }], 'rnet', {}) // throws: Did you mean "rent"?
  * @throws Problem `wrong_arguments` with the nearest name

@@ -6,15 +6,15 @@ import { MatrixBuilder, type Matrix } from './matrix.js'
 import type { Exclusion } from './task.js'
 import { columnTypeOf } from './values.js'
 
-/** A query's result as a file: each line holds rows as comma-joined JSON arrays. */
+/** A query's result in a file: each line holds rows as comma-joined JSON arrays. */
 export type RowsFile = { file: string; columns: readonly { name: string; type: string }[] }
 
-/** `fineTuned` says how many rows are kept and new ones, when there were kept ones. */
+/** `fineTuned` says how many rows are kept ones and new ones, if there were kept ones. */
 export type ReadRows = { matrix: Matrix; excluded: Exclusion[]; fineTuned?: FineTuned }
 
 /**
- * Reads a query's rows into a canonical matrix, behind those that were kept with a version that is gone on from. Columns of
- * types that nothing can be learned from (lists, blobs …) are left out and named.
+ * Reads a query's rows into a canonical matrix, after the kept rows of a base version. Columns of types that cannot be learned from (lists,
+ * blobs …) are left out and reported.
  *
  * @example const { matrix, excluded } = await readRows({ file: 'rows.ndjson', columns }, seed)
  */

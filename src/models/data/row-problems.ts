@@ -3,14 +3,14 @@ import { wrong, type Problem } from '../../basics/errors.js'
 import { nearest } from '../../basics/nearest.js'
 import type { ColumnType } from './values.js'
 
-/** Where a value stands, as refusals say it. */
+/** The place of a value, as refusals name it. */
 export const cellOf = (row: number, column: string): string => `Row ${row}, column "${column}"`
 
-/** The refusal of a value that its column does not take. */
+/** The refusal of a value that does not fit its column. */
 export const unusable = (place: string, value: unknown, type: ColumnType, hint?: string): Problem =>
   wrong(`${place}: ${shown(value)} is not usable as ${type}`, hint)
 
-/** The refusal of a column that a model does not have; `known` are those that it has. */
+/** The refusal of a column that the model does not have; `known` are its columns. */
 export const unknownColumn = (row: number, sent: string, known: readonly string[]): Problem =>
   wrong(
     `Row ${row}: the model has no column "${sent}"`,

@@ -6,7 +6,7 @@ import type { RowsFile } from './read-rows.js'
 
 /** The rows of a training's query: its columns, and chunks of comma-joined JSON arrays. */
 export type Selected = { columns: readonly { name: string; type: string }[]; chunks: AsyncIterable<Buffer> }
-/** A query as a training asks it: as the log was at a position, in the name of a user. */
+/** The query of a training: it reads the log as of a position, on behalf of a user. */
 export type RowsQuery = { sql: string; db: string; upTo: number; user?: string }
 export type Select = (query: RowsQuery, signal: AbortSignal) => Promise<Selected>
 
@@ -20,8 +20,8 @@ async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 /**
- * Writes the rows of a query to a file, from which `readRows` makes a matrix. It waits for a SQL process that is not there, and
- * reads anew when one is lost in the middle of the rows, a bounded number of times: the rows themselves may be what ends it.
+ * Writes the rows of a query to a file, from which `readRows` makes a matrix. It waits while there is no SQL process. It reads again when
+ * the process is lost in the middle of the rows, but only a few times: the rows themselves may crash it.
  *
  * @example const rows = await writeRows(select, { sql: 'SELECT * FROM homes', db: 'files', upTo: 40 }, 'rows.ndjson', signal)
  * @throws Problem of the query; the signal's reason

@@ -1,24 +1,24 @@
 import type { MatrixColumn } from './matrix.js'
 
-/** The most rows that are looked at: they are shuffled, so the first ones are a fair sample. */
+/** The most rows that are examined: they are shuffled, so the first ones are a fair sample. */
 const rowsLookedAt = 20_000
-/** The ranges of equally many rows that numbers are divided into, and the most values that are taken one by one. */
+/** The number of equally filled ranges that numbers are divided into, and the most distinct values that are treated one by one. */
 const ranges = 32
-/** A group needs this many rows on average before what it says about the target is more than chance. */
+/** Groups need this many rows on average before their relation to the target is more than chance. */
 const rowsPerGroup = 10
-/** Classes of fewer rows say nothing of where the numbers of a class stand. */
+/** Classes with fewer rows do not show where their numbers lie. */
 const rowsOfClass = 5
 const rowsOfLine = 20
-/** Where most numbers of a class stand: between these shares of them. */
+/** Most numbers of a class lie between these quantiles. */
 const [low, high] = [0.05, 0.95]
-/** How far apart most numbers of two classes stand, by the width of the narrower class, when a number stands for a class. */
+/** The least gap between most numbers of two classes, relative to the width of the narrower class, for a number to reveal the class. */
 const farApart = 0.5
 
 type Groups = { group: ArrayLike<number>; count: number }
 
 const missing = 0
 
-/** The numbers that stand at equal shares of the sorted ones. */
+/** The bounds that divide the sorted numbers into equally filled ranges. */
 const equalBounds = (numbers: Float64Array): number[] => {
   const sorted = numbers.filter((value) => !Number.isNaN(value)).sort()
   return Array.from({ length: ranges - 1 }, (_, i) => sorted[Math.floor(((i + 1) * sorted.length) / ranges)]!)
@@ -29,7 +29,7 @@ const byBounds = (numbers: Float64Array, bounds: readonly number[]): Groups => (
   count: bounds.length + 2,
 })
 
-/** The different numbers as bounds, where they are few enough to be taken one by one. */
+/** The distinct numbers as bounds, if they are few enough to be treated one by one. */
 const fewValues = (numbers: Float64Array): number[] | undefined => {
   const values = new Set<number>()
   for (const value of numbers) {
@@ -40,8 +40,8 @@ const fewValues = (numbers: Float64Array): number[] | undefined => {
 }
 
 /**
- * Bounds between the classes where each has numbers of its own. Undefined where classes only lie side by side, as where a class is
- * decided by a threshold: a score that decides a grade is not a leak.
+ * Bounds between the classes, if each class has a range of numbers of its own. Undefined if the ranges only touch, as when a threshold
+ * decides the class: a score that decides a grade is not a leak.
  */
 const boundsOfClasses = (numbers: Float64Array, labels: Float64Array, classes: number): number[] | undefined => {
   const places = Array.from({ length: classes }, (_, place) => {
@@ -87,7 +87,7 @@ const shareOfGroups = ({ group, count }: Groups, labels: Float64Array, classes: 
   return squares > mean ? (between - mean) / (squares - mean) : 0
 }
 
-/** The share of the target's variance that a straight line through it explains, of all rows: those without a number explain nothing. */
+/** The share of the target's variance that a straight line explains, over all rows: those without a number explain nothing. */
 const shareOfLine = (numbers: Float64Array, labels: Float64Array): number => {
   const rows = [...labels.keys()].filter((row) => !Number.isNaN(numbers[row]))
   if (rows.length < rowsOfLine) return 0
@@ -105,9 +105,9 @@ const shareOfLine = (numbers: Float64Array, labels: Float64Array): number => {
 }
 
 /**
- * The share of the target that one input alone explains: of its variance, or of the Gini impurity of its classes.
+ * The share of the target that one input explains on its own: of its variance, or of the Gini impurity of its classes.
  *
- * @param all the target's values, or the places of its `classes`; 0 classes for values
+ * @param all the target's values, or the indexes of its `classes`; `classes` is 0 for values
  * @example shareExplained(column, labels, 0) // 0.998 for a copy with little noise
  */
 export const shareExplained = (column: MatrixColumn, all: Float64Array, classes: number): number => {

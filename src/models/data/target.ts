@@ -5,21 +5,21 @@ import type { MatrixColumn } from './matrix.js'
 export type ClassLabel = string | number | boolean
 export type TargetType = 'number' | 'integer' | 'boolean' | 'text'
 
-/** What is to be learned. */
+/** The target to learn. */
 export type Target = {
   kind: 'regression' | 'binary' | 'multiclass'
   target: { name: string; type: TargetType }
   /** The labels in the order of their class indexes; empty for regression. */
   classes: readonly ClassLabel[]
-  /** One a row: the value, or the index of the class. */
+  /** One per row: the value, or the index of the class. */
   labels: Float64Array
 }
 
-/** What a user may ask for instead of what a column's type and values suggest. */
+/** The task a user may ask for, instead of the one that the column's type and values suggest. */
 export type AskedTask = 'regression' | 'classification'
 
 const classesOfIntegers = 10
-/** Trees hold their values in single precision, and losses are sums of squares: far beyond this neither stays finite. */
+/** Trees hold their values in single precision, and losses are sums of squares: neither stays finite far beyond this. */
 export const largestNumber = 1e30
 
 const classification = (target: Target['target'], classes: readonly ClassLabel[], labels: Float64Array): Target => {
@@ -55,7 +55,7 @@ const regression = (target: Target['target'], labels: Float64Array): Target => {
   return { kind: 'regression', target, classes: [], labels }
 }
 
-/** Whole numbers of few different values are classes, unless something else is asked for; so is a number that is always the same. */
+/** Whole numbers with few distinct values are classes, unless the user asks otherwise; so is a constant number. */
 const areClasses = (values: readonly number[], asked: AskedTask | undefined): boolean => {
   if (values.length < 2 || asked === 'classification') return true
   return asked === undefined && values.length <= classesOfIntegers && values.every(Number.isInteger)
@@ -84,9 +84,9 @@ const noNumber = ({ name, type }: MatrixColumn): Problem =>
   wrong(`"${name}" is ${type}, and a regression predicts numbers`, 'Leave task out, or CAST the column to a number.')
 
 /**
- * Says what is to be learned of a column without missing values: text and booleans are classes, so are whole numbers with at
- * most 10 different values, any other number is a regression; `asked` decides otherwise. Problems (`wrong_arguments`): dates,
- * one value, numbers beyond 1e30, a regression of values that are not numbers.
+ * Derives the target from a column without missing values: text and booleans are classes, and so are whole numbers with at most 10 distinct
+ * values; other numbers are a regression; `asked` overrides this. Problems (`wrong_arguments`): dates, one value, numbers beyond 1e30, a
+ * regression of values that are not numbers.
  *
  * @example defineTarget(column, undefined).kind // 'regression'
  */

@@ -10,7 +10,7 @@ import { warningsOf, type Warning } from './warnings.js'
 export type { Exclusion } from './inputs.js'
 export type { ClassLabel, TargetType } from './target.js'
 
-/** What is to be learned, from which rows and columns. */
+/** What to learn, from which rows and columns. */
 export type Task = Target & {
   /** The rows whose target is known, all columns. */
   matrix: Matrix
@@ -19,19 +19,19 @@ export type Task = Target & {
   warnings: readonly Warning[]
 }
 
-/** What a user decides of what is to be learned. */
+/** The user's options for the task. */
 export type TaskOptions = InputOptions & {
   task?: AskedTask | undefined
   /** The most rows to learn from. */
   max_rows?: number | undefined
-  /** Whether the target is all that is learned from. */
+  /** Whether the engine uses no inputs. */
   withoutInputs?: boolean
 }
 
 const known = (column: MatrixColumn, row: number): boolean =>
   column.type === 'text' ? column.codes[row]! >= 0 : !Number.isNaN(column.numbers[row])
 
-/** The rows that take part: those whose target is known, of a shuffled matrix no more than the first ones asked for. */
+/** The rows to learn from: those with a known target, limited to the first `most` of the shuffled matrix. */
 const takingPart = (target: MatrixColumn, rows: number, most = Infinity): { rows: Int32Array; known: number } => {
   const all = allRows(rows).filter((row) => known(target, row))
   if (all.length < limits.trainingMinRows)
@@ -43,9 +43,9 @@ const fewer = (rows: number, known: number): Warning[] =>
   rows === known ? [] : [{ kind: 'sampled', detail: `${rows} of ${known} rows took part, drawn by the seed: max_rows` }]
 
 /**
- * Says what is to be learned, by the target's column and the options (see `defineTarget` and `chooseInputs`). Problems
- * (`wrong_arguments`): no such target, fewer than 10 rows with a known target, one class, numbers beyond 1e30, no usable
- * input, an option that does not fit the columns.
+ * Defines the task from the target's column and the options (see `defineTarget` and `chooseInputs`). Problems (`wrong_arguments`): an
+ * unknown target, fewer than 10 rows with a known target, one class, numbers beyond 1e30, no usable input, an option that does not fit the
+ * columns.
  *
  * @example defineTask(matrix, 'rental_price').kind // 'regression'
  */

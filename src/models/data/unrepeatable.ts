@@ -1,9 +1,9 @@
 import type { Warning } from './warnings.js'
 
-/** What of a training's query may give other rows when it is run again, and the view in which that stands. */
+/** What in a training's query may give other rows in another run, and the view that contains it. */
 export type Nondeterminism = { what: string; view: string | null }
 
-/** The warnings of a training whose query may not give the same rows again: its model is reproduced from the kept rows alone. */
+/** The warnings of a training whose query may give other rows in another run: its model can only be reproduced from the kept rows. */
 export const unrepeatable = (chances: readonly Nondeterminism[]): Warning[] => {
   const details = chances.map(
     ({ what, view }) => `The query may give other rows when it is run again: ${what}${view === null ? '' : ` (in the view ${view})`}`,

@@ -1,6 +1,6 @@
 import { dayMs, isoMilliseconds } from '../numerics/dates.js'
 
-/** What the engines know of a column's type. */
+/** The engines' types of columns. */
 export type ColumnType = 'number' | 'integer' | 'boolean' | 'text' | 'date' | 'timestamp'
 export type ColumnDescriptor = { name: string; type: ColumnType }
 
@@ -14,7 +14,7 @@ const reductions: readonly [RegExp, ColumnType][] = [
 ]
 
 /**
- * The engines' type of a DuckDB type name; `undefined` for types that cannot be learned from (lists, blobs, intervals …).
+ * The engines' type for a DuckDB type name; `undefined` for types that cannot be learned from (lists, blobs, intervals …).
  *
  * @example columnTypeOf('DECIMAL(18,2)') // 'number'
  */
@@ -23,7 +23,7 @@ export const columnTypeOf = (duckdbType: string): ColumnType | undefined =>
 
 const numeric = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
 
-// Adding 0 turns -0 into 0 everywhere here: the two are equal as values and must be equal as bytes.
+// Adding 0 turns -0 into 0 everywhere here: equal values must have equal bytes.
 
 const readNumber = (value: unknown): number | undefined => {
   if (typeof value === 'number') return value + 0
@@ -61,10 +61,10 @@ const readDate = (value: unknown): number | undefined => {
 }
 
 /**
- * Reads one plain value (JSON, a DuckDB vector's item, a Date) as the number its column holds: numbers as they are,
- * booleans as 0 and 1, dates as days and timestamps as milliseconds since 1970. Missing (null, undefined, NaN, ±Infinity)
- * is NaN; `undefined` means that the value does not fit the type. Every way into an engine reads with this function,
- * which is why a row over REST and the same row in SQL give the same bits.
+ * Reads one plain value (JSON, a DuckDB vector's item, a Date) as the number its column holds: numbers as they are, booleans as 0 and 1,
+ * dates as days and timestamps as milliseconds since 1970. Missing values (null, undefined, NaN, ±Infinity) are NaN; `undefined` means that
+ * the value does not fit the type. All values reach an engine through this function, so a row over REST and the same row in SQL give the
+ * same bits.
  *
  * @example readCell('number', '823') // 823
  */
@@ -89,7 +89,7 @@ const unknownType = (type: never): never => {
   throw new Error(`unknown column type ${String(type)}`)
 }
 
-/** Reads one plain value of a text column; `null` is missing, `undefined` does not fit. Numbers and booleans become their text. */
+/** Reads one plain value of a text column; `null` is missing, `undefined` does not fit. Numbers and booleans become text. */
 export const readText = (value: unknown): string | null | undefined => {
   if (typeof value === 'string') return value
   if (value === null || value === undefined) return null

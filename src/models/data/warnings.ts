@@ -11,7 +11,7 @@ export type Warning = {
     | 'sampled'
     | 'time_limit'
     | 'unrepeatable'
-    // Of series only.
+    // Only for series.
     | 'missing_time'
     | 'short_series'
     | 'long_series'
@@ -77,7 +77,7 @@ const rareClasses = ({ classes, labels }: Learned): Warning[] => {
   )
 }
 
-/** What a user should know of the training data before trusting the model. Nothing is dropped for it. */
+/** What a user should know about the training data before trusting the model. No rows are dropped because of it. */
 export const warningsOf = (learned: Learned, withoutTarget: number): Warning[] => [
   ...(withoutTarget > 0
     ? [{ kind: 'missing_target' as const, detail: `${withoutTarget} rows have no value of "${learned.target.name}" and were left out` }]

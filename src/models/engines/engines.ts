@@ -6,12 +6,12 @@ import type { OnProgress } from './tables/fit.js'
 import type { Matrix } from '../data/matrix.js'
 import { engineVersion, trainTable, type Learning, type Trained, type TrainOptions } from './tables/train.js'
 
-/** A way to learn from a matrix. What it learned is an artefact, which begins with a magic text of its own (`load.ts`). */
+/** An engine that learns from a matrix. Its artefacts begin with a magic text of their own (`load.ts`). */
 export type TrainingEngine = {
   name: string
   /** Stored with each model: another version may give other bytes for the same data and seed. */
   version: string
-  /** Trains a model; runs in a process of its own. Problems say what of the data or the options cannot be learned from. */
+  /** Trains a model; runs in a process of its own. Problems say which data or options cannot be used. */
   train: (matrix: Matrix, options: TrainOptions, onProgress: OnProgress) => Promise<Trained> | Trained
 }
 
@@ -21,7 +21,7 @@ const learnsFromTables = (name: string, learners: Learning['learners'], options:
   train: (matrix, said, onProgress) => trainTable({ engine: name, learners, options }, matrix, said, onProgress),
 })
 
-/** How each engine of the catalogue learns. The one for ONNX imports a file instead: `importOnnx` does. */
+/** How each engine of the catalogue learns. The one for ONNX imports a file instead, see `importOnnx`. */
 const engines: ReadonlyMap<string, TrainingEngine> = new Map(
   [
     learnsFromTables('auto', 'both'),
@@ -33,11 +33,11 @@ const engines: ReadonlyMap<string, TrainingEngine> = new Map(
   ].map((engine) => [engine.name, engine]),
 )
 
-/** The version of the engine of a name, as it trains here; undefined for an unknown name. */
+/** The current version of an engine, by name; undefined for an unknown name. */
 export const engineVersionOf = (name: string): string | undefined => engines.get(engineNamed(name)?.name ?? '')?.version
 
 /**
- * The engine of a name (compared without case); an unknown name is a `not_found` problem that lists the known ones.
+ * The engine with a name (compared without case); an unknown name is a `not_found` problem that lists the known ones.
  *
  * @example findEngine('lightwood').name // 'auto'
  */

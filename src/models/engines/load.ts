@@ -7,7 +7,7 @@ import { loadOnnx } from './onnx/predictor.js'
 import { loadPredictor } from './tables/predictor.js'
 import type { AnyPredictor } from './contract/remote.js'
 
-/** What reads an artefact, by the text that it begins with. */
+/** The decoders of artefacts, by their magic. */
 const formats = new Map<string, (artefact: Uint8Array, file: string) => AnyPredictor>([
   [boostMagic, loadPredictor],
   [forecastMagic, loadForecast],
@@ -17,8 +17,8 @@ const formats = new Map<string, (artefact: Uint8Array, file: string) => AnyPredi
 const longestMagic = Math.max(...[...formats.keys()].map((magic) => magic.length))
 
 /**
- * Makes a model ready to predict, whichever engine trained it. `file` is where the artefact stands, for processes that read it
- * for themselves. Other bytes are an `internal` problem.
+ * Makes a model ready to predict, whichever engine trained it. `file` is the artefact's path, for processes that read it themselves. Other
+ * bytes are an `internal` problem.
  *
  * @example loadModel(await blobs.read(artefact), blobs.path(artefact)).target.name // 'rental_price'
  */

@@ -1,6 +1,6 @@
 import { Problem } from '../../basics/errors.js'
 
-/** Numbers as the binary formats hold them. Little endian, which is also the order of every platform Node 20 runs on here. */
+/** Number arrays of the binary formats. Little endian, which is also the order of every platform Node 20 runs on here. */
 export type NumberArray = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array
 
 /** Collects little-endian fields into one block of bytes. */
@@ -24,14 +24,14 @@ export class ByteWriter {
     this.view.setUint32(at, value, true)
   }
 
-  /** UTF-8 after its length in bytes. */
+  /** UTF-8 text, after its length in bytes. */
   text(value: string): void {
     const encoded = new TextEncoder().encode(value)
     this.u32(encoded.length)
     this.raw(encoded)
   }
 
-  /** The bare numbers; the reader must know how many. */
+  /** Only the numbers; the reader must know how many. */
   array(values: NumberArray): void {
     this.raw(new Uint8Array(values.buffer, values.byteOffset, values.byteLength))
   }
@@ -58,7 +58,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads what `ByteWriter` wrote. Bytes that end too early are a `Problem` (`internal`) that names what was read. */
+/** Reads what `ByteWriter` wrote. Bytes that end too early are a `Problem` (`internal`) that names what was being read. */
 export class ByteReader {
   private at = 0
   private readonly view: DataView
@@ -104,7 +104,7 @@ export class ByteReader {
     if (stored !== version) throw this.damaged(`its format is ${stored}, this service reads ${version}`)
   }
 
-  /** Nothing may follow what was read. */
+  /** Requires that all bytes have been read. */
   end(): void {
     if (this.at !== this.bytes.length) throw this.damaged(`${this.bytes.length - this.at} bytes follow its end`)
   }

@@ -1,6 +1,6 @@
 export const dayMs = 86_400_000
 
-/** Days since 1970-01-01 of a date of the proleptic Gregorian calendar; whole numbers only, so nothing can round. */
+/** The days since 1970-01-01 of a date in the proleptic Gregorian calendar, by integer arithmetic only. */
 export const daysOf = (year: number, month: number, day: number): number => {
   const shifted = month <= 2 ? year - 1 : year
   const era = Math.floor(shifted / 400)
@@ -42,8 +42,8 @@ const exists = (year: number, month: number, day: number): boolean => {
 }
 
 /**
- * Milliseconds since 1970 of ISO text: a date, or a date and a time with an optional zone (none means UTC).
- * `undefined` for anything else, also for a day that no calendar has.
+ * Milliseconds since 1970 of ISO text: a date, or a date and a time with an optional zone (default UTC). `undefined` for anything else,
+ * also for dates that do not exist.
  *
  * @example isoMilliseconds('1970-01-02') // 86400000
  */

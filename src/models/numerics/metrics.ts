@@ -1,7 +1,7 @@
 /** Out-of-fold metrics. Regression has r2, rmse and mae; classes have accuracy, balanced_accuracy, log_loss and ece, two classes also auc. */
 export type Metrics = Readonly<Record<string, number>>
 
-/** One prediction and one label a row; labels that are all the same have no r2 (NaN). */
+/** One prediction and one label per row; if all labels are equal, r2 is NaN. */
 export const regressionMetrics = (predicted: Float64Array, labels: Float64Array): Metrics => {
   const rows = labels.length
   const mean = labels.reduce((sum, label) => sum + label, 0) / rows
@@ -15,7 +15,7 @@ export const regressionMetrics = (predicted: Float64Array, labels: Float64Array)
   return { r2: 1 - squares / spread, rmse: Math.sqrt(squares / rows), mae: misses / rows }
 }
 
-/** The chance that a row of class 1 has a higher probability than one of class 0; ties count half. */
+/** The probability that a row of class 1 gets a higher probability than one of class 0; ties count half. */
 const areaUnderCurve = (probabilities: Float64Array, labels: Float64Array): number => {
   const order = Int32Array.from({ length: labels.length }, (_, row) => row)
   order.sort((one, other) => probabilities[one]! - probabilities[other]!)
@@ -33,7 +33,7 @@ const areaUnderCurve = (probabilities: Float64Array, labels: Float64Array): numb
   return (ranks - (positives * (positives + 1)) / 2) / (positives * (labels.length - positives))
 }
 
-/** `probabilities` row by row, one a class; `decided` the class that was answered of each row. */
+/** `probabilities` row by row, one per class; `decided` is the predicted class of each row. */
 export const classMetrics = (probabilities: Float64Array, decided: Int32Array, labels: Float64Array, classes: number): Metrics => {
   let [right, loss] = [0, 0]
   for (let row = 0; row < labels.length; row++) {

@@ -4,17 +4,17 @@ import { isProblem, Problem } from '../../basics/errors.js'
 const pauseMs = 500
 
 /**
- * Whether SQL could not be asked at the moment, or lost its process in the middle of an answer: the same question may succeed
- * later. Tables that stopped at an event, which the problem names by its position, stay as they are.
+ * Whether SQL was only unavailable at the moment, or lost its process during an answer: a retry may succeed. When the tables stopped at an
+ * event, which the problem names by its position, a retry cannot help.
  */
 export const isPassing = (error: unknown): boolean =>
   isProblem(error) && (error.code === 'busy' || (error.code === 'analytics_unavailable' && error.extras['position'] === undefined))
 
 /**
- * Asks SQL, and asks again while it is not available, until the signal ends it.
+ * Queries SQL, and retries while it is unavailable, until the signal aborts.
  *
  * @example const { columns, chunks } = await patiently(() => select(query, signal), signal)
- * @throws what the question fails with for good, or the signal's reason
+ * @throws the error of a query that a retry cannot help, or the signal's reason
  */
 export const patiently = async <T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> => {
   for (;;)
@@ -23,18 +23,18 @@ export const patiently = async <T>(ask: () => Promise<T>, signal: AbortSignal): 
     } catch (error) {
       signal.throwIfAborted()
       if (!isPassing(error)) throw error
-      // An abort meanwhile is told by the next question.
+      // The next attempt throws if the signal was aborted meanwhile.
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
       signal.throwIfAborted()
     }
 }
 
 /**
- * Runs the reading of a training's rows within a time, which counts everything: the wait for the SQL process, a restart of it,
- * and what has to be read again.
+ * Runs the read of a training's rows within a time limit that includes everything: the wait for the SQL process, its restarts, and repeated
+ * reads.
  *
  * @example const rows = await inReadTime(limits.trainingReadTimeoutMs, signal, (signal) => writeRows(select, query, file, signal))
- * @throws Problem query_limit when the time is over; the caller's reason when its signal says so
+ * @throws Problem query_limit when the time is over; the signal's reason when the caller aborts
  */
 export const inReadTime = async <T>(timeoutMs: number, signal: AbortSignal, read: (signal: AbortSignal) => Promise<T>): Promise<T> => {
   const late = new AbortController()
@@ -43,7 +43,7 @@ export const inReadTime = async <T>(timeoutMs: number, signal: AbortSignal, read
   try {
     return await read(either)
   } catch (error) {
-    // A stream that was stopped tells only that it was.
+    // An aborted stream does not give the reason.
     either.throwIfAborted()
     throw error
   } finally {

@@ -1,6 +1,6 @@
 /**
- * A seeded stream of 32-bit integers (sfc32). Integer arithmetic only, so that every platform draws the same numbers.
- * `stream` separates uses of one seed: the shuffle of rows, the folds and each fold's sampling never share draws.
+ * A seeded stream of 32-bit integers (sfc32). It only uses integer arithmetic, so every platform draws the same numbers. `stream` separates
+ * uses of one seed: the shuffle of rows, the folds and each fold's sampling never share draws.
  *
  * @example new Random(7).below(6) // always the same number of 0…5
  */
@@ -16,7 +16,7 @@ export class Random {
     for (let warmUp = 0; warmUp < 16; warmUp++) this.next()
   }
 
-  /** Writes where the stream stands to four numbers from `at` on, for `resume`. */
+  /** Saves the state as four numbers starting at `at`, for `resume`. */
   save(into: Int32Array, at: number): void {
     into[at] = this.a
     into[at + 1] = this.b
@@ -24,7 +24,7 @@ export class Random {
     into[at + 3] = this.counter
   }
 
-  /** Goes on where a stream stood that was saved, also by another thread. */
+  /** Continues from a saved state, also in another thread. */
   resume(from: Int32Array, at: number): void {
     this.a = from[at]!
     this.b = from[at + 1]!
@@ -42,7 +42,7 @@ export class Random {
     return sum >>> 0
   }
 
-  /** An integer of 0…bound-1. The product stays below 2⁵³ for bounds up to 2²¹, so no rounding takes part. */
+  /** An integer of 0…bound-1. The product stays below 2⁵³ for bounds up to 2²¹, so it is exact. */
   below(bound: number): number {
     return ((this.next() * bound) / 4294967296) >>> 0
   }
@@ -59,8 +59,8 @@ export const shuffle = (items: Int32Array, random: Random): void => {
 }
 
 /**
- * Draws `take` of 0…size-1 without replacement, ascending, into `into`; what was not drawn goes to `rest`, ascending too.
- * One pass: each item is taken with probability (still wanted / still left).
+ * Draws `take` of 0…size-1 without replacement, ascending, into `into`; the others go to `rest`, also ascending. One pass: each item is
+ * taken with probability (still wanted / still left).
  */
 export const draw = (size: number, take: number, random: Random, into: Int32Array, rest: Int32Array): void => {
   let taken = 0

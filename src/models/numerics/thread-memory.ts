@@ -1,11 +1,11 @@
-/** Memory that threads share: numbers that one of them writes are there for all. */
+/** Numbers in memory that threads share. */
 export const sharedDoubles = (length: number): Float64Array => new Float64Array(new SharedArrayBuffer(length * 8))
 
 export const sharedIntegers = (length: number): Int32Array => new Int32Array(new SharedArrayBuffer(length * 4))
 
 export const sharedBytes = (length: number): Uint8Array => new Uint8Array(new SharedArrayBuffer(length))
 
-/** A copy in shared memory. */
+/** Copies numbers to shared memory. */
 export const shareDoubles = (numbers: Float64Array): Float64Array => {
   const shared = sharedDoubles(numbers.length)
   shared.set(numbers)

@@ -12,7 +12,7 @@ import type { ColumnDescriptor } from '../data/values.js'
 export type InputRow = Readonly<Record<string, unknown>>
 export type AnswerRow = Record<string, unknown>
 
-/** What one row was predicted to be, in the target's own type. What the model does not know is `null`, as bounds are for classes. */
+/** The prediction of one row, in the target's own type. What the model does not know is `null`, such as bounds for classes. */
 type Prediction = {
   value: ClassLabel | null
   confidence: number | null
@@ -21,7 +21,7 @@ type Prediction = {
   probabilities: readonly (number | null)[]
 }
 
-/** A model that has no such number gives NaN. */
+/** Turns NaN, which means that the model does not know the number, into null. */
 const known = (number: number): number | null => (Number.isNaN(number) ? null : number)
 
 const readPrediction = ({ target, kind }: AnyPredictor, out: Float64Array, at: number): Prediction => {
@@ -36,10 +36,10 @@ const readPrediction = ({ target, kind }: AnyPredictor, out: Float64Array, at: n
   return { value: classes[value]!, confidence, min: null, max: null, probabilities }
 }
 
-/** The columns of a row as they are sent, each with the model's own name. */
+/** The column names of a row as sent, each with the model's own name. */
 type Names = ReadonlyMap<string, string>
 
-/** The truth in the target's type when the row has it, else `null`. */
+/** The truth in the target's type if the row has it, else `null`. */
 const truthOf = ({ target }: AnyPredictor, row: InputRow, names: Names, rowIndex: number): ClassLabel | null => {
   const sent = [...names].find(([, name]) => name === target.name)?.[0]
   const value = sent === undefined ? null : row[sent]
@@ -71,7 +71,7 @@ const explain = (
   })
 }
 
-/** The input columns as they are answered: sent ones first in the order sent, then the model's others as `null`. */
+/** The input columns of the answer: first the sent ones in the order sent, then the model's others as `null`. */
 const echo = (predictor: AnyPredictor, row: InputRow, names: Names): [string, unknown][] => {
   const sent = [...names]
     .filter(([, name]) => name !== predictor.target.name)
@@ -103,7 +103,7 @@ const answerRow = (predictor: AnyPredictor, { row, rowIndex, names }: Row, predi
 
 const columnsOf = new WeakMap<AnyPredictor, ReadonlyMap<string, ColumnDescriptor>>()
 
-/** The inputs of a model by name, made once. */
+/** The inputs of a model by name, computed once. */
 const inputsByName = (predictor: AnyPredictor): ReadonlyMap<string, ColumnDescriptor> => {
   const known = columnsOf.get(predictor)
   if (known) return known
@@ -125,23 +125,23 @@ const readRow = (predictor: AnyPredictor, row: InputRow, rowIndex: number): Row 
   return { row, rowIndex, names }
 }
 
-/** What a request may say of how it is answered. */
+/** The options of a prediction request. */
 export type AnswerParams = { confidence?: unknown; explain?: unknown }
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null
 
-/** What a request asks about its rows. @throws Problem for too many rows, or an unknown level or explanation */
+/** Checks the options of a request. @throws Problem for too many rows, or an unknown level or explanation */
 const readParams = (predictor: AnyPredictor, rows: number, { confidence, explain: way }: AnswerParams) => {
   if (rows > limits.predictMaxRows) throw wrong(`${rows} rows were sent, at most ${limits.predictMaxRows} are predicted at once`)
   if (isGiven(way)) checkExplain(way, predictor, rows)
   return { level: isGiven(confidence) ? checkLevel(confidence) : undefined, explains: isGiven(way) }
 }
 
-/** So many values are answered at once; others wait for as long. */
+/** How many values are answered in one turn of the event loop. */
 const valuesAtOnce = 3_000
 const explainedAtOnce = 20
 
-/** Some rows of a request, from one on. */
+/** Answers some rows of a request, starting at `from`. */
 const answerSome = (predictor: Predictor, all: readonly InputRow[], from: number, to: number, params: AnswerParams): AnswerRow[] => {
   const { width, outputWidth } = predictor
   const { level = predictor.confidence, explains } = readParams(predictor, all.length, params)
@@ -162,17 +162,17 @@ const answerSome = (predictor: Predictor, all: readonly InputRow[], from: number
 }
 
 /**
- * Predicts rows of plain values and answers them as documented: every input column, the predicted value under the target's
- * name, and what is known about it. `params.confidence` asks for intervals of another level, `params.explain` for what each
- * input contributed. A row that sends the target is told how the prediction compares. Problems (`wrong_arguments`) name the
- * row, the column and what was expected.
+ * Predicts rows of plain values and answers them as documented: every input column, the predicted value under the target's name, and what
+ * is known about it. `params.confidence` asks for intervals of another level, `params.explain` for the contribution of each input. For a
+ * row that includes the target, the answer compares it with the prediction. Problems (`wrong_arguments`) name the row, the column and what
+ * was expected.
  *
  * @example answerRows(predictor, [{ sqft: 823, location: 'good' }])[0]?.['rental_price'] // 2847
  */
 export const answerRows = (predictor: Predictor, rows: readonly InputRow[], params: AnswerParams = {}): AnswerRow[] =>
   answerSome(predictor, rows, 0, rows.length, params)
 
-/** The same, some rows in each turn of the event loop. */
+/** The same, with some rows in each turn of the event loop. */
 const answerInTurns = async (predictor: Predictor, rows: readonly InputRow[], params: AnswerParams): Promise<AnswerRow[]> => {
   const { explains } = readParams(predictor, rows.length, params)
   const atOnce = explains ? explainedAtOnce : Math.max(1, Math.floor(valuesAtOnce / Math.max(1, predictor.inputs.length)))
@@ -186,8 +186,8 @@ const answerInTurns = async (predictor: Predictor, rows: readonly InputRow[], pa
 }
 
 /**
- * The same for a model that may run in a process of its own. Such a model has no intervals whose level could be another one,
- * and explains nothing.
+ * The same for a model that may run in a process of its own. Such a model has no intervals, so no other level can be asked for, and no
+ * explanations.
  *
  * @example (await answerAnyRows(predictor, [{ sqft: 823, location: 'good' }]))[0]?.['rental_price'] // 2847
  */

@@ -3,19 +3,19 @@ import { limits } from '../../basics/limits.js'
 import { outputs, type Predictor } from '../engines/tables/predictor.js'
 import { isRemote, type AnyPredictor } from '../engines/contract/remote.js'
 
-/** How a prediction comes about: `base` + all `inputs` + `rest` = `sum`, on the scale that is named. */
+/** The parts of a prediction: `base` + all `inputs` + `rest` = `sum`, on the named scale. */
 export type Explanation = {
   method: string
   scale: string
   base: number
   inputs: Record<string, number>
-  /** What rounding adds, or mixing the probabilities of trees and linear part. */
+  /** The effect of rounding, or of mixing the probabilities of trees and linear part. */
   rest: number
   sum: number
 }
 
 const method = 'path contributions (Saabas) of the trees and terms of the linear part; quick and biased, no Shapley values'
-/** The logarithm of a probability that was answered as 0 or 1 stays finite. */
+/** Keeps the logarithm finite for a probability of 0 or 1. */
 const leastProbability = 1e-15
 
 const logit = (probability: number): number => {
@@ -23,7 +23,7 @@ const logit = (probability: number): number => {
   return Math.log(kept / (1 - kept))
 }
 
-/** The logarithm of one of several probabilities less the mean of all their logarithms. */
+/** The logarithm of one of several probabilities minus the mean of all their logarithms. */
 const centredLog = (probabilities: readonly number[], at: number): number => {
   const logs = probabilities.map((probability) => Math.log(Math.max(probability, leastProbability)))
   return logs[at]! - logs.reduce((sum, log) => sum + log, 0) / logs.length
@@ -41,8 +41,8 @@ export const checkExplain = (asked: unknown, predictor: AnyPredictor, rows: numb
 }
 
 /**
- * What each input added to one row's prediction. A number is explained on its own scale; one of two classes by its log-odds,
- * one of several by the logarithm of its probability less the mean over all classes.
+ * What each input added to one row's prediction. A number is explained on its own scale; one of two classes by its log-odds; one of several
+ * by the logarithm of its probability minus the mean over all classes.
  *
  * @example explainRow(predictor, features, 0, out, 0)?.inputs // { sqft: 812.5, location: -40.2 }
  */
@@ -59,7 +59,7 @@ export const explainRow = (
   const classes = target.classes ?? []
   const label = JSON.stringify(classes[value])
   const results = said.score.length
-  // Of two classes the scores are those of the second one.
+  // With two classes, the scores are those of the second one.
   const sign = classes.length === 2 && value === 0 ? -1 : 1
   const centre = (of: Float64Array, input: number, width: number): number => {
     if (results === 1) return sign * of[input]! + 0

@@ -6,7 +6,7 @@ import { loadModel } from '../engines/load.js'
 import type { AnyPredictor } from '../engines/contract/remote.js'
 
 /**
- * Trained models in memory, by the hash of their artefact: each is read once and serves until others push it out.
+ * A cache of trained models, by the hash of their artefact: each is read once and stays in memory until others displace it.
  *
  * @example const predictor = await store.predictor(version.result.artefact)
  */

@@ -4,7 +4,7 @@ import { erased, Problem, wrong } from '../../basics/errors.js'
 import type { Log } from '../../log/contract/log.js'
 import type { ServedEvent } from './served-events.js'
 
-/** A row that was predicted, and what was answered. */
+/** A predicted row and its answer. */
 export type PredictedRow = {
   position: number
   version: number
@@ -47,7 +47,7 @@ const goneRow = async (log: Reading, payload: string, label: string, position: n
     'Nothing is kept of a row that was erased, neither its truth. Leave it out.',
   )
 
-/** The rows of one event, found as reports of outcomes name them. */
+/** The rows of one event, for lookups by reports of outcomes. */
 export class PredictedRows {
   private constructor(
     private readonly log: Reading,
@@ -55,7 +55,7 @@ export class PredictedRows {
     private readonly kept: readonly KeptRow[],
   ) {}
 
-  /** @throws Problem when nothing of them can be read */
+  /** @throws Problem when the rows cannot be read */
   static async of(log: Reading, served: ServedEvent, label: string): Promise<PredictedRows> {
     return new PredictedRows(log, served, await keptRows(log, served, label))
   }

@@ -8,22 +8,22 @@ import type { Answered } from '../../commands/predictions.js'
 import { causedBy } from '../../log/contract/origins.js'
 import type { Origin, Outcome } from '../../log/contract/log.js'
 
-/** Predictions of one request, about to be answered. */
+/** Predictions of one request that are about to be answered. */
 export type Served = {
   model: StreamId
   version: number
   origin: Origin
   rows: { input: object; output: object }[]
-  /** The position of the log that the model was read at. */
+  /** The log position at which the model was read. */
   readAt: number
 }
 
-/** A scoring inside a query: its rows are counted, not kept. */
+/** The record of a scoring inside a query: its rows are counted, not kept. */
 export type Receipt = { model: StreamId; version: number; origin: Origin; rows: number; statement: string; readAt: number }
 
 const brackets = '[]'.length
 
-/** A request's rows as they stand in the payload: JSON objects joined by commas. @throws Problem too_large */
+/** A request's rows as the payload has them: JSON objects joined by commas. @throws Problem too_large */
 const textOf = async ({ origin, rows }: Served): Promise<{ text: string; bytes: number }> => {
   const work = new LongWork()
   const texts: string[] = []
@@ -42,7 +42,7 @@ const tooLarge = () =>
     hint: 'Send fewer rows at a time.',
   })
 
-/** Requests that will stand in one event. */
+/** Requests that share one event. */
 type Group = {
   first: Served
   requests: Answered[]
@@ -53,22 +53,22 @@ type Group = {
 }
 
 /**
- * Records what models answer, before it is answered. Requests that wait for the same commit share an event.
+ * Records predictions before they are answered. Requests that wait for the same commit share an event.
  *
  * @example await recorder.served({ model, version: 1, origin, rows: [{ input, output }], readAt })
  */
 export class PredictionRecorder {
-  /** What the next commit will record, by what its requests have in common. */
+  /** What the next commit will record, grouped by what the requests have in common. */
   readonly #open = new Map<string, Group>()
 
   constructor(private readonly ledger: Ledger) {}
 
-  /** Whether rows of this model are to be recorded; a deleted one's are, as it was read before. */
+  /** Whether rows of this model are recorded. Those of a deleted model are, as it was read before the deletion. */
   async records(model: StreamId): Promise<boolean> {
     return (await this.ledger.log.resources.byStream('model', model))?.state.recording !== 'off'
   }
 
-  /** Resolves with the event's position when the rows are durable. @throws Problem too_large */
+  /** Resolves with the event's position once the rows are durable. @throws Problem too_large */
   async served(served: Served): Promise<number> {
     const { text, bytes } = await textOf(served)
     const { origin, rows, readAt } = served
@@ -81,8 +81,8 @@ export class PredictionRecorder {
   }
 
   /**
-   * The same for a request with a key, which has an event of its own: the key stands for nothing else. What comes of the request
-   * being sent again is the first outcome.
+   * The same for a request with an idempotency key. It has an event of its own, as the key identifies one request. A repeated request gets
+   * the first outcome.
    */
   async servedOnce(first: Served, idempotency: NonNullable<Execution['idempotency']>): Promise<Outcome> {
     const { origin, rows, readAt } = first
@@ -117,7 +117,7 @@ export class PredictionRecorder {
       done: done.then(({ positions }) => positions[0] ?? 0),
     }
     this.#open.set(key, group)
-    // A place in the queue that was refused holds nothing.
+    // A group that the queue refused must not stay open.
     done.catch(() => this.#open.get(key) === group && this.#open.delete(key))
     return group
   }

@@ -10,7 +10,7 @@ import { PredictedRows, type PredictedRow } from './predicted-rows.js'
 import { servedAt, servedTo, type ServedEvent } from './served-events.js'
 import { Truths } from './truth.js'
 
-/** A reported truth of a row, which the position of the prediction or the id of its request names. */
+/** A reported truth of a row. The position of the prediction or the id of its request identifies it. */
 export type ReportedOutcome = {
   position?: number | undefined
   request?: string | undefined
@@ -18,7 +18,7 @@ export type ReportedOutcome = {
   truth: string | number | boolean
 }
 
-/** A report of outcomes. `version` is only there when the model was named with it. */
+/** A report of outcomes. `version` is only present if the request named it. */
 export type Report = {
   model: Found<'model'>
   version: number | undefined
@@ -29,33 +29,33 @@ export type Report = {
 type Options = {
   ledger: Ledger
   store: ModelStore
-  /** Does work while no recorded rows are erased. */
+  /** Runs work during which no recorded rows are erased. */
   beside: <T>(work: () => Promise<T>) => Promise<T>
 }
 
 const labelOf = (index: number) => `Outcome ${index}`
 
-/** @throws Problem when a report has more than it may */
+/** @throws Problem when a report has too many outcomes */
 export const refuseTooManyOutcomes = (count: number): void => {
   if (count > limits.outcomesMaxRows)
     throw wrong(`${count} outcomes; a report takes at most ${limits.outcomesMaxRows}`, 'Send them in several requests.')
 }
 
 /**
- * Records what became true of rows that were predicted, all of a report or none. Each is checked against what was predicted;
- * a later report of a row replaces what an earlier one said.
+ * Records the true outcomes of predicted rows, all of a report or none. Each is checked against its prediction; a later report of a row
+ * replaces an earlier one.
  *
  * @example await reporter.report({ model, version: undefined, outcomes: [{ position: 812, row: 0, truth: 2900 }], origin })
  */
 export class OutcomeReporter {
   constructor(private readonly options: Options) {}
 
-  /** @throws Problem that names the outcome which does not fit */
+  /** @throws Problem that names the first outcome that does not fit */
   report(report: Report): Promise<Outcome> {
     const { length } = report.outcomes
     if (length === 0) throw wrong('outcomes: there are none', 'Send [{"position": …, "row": 0, "truth": …}].')
     refuseTooManyOutcomes(length)
-    // What is erased while the report is checked would leave its truth behind.
+    // If rows were erased while the report is checked, their truth would stay behind.
     return this.options.beside(async () => this.#record(report, await this.#checked(report)))
   }
 
@@ -101,7 +101,7 @@ export class OutcomeReporter {
     return { rows: inOrder.map(({ row }) => row), truths: inOrder.map(({ truth }) => truth) }
   }
 
-  /** The event that each outcome's prediction stands in. */
+  /** The event that holds each outcome's prediction. */
   async #served({ model, version, outcomes }: Report): Promise<ServedEvent[]> {
     const { log } = this.options.ledger
     const byPosition = new Map<number, ServedEvent | undefined>()
@@ -127,7 +127,7 @@ export class OutcomeReporter {
   }
 }
 
-/** @throws Problem if there are no such predictions, or they belong to another model or version */
+/** @throws Problem if the predictions do not exist, or belong to another model or version */
 const belonging = (
   event: ServedEvent | undefined,
   { model, version }: Pick<Report, 'model' | 'version'>,
@@ -147,7 +147,7 @@ const belonging = (
 
 const groupOf = ({ position, request }: PredictedRow): string => `${position} ${request}`
 
-/** Rows of one request one after the other, in the order in which the requests first come. */
+/** Groups rows by request, in the order in which the requests first appear. */
 const grouped = <T extends { row: PredictedRow }>(items: readonly T[]): T[] => {
   const groups = new Map<string, T[]>()
   for (const item of items) {

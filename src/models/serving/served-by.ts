@@ -6,7 +6,7 @@ import { eventsOf } from '../../log/read/walk.js'
 import { servedAt } from './served-events.js'
 
 /**
- * The artefact that a recorded prediction was made with, though its model may be gone.
+ * The artefact that made a recorded prediction, even if its model was deleted.
  *
  * @example await servedBy(log, 120) // 'c0ffee…', the hash of the version's artefact
  */
@@ -15,7 +15,7 @@ export const servedBy = async (log: Pick<Log, 'readAll' | 'readStream'>, positio
   return served && (await trainedAs(log, served.model, served.version))?.artefact
 }
 
-/** The result of the training of a version, even if the version was deleted since. */
+/** The training result of a version, even if the version was deleted since. */
 export const trainedAs = async (log: Pick<Log, 'readStream'>, model: StreamId, version: number): Promise<TrainingResult | undefined> => {
   for await (const envelope of eventsOf(log, model)) {
     const event = currentEvent(envelope)

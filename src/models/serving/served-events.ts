@@ -14,7 +14,7 @@ const asServed = ({ position, text }: StoredEvent): ServedEvent | undefined => {
   return event.type === 'PredictionsServed' ? { ...event.data, position } : undefined
 }
 
-/** The predictions at a position; undefined when something else is there, or nothing. */
+/** The predictions at a position; undefined if there is no such event. */
 export const servedAt = async (log: Pick<Log, 'readAll'>, position: number): Promise<ServedEvent | undefined> => {
   const [stored] = await log.readAll(position - 1, 1)
   return stored && asServed(stored)
@@ -22,12 +22,12 @@ export const servedAt = async (log: Pick<Log, 'readAll'>, position: number): Pro
 
 const requestIn = /"request":("(?:[^"\\]|\\.)*"),"rows":\d/g
 
-/** The requests that the stored text of an event counts rows of, as JSON writes them. */
+/** The requests whose rows the stored text of an event counts, as JSON writes them. */
 const requestsIn = (text: string): string[] => [...text.matchAll(requestIn)].map(([, request = '']) => request)
 
 /**
- * The last predictions of each of these requests by a model, found from the newest on. A model that has answered a million
- * times takes seconds to search; others work meanwhile.
+ * The last predictions of a model for each of these requests, searched from the newest event on. For a model with a million predictions
+ * this takes seconds; other work continues meanwhile.
  *
  * @example (await servedTo(log, model, ['0198…'])).get('0198…')?.position // 812
  */
@@ -50,7 +50,7 @@ export const servedTo = async (
   return found
 }
 
-/** The last predictions of each wanted request in a part of a stream. */
+/** The last predictions for each wanted request in a part of a stream. */
 const newestIn = async (
   log: Pick<Log, 'readStream'>,
   stream: string,

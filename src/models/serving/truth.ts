@@ -15,7 +15,7 @@ const reportSchema = z.looseObject({
   classes: z.array(z.union([z.string(), z.number(), z.boolean()])).default([]),
 })
 
-/** The numbers of one row, as it was recorded. */
+/** The features of one recorded row. */
 const numbersOf = async (predictor: AnyPredictor, input: PredictedRow['input']): Promise<Float64Array> => {
   if (isRemote(predictor)) return predictor.predictRows([input])
   const features = new Float64Array(predictor.width)
@@ -25,21 +25,21 @@ const numbersOf = async (predictor: AnyPredictor, input: PredictedRow['input']):
   return out
 }
 
-/** Refusals of an imported model that say nothing of the next time. */
+/** Problems of an imported model that may be gone at the next attempt. */
 const passing: ReadonlySet<string> = new Set(['busy', 'query_limit'])
 
-/** Sums of 32-bit numbers miss 0 and 1 by as much. */
+/** Sums of single-precision numbers may miss 0 and 1 by this much. */
 const slack = 1e-6
 
-/** What a model gave as a probability, if it is one: imported ones may know none, or give scores. */
+/** A model's number as a probability, if it is one: imported models may have none, or return scores. */
 const asProbability = (number: number | undefined): number | null =>
   number !== undefined && number >= -slack && number <= 1 + slack ? Math.min(Math.max(number, 0), 1) : null
 
-/** What the rows of a version are compared with: its target, and the classes that it knows. */
+/** Compares the rows of a version with their truths, by its target and its classes. */
 export class Truths {
   readonly #target: { name: string; type: TargetType }
   readonly #classes: readonly ClassLabel[]
-  /** Whether the probabilities of a row's classes are known to sum to 1. */
+  /** Whether a row's class probabilities are known to sum to 1. */
   readonly #sums: boolean
 
   constructor(
@@ -52,12 +52,12 @@ export class Truths {
     this.#sums = !importsFile(engine.name)
   }
 
-  /** The truth in the target's own type. @throws Problem that says what was expected */
+  /** Reads the truth in the target's own type. @throws Problem that says what was expected */
   read(truth: unknown, label: string): ClassLabel {
     return readTruth(this.#target.type, truth, `${label}, "truth" of "${this.#target.name}"`)
   }
 
-  /** The probability that the model had given the true class; null for numbers, and where the model cannot be asked any more. */
+  /** The probability that the model gave to the true class; null for numbers, and if the model is no longer available. */
   async probability({ input, output: { value, confidence } }: PredictedRow, truth: ClassLabel): Promise<number | null> {
     if (this.#classes.length === 0 || typeof confidence !== 'number') return null
     if (value === truth) return asProbability(confidence)
@@ -66,14 +66,14 @@ export class Truths {
     return this.#classes.length === 2 && this.#sums ? 1 - confidence : this.#again(input, place)
   }
 
-  /** Of several classes only the likeliest was recorded: the same artefact says the same of the others again. */
+  /** With several classes only the likeliest one was recorded: the same artefact gives the same probabilities of the others again. */
   async #again(input: PredictedRow['input'], place: number): Promise<number | null> {
     try {
       const out = await numbersOf(await this.store.predictor(this.trained.artefact), input)
       return asProbability(out[outputs.probabilities + place])
     } catch (error) {
-      // A model that is busy or was ended can be asked again. An artefact that is not there any more leaves the
-      // probability unknown, and the truth true.
+      // A model that is busy or was ended can be asked again. If the artefact is gone, the probability stays unknown, but the truth is
+      // valid.
       if (error instanceof Problem && !passing.has(error.code)) return null
       throw error
     }

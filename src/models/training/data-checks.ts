@@ -16,7 +16,7 @@ import { writeRows, type RowsQuery, type Select } from '../data/rows-file.js'
 import type { Trainer } from './trainer.js'
 import { trainingRequest } from './training-request.js'
 
-/** Whether the query of a training gives the same rows, read at the position at which it read; `matrix` and `rows` are those of now. */
+/** Whether a training's query still gives the same rows, read at the same position; `matrix` and `rows` are the current ones. */
 export type DataCheck = {
   data: 'same' | 'changed' | 'unavailable'
   detail: string
@@ -36,15 +36,15 @@ type Options = {
 
 type Asked = { model: Found<'model'>; version: ModelVersion; result: TrainingResult }
 
-/** What tells of this moment and not of the query: it may be asked again. */
+/** Problems of the moment and not of the query: a retry may succeed. */
 const passing: ReadonlySet<ProblemCode> = new Set(['busy', 'storage_failed', 'analytics_unavailable', 'internal', 'not_ready'])
 
-/** What the query reads is not there any more. */
+/** What the query reads no longer exists. */
 class Unavailable extends Error {}
 
 /**
- * Runs the queries of trainings again, as the log was when they read, and compares their rows with those that were learned
- * from; one after the other, as each takes a process.
+ * Repeats the queries of trainings, with the log as of the position where they read, and compares their rows with the learned ones; one
+ * after the other, as each takes a process.
  *
  * @example (await checks.check(model, version, signal)).data // 'same'
  */
@@ -55,7 +55,7 @@ export class DataChecks {
 
   constructor(private readonly options: Options) {}
 
-  /** @throws Problem `not_ready` for a version without a training that is over, `busy` when too many wait */
+  /** @throws Problem `not_ready` for a version without a finished training, `busy` when too many wait */
   check(model: Found<'model'>, version: ModelVersion, signal: AbortSignal): Promise<DataCheck> {
     const { result } = version
     if (!result)
@@ -69,7 +69,7 @@ export class DataChecks {
     return checked
   }
 
-  /** Ends the check that runs, and those that wait. */
+  /** Aborts the running check and those that wait. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 }))
     await this.#last
@@ -94,7 +94,7 @@ export class DataChecks {
     }
   }
 
-  /** A model that was imported has no query: it is the file of its name that may have another content. */
+  /** An imported model has no query: the file of that name may have other content now. */
   async #imported({ version: { using }, result: { matrix, read_at } }: Asked): Promise<DataCheck> {
     const { file } = readOnnxOptions(using)
     const found = await this.options.resourcesAt(read_at).one('file', file)
@@ -119,12 +119,12 @@ export class DataChecks {
       if (signal.aborted) cancel()
       return await result.finally(() => signal.removeEventListener('abort', cancel))
     } finally {
-      // Rows that were not read to their end hold a place among the queries.
+      // A read that is not finished holds a place among the queries.
       reading.abort()
     }
   }
 
-  /** The query as it was asked: its names are looked up as they were then. */
+  /** The original query: its names are resolved as of then. */
   async #queryOf({ model, version, result: { read_at } }: Asked): Promise<RowsQuery> {
     const { log, resourcesAt } = this.options
     const resources = resourcesAt(read_at)
@@ -135,7 +135,7 @@ export class DataChecks {
     return { sql: version.query, db, upTo: read_at, ...(user !== undefined && { user }) }
   }
 
-  /** The rows of the version that a fine-tuned one goes on from: the query gives only the new ones. */
+  /** The rows of a fine-tuned version's base version: the query gives only the new rows. */
   async #baseOf({ model, version: { using } }: Asked): Promise<Base | undefined> {
     const number = using[baseVersionKey]
     if (typeof number !== 'number') return undefined

@@ -4,7 +4,7 @@ import { erasureOfBlob } from '../../log/read/find-erasure.js'
 import type { Blobs } from '../../files/blobs.js'
 import type { Log } from '../../log/contract/log.js'
 
-/** Why the rows that a version learned from are not there, as a script tells it and as a person reads it. */
+/** Why the rows that a version learned from are gone, for a script and for a person. */
 export type RowsGone = {
   why: 'matrix_not_kept' | 'matrix_erased' | 'matrix_missing'
   detail: string
@@ -15,7 +15,7 @@ export type RowsGone = {
 type Where = { blobs: Pick<Blobs, 'has' | 'path'>; log: Pick<Log, 'readStream'> }
 
 /**
- * The file of the matrix that a version learned from, or why there is none; without a result the version was deleted.
+ * The file of the matrix that a version learned from, or why there is none; a version without a result was deleted.
  *
  * @example const { file, gone } = await keptRows({ blobs, log }, 1, version.result)
  */
@@ -36,7 +36,7 @@ export const keptRows = async (
   return { file, gone: { why: 'matrix_erased', what, detail: erased(what, erasure, '').detail, erasure } }
 }
 
-/** The refusal to go on from rows that are gone. */
+/** The refusal to fine-tune from rows that are gone. */
 export const goneProblem = ({ what, detail, erasure }: RowsGone): Problem => {
   const hint = 'RETRAIN the model on a query of all rows.'
   return erasure ? erased(what, erasure, hint) : new Problem('not_found', 'Rows not found', detail, { hint })

@@ -16,10 +16,10 @@ import { runtimeHere } from './runtime.js'
 import type { TrainJob } from './train-process.js'
 import type { Trainer } from './trainer.js'
 
-/** Why a version could not be trained again, or why its other bytes prove nothing. */
+/** Why a version could not be trained again, or why different bytes prove nothing. */
 export type NotReproduced = RowsGone['why'] | 'matrix_damaged' | 'engine_version' | 'runtime' | 'training_failed'
 
-/** What came of training a version again: `retrained` is the hash of the artefact that came out, null where none did. */
+/** The result of training a version again: `retrained` is the hash of the new artefact, null if there is none. */
 export type Reproduction = {
   result: 'reproduced' | 'different' | 'impossible'
   reason: NotReproduced | null
@@ -34,7 +34,7 @@ type Parts = {
   blobs: Pick<Blobs, 'has' | 'path'>
   log: Pick<Log, 'readStream'>
   trainer: Trainer
-  /** A directory of this reproduction alone. */
+  /** A directory only for this reproduction. */
   work: string
   onProgress: (progress: Progress) => void
 }
@@ -51,14 +51,14 @@ const engineOf = ({ report }: TrainingResult): { name: string; version: string }
   return { name: textIn(engine, 'name'), version: textIn(engine, 'version') }
 }
 
-/** What is another one here than where a version was trained: `node 20.1.0 there, 20.2.0 here`. */
+/** How the runtime here differs from that of a version's training: `node 20.1.0 there, 20.2.0 here`. */
 const runtimeDifferences = ({ runtime }: TrainingResult): string[] =>
   Object.entries(runtimeHere()).flatMap(([name, here]) => {
     const there = textIn(runtime, name)
     return there === here ? [] : [`${name} ${there} there, ${here} here`]
   })
 
-/** A training that a time limit cut off is cut off at the same round, and not by the clock. */
+/** The original options. A training that a time limit stopped is stopped at the same round, not by the clock. */
 const optionsAgain = ({ version: { using, target, seed }, result: { report } }: Trained) => {
   const options = optionsOf(using)
   const plan = isObject(report['plan']) ? report['plan'] : {}
@@ -66,14 +66,14 @@ const optionsAgain = ({ version: { using, target, seed }, result: { report } }: 
   return { ...options, ...(options['time_limit'] !== undefined && { stopped }), target, seed }
 }
 
-/** What a training is told besides its files; an imported file is imported again. */
+/** The job besides its files; an imported file is imported again. */
 const jobAgain = (trained: Trained, blobs: Parts['blobs']): Pick<TrainJob, 'imported' | 'options'> => {
   const { version, result } = trained
   if (!wasImported(result)) return { options: optionsAgain(trained) }
   return { imported: { file: blobs.path(result.matrix), options: readOnnxOptions(version.using) }, options: { target: version.target } }
 }
 
-/** Why training again would be useless, as far as is known before. */
+/** Why training again would be useless, as far as this is known beforehand. */
 const obstacle = async ({ version, result }: Trained, parts: Parts): Promise<{ reason: NotReproduced; detail: string } | undefined> => {
   const { name, version: release } = engineOf(result)
   const own = engineVersionOf(name)
@@ -103,8 +103,8 @@ const judged = (retrained: string, result: TrainingResult): Pick<Reproduction, '
 }
 
 /**
- * Trains a version again from the rows that were kept with it, by the engine, the seed and the options that its events name,
- * and compares the artefact's bytes with those of then.
+ * Trains a version again from its kept rows, with the engine, the seed and the options in its events, and compares the artefact's bytes
+ * with the original ones.
  *
  * @example (await reproduce({ version, result }, { blobs, log, trainer: new Trainer(), work, onProgress })).result // 'reproduced'
  */

@@ -1,4 +1,4 @@
-/** What an engine's numbers rest on beside its own code. Stored with each training. */
+/** What an engine's results depend on besides its own code. Stored with each training. */
 export type Runtime = { node: string; v8: string; platform: string; arch: string }
 
 /** The runtime of this process. */

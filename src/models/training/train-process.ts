@@ -13,9 +13,9 @@ import { readRows, type ReadRows, type RowsFile } from '../data/read-rows.js'
 import type { TrainOptions, TrainReport } from '../engines/tables/train.js'
 
 /**
- * What the process is told, once. With `rows` the matrix is made of them, behind those of a `base`, and written to the matrix
- * file; without, that file holds `encodeMatrix` bytes. An `imported` file becomes the model instead. The artefact file is written
- * and synced.
+ * The only message to the process. With `rows`, it makes the matrix from them, after those of a `base`, and writes it to the matrix file;
+ * without them, that file holds `encodeMatrix` bytes. An `imported` file becomes the model instead. The artefact file is written and
+ * synced.
  */
 export type TrainJob = {
   engine?: string
@@ -27,23 +27,23 @@ export type TrainJob = {
   options: TrainOptions
 }
 
-/** The same without a training: rows become a matrix in its file, and nothing more. */
+/** A job without a training: it only turns rows into a matrix in its file. */
 export type MatrixJob = Pick<TrainJob, 'base' | 'matrixFile'> & { rows: RowsFile; seed: number }
 
-/** What a matrix is known by. */
+/** The size and identity of a matrix. */
 export type MadeMatrix = { rows: number; sha256: string }
 
-/** What the process says: progress while it trains, then one of the others. */
+/** The messages from the process: progress while it trains, then one of the others. */
 export type TrainMessage =
   | { progress: Progress }
   | { done: TrainReport | ImportReport; artefactSha256: string }
   | { made: MadeMatrix }
   | { failed: { code: string; title: string; detail: string; hint?: string; cause?: string } }
 
-/** Messages are not sent more often than a person can see, except that every new phase is told. */
+/** Progress is not sent more often than a person can see, except that every new phase is sent. */
 const reportEveryMs = 100
 
-/** While it trains the process hears no events, also not that its parent is gone: it asks the system who its parent is. */
+/** The process receives no events while it trains, not even that its parent is gone: it polls its parent's id. */
 const exitWithout = (parent: number): void => {
   if (process.ppid !== parent) process.exit(1)
 }
@@ -123,7 +123,7 @@ const failure = (error: unknown): TrainMessage => {
     const { code, title, detail, extras } = error
     return { failed: { code, title, detail, ...(extras.hint !== undefined && { hint: extras.hint }) } }
   }
-  // For the log only: what fails in a way nobody foresaw may quote rows.
+  // Only for the log: an unexpected error may quote rows.
   const cause = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { failed: { code: 'internal', title: 'Training failed', detail: 'A fault of this service; its log says more.', cause } }
 }
@@ -132,15 +132,15 @@ const send = (message: TrainMessage): void => {
   process.send?.(message)
 }
 
-/** Below SQL, which has 10, and above the lowest, at which a training would all but stop on a machine that is never idle. */
+/** Below SQL, which has 10, and above the lowest priority, with which a training would hardly progress on a busy machine. */
 const priority = 14
 
 setPriority(priority)
-// A query for rows may be under way, which would keep the process alive for nobody.
+// Without this, a running query for rows would keep the process alive for nobody.
 process.on('disconnect', () => process.exit(1))
 process.once('message', (job: TrainJob | MatrixJob) => {
   void ('artefactFile' in job ? run(job, send) : makeMatrix(job))
     .catch(failure)
-    // After a failure a query may be under way still.
+    // After a failure a query may still be running.
     .then((last) => process.send?.(last, () => process.exit(0)))
 })

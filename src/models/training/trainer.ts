@@ -9,19 +9,19 @@ import type { MadeMatrix, MatrixJob, TrainJob, TrainMessage } from './train-proc
 
 export type TrainResult = { report: TrainReport | ImportReport; artefactSha256: string }
 
-/** What runs in a process of its own. Cancelling kills the process; the result is then refused. */
+/** Work in a process of its own. Cancelling kills the process; the result then rejects. */
 type Running<T> = { result: Promise<T>; cancel: () => void }
 
 export type Training = Running<TrainResult>
 
-/** The result in a message, when it is one. */
+/** Extracts the result from a message, if it is one. */
 type ResultIn<T> = (message: TrainMessage) => T | undefined
 
 const trainedIn: ResultIn<TrainResult> = (message) =>
   'done' in message ? { report: message.done, artefactSha256: message.artefactSha256 } : undefined
 const matrixIn: ResultIn<MadeMatrix> = (message) => ('made' in message ? message.made : undefined)
 
-/** Why the process was killed by us. */
+/** Why this class killed the process. */
 type KillReason = 'cancelled' | 'timeout'
 
 const keptErrorChars = 2_000
@@ -46,7 +46,7 @@ const failed = ({ code, title, detail, ...extras }: Extract<TrainMessage, { fail
   new Problem(isProblemCode(code) ? code : 'internal', title, detail, extras)
 
 /**
- * Runs trainings, each in its own process of low priority, so that neither its memory nor its time is the server's.
+ * Runs each training in its own process of low priority, so that it uses neither the server's memory nor its time.
  *
  * @example
  * const { result, cancel } = new Trainer().train({ matrixFile, artefactFile, options: { target: 'rental_price' } }, show)
@@ -56,14 +56,14 @@ export class Trainer {
   constructor(private readonly timeoutMs: number = limits.trainingTimeoutMs) {}
 
   /**
-   * Starts a training. The result is refused with a problem: the training's own (`wrong_arguments` …), `query_limit` after
-   * the time limit, `not_ready` when cancelled, `internal` when the process could not be started, crashed or was killed by somebody else.
+   * Starts a training. The result rejects with a problem: the training's own (`wrong_arguments` …), `query_limit` after the time limit,
+   * `not_ready` when cancelled, `internal` when the process could not be started, crashed or was killed by others.
    */
   train(job: TrainJob, onProgress: (progress: Progress) => void): Training {
     return this.#run(job, trainedIn, onProgress)
   }
 
-  /** Makes the matrix of rows without training on it; refused as a training is. */
+  /** Makes the matrix of rows without training on it; rejects as a training does. */
   matrix(job: MatrixJob): Running<MadeMatrix> {
     return this.#run(job, matrixIn, () => undefined)
   }
@@ -78,7 +78,7 @@ export class Trainer {
     }
     const timer = setTimeout(() => kill('timeout'), this.timeoutMs)
     const result = this.#outcome(child, { resultIn, onProgress, reasonOf: () => reason }).finally(() => clearTimeout(timer))
-    // Where the system has no more processes or files there is nobody to tell: the result is refused in a moment.
+    // When the system has no more processes or files, the child is not connected; the result rejects soon.
     if (child.connected) child.send(job)
     return { result, cancel: () => kill('cancelled') }
   }
@@ -101,7 +101,7 @@ export class Trainer {
         else if ('failed' in message) reject(failed(message.failed))
       })
       child.on('error', (error) => reject(notStarted(error.message)))
-      // After a final message this comes too late to change anything.
+      // After a final message this has no effect.
       child.on('close', (code, signal) => {
         const reason = reasonOf()
         reject(reason ? killed(reason, this.timeoutMs) : crashed(code, signal, errors.trim()))

@@ -3,7 +3,7 @@ import type { TrainResult } from './trainer.js'
 
 const reasonMaxChars = 10_000
 
-/** Why a training failed, as a text that the log takes: a message that was cut off may end in half a character. */
+/** Why a training failed, as a text that the log accepts: a shortened message may end in half a character. */
 export const reasonOf = (error: unknown): string => {
   if (!isProblem(error)) return 'a fault of this service; its log says more'
   const { hint } = error.extras
@@ -12,7 +12,7 @@ export const reasonOf = (error: unknown): string => {
   return reason.slice(0, reasonMaxChars).replaceAll('\0', '').toWellFormed()
 }
 
-/** Clients read a number of more than 15 characters, with its sign and its point, as a text. */
+/** Clients read a number of more than 15 characters, including sign and point, as text. */
 const short = (number: number): number => Number(Number(number.toPrecision(12)).toFixed(10))
 
 /** The one number that lists show: R² of a regression, accuracy of a classifier, both out of fold. The report has all digits. */

@@ -4,7 +4,7 @@ import type { Log } from '../../log/contract/log.js'
 import { eventsOf } from '../../log/read/walk.js'
 
 /**
- * The event by which a version of a model was asked for; undefined when the log has no such version.
+ * The event that requested a version of a model; undefined when the log has no such version.
  *
  * @example (await trainingRequest(log, model.stream, 2))?.actor // 'ada'
  */

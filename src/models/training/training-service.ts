@@ -40,20 +40,19 @@ type Options = {
   chances: (query: RowsQuery, signal: AbortSignal) => Promise<Nondeterminism[]>
   temporary: string
   logger: Logger
-  /** Within which the rows of a training must have been read; `trainingReadTimeoutMs` unless given. */
+  /** The time limit for reading the rows of a training; `trainingReadTimeoutMs` by default. */
   readTimeoutMs?: number
 }
 
-/** What trainings react to: that one is asked for, and what may take away the reason for it. */
+/** The events that trainings react to: new requests, and what may make a running training pointless. */
 const reasons = ['ModelTrainingRequested', 'ModelTrainingFailed', 'ModelVersionDeleted', 'ModelDeleted'] as const
 type Reason = Extract<ModelEvent, { type: (typeof reasons)[number] }>
 
 const asTrainer = { actor: 'trainer', source: 'system' } as const
 
 /**
- * Carries out the trainings that the log asks for, one after the other, whoever wrote the request. Each ends in the log, as
- * trained or as failed, whatever happens to its process, its model or this service. What is left to do stands in the log, so that
- * no checkpoint is kept.
+ * Runs the trainings that the log requests, one after the other, whoever wrote the request. Each is recorded in the log as trained or
+ * failed, whatever happens to its process, its model or this service. The log itself says what is left to do, so no checkpoint is needed.
  *
  * @example await trainings.resume(); await trainings.stop()
  */
@@ -71,18 +70,18 @@ export class TrainingService {
     return this.#running !== undefined
   }
 
-  /** Trainings under way, and those that wait for their turn. */
+  /** The number of trainings that run, and of those that wait. */
   counts(): { running: number; waiting: number } {
     return { running: this.#running ? 1 : 0, waiting: this.#queue.length }
   }
 
   /**
-   * Takes up what an earlier run of the service left: what waited is trained, what was interrupted has failed. What is asked for
-   * from then on is trained in its turn.
+   * Takes over what an earlier run of the service left: waiting trainings are queued, interrupted ones are recorded as failed. Requests
+   * from then on are queued as well.
    */
   async resume(): Promise<void> {
     const { log } = this.options.ledger
-    // Both are of the same moment: what is asked for later is left to the reaction.
+    // Both are read at the same moment; later requests are left to the reaction.
     const [{ position }, models] = await Promise.all([log.head(), log.resources.list('model')])
     for (const { stream, state } of models)
       for (const { version, status } of state.versions)
@@ -117,22 +116,22 @@ export class TrainingService {
     }
   }
 
-  /** Trains a version that was requested, after those that wait already. */
+  /** Queues a requested version behind those that wait already. */
   #enqueue(model: StreamId, version: number): void {
     this.#queue.push({ model, version })
-    // Nothing may break the chain: those that wait behind would wait for ever.
+    // No error may break the chain: the trainings behind it would wait forever.
     this.#idle = this.#idle
       .then(() => this.#next())
       .catch((error: unknown) => this.options.logger.error({ err: error }, 'a training was left as it was'))
   }
 
-  /** How far a training is; undefined when it waits or is over. */
+  /** The progress of a training; undefined when it waits or is over. */
   progressOf(model: string, version: number): Progress | undefined {
     const running = this.#running
     return running?.model === model && running.version === version ? running.progress : undefined
   }
 
-  /** Ends the running training, records that in the log, and leaves the rest for the next start. */
+  /** Aborts the running training, records that in the log, and leaves the rest for the next start. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     const ended = this.#reaction?.stop()
@@ -150,7 +149,7 @@ export class TrainingService {
     this.#running?.training?.cancel()
   }
 
-  /** A training that was cancelled, or whose model or version was deleted, has nobody to train for. */
+  /** Aborts the running training if it was cancelled, or its model or version was deleted. */
   async #cancelOrphan(): Promise<void> {
     const running = this.#running
     if (!running) return
@@ -178,13 +177,13 @@ export class TrainingService {
     const found = await this.#insist(() => this.#wanted(wanted))
     if (found?.request.status !== 'generating') return
     const { logger } = this.options
-    // Until its rows have been read nobody else can say how far it is.
+    // The process reports progress only after its rows have been read.
     const running: Running = { ...wanted, abort: new AbortController(), progress: { phase: 'prepare', done: 0, total: 1 } }
     this.#running = running
     try {
       const request = await this.#resolved(wanted, found.request)
       await this.#settle({ type: 'StartTraining', data: { stream: wanted.model, version: wanted.version } })
-      // It may have been cancelled before anybody could have been told.
+      // It may have been cancelled before this training was registered as running.
       if (!(await this.#insist(() => this.#isWanted(running)))) return
       await inOwnDirectory(this.options.temporary, 'training-', (work) => this.#train(running, request, work))
       logger.info({ model: found.name, version: wanted.version }, 'trained')
@@ -204,7 +203,7 @@ export class TrainingService {
     const began = performance.now()
     try {
       const { position: readAt } = await ledger.log.head()
-      // A name given to an engine may have changed its meaning since the request.
+      // The name of an engine may have changed its meaning since the request.
       if (importsFile(engine) && request.query !== '') refuseToTrain()
       const uploaded = importsFile(engine) ? await uploadedModel(ledger.log.resources, blobs, using) : undefined
       const learned = uploaded ? undefined : await this.#rowsOf(running, request, readAt, join(work, 'rows'))
@@ -231,12 +230,12 @@ export class TrainingService {
       }
       await this.#settle({ type: 'CompleteTraining', data: { stream: running.model, version, result } })
     } finally {
-      // Rows that were not read to their end hold a place among the queries.
+      // A read that is not finished holds a place among the queries.
       running.abort.abort()
     }
   }
 
-  /** The rows that a version learns from, read at a position into a file, and those of the version that it goes on from. */
+  /** The rows that a version learns from, read at a position into a file, and those of its base version. */
   async #rowsOf(
     running: Running,
     { version, query, database, using }: ModelVersion,
@@ -253,13 +252,13 @@ export class TrainingService {
     }))
   }
 
-  /** What an artefact was made of: an uploaded file, or a matrix that is kept with it unless that is not wanted. */
+  /** What an artefact was made from: an uploaded file, or a matrix, which is kept with it unless `keep` is false. */
   async #keptMatrix(uploaded: string | undefined, file: string, keep: boolean): Promise<Pick<TrainingResult, 'matrix' | 'matrix_kept'>> {
     if (uploaded !== undefined) return { matrix: uploaded }
     return keep ? { matrix: await this.options.blobs.put(file) } : { matrix: await hashFile(file), matrix_kept: false }
   }
 
-  /** A request with what its names stand for now. @throws Problem when the name of its engine was taken back */
+  /** A request with its names resolved now. @throws Problem when its engine's name was removed */
   #resolved({ model }: Wanted, request: ModelVersion): Promise<ModelVersion> {
     const { resources } = this.options.ledger.log
     return this.#insist(async () => {
@@ -270,16 +269,16 @@ export class TrainingService {
     })
   }
 
-  /** @throws Problem when the rows that a version learned from were erased: nothing can go on from it */
+  /** @throws Problem when the rows of a version were erased: it cannot be fine-tuned */
   async requireRows(model: StreamId, version: number): Promise<void> {
     const { blobs, ledger } = this.options
     const found = await this.#wanted({ model, version })
     const { gone } = await keptRows({ blobs, log: ledger.log }, version, found?.request.result)
-    // What is missing for another reason is told by the training that misses it.
+    // If rows are missing for another reason, the training itself fails with that reason.
     if (gone && gone.why !== 'matrix_missing') throw goneProblem(gone)
   }
 
-  /** The version that a training goes on from, when it does. */
+  /** The base version of a training, if it has one. */
   async #baseOf({ model }: Wanted, using: JsonObject): Promise<Base | undefined> {
     const version = using[baseVersionKey]
     if (typeof version !== 'number') return undefined
@@ -290,24 +289,24 @@ export class TrainingService {
     return { version, matrixFile: file }
   }
 
-  /** Records a step, which follows from the request for the version. */
+  /** Records a step that follows from the version's request. */
   async #settle(command: Extract<LedgerCommand, { data: { stream: StreamId; version: number } }>): Promise<void> {
     const { ledger } = this.options
     const { stream, version } = command.data
     await this.#insist(async () => ledger.execute(command, causedBy(asTrainer, await trainingRequest(ledger.log, stream, version))))
   }
 
-  /** A training must neither be forgotten nor end without a word. */
+  /** Retries until it succeeds: a training must neither be forgotten nor end without a record. */
   #insist<T>(ask: () => Promise<T>): Promise<T> {
     return retryWhileBusy(ask, () => this.#isStopping())
   }
 }
 
-/** What stands behind the name of an engine. */
+/** The engine that a name stands for. */
 const handlerOf = async (resources: Pick<Resources, 'one'>, engine: string): Promise<string> => {
   if (isEngineName(engine)) return engine
   const named = await resources.one('engine', engine)
-  // A name in digits may be found as the id of another.
+  // A name of digits may match the id of another resource.
   if (!named || foldName(named.state.name) !== foldName(engine)) throw unknownEngine(engine)
   return named.state.handler
 }

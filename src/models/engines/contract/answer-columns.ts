@@ -1,16 +1,16 @@
 import { foldName } from '../../../../events/common.js'
 import { wrong } from '../../../basics/errors.js'
 
-/** What stands behind the target's name in the columns of an answer that tell of it. */
+/** The suffixes of the answer columns about the target, after its name. */
 export const answerSuffixes = ['_original', '_confidence', '_explain', '_anomaly', '_min', '_max'] as const
 
-/** Columns of an answer that clients of the public service know, always empty. */
+/** Answer columns that clients of the public service expect; always empty. */
 export const emptyColumns = ['select_data_query', 'when_data'] as const
 
 const otherColumns = [...emptyColumns, '__service_row_id'] as const
 
 /**
- * Refuses a column to learn from that has the name of a column of the answers: of the two only one could be shown.
+ * Refuses an input column with the name of an answer column: only one of the two could be shown.
  *
  * @throws Problem that names the column
  * @example refuseAnswerNames(['size', 'rent_max'], 'rent') // "rent_max" is also a column of the answers

@@ -3,33 +3,33 @@ import { quantileLevels } from '../../numerics/quantiles.js'
 import type { Grid } from './grid.js'
 import type { Key, Panel } from './panel.js'
 
-/** How the artefacts of series begin. */
+/** The magic of series artefacts. */
 export const forecastMagic = 'MLSERIES'
 const version = 1
 
-/** Everything that forecasts need: they are made when the model is trained, and looked up when it is asked. */
+/** Everything that forecasts need: they are computed in training, and looked up when asked for. */
 export type ForecastModel = {
   engineVersion: string
   target: Panel['target']
   order: Panel['order']
   keys: readonly Key[]
   grid: Grid
-  /** What the grid is called: `month`. */
+  /** The name of the grid: `month`. */
   frequency: string
-  /** The day that the months of the grid aim at. */
+  /** The day of the month that the grid's months aim at. */
   day: number
   horizon: number
   confidence: number
-  /** The places of the keys' values, a series after the other. */
+  /** The indexes of the keys' values, one series after the other. */
   codes: Int32Array
   /** The last time of each series. */
   last: Float64Array
-  /** The least that each series may be: 0, or minus infinity. */
+  /** The lower bound of each series: 0, or minus infinity. */
   least: Float64Array
-  /** Values and spreads of the steps of each series, `horizon` numbers a series. */
+  /** Values and spreads of the steps of each series, `horizon` numbers per series. */
   forecasts: Float64Array
   spreads: Float64Array
-  /** Quantiles of the errors by their spread, for the levels .001, .002 … .999. */
+  /** Quantiles of the errors divided by their spread, for the levels .001, .002 … .999. */
   quantiles: Float64Array
 }
 
@@ -47,8 +47,8 @@ const headerOf = (model: ForecastModel) => ({
 })
 
 /**
- * A model as bytes: magic `MLSERIES`, version (u16), a JSON header (length u32, UTF-8), then the arrays in the order of the
- * type, the quantiles 999 of them. Little endian. The same data and engine version give the same bytes.
+ * Encodes a model: magic `MLSERIES`, version (u16), a JSON header (length u32, UTF-8), then the arrays in the order of the type, including
+ * 999 quantiles. Little endian. The same data and engine version give the same bytes.
  */
 export const encodeForecast = (model: ForecastModel): Uint8Array => {
   const writer = new ByteWriter()
@@ -59,11 +59,11 @@ export const encodeForecast = (model: ForecastModel): Uint8Array => {
   return writer.finish()
 }
 
-/** The model that `encodeForecast` wrote; bytes that are not one are an `internal` problem that says why. */
+/** Decodes what `encodeForecast` wrote; other bytes are an `internal` problem that says why. */
 export const decodeForecast = (bytes: Uint8Array): ForecastModel => {
   const reader = new ByteReader(bytes, 'model artefact')
   reader.expect(forecastMagic, version)
-  // The header is read by the version that wrote it, and the artefact's hash is checked before it comes here.
+  // The header has the version that wrote it, and the artefact's hash was checked before.
   const { series, ...header } = JSON.parse(reader.text()) as ReturnType<typeof headerOf>
   const model = {
     ...header,

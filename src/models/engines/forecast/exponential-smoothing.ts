@@ -1,7 +1,7 @@
 import { minimise } from './minimise.js'
 import { filled, lineThrough, seasonShape, type Values } from './season.js'
 
-/** A method that has seen a series: it takes the next value (NaN for a gap), and forecasts the following ones. */
+/** A method fitted to a series: it takes the next value (NaN for a gap), and forecasts the following ones. */
 export type Forecaster = {
   update: (value: number) => void
   /** Writes the forecasts of the next `into.length` steps. */
@@ -17,7 +17,7 @@ type State = { level: number; slope: number; shape: Float64Array; place: number 
 
 const bounds: Readonly<Record<keyof Weights, readonly [start: number, lower: number, upper: number]>> = {
   level: [0.3, 0.0001, 0.9999],
-  // The slope's weight is a share of the level's, the season's a share of what the level leaves: the usual admissible region.
+  // The slope's weight is a fraction of the level's, the season's a fraction of what the level leaves: the usual admissible region.
   slope: [0.1, 0.0001, 0.9999],
   season: [0.1, 0.0001, 0.9999],
   damping: [0.95, 0.8, 0.98],
@@ -26,7 +26,7 @@ const bounds: Readonly<Record<keyof Weights, readonly [start: number, lower: num
 const evaluationsPerWeight = 40
 const rowsOfFirstLine = 10
 
-/** Where the smoothing begins: the shape of the season, and the line through the first values without it. */
+/** The initial state: the shape of the season, and the line through the first deseasonalised values. */
 const startOf = (values: Values, { trend, season: kind }: EtsForm, season: number): State => {
   const multiplicative = kind === 'multiplicative'
   const shape = kind === 'none' ? new Float64Array(1).fill(0) : seasonShape(values, season, multiplicative)
@@ -41,7 +41,7 @@ const startOf = (values: Values, { trend, season: kind }: EtsForm, season: numbe
   return { level: mean, slope: 0, shape, place: 0 }
 }
 
-/** Takes one value into a state; gives the error of the forecast that it replaces, relative for a multiplicative season. */
+/** Updates a state with one value; returns the forecast's error for that value, relative for a multiplicative season. */
 const step = (state: State, weights: Weights, multiplicative: boolean, value: number): number => {
   const { shape, place } = state
   const trend = weights.damping * state.slope
@@ -63,7 +63,7 @@ const step = (state: State, weights: Weights, multiplicative: boolean, value: nu
   return error
 }
 
-/** -2 log likelihood up to a constant, on the scale of the values, so that additive and multiplicative errors compare. */
+/** -2 log likelihood up to a constant, on the scale of the values, so that additive and multiplicative errors are comparable. */
 const misfit = (values: Values, state: State, weights: Weights, multiplicative: boolean, floor: number): number => {
   let [squares, logs, count] = [0, 0, 0]
   for (let t = 0; t < values.length; t++) {
@@ -82,7 +82,7 @@ const misfit = (values: Values, state: State, weights: Weights, multiplicative: 
 
 const copyOf = (state: State): State => ({ ...state, shape: state.shape.slice() })
 
-/** Puts a state back to another one, without new memory. */
+/** Resets a state to another one without allocating. */
 const begin = (state: State, start: State): void => {
   state.shape.set(start.shape)
   state.level = start.level
@@ -90,7 +90,7 @@ const begin = (state: State, start: State): void => {
   state.place = start.place
 }
 
-/** The weights that a form has, each as the optimiser sees it. */
+/** The weights of a form, in the optimiser's order. */
 const freeWeights = ({ trend, season }: EtsForm): (keyof Weights)[] => [
   'level',
   ...(trend === 'none' ? [] : (['slope'] as const)),
@@ -121,18 +121,18 @@ const forecasterOf = (state: State, weights: Weights, multiplicative: boolean): 
   },
 })
 
-/** A fitted form: `criterion` is its AICc, which compares the forms of one series. */
+/** A fitted form: its AICc, `criterion`, compares the forms of one series. */
 export type FittedEts = { form: EtsForm; criterion: number; forecaster: Forecaster }
 
 /**
- * Fits one form of exponential smoothing. Errors are additive, or relative with a multiplicative season, which needs
- * positive values. Where a value is missing the state goes on as forecast.
+ * Fits one form of exponential smoothing. Errors are additive, or relative with a multiplicative season, which needs positive values. For a
+ * missing value, the state follows its own forecast.
  */
 export const fitEts = (values: Values, form: EtsForm, season: number): FittedEts => {
   const multiplicative = form.season === 'multiplicative'
   const start = startOf(filled(values), form, season)
   const free = freeWeights(form)
-  // A series that fits exactly has no likelihood: errors below a billionth of its size count as none.
+  // A series that fits exactly has no likelihood: errors below a billionth of its size count as zero.
   const size = values.reduce((most, value) => (Math.abs(value) > most ? Math.abs(value) : most), 0)
   const floor = multiplicative ? 1e-18 : (size * size || 1) * 1e-18
   const scratch = copyOf(start)

@@ -1,8 +1,8 @@
 import { filled, usualSize, type Values } from './season.js'
 
 /**
- * How far forecasts may leave the range of a series' past: `slack` times as far as nine in ten stretches of it went. A trend that
- * was fitted to a level that has just changed would leave it without end.
+ * Limits how far forecasts may leave the range of a series' past: to `slack` times the distance that nine in ten stretches of it moved.
+ * Without a limit, a trend fitted to a level shift would grow without end.
  */
 export class ForecastBounds {
   readonly #lag: number
@@ -27,7 +27,7 @@ export class ForecastBounds {
     if (value < this.#low) this.#low = value
   }
 
-  /** A forecast of the step `h`, from 0, or the farthest value that it may have. */
+  /** A forecast of the step `h`, from 0, clipped to its limit. */
   bounded(value: number, h: number): number {
     const far = this.slack * this.#usual * Math.max(1, (h + 1) / this.#lag)
     return Math.min(Math.max(value, this.#low - far), this.#high + far)

@@ -3,23 +3,25 @@ import { dayMs, weekday } from '../../numerics/dates.js'
 import { calendarOf, daysIn, stepsTo, type Grid } from './grid.js'
 import { timeText, type OrderType } from './times.js'
 
-/** How often a series has a value: its grid, what that is called, the day that its months aim at and the seasons it may have, in steps. */
+/**
+ * How often a series has a value: its grid, the grid's name, the day that its months aim at, and possible lengths of its season, in steps.
+ */
 export type Frequency = { grid: Grid; name: string; day: number; seasons: readonly number[] }
 
-/** The times of one series, ascending and each once. */
+/** The distinct times of one series, ascending. */
 export type Times = Float64Array
 
 const hourMs = 3_600_000
 const yearDays = 365
 const weeksOfYear = 52
 const longestSeason = 1_500
-/** With rows for fewer than this share of the grid's times, the step is unknown. */
+/** If fewer than this share of the grid's times have rows, the step is unknown. */
 const leastCoverage = 0.5
 const monthsAtLeastMs = 28 * dayMs
 
 const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b))
 
-/** Each difference between a time and the one before it, of all series. */
+/** Calls `each` for the difference between each time and the one before it, over all series. */
 const eachStep = (series: readonly Times[], each: (step: number, from: number, to: number) => void): void => {
   for (const times of series) for (let row = 1; row < times.length; row++) each(times[row]! - times[row - 1]!, times[row - 1]!, times[row]!)
 }
@@ -32,7 +34,7 @@ const commonStep = (series: readonly Times[]): number => {
 
 const every = (series: readonly Times[], holds: (time: number) => boolean): boolean => series.every((times) => times.every(holds))
 
-/** The day that the months of all series aim at: the same one everywhere, cut to the length of short months. Undefined if there is no such day. */
+/** The day of the month that all series share, cut to the length of short months. Undefined if there is none. */
 const dayOfMonths = (series: readonly Times[]): number | undefined => {
   let [latest, isEnd, rest] = [0, true, NaN]
   for (const times of series)
@@ -63,7 +65,7 @@ const ofMonths = (series: readonly Times[]): Frequency | undefined => {
   return { grid: { unit: 'month', size }, name, day, seasons: seasonsOf(12 / size) }
 }
 
-/** Days of which none is at a weekend, though some weekends passed. */
+/** Business days: no time is on a weekend, though some weekends lie between the times. */
 const ofBusinessDays = (series: readonly Times[]): Frequency | undefined => {
   const rest = calendarOf(series[0]?.[0] ?? 0).rest
   const isBusiness = (time: number) => weekday(Math.floor(time / dayMs)) < 5 && calendarOf(time).rest === rest
@@ -103,7 +105,7 @@ const ofSteps = (series: readonly Times[], type: OrderType): Frequency => {
   return { grid, name: nameOfStep(size), day: 0, seasons: seasonsOfStep(size) }
 }
 
-/** The step that most rows keep, and the first row that does not stand on it. */
+/** The step that most rows follow, and the first row that is off it. */
 const usualStep = (series: readonly Times[]): { step: number; off: number; first: number } => {
   const counts = new Map<number, number>()
   eachStep(series, (step) => counts.set(step, (counts.get(step) ?? 0) + 1))
@@ -130,7 +132,7 @@ const refuseIrregular = (column: string, series: readonly Times[], type: OrderTy
   )
 }
 
-/** Which share of the grid's times, from the first to the last of each series, has a row. */
+/** The share of the grid's times, from the first to the last of each series, that have a row. */
 const coverageOf = (series: readonly Times[], { grid, day }: Frequency): number => {
   let [present, slots] = [0, 0]
   for (const times of series) {
@@ -141,9 +143,9 @@ const coverageOf = (series: readonly Times[], { grid, day }: Frequency): number 
 }
 
 /**
- * Finds how often series have values: months, quarters, years …, days from Monday to Friday, or a fixed step such as a week,
- * a day, an hour or 15 minutes. Gaps are allowed up to half of the times; anything else is a `wrong_arguments` problem that
- * says what the usual step is and which row does not keep it.
+ * Infers how often series have values: months, quarters, years …, days from Monday to Friday, or a fixed step such as a week, a day, an
+ * hour or 15 minutes. At most half of the times may be missing; anything else is a `wrong_arguments` problem that names the usual step and
+ * a row that is off it.
  *
  * @example inferFrequency('month', [times], 'date').name // 'month'
  */

@@ -4,9 +4,9 @@ import { timeAfter } from './grid.js'
 import type { KeyValue } from './panel.js'
 import { cellOfTime, type OrderType } from './times.js'
 
-/** The rows that a model of series answers for: those after the last one of each series, `horizon` of each. */
+/** The rows that a series model can forecast: the next `horizon` after the last row of each series. */
 export class FutureRows {
-  /** The column that orders rows, and those that tell series apart, under the model's names. */
+  /** The time column and the key columns, under the model's names. */
   readonly order: { name: string; type: OrderType }
   readonly keys: readonly { name: string; type: ColumnType }[]
 
@@ -16,7 +16,7 @@ export class FutureRows {
   }
 
   /**
-   * The rows one after the other: the time as a cell (days or milliseconds since 1970, or a whole number), and the keys' values.
+   * The rows in order: the time as a cell (days or milliseconds since 1970, or a whole number), and the keys' values.
    *
    * @example for (const { cell, keys } of future.each()) append(new Date(cell * 86_400_000), ...keys)
    */

@@ -1,17 +1,17 @@
 import { dayMs, daysOf, weekday, yearAndMonth } from '../../numerics/dates.js'
 
 /**
- * The regular times of a series. Times are milliseconds since 1970, or bare whole numbers where a column of those orders the
- * series. A step is so many of them, so many calendar months, or the next day from Monday to Friday.
+ * The regular times of a series. Times are milliseconds since 1970, or plain integers if an integer column orders the series. A step is a
+ * number of them, a number of calendar months, or the next day from Monday to Friday.
  */
 export type Grid = { unit: 'step' | 'month' | 'business_day'; size: number }
 
-/** Where a series stands on its grid. `day` is the day of the month that its months aim at: 31 is always the last one. */
+/** The position of a series on its grid. `day` is the day of the month that its months aim at: 31 is always the last one. */
 export type Place = { time: number; day: number }
 
 type Calendar = { month: number; day: number; rest: number }
 
-/** The month since year 0, the day in it and the milliseconds of the day. */
+/** The month since year 0, the day of the month and the milliseconds of the day. */
 export const calendarOf = (time: number): Calendar => {
   const days = Math.floor(time / dayMs)
   const { year, month } = yearAndMonth(days)
@@ -23,13 +23,13 @@ const firstDayOf = (month: number): number => {
   return daysOf(year, month - year * 12 + 1, 1)
 }
 
-/** How many days a month since year 0 has. */
+/** The number of days in a month since year 0. */
 export const daysIn = (month: number): number => firstDayOf(month + 1) - firstDayOf(month)
 
 const timeInMonth = (month: number, day: number, rest: number): number =>
   (firstDayOf(month) + Math.min(day, daysIn(month)) - 1) * dayMs + rest
 
-/** Monday to Friday, counted without the weekends; NaN at a weekend. */
+/** A count of days that skips weekends; NaN on a weekend. */
 const businessDay = (days: number): number => {
   const place = weekday(days)
   return place > 4 ? NaN : Math.floor((days + 3) / 7) * 5 + place
@@ -41,7 +41,7 @@ const daysOfBusinessDay = (count: number): number => {
 }
 
 /**
- * The time that stands so many steps behind a place.
+ * The time a number of steps after a place.
  *
  * @example timeAfter({ unit: 'month', size: 1 }, { time: Date.UTC(1960, 0, 31), day: 31 }, 1) // Date.UTC(1960, 1, 29)
  */
@@ -62,7 +62,7 @@ export const timeAfter = ({ unit, size }: Grid, { time, day }: Place, steps: num
   }
 }
 
-/** How many steps a time stands behind a place; NaN for a time that is not on the grid. */
+/** The number of steps from a place to a time; NaN for a time that is not on the grid. */
 export const stepsTo = (grid: Grid, place: Place, time: number): number => {
   const steps = nearestSteps(grid, place, time)
   return Number.isInteger(steps) && timeAfter(grid, place, steps) === time ? steps : NaN

@@ -3,7 +3,7 @@ import { ForecastBounds } from './forecast-bounds.js'
 import type { Values } from './season.js'
 import { fitTheta } from './theta.js'
 
-/** The ways to forecast a series: three, and the median of what they say at each step. Ties go to the earlier one. */
+/** The methods to forecast a series: three, and the median of their forecasts at each step. Ties go to the earlier one. */
 export const methods = ['damped_ets', 'trend_ets', 'theta', 'median'] as const
 export type Method = (typeof methods)[number]
 
@@ -14,10 +14,10 @@ export const aboutMethods: Readonly<Record<Method, string>> = {
   median: 'The median of the three others, step by step',
 }
 
-/** How far forecasts may leave the past, on the scale on which they were fitted and, for logarithms, on that of the values. */
+/** How far forecasts may leave the past, on the scale of the fit and, for logarithms, also on that of the values. */
 const slack = { fitted: 2, values: 1 }
 
-/** Growth on the logarithmic scale explodes where nothing checks it: `mayLog` says whether the horizon is one that was measured. */
+/** Unchecked growth on the logarithmic scale explodes: `mayLog` says whether the horizon was measured. */
 export type FitRules = { season: number; mayLog: boolean; least: number }
 
 type Smoothed = { damped: FittedEts; straight: FittedEts; criterion: number }
@@ -36,8 +36,8 @@ const middle = (a: number, b: number, c: number): number => Math.max(Math.min(a,
 const isPositive = (values: Values): boolean => values.every((value) => !(value <= 0))
 
 /**
- * The three methods fitted to a series, on the scale of its values or on that of their logarithms, whichever gives the likelier
- * smoothing. `relative` tells whether its errors grow with its level.
+ * The three methods fitted to a series, on the scale of its values or of their logarithms, whichever has the higher likelihood. `relative`
+ * says whether the errors grow with the level.
  *
  * @example new Fits(values, { season: 12, mayLog: true, least: 0 }).forecasts(12)[0] // by damped_ets
  */
@@ -47,14 +47,14 @@ export class Fits {
   readonly #fitted: readonly Forecaster[]
   readonly #least: number
   readonly #reach: ForecastBounds
-  /** Logarithms that go on as they did are values that grow faster and faster: those are bounded as well. */
+  /** A linear trend of logarithms means exponential growth of the values, so the values are bounded as well. */
   readonly #reachOfValues: ForecastBounds | undefined
 
   constructor(values: Values, { season, mayLog, least }: FitRules) {
     const positive = isPositive(values)
     const plain = smooth(values, season, positive, 0)
     const logs = mayLog && positive ? values.map(Math.log) : undefined
-    // Densities of logarithms are turned into those of the values by the sum of the logarithms.
+    // The sum of the logarithms turns densities of logarithms into densities of values.
     const logged = logs && smooth(logs, season, false, 2 * sumOf(logs))
     const isLogged = logged !== undefined && logged.criterion < plain.criterion
     const { damped, straight } = isLogged ? logged : plain
@@ -67,7 +67,7 @@ export class Fits {
     this.#reachOfValues = isLogged ? new ForecastBounds(values, slack.values) : undefined
   }
 
-  /** Goes on by one value, with the weights that were fitted. */
+  /** Updates the methods with one value, keeping the fitted weights. */
   update(value: number): void {
     const scaled = this.logged ? Math.log(value) : value
     for (const each of this.#fitted) each.update(scaled)
@@ -75,7 +75,7 @@ export class Fits {
     this.#reachOfValues?.update(value)
   }
 
-  /** The forecasts of the next `steps` steps by each method, in the order of `methods`. */
+  /** Each method's forecasts of the next `steps` steps, in the order of `methods`. */
   forecasts(steps: number): Float64Array[] {
     const each = this.#fitted.map((forecaster) => {
       const into = new Float64Array(steps)

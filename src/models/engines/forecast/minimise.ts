@@ -1,12 +1,12 @@
-/** One corner of the simplex: where it stands and what the function says there. */
+/** One corner of the simplex: its point and the function's value there. */
 type Corner = { at: Float64Array; value: number }
 
 const clipped = (at: Float64Array, lower: readonly number[], upper: readonly number[]): Float64Array =>
   at.map((value, i) => Math.min(Math.max(value, lower[i]!), upper[i]!))
 
 /**
- * The least value of a function inside a box by Nelder and Mead's simplex, which needs no derivative: steps are reflected,
- * stretched or shrunk and cut at the box. Ends when the corners agree to 1e-5 of the value or the evaluations are used up.
+ * Minimises a function inside a box by Nelder and Mead's simplex, which needs no derivative: steps are reflected, expanded or shrunk, and
+ * clipped to the box. Ends when the corners agree to 1e-5 of the value or the evaluations are used up.
  *
  * @example minimise(([x]) => (x - 2) * (x - 2), [0], [-5], [5], 200).at // [2.000…]
  */

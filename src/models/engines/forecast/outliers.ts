@@ -1,10 +1,10 @@
 import { filled, usualSize, type Values } from './season.js'
 
-/** How many values before and after one say what is usual there. */
+/** How many values before and after a value show what is usual there. */
 const neighbours = 7
-/** A spike is so many times as high as the usual step. */
+/** A spike is this many times as high as the usual step. */
 const spikeFactor = 8
-/** With more of them, they are part of the series. */
+/** More spikes than this are part of the series. */
 const mostSpikes = 2
 const mostShare = 0.01
 
@@ -14,7 +14,7 @@ const median = (values: Values): number => {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
-/** How far all of several differences go in one direction. */
+/** The distance that several differences share in one direction; 0 if their signs differ. */
 const common = (differences: readonly number[]): number => {
   const isUp = differences.every((each) => each > 0)
   if (!isUp && !differences.every((each) => each < 0)) return 0
@@ -24,10 +24,10 @@ const common = (differences: readonly number[]): number => {
 const before = (values: Values, t: number): Values => values.subarray(Math.max(0, t - neighbours), t)
 const after = (values: Values, t: number): Values => values.subarray(t + 1, t + 1 + neighbours)
 
-/** How far a value stands from the one before it and from what is usual before it. */
+/** How far a value is from the previous one and from the usual values before it. */
 const stepTo = (values: Values, t: number): number => common([values[t]! - values[t - 1]!, values[t]! - median(before(values, t))])
 
-/** What a value is compared with: its neighbours on both sides, and the values a season away, which may have the same reason. */
+/** The values to compare with: the neighbours on both sides, and the values a season away, which may have the same cause. */
 const comparedWith = (values: Values, t: number, seasons: readonly number[]): number[] => [
   ...(t > 0 ? [values[t - 1]!, median(before(values, t))] : []),
   ...(t + 1 < values.length ? [values[t + 1]!, median(after(values, t))] : []),
@@ -37,9 +37,9 @@ const comparedWith = (values: Values, t: number, seasons: readonly number[]): nu
 const usualStep = (values: Values): number => usualSize(Float64Array.from({ length: values.length - 1 }, (_, i) => stepTo(values, i + 1)))
 
 /**
- * A series with NaN where a value stands alone, many times as far from those before it, behind it and a season away as
- * the series' steps are: a mistake or an accident, which says nothing of what follows and would bend it. A level that stays
- * changed for two steps is none, nor are peaks that come back. The first and the last value may be such ones, too.
+ * Replaces isolated outliers by NaN: values whose distance from those before, after and a season away is many times the series' usual step.
+ * Such a mistake or accident says nothing about the future and would distort it. A level that lasts two steps is no outlier, nor are
+ * recurring peaks. The first and the last value may be outliers, too.
  *
  * @example withoutSpikes(Float64Array.of(5, 6, 5, 4, 5, 6, 5, 900, 5, 6, 4), [7])[7] // NaN
  */

@@ -7,12 +7,12 @@ import { largestNumber } from '../../data/target.js'
 import type { ColumnType } from '../../data/values.js'
 import { timeOfCell, timeText, type OrderType } from './times.js'
 
-/** A value of a column that tells series apart; null is one, too. */
+/** A value of a key column; null is a value, too. */
 export type KeyValue = string | number | null
-/** Such a column, with the values it has in ascending order. */
+/** A column that tells series apart, with its distinct values in ascending order. */
 export type Key = { name: string; type: ColumnType; values: readonly (string | number)[] }
 
-/** One series: the places of its keys' values (-1 is null), and its values by time, ascending. */
+/** One series: the indexes of its keys' values (-1 is null), and its values by ascending time. */
 export type Series = { codes: readonly number[]; times: Float64Array; values: Float64Array }
 
 /** The series of a table, in the order of their keys' values. */
@@ -23,7 +23,7 @@ export type Panel = {
   series: readonly Series[]
   /** Columns that are neither target nor time nor key. */
   others: readonly MatrixColumn[]
-  /** Rows that were left out, as their target or their time is missing. */
+  /** Rows that were left out because their target or time is missing. */
   withoutTarget: number
   withoutTime: number
 }
@@ -49,7 +49,7 @@ const targetOf = (column: MatrixColumn): NumberColumn & { type: 'number' | 'inte
   return { ...column, type: column.type }
 }
 
-/** A key's values, and the place of each row's value among them. */
+/** A key's distinct values, and the index of each row's value. */
 const keyOf = (column: MatrixColumn): { key: Key; codes: ArrayLike<number> } => {
   const { name, type } = column
   if (type === 'text') return { key: { name, type, values: column.dictionary }, codes: column.codes }
@@ -77,8 +77,8 @@ const tooMany = (found: number): Problem =>
   })
 
 /**
- * Divides a table into series. Problems (`wrong_arguments`): a column that is not there or of no use, two rows of one series
- * for one time; `query_limit` for too many series.
+ * Divides a table into series. Problems (`wrong_arguments`): an unknown or unusable column, two rows of one series for the same time;
+ * `query_limit` for too many series.
  *
  * @example readPanel(matrix, { target: 'passengers', orderBy: 'month', groupBy: [] }).series[0]?.times
  */

@@ -12,7 +12,7 @@ import { stepsTo, timeAfter } from './grid.js'
 import type { Key } from './panel.js'
 import { timeOfCell, timeText } from './times.js'
 
-/** Why a row has no forecast, in the order of their numbers in the answer. */
+/** Why a row has no forecast; the answer holds the index. */
 export const reasons = [
   'there is no such series',
   'the date is missing',
@@ -22,7 +22,7 @@ export const reasons = [
 ] as const
 const reasonOf = { series: 0, missing: 1, offGrid: 2, past: 3, horizon: 4 } as const
 
-/** Where the reason stands behind the four outputs; NaN where there is a forecast. */
+/** The place of the reason, after the four outputs; NaN where there is a forecast. */
 export const reasonOutput = outputs.probabilities
 
 const width = 2
@@ -31,7 +31,7 @@ const outputWidth = reasonOutput + 1
 /** A series and the step after its last time, from 0; or why there is no forecast. */
 type Place = { series: number; step: number } | { reason: number; series?: number }
 
-/** Reads the values of one key as their places; -1 is null, undefined a value that no series has, NaN one that does not fit. */
+/** Reads the values of one key as indexes; -1 is null, undefined a value that no series has, NaN one that does not fit. */
 const keyReader = ({ type, values }: Key): ((value: unknown) => number | undefined) => {
   const places = new Map(values.map((value, place) => [value, place]))
   return (value) => {
@@ -41,7 +41,7 @@ const keyReader = ({ type, values }: Key): ((value: unknown) => number | undefin
   }
 }
 
-/** Finds rows among the series of a model. */
+/** Finds the series and step of a row. */
 class Lookup {
   readonly #readers: readonly ((value: unknown) => number | undefined)[]
   readonly #series = new Map<string, number>()
@@ -122,9 +122,8 @@ const predict = (model: ForecastModel, features: Float64Array, rows: number, out
 }
 
 /**
- * Makes an artefact of series ready to answer: a row is a date and the values of the keys. A row that is asked for by itself
- * (`encodeRow`) and has no forecast is a `wrong_arguments` problem; among the rows of a table (`encodeColumns`) it has NaN for
- * every number and says why by a number of `reasons`.
+ * Makes a series artefact ready to predict: a row is a date and the values of the keys. A single row (`encodeRow`) without a forecast is a
+ * `wrong_arguments` problem; in the rows of a table (`encodeColumns`) all its numbers are NaN, and an index into `reasons` says why.
  *
  * @example
  * const predictor = loadForecast(artefact)

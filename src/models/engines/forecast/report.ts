@@ -11,8 +11,8 @@ import type { SeriesReport } from '../tables/series-report.js'
 import { timeText } from './times.js'
 
 /**
- * What was learned about series, and from what: `grids` has their values at every time of the grid, NaN for gaps;
- * `usual` the same without spikes.
+ * What was learned about series, and from what: `grids` has their values at every time of the grid, NaN for gaps; `usual` has the same
+ * without outliers.
  */
 export type Learned = {
   panel: Panel
@@ -40,10 +40,10 @@ const isMissing = (value: number): boolean => Number.isNaN(value)
 
 const missingIn = (series: readonly Float64Array[]): number => series.reduce((sum, values) => sum + values.filter(isMissing).length, 0)
 
-/** Times between the first and the last used one that have no row. */
+/** The number of times between the first and the last used one that have no row. */
 const gapsOf = ({ grids }: Learned): number => missingIn(grids)
 
-/** Series of which only the last rows were used. */
+/** The number of series of which only the last rows were used. */
 const cutOf = ({ kept, grids }: Learned): number =>
   grids.filter((values, i) => values.length - values.filter(isMissing).length < kept[i]!.values.length).length
 
@@ -100,7 +100,7 @@ const seriesReport = ({ panel, kept, frequency, request, models }: Learned, gaps
   }
 }
 
-/** What is to be told of a training of series that is over, in plain JSON. */
+/** The report of a finished training on series, in plain JSON. */
 export const reportOf = (learned: Learned, matrix: Matrix, version: string): TrainReport => {
   const { panel, request, models, refits } = learned
   const gaps = gapsOf(learned)

@@ -1,21 +1,24 @@
 import { Fits, methods, type FitRules } from './methods.js'
 import type { Values } from './season.js'
 
-/** How a series is judged: fitted to its first `first` values, then forecast from every `stride`-th time on, fitted anew in `refits` places. */
+/**
+ * How a series is evaluated: fitted to its first `first` values, then forecast from every `stride`-th time on, and refitted at `refits`
+ * times.
+ */
 export type RollingPlan = { first: number; stride: number; refits: number }
 
-/** What a method's forecasts from past times missed, one entry a forecast and step. `actual` and `forecast` go with them. */
+/** The errors of a method's forecasts from past times, one entry per forecast and step, with `actual` and `forecast`. */
 export type Misses = { step: number[]; actual: number[]; forecast: number[] }
 
-/** Values that a fit needs beside its seasons. */
+/** The number of values that a fit needs besides its seasons. */
 const leastFitted = 5
 const seasonsTested = 3
 const leastTested = 24
 const mostTested = 400
 
 /**
- * Which part of a series is forecast from its past: the last half at most, a quarter, three seasons or two horizons, whichever is
- * longest, so that two seasons are left to fit to. `work` bounds the forecasts times steps.
+ * Plans which part of a series is forecast from its past: a quarter, three seasons or two horizons, whichever is longest, but at most the
+ * last half and so that two seasons remain to fit. `work` bounds the number of forecasts times steps.
  *
  * @example planRolling(144, 12, 12, { work: 100_000, refits: 4 }) // { first: 108, stride: 1, refits: 4 }
  */
@@ -35,9 +38,8 @@ export const planRolling = (
 const noMisses = (): Misses => ({ step: [], actual: [], forecast: [] })
 
 /**
- * Forecasts a series from times in its own past, by each method, without a look at what came later: weights are those that were
- * fitted before, the state goes on with each value. Gives the misses of each method, in the order of `methods`;
- * `onFit` hears of each fit.
+ * Forecasts a series from times in its own past by each method, without using later values: the weights come from earlier fits, the state
+ * is updated with each value. Returns the errors of each method, in the order of `methods`; `onFit` is called for each fit.
  */
 export const rollOrigins = (values: Values, rules: FitRules, horizon: number, plan: RollingPlan, onFit: () => void): Misses[] => {
   const { first, stride, refits } = plan
@@ -69,7 +71,7 @@ const note = ({ step, actual, forecast }: Misses, forecasts: Float64Array, value
   })
 }
 
-/** The mean absolute error of each step, and how many errors it has. */
+/** The mean absolute error of each step, and the number of its errors. */
 export const errorsByStep = (
   { step, actual, forecast }: Misses,
   horizon: number,
@@ -83,11 +85,11 @@ export const errorsByStep = (
   return { means: sums.map((sum, h) => (counts[h]! > 0 ? sum / counts[h]! : NaN)), counts }
 }
 
-/** How far a forecast missed, as a share of it when that is how errors grow. */
+/** The error of a forecast, relative to the forecast if errors grow with the level. */
 export const missOf = (actual: number, forecast: number, relative: boolean): number =>
   relative && forecast > 0 ? Math.abs(actual - forecast) / forecast : Math.abs(actual - forecast)
 
-/** Where more values than this share are zero, absolute errors would reward saying zero for ever: squares are compared then. */
+/** Where more values than this share are zero, absolute errors would favour always forecasting zero: squared errors are compared then. */
 const intermittentShare = 1 / 3
 
 const scoreOf = ({ step, actual, forecast }: Misses, horizon: number, squared: boolean): number => {
@@ -101,7 +103,7 @@ const scoreOf = ({ step, actual, forecast }: Misses, horizon: number, squared: b
   return means.length > 0 ? means.reduce((sum, mean) => sum + mean, 0) / means.length : Infinity
 }
 
-/** The method whose error is least, every step counting the same; ties go to the first. */
+/** The method with the least error, where every step has the same weight; ties go to the first. */
 export const bestMethod = (misses: readonly Misses[], horizon: number): number => {
   const actual = misses[0]?.actual ?? []
   const squared = actual.filter((value) => value === 0).length > intermittentShare * actual.length

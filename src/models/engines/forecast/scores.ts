@@ -2,9 +2,9 @@ import type { Metrics } from '../../numerics/metrics.js'
 import type { SeriesModel } from './series-model.js'
 
 /**
- * What the forecasts from the past missed, over all series: rmse, mae; mase (the mean absolute error by that of repeating the
- * season before, the mean over the series); mape (as a share; not where a value is 0); r2 about each series' own mean. A
- * figure that cannot be told is not there.
+ * The errors of the forecasts from the past, over all series: rmse, mae; mase (the mean absolute error relative to that of repeating the
+ * previous season, averaged over the series); mape (as a share; absent if a value is 0); r2 about each series' own mean. A figure that
+ * cannot be computed is absent.
  */
 export const seriesMetrics = (models: readonly SeriesModel[]): Metrics => {
   let [squares, sum, shares, spread, count, zeros] = [0, 0, 0, 0, 0, 0]

@@ -1,7 +1,7 @@
 /** Values of a series in the order of its grid; NaN for a gap. */
 export type Values = Float64Array
 
-/** Gaps filled on the straight line between their neighbours; at the ends, with the only neighbour. */
+/** Fills gaps linearly between their neighbours; at the ends, with the only neighbour. */
 export const filled = (values: Values): Values => {
   const out = values.slice()
   const first = values.findIndex((value) => !Number.isNaN(value))
@@ -15,10 +15,10 @@ export const filled = (values: Values): Values => {
   return out.fill(values[last]!, last)
 }
 
-/** What nine in ten of several sizes do not exceed; 0 of none. Sorts them. */
+/** The 90 % quantile of some sizes; 0 for none. Sorts them in place. */
 export const usualSize = (sizes: Float64Array): number => sizes.sort()[Math.floor(0.9 * (sizes.length - 1))] ?? 0
 
-/** The mean over one season around each time (a season of even length counts its two ends half); NaN at the ends. */
+/** The mean over one season around each time (a season of even length weighs its two ends half); NaN at the ends. */
 const movingMean = (values: Values, season: number): Values => {
   const out = new Float64Array(values.length).fill(NaN)
   const half = Math.floor(season / 2)
@@ -31,7 +31,7 @@ const movingMean = (values: Values, season: number): Values => {
   return out
 }
 
-/** The straight line through values by least squares: at time 0, and its slope. */
+/** The least-squares line through values: its value at time 0, and its slope. */
 export const lineThrough = (values: Values, count = values.length): { start: number; slope: number } => {
   let [times, sum, product, squares] = [0, 0, 0, 0]
   const middle = (count - 1) / 2
@@ -45,7 +45,7 @@ export const lineThrough = (values: Values, count = values.length): { start: num
   return { start: (sum - slope * times) / count, slope }
 }
 
-/** What is left of a series without its trend: a moving mean where there are three seasons, else a straight line. */
+/** A series without its trend: a moving mean if there are three seasons, else a straight line. */
 const detrended = (values: Values, season: number): Values => {
   if (values.length >= 3 * season) {
     const trend = movingMean(values, season)
@@ -55,7 +55,7 @@ const detrended = (values: Values, season: number): Values => {
   return values.map((value, t) => value - start - slope * t)
 }
 
-/** The mean of the values at each place of the season; NaN is left out. */
+/** The mean of the values at each position of the season, without NaN. */
 const meansBySeason = (values: Values, season: number): Float64Array => {
   const [sums, counts] = [new Float64Array(season), new Float64Array(season)]
   values.forEach((value, t) => {
@@ -66,7 +66,7 @@ const meansBySeason = (values: Values, season: number): Float64Array => {
   return sums.map((sum, place) => (counts[place]! > 0 ? sum / counts[place]! : 0))
 }
 
-/** How much of what varies around the trend a season of this length explains. */
+/** How much of the variation around the trend a season of this length explains. */
 const fitOf = (values: Values, season: number): { ratio: number; criterion: number } => {
   const rest = detrended(values, season)
   const means = meansBySeason(rest, season)
@@ -83,12 +83,12 @@ const fitOf = (values: Values, season: number): { ratio: number; criterion: numb
   return { ratio: (before - after) / (season - 1) / (floor / spare), criterion: Math.log(floor / count) + (2 * season) / count }
 }
 
-/** About the 1 % point of the ratio without a season; its variance is about 2 / (season - 1). */
+/** About the 1 % critical value of the ratio without a season, whose variance is about 2 / (season - 1). */
 const leastRatio = (season: number): number => 1 + 3 * Math.sqrt(2 / (season - 1))
 
 /**
- * The season that a series clearly has, of those it may have, or 1 for none: two whole seasons have to be there, and to
- * explain more than chance would (an F ratio). Among several the one with the lowest information criterion is taken.
+ * The clear season of a series among the possible ones, or 1 for none: the series must have two whole seasons, and they must explain more
+ * than chance would (an F ratio). Among several, the one with the lowest information criterion is chosen.
  *
  * @example findSeason(values, [12]) // 12
  */
@@ -104,8 +104,8 @@ export const findSeason = (values: Values, seasons: readonly number[]): number =
 }
 
 /**
- * The shape of a season: what each place adds to the trend (they add up to 0), or multiplies it by (their mean is 1).
- * The values must have no gaps.
+ * The shape of a season: what each position adds to the trend (the sum is 0), or multiplies it by (the mean is 1). The values must have no
+ * gaps.
  */
 export const seasonShape = (values: Values, season: number, multiplicative: boolean): Float64Array => {
   const trend = movingMean(values, season)

@@ -3,30 +3,30 @@ import { bestMethod, planRolling, rollOrigins, type Misses } from './rolling.js'
 import { filled, findSeason, type Values } from './season.js'
 import { normalisedMisses, spreadOf } from './spread.js'
 
-/** What is known of one series: its forecasts, how wide their errors are, and how it was judged. */
+/** What is learned about one series: its forecasts, how wide their errors are, and how it was evaluated. */
 export type SeriesModel = {
-  /** The place in `methods` of the one that was picked. */
+  /** The index of the chosen method in `methods`. */
   method: number
   /** Its length in steps; 1 means no season. */
   season: number
   forecasts: Float64Array
-  /** One a step, in the target's unit; half an interval is a quantile times this. */
+  /** One per step, in the target's unit; half the width of an interval is a quantile times this. */
   spreads: Float64Array
-  /** Errors of forecasts from the past by their spread. */
+  /** The errors of forecasts from the past, divided by their spread. */
   normalised: number[]
   misses: Misses
-  /** The mean absolute error of repeating the season before (or the last value) within what was fitted first; 0 for a constant. */
+  /** The mean absolute error of repeating the previous season (or the last value) within the first fitted values; 0 for a constant. */
   naive: number
   origins: number
 }
 
 export type SeriesRules = {
   horizon: number
-  /** Lengths that a season may have. */
+  /** Possible lengths of a season. */
   seasons: readonly number[]
-  /** The length that a user says it has: taken wherever two of it are there. */
+  /** The length that the user states: it is used wherever there are two whole seasons. */
   season?: number
-  /** No forecast is below it: 0 where no value is negative. */
+  /** The lower bound of forecasts: 0 where no value is negative. */
   least: number
   work: number
   refits: number
@@ -44,8 +44,8 @@ const naiveError = (values: Values, season: number): number => {
 }
 
 /**
- * Learns one series: finds its season, forecasts it from its own past by every method, and keeps the method that missed least.
- * `values` stand on the grid, NaN where a time has none; the first and the last are there.
+ * Learns one series: finds its season, forecasts it from its own past by every method, and keeps the method with the least error. `values`
+ * lie on the grid, NaN for a gap; the first and the last are not NaN.
  *
  * @example modelSeries(values, { horizon: 12, seasons: [12], least: 0, work: 100_000, refits: 4 }).forecasts
  */

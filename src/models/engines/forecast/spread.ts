@@ -1,7 +1,7 @@
 import { quantilesOf } from '../../numerics/quantiles.js'
 import { errorsByStep, missOf, type Misses } from './rolling.js'
 
-/** The least non-decreasing curve through means by their weights (pool adjacent violators): farther steps are never more certain. */
+/** The best non-decreasing fit to weighted means (pool adjacent violators): later steps are never more certain. */
 const rising = (means: readonly number[], weights: readonly number[]): number[] => {
   const pools: { mean: number; weight: number; size: number }[] = []
   means.forEach((mean, i) => {
@@ -17,8 +17,8 @@ const rising = (means: readonly number[], weights: readonly number[]): number[] 
 }
 
 /**
- * How wide the errors of each step are: the mean absolute error, smoothed so that it never falls. Steps that no forecast from
- * the past reached are as wide as the last measured one, growing with the root of the step.
+ * The width of each step's errors: the mean absolute error, smoothed so that it never falls. Beyond the last measured step, the width grows
+ * with the root of the step.
  */
 export const spreadOf = (misses: Misses, horizon: number, relative: boolean): Float64Array => {
   const { means, counts } = errorsByStep(misses, horizon, relative)
@@ -37,13 +37,13 @@ export const spreadOf = (misses: Misses, horizon: number, relative: boolean): Fl
   return spread
 }
 
-/** The errors of a series as multiples of its spread; what missed nothing anywhere says nothing here. */
+/** The errors of a series as multiples of its spread; steps with a spread of 0 are left out. */
 export const normalisedMisses = ({ step, actual, forecast }: Misses, spread: Float64Array, relative: boolean): number[] =>
   step.flatMap((h, i) => (spread[h]! > 0 ? [missOf(actual[i]!, forecast[i]!, relative) / spread[h]!] : []))
 
 /**
- * The quantiles of normalised errors. Forecasts whose steps overlap miss together: `independent` says how many errors stand by
- * themselves, and each level is raised by the usual correction for so many, so that a few do not promise too much.
+ * The quantiles of normalised errors. Forecasts with overlapping steps have correlated errors: `independent` is the number of independent
+ * ones, and each level gets the usual finite-sample correction for it, so that few errors do not give too narrow intervals.
  */
 export const errorQuantiles = (normalised: readonly number[], independent: number): Float64Array =>
   quantilesOf(normalised, normalised.length * (1 + 1 / Math.max(independent, 1)))

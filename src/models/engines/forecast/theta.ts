@@ -4,7 +4,7 @@ import { filled, lineThrough, seasonShape, type Values } from './season.js'
 
 const evaluations = 60
 
-/** The level after exponential smoothing, and the squares of its errors. */
+/** The level after exponential smoothing, and the sum of its squared errors. */
 const smoothed = (values: Values, weight: number, start: number): { level: number; squares: number } => {
   let [level, squares] = [start, 0]
   for (const value of values) {
@@ -17,9 +17,9 @@ const smoothed = (values: Values, weight: number, start: number): { level: numbe
 }
 
 /**
- * The Theta method (Assimakopoulos and Nikolopoulos 2000) in the form of Hyndman and Billah: simple exponential smoothing of
- * the series without its season, with a drift of half the slope of the line through it. The season is multiplied where
- * it may be and all values are positive, else added.
+ * The Theta method (Assimakopoulos and Nikolopoulos 2000) in the form of Hyndman and Billah: simple exponential smoothing of the
+ * deseasonalised series, with a drift of half the slope of its line. The season is multiplicative if `mayMultiply` and all values are
+ * positive, else additive.
  */
 export const fitTheta = (values: Values, season: number, mayMultiply: boolean): Forecaster => {
   const multiplicative = mayMultiply && season > 1 && values.every((value) => !(value <= 0))
@@ -32,7 +32,7 @@ export const fitTheta = (values: Values, season: number, mayMultiply: boolean): 
   const { at } = minimise(([weight]) => smoothed(plain, weight!, start).squares, [0.5], [0.0001], [0.9999], evaluations)
   const weight = at[0]!
   let { level } = smoothed(plain, weight, start)
-  // What is left of the first value after so many steps: (1 - weight) to the power of their number.
+  // The remaining weight of the first value: (1 - weight) to the power of the number of steps.
   let faded = 1
   for (let t = 0; t < values.length; t++) faded *= 1 - weight
   let place = values.length % shape.length

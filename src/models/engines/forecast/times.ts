@@ -1,6 +1,6 @@
 import { dayMs } from '../../numerics/dates.js'
 
-/** What orders a series: dates and timestamps are milliseconds since 1970 here, whole numbers are themselves. */
+/** The type of the ordering column: dates and timestamps are milliseconds since 1970 here, whole numbers are themselves. */
 export type OrderType = 'date' | 'timestamp' | 'integer'
 
 /** A time of a series as a person writes it. */

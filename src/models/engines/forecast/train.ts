@@ -18,9 +18,9 @@ import { errorQuantiles } from './spread.js'
 /** Raised whenever the same data would give another artefact. */
 export const forecastVersion = '1.2.0'
 
-/** Fewer values than this say nothing of what follows. */
+/** Fewer values than this say nothing about the future. */
 const leastRows = 10
-/** Forecasts times steps from the past, over all series, and of one. */
+/** The limits of forecasts times steps from the past: over all series, and for one. */
 const workOfAll = 20_000_000
 const workOfOne = 100_000
 
@@ -52,7 +52,7 @@ const longEnough = ({ series, target }: Panel, { window }: SeriesRequest): Serie
   )
 }
 
-/** A series on the grid: its last values, with NaN where a time has none. */
+/** The last values of a series on the grid, NaN for gaps. */
 const onGrid = ({ times, values }: Series, { grid, day }: Frequency): Float64Array => {
   const end = { time: times.at(-1)!, day }
   const places = times.map((time) => -stepsTo(grid, end, time))
@@ -83,7 +83,7 @@ const artefactOf = ({ panel, kept, frequency, request, models }: Learned, least:
     forecasts.set(model.forecasts, i * horizon)
     spreads.set(model.spreads, i * horizon)
   })
-  // Forecasts of several steps from neighbouring times miss together.
+  // Forecasts of several steps from neighbouring times have correlated errors.
   const independent = models.reduce((sum, { normalised, origins }) => sum + normalised.length / Math.min(horizon, origins), 0)
   return {
     engineVersion: forecastVersion,
@@ -116,9 +116,9 @@ const checkSize = (series: number, horizon: number): void => {
 }
 
 /**
- * Trains a model of series: one that knows, for each of them, the next `horizon` values. Nothing depends on the clock, on chance
- * or on the platform. Problems (`wrong_arguments`): columns that are not there or of no use, times that are not regular, two
- * rows for one time, too few rows, too many forecasts; `query_limit` for too many series.
+ * Trains a model that knows the next `horizon` values of each series. The result does not depend on the clock, on chance or on the
+ * platform. Problems (`wrong_arguments`): unknown or unusable columns, irregular times, two rows for one time, too few rows, too many
+ * forecasts; `query_limit` for too many series.
  *
  * @example trainForecast(matrix, { target: 'passengers', order_by: 'month', horizon: 12 }, show).report.metrics.mase
  */
@@ -135,7 +135,7 @@ export const trainForecast = (matrix: Matrix, options: TrainOptions, onProgress:
   )
   const rules = rulesFor(kept, frequency, request)
   onProgress({ phase: 'prepare', done: 1, total: 1 })
-  // Each is fitted to parts of its past, and once to all of it.
+  // Each series is fitted to parts of its past, and once to all of it.
   const fitsOfOne = rules.refits + 1
   const total = kept.length * fitsOfOne
   const models: SeriesModel[] = []

@@ -17,7 +17,7 @@ const numbersOf: Readonly<Record<NumberType, (size: number) => Exclude<TensorDat
   bool: (size) => new Uint8Array(size),
 }
 
-/** A batch of the rows from `from` on as the content of a tensor; behind the last row stands that row again. */
+/** The content of a tensor for a batch of rows starting at `from`; the last row is repeated to fill the batch. */
 const dataOf = ({ type, columns: width }: InputTensor, columns: readonly Column[], from: number, { rows, batch }: Run): TensorData => {
   const data: TensorData = type === 'string' ? new Array<string>(batch * width).fill('') : numbersOf[type](batch * width)
   for (let row = 0; row < batch; row++) {
@@ -43,7 +43,7 @@ const feedsOf = ({ Tensor }: Runtime, run: Run, from: number): Record<string, Te
   return Object.fromEntries(feeds)
 }
 
-/** Numbers or texts of several batches as one array of the first one's kind. */
+/** Concatenates numbers or texts of several batches into an array of the first one's kind. */
 const joined = (parts: readonly TensorData[]): TensorData => {
   const [first] = parts
   if (!first || parts.length === 1) return first ?? []

@@ -6,7 +6,7 @@ import type { ModelInput } from '../tables/artefact.js'
 import type { Column, InputTensor } from './messages.js'
 import type { TensorType } from './runtime.js'
 
-/** The whole numbers that a type holds; beyond 2⁵³ they could not be told apart. */
+/** The ranges of the integer types; beyond 2⁵³, numbers could not be told apart. */
 const ranges: Readonly<Partial<Record<TensorType, readonly [least: number, most: number]>>> = {
   int8: [-0x80, 0x7f],
   uint8: [0, 0xff],
@@ -61,7 +61,7 @@ const readColumn = (input: ModelInput, type: TensorType, rows: number, valueOf: 
   input.type === 'text' ? readTexts(input, rows, valueOf) : readNumbers({ ...input, type: input.type }, type, rows, valueOf)
 
 /**
- * Columns of plain values as a model takes them. A missing number is NaN where the model takes floats, and a problem elsewhere.
+ * Converts columns of plain values for a model. A missing number is NaN where the model takes floats, and a problem elsewhere.
  *
  * @throws Problem wrong_arguments that names the row and the column
  */

@@ -22,7 +22,7 @@ const unknownLabel = (label: unknown, labels: readonly unknown[]): Problem =>
     { hint: "Import it again with its classes: USING classes = ['a', 'b'], in the order of its probabilities." },
   )
 
-/** A label as it stands in the header: whole numbers come as bigints. */
+/** A label as the header has it: the runtime returns integers as bigints. */
 export const plainLabel = (label: unknown): string | number => (typeof label === 'string' ? label : Number(label))
 
 const decodeClasses = ({ classes, labels, outputs }: OnnxHeader, ran: readonly Output[], rows: number, out: Float64Array): void => {
@@ -47,10 +47,10 @@ const decodeClasses = ({ classes, labels, outputs }: OnnxHeader, ran: readonly O
 }
 
 /**
- * The answer of a model for `rows` rows as the numbers of a predictor, row by row. There are no bounds, and for a regression no
- * confidence: nothing of them is in the file.
+ * Converts a model's outputs for `rows` rows to the numbers of a predictor, row by row. There are no bounds, and no confidence for a
+ * regression: the file has neither.
  *
- * @throws Problem query_failed when it gave something else than when it was imported
+ * @throws Problem query_failed when the outputs differ from those at the import
  */
 export const decodeOutputs = (header: OnnxHeader, ran: readonly Output[], rows: number): Float64Array => {
   const width = places.probabilities + header.classes.length

@@ -15,10 +15,10 @@ import { taskOf } from './task.js'
 import { tryModel, type Trial } from './trial.js'
 import { unzipped } from './zipmap.js'
 
-/** An uploaded file that shall become a model, and a place for what is loaded of it meanwhile. */
+/** An uploaded file to import as a model, and a directory for temporary files. */
 export type ImportRequest = { file: string; work: string; target: string; options: OnnxOptions }
 
-/** The report of an imported model. Nothing was learned here, so it has no metrics, plan or intervals. */
+/** The report of an imported model. No training took place, so it has no metrics, plan or intervals. */
 export type ImportReport = Pick<TrainReport, 'task' | 'target' | 'classes' | 'rows' | 'inputs' | 'excluded' | 'metrics' | 'importances'> & {
   engine: TrainReport['engine']
   warnings: readonly { kind: 'onnx'; detail: string }[]
@@ -34,7 +34,7 @@ export type ImportReport = Pick<TrainReport, 'task' | 'target' | 'classes' | 'ro
     inputs: readonly { name: string; type: string; columns: number }[]
     outputs: readonly { name: string; type: string; dims: readonly number[] }[]
     batch: number
-    /** The version of the runtime that it was tried with. */
+    /** The version of the runtime that the trial used. */
     runtime: string
   }
 }
@@ -92,8 +92,8 @@ const outputsOf = (signature: readonly { name: string; isTensor: boolean }[]): s
 }
 
 /**
- * Makes an artefact of an ONNX file: refuses what must not be loaded, loads the rest in a process of its own, tries it on a few
- * rows, and fixes how columns are put in and what comes out.
+ * Makes an artefact of an ONNX file: refuses what must not be loaded, loads the rest in a process of its own, tries it on a few rows, and
+ * fixes the mapping of its inputs and outputs.
  *
  * @throws Problem bad_file, too_large, wrong_arguments, query_limit, runtime_missing
  * @example const { artefact, report } = await importOnnx({ file, work, target: 'price', options: { file: 'rent' } })

@@ -3,23 +3,23 @@ import { limits } from '../../../basics/limits.js'
 import type { ClassLabel } from '../../data/task.js'
 import { broken, endless, fieldsIn, nameIn, textOf } from './wire.js'
 
-/** What is to be known of a file before the runtime gets to see it. */
+/** What must be known about a file before the runtime loads it. */
 export type OnnxFacts = {
   irVersion: number
   producer: string
-  /** The sets of operators that it uses, by domain; the empty one is ONNX's own. */
+  /** The versions of the operator sets that it uses, by domain; the empty one is ONNX's own. */
   opsets: Record<string, number>
   nodes: number
-  /** The classes that its classifiers name, when all name the same. */
+  /** The classes in its classifiers, if all have the same. */
   classes: readonly ClassLabel[] | undefined
 }
 
-/** Operators that the runtime brings with it. */
+/** Domains of operators that the runtime includes. */
 const ownDomains = new Set(['', 'ai.onnx', 'ai.onnx.ml', 'com.microsoft'])
 
 type Kind = 'model' | 'graph' | 'node' | 'attribute' | 'function' | 'sparse' | 'tensor' | 'opset'
 
-/** The fields of each message that hold others, by their numbers in onnx.proto. */
+/** The fields of each message that contain other messages, by their numbers in onnx.proto. */
 const children: Readonly<Record<Kind, Readonly<Record<number, Kind>>>> = {
   model: { 7: 'graph', 8: 'opset', 25: 'function' },
   graph: { 1: 'node', 5: 'tensor', 15: 'sparse' },
@@ -31,7 +31,7 @@ const children: Readonly<Record<Kind, Readonly<Record<number, Kind>>>> = {
   opset: {},
 }
 
-/** An if in a loop in an if: nobody needs more levels. */
+/** The deepest nesting: an if in a loop in an if; no model needs more. */
 const deepest = 64
 
 const refused = (detail: string, hint: string): Problem => new Problem('bad_file', 'ONNX model refused', detail, { hint })
@@ -51,10 +51,10 @@ const tooManyClasses = () =>
 
 type Labels = readonly ClassLabel[]
 
-/** What is gathered on the way. */
+/** What the walk collects. */
 type Walk = { facts: OnnxFacts; used: Set<string>; defined: Set<string>; labels: Labels[]; graphs: number }
 
-/** Integers as they stand one behind the other, of 64 bits at most. */
+/** A sequence of packed integers, of 64 bits at most. */
 function* integersIn(bytes: Uint8Array): Generator<number> {
   let [value, weight] = [0n, 0n]
   for (const byte of bytes) {
@@ -72,14 +72,14 @@ const labelNames = /^classlabels_(strings|ints|int64s)$/
 function* eachLabel(attribute: Uint8Array): Generator<ClassLabel> {
   for (const { number, bytes, start, end } of fieldsIn(attribute)) {
     if (number === 9) yield textOf(bytes)
-    // Packed one after the other, or each as a field with its own tag.
+    // Either packed, or each as a field with its own tag.
     else if (number === 8) yield* integersIn(bytes.length > 0 ? bytes : attribute.subarray(start + 1, end))
   }
 }
 
-/** The class labels that an attribute of a classifier holds; their places are those of its probabilities. */
+/** The class labels in an attribute of a classifier, in the order of its probabilities. */
 export const labelsIn = (attribute: Uint8Array): Labels | undefined => {
-  // Other attributes may hold millions of numbers: those of trees do.
+  // Other attributes, such as those of trees, may hold millions of numbers.
   if (!labelNames.test(nameIn(attribute))) return undefined
   const labels: ClassLabel[] = []
   for (const label of eachLabel(attribute)) if (labels.push(label) > limits.trainingMaxClasses) throw tooManyClasses()
@@ -128,12 +128,12 @@ const checkDomains = ({ used, defined }: Walk): void => {
     )
 }
 
-/** The runtime's own format, which is not protobuf: it would be loaded without these checks. */
+/** The runtime's own format, which is not protobuf: it would bypass these checks. */
 const isOrtFormat = (bytes: Uint8Array): boolean => Buffer.from(bytes.subarray(4, 8)).toString('latin1') === 'ORTM'
 
 /**
- * Reads an ONNX file as far as needed to refuse what must not be loaded: broken files, weights in other files, operators that
- * are not the runtime's own, more operators than the limit.
+ * Reads an ONNX file as far as needed to refuse what must not be loaded: broken files, weights in other files, operators that the runtime
+ * does not include, more operators than the limit.
  *
  * @throws Problem bad_file, too_large
  * @example inspectOnnx(readFileSync('rent.onnx')).opsets // { '': 17, 'ai.onnx.ml': 3 }

@@ -6,7 +6,7 @@ import { runBatches } from './batches.js'
 import type { FromProcess, ToProcess } from './messages.js'
 import { loadRuntime, type Runtime, type RuntimeSession } from './runtime.js'
 
-/** One thread, so that sums are made in one order and a model takes no more than one core. */
+/** One thread, so that sums are added in a fixed order and a model uses no more than one core. */
 const sessionOptions = { intraOpNumThreads: 1, interOpNumThreads: 1, executionMode: 'sequential', logSeverityLevel: 4 }
 
 let model: { runtime: Runtime; session: RuntimeSession } | undefined
@@ -32,9 +32,9 @@ const failure = (error: unknown): FromProcess => {
   return { problem: { code, title, detail, ...(extras.hint !== undefined && { hint: extras.hint }) } }
 }
 
-// A model under way would keep the process alive for nobody.
+// Without this, a running model would keep the process alive for nobody.
 process.on('disconnect', () => process.exit(0))
-// While a model runs this thread hears nothing, also not that its parent is gone.
+// While a model runs, this thread receives no events, not even that its parent is gone.
 new Worker(programFile('watchdog'), { workerData: process.ppid }).unref()
 process.on('message', (message: ToProcess) => {
   void answer(message)

@@ -9,7 +9,7 @@ import type { Column } from './messages.js'
 import { OnnxProcess } from './process.js'
 import { OnnxProcesses } from './processes.js'
 
-/** Rows that are sent to the process at a time: its deadline is for so many. A multiple of every batch that is not fixed. */
+/** Rows per message to the process; its deadline is for that many. A multiple of every batch that is not fixed. */
 const rowsPerCall = 256
 
 /** All processes of imported models that this process has started. */
@@ -18,7 +18,7 @@ const processes = new OnnxProcesses()
 const outputNames = ({ outputs: { value, probabilities, scores } }: OnnxHeader): string[] =>
   [value, probabilities, scores].filter((name) => typeof name === 'string')
 
-/** A row with the model's own names. */
+/** A row under the model's own column names. */
 const named = (row: Readonly<Record<string, unknown>>, rowIndex: number, encoder: Encoder): Map<string, unknown> => {
   const found = new Map<string, unknown>()
   for (const [sent, value] of Object.entries(row)) {
@@ -30,8 +30,7 @@ const named = (row: Readonly<Record<string, unknown>>, rowIndex: number, encoder
 }
 
 /**
- * Makes an imported model ready to predict; its process starts with the first call. The artefact stands in a file, which
- * that process reads for itself.
+ * Makes an imported model ready to predict; its process starts with the first call. That process reads the artefact from its file itself.
  *
  * @example await loadOnnx(artefact, blobs.path(sha)).predictRows([{ sqft: 80, district: 'north' }])
  */

@@ -36,7 +36,7 @@ const tooMuchMemory = (memoryMaxBytes: number): Problem =>
 const crashed = (how: string): Problem =>
   new Problem('query_failed', 'The model failed', `The process of the imported model ended by itself (${how})`)
 
-/** The runtime's own words, without the places in its source and on the disk that they name. */
+/** The runtime's message, without its source locations and paths. */
 const failed = (message: string): Problem => {
   const words = message
     .replace(/\s+/g, ' ')
@@ -55,8 +55,8 @@ const replyIn = (message: FromProcess): Reply => {
 }
 
 /**
- * One imported model in a process of its own, where it can neither read this one's memory nor take its time: a call that is
- * too long, or needs too much memory, ends the process, and the next call starts another one. Calls wait for each other.
+ * Runs one imported model in a process of its own, so that it can neither read this process's memory nor use its time: a call that takes
+ * too long or too much memory ends the process, and the next call starts a new one. Calls run one at a time.
  *
  * @example
  * const model = new OnnxProcess({ file: '/data/blobs/c0ffee…', offset: 512 })
@@ -76,7 +76,7 @@ export class OnnxProcess {
     this.#limits = { ...defaultLimits, ...bounds }
   }
 
-  /** Whether there is a process. */
+  /** Whether the process is running. */
   get isRunning(): boolean {
     return this.#child !== undefined
   }
@@ -85,7 +85,7 @@ export class OnnxProcess {
     return this.#calls > 0
   }
 
-  /** Loads the model anew, and says what its inputs and outputs are. */
+  /** Loads the model again, and returns its inputs and outputs. */
   signature(): Promise<Signature> {
     return this.#inTurn(async () => {
       this.end()
@@ -103,7 +103,7 @@ export class OnnxProcess {
     })
   }
 
-  /** Ends the process, if there is one. The next call starts another. */
+  /** Ends the process, if it runs. The next call starts a new one. */
   end(): void {
     clearTimeout(this.#idle)
     this.#child?.kill('SIGKILL')
@@ -134,7 +134,7 @@ export class OnnxProcess {
     const options = { execArgv: ['--no-warnings'], env: { TZ: 'UTC' }, serialization: 'advanced' as const }
     const child = fork(programFile('onnx-process'), [], { ...options, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
     this.#child = child
-    // Nobody waits for a process that has nothing to do.
+    // An idle process does not keep this one alive.
     child.unref()
     child.channel?.unref()
     child.on('error', () => undefined)
@@ -151,7 +151,7 @@ export class OnnxProcess {
     }
   }
 
-  /** Sends a message and waits for its answer, while it watches the clock and the memory of the process. */
+  /** Sends a message and waits for its answer, within a deadline and a memory limit. */
   #ask(message: ToProcess, what: string, timeoutMs: number): Promise<Reply> {
     const child = this.#child
     const { memoryMaxBytes } = this.#limits
@@ -164,7 +164,7 @@ export class OnnxProcess {
       const { pid } = child
       let isSettled = false
       const stop = (problem: Problem) => {
-        // A sample of the memory may come when the answer is there already, and the process has another call to work on.
+        // A memory sample may arrive after the answer, when the process already works on another call.
         if (isSettled) return
         settle(() => reject(problem))
         this.end()

@@ -1,13 +1,13 @@
 import { limits } from '../../../basics/limits.js'
 import type { OnnxProcess } from './process.js'
 
-/** The processes of imported models, the one used last at the end. Those used longest ago end when there are too many. */
+/** The processes of imported models, in order of last use. When there are too many, the least recently used ones end. */
 export class OnnxProcesses {
   readonly #known = new Set<OnnxProcess>()
 
   constructor(private readonly most: number = limits.onnxProcessesMax) {}
 
-  /** Notes that a model's process is about to be used. Processes with work to do are left alone. */
+  /** Notes that a model's process is about to be used. Busy processes are not ended. */
   use(process: OnnxProcess): void {
     this.#known.delete(process)
     for (const known of this.#known) if (!known.isRunning && !known.isBusy) this.#known.delete(known)

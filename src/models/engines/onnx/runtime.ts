@@ -1,6 +1,6 @@
 import { Problem } from '../../../basics/errors.js'
 
-/** Types of tensors that rows can be put into. */
+/** The tensor types that inputs may have. */
 export const tensorTypes = [
   'float32',
   'float64',
@@ -30,19 +30,19 @@ export type TensorData =
   | BigUint64Array
   | string[]
 
-/** What the runtime knows of an input or output. A dimension without a fixed size is a text; no tensor has neither type nor shape. */
+/** The runtime's metadata of an input or output. A dimension without a fixed size is a text; only tensors have a type and a shape. */
 export type ValueMetadata = { name: string; isTensor: boolean; type?: string; shape?: readonly (number | string)[] }
 
 export type Tensor = { type: string; dims: readonly number[]; data: TensorData }
 
-/** A loaded model. Calls are carried out at once, on the thread that makes them. */
+/** A loaded model. Calls run synchronously on the calling thread. */
 export type RuntimeSession = {
   inputMetadata: readonly ValueMetadata[]
   outputMetadata: readonly ValueMetadata[]
   run: (feeds: Record<string, Tensor>, fetches: readonly string[]) => Promise<Record<string, Tensor>>
 }
 
-/** The part of `onnxruntime-node` that is used. It is an optional peer, so that its own types may not be there. */
+/** The part of `onnxruntime-node` that is used. It is an optional peer dependency, so its own types may be absent. */
 export type Runtime = {
   env: { logLevel?: string; versions: { node?: string } }
   InferenceSession: { create: (model: Uint8Array, options: Record<string, unknown>) => Promise<RuntimeSession> }
@@ -51,19 +51,19 @@ export type Runtime = {
 
 const packageName = 'onnxruntime-node'
 
-/** The refusal when the package is not there. */
+/** The refusal when the package is not installed. */
 export const runtimeMissing = (cause: string): Problem =>
   new Problem('runtime_missing', 'No ONNX runtime', `The package ${packageName}, which runs imported models, cannot be loaded here`, {
     hint: `Install it beside the service: ONNXRUNTIME_NODE_INSTALL=skip npm install ${packageName}, then start the service again.`,
     cause,
   })
 
-/** @throws Problem runtime_missing when the package is not installed, or has nothing for this platform */
+/** @throws Problem runtime_missing when the package is not installed, or does not support this platform */
 export const loadRuntime = async (name: string = packageName): Promise<Runtime> => {
   try {
     const loaded = (await import(name)) as { default?: Runtime } & Runtime
     const runtime = loaded.default ?? loaded
-    // Its words would go to the standard error of a process that nobody reads; errors are thrown all the same.
+    // Its log would go to standard error, which nobody reads; errors are thrown all the same.
     runtime.env.logLevel = 'fatal'
     return runtime
   } catch (error) {

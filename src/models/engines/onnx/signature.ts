@@ -6,7 +6,7 @@ import type { ColumnType } from '../../data/values.js'
 import type { InputTensor } from './messages.js'
 import { tensorTypes, type TensorType, type ValueMetadata } from './runtime.js'
 
-/** A model's inputs as tensors and as columns; `batch` is how many rows it takes at a time, undefined when it takes any number. */
+/** A model's inputs as tensors and as columns; `batch` is its fixed number of rows, undefined if it takes any number. */
 export type Inputs = { tensors: InputTensor[]; columns: ModelInput[]; batch: number | undefined }
 
 const unfit = (detail: string, hint = 'Rows of a table are tensors of one or two dimensions: rows, and the columns of each.'): Problem =>
@@ -23,7 +23,7 @@ const columnTypeOf = (type: TensorType): ColumnType => {
 
 const isTensorType = (type: string | undefined): type is TensorType => tensorTypes.some((known) => known === type)
 
-/** How many columns a tensor says that it has; `undefined` when it leaves that open. */
+/** The number of columns that a tensor declares; `undefined` if it leaves that open. */
 const columnsIn = ({ shape = [] }: ValueMetadata): number | undefined => {
   if (shape.length < 2) return 1
   return typeof shape[1] === 'number' ? shape[1] : undefined
@@ -37,7 +37,7 @@ const tensorOf = (input: ValueMetadata, open: number): InputTensor => {
   return { name, type, columns: columnsIn(input) ?? open, flat: shape.length === 1 }
 }
 
-/** The columns that are left for the one tensor that does not say how many it has. */
+/** The columns that are left for the one tensor with an open number of columns. */
 const openColumns = (inputs: readonly ValueMetadata[], given: readonly string[] | undefined): number => {
   const open = inputs.filter((input) => columnsIn(input) === undefined)
   const [first] = open
@@ -63,7 +63,7 @@ const checkNames = (names: readonly string[], target: string): void => {
   refuseAnswerNames(names, target)
 }
 
-/** The number of rows that the inputs fix, when one does. */
+/** The number of rows that the inputs fix, if any does. */
 const fixedBatch = (inputs: readonly ValueMetadata[]): number | undefined => {
   const fixed = [...new Set(inputs.map(({ shape = [] }) => shape[0]).filter((size) => typeof size === 'number'))]
   if (fixed.length > 1) throw unfit(`The model's inputs take different numbers of rows at a time (${fixed.join(', ')})`)
@@ -77,8 +77,8 @@ const fixedBatch = (inputs: readonly ValueMetadata[]): number | undefined => {
 }
 
 /**
- * How columns are put into a model's inputs: a tensor with several columns has them under `columns`, in order, or else under its
- * own name with a number; a tensor with one has its name.
+ * Maps columns to a model's inputs: a tensor with several columns takes them from `columns`, in order, or names them after itself with a
+ * number; a tensor with one column gives it its name.
  *
  * @throws Problem bad_file for inputs that no table has, wrong_arguments for names that do not fit
  * @example inputsOf([{ name: 'X', isTensor: true, type: 'float32', shape: ['', 2] }], undefined, 'price').columns // X_0 and X_1

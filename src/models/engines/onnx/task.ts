@@ -6,10 +6,10 @@ import { plainLabel } from './decode.js'
 import type { Output } from './messages.js'
 import type { OnnxOptions } from '../../../catalogue/onnx-options.js'
 
-/** What a model predicts, and where that stands among its outputs. */
+/** What a model predicts, and which of its outputs hold it. */
 export type OnnxTask = Pick<OnnxHeader, 'kind' | 'classes' | 'labels' | 'outputs'> & { type: TargetType; warnings: string[] }
 
-/** What an output is by its type and its shape: a label, a number, or several numbers a row. */
+/** The role of an output, by its type and shape: a label, a number, or several numbers per row. */
 type Role = { name: string; output: Output; columns: number; kind: 'label' | 'number' | 'numbers' | 'other' }
 
 const roleOf = (output: Output, rows: number): Role => {
@@ -35,7 +35,7 @@ const unnamed = (count: number | undefined): Problem =>
     "Name them in the order of its probabilities: USING classes = ['a', 'b']. In scikit-learn that is the model's classes_. A model that predicts several numbers at once is imported in parts, one for each.",
   )
 
-/** Of probabilities the largest one says the class; scores may be distances, of which the least one does. */
+/** Refuses unknown labels beside scores: the class could be that of the largest score, or of the smallest one if scores are distances. */
 const otherLabels = ({ name, output }: Role, classes: readonly ClassLabel[]): Problem =>
   wrong(
     `"${name}" answers ${[...new Set(valuesIn(output))].slice(0, 5).join(', ')}, which is not among the classes ${classes.join(', ')}, and the model gives scores, not probabilities`,
@@ -50,13 +50,13 @@ const typeOf = (classes: readonly ClassLabel[]): TargetType => {
 
 const isShare = (value: unknown): boolean => Number(value) >= -1e-6 && Number(value) <= 1 + 1e-6
 
-/** What is known of a model's classes before its outputs are looked at: those that it names itself, and those that it is given. */
+/** What is known of a model's classes before its outputs are read: those in the model, and those in the options. */
 type Known = { own: readonly ClassLabel[] | undefined; given: readonly ClassLabel[] | undefined }
 
-/** What an output gave, as numbers or texts. */
+/** The values of an output, as numbers or texts. */
 const valuesIn = ({ data }: Output): (string | number)[] => Array.from({ length: data.length }, (_, row) => plainLabel(data[row]))
 
-/** The labels that the model answers, when they are known to be those of its classes. */
+/** The labels that the model returns, if they are known to be its classes. */
 const labelsOf = (label: Role | undefined, { own, given }: Known, count: number): OnnxHeader['labels'] => {
   if (!label) return null
   const seen = new Set(valuesIn(label.output))
@@ -71,7 +71,7 @@ const classification = (label: Role | undefined, shares: Role | undefined, known
   const count = shares?.columns ?? (given ?? own)?.length
   if (given && count !== given.length) throw wrong(`classes names ${given.length} classes, the model gives ${count} probabilities a row`)
   const labels = count === undefined ? null : labelsOf(label, known, count)
-  // What it calls its classes cannot be told where it answers other labels.
+  // If the model returns other labels than its classes, these cannot be named.
   const classes = given ?? (label ? labels : own)
   if (!classes || classes.length !== count || (!shares && !labels)) throw unnamed(count)
   if (new Set(classes.map(String)).size !== classes.length) throw wrong('Two classes of the model have the same name')
@@ -124,10 +124,10 @@ const single = (role: Role, known: Known): OnnxTask => {
 }
 
 /**
- * Says what a model predicts, from what its outputs gave for `rows` rows: one number a row is a regression; a label, or several
- * numbers a row, are classes.
+ * Determines what a model predicts from its outputs for `rows` rows: one number per row is a regression; a label, or several numbers per
+ * row, are classes.
  *
- * @throws Problem wrong_arguments when an option has to say more, bad_file for outputs that are neither
+ * @throws Problem wrong_arguments when an option is missing or does not fit, bad_file for outputs that are neither
  */
 export const taskOf = (
   outputs: readonly Output[],

@@ -7,14 +7,14 @@ import type { Inputs } from './signature.js'
 
 type RunModel = (run: Run) => Promise<readonly Output[]>
 
-/** What came of trying a model: how many rows it is given at a time from now on, and what its outputs gave for `rows` rows. */
+/** The result of a trial: the batch size to use from now on, and the outputs for `rows` rows. */
 export type Trial = { batch: number; rows: number; outputs: readonly Output[]; warnings: string[] }
 
-/** Rows at a time for models that take any number: most of what a call costs is shared, and a single row costs little more. */
+/** The batch size for models that take any number of rows: most of a call's cost is fixed, and a single row costs little more. */
 const usualBatch = 16
 const rotation = 5
 
-/** Numbers that are all different, so that places cannot be mistaken for each other. */
+/** Distinct numbers, so that columns and rows cannot be confused. */
 const madeUp = ({ type }: ModelInput, isFloat: boolean, example: unknown, row: number): unknown => {
   if (type === 'text') return example ?? ''
   if (type === 'boolean') return example ?? row % 2 === 1
@@ -37,7 +37,7 @@ const rowsOf = ({ tensors, columns }: Inputs, example: Readonly<Record<string, u
   })
 }
 
-/** The numbers or texts that each of `rows` rows has of all outputs. */
+/** The numbers or texts of all outputs for each of `rows` rows. */
 const byRow = (outputs: readonly Output[], rows: number): string[] =>
   Array.from({ length: rows }, (_, row) =>
     outputs
@@ -48,13 +48,13 @@ const byRow = (outputs: readonly Output[], rows: number): string[] =>
       .join(';'),
   )
 
-/** What nobody can check, nor get once more. */
+/** The refusal of a model whose results change: they could be neither checked nor repeated. */
 const changing = (): Problem =>
   new Problem('bad_file', 'ONNX model refused', 'The model gives other numbers for the same rows each time', {
     hint: 'Export it without operators that draw random numbers.',
   })
 
-/** The same rows in other places and half of them with other neighbours. */
+/** The rows rotated at the even places, and row 0 at the odd ones, so that rows get other places and other neighbours. */
 const moved = (columns: readonly Column[], rows: number): { columns: Column[]; from: number[] } => {
   const from = Array.from({ length: rows }, (_, place) => (place % 2 === 0 ? (place + rotation) % rows : 0))
   const pick = (column: Column): Column =>
@@ -73,10 +73,10 @@ const notRun = (problem: Problem, columns: readonly ModelInput[]): Problem => {
 }
 
 /**
- * Tries a model on rows that are made up (around an example, when there is one). A row's numbers must not depend on its place
- * among others, nor on these: such a model is given one row at a time.
+ * Tries a model on made-up rows (similar to an example, if there is one). A row's result must not depend on its position or on the other
+ * rows; a model where it does is given one row at a time.
  *
- * @throws Problem bad_file when it cannot be run, query_limit when that takes too long or too much memory
+ * @throws Problem bad_file when the model cannot run, query_limit when it takes too long or too much memory
  */
 export const tryModel = async (
   run: RunModel,

@@ -5,11 +5,11 @@ import { isTable } from '../../../files/formats/formats.js'
 import type { Resources } from '../../../log/contract/log.js'
 import { readOnnxOptions, type OnnxOptions } from '../../../catalogue/onnx-options.js'
 
-/** An uploaded file that shall become a model: where it stands, its hash, and what was said of it. */
+/** An uploaded file to import as a model: its path, its hash, and the options. */
 export type UploadedModel = { file: string; content: string; options: OnnxOptions }
 
 /**
- * The file that the options of an import name.
+ * The file that an import's options name.
  *
  * @throws Problem not_found when there is no such file or its content is gone, bad_file when it is a table
  * @example (await uploadedModel(log.resources, blobs, { file: 'rent' })).file // '/data/blobs/c0ffee…'

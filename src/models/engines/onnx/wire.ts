@@ -1,8 +1,8 @@
 import { Problem } from '../../../basics/errors.js'
 
 /**
- * One field of a protobuf message: a varint's low 32 bits in `value`, the content of a length-delimited field in `bytes`.
- * `start` and `end` are the places of the whole field in its message.
+ * One field of a protobuf message: a varint's low 32 bits in `value`, the content of a length-delimited field in `bytes`. `start` and `end`
+ * are the offsets of the whole field in its message.
  */
 export type Field = { number: number; value: number; bytes: Uint8Array; start: number; end: number }
 
@@ -18,7 +18,7 @@ export const broken = (reason: string): Problem =>
 /** The refusal of a number that is longer than 64 bits. */
 export const endless = (): Problem => broken('it holds a number that never ends')
 
-/** Where a varint ends, and its low 32 bits: lengths and numbers of fields have no more, and other values are compared only. */
+/** The end of a varint, and its low 32 bits: lengths and field numbers need no more, and other values are only compared. */
 const readVarint = (bytes: Uint8Array, at: number): { value: number; end: number } => {
   let value = 0
   for (let i = 0; i < longestVarint; i++) {
@@ -36,7 +36,7 @@ const skip = (bytes: Uint8Array, at: number, size: number): number => {
 }
 
 /**
- * The fields of a protobuf message, in the order in which they stand. Nothing is copied.
+ * The fields of a protobuf message, in order. Nothing is copied.
  *
  * @throws Problem bad_file for bytes that are not a message
  * @example for (const { number, bytes } of fieldsIn(model)) if (number === 7) readGraph(bytes)
@@ -73,7 +73,7 @@ export const textOf = (bytes: Uint8Array): string => {
   }
 }
 
-/** What a message calls itself: most have their name in the first field. */
+/** The name of a message: most have it in the first field. */
 export const nameIn = (message: Uint8Array): string => {
   for (const { number, bytes } of fieldsIn(message)) if (number === 1) return textOf(bytes)
   return ''
@@ -81,9 +81,9 @@ export const nameIn = (message: Uint8Array): string => {
 
 const varint = (value: number): number[] => (value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...varint(value >>> 7)])
 
-/** A length-delimited field. */
+/** Encodes a length-delimited field. */
 export const field = (number: number, content: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from([...varint((number << 3) | 2), ...varint(content.length)]), content])
 
-/** A field that holds a small number. */
+/** Encodes a field that holds a small number. */
 export const numberField = (number: number, value: number): Buffer => Buffer.from([...varint(number << 3), ...varint(value)])

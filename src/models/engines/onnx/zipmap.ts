@@ -2,10 +2,10 @@ import { labelsIn } from './inspect.js'
 import type { ClassLabel } from '../../data/task.js'
 import { field, fieldsIn, nameIn, numberField, textOf, type Field } from './wire.js'
 
-/** A model whose class probabilities come as a table of numbers, and the classes when it named them. */
+/** A model whose class probabilities are a tensor of numbers, and the classes, if it named them. */
 export type Unzipped = { bytes: Uint8Array; classes: readonly ClassLabel[] | undefined }
 
-/** Where a ZipMap stands in its graph, what it makes of what, and the classes that it names. */
+/** A ZipMap: its place in the graph, its input and output, and the classes that it names. */
 type ZipMap = { place: Field; input: string; output: string; classes: readonly ClassLabel[] | undefined }
 
 const graphNumber = 7
@@ -23,7 +23,7 @@ const zipMapIn = (place: Field): ZipMap | undefined => {
   return operator === 'ZipMap' ? found : undefined
 }
 
-/** The description of an output that is a tensor of floats (element type 1), of a shape that is left to the runtime. */
+/** Describes an output as a tensor of floats (element type 1) whose shape the runtime determines. */
 const tensorOutput = (name: string): Buffer =>
   field(outputNumber, Buffer.concat([field(1, Buffer.from(name)), field(2, field(1, numberField(1, 1)))]))
 
@@ -32,8 +32,8 @@ const rewritten = (message: Uint8Array, replaced: ReadonlyMap<number, Uint8Array
   Buffer.concat([...fieldsIn(message)].map(({ start, end }) => replaced.get(start) ?? message.subarray(start, end)))
 
 /**
- * Takes the ZipMap away by which converters of scikit-learn make a list of dictionaries of the probabilities: the runtime's
- * binding cannot read these, and what goes into it is the table that we want. Other models stay as they are.
+ * Removes the ZipMap with which converters of scikit-learn turn the probabilities into a list of dictionaries: the runtime's binding cannot
+ * read these, and the input of the ZipMap is the tensor that is wanted. Other models stay as they are.
  *
  * @example unzipped(bytes).classes // ['high', 'low'], or undefined for a model without a ZipMap
  */

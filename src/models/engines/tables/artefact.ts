@@ -5,19 +5,19 @@ import type { LinearTerm } from './linear/design.js'
 import type { ClassLabel, Task } from '../../data/task.js'
 import type { ColumnType } from '../../data/values.js'
 
-/** How the artefacts of trees, of linear models and of their blends begin. */
+/** The magic of the artefacts of trees, linear models and their blends. */
 export const boostMagic = 'MLBOOST'
 const version = 1
 
-/** A column the model knows. One that is not used was constant or near-unique text when it was trained. */
+/** A column of the model. Unused columns were constant or near-unique text in training. */
 export type ModelInput = { name: string; type: ColumnType; used: boolean }
 
-/** The weights of a linear model: per output its coefficients and then its intercept. */
+/** The weights of a linear model: for each output, its coefficients and then its intercept. */
 export type LinearPart = { terms: readonly LinearTerm[]; weights: Float64Array }
 
 export type IntervalPart = { exponent: number; floor: number; quantiles: Float64Array; scale: Forest | undefined }
 
-/** Everything a prediction needs. `features` name their input by its place in `inputs`. */
+/** Everything a prediction needs. `features` refer to their input by its index in `inputs`. */
 export type Model = {
   engineVersion: string
   kind: Task['kind']
@@ -28,19 +28,19 @@ export type Model = {
   confidence: number
   /** Whether predicted values and bounds are rounded to whole numbers. */
   rounded: boolean
-  /** What the classes weigh where one is chosen, if not all the same; the probabilities are not touched by it. */
+  /** The weights of the classes in the decision, if they differ; the probabilities are not affected. */
   classWeights?: readonly number[] | undefined
-  /** The weight of the linear part: 0 is trees alone, 1 linear alone. */
+  /** The weight of the linear part: 0 is only trees, 1 only linear. */
   weight: number
   edges: Edges
   trees: Forest | undefined
-  /** How many training rows each leaf of the trees holds, for explanations; an earlier release did not keep it. */
+  /** The number of training rows in each leaf of the trees, for explanations; an earlier release did not store it. */
   covers?: Uint32Array | undefined
   linear: LinearPart | undefined
   interval: IntervalPart | undefined
 }
 
-/** The small parts, kept as JSON: doubles survive it exactly, and its order is that of this function. */
+/** The small parts, as JSON: it keeps doubles exactly, and its order is that of this function. */
 const headerOf = (model: Model) => ({
   engineVersion: model.engineVersion,
   kind: model.kind,
@@ -68,10 +68,9 @@ const writeNumbers = (writer: ByteWriter, numbers: Float64Array): void => {
 const readNumbers = (reader: ByteReader): Float64Array => reader.array(Float64Array, reader.u32())
 
 /**
- * A model as bytes: magic `MLBOOST`, version (u16), a JSON header (length u32, UTF-8), then in this order what the header
- * announces: the edges of each feature's bins, the trees, the linear weights, the interval's quantiles and scale trees,
- * the rows of the trees' leaves.
- * Little endian. The same data, seed and engine version give the same bytes.
+ * Encodes a model: magic `MLBOOST`, version (u16), a JSON header (length u32, UTF-8), then what the header announces, in this order: the
+ * edges of each feature's bins, the trees, the linear weights, the interval's quantiles and scale trees, the row counts of the trees'
+ * leaves. Little endian. The same data, seed and engine version give the same bytes.
  */
 export const encodeArtefact = (model: Model): Uint8Array => {
   const writer = new ByteWriter()
@@ -87,11 +86,11 @@ export const encodeArtefact = (model: Model): Uint8Array => {
   return writer.finish()
 }
 
-/** The model that `encodeArtefact` wrote; bytes that are not one are an `internal` problem that says why. */
+/** Decodes what `encodeArtefact` wrote; other bytes are an `internal` problem that says why. */
 export const decodeArtefact = (bytes: Uint8Array): Model => {
   const reader = new ByteReader(bytes, 'model artefact')
   reader.expect(boostMagic, version)
-  // The header is read by the version that wrote it, and the artefact's hash is checked before it comes here.
+  // The header has the version that wrote it, and the artefact's hash was checked before.
   const header = JSON.parse(reader.text()) as ReturnType<typeof headerOf>
   const edges = header.features.map(() => readNumbers(reader))
   const trees = header.trees ? readForest(reader, edges) : undefined

@@ -1,13 +1,13 @@
 const weights = [0, 0.25, 0.5, 0.75, 1]
-/** A blend has to lower the loss by this share of it; less counts as a tie, and ties go to the trees alone. */
+/** A blend has to lower the loss by this share; less counts as a tie, and ties go to the trees alone. */
 const leastImprovement = 0.002
 
-/** What a blend of two numbers is: weight 0 is the trees', weight 1 the linear model's, bit for bit. */
+/** The blend of two numbers: weight 0 is exactly the trees', weight 1 exactly the linear model's. */
 export const mixed = (trees: number, linear: number, weight: number): number =>
   weight === 0 ? trees : weight === 1 ? linear : (1 - weight) * trees + weight * linear
 
 /**
- * The weight of the linear model whose blend of out-of-fold predictions has the smallest loss.
+ * The weight of the linear model that minimises the loss of the blended out-of-fold predictions.
  *
  * @example chooseWeight((weight) => lossOf(blendedWith(weight))) // 0.25
  */

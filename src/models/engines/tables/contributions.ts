@@ -3,17 +3,17 @@ import type { Forest } from './boosting/forest.js'
 import { goesRight } from './boosting/forest.js'
 import { indexOf, valueOf } from './linear/design.js'
 
-/** What each input adds to a prediction on the model's own scale; with the base they sum to `score`. One set for each result. */
+/** What each input adds to a prediction on the model's own scale; with the base they sum to `score`. One set per output. */
 export type Contributions = { base: Float64Array; inputs: Float64Array; score: Float64Array }
 
-/** Explains the row of features at an offset. `inputs` of the answer has one number an input for each result, result by result. */
+/** Explains the row of features at an offset. `inputs` of the result has one number per input for each output, output by output. */
 export type Explain = (features: Float64Array, offset: number) => Contributions
 
 type Adder = (features: Float64Array, offset: number, share: number, into: Contributions) => void
 
 /**
- * What a forest expects at each node: the mean of its leaves by the training rows they hold. An artefact of an earlier release
- * does not say how many these are: then both sides of a node count the same.
+ * The expectation of a forest at each node: the mean of its leaves, weighted by their training rows. An artefact of an earlier release does
+ * not have these counts: then both sides of a node count the same.
  */
 const expectations = ({ roots, children, leaves }: Forest, covers: Uint32Array | undefined): Float64Array => {
   const nodes = children.length / 2
@@ -32,7 +32,7 @@ const expectations = ({ roots, children, leaves }: Forest, covers: Uint32Array |
   return means
 }
 
-/** Walks the paths of a row: at each split the expectation moves, by what its input says. */
+/** Walks the paths of a row: each split changes the expectation, which counts for the split's input. */
 const forestAdder = (forest: Forest, covers: Uint32Array | undefined, inputOf: readonly number[], width: number): Adder => {
   const { start, roots, children, leaves } = forest
   const means = expectations(forest, covers)
@@ -72,8 +72,8 @@ const linearAdder = ({ terms, weights }: LinearPart, results: number, inputOf: r
 }
 
 /**
- * Prepares a model to say what each input added to a prediction: along the paths of the trees (Saabas) and by the terms of
- * the linear part, each by its share in the blend. Costs little more than a prediction, and favours splits near the leaves.
+ * Prepares a model to explain what each input added to a prediction: along the paths of the trees (Saabas) and by the terms of the linear
+ * part, each weighted as in the blend. Costs little more than a prediction, and favours splits near the leaves.
  *
  * @example const { base, inputs } = compileContributions(model)(features, 0) // base[0] + sum of inputs = the blended score
  */

@@ -2,7 +2,7 @@ import { wrong } from '../../../basics/errors.js'
 import { classSizes } from '../../data/folds.js'
 import type { Target } from '../../data/target.js'
 
-/** What a user says of the classes: how much a missed row of each weighs. */
+/** The user's class weights: how much a missed row of each class weighs. */
 export type ClassWeights = 'balanced' | Readonly<Record<string, number>>
 
 const weightsByName = ({ target, classes }: Target, given: Readonly<Record<string, number>>): Float64Array => {
@@ -17,8 +17,8 @@ const weightsByName = ({ target, classes }: Target, given: Readonly<Record<strin
 }
 
 /**
- * One weight a class, in the order of the classes; undefined when none are asked for. `balanced` weighs each class by how much
- * rarer it is than the average one. Problems (`wrong_arguments`): a regression, a class that is not there.
+ * One weight per class, in the order of the classes; undefined when none are asked for. `balanced` weighs each class by how much rarer it
+ * is than the average one. Problems (`wrong_arguments`): a regression, an unknown class.
  *
  * @example classWeights(task, 'balanced') // two classes of 90 and 10 rows: [.56, 5]
  */
@@ -35,8 +35,8 @@ export const classWeights = (task: Target, asked: ClassWeights | undefined): Flo
 }
 
 /**
- * The class that is answered: that of the largest probability, or with weights that of the largest probability times weight,
- * which costs least when a missed row of a class costs its weight. The first of equal ones. The probabilities start at `at`.
+ * The predicted class: that of the largest probability, or with weights that of the largest probability times weight, which has the least
+ * expected cost when a missed row of a class costs its weight. The first of equal ones. The probabilities start at `at`.
  */
 export const decidedClass = (probabilities: Float64Array, at: number, classes: number, weights: ArrayLike<number> | undefined): number => {
   let best = 0

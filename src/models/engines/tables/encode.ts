@@ -4,15 +4,15 @@ import { cellOf, sentTwice, unknownColumn, unusable } from '../../data/row-probl
 import { readCell, readText } from '../../data/values.js'
 
 /**
- * Values of one column of a chunk. `valid` says for each row whether there is a value; without it, null is missing.
- * Dates are ISO text, Dates or days since 1970, timestamps ISO text, Dates or milliseconds since 1970.
+ * Values of one column of a chunk. `valid` says for each row whether there is a value; without it, null is missing. Dates are ISO text,
+ * Dates or days since 1970; timestamps are ISO text, Dates or milliseconds since 1970.
  */
 export type ColumnVector = { values: ArrayLike<unknown>; valid?: ArrayLike<number | boolean> }
 
-/** How the numbers of one input's features are written. */
+/** Writes the numbers of one input's features. */
 type Writer = { at: number; write: (value: unknown, into: Float64Array, at: number) => boolean }
 
-/** An input that the model uses, and its place among all. */
+/** An input that the model uses, and its index among all inputs. */
 type Encoded = { input: ModelInput; place: number; writer: Writer }
 
 const textWriter = (feature: Extract<Feature, { kind: 'category' }>, at: number): Writer => {
@@ -44,8 +44,8 @@ const numberWriter = (input: ModelInput, features: readonly Feature[], at: numbe
 }
 
 /**
- * Turns rows of plain values, and chunks of column vectors, into a model's features: `width` numbers a row. Both go through
- * the same writers, so a row gives the same bits whichever way it comes.
+ * Turns rows of plain values, and chunks of column vectors, into a model's features: `width` numbers per row. Both use the same writers, so
+ * a row gives the same bits in either form.
  */
 export class Encoder {
   readonly width: number
@@ -71,7 +71,7 @@ export class Encoder {
     for (const { name } of inputs) this.folded.set(name.toLowerCase(), name)
   }
 
-  /** The model's own spelling of a column that a row names, the target included. An unknown one is a `wrong_arguments` problem. */
+  /** The model's own spelling of a column in a row, including the target. An unknown column is a `wrong_arguments` problem. */
   nameOf(sent: string, rowIndex: number): string {
     if (this.byName.has(sent) || sent === this.target) return sent
     const folded = this.folded.get(sent.toLowerCase())
@@ -85,8 +85,8 @@ export class Encoder {
   }
 
   /**
-   * Writes one row's features from `offset` on. What is not sent is missing. Problems (`wrong_arguments`) name the row
-   * and the column: an unknown column, a column sent twice (names are compared without case), a value that does not fit.
+   * Writes one row's features at `offset`. Absent columns are missing. Problems (`wrong_arguments`) name the row and the column: an unknown
+   * column, a column sent twice (names are compared without case), a value that does not fit.
    */
   encodeRow(row: Readonly<Record<string, unknown>>, rowIndex: number, into: Float64Array, offset: number): void {
     into.fill(NaN, offset, offset + this.width)
@@ -102,8 +102,8 @@ export class Encoder {
   }
 
   /**
-   * Writes the features of a chunk's first `rows` rows. `columns` has one vector for each of the model's inputs, in their
-   * order; `undefined` where the input is not there.
+   * Writes the features of a chunk's first `rows` rows. `columns` has one vector for each of the model's inputs, in their order;
+   * `undefined` for an absent input.
    */
   encodeColumns(columns: readonly (ColumnVector | undefined)[], rows: number, into: Float64Array): void {
     const { width } = this

@@ -3,26 +3,28 @@ import { decidedClass } from './decision.js'
 import { classMetrics, regressionMetrics, type Metrics } from '../../numerics/metrics.js'
 import type { ClassLabel, Target } from '../../data/target.js'
 
-/** How often a class was answered for another one, or for itself. */
+/** How often a class was predicted for another one, or for itself. */
 export type Confused = { actual: ClassLabel; predicted: ClassLabel; rows: number }
 
-/** The share of a class's answers that were right (`precision`), and of its rows that were found (`recall`); null without any. */
+/**
+ * The share of a class's predictions that were right (`precision`), and the share of its rows that were found (`recall`); null without any.
+ */
 export type OfClass = { class: ClassLabel; rows: number; precision: number | null; recall: number | null }
 
-/** Rows by how sure the model was of its answer, and how often that was right. */
+/** The rows in a range of confidence: the model's confidence, and how often it was right. */
 export type CalibrationBin = { from: number; to: number; rows: number; confidence: number; accuracy: number }
 
-/** What is known of a training by its out-of-fold predictions; all but the metrics is about classes. */
+/** The evaluation of a training by its out-of-fold predictions; all fields but the metrics are for classes. */
 export type Evaluation = {
   metrics: Metrics
-  /** The largest ones first, without those of no row. */
+  /** Largest counts first, without those of 0. */
   confusion?: readonly Confused[]
   by_class?: readonly OfClass[]
-  /** Equally wide ranges of confidence that have rows. */
+  /** Equally wide ranges of confidence, without empty ones. */
   calibration?: readonly CalibrationBin[]
 }
 
-/** Predictions of a task, and what its classes weigh where one is chosen. */
+/** Predictions of a task, and the class weights of the decision. */
 type Predicted = { predictions: Float64Array; weights: Float64Array | undefined }
 
 const bins = 10
@@ -66,7 +68,7 @@ const calibrationOf = ({ labels, classes }: Target, decided: Int32Array, { predi
   )
 }
 
-/** The expected calibration error: how far confidence and accuracy are apart, on average over the rows. */
+/** The expected calibration error: the mean difference between confidence and accuracy, weighted by rows. */
 const calibrationError = (calibration: readonly CalibrationBin[], rows: number): number =>
   calibration.reduce((sum, bin) => sum + bin.rows * Math.abs(bin.confidence - bin.accuracy), 0) / rows
 
@@ -77,7 +79,7 @@ const balancedAccuracy = (classes: readonly OfClass[]): number => {
 }
 
 /**
- * Judges out-of-fold predictions: values for regression, otherwise the probabilities of all classes row by row.
+ * Evaluates out-of-fold predictions: values for regression, otherwise the probabilities of all classes row by row.
  *
  * @example judge(task, { predictions, weights: undefined }).metrics // { accuracy: .93, log_loss: .2, auc: .97, … }
  */
@@ -95,7 +97,7 @@ export const evaluate = (task: Target, predicted: Predicted): Evaluation => {
   return { metrics, confusion: confusion.slice(0, limits.confusionMaxPairs), by_class: ofClasses, calibration }
 }
 
-/** Judges the predictions of some of the rows. */
+/** Evaluates the predictions of some of the rows. */
 export const evaluateRows = (task: Target, { predictions, weights }: Predicted, rows: Int32Array): Evaluation => {
   const width = Math.max(1, task.classes.length)
   const some = new Float64Array(rows.length * width)

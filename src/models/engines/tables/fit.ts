@@ -17,16 +17,16 @@ import { Random } from '../../numerics/random.js'
 import type { Task } from '../../data/task.js'
 import { foldsShare, TimeLimit } from './time-limit.js'
 
-/** What a training says while it runs: `done` of `total` steps of a phase. A phase may end before its total. */
+/** The progress of a training: `done` of `total` steps of a phase. A phase may end before its total. */
 export type Progress = { phase: 'prepare' | 'series' | 'folds' | 'linear' | 'interval' | 'refit'; done: number; total: number }
 export type OnProgress = (progress: Progress) => void
 
-/** Which models take part: trees, a linear one, or both in a blend. */
+/** Which models are trained: trees, a linear one, or a blend of both. */
 export type Learners = 'trees' | 'linear' | 'both'
 
 /**
- * What is decided of a training besides its data. `deal` gives each row its fold; without it chance does, by the seed.
- * `threads` work on it, as many as the machine runs at once unless given; nothing but the time depends on their number.
+ * The options of a training besides its data. `deal` assigns each row to a fold; without it the split is random, by the seed. `threads`
+ * defaults to what the machine runs at once; the number only changes the time.
  */
 export type Approach = {
   learners: Learners
@@ -36,7 +36,7 @@ export type Approach = {
   limit?: TimeLimit
 }
 
-/** A task made ready for fitting. */
+/** A task prepared for fitting. */
 export type Prepared = {
   task: Task
   learners: Learners
@@ -53,7 +53,7 @@ export type Prepared = {
 }
 
 export type Fitted = {
-  /** Undefined where no trees take part. */
+  /** Undefined without trees. */
   boosting: Boosting | undefined
   rounds: number
   trees: readonly Tree[]
@@ -61,8 +61,8 @@ export type Fitted = {
   linear: { terms: readonly LinearTerm[]; weights: Float64Array } | undefined
   weight: number
   /**
-   * What the blend predicts out of fold: values for regression, otherwise the probabilities of all classes row by row. They mean
-   * nothing for rows that no fold predicts (see `predictedRows`).
+   * The blend's out-of-fold predictions: values for regression, otherwise the probabilities of all classes row by row. They are meaningless
+   * for rows that no fold predicts (see `predictedRows`).
    */
   predictions: Float64Array
 }
@@ -122,8 +122,8 @@ export const prepare = (
 const boostingData = ({ table, task, loss, seed }: Prepared): BoostingData => ({ table, labels: task.labels, loss, seed })
 
 /**
- * Boosts in the folds, in the first way of the plan that does with its rounds. A later way that the time limit cuts off is left
- * for the one before it, which has all of its rounds.
+ * Boosts in the folds, with the first setting of the plan whose limit of rounds suffices. If the time limit interrupts a later setting, the
+ * one before it is used, which has all of its rounds.
  */
 const boostFolds = (prepared: Prepared, onProgress: OnProgress): { boosting: Boosting; fit: CrossFit } => {
   const { crew, limit, plan, folds } = prepared
@@ -158,7 +158,7 @@ const fitLinear = (prepared: Prepared, onProgress: OnProgress) => {
   return { ...fit, terms: design.terms }
 }
 
-/** Scores (output by output) as predictions: values, or probabilities of all classes row by row. */
+/** Turns scores (output by output) into predictions: values, or probabilities of all classes row by row. */
 const predictionsOf = (scores: Float64Array, { labels, classes }: Task): Float64Array => {
   if (classes.length === 0) return scores
   const predictions = new Float64Array(labels.length * classes.length)
@@ -177,7 +177,7 @@ const blendLoss = (predictions: Float64Array, { labels, classes }: Task, rows: I
   return loss
 }
 
-/** A linear model alone. */
+/** Fits a linear model alone. */
 const fitLinearAlone = (prepared: Prepared, onProgress: OnProgress): Fitted => {
   const linear = fitLinear(prepared, onProgress)
   if (!linear) throw new Error('the plan has no linear model')
@@ -185,7 +185,7 @@ const fitLinearAlone = (prepared: Prepared, onProgress: OnProgress): Fitted => {
   return { boosting: undefined, rounds: 0, trees: [], forest: undefined, linear, weight: 1, predictions }
 }
 
-/** Fits trees and a linear model in the folds, blends them by what they predict out of fold, and fits both on all rows. */
+/** Fits trees and a linear model in the folds, chooses the blend by their out-of-fold predictions, and fits both on all rows. */
 export const fitModel = (prepared: Prepared, onProgress: OnProgress): Fitted => {
   const { task, table } = prepared
   if (prepared.learners === 'linear') return fitLinearAlone(prepared, onProgress)

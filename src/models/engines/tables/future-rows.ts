@@ -1,10 +1,10 @@
 import type { ColumnType } from '../../data/values.js'
 
-/** The rows that a model of series answers for: those after the last one of each series. */
+/** The rows that a series model can forecast: those after the last row of each series. */
 export type FutureRows = {
-  /** The column that orders rows, and those that tell series apart, under the model's names. */
+  /** The time column and the key columns, under the model's names. */
   readonly order: { name: string; type: 'date' | 'timestamp' | 'integer' }
   readonly keys: readonly { name: string; type: ColumnType }[]
-  /** The rows one after the other: the time as a cell, and the keys' values. */
+  /** The rows in order: the time as a cell, and the keys' values. */
   each: () => Generator<{ cell: number; keys: readonly (string | number | null)[] }>
 }

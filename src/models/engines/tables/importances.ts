@@ -10,7 +10,7 @@ const gainsOf = ({ trees }: Fitted, { features }: Prepared): Float64Array => {
   return gains
 }
 
-/** How far what a feature adds to the linear scores is spread over the training rows: its standard deviation, summed over the scores. */
+/** The standard deviation over the training rows of what a feature adds to the linear scores, summed over the scores. */
 const spreadsOf = ({ linear }: Fitted, { columns, loss }: Prepared): Float64Array => {
   const spreads = new Float64Array(columns.length)
   if (!linear) return spreads
@@ -37,8 +37,8 @@ const sharesOf = (amounts: Float64Array): Float64Array => {
 }
 
 /**
- * What each input counts for, largest first: of trees its share of the gain of all splits, of a linear model its share of the
- * spread of what the inputs add to a score, of a blend both by their weights.
+ * The importance of each input, largest first: for trees its share of the gain of all splits, for a linear model its share of the spread of
+ * the inputs' contributions, for a blend both by their weights.
  *
  * @example importancesOf(fitted, prepared)[0] // { name: 'sqft', importance: .81 }
  */

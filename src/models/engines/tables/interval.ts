@@ -9,8 +9,8 @@ import { refitFactor, type Boosting } from './plan.js'
 import { quantileAt, quantilesOf } from '../../numerics/quantiles.js'
 
 /**
- * How wide intervals are: half of one is quantile(level) × spread^(exponent / 4), where the spread is what the scale trees
- * expect of a row's absolute residual, at least `floor`. Exponent 0 means the same width for every row, without trees.
+ * The width of intervals: half of it is quantile(level) × spread^(exponent / 4), where the spread is the scale trees' prediction of a row's
+ * absolute residual, at least `floor`. Exponent 0 means the same width for every row, without trees.
  */
 export type Interval = {
   exponent: number
@@ -24,7 +24,7 @@ export const intervalMethod = {
   about: 'Cross-validated residuals normalised by a cross-fitted spread model, no exact finite-sample guarantee',
 } as const
 
-/** spread^(quarters / 4) by square roots: the power function differs between versions of Node, the root does not. */
+/** spread^(quarters / 4) by square roots: the power function differs between versions of Node, the square root does not. */
 export const quarterPower = (spread: number, quarters: number): number => {
   if (quarters === 0) return 1
   if (quarters === 4) return spread
@@ -34,13 +34,13 @@ export const quarterPower = (spread: number, quarters: number): number => {
   return quarters === 1 ? quarter : half * quarter
 }
 
-/** A level a user may ask for, or a `wrong_arguments` problem. */
+/** A level that a user may ask for, or a `wrong_arguments` problem. */
 export const checkLevel = (level: unknown): number => {
   if (typeof level === 'number' && level >= 0.001 && level <= 0.999) return level
   throw wrong(`"confidence" is ${JSON.stringify(level)}, expected a number between 0.001 and 0.999`)
 }
 
-/** The mean interval score (Gneiting and Raftery 2007): the width, plus a fine for each miss by how far it misses. */
+/** The mean interval score (Gneiting and Raftery 2007): the width, plus a penalty for each miss in proportion to its distance. */
 const intervalScore = (residuals: Float64Array, halves: Float64Array, level: number): number => {
   const fine = 2 / (1 - level)
   return (
@@ -72,9 +72,9 @@ const candidate = (residuals: Float64Array, spreads: Float64Array, exponent: num
 export const intervalRounds = ({ mostRounds }: Boosting): number => mostRounds + Math.round(mostRounds * refitFactor)
 
 /**
- * Learns how wide intervals must be from out-of-fold absolute residuals (one a row; those of rows that no fold predicts are not
- * looked at). The spread model is fitted to them in the same folds, each by all others, so that each row's spread comes from a
- * model that has not seen its residual: fitted in-sample it would look sharper than it is and the intervals would cover too little.
+ * Learns the width of intervals from out-of-fold absolute residuals (one per row; those of rows that no fold predicts are ignored). The
+ * spread model is fitted to them in the same folds, so that each row's spread comes from a model that has not seen its residual: an
+ * in-sample fit would look sharper than it is and the intervals would cover too little.
  */
 export const fitInterval = (
   table: BinnedTable,
@@ -93,7 +93,7 @@ export const fitInterval = (
   const limits = { most: rules.mostRounds, patience: rules.patience, ...(goesOn && { goesOn }), ...(crew && { crew }) }
   const learned = predictedRows(folds)
   const known = Float64Array.from(learned, (row) => residuals[row]!)
-  // A single fold has no other one that could tell its spread.
+  // A single fold has no other one to learn its spread from.
   const spread = folds.count < 2 ? undefined : crossFit(data, { count: folds.count, of: folds.of }, rules, limits, onRound)
   const floor = known.reduce((sum, residual) => sum + residual, 0) / known.length / 10
   const spreads = Float64Array.from(learned, (row) => Math.max(spread?.scores[row] ?? 0, floor))

@@ -1,30 +1,30 @@
 import type { GrowthRules } from './boosting/grower.js'
 
-/** What decides the plan, and nothing else does: never the clock. */
+/** All that decides the plan, never the clock. */
 export type TableShape = {
   rows: number
   features: number
   /** 0 for regression. */
   classes: number
-  /** Rows of the rarest class; the rows for regression. */
+  /** The rows of the rarest class; all rows for regression. */
   smallestClass: number
-  /** Coefficients a linear model would have. */
+  /** The number of coefficients of a linear model. */
   coefficients: number
 }
 
-/** How much time a training may take for what it reaches. */
+/** How much time a training may take for its accuracy. */
 export type Preset = 'fast' | 'balanced' | 'best'
 
-/** A way to boost: how trees grow, and how many rounds the folds may take. */
+/** The settings of boosting: how trees grow, and how many rounds the folds may take. */
 export type Boosting = GrowthRules & { mostRounds: number; patience: number }
 
 export type Plan = {
-  /** Rows that take part; fewer than there are when the table is larger than training can use. */
+  /** The rows to learn from; fewer than the table has when it is larger than training can use. */
   rows: number
   folds: number
-  /** Tried in turn: the next one only when the folds would need more rounds than this one may take. */
+  /** Tried in turn: the next one only when the folds would need more rounds than this one allows. */
   boosting: readonly [Boosting, ...Boosting[]]
-  /** How often all rows are learned from in the end, each time by other draws: what is predicted is the mean. */
+  /** How many times the final model is fitted on all rows, each time with other draws; the prediction is the mean. */
   members: number
   /** How the spread of the residuals is learned (regression only). */
   scale: Boosting
@@ -32,7 +32,7 @@ export type Plan = {
   linear: boolean
 }
 
-/** The refit has more rows than each fold had, so it takes a little longer to learn them. */
+/** The refit has more rows than each fold had, so it takes a few more rounds to learn them. */
 export const refitFactor = 1.1
 
 const mostFolds = 5
@@ -53,7 +53,7 @@ const growth = (rows: number) => ({
 const quick = { learningRate: 0.1, leaves: 31, patience: 50 }
 const fine = { learningRate: 0.05, leaves: 15, patience: 50 }
 
-/** What a preset decides: the ways to boost with the rounds that each may take, the folds, and how much of that is for the spread. */
+/** What a preset decides: the boosting settings with their limits of rounds, the folds, and the rounds for the spread. */
 const presets = {
   fast: { ways: [{ ...quick, patience: 15, rounds: 250 }], folds: 3, members: 1, scaleRounds: 50 },
   balanced: {
@@ -76,12 +76,12 @@ const boostings = (rows: number, outputs: number, preset: Preset): Plan['boostin
   })
   const last = others.at(-1)
   if (!first) throw new Error('a preset has at least one way to boost')
-  // Tables of this size have never been done within the rounds of the finer way.
+  // For tables of this size the rounds of the finer settings have never sufficed.
   return last && rows > 100_000 ? [last] : [first, ...others]
 }
 
 /**
- * The plan of a training, from the table's shape and the preset alone, so that training again plans the same.
+ * The plan of a training. It depends only on the table's shape and the preset, so a repeated training has the same plan.
  *
  * @example makePlan({ rows: 5037, features: 6, classes: 0, smallestClass: 5037, coefficients: 20 }).folds // 5
  */

@@ -15,13 +15,13 @@ import type { ColumnType } from '../../data/values.js'
 export type PredictorInput = {
   name: string
   type: ColumnType
-  /** False for a column that was constant or near-unique text in training: it may be sent and changes nothing. */
+  /** False for a column that was constant or near-unique text in training: it may be sent and has no effect. */
   used: boolean
-  /** What the model knows of a text column. */
+  /** The known categories of a text column. */
   categories?: readonly string[]
 }
 
-/** The places of a row's numbers in what `predictBatch` gives; a classifier's probabilities follow from `probabilities` on. */
+/** The places of a row's numbers in the output of `predictBatch`; a classifier's probabilities start at `probabilities`. */
 export const outputs = { value: 0, confidence: 1, min: 2, max: 3, probabilities: 4 } as const
 
 /** A model in memory. It keeps no state between calls; a prediction needs only its arguments and one buffer. */
@@ -29,32 +29,35 @@ export type Predictor = {
   kind: Task['kind']
   inputs: readonly PredictorInput[]
   target: { name: string; type: TargetType; classes?: readonly ClassLabel[] }
-  /** Features a row. */
+  /** Features per row. */
   width: number
-  /** Numbers a row that `predictBatch` gives: value, confidence, min, max and one probability a class. */
+  /** Numbers per row from `predictBatch`: value, confidence, min, max and one probability per class. */
   outputWidth: number
-  /** The level of the intervals unless another one is asked for; classes have none and ignore it. */
+  /** The default level of the intervals; classes have no intervals and ignore it. */
   confidence: number
-  /** True where numbers may be NaN because the model does not know them: bounds that it has not, rows without an answer. */
+  /** True if numbers may be NaN because the model does not know them: missing bounds, rows without a prediction. */
   partial?: true
-  /** For a model that has no answer to some rows: why, by the number behind the others, which are NaN then (see `outputWidth`). */
+  /**
+   * For a model that cannot predict some rows: the reasons. Such a row has an index into them after its other numbers, which are NaN (see
+   * `outputWidth`).
+   */
   reasons?: readonly string[]
-  /** For a model of series: the rows that it can say. */
+  /** For a series model: the rows that it can forecast. */
   future?: FutureRows
   nameOf: Encoder['nameOf']
   encodeRow: Encoder['encodeRow']
   encodeColumns: (columns: readonly (ColumnVector | undefined)[], rows: number, into: Float64Array) => void
   /**
-   * Predicts `rows` rows of features (row by row) into `out` (row by row, `outputWidth` numbers each). Regression: value,
-   * confidence (the level), min, max. Classes: the class's index, its probability, NaN, NaN, all probabilities.
+   * Predicts `rows` rows of features (row by row) into `out` (row by row, `outputWidth` numbers each). Regression: value, confidence (the
+   * level), min, max. Classes: the class's index, its probability, NaN, NaN, all probabilities.
    */
   predictBatch: (features: Float64Array, rows: number, out: Float64Array, confidence?: number) => void
   /**
-   * The same in the same places, bit for bit, but for a regression's bounds, which are NaN: the trees behind their width are
-   * not walked. For callers that show no bounds.
+   * The same in the same places, bit for bit, except that a regression's bounds are NaN: the trees for their width are not evaluated. For
+   * callers that show no bounds.
    */
   predictPoints: (features: Float64Array, rows: number, out: Float64Array) => void
-  /** What each input added to a row's scores; models that cannot say it have none. `mixes` where probabilities of two parts are mixed. */
+  /** What each input added to a row's scores; absent if the model cannot explain. `mixes` if the probabilities of two parts are mixed. */
   contributions?: { of: Explain; mixes: boolean }
 }
 
@@ -88,7 +91,7 @@ const reusable = () => {
   }
 }
 
-/** The blend of a regression before it is rounded, one number a row; valid until the next call. */
+/** The blend of a regression before rounding, one number per row; valid until the next call. */
 const compileBlend = (model: Model): ((features: Float64Array, rows: number) => Float64Array) => {
   const trees = model.trees && compileForest(model.trees, model.features.length)
   const linear = model.linear && compileLinear(model.linear, 1)
@@ -162,7 +165,7 @@ const compileClassification = (model: Model): Evaluation => {
       out[row * each + outputs.max] = NaN
     }
   }
-  // All probabilities are needed to name the class.
+  // The class can only be chosen from all probabilities.
   return { predictBatch: predict, predictPoints: predict }
 }
 

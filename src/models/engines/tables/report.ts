@@ -14,9 +14,9 @@ import type { ColumnType } from '../../data/values.js'
 import type { Stopped } from './time-limit.js'
 import type { Warning } from '../../data/warnings.js'
 
-/** What is to be known of a trained model; plain JSON. Metrics are out of fold. */
+/** The report of a trained model, as plain JSON. Metrics are out of fold. */
 export type TrainReport = {
-  /** `asked` is the name that the statement used, when it is another one. */
+  /** `asked` is the name in the statement, if it is another one. */
   engine: { name: string; version: string; asked?: string }
   task: Task['kind']
   target: Task['target']
@@ -28,36 +28,36 @@ export type TrainReport = {
   plan: EffectivePlan
   seed: number
   metrics: Metrics
-  /** Of classes: what was answered for what, what was right of each class, and how sure the model was when it was right. */
+  /** For classes: predicted against actual, precision and recall of each class, and the calibration of the confidence. */
   confusion?: readonly Confused[]
   by_class?: readonly OfClass[]
   calibration?: readonly CalibrationBin[]
-  /** What each class weighs where one is chosen, when weights were asked for. */
+  /** The class weights of the decision, if they were asked for. */
   class_weights?: readonly { class: ClassLabel; weight: number }[]
-  /** How rows were dealt into folds; blocks of time with their own metrics, null for the first, which is only learned from. */
+  /** How rows were split into folds; blocks of time have metrics of their own, null for the first, which is only learned from. */
   dealt: DealtReport
-  /** What each input counts for, one an input, largest first; they add up to 1 (see `importancesOf`). */
+  /** The importance of each input, largest first; they add up to 1 (see `importancesOf`). */
   importances: Importances
   /** `null` for classes, whose confidence is the predicted class's probability. */
   interval: { method: string; about: string; confidence: number; exponent: number } | null
-  /** Whole-number targets of some spread are predicted in whole numbers. */
+  /** Whether predictions are rounded: for integer targets with enough spread. */
   rounded: boolean
-  /** For a version that goes on from another one: which, and how many rows are its and how many new. */
+  /** For a fine-tuned version: its base version, and the numbers of kept and new rows. */
   fine_tuned?: FineTuned
-  /** For a model of series: how it orders and divides them, and how each was forecast. */
+  /** For a series model: its order and keys, and how each series was forecast. */
   series?: SeriesReport
 }
 
 type TimeBlocks = Extract<SplitReport, { by: 'time_column' }>
 export type DealtReport =
-  // Of series: each is forecast from times in its own past.
+  // For series: each is forecast from times in its own past.
   | { by: 'rolling_origin' }
   | Exclude<SplitReport, TimeBlocks>
   | (Omit<TimeBlocks, 'blocks'> & { blocks: readonly (Omit<TimeBlocks['blocks'][number], 'fold'> & { metrics: Metrics | null })[] })
 
-/** The plan as it was carried out. Without trees their numbers are 0; series have no preset. */
+/** The plan as it was carried out. Without trees, their numbers are 0; series have no preset. */
 export type EffectivePlan = {
-  /** After how many rounds the time limit ended a phase; absent when it never did. */
+  /** The rounds after which the time limit ended a phase; absent if it never did. */
   stopped?: Stopped
   preset: Preset | null
   folds: number
@@ -67,18 +67,18 @@ export type EffectivePlan = {
   minRows: number
   rounds: number
   trees: number
-  /** How often all rows were learned from in the end: what is predicted is the mean. Metrics and intervals are those of one fit. */
+  /** How many times the final model was fitted on all rows; the prediction is the mean. Metrics and intervals are those of one fit. */
   members: number
   /** The weight of the linear model in the blend with the trees. */
   linearWeight: number
-  /** For series: the times from which forecasts of the past were judged, and how often each was fitted for that. */
+  /** For series: how many past times were forecast from, and how often each series was fitted for that. */
   origins?: number
   refits?: number
 }
 
 const roleOf = (type: ColumnType) => (type === 'text' ? 'category' : type === 'date' || type === 'timestamp' ? 'date' : 'number')
 
-/** A training that is over. */
+/** A finished training. */
 export type TrainingDone = {
   engine: TrainReport['engine']
   prepared: Prepared
@@ -104,7 +104,7 @@ const cutOff = (stopped: Stopped): Warning => {
   return { kind: 'time_limit', detail: `The time limit ended ${phases.join(' and ')}: more time may give a better model` }
 }
 
-/** What is to be told of a training that is over, in plain JSON. */
+/** The report of a finished training, in plain JSON. */
 export const reportOf = (trained: TrainingDone): TrainReport => {
   const { engine, prepared, fitted, model } = trained
   const { task, plan, seed, folds } = prepared

@@ -1,4 +1,4 @@
-/** What is to be known of a model of series beside what is of every model; plain JSON. */
+/** The part of a report that only series models have; plain JSON. */
 export type SeriesReport = {
   order_by: string
   group_by: readonly string[]
@@ -7,17 +7,17 @@ export type SeriesReport = {
   frequency: string
   /** The number of series for each length of season, in steps; 1 means no season. */
   seasons: Readonly<Record<string, number>>
-  /** How many series each method was picked for. */
+  /** How many series use each method. */
   methods: Readonly<Record<string, number>>
-  /** What those methods are. */
+  /** Descriptions of these methods. */
   about: Readonly<Record<string, string>>
   series: number
   shortest: number
   longest: number
   first: string
-  /** The last times of the series: the earliest and the latest of them. */
+  /** The earliest and the latest of the series' last times. */
   last: readonly [string, string]
   gaps: number
-  /** How many steps ahead the past could tell of, at least. */
+  /** The least number of steps ahead that the past could measure. */
   measured_steps: number
 }

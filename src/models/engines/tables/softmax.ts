@@ -1,8 +1,8 @@
 import { sigmoid } from './boosting/loss.js'
 
 /**
- * Turns scores into class probabilities: one score of two classes by the logistic function, several by softmax.
- * Training and prediction share it, so that both see the same bits. Scores stand `stride` apart from `at` on.
+ * Turns scores into class probabilities: a single score by the logistic function, several by softmax. Training and prediction share it, so
+ * that both get the same bits. Scores start at `at` and are `stride` apart.
  */
 export const probabilitiesOf = (
   scores: Float64Array,

@@ -19,24 +19,24 @@ export type { EffectivePlan, TrainReport } from './report.js'
 /** Raised whenever the same data and seed would give another artefact. */
 export const engineVersion = '1.1.1'
 
-/** What an engine is told. All but the target and the seed is what USING said, and the engine's to read. */
+/** The options of a training. All but the target and the seed come from USING, and only the engine interprets them. */
 export type TrainOptions = {
   /** The column to predict. */
   target: string
   /** An integer of 0…2³²-1; the same data and seed give the same bytes. */
   seed?: number
-  /** Where an earlier training was stopped by its time limit: this one is stopped there, whatever the time. */
+  /** Where a time limit stopped an earlier training: this one stops at the same rounds, whatever the time. */
   stopped?: Stopped
   [option: string]: Json | undefined
 }
 
-/** What a training gives: the bytes that predict, and what is to be known of them. */
+/** The result of a training: the artefact and its report. */
 export type Trained = { artefact: Uint8Array; report: TrainReport }
 
-/** What makes an engine of the parts in this folder. With `none` it is a linear model of no input: a constant. */
+/** The settings of an engine that is built from this folder. `none` is a linear model without inputs: a constant. */
 export type Learning = { engine: string; learners: Learners | 'none'; options: OptionsSchema }
 
-/** Rounding to whole numbers is noise of variance 1/12: nothing beside a deviation of 10. */
+/** Rounding to whole numbers adds noise of variance 1/12: negligible with a standard deviation of 10. */
 const leastDeviationToRound = 10
 
 const roundsOff = ({ kind, target, labels }: Task): boolean => {
@@ -46,7 +46,7 @@ const roundsOff = ({ kind, target, labels }: Task): boolean => {
   return Math.sqrt(squares / labels.length) >= leastDeviationToRound
 }
 
-/** All columns the model will know, with the features pointing into them instead of into the used ones. */
+/** All columns of the model; the features then refer to these instead of only the used ones. */
 const namedInputs = ({ task, features }: Prepared): { inputs: ModelInput[]; features: Feature[] } => {
   const columns = task.matrix.columns.filter(({ name }) => name !== task.target.name)
   const used = task.inputs.map(({ name }) => columns.findIndex((column) => column.name === name))
@@ -100,7 +100,7 @@ const checkSeed = (seed: number): number => {
   throw wrong(`"seed" is ${seed}, expected an integer between 0 and 4294967295`)
 }
 
-/** A linear model of many coefficients, or of many rows, would take hours: it is asked for by name only here. */
+/** A linear model with many coefficients or rows would take hours. Other engines leave it out then; this one was asked for by name. */
 const requireLinear = ({ plan, features, learners }: Prepared): void => {
   if (learners !== 'linear' || plan.linear) return
   const coefficients = features.reduce((sum, feature) => sum + coefficientsOf(feature), 0)
@@ -113,10 +113,9 @@ const requireLinear = ({ plan, features, learners }: Prepared): void => {
 }
 
 /**
- * Trains a model: plans from the table's shape, boosts trees in seeded folds, blends them with a linear model, learns
- * intervals from out-of-fold residuals and fits everything again on all rows. Nothing but the time depends on the clock, the
- * platform or the number of threads.
- * Problems (`wrong_arguments`): a target that is not there or cannot be predicted, too little data, a bad seed or option.
+ * Trains a model: plans from the table's shape, boosts trees in seeded folds, blends them with a linear model, learns intervals from
+ * out-of-fold residuals and fits everything again on all rows. The clock, the platform and the number of threads only affect the time.
+ * Problems (`wrong_arguments`): a target that does not exist or cannot be predicted, too little data, a bad seed or option.
  *
  * @example trainTable({ engine: 'linear', learners: 'linear', options: tableOptions }, matrix, { target: 'rental_price' }, show).report
  */

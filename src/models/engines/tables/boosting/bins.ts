@@ -2,9 +2,8 @@ import { maxBins, type Feature } from '../../../data/features.js'
 import { sharedBytes } from '../../../numerics/thread-memory.js'
 
 /**
- * A feature cut into bins for training. Row r falls into `bins[r]`; the bin `count` means missing. A number falls into
- * the first bin whose `edges` value is not below it (the last edge is Infinity), a category into the bin of its place.
- * `bins` stands in memory that threads share.
+ * A feature cut into bins for training. Row r falls into `bins[r]`; the bin `count` means missing. A number falls into the first bin whose
+ * `edges` value is not below it (the last edge is Infinity), a category into the bin of its index. `bins` is in memory that threads share.
  */
 export type BinnedFeature = { bins: Uint8Array; count: number; edges: Float64Array; category: boolean }
 
@@ -16,7 +15,7 @@ export type BinnedTable = {
   totalBins: number
 }
 
-/** What a byte can say of a row's bin: more than any feature has bins, missing included. */
+/** The number of values of a byte: more than any feature has bins, including the one for missing values. */
 export const binCodes = 256
 
 /** Enough rows to place 253 edges; the rows are shuffled already, so the first ones are a fair sample. */
@@ -38,13 +37,13 @@ const countDistinct = (values: Float64Array): { distinct: number[]; counts: numb
   return { distinct, counts }
 }
 
-/** Between two neighbours, and never equal to the upper one, however close they are. */
+/** A number between two neighbours that never equals the upper one, however close they are. */
 const between = (lower: number, upper: number): number => {
   const middle = lower + (upper - lower) / 2
   return middle >= lower && middle < upper ? middle : lower
 }
 
-/** Equally full bins, except that a value too frequent for one keeps a bin of its own. */
+/** The edges of equally filled bins, except that a very frequent value has a bin of its own. */
 const edgesOf = (values: Float64Array): Float64Array => {
   const { distinct, counts } = countDistinct(values.subarray(0, rowsForEdges))
   const edges: number[] = []
@@ -86,7 +85,7 @@ export const binFeature = (feature: Feature, values: Float64Array): BinnedFeatur
   return { bins, count: edges.length, edges, category: false }
 }
 
-/** A table of binned features, with the places of their bins in a histogram. */
+/** A table of binned features, with the offsets of their bins in a histogram. */
 export const binTable = (rows: number, features: readonly BinnedFeature[]): BinnedTable => {
   const offsets = new Int32Array(features.length)
   let totalBins = 0

@@ -9,12 +9,12 @@ import type { Tree } from './tree.js'
 const sampledShare = 0.8
 
 /**
- * All that a boosting run remembers from one round to the next, in shared memory: whichever thread is free can go on with it.
- * `scores` has a place for each row of the table, output by output (see `Loss`), also for those held out.
+ * All state of a boosting run between rounds, in shared memory: any free thread can continue it. `scores` has a place for each row of the
+ * table, output by output (see `Loss`), including held-out rows.
  */
 export type RunState = { scores: Float64Array; random: Int32Array }
 
-/** A run before its first round: all rows have the constant scores that the rows it learns from suggest. */
+/** A run before its first round: all rows have the constant start scores of the rows it learns from. */
 export const beginRun = (labels: Float64Array, loss: Loss, learned: Int32Array, seed: number, stream: number) => {
   const rows = labels.length
   const start = loss.start(labels, learned)
@@ -24,12 +24,12 @@ export const beginRun = (labels: Float64Array, loss: Loss, learned: Int32Array, 
   return { start, state }
 }
 
-/** The rows that a run learns from, and those that it predicts without having seen them. */
+/** The rows that a run learns from, and the held-out rows that it only predicts. */
 export type RunRows = { learned: Int32Array; heldOut: Int32Array }
 
 /**
- * One boosting run: learns from `learned` rows and keeps the scores of these and of the ones held out, so that a fold's loss on
- * unseen rows is known after every round. What it holds besides the state is scratch memory.
+ * One boosting run: learns from the `learned` rows and keeps the scores of these and of the held-out rows, so that a fold's loss on unseen
+ * rows is known after every round. Besides the state it only holds scratch memory.
  */
 export class Booster {
   readonly heldOut: Int32Array
@@ -65,7 +65,7 @@ export class Booster {
     this.unused = new Int32Array(features.length - this.features.length)
   }
 
-  /** Grows one tree for each output and adds it to the scores. */
+  /** Grows one tree per output and adds it to the scores. */
   round(): Tree[] {
     const { random, learned, picked, left, state } = this
     random.resume(state.random, 0)
@@ -75,7 +75,7 @@ export class Booster {
     return trees
   }
 
-  /** The summed loss over the rows that this run has not learned from. */
+  /** The summed loss over the held-out rows. */
   heldOutLoss(): number {
     return this.loss.sum(this.state.scores, this.labels, this.heldOut)
   }
@@ -83,7 +83,7 @@ export class Booster {
   private growTree(output: number): Tree {
     const { learned, picked, left, sampled, others, gradients, hessians, features } = this
     const { scores } = this.state
-    // Growing reorders both row arrays, so each tree starts from the draw again.
+    // Growing reorders both row arrays, so each tree starts from the drawn order again.
     for (let index = 0; index < picked.length; index++) sampled[index] = learned[picked[index]!]!
     for (let index = 0; index < left.length; index++) others[index] = learned[left[index]!]!
     others.set(this.heldOut, left.length)

@@ -22,24 +22,24 @@ import type { Tree } from './tree.js'
 export type CrossFit = {
   /** The number of rounds with the smallest loss, summed over all folds (see `worthwhile`). */
   best: number
-  /** Whether the loss still fell when the cap was reached. */
+  /** Whether the loss was still falling when the limit of rounds was reached. */
   capped: boolean
-  /** The scores of every row at that round, by the run that predicts it; output by output, 0 for rows that none does. */
+  /** The scores of every row at that round, by the run of its fold; output by output, 0 for rows without one. */
   scores: Float64Array
 }
 
-/** A loss has to fall by this share of it to count as smaller: less is not worth the trees. */
+/** A loss has to fall by this share to count as smaller: less is not worth the trees. */
 const worthwhile = 1e-4
 
-/** What all boosting runs of a training share. */
+/** The data that all boosting runs of a training share. */
 export type BoostingData = { table: BinnedTable; labels: Float64Array; loss: Loss; seed: number }
 
-/** Below this many cells, times outputs, a round is over before another thread has heard of it. */
+/** With fewer cells times outputs, a round ends before another thread could join it. */
 const fewestCellsToShare = 20_000
 
 const isWorthSharing = ({ table, loss }: BoostingData): boolean => table.rows * table.features.length * loss.outputs >= fewestCellsToShare
 
-/** Takes the rounds up one after the other, and works on them as well until they are done. */
+/** Collects the rounds one after the other, and works on them as well until they are done. */
 const lead = (
   runs: FoldRuns,
   { patience, goesOn }: { patience: number; goesOn: (done: number) => boolean },
@@ -70,9 +70,8 @@ const lead = (
 }
 
 /**
- * Boosts all folds side by side, round by round. Because the rounds are taken up together, the loss that stops them and
- * chooses their number is the summed one: the optimum of a single small fold is mostly chance. The same bits come out
- * whatever the number of threads in the crew.
+ * Boosts all folds side by side, round by round. The rounds are collected together, so the summed loss decides when to stop and how many
+ * rounds are best: the optimum of a single small fold is mostly chance. The result is the same, bit for bit, for any number of threads.
  */
 export const crossFit = (
   data: BoostingData,
@@ -92,7 +91,7 @@ export const crossFit = (
   }
 }
 
-/** The stream of the last run's draws; further members of a mean have the ones below. */
+/** The random stream of the last fit's draws; further members of a mean use those below it. */
 const refitStream = 99
 
 type Refit = { rounds: number; learned: Int32Array; onRound: (done: number) => void }
@@ -110,8 +109,8 @@ const boostAll = (data: BoostingData, rules: GrowthRules, member: number, { roun
 }
 
 /**
- * Boosts on all rows, or on those given, for a fixed number of rounds; the trees come round by round, within a round output by
- * output. With several members each is boosted by itself, from other draws, and the trees add up to their mean.
+ * Boosts on all rows, or on the given ones, for a fixed number of rounds. Returns the trees round by round, within a round output by
+ * output. Several members are boosted independently with other draws, and their trees add up to the mean.
  */
 export const refit = (
   data: BoostingData,

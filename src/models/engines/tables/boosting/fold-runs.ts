@@ -6,9 +6,9 @@ import type { GrowthRules } from './grower.js'
 import { lossOf } from './loss.js'
 
 /**
- * The runs of all folds, which any number of threads work on together. Every fold's rounds follow from its own state alone,
- * so that nothing depends on who carries them out and when. A fold writes what its held-out rows score after each round
- * into one of `slots` places, and waits while the round that stands there is not taken up yet.
+ * The runs of all folds; any number of threads work on them together. Each fold's rounds depend only on its own state, not on which thread
+ * runs them or when. After each round, a fold writes the scores of its held-out rows into one of its `slots`, and waits while the round in
+ * that slot has not been collected yet.
  */
 export type FoldRuns = {
   table: BinnedTable
@@ -18,20 +18,20 @@ export type FoldRuns = {
   rules: GrowthRules
   most: number
   states: readonly RunState[]
-  /** By fold; in it by slot, output and held-out row. */
+  /** By fold; within a fold by slot, output and held-out row. */
   heldOut: readonly Float64Array[]
   /** By fold and slot: the summed loss over the held-out rows. */
   losses: Float64Array
-  /** See `places`; then the rounds that each fold has done, then whether a thread is at work on it. */
+  /** See `places`; then the finished rounds of each fold, then whether a thread works on it. */
   control: Int32Array
 }
 
-/** How far folds may be ahead of the round that was taken up last. */
+/** How many rounds a fold may be ahead of the last collected one. */
 const slots = 4
 const places = { lock: 0, changes: 1, taken: 2, over: 3, failed: 4, folds: 5 } as const
 const longestWaitMs = 50
 
-/** Puts all folds before their first round; what they have at round 0 can be taken up at once. */
+/** Prepares all folds for their first round; their scores at round 0 can be collected at once. */
 export const prepareRuns = (
   { table, labels, seed }: { table: BinnedTable; labels: Float64Array; seed: number },
   { classes, folds, rules, most }: Pick<FoldRuns, 'classes' | 'folds' | 'rules' | 'most'>,
@@ -52,7 +52,7 @@ export const prepareRuns = (
   return { table, labels, classes, folds, rules, most, states, heldOut, losses, control }
 }
 
-/** Marks the fold that has done fewest rounds as being worked on; -1 when every fold is, or has no room or no round left. */
+/** Claims the fold with the fewest finished rounds; -1 when every fold is claimed, or has no free slot or no rounds left. */
 export const takeFold = ({ control, folds, most }: FoldRuns): number =>
   locked(control, () => {
     const limit = Math.min(most, control[places.taken]! + slots - 1)
@@ -66,7 +66,7 @@ export const takeFold = ({ control, folds, most }: FoldRuns): number =>
     return found
   })
 
-/** Writes down one more round of a fold that was taken, and gives the fold back. */
+/** Stores one more round of a claimed fold, and releases the fold. */
 export const giveFold = ({ control, folds, heldOut, losses, states, table }: FoldRuns, fold: number, rows: Int32Array, loss: number) => {
   const { scores } = states[fold]!
   const into = heldOut[fold]!
@@ -82,7 +82,7 @@ export const giveFold = ({ control, folds, heldOut, losses, states, table }: Fol
   wake(control)
 }
 
-/** Whether all folds have done a round. Another thread's failure is thrown here. */
+/** Whether all folds have finished a round. Throws if another thread failed. */
 export const haveDone = ({ control, folds }: FoldRuns, round: number): boolean => {
   if (Atomics.load(control, places.failed) !== 0) throw new Error('a thread of the training failed')
   for (let fold = 0; fold < folds.count; fold++) if (Atomics.load(control, places.folds + fold) < round) return false
@@ -96,7 +96,7 @@ export const lossAfter = ({ losses, folds }: FoldRuns, round: number): number =>
   return sum
 }
 
-/** Copies what every row scores after a round, by the run that has not learned from it. `held` has each fold's held-out rows. */
+/** Copies the scores of every row after a round, from the run that did not learn from the row. `held` has each fold's held-out rows. */
 export const collectScores = ({ heldOut, table }: FoldRuns, round: number, held: readonly Int32Array[], into: Float64Array): void => {
   held.forEach((rows, fold) => {
     const from = heldOut[fold]!
@@ -105,7 +105,7 @@ export const collectScores = ({ heldOut, table }: FoldRuns, round: number, held:
   })
 }
 
-/** Gives the place of a round that was taken up to a later one. */
+/** Frees the slot of a collected round for a later one. */
 export const giveRound = ({ control }: FoldRuns, round: number): void => {
   Atomics.store(control, places.taken, round)
   wake(control)
@@ -113,17 +113,17 @@ export const giveRound = ({ control }: FoldRuns, round: number): void => {
 
 export const areOver = ({ control }: FoldRuns): boolean => Atomics.load(control, places.over) !== 0
 
-/** Ends the work of all threads. */
+/** Stops the work of all threads. */
 export const endRuns = ({ control }: FoldRuns, how: 'over' | 'failed' = 'over'): void => {
   Atomics.store(control, places[how], 1)
   Atomics.store(control, places.over, 1)
   wake(control)
 }
 
-/** How often something has changed, for `waitForChange`. */
+/** The number of changes so far, for `waitForChange`. */
 export const changesOf = ({ control }: FoldRuns): number => Atomics.load(control, places.changes)
 
-/** Sleeps until something has changed since `seen`, for a moment at most. */
+/** Waits, for a short time at most, until something has changed since `seen`. */
 export const waitForChange = ({ control }: FoldRuns, seen: number): void => {
   Atomics.wait(control, places.changes, seen, longestWaitMs)
 }
@@ -133,7 +133,7 @@ const wake = (control: Int32Array): void => {
   Atomics.notify(control, places.changes)
 }
 
-/** Runs a few steps that no other thread may come between. */
+/** Runs steps under the lock. */
 const locked = <Result>(control: Int32Array, steps: () => Result): Result => {
   while (Atomics.compareExchange(control, places.lock, 0, 1) !== 0) Atomics.wait(control, places.lock, 1, longestWaitMs)
   const result = steps()

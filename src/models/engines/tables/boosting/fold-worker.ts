@@ -4,7 +4,7 @@ import { areOver, changesOf, giveFold, takeFold, waitForChange, type FoldRuns } 
 import { Grower } from './grower.js'
 import { lossOf } from './loss.js'
 
-/** One thread's share in the work on the folds: scratch memory of its own, and whichever fold is to be done next. */
+/** One thread that works on the folds: it has scratch memory of its own, and takes whichever fold is next. */
 export class FoldWorker {
   private readonly grower: Grower
   private readonly boosters = new Map<number, Booster>()
@@ -13,7 +13,7 @@ export class FoldWorker {
     this.grower = new Grower(runs.table, runs.rules)
   }
 
-  /** Carries out one round of the fold that is furthest behind; false if there is none at the moment. */
+  /** Runs one round of the fold that is furthest behind; false if none is available at the moment. */
   advance(): boolean {
     const fold = takeFold(this.runs)
     if (fold < 0) return false

@@ -2,15 +2,15 @@ import type { ByteReader, ByteWriter } from '../../../numerics/bytes.js'
 import type { BinnedFeature } from './bins.js'
 import type { Tree } from './tree.js'
 
-/** What a node does with missing values, and how it decides. */
+/** Where a node sends missing values, and whether it tests a number or a category. */
 export const nodeKinds = { missingRight: 0, missingLeft: 1, categoryMissingRight: 2, categoryMissingLeft: 3 } as const
 
 const subsetBytes = 32
 
 /**
- * All trees of a model in flat arrays, the form they are stored and evaluated in. Trees come round by round, within a round
- * output by output. A child below 0 is the leaf ~child. Node n goes left when its feature is not above `thresholds[n]`;
- * a category goes left when its bit is set in the 32 bytes of `subsets` from `subsetOf[n]` on.
+ * All trees of a model in flat arrays, as they are stored and evaluated. Trees are ordered by round, within a round by output. A child
+ * below 0 is the leaf ~child. Node n sends a number left unless it is above `thresholds[n]`; a category goes left when its bit is set in
+ * the 32 bytes of `subsets` starting at `subsetOf[n]`.
  */
 export type Forest = {
   start: Float64Array
@@ -26,10 +26,10 @@ export type Forest = {
   thresholds: Float64Array
 }
 
-/** Whether a value goes right at a node, missing values and categories included. */
+/** Whether a node sends a value right, including missing values and categories. */
 export const goesRight = (forest: Forest, node: number, value: number): boolean => {
   switch (forest.kinds[node]) {
-    // Every comparison with NaN is false: asked this way round, missing goes where its kind says.
+    // Every comparison with NaN is false, so with this order of operands missing values go where the kind says.
     case nodeKinds.missingLeft:
       return value > forest.thresholds[node]!
     case nodeKinds.missingRight:
@@ -48,7 +48,7 @@ const kindOf = (category: boolean, missingLeft: boolean): number => (category ? 
 
 const isCategory = (kind: number): boolean => kind >= nodeKinds.categoryMissingRight
 
-/** What follows from the stored arrays. */
+/** Adds the arrays that are derived from the stored ones. */
 const complete = (stored: Omit<Forest, 'subsetOf' | 'thresholds'>, edges: Edges): Forest => {
   let subsets = 0
   const subsetOf = Int32Array.from(stored.kinds, (kind) => (isCategory(kind) ? subsets++ * subsetBytes : -1))
@@ -64,7 +64,7 @@ const bitsOf = (subset: Uint8Array): Uint8Array => {
   return bits
 }
 
-/** Lays grown trees out in flat arrays. */
+/** Stores grown trees in flat arrays. */
 export const flatten = (start: Float64Array, trees: readonly Tree[], features: readonly BinnedFeature[]): Forest => {
   const nodes = trees.flatMap((tree) => tree.nodes)
   const children = new Int32Array(nodes.length * 2)
@@ -99,14 +99,14 @@ export const flatten = (start: Float64Array, trees: readonly Tree[], features: r
   )
 }
 
-/** Writes counts (trees, nodes, leaves, subset bytes, outputs: u32 each), then the arrays; thresholds as numbers of bins. */
+/** Writes counts (trees, nodes, leaves, subset bytes, outputs: u32 each), then the arrays; thresholds are stored as bin numbers. */
 export const writeForest = (writer: ByteWriter, forest: Forest): void => {
   for (const array of [forest.roots, forest.features, forest.leaves, forest.subsets, forest.start]) writer.u32(array.length)
   const { start, roots, features, kinds, bins, children, leaves, subsets } = forest
   for (const array of [start, roots, features, kinds, bins, children, leaves, subsets]) writer.array(array)
 }
 
-/** Reads what `writeForest` wrote; `edges` gives the numbers of bins their thresholds. Damaged bytes are an `internal` problem. */
+/** Reads what `writeForest` wrote; `edges` turns bin numbers into thresholds. Damaged bytes are an `internal` problem. */
 export const readForest = (reader: ByteReader, edges: Edges): Forest => {
   const [trees, nodes, leaves, subsets, outputs] = [reader.u32(), reader.u32(), reader.u32(), reader.u32(), reader.u32()]
   const stored = {

@@ -6,8 +6,8 @@ import type { Tree, TreeNode } from './tree.js'
 export type GrowthRules = SplitRules & { leaves: number; learningRate: number }
 
 /**
- * What one tree grows from. `others` are rows that only take part in the outcome. Both row arrays are reordered while the
- * tree grows, so that every leaf holds a range of each.
+ * The input for one tree. `others` are rows that do not influence the tree but get its values. Both row arrays are reordered while the tree
+ * grows, so that every leaf holds a range of each.
  */
 export type Ground = {
   sampled: Int32Array
@@ -22,23 +22,23 @@ export type Ground = {
 type Span = { start: number; end: number }
 type Side = 'leftChild' | 'rightChild'
 
-/** The rows of a leaf and what they sum to. */
+/** The rows of a leaf and their sums. */
 type Part = { sampled: Span; others: Span; sums: LeafSums }
 
-/** A leaf while its tree grows. `parent` and `side` say which child of which node it is, to put a node in its place. */
+/** A leaf while its tree grows. `parent` and `side` say which child of which node it is, so that a node can replace it. */
 type Leaf = Part & { histogram: Histogram | undefined; split: Split | undefined; parent: number; side: Side }
 
 /** The rows start…end-1 of `rows` that get `value`. */
 export type LeafRows = { value: number; rows: Int32Array; start: number; end: number }
 
-/** Moves the rows of a span that go left to its front, keeping both sides in order. Answers where the right side starts. */
+/** Moves the rows of a span that go left to its front, keeping the order on both sides. Returns where the right side starts. */
 const partition = (rows: Int32Array, span: Span, bins: Uint8Array, left: Uint8Array, scratch: Int32Array): number => {
   let front = span.start
   let kept = 0
   for (let index = span.start; index < span.end; index++) {
     const row = rows[index]!
     const goesLeft = left[bins[row]!]!
-    // Written to both sides and counted on one: a branch here would be mispredicted every other time.
+    // Writes to both sides and advances one: a branch here would be mispredicted every other time.
     rows[front] = row
     scratch[kept] = row
     front += goesLeft
@@ -48,20 +48,20 @@ const partition = (rows: Int32Array, span: Span, bins: Uint8Array, left: Uint8Ar
   return front
 }
 
-/** The leaf whose split gains most, the first of equal ones; -1 when none can be split. */
+/** The leaf with the highest gain, the first of equal ones; -1 when none can be split. */
 const mostGaining = (leaves: readonly Leaf[]): number =>
   leaves.reduce((best, { split }, index) => (split && split.gain > (leaves[best]?.split?.gain ?? 0) ? index : best), -1)
 
 /**
- * Grows trees leaf by leaf, always splitting the leaf that gains most. One grower serves all folds of a training,
- * one after the other: it only holds scratch memory.
+ * Grows trees leaf by leaf, always splitting the leaf with the highest gain. One grower serves all folds of a training, one after the
+ * other: it only holds scratch memory.
  */
 export class Grower {
   private readonly scratch: Int32Array
   private readonly gradients: Float64Array
   private readonly hessians: Float64Array
   private readonly pool: Histogram[] = []
-  /** By bin of the feature that a leaf is divided by, whether its rows go left. */
+  /** By bin of the feature that splits a leaf: whether its rows go left. */
   private readonly sides = new Uint8Array(binCodes)
 
   constructor(
@@ -73,7 +73,7 @@ export class Grower {
     this.hessians = new Float64Array(table.rows)
   }
 
-  /** Grows one tree. `onLeaf` is told of every leaf's rows, the sampled and the other ones. */
+  /** Grows one tree. `onLeaf` is called with every leaf's rows, both the sampled and the others. */
   grow(ground: Ground, onLeaf: (rows: LeafRows) => void): Tree {
     const nodes: TreeNode[] = []
     const leaves = [this.root(ground)]
@@ -125,7 +125,7 @@ export class Grower {
     ]
   }
 
-  /** Sorts the rows of a leaf to the two sides of its split, which `sides` holds. */
+  /** Partitions the rows of a leaf by its split; `sides` says which bins go left. */
   private cut({ sampled, others, sums }: Part, split: Split, ground: Ground): [Part, Part] {
     const { bins } = this.table.features[split.feature]!
     const middle = partition(ground.sampled, sampled, bins, this.sides, this.scratch)
@@ -145,15 +145,15 @@ export class Grower {
     ]
   }
 
-  /** Histograms are only for leaves that will be split. */
+  /** Only leaves that will be split have histograms. */
   private drop(leaf: Leaf): [undefined, undefined] {
     if (leaf.histogram) this.pool.push(leaf.histogram)
     return [undefined, undefined]
   }
 
   /**
-   * The histograms of the two sides of a split. Only the smaller side's rows are counted; the larger one is what remains
-   * of the parent. Where the smaller side is too small to be split again, its rows are taken out of the parent directly.
+   * The histograms of the two sides of a split. Only the smaller side's rows are counted; the larger side is the rest of the parent. If the
+   * smaller side is too small to be split again, its rows are subtracted from the parent directly.
    */
   private share(leaf: Leaf, small: Part, large: Part, ground: Ground): [Histogram | undefined, Histogram | undefined] {
     if (!leaf.histogram || !this.splittable(large)) return this.drop(leaf)
@@ -179,7 +179,7 @@ export class Grower {
     return { rows: sampled, start, end, gradients: this.gradients, hessians: this.hessians }
   }
 
-  /** Puts the derivatives of a span's rows side by side, so that every pass over its features reads them in order. */
+  /** Gathers the derivatives of a span's rows, so that every pass over its features reads them in order. */
   private gather({ sampled, gradients, hessians }: Ground, { start, end }: Span, sign: 1 | -1): void {
     const [toGradients, toHessians] = [this.gradients, this.hessians]
     for (let index = start; index < end; index++) {

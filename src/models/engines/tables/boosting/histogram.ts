@@ -1,8 +1,8 @@
 import type { BinnedTable } from './bins.js'
 
 /**
- * Per bin of every feature the sum of gradients and of hessians, side by side: bin b of feature f stands at
- * 2 × (offsets[f] + b). Counts are not kept: a bin's share of its leaf's hessian stands for its share of the rows.
+ * The sums of gradients and hessians per bin of every feature, interleaved: bin b of feature f is at 2 × (offsets[f] + b). Counts are not
+ * kept: a bin's share of its leaf's hessian stands for its share of the rows.
  */
 export type Histogram = Float64Array
 
@@ -18,7 +18,7 @@ const addOne = (histogram: Histogram, range: RowRange, bins: Uint8Array, offset:
   }
 }
 
-/** Four features a pass: the row, its gradient and its hessian are read once for all of them. */
+/** Four features per pass: the row, its gradient and its hessian are read once for all four. */
 const addFour = (histogram: Histogram, range: RowRange, bins: readonly Uint8Array[], offsets: readonly number[]): void => {
   const { rows, start, end, gradients, hessians } = range
   const [binsA, binsB, binsC, binsD] = [bins[0]!, bins[1]!, bins[2]!, bins[3]!]
@@ -60,7 +60,7 @@ export const addRows = (histogram: Histogram, table: BinnedTable, features: Int3
   }
 }
 
-/** Turns a parent's histogram into that of one child by taking the other child's away. */
+/** Turns a parent's histogram into that of one child by subtracting the other child's. */
 export const subtractHistogram = (parent: Histogram, child: Histogram): void => {
   for (let index = 0; index < parent.length; index++) parent[index] = parent[index]! - child[index]!
 }

@@ -6,12 +6,12 @@ const mostRows = 512
 const mostNumbers = 32_768
 
 /**
- * Adds the trees' scores to those of `rows` rows of a block, `at` the first one's place in `scores` (row by row, one an
- * output). Four paths are walked side by side, because each step of one has to wait for the step before.
+ * Adds the trees' scores to those of `rows` rows of a block; `at` is the first row's place in `scores` (row by row, one per output). Four
+ * paths are walked side by side, because each step of a path depends on the one before.
  */
 type Kernel = (layout: Layout, block: Block, rows: number, scores: Float64Array, at: number, outputs: number) => void
 
-/** Four rows a tree; for a number of rows that can be divided by four. */
+/** Four rows per tree; needs a number of rows divisible by four. */
 const fourRows: Kernel = ({ roots, columns, column, threshold, next, leaf, score }, { numbers }, rows, scores, at, outputs) => {
   const width = columns.length
   for (let tree = 0; tree < roots.length; tree++) {
@@ -38,7 +38,7 @@ const fourRows: Kernel = ({ roots, columns, column, threshold, next, leaf, score
   }
 }
 
-/** One row after the other, four trees at once. Behind the last tree the first one is walked again, for nothing. */
+/** One row after the other, four trees at once. The last group is filled by walking the first tree again, without effect. */
 const fourTrees: Kernel = ({ roots, columns, column, threshold, next, leaf, score }, { numbers }, rows, scores, at, outputs) => {
   const width = columns.length
   const trees = roots.length
@@ -68,7 +68,7 @@ const addScore = (scores: Float64Array, at: number, score: number): void => {
   scores[at] = scores[at]! + score
 }
 
-/** Two rows a tree, with tests by bits: a number's bits say nothing, and a category is never above its threshold. */
+/** Two rows per tree, with tests by bits: for numbers the bits have no effect, and a category is never above its threshold. */
 const byBits: Kernel = (layout, { numbers, codes }, rows, scores, at, outputs) => {
   const { roots, columns, column, threshold, next, leaf, score, subset, subsets } = layout
   const width = columns.length
@@ -100,9 +100,9 @@ const byNumbers: Kernel = (layout, block, rows, scores, at, outputs) => {
 }
 
 /**
- * A function that fills `scores` (row by row, one an output) with a forest's scores. The forest is laid out once, which also
- * chooses the kernel for its kinds of tests. A row has the same bits alone and among any number of others: its trees' scores
- * are added up in their order.
+ * A function that fills `scores` (row by row, one per output) with a forest's scores. It lays out the forest once, and chooses the kernel
+ * for its kinds of tests. A row gets the same bits alone and among any number of others: its trees' scores are always added in the same
+ * order.
  */
 export const compileForest = (forest: Forest, width: number) => {
   const outputs = forest.start.length

@@ -1,42 +1,42 @@
 import { nodeKinds, type Forest } from './forest.js'
 
-/** What a missing category counts as; the others are below. */
+/** The code of a missing category; the codes of categories are below it. */
 const missingCode = 254
 const codes = 255
 const words = 8
 
 /**
- * How a column of prepared numbers follows from a feature. A number stays as it is, or becomes `missing`. A
- * category is its code; in a column that stands for one set of categories it is 1 for those that go right and 0 for others.
+ * How a column of prepared numbers is derived from a feature. A number stays as it is, or becomes `missing`. A category becomes its code.
+ * In a column for one set of categories it becomes 1 if it goes right, else 0.
  */
 type Column = { feature: number; kind: 'number' | 'category' | 'set'; missing: number; right: Uint8Array }
 
 /**
- * A forest laid out for scoring. The two children of a node are neighbours, so that the next node is `next` of the last one,
- * plus 1 where its test says right. A leaf is its own left child and its test always says left: rows that have arrived wait
- * there for others. A row has one number for each of `columns`, none of them missing. Where the trees ask for few sets of
- * categories each set is a column of its own, and all tests are of numbers.
+ * A forest laid out for scoring. The two children of a node are neighbours: the next node is the node's `next`, plus 1 if its test says
+ * right. A leaf is its own left child and its test always says left, so rows that have arrived wait there for others. A row has one number
+ * for each of `columns`, none of them missing. Where the trees use few sets of categories, each set is a column of its own, and all tests
+ * are of numbers.
  */
 export type Layout = {
   roots: Int32Array
   columns: readonly Column[]
-  /** By node: the column that its test looks at, and the number above which it says right. */
+  /** By node: the column that it tests, and the number above which it says right. */
   column: Uint16Array
   threshold: Float64Array
   next: Int32Array
-  /** By node: 1 and the score where it is a leaf. */
+  /** By node: 1 for a leaf, and the leaf's score. */
   leaf: Uint8Array
   score: Float32Array
-  /** By node: where the 256 bits of its categories start, a set bit says right. Numbers have bits that say nothing. */
+  /** By node: where the 256 bits of its categories start; a set bit says right. For numbers the bits have no effect. */
   subset: Int32Array
   subsets: Int32Array
-  /** Whether there are tests of categories by bits. */
+  /** Whether any test of categories uses bits. */
   bits: boolean
 }
 
 const isCategory = (kind: number): boolean => kind >= nodeKinds.categoryMissingRight
 
-/** Which categories go right at a node, 1 for those that do. */
+/** Which categories go right at a node: 1 for those that do. */
 const rightOf = (forest: Forest, node: number): Uint8Array => {
   const from = forest.subsetOf[node]!
   const right = Uint8Array.from({ length: codes }, (_, code) => 1 - ((forest.subsets[from + (code >> 3)]! >> (code & 7)) & 1))
@@ -44,7 +44,7 @@ const rightOf = (forest: Forest, node: number): Uint8Array => {
   return right
 }
 
-/** The columns of a forest, each once, in the order in which nodes ask for them. */
+/** The distinct columns of a forest, in the order in which nodes use them. */
 class Columns {
   readonly all: Column[] = []
   private readonly places = new Map<string, number>()
@@ -57,7 +57,7 @@ class Columns {
   }
 }
 
-/** As many sets of categories as trees are looked up once a row in less time than the trees save. */
+/** Whether there are at most as many sets of categories as trees: computing their columns per row then costs less time than it saves. */
 const hasFewSets = (forest: Forest): boolean => {
   const columns = new Columns()
   for (let node = 0; node < forest.kinds.length && columns.all.length <= forest.roots.length; node++)
@@ -71,7 +71,7 @@ const pushBits = (subsets: number[], right: Uint8Array): number => {
   return at
 }
 
-/** Lays out a forest, tree by tree and in them level by level. */
+/** Lays out a forest tree by tree, and each tree level by level. */
 export const layOut = (forest: Forest): Layout => {
   const size = forest.kinds.length + forest.leaves.length
   const columns = new Columns()
@@ -91,7 +91,7 @@ export const layOut = (forest: Forest): Layout => {
     const kind = forest.kinds[node]!
     if (!isCategory(kind)) {
       layout.column[at] = columns.place(feature, 'number', kind === nodeKinds.missingLeft ? -Infinity : Infinity)
-      // What is missing has to pass also where every number goes left.
+      // Even where every number goes left, a missing value must be able to go right.
       layout.threshold[at] = Math.min(forest.thresholds[node]!, Number.MAX_VALUE)
     } else if (bits) {
       layout.column[at] = columns.place(feature, 'category', missingCode)
@@ -122,10 +122,10 @@ export const layOut = (forest: Forest): Layout => {
   return { ...layout, columns: columns.all, subsets: Int32Array.from(subsets), bits }
 }
 
-/** Rows made ready for a layout: one number for each of its columns, and where it tests by bits the codes in the same places. */
+/** Rows prepared for a layout: one number for each of its columns, and, if it tests by bits, the codes in the same places. */
 export type Block = { numbers: Float64Array; codes: Int32Array }
 
-/** Writes a block of rows row by row. `features` has `width` numbers a row; the block begins with row `first` of it. */
+/** Writes rows into a block. `features` has `width` numbers per row; the block begins with its row `first`. */
 export const prepareRows = ({ columns }: Layout, features: Float64Array, width: number, first: number, rows: number, into: Block): void => {
   const { numbers, codes } = into
   for (let column = 0; column < columns.length; column++) {

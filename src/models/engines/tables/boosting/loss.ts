@@ -1,14 +1,14 @@
 /**
- * What a booster minimises. Scores are held output by output: score of row r for output k stands at k × rows + r.
- * Labels are values for regression and class indexes otherwise.
+ * What a booster minimises. Scores are stored output by output: the score of row r for output k is at k × rows + r. Labels are values for
+ * regression and class indexes otherwise.
  */
 export type Loss = {
-  /** 0 for values. The number of outputs alone does not name a loss; see `lossOf`. */
+  /** 0 for values. The number of outputs alone does not identify a loss; see `lossOf`. */
   classes: number
   outputs: number
   /** The constant scores to start from, learned from the given rows. */
   start(labels: Float64Array, rows: Int32Array): Float64Array
-  /** First and second derivatives for one output, of the given rows. Called for output 0 first, with the same rows. */
+  /** First and second derivatives for one output, of the given rows. Output 0 must come first, with the same rows. */
   derive(
     scores: Float64Array,
     labels: Float64Array,
@@ -23,10 +23,10 @@ export type Loss = {
 
 const smallest = 1e-15
 
-/** The probability of class 1 that a score stands for. */
+/** The probability of class 1 for a score. */
 export const sigmoid = (score: number): number => 1 / (1 + Math.exp(-score))
 
-/** For values: squared misses. Scores are the values. */
+/** For values: squared error. Scores are the values. */
 export const squaredLoss: Loss = {
   classes: 0,
   outputs: 1,
@@ -72,7 +72,7 @@ const logSum = (scores: Float64Array, row: number, rows: number, outputs: number
   return largest + Math.log(sum)
 }
 
-/** For more than two classes: log loss, one score a class. It keeps a round's sums between its outputs, so rounds must not overlap. */
+/** For more than two classes: log loss, one score per class. It keeps a round's sums between its outputs, so rounds must not overlap. */
 export const softmaxLoss = (outputs: number): Loss => {
   const factor = outputs / (outputs - 1)
   let logSums = new Float64Array()
@@ -87,7 +87,7 @@ export const softmaxLoss = (outputs: number): Loss => {
     derive(scores, labels, output, rows, gradients, hessians) {
       const all = labels.length
       if (logSums.length < all) logSums = new Float64Array(all)
-      // The trees of one round all start from the same scores, so the sums are taken once, before the first of them.
+      // All trees of one round start from the same scores, so the sums are computed once, before the first of them.
       if (output === 0) for (const row of rows) logSums[row] = logSum(scores, row, all, outputs)
       for (const row of rows) {
         const probability = Math.exp(scores[output * all + row]! - logSums[row]!)
@@ -100,5 +100,5 @@ export const softmaxLoss = (outputs: number): Loss => {
   }
 }
 
-/** The loss for a number of classes, 0 for values. A new one each time: losses hold what belongs to one round. */
+/** The loss for a number of classes, 0 for values. Returns a new one for several classes, as that keeps state of its round. */
 export const lossOf = (classes: number): Loss => (classes === 0 ? squaredLoss : classes === 2 ? logisticLoss : softmaxLoss(classes))

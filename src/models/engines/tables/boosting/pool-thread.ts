@@ -3,12 +3,12 @@ import { parentPort } from 'node:worker_threads'
 import { endRuns, type FoldRuns } from './fold-runs.js'
 import { FoldWorker } from './fold-worker.js'
 
-// A thread of a `Crew`. It was started by a thread of low priority and has the same one.
+// A thread of a `WorkerPool`. It has the low priority of the thread that started it.
 parentPort?.on('message', (runs: FoldRuns) => {
   try {
     new FoldWorker(runs).work()
   } catch (error) {
-    // The thread that leads does not return to its events while it trains: it is told by what both can see.
+    // The leading thread does not return to its event loop while it trains, so it learns of the failure through shared memory.
     writeSync(2, `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
     endRuns(runs, 'failed')
   }

@@ -3,7 +3,7 @@ import type { Histogram } from './histogram.js'
 
 export type SplitRules = {
   minRows: number
-  /** Added to every hessian sum, so that few rows cannot claim much. */
+  /** Added to every hessian sum, so that few rows have little influence. */
   l2: number
   /** Added to a category's hessian sum when categories are ordered, so that rare ones stay in the middle. */
   categorySmoothing: number
@@ -15,8 +15,8 @@ export type SplitRules = {
 export type LeafSums = { gradient: number; hessian: number; rows: number }
 
 /**
- * A way to divide a leaf. `threshold` is the last bin that goes left, or for a category, the last of `order` (the bins that the leaf
- * has, sorted) that does. The sums are those of the left side.
+ * A way to split a leaf. `threshold` is the last bin that goes left; for a category, the last index of `order` (the sorted bins of the
+ * leaf) that does. The sums are those of the left side.
  */
 export type Split = {
   feature: number
@@ -26,23 +26,23 @@ export type Split = {
   threshold: number
   order: readonly number[] | undefined
   missingLeft: boolean
-  /** Whether rows whose bin the leaf has not seen go left. */
+  /** Whether rows go left if their bin does not occur in the leaf. */
   unseenLeft: boolean
 }
 
-/** Sums below this are what rounding leaves of nothing. */
+/** Smaller sums are only rounding errors. */
 const leastHessian = 1e-6
 const leastGain = 1e-9
 
 const score = (gradient: number, hessian: number, l2: number): number => (gradient * gradient) / (hessian + l2)
 
-/** What a cut into two sides scores, `score` of both added up with a single division. */
+/** The score of a split into two sides: the sum of both scores, with a single division. */
 const scoreSides = (left: number, leftHessian: number, right: number, rightHessian: number, l2: number): number => {
   const [ofLeft, ofRight] = [leftHessian + l2, rightHessian + l2]
   return (left * left * ofRight + right * right * ofLeft) / (ofLeft * ofRight)
 }
 
-/** The best cut of a row of bins in a given order, as found by `scan`. */
+/** The best cut of a sequence of bins in a given order, as found by `scan`. */
 type Cut = { gain: number; after: number; missingLeft: boolean; gradient: number; hessian: number }
 
 /**
@@ -63,7 +63,7 @@ const scanNumeric = (histogram: Histogram, offset: number, count: number, sums: 
   for (let bin = 0; bin < last; bin++) {
     const at = 2 * (offset + bin)
     const inBin = histogram[at + 1]!
-    // Nothing of the leaf is in this bin, so its edge cuts like the one before. Most bins of a small leaf are empty.
+    // The leaf has no rows in this bin, so its edge cuts like the previous one. Most bins of a small leaf are empty.
     if (inBin <= leastHessian && bin < last - 1) continue
     left += histogram[at]!
     leftHessian += inBin
@@ -92,11 +92,11 @@ const setCut = (cut: Cut, gain: number, after: number, missingLeft: boolean, gra
   cut.hessian = hessian
 }
 
-/** By bin, of the categories that are being ordered. */
+/** By bin: the mean of a category, while categories are sorted. */
 const means = new Float64Array(binCodes)
 const byMean = (one: number, other: number): number => means[one]! - means[other]! || one - other
 
-/** The bins present in the leaf (missing is one of them), ordered by their smoothed mean gradient. */
+/** The bins that occur in the leaf (including the one for missing values), ordered by their smoothed mean gradient. */
 const orderCategories = (histogram: Histogram, offset: number, count: number, smoothing: number): number[] => {
   const present: number[] = []
   for (let bin = 0; bin <= count; bin++) {
@@ -133,8 +133,8 @@ const scanCategories = (
 }
 
 /**
- * Writes for each bin of the split's feature whether its rows go left; the bin `count` stands for missing. Only splits that are
- * carried out get here: most that are found are not.
+ * Writes for each bin of the split's feature whether its rows go left; the bin `count` means missing. Called only for splits that are used,
+ * which most found splits are not.
  */
 export const writeSides = ({ order, threshold, missingLeft, unseenLeft }: Split, count: number, left: Uint8Array): void => {
   if (order) {
@@ -146,7 +146,7 @@ export const writeSides = ({ order, threshold, missingLeft, unseenLeft }: Split,
   left[count] = missingLeft ? 1 : 0
 }
 
-/** The split of a leaf that gains most, or `undefined` when none gains anything within the rules. */
+/** The split of a leaf with the highest gain, or `undefined` when no allowed split has a gain. */
 export const bestSplit = (
   histogram: Histogram,
   table: BinnedTable,

@@ -3,15 +3,15 @@ import { Worker } from 'node:worker_threads'
 import { programFile } from '../../../../setup/programs.js'
 import type { FoldRuns } from './fold-runs.js'
 
-/** More than the folds that a plan may have would find nothing to do. */
+/** More threads than a plan may have folds would have nothing to do. */
 const mostThreads = 5
 
-/** As many threads as the machine runs at once. */
+/** The default number of threads: as many as the machine runs at once. */
 export const usualThreads = (): number => Math.min(availableParallelism(), mostThreads)
 
 /**
- * Threads that help the one that calls with the folds of its trainings. They start with the first work, have the priority of
- * the thread that calls, end with its process, and keep no process alive.
+ * Helper threads that work on the folds of the caller's trainings. They start with the first work, have the priority of the calling thread,
+ * end with its process, and do not keep a process alive.
  *
  * @example
  * const crew = new Crew(2)
@@ -21,10 +21,10 @@ export const usualThreads = (): number => Math.min(availableParallelism(), mostT
 export class WorkerPool {
   private helpers: Worker[] | undefined
 
-  /** `threads` includes the caller's: 1 starts no other. */
+  /** `threads` includes the caller's own: 1 starts no helper. */
   constructor(readonly threads: number = usualThreads()) {}
 
-  /** Lets the helpers take part. They share the memory of the runs and copy the rest. */
+  /** Lets the helpers join. They share the memory of the runs and copy the rest. */
   join(runs: FoldRuns): void {
     this.helpers ??= Array.from({ length: this.threads - 1 }, () => this.start())
     for (const helper of this.helpers) helper.postMessage(runs)

@@ -2,14 +2,14 @@ import type { Feature } from '../../../data/features.js'
 import { rowsInside, rowsOutside, type Folds } from '../../../data/folds.js'
 
 /**
- * How a feature enters a linear model. Each row gives exactly one pair (coefficient, value) a feature: a number its
- * standardised value at `at`, a category 1 at `at` + its place, a missing one 1 at `missing`.
+ * How a feature enters a linear model. Each row has exactly one pair (coefficient, value) per feature: for a number its standardised value
+ * at `at`, for a category 1 at `at` + its index, for a missing value 1 at `missing`.
  */
 export type LinearTerm =
   | { kind: 'number'; at: number; missing: number; mean: number; deviation: number; low: number; high: number }
   | { kind: 'category'; at: number; missing: number }
 
-/** A training table in pairs: row r's feature f has its coefficient and value at r × features + f. */
+/** A training table as pairs: the coefficient and value of row r's feature f are at r × features + f. */
 export type Design = {
   rows: number
   features: number
@@ -19,11 +19,11 @@ export type Design = {
   terms: readonly LinearTerm[]
 }
 
-/** Coefficients of one feature, its missing one included. */
+/** The number of coefficients of one feature, including the one for missing values. */
 export const coefficientsOf = (feature: Feature): number =>
   feature.kind === 'number' ? 2 : feature.categories.length + (feature.rest ? 1 : 0) + 1
 
-/** The squares of larger numbers, summed over all rows, would not stay finite: beyond, all count as this one. */
+/** The squares of larger numbers, summed over all rows, would not stay finite: larger numbers are clipped to this one. */
 const largest = 1e100
 
 const numberTerm = (column: Float64Array, at: number): LinearTerm => {
@@ -42,17 +42,17 @@ const numberTerm = (column: Float64Array, at: number): LinearTerm => {
   return { kind: 'number', at, missing: at + 1, mean, deviation, low: count === 0 ? 0 : low, high: count === 0 ? 0 : high }
 }
 
-/** The coefficient a value of this feature belongs to. */
+/** The index of the coefficient for a value of this feature. */
 export const indexOf = (term: LinearTerm, value: number): number =>
   Number.isNaN(value) ? term.missing : term.kind === 'number' ? term.at : term.at + value
 
-/** What the coefficient is multiplied with. Outside the range of the training data a linear model has nothing to say: it stays at the edge. */
+/** The factor of the coefficient. A linear model does not extrapolate: values outside the range of the training data are clipped to it. */
 export const valueOf = (term: LinearTerm, value: number): number => {
   if (term.kind === 'category' || Number.isNaN(value)) return 1
   return ((value < term.low ? term.low : value > term.high ? term.high : value) - term.mean) / term.deviation
 }
 
-/** The pairs of a training table; `columns` has one number a row for each feature (NaN is missing). */
+/** Builds the pairs of a training table; `columns` has one number per row for each feature (NaN is missing). */
 export const makeDesign = (features: readonly Feature[], columns: readonly Float64Array[], rows: number): Design => {
   let coefficients = 0
   const terms = features.map((feature, index): LinearTerm => {
@@ -72,7 +72,7 @@ export const makeDesign = (features: readonly Feature[], columns: readonly Float
   return { rows, features: features.length, coefficients, indexes, values, terms }
 }
 
-/** The smallest and the largest value that a number has among some rows; nothing is below or above where it is missing in all. */
+/** The smallest and the largest value of a number among some rows; unbounded if it is missing in all of them. */
 const rangeOf = ({ features, indexes, values }: Design, feature: number, at: number, rows: Int32Array): [low: number, high: number] => {
   let [low, high] = [Infinity, -Infinity]
   for (const row of rows) {
@@ -85,8 +85,8 @@ const rangeOf = ({ features, indexes, values }: Design, feature: number, at: num
 }
 
 /**
- * The design by which the fits of folds predict. A fit stays at the edge of what it learned from (see `valueOf`); of rolling
- * folds that is the past of each, and a trend would otherwise be followed here as the model that answers never does.
+ * The design that the folds' fits predict with. A fit clips values to the range it learned from (see `valueOf`). For rolling folds this is
+ * each fold's past; without clipping, a trend would be extrapolated here, which the final model never does.
  */
 export const outOfFold = (design: Design, folds: Folds): Design => {
   if (!folds.rolling) return design

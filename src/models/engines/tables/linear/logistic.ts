@@ -2,17 +2,17 @@ import { allRows, predictedRows, rowsOutside, type Folds } from '../../../data/f
 import { dot, outOfFold, type Design } from './design.js'
 import { minimise } from './minimise.js'
 
-/** Half the squared weights are added to the summed loss with this factor. */
+/** The factor of half the squared weights that are added to the summed loss. */
 const penalty = 1
 
-/** Fills one row's scores: output k's weights start at k × (coefficients + 1), its intercept stands last. */
+/** Fills one row's scores: output k's weights start at k × (coefficients + 1), with its intercept last. */
 const scoreRow = (design: Design, row: number, weights: Float64Array, outputs: number, into: Float64Array): void => {
   const size = design.coefficients + 1
   for (let output = 0; output < outputs; output++)
     into[output] = weights[output * size + design.coefficients]! + dot(design, row, weights, output * size)
 }
 
-/** Turns one row's scores into what they miss of the label (probability - truth) and gives the row's loss. */
+/** Turns one row's scores into errors (probability - truth) and returns the row's loss. */
 const missOf = (scores: Float64Array, label: number): number => {
   if (scores.length === 1) {
     const score = scores[0]!
@@ -63,9 +63,9 @@ const fit = (design: Design, labels: Float64Array, rows: Int32Array, outputs: nu
 }
 
 /**
- * Logistic regression (softmax above two classes) in the given folds. `scores` holds every row's scores by its fold's
- * fit, output by output, 0 where no fold predicts it; `weights` is the fit on all rows, per output its coefficients and then its intercept.
- * `onFit` is told how many fits are done, with every step of the next one.
+ * Logistic regression (softmax above two classes) in the given folds. `scores` holds every row's scores by its fold's fit, output by
+ * output, 0 for rows that no fold predicts; `weights` is the fit on all rows, for each output its coefficients and then its intercept.
+ * `onFit` is called with the number of finished fits at every step of the next one.
  */
 export const crossFitLogistic = (
   design: Design,

@@ -2,7 +2,7 @@ const remembered = 8
 const mostSteps = 60
 const enough = 1e-4
 
-/** A smooth function: fills the gradient and gives the value. */
+/** A smooth function: fills the gradient and returns the value. */
 export type Smooth = (point: Float64Array, gradient: Float64Array) => number
 
 const product = (one: Float64Array, other: Float64Array): number => {
@@ -17,7 +17,7 @@ const addScaled = (into: Float64Array, factor: number, from: Float64Array): void
 
 type Memory = { step: Float64Array; change: Float64Array; curvature: number }
 
-/** The quasi-Newton direction from the last steps and what they changed in the gradient (the two loops of L-BFGS). */
+/** The quasi-Newton direction from the last steps and their changes of the gradient (the two loops of L-BFGS). */
 const direction = (gradient: Float64Array, memory: readonly Memory[]): Float64Array => {
   const result = gradient.map((value) => -value)
   const factors = memory.map(() => 0)
@@ -33,7 +33,7 @@ const direction = (gradient: Float64Array, memory: readonly Memory[]): Float64Ar
   return result
 }
 
-/** Minimises a convex function from zero by L-BFGS with backtracking. A fixed number of steps at most: never the clock. */
+/** Minimises a convex function from zero by L-BFGS with backtracking. The limit is a fixed number of steps, never the clock. */
 export const minimise = (size: number, smooth: Smooth): Float64Array => {
   let point = new Float64Array(size)
   let gradient = new Float64Array(size)

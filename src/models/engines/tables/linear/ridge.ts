@@ -34,13 +34,13 @@ const sumProducts = (parts: readonly Products[], size: number): Products => {
   return sum
 }
 
-/** Solves (gram + penalty) × weights = target by Cholesky. The intercept is all but unpenalised. */
+/** Solves (gram + penalty) × weights = target by Cholesky. The intercept has almost no penalty. */
 const solve = ({ gram, target }: Products, penalty: number): Float64Array => {
   const size = target.length
   const lower = new Float64Array(size * size)
   for (let row = 0; row < size; row++) {
     for (let column = 0; column <= row; column++) {
-      // The lower triangle: the intercept's products are kept in the last column, which is the last row mirrored.
+      // The lower triangle: the intercept's products are kept in the last column, which mirrors the last row.
       let sum = gram[column * size + row]!
       if (row === column) sum += row === size - 1 ? 1e-9 : penalty
       for (let inner = 0; inner < column; inner++) sum -= lower[row * size + inner]! * lower[column * size + inner]!
@@ -60,8 +60,8 @@ const solve = ({ gram, target }: Products, penalty: number): Float64Array => {
 }
 
 /**
- * Ridge regression in the given folds. `scores` holds every row's prediction by its fold's fit (0 where no fold predicts it), with
- * the penalty that does best on them; `weights` is the fit on all rows, the intercept last. `onFit` is told how many fits are done.
+ * Ridge regression in the given folds. `scores` holds every row's prediction by its fold's fit (0 for rows that no fold predicts), with the
+ * best penalty on them; `weights` is the fit on all rows, with the intercept last. `onFit` is called with the number of finished fits.
  */
 export const crossFitRidge = (
   design: Design,
@@ -71,7 +71,7 @@ export const crossFitRidge = (
 ): { scores: Float64Array; weights: Float64Array } => {
   const size = design.coefficients + 1
   const center = labels.reduce((sum, label) => sum + label, 0) / design.rows
-  // The first part is that of rows without a fold.
+  // The first part is for rows without a fold.
   const parts = Array.from({ length: folds.count + 1 }, () => emptyProducts(size))
   for (let row = 0; row < design.rows; row++) addRow(parts[folds.of[row]! - unpredicted]!, design, row, labels[row]! - center)
   const learned = Array.from({ length: folds.count }, (_, fold) =>
@@ -84,7 +84,7 @@ export const crossFitRidge = (
   const fits = penalties.map((penalty) => {
     const weights = learned.map((products, fold) => {
       const solved = solve(products, penalty)
-      // A fold is done with the last penalty; the earlier ones only say that it goes on.
+      // A fold is finished with the last penalty; for the earlier ones the call only reports activity.
       onFit(penalty === penalties.at(-1) ? fold + 1 : 0)
       return solved
     })
