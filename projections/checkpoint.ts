@@ -7,9 +7,9 @@ import { noRows, type RowCounts } from './row-counts.js'
 import { takeApart, type PreparedEvent } from './staging.js'
 
 /**
- * How far the tables have followed the log, and the hash of the event at that position: another log would have another one.
- * `begunAt` is the head of the log when the file was begun. What was erased up to then never came into the file; of what was
- * erased since, deleted rows may have left bytes in it. `isCurrent` says whether this release's code built the tables.
+ * The position that the tables have reached, and the hash of the event there: another log would have another hash. `begunAt` is the
+ * head of the log when the file was begun. What was erased up to then never came into the file; of what was erased since, deleted
+ * rows may have left bytes in it. `isCurrent` says whether this release's code built the tables.
  */
 export type Checkpoint = { position: number; leaf: string | null; begunAt: number; isCurrent: boolean; counts: RowCounts }
 
@@ -20,7 +20,7 @@ const table = `
     position BIGINT NOT NULL, leaf VARCHAR, fingerprint VARCHAR NOT NULL, begun_at BIGINT NOT NULL, counts VARCHAR NOT NULL
   )`
 
-/** What built the tables: the DDL, the SQL and the upcasters. When it differs the tables are built again from the log. */
+/** What built the tables: the DDL, the SQL and the upcasters. When it differs, the tables are rebuilt from the log. */
 export const fingerprint = (): string => {
   const upcasters = [...catalogue.entries()].flatMap(([type, definition]) =>
     definition.upcasters.map((step) => `${type} ${step.toString()}`),
@@ -31,7 +31,7 @@ export const fingerprint = (): string => {
     .digest('hex')
 }
 
-/** The hash by which a checkpoint knows the event it stands at. */
+/** The hash by which a checkpoint identifies its event. */
 export const leafOf = (text: string): string => leafHash(text).toString('hex')
 
 const isThere = async (connection: DuckDBConnection): Promise<boolean> => {
@@ -48,7 +48,7 @@ const createTables = async (connection: DuckDBConnection, head: number): Promise
   await connection.run('COMMIT')
 }
 
-/** Where the tables stand; creates them when there are none, for a log with this head. */
+/** Reads the checkpoint; without tables, it creates them for a log with this head. */
 export const readCheckpoint = async (connection: DuckDBConnection, head: number): Promise<Checkpoint> => {
   if (!(await isThere(connection))) await createTables(connection, head)
   const read = await connection.runAndReadAll('SELECT * FROM ledger.checkpoint')
@@ -63,7 +63,7 @@ export const readCheckpoint = async (connection: DuckDBConnection, head: number)
   }
 }
 
-/** Moves the checkpoint, in the transaction that applied the events up to it and left the tables with so many rows. */
+/** Moves the checkpoint, in the transaction that applied the events up to it and left these row counts. */
 export const moveCheckpoint = async (
   connection: DuckDBConnection,
   { position, stored }: PreparedEvent,

@@ -3,9 +3,9 @@ import { keepRows, servedFrom } from './predictions.js'
 import type { Projection } from './projection.js'
 
 /**
- * Erased payloads: the rows that stood in them, of predictions and of outcomes, are made again from what can be read now,
- * exactly as a replay from the first event makes them, which finds the payload erased before it comes to the erasure. Applied
- * after `events`, `predictions` and `outcomes`.
+ * Erased payloads: their rows, of predictions and of outcomes, are made again from what can be read now. The result equals that of a
+ * replay from the first event, which finds the payload erased before it reaches the erasure. Applied after `events`, `predictions`
+ * and `outcomes`.
  */
 export const erasures: Projection = {
   name: 'erasures',

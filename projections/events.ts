@@ -4,7 +4,7 @@ import type { Projection } from './projection.js'
 
 const isEventType = (type: string): type is EventType => catalogue.has(type)
 
-/** The log itself, one row an event, its data in today's schema; foreign events as they are. */
+/** The log itself, one row per event, its data in today's schema; foreign events unchanged. */
 export const events: Projection = {
   name: 'events',
   canHandle: [...[...catalogue.keys()].filter(isEventType), anyForeign],

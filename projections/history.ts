@@ -4,20 +4,23 @@ import { inList, type Projection } from './projection.js'
 /** One column of a history table. */
 export type HistoryColumn = {
   type: string
-  /** What a row of `batch` assigns to it, as JSON: SQL NULL keeps the last value, JSON `null` sets NULL. Default `data->'$.<column>'`. */
+  /**
+   * The value that a row of `batch` assigns, as JSON: SQL NULL keeps the last value, JSON `null` sets NULL. Default
+   * `data->'$.<column>'`.
+   */
   assigns?: string
 }
 
 export type History = {
   name: string
-  /** The event that a life begins with: it assigns every column. */
+  /** The first event of a lifetime: it assigns every column. */
   begins: EventType
   changes: readonly EventType[]
   ends: readonly EventType[]
-  /** What tells rows of one stream apart, such as the versions of a model; a column of `steps`. */
+  /** Identifies the rows of one stream, such as the versions of a model; a column of `steps`. */
   part?: { name: string; type: string }
   columns: Readonly<Record<string, HistoryColumn>>
-  /** The events to follow, when they are more than the batch's rows of the types above. */
+  /** The events to follow, if they are more than the batch's rows of the types above. */
   steps?: string
 }
 
@@ -37,9 +40,9 @@ const tableOf = ({ name, part, columns }: History) => `
     )`
 
 /**
- * What each event makes of its resource. A value travels as JSON, so that "not named by this event" (NULL) and "set to null"
- * (JSON null) stay apart: the last value that is not NULL is the one a fold would hold. The row that was open takes part as a
- * step without a change. Between an end and the next beginning there is no resource, whatever else the log may say.
+ * What each event makes of its resource. A value travels as JSON, so that "not named by this event" (NULL) and "set to null" (JSON
+ * null) stay apart: the last value that is not NULL is the one that a fold would have. The open row takes part as a step without a
+ * change. Between an end and the next beginning there is no resource, whatever else the log says.
  */
 const changed = (history: History, key: string): string => {
   const { name, begins, changes, ends, columns } = history
@@ -67,11 +70,11 @@ const changed = (history: History, key: string): string => {
     FROM steps WINDOW life AS (PARTITION BY ${key} ORDER BY position ROWS UNBOUNDED PRECEDING)`
 }
 
-/** Closes the rows that were open and something follows. */
+/** Closes the open rows that something follows. */
 const close = ({ name }: History): string =>
   `UPDATE ledger.${name}_history AS h SET valid_to = c.valid_to FROM ${name}_changed AS c WHERE h.rowid = c.open_row AND c.valid_to IS NOT NULL`
 
-/** Adds what followed. Of an end nothing follows: its row before has ended. */
+/** Adds the rows that follow. An end adds none: it only closes the row before it. */
 const follow = ({ name, columns }: History, key: string): string => {
   const values = Object.entries(columns).map(([column, { type }]) => (type === 'JSON' ? `nullif(${column}, 'null')` : `${column}->>'$'`))
   return `INSERT INTO ledger.${name}_history
@@ -82,8 +85,8 @@ const follow = ({ name, columns }: History, key: string): string => {
 }
 
 /**
- * A resource with its whole history: a row holds from position `valid_from` up to, not including, `valid_to` (NULL: still).
- * A batch of any size is three statements, and every state at every position is the one that `evolve` folds to.
+ * A resource with its whole history: a row holds from position `valid_from` up to, not including, `valid_to` (NULL: still). A batch
+ * of any size takes three statements, and the state at every position equals the fold by `evolve`.
  *
  * @example history({ name: 'skills', begins: 'SkillCreated', changes: ['SkillUpdated'], ends: ['SkillDeleted'], columns: { type: textColumn } })
  */

@@ -1,8 +1,8 @@
 import type { Projection } from './projection.js'
 
 /**
- * Runs of jobs: how each began, and how it ended. Rows are only added, so that what was known at a position are the rows up
- * to it; a run without an end is under way, or was cut off and will be told so when the service starts.
+ * Runs of jobs: how each began, and how it ended. Rows are only added, so that the rows up to a position show what was known there. A
+ * run without an end is under way, or was interrupted, which the service records at its next start.
  */
 export const jobRuns: Projection = {
   name: 'job_runs',

@@ -20,15 +20,15 @@ export const models = history({
   },
 })
 
-/** A column that the training's end assigns, and that is null until then. */
+/** A column that the end of the training assigns; it is null until then. */
 const result = (column: string, type: string): HistoryColumn => ({
   type,
   assigns: `CASE type WHEN 'ModelTrainingRequested' THEN 'null'::JSON WHEN 'ModelTrained' THEN data->'$.${column}' END`,
 })
 
 /**
- * The versions of all models, one open row each. An event of a version names it in its data; the model's own end is an end of
- * each of its versions.
+ * The versions of all models, one open row each. An event of a version names it in its data; the end of the model also ends all its
+ * versions.
  */
 export const modelVersions = history({
   name: 'model_versions',

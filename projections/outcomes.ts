@@ -1,6 +1,6 @@
 import type { Projection } from './projection.js'
 
-/** The events of some source that reported outcomes, with what a payload's rows need. */
+/** The events of a source that reported outcomes, with what a payload's rows need. */
 export const reportedFrom = (source: string): string => `CREATE OR REPLACE TEMP TABLE outcomes_reported AS
     SELECT r.*, CASE WHEN json_valid(p.body) AND json_array_length(p.body) = r.rows THEN p.body END AS body
     FROM (
@@ -9,7 +9,7 @@ export const reportedFrom = (source: string): string => `CREATE OR REPLACE TEMP 
       FROM ${source} WHERE type = 'OutcomesReported'
     ) AS r LEFT JOIN batch_payloads AS p ON p.hash = r.payload`
 
-/** One row for each truth that those events reported. Of one that cannot be read the event still tells which row it is about. */
+/** One row for each truth that those events reported. If it cannot be read, the event still says which row it is about. */
 export const keepOutcomes = `INSERT INTO ledger.outcomes
     SELECT position, recorded_at, actor, source, request, model, place.version, place.position, place.request, place.row,
       kept->'$.truth', try_cast(kept->>'$.probability' AS DOUBLE), kept IS NOT NULL AND coalesce(kept->>'$.erased' <> 'true', true), payload
@@ -21,8 +21,8 @@ export const keepOutcomes = `INSERT INTO ledger.outcomes
     )`
 
 /**
- * What became true of predicted rows: one row for each time that somebody reported one, so that what was known at a position
- * can be told from what is known now. `prediction`, `prediction_request` and `row` are the row of `ledger.predictions`.
+ * What became true of predicted rows: one row per report of a truth, so that what was known at a position can be told from what is
+ * known now. `prediction`, `prediction_request` and `row` are the row of `ledger.predictions`.
  */
 export const outcomes: Projection = {
   name: 'outcomes',

@@ -1,6 +1,6 @@
 import type { Projection } from './projection.js'
 
-/** The events of some source that served predictions, with what a payload's rows need. */
+/** The events of a source that served predictions, with what a payload's rows need. */
 export const servedFrom = (source: string): string => `CREATE OR REPLACE TEMP TABLE predictions_served AS
     SELECT position, recorded_at, actor, source, request, data->>'$.model' AS model, (data->>'$.version')::INTEGER AS version,
       (data->>'$.rows')::BIGINT AS rows, data->>'$.statement' AS statement, (data->>'$.read_at')::BIGINT AS read_at,
@@ -8,8 +8,8 @@ export const servedFrom = (source: string): string => `CREATE OR REPLACE TEMP TA
     FROM ${source} WHERE type = 'PredictionsServed'`
 
 /**
- * One row for each row that those events kept. Of rows that cannot be read the event still tells how many there were, and of
- * which requests. Both kinds come in one INSERT: see docs/decisions/projections/one-insert.md.
+ * One row for each row that those events recorded. If rows cannot be read, the event still says how many there were, and of which
+ * requests. Both kinds come in one INSERT: see docs/decisions/projections/one-insert.md.
  */
 export const keepRows: readonly string[] = [
   `CREATE OR REPLACE TEMP TABLE predictions_kept AS
@@ -29,8 +29,8 @@ export const keepRows: readonly string[] = [
 ]
 
 /**
- * Predictions that were answered: a receipt for each event, and one row for each kept row of its payload. A payload that is gone,
- * or is not the JSON array of as many rows as the event counted, gives that many rows that say so (`readable` is false).
+ * Answered predictions: a receipt per event, and one row per recorded row of its payload. If a payload is gone, or is not a JSON
+ * array of as many rows as the event counted, there are that many rows with `readable` false.
  */
 export const predictions: Projection = {
   name: 'predictions',

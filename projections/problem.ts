@@ -10,7 +10,7 @@ export class ProjectionError extends Error {
   }
 }
 
-/** The tables were built by other projections, or hold what was erased: they have to be built again. */
+/** The tables were built by other projections, or hold erased data: they have to be rebuilt. */
 export class StaleTablesError extends Error {
   constructor(readonly reason: 'another release' | 'erasure' | 'other rows') {
     super(`The tables have to be rebuilt: ${reason}.`)
@@ -19,8 +19,8 @@ export class StaleTablesError extends Error {
 }
 
 /**
- * The tables have followed events that the log does not have: it is an older copy, or another history. They are the evidence
- * of what is missing, so that they are not built anew.
+ * The tables have followed events that the log does not have: it is an older copy, or another history. They are evidence of what is
+ * missing, so that they are not rebuilt.
  */
 export class ForeignTablesError extends Error {
   constructor(message: string) {
@@ -29,7 +29,7 @@ export class ForeignTablesError extends Error {
   }
 }
 
-/** A table does not hold the rows that were added to it. The file may still have them: it has to be opened anew. */
+/** A table does not hold the rows that were added to it. The file may still have them: it has to be reopened. */
 export class OtherRowsError extends Error {
   constructor(
     readonly table: string,
@@ -41,7 +41,7 @@ export class OtherRowsError extends Error {
   }
 }
 
-/** A COMMIT failed: what it left of the tables in memory is not known, and they have to be opened anew. */
+/** A COMMIT failed: the state of the tables in memory is unknown, and they have to be reopened. */
 export class CommitError extends Error {
   constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause })

@@ -2,10 +2,10 @@ import type { EventType } from '../events/catalogue.js'
 import type { anyForeign } from '../events/foreign.js'
 
 /**
- * What follows from events, in emmett's words: `init` makes the tables, and `evolve` brings them up to date. It does so for a
- * whole staged batch at once, as SQL statements instead of a function of one event: docs/decisions/projections/projections-by-batch.md.
- * The statements see the temporary tables `batch` (one row an event, in today's schema, see staging.ts) and `batch_payloads`,
- * and run in the transaction that moves the checkpoint. They run only when the batch holds an event that can be handled.
+ * A projection in emmett's terms: `init` creates the tables, and `evolve` brings them up to date. It handles a whole staged batch at
+ * once, with SQL statements instead of a function per event: docs/decisions/projections/projections-by-batch.md. The statements see
+ * the temporary tables `batch` (one row per event, in today's schema, see staging.ts) and `batch_payloads`, and run in the
+ * transaction that moves the checkpoint. They run only when the batch holds an event that can be handled.
  */
 export type Projection = {
   name: string

@@ -21,23 +21,23 @@ export type ReplayProgress = (position: number, target: number) => void
 
 export type ReplayOptions = { events: EventReader; payloads: PayloadReader; database: DuckDBInstance }
 
-/** A batch ends at whichever comes first: many events win time, few bytes keep memory flat. */
+/** A batch ends at the limit that it reaches first: many events save time, few bytes keep memory constant. */
 export type ReplayLimits = { batchMaxEvents: number; batchMaxBytes: number; pageMaxEvents: number }
 export const replayLimits: ReplayLimits = { batchMaxEvents: 40_000, batchMaxBytes: 32 * 1024 * 1024, pageMaxEvents: 1_000 }
 
-/** `hashes` are those of the payloads, each of which stands here once: an erasure may name one that the batch has already. */
+/** `hashes` are those of the payloads, each of which is here once: an erasure may name one that the batch has already. */
 type Batch = {
   events: PreparedEvent[]
   types: Set<string>
   payloads: StagedPayload[]
   hashes: Set<string>
   bytes: number
-  /** The event that comes next needs a transaction of its own. */
+  /** The next event needs a transaction of its own. */
   isClosed: boolean
   failure?: ProjectionError
 }
 
-/** Of DuckDB's messages only the kind of error is kept: the rest quotes data. `Conversion Error: Could not …` → `Conversion Error` */
+/** Keeps only the kind of a DuckDB error: the rest quotes data. `Conversion Error: Could not …` → `Conversion Error` */
 const kindOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'an error'
   // Where errors come as JSON, the kind is a member.
@@ -45,15 +45,15 @@ const kindOf = (error: unknown): string => {
   return type === undefined ? (/^[\w ]+(?=:)/.exec(error.message)?.[0] ?? error.name) : `${type} Error`
 }
 
-/** A full disk or a broken file says nothing about an event, and smaller batches meet it as well. */
+/** A full disk or a broken file says nothing about an event, and smaller batches fail as well. */
 const isOfTheMachine = (error: unknown): boolean =>
   error instanceof CommitError ||
   error instanceof OtherRowsError ||
   (error instanceof Error && /^(?:IO|FATAL|INTERNAL|TransactionContext) Error/i.test(kindOf(error)))
 
 /**
- * Tables that follow a log. Each batch is one transaction: staging, the projections that handle its events, the checkpoint. When
- * it is committed the tables are asked whether they show it.
+ * Tables that follow a log. Each batch is one transaction: staging, the projections that handle its events, the checkpoint. After the
+ * commit the tables are asked whether they show it.
  *
  * @example
  * const tables = await Replay.open({ events: log, payloads: log, database })
@@ -79,14 +79,14 @@ export class Replay {
   }
 
   /**
-   * Creates the tables or takes them up where they stand. Throws `StaleTablesError` when another release built them or they have
-   * other rows than were added to them, and `ForeignTablesError` when they followed another log than this.
+   * Creates the tables or continues them. Throws `StaleTablesError` when another release built them or their rows are not those that
+   * were added, and `ForeignTablesError` when they followed another log than this.
    */
   static async open(options: ReplayOptions, limits: ReplayLimits = replayLimits): Promise<Replay> {
     const connection = await options.database.connect()
     try {
       const checkpoint = await readCheckpoint(connection, await options.events.head())
-      // First: tables of any release are evidence of what the log once held.
+      // Checked first: tables of any release are evidence of what the log once held.
       await assertSameLog(options.events, checkpoint)
       if (!checkpoint.isCurrent) throw new StaleTablesError('another release')
       const tables = new Replay(options, connection, limits, checkpoint)
@@ -106,8 +106,8 @@ export class Replay {
   }
 
   /**
-   * Follows the log up to `until` or its head, and tells how far it came. Throws `ProjectionError` at an event that does not fit;
-   * `OtherRowsError` and `CommitError` when the database has to be opened anew.
+   * Follows the log up to `until` or its head, and returns the position reached. Throws `ProjectionError` at an event that does not
+   * fit; `OtherRowsError` and `CommitError` when the database has to be reopened.
    */
   async catchUp(until = Number.MAX_SAFE_INTEGER, onProgress?: ReplayProgress): Promise<number> {
     const target = Math.min(until, await this.options.events.head())
@@ -120,7 +120,7 @@ export class Replay {
     return this.#position
   }
 
-  /** Looks whether every table shows what was added to it. Not to be called while a catch-up is under way. @throws OtherRowsError */
+  /** Checks that every table shows what was added to it. Not to be called during a catch-up. @throws OtherRowsError */
   async check(): Promise<void> {
     await this.#check.all(this.#counts)
   }
@@ -130,7 +130,7 @@ export class Replay {
     this.connection.closeSync()
   }
 
-  /** Reads and prepares the events of the next batch. One that cannot be prepared ends it: those before it are still applied. */
+  /** Reads and prepares the events of the next batch. One that cannot be prepared ends it; those before it are still applied. */
   async #collect(target: number): Promise<Batch> {
     const batch: Batch = { events: [], types: new Set(), payloads: [], hashes: new Set(), bytes: 0, isClosed: false }
     const { batchMaxEvents, batchMaxBytes, pageMaxEvents } = this.limits
@@ -144,7 +144,7 @@ export class Replay {
           if (event.position !== next) throw new ProjectionError(next, 'it is missing')
           if (!(await this.#take(event, batch))) break
           next += 1
-          // What is left of the page is read again: payloads, of which a page tells nothing, may be large.
+          // The rest of the page is read again: its payloads, whose size is unknown, may be large.
           if (batch.bytes >= batchMaxBytes) break
         }
       } catch (error) {
@@ -155,7 +155,7 @@ export class Replay {
     return batch
   }
 
-  /** Takes an event into the batch, or closes the batch before one that cannot share a transaction with those that it has. */
+  /** Adds an event to the batch, or closes the batch if the two cannot share a transaction. */
   async #take(event: StoredEvent, batch: Batch): Promise<boolean> {
     const prepared = prepareEvent(event)
     if (!batch.types.has(prepared.type)) {
@@ -177,14 +177,14 @@ export class Replay {
     return true
   }
 
-  /** Applies a batch, or halves it until the one event that does not fit is alone and can be named. */
+  /** Applies a batch, or halves it until the failing event is alone and can be named. */
   async #apply(events: readonly PreparedEvent[], payloads: readonly StagedPayload[]): Promise<void> {
     const [first, last] = [events[0], events.at(-1)]
     if (!first || !last) return
     try {
       const changes = await this.#transact(events, last, payloads)
       await this.#check.added(changes, first.position, last.position)
-      // Rows that were taken away or made anew are those of earlier events.
+      // Rows that were removed or made again belong to earlier events.
       if (changes.some(({ ofBatch }) => ofBatch === undefined)) await this.check()
     } catch (error) {
       if (isOfTheMachine(error)) throw error
@@ -195,7 +195,7 @@ export class Replay {
     }
   }
 
-  /** Applies events in one transaction, and tells what that changed. */
+  /** Applies events in one transaction, and returns what that changed. */
   async #transact(events: readonly PreparedEvent[], last: PreparedEvent, payloads: readonly StagedPayload[]): Promise<Change[]> {
     const changes: Change[] = []
     await this.connection.run('BEGIN')
@@ -230,8 +230,8 @@ export class Replay {
 }
 
 /**
- * The event at the checkpoint must be the one that was projected: a log that was cut, exchanged or is an older copy has another
- * one there, or none. Throws `ForeignTablesError` then.
+ * The event at the checkpoint must be the one that was projected. A log that was truncated or replaced, or is an older copy, has
+ * another event there, or none: then it throws `ForeignTablesError`.
  */
 export const assertSameLog = async (events: EventReader, { position, leaf }: Pick<Checkpoint, 'position' | 'leaf'>): Promise<void> => {
   if (position === 0) return
@@ -243,16 +243,16 @@ export const assertSameLog = async (events: EventReader, { position, leaf }: Pic
 }
 
 /**
- * How to open a database that a whole log is written to: rarely checkpointed, which is most of the time otherwise, and with
- * memory that does not grow with the log.
+ * Settings for a database that a whole log is written to: few checkpoints, which otherwise take most of the time, and memory that
+ * does not grow with the log.
  *
  * @example await DuckDBInstance.create('audit.duckdb', replaySettings)
  */
 export const replaySettings = { checkpoint_threshold: '64MB', memory_limit: '256MB' }
 
 /**
- * Builds every table from a log, or brings them up to date, and tells the position reached: events and projections give the database,
- * nothing else takes part.
+ * Builds every table from a log, or brings them up to date, and returns the position reached. Only events and projections determine
+ * the database.
  *
  * @example await replay({ events: log, payloads: log, database: await DuckDBInstance.create('audit.duckdb'), until: 1_000 })
  */

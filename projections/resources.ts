@@ -72,7 +72,7 @@ const jobs = historyOf(
   ['JobRunStarted', 'JobExpired'],
 )
 
-/** What each kind of resource is projected to. */
+/** The projections of each kind of resource. */
 export const resourceProjections: Readonly<Record<Kind, readonly Projection[]>> = {
   project: [projects],
   skill: [skills],

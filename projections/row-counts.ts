@@ -2,10 +2,10 @@ import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api
 import { OtherRowsError } from './problem.js'
 import { ledgerTables, type LedgerTable } from './steps.js'
 
-/** What a transaction did to a table. `ofBatch` is how many rows it added for its own events, when it added no others. */
+/** What a transaction did to a table. `ofBatch` is the number of rows that it added for its own events, if it added no others. */
 export type Change = { table: LedgerTable; rows: number; ofBatch: number | undefined }
 
-/** How many rows each table has, by its name, as the transactions left it. */
+/** The number of rows of each table, by its name, after the transactions so far. */
 export type RowCounts = Readonly<Record<string, number>>
 
 /** The counts of empty tables. */
@@ -22,20 +22,20 @@ const same = (table: string, expected: number, found: unknown): void => {
   if (expected !== Number(found)) throw new OtherRowsError(table, expected, Number(found))
 }
 
-/** Asks the tables in the way of every query whether they show the rows that were added to them. */
+/** Asks the tables, as every query does, whether they show the rows that were added to them. */
 export class RowCheck {
   readonly #ofBatch = new Map<string, DuckDBPreparedStatement>()
 
   constructor(private readonly connection: DuckDBConnection) {}
 
-  /** All tables by the number of their rows, which reads none of them. @throws OtherRowsError */
+  /** Checks the row counts of all tables, which reads no rows. @throws OtherRowsError */
   async all(counts: RowCounts): Promise<void> {
     const queries = ledgerTables.map(({ name }) => `SELECT '${name}', count(*) FROM ${name}`)
     const read = await this.connection.runAndReadAll(queries.join(' UNION ALL '))
     for (const [name, rows] of read.getRows()) same(String(name), counts[String(name)] ?? 0, rows)
   }
 
-  /** What a transaction that is committed added for its events from `first` to `last`. @throws OtherRowsError */
+  /** Checks the rows that a committed transaction added for its events from `first` to `last`. @throws OtherRowsError */
   async added(changes: readonly Change[], first: number, last: number): Promise<void> {
     for (const { table, ofBatch } of changes) {
       if (ofBatch === undefined) continue
@@ -51,7 +51,7 @@ export class RowCheck {
     for (const statement of this.#ofBatch.values()) statement.destroySync()
   }
 
-  /** It is asked for each batch: planning it would take longer than running it. */
+  /** Prepared, because it runs for each batch: planning it would take longer than running it. */
   async #statementOf({ name, place }: LedgerTable): Promise<DuckDBPreparedStatement> {
     const known = this.#ofBatch.get(name)
     if (known) return known

@@ -51,20 +51,20 @@ const inTodaysSchema = (event: StoredEvent): string => {
 }
 
 /**
- * A stored event, its text in today's schema, and the hashes of the payloads that its projection reads. `type` is what projections
- * can handle: of whatever type a foreign event is, `foreign`.
+ * A stored event, its text in today's schema, and the hashes of the payloads that its projection reads. `type` is the type for
+ * projections: `foreign` for all foreign events.
  */
 export type PreparedEvent = { position: number; type: string; stored: string; text: string; payloads: readonly string[] }
 
-/** The payloads that rows are made of: those that an event kept, or that an erasure took something out of. */
+/** The payloads that rows are made from: those that an event recorded, or from which an erasure removed something. */
 const projectedPayloads = (event: StoredEvent, type: string): string[] => {
   if (keepsRows(type)) return payloadsOf(type, parsed(event).data)
   return type === 'DataErased' ? erasedPayloadsOf(type, parsed(event).data).map(({ hash }) => hash) : []
 }
 
 /**
- * Brings a stored event to today's schema. Only an event of an older version is parsed, and one whose payload is projected;
- * of others only the beginning is read here, and DuckDB refuses a text that is not JSON. Foreign events stay as they are.
+ * Brings a stored event to today's schema. Only events of an older version, and those whose payload is projected, are parsed; of
+ * others only the beginning is read here, and DuckDB refuses a text that is not JSON. Foreign events stay as they are.
  *
  * @example prepareEvent({ position: 1, text: '{"position":1,…' }) // { position: 1, type: 'SkillCreated', stored: '…', text: '…', payloads: [] }
  */
@@ -82,7 +82,7 @@ const append = async (connection: DuckDBConnection, table: string, columns: stri
   appender.closeSync()
 }
 
-/** Lays a batch and its payloads before the projections, as `batch` and `batch_payloads`. */
+/** Gives a batch and its payloads to the projections, as `batch` and `batch_payloads`. */
 export const stage = async (
   connection: DuckDBConnection,
   batch: readonly PreparedEvent[],

@@ -7,7 +7,7 @@ export type LedgerTable = { name: string; place: 'position' | 'valid_from' }
 /** A table that a statement writes to. A projection adds rows of the batch to its own tables, and of earlier events to others. */
 export type Written = { table: LedgerTable; sign: 1 | -1; isOwn: boolean }
 
-/** One statement of a projection, and what it writes to when that is a table of the ledger. */
+/** One statement of a projection, and the table of the ledger that it writes to, if any. */
 export type Step = { sql: string; writes?: Written }
 
 const asTable = (name: string): LedgerTable => ({ name, place: name.endsWith('_history') ? 'valid_from' : 'position' })
@@ -34,7 +34,7 @@ export const stepsFor = (types: ReadonlySet<string>): Step[] =>
   compiled.flatMap(({ canHandle, steps }) => ([...types].some((type) => canHandle.has(type)) ? steps : []))
 
 /**
- * Whether events of these types may be applied in one transaction: it would insert into no table twice. See
+ * Whether events of these types may share a transaction: it must not insert into a table twice. See
  * docs/decisions/projections/one-insert.md.
  *
  * @example fitTogether(new Set(['PredictionsServed', 'DataErased'])) // false: both insert into ledger.predictions

@@ -10,9 +10,9 @@ import { compareTables, type Comparison } from './compare-tables.js'
 
 type Source = EventReader & PayloadReader & Pick<LogReader, 'erasedAt'>
 
-/** What came of the comparison of live tables with a replay. */
+/** The result of comparing live tables with a replay. */
 export type Diff = {
-  /** The position that the live tables stand at, and the log's head. */
+  /** The position of the live tables, and the log's head. */
   position: number
   head: number
   comparison: Comparison
@@ -24,7 +24,7 @@ export type DiffOptions = {
   /** The live tables, or a copy of them, that nothing writes to meanwhile. */
   live: string
   log: Source
-  /** A directory of this comparison's own. */
+  /** A directory used only by this comparison. */
   temporary: string
   rowsShown: number
   onProgress: (text: string) => void
@@ -45,7 +45,7 @@ const readCheckpoint = async (live: string): Promise<Checkpoint> => {
   return { position: Number(position), leaf: typeof leaf === 'string' ? leaf : null }
 }
 
-/** An erasure takes rows away by an event of its own: tables that stand before it have what no replay of today can give. */
+/** An erasure removes rows by an event of its own: tables that stand before it have rows that no replay can give today. */
 const checkErasures = (log: Source, position: number): void => {
   const erasedAt = log.erasedAt()
   if (erasedAt > position)
@@ -55,7 +55,7 @@ const checkErasures = (log: Source, position: number): void => {
 }
 
 /**
- * Replays the log up to where the live tables stand, into a file of its own, and compares the two row by row.
+ * Replays the log up to the position of the live tables, into a file of its own, and compares the two row by row.
  *
  * @example (await diffTables({ live, log: openLogReader('./data'), temporary, rowsShown: 10, onProgress })).comparison.differences
  * @throws ForeignTablesError when the tables cannot be of this log; ConfigError when they cannot be compared; ProjectionError
@@ -90,7 +90,7 @@ export const diffTables = async ({ live, log, temporary, rowsShown, onProgress }
     rowsShown,
     onTable: (table, done, of) => onProgress(`compared ${done} of ${of} tables: ${table}`),
   })
-  // What the live tables have not followed yet, a replay may not be able to follow either.
+  // A replay, too, may be unable to follow events that the live tables have not followed yet.
   const stopped = await build(head).then(
     () => undefined,
     (error: unknown) => {

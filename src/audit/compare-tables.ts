@@ -1,16 +1,16 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import { quoteName, quoteText } from '../dialect/strings.js'
 
-/** A row that only one side has: `+` that of the live tables, `-` that of the replay; so many times, as JSON text. */
+/** A row, as JSON text, that only one side has, and how often: `+` is the live tables, `-` the replay. */
 export type OddRow = { side: '+' | '-'; times: number; row: string }
 
-/** What differs in one table: how many rows each side has, how many of them the other has not, and the first of those. */
+/** The differences in one table: the rows of each side, how many of them the other side lacks, and the first of those. */
 export type TableDifference = { table: string; live: number; replay: number; odd: number; rows: OddRow[] }
 
 export type Comparison = {
   tables: number
   rows: number
-  /** What is not a matter of rows: tables and columns that only one side has. */
+  /** Differences that are not in rows: tables and columns that only one side has. */
   shape: string[]
   differences: TableDifference[]
 }
@@ -18,11 +18,11 @@ export type Comparison = {
 export type CompareOptions = {
   live: string
   replay: string
-  /** Where to spill. */
+  /** The folder to spill to. */
   temporary: string
-  /** Tables of this name say where a side stands, and are not compared. */
+  /** Tables with this name hold a side's position, and are not compared. */
   except: string
-  /** What DuckDB may take, beyond which it spills. */
+  /** The memory limit of DuckDB, beyond which it spills. */
   memoryLimit?: string
   /** How many differing rows of each table are shown. */
   rowsShown: number
@@ -32,7 +32,7 @@ export type CompareOptions = {
 type Column = { name: string; type: string }
 type Shape = ReadonlyMap<string, Column[]>
 
-/** Every table and view of an attached file, by its name with schema, and their columns in order. */
+/** Every table and view of an attached file, by its name with schema, with its columns in order. */
 const shapeOf = async (connection: DuckDBConnection, side: string): Promise<Shape> => {
   const columns = await connection.runAndReadAll(
     `SELECT schema_name, table_name, column_name, data_type || CASE WHEN is_nullable THEN '' ELSE ' NOT NULL' END
@@ -61,8 +61,8 @@ const compareShapes = (live: Shape, replay: Shape): string[] => {
 }
 
 /**
- * What tells rows apart: each value with its length before it, so that none can be taken for another. Values themselves
- * would be compared by the collation of their column, which takes "a" for "A".
+ * Identifies a row: each value with its length before it, so that no two rows are confused. A comparison of the values themselves
+ * would use their column's collation, in which "a" equals "A".
  */
 const hashOf = (columns: readonly Column[]): string => {
   const parts = columns.map(({ name }) => `CAST(t.${quoteName(name)} AS VARCHAR)`)
@@ -77,14 +77,14 @@ const nameIn = (side: string, table: string): string => {
 const numberOf = async (connection: DuckDBConnection, sql: string): Promise<number> =>
   Number((await connection.runAndReadAll(sql)).getRows()[0]?.[0] ?? 0)
 
-/** So many hashes are counted at a time: DuckDB holds the groups of one count in memory. */
+/** How many hashes are counted at a time: DuckDB holds the groups of one count in memory. */
 const countedMaxHashes = 250_000
-/** Of so many rows that differ at most the contents are looked up, of which the first are shown. */
+/** At most so many differing rows are looked up, of which the first are shown. */
 const lookedUpMaxRows = 1_000
 
 /**
- * Finds the hashes that one side has more often than the other: rows are counted up on one side and down on the other, and
- * what is left is what differs. Hashes stand in a table that may be on the disk, and are counted part by part.
+ * Finds the hashes that one side has more often than the other: rows of one side count up, rows of the other down, and what is left
+ * is the difference. The hashes are in a table that may be on the disk, and are counted in parts.
  */
 const findOdd = async (connection: DuckDBConnection, [live, replay]: readonly [string, string], hash: string): Promise<void> => {
   await connection.run(
@@ -128,7 +128,7 @@ const compareRows = async (connection: DuckDBConnection, table: string, columns:
 }
 
 /**
- * Compares every table of two DuckDB files, row by row, whatever order the rows are in.
+ * Compares every table of two DuckDB files, row by row, in any order of rows.
  *
  * @example (await compareTables({ live, replay, temporary, except: 'ledger.checkpoint', rowsShown: 10 })).differences
  * @throws Error of DuckDB when a file cannot be read

@@ -11,14 +11,14 @@ import type { NoteSigner } from './note-key.js'
 export const findFileSigner = (paths: DataPaths, given: Buffer | undefined, db: Connection): NoteSigner =>
   findHeadSigner(paths, given, { id: readLogId(db), headKeys: () => readHeadKeys(db) })
 
-/** The signed head of a log's file. In one transaction, so that the events and the tree are of one moment. */
+/** The signed head of a log's file. One transaction, so that the events and the tree belong to the same state. */
 export const signedFileHead = (db: Connection, signer: NoteSigner): string =>
   db.transaction(() => {
     const { position } = readTail(db)
     return signHead(signer, position, readTree(db, position).rootAt(position))
   })()
 
-/** The older form of it, with the chain and without a signature. */
+/** The older form of a head, with the chain and without a signature. */
 export const olderFileHead = (db: Connection): Head => {
   const { position, chain } = readTail(db)
   return { logId: readLogId(db), position, chain: chain.toString('hex') }

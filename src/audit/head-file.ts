@@ -6,11 +6,11 @@ import type { Log } from '../log/contract/log.js'
 import type { Heads } from './heads.js'
 import { compareWithNewestHead } from './newest-head.js'
 
-/** What became of the last head: the position it was taken at, when it reached the disk, and why a later one did not. */
+/** The state of the last head: its position, when it reached the disk, and why a later one did not. */
 export type HeadFileStatus = { file: string; position: number | null; written_at: string | null; error: string | null }
 
 /**
- * Appends a note to a file of notes, and brings it to the disk. What could not be written whole is taken back.
+ * Appends a note to a file of notes, and syncs it to the disk. A partial write is undone.
  *
  * @example await appendNote('/mnt/elsewhere/heads.txt', note)
  */
@@ -35,7 +35,7 @@ const writeWhole = async (file: FileHandle, size: number, text: string): Promise
   }
 }
 
-/** The file outside that signed heads are appended to: at the start, at each interval in which the log grew, and at the end. */
+/** The external file that signed heads are appended to: at the start, at each interval in which the log grew, and at the end. */
 export class HeadFile {
   readonly #options: { path: string; intervalMs: number; log: Log; heads: Heads; logger: Pick<Logger, 'error'> }
   readonly #status: HeadFileStatus
@@ -51,7 +51,7 @@ export class HeadFile {
     return { ...this.#status }
   }
 
-  /** Whether the log still has what its newest head in the file says. @throws ConfigError when it does not */
+  /** Checks that the log still agrees with its newest head in the file. @throws ConfigError when it does not */
   compare(): Promise<void> {
     return compareWithNewestHead(this.#options.log, this.#options.path)
   }
@@ -67,7 +67,7 @@ export class HeadFile {
     await this.#append()
   }
 
-  /** One at a time. The service goes on whatever comes of it; the next interval tries again. */
+  /** One at a time. A failure does not stop the service; the next interval tries again. */
   #append(): Promise<void> {
     this.#writing = this.#writing.then(() =>
       this.#appendNow().catch((err: unknown) => {

@@ -7,10 +7,10 @@ import type { DataPaths } from '../setup/data-directory.js'
 import { originOf } from './checkpoint.js'
 import { noteSigner, seedBytes, type NoteSigner } from './note-key.js'
 
-/** What a log knows of the keys that sign its heads. */
+/** What a log has noted about the keys that sign its heads. */
 type Noted = { id: string; headKeys: () => string[] }
 
-/** The seed: the one given, or the file's; undefined without both. */
+/** The given seed, or else the file's; undefined without both. */
 const findSeed = (paths: DataPaths, given: Buffer | undefined): Buffer | undefined => {
   if (given) return given
   if (!existsSync(paths.headKey)) return undefined
@@ -21,7 +21,7 @@ const findSeed = (paths: DataPaths, given: Buffer | undefined): Buffer | undefin
   )
 }
 
-/** Makes a key and keeps it in the file, which only its owner may read. @throws Error when the file is there */
+/** Makes a seed and stores it in the file, which only its owner may read. @throws Error when the file exists */
 const makeSeed = async (paths: DataPaths): Promise<Buffer> => {
   const seed = randomBytes(seedBytes)
   writeFileSync(paths.headKey, `${seed.toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true })
@@ -42,7 +42,7 @@ const checked = (signer: NoteSigner, [noted]: readonly string[]): NoteSigner => 
 }
 
 /**
- * The signer of heads for a log that is only read; a server may run.
+ * The signer of heads for a log that is only read, even while a server runs.
  * @throws ConfigError if the key is missing
  */
 export const findHeadSigner = (paths: DataPaths, given: Buffer | undefined, log: Noted): NoteSigner => {
@@ -55,10 +55,10 @@ export const findHeadSigner = (paths: DataPaths, given: Buffer | undefined, log:
 }
 
 /**
- * The signer of heads for a server's log. It has the log's key, or for a log without one a new key, which is kept in a file.
- * The public key is noted in the log's file at the first start.
+ * The signer of heads for a server's log. It uses the log's key; for a log without one it makes a key and stores it in a file. The
+ * first start notes the public key in the log's file.
  *
- * @throws ConfigError when the key is lost, unfit or another one
+ * @throws ConfigError when the key is missing, unfit or not the log's
  */
 export const headSigner = async (
   paths: DataPaths,
@@ -74,10 +74,10 @@ export const headSigner = async (
 }
 
 /**
- * A new key in place of one that was lost or became known: the one given, or one that is made and kept in the file. The log
- * notes it beside the earlier ones, under which older heads are still checked.
+ * A new key that replaces one that was lost or disclosed: the given key, or a new one stored in the file. The log notes it beside the
+ * earlier ones, under which older heads are still checked.
  *
- * @throws ConfigError when the file holds a key: moving it away is left to who asks
+ * @throws ConfigError when the file holds a key: the caller has to move it away
  */
 export const newHeadSigner = async (
   paths: DataPaths,

@@ -2,11 +2,11 @@ import type { LogTree } from '../log/contract/log.js'
 import { checkpointText } from './checkpoint.js'
 import type { NoteSigner } from './note-key.js'
 
-/** The signed head of a size, whose root is known. */
+/** The signed head of a size and its root. */
 export const signHead = (signer: NoteSigner, size: number, root: Buffer): string =>
   signer.sign(checkpointText({ origin: signer.name, size, root }))
 
-/** The signed heads of a log that grows. */
+/** The signed heads of a growing log. */
 export class Heads {
   constructor(
     private readonly log: LogTree,
@@ -18,7 +18,7 @@ export class Heads {
     return this.signer.vkey
   }
 
-  /** The head of a size, signed: a checkpoint as C2SP has it. @throws Problem 400 when the log has fewer events */
+  /** The signed head of a size, as a C2SP checkpoint. @throws Problem 400 when the log has fewer events */
   async at(size: number): Promise<string> {
     return signHead(this.signer, size, await this.log.rootAt(size))
   }

@@ -5,7 +5,7 @@ import type { KeptHead } from '../log/verify/verify.js'
 import { logOf, readCheckpoint } from './checkpoint.js'
 import { readNote, type Note } from './note.js'
 
-/** A head that was kept elsewhere; `note` is what was signed, absent from the older JSON. */
+/** A head that was kept elsewhere; `note` is what was signed, and missing in the older JSON. */
 export type ReadHead = { head: KeptHead; note?: Note }
 
 const olderHead = z.object({ logId: z.string(), position: z.int().nonnegative(), chain: z.string().regex(/^[0-9a-f]{64}$/) })
@@ -25,7 +25,7 @@ const signed = (text: string): ReadHead | undefined => {
   return checkpoint && { note, head: { logId: logOf(checkpoint.origin), position: checkpoint.size, root: checkpoint.root } }
 }
 
-/** The notes of a text, one after another with an empty line between, and lines of the older JSON. Undefined when anything else is in it. */
+/** The notes of a text, separated by empty lines, and lines of the older JSON. Undefined when it contains anything else. */
 export const headsIn = (text: string): ReadHead[] | undefined => {
   const heads: (ReadHead | undefined)[] = []
   let body: string | undefined
@@ -42,7 +42,7 @@ export const headsIn = (text: string): ReadHead[] | undefined => {
   return body === undefined && read.length > 0 && read.length === heads.length ? read : undefined
 }
 
-/** The heads in a piece of a file of heads, which may begin or end amid one. Whatever else is in it is passed over. */
+/** The heads in a piece of a file of heads, which may begin or end in the middle of one. Anything else is skipped. */
 export const headsAmong = (text: string): ReadHead[] => {
   const blocks = text
     .replaceAll('\r\n', '\n')
@@ -54,8 +54,8 @@ export const headsAmong = (text: string): ReadHead[] => {
 }
 
 /**
- * The heads that a file holds: what `mindledger head` prints, any number of times.
- * @throws ConfigError when there is no such file, or anything else is in it
+ * The heads in a file: the output of `mindledger head`, any number of times.
+ * @throws ConfigError when the file is missing or contains anything else
  */
 export const readHeads = (file: string): ReadHead[] => {
   let text: string

@@ -6,7 +6,7 @@ import type { Log } from '../log/contract/log.js'
 import type { KeptHead } from '../log/verify/verify.js'
 import { headsAmong } from './kept-heads.js'
 
-/** The end of a file, which may be long; undefined when there is none, or it cannot be read. */
+/** The end of a file, which may be long; undefined when the file is missing or cannot be read. */
 const endOf = async (path: string): Promise<string | undefined> => {
   try {
     const file = await open(path, 'r')
@@ -31,11 +31,10 @@ const differs = async (log: Pick<Log, 'head' | 'rootAt'>, head: KeptHead): Promi
 }
 
 /**
- * Compares a log with the newest of its heads in a file of heads that were kept. Heads of other logs say nothing, and neither
- * does a file that is not there.
+ * Compares a log with the newest of its heads in a file of kept heads. Heads of other logs are ignored, and so is a missing file.
  *
  * @example await compareWithNewestHead(log, '/mnt/elsewhere/heads.txt')
- * @throws ConfigError when the log does not have what the head says that it has
+ * @throws ConfigError when the log does not agree with that head
  */
 export const compareWithNewestHead = async (log: Pick<Log, 'id' | 'head' | 'rootAt'>, path: string): Promise<void> => {
   const text = await endOf(path)

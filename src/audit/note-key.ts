@@ -9,17 +9,17 @@ export const seedBytes = 32
 const publicBytes = 32
 const signatureBytes = 64
 
-/** What stands before the bare bytes in the usual encodings of Ed25519 keys (RFC 8410). */
+/** The prefix of the raw bytes in the usual encodings of Ed25519 keys (RFC 8410). */
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
 const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** Bytes written in base64, in the one way that they are written; undefined for any other text. */
+/** Decodes base64 in its one regular form; undefined for any other text. */
 export const fromBase64 = (text: string): Buffer | undefined => {
   const bytes = Buffer.from(text, 'base64')
   return bytes.toString('base64') === text ? bytes : undefined
 }
 
-/** A name that a key may have: not empty, without spaces and plus signs. */
+/** Whether a key may have this name: not empty, without spaces and plus signs. */
 const isKeyName = (name: string): boolean => /^[^\s+]+$/u.test(name)
 
 /** Key ID = SHA-256(key name ‖ 0x0A ‖ signature type ‖ public key)[:4]. */
@@ -29,7 +29,7 @@ const keyIdOf = (name: string, typed: Uint8Array): Buffer => sha256(Buffer.conca
 export type NoteVerifier = {
   name: string
   id: Buffer
-  /** The key as a text to hand on: `name+id+base64`. */
+  /** The key as a text to share: `name+id+base64`. */
   vkey: string
   verify: (text: string, signature: Uint8Array) => boolean
 }
@@ -46,7 +46,7 @@ const verifierOf = (name: string, publicKey: KeyObject, bare: Uint8Array): NoteV
 }
 
 /**
- * Reads a verifier key as C2SP's signed-note has it. Undefined for other texts, and for keys other than Ed25519.
+ * Reads a verifier key in C2SP's signed-note format. Undefined for other texts, and for keys other than Ed25519.
  *
  * @example readVerifierKey('PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW')?.name // 'PeterNeumann'
  */
@@ -61,11 +61,11 @@ export const readVerifierKey = (vkey: string): NoteVerifier | undefined => {
 
 /** A signer of notes, with the key that checks its signatures. */
 export type NoteSigner = NoteVerifier & {
-  /** The note of this text: with an empty line and this key's signature. The text ends in a newline. */
+  /** Makes a note of a text: adds an empty line and this key's signature. The text ends in a newline. */
   sign: (text: string) => string
 }
 
-/** The signer with this name and this seed of 32 bytes. @throws TypeError when the name cannot be one */
+/** The signer with this name and this seed of 32 bytes. @throws TypeError when the name is not allowed */
 export const noteSigner = (name: string, seed: Uint8Array): NoteSigner => {
   if (!isKeyName(name)) throw new TypeError(`${name} cannot be the name of a key`)
   const privateKey = createPrivateKey({ key: Buffer.concat([pkcs8Prefix, seed]), format: 'der', type: 'pkcs8' })

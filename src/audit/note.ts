@@ -1,12 +1,12 @@
 import { limits } from '../basics/limits.js'
 import { fromBase64, type NoteVerifier } from './note-key.js'
 
-/** A signed note as C2SP has it. The text ends in a newline, and is nothing before a signature of a known key was checked. */
+/** A signed note in C2SP's format. The text ends in a newline, and proves nothing before a known key's signature was checked. */
 export type Note = { text: string; signatures: readonly NoteSignature[] }
 export type NoteSignature = { name: string; id: Buffer; signature: Buffer }
 
 const signatureLine = /^— ([^\s+]+) (\S+)$/u
-// Control characters but the newline, and what was no well-formed text.
+// Control characters except the newline, and the replacement of malformed text.
 const unfit = /[\u0000-\u0009\u000b-\u001f\ufffd]/
 
 const readSignature = (line: string): NoteSignature | undefined => {

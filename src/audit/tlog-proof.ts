@@ -1,5 +1,5 @@
 /**
- * An inclusion proof as one text that is checked offline, C2SP's tlog-proof: the leaf's index, the hashes up to the root, and
+ * An inclusion proof as one text for offline checks, in C2SP's tlog-proof format: the leaf's index, the hashes up to the root, and
  * the signed checkpoint.
  */
 export const tlogProof = (index: number, hashes: readonly Buffer[], checkpoint: string): string =>

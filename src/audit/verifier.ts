@@ -5,14 +5,14 @@
  *   node verifier.mjs export.jsonl [--vkey <key or file>] [--head <file>]...
  *   node verifier.mjs proof.txt --event event.json [--vkey <key or file>] [--head <file>]...
  *
- * Exit status: 0 the export holds and every head given agrees, 1 it does not, 2 it could not be asked that way.
+ * Exit status: 0 the export holds and every head given agrees, 1 it does not, 2 it could not be checked.
  *
  * What an export is: lines, each ended by one newline. The first is a header: the log's id, the project (null for all), the
  * number of events `size`, a signed head of that size (`checkpoint`), and the public key (`key`). Then, in order of position
  * from 1, each line is the text of one event, exactly the bytes that were hashed, or stands for events that are left out
- * because they are of other projects: {"omitted":{"from":7,"to":9,"subtrees":["<base64>",...]}}. Before events that follow each
- * other stands the list of their leaf hashes, one behind the other: {"leaves":{"from":1,"to":6,"hashes":"<base64>"}}. Exports of
- * format 1 have no such lists.
+ * because they belong to other projects: {"omitted":{"from":7,"to":9,"subtrees":["<base64>",...]}}. A list of leaf hashes, one
+ * after the other, precedes consecutive events: {"leaves":{"from":1,"to":6,"hashes":"<base64>"}}. Exports of format 1 have no
+ * such lists.
  *
  * What is proven: the events are the leaves of a Merkle tree as RFC 9162 defines it,
  *   leaf = SHA-256(0x00 | text),   node = SHA-256(0x01 | left | right),
@@ -20,8 +20,8 @@
  * root, nobody without the key has changed, added, moved or left out one byte of one event. The holder of the key could sign
  * another history: only a head that was kept elsewhere (--head) rules that out. So keep one, away from the log's operator.
  *
- * What the lists are for: where the events do not add up to the root, the listed hashes may. Then they are those that were
- * signed, and each line that differs from them is one that was changed. A list that does not add up either names nothing.
+ * What the lists are for: if the events do not add up to the root, the listed hashes may. Then they are the signed ones, and
+ * each line that differs from them was changed. A list that does not add up either names nothing.
  */
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
@@ -35,12 +35,12 @@ const sha256 = (...parts: (Uint8Array | string)[]): Buffer => {
 const leafHash = (text: Uint8Array): Buffer => sha256(Buffer.of(0), text)
 const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer => sha256(Buffer.of(1), left, right)
 
-/** Bit `level` of a number that may pass 2^32, where JavaScript's bit operators end. */
+/** Bit `level` of a number that may exceed 2^32, the limit of JavaScript's bit operators. */
 const bit = (n: number, level: number): boolean => Math.floor(n / 2 ** level) % 2 === 1
 
 /**
- * A Merkle tree that only knows its right edge: the roots of the complete subtrees that its size is made of, the largest
- * first. Two neighbours of the same size become one at once, as a carry does in a binary addition.
+ * A Merkle tree that knows only its right edge: the roots of the complete subtrees that make up its size, the largest first. Two
+ * neighbours of the same size merge at once, like a carry in a binary addition.
  */
 class Tree {
   size = 0
@@ -55,8 +55,8 @@ class Tree {
   }
 
   /**
-   * Adds the roots of the fewest complete subtrees up to a size. Which sizes these have follows from the positions alone, so
-   * there is nothing to choose for who made the export. Says what is wrong with the hashes, if anything is.
+   * Adds the roots of the fewest complete subtrees up to a size. The positions alone determine the sizes of these subtrees, so that
+   * the maker of the export has no choice. Says what is wrong with the hashes, if anything is.
    */
   fill(hashes: readonly unknown[], to: number, grown: () => void = () => undefined): string | undefined {
     for (const encoded of hashes) {
@@ -76,10 +76,10 @@ class Tree {
   }
 }
 
-/** Where going on would say nothing more: the lines cannot be followed any further. Exit status 1. */
+/** The lines cannot be followed any further, so that going on would say nothing more. Exit status 1. */
 class Broken extends Error {}
 
-/** Bytes written in base64, in the one way that they are written: what reads the same but is another text is not taken. */
+/** Base64 in its one regular form: another text that decodes to the same bytes is refused. */
 const fromBase64 = (text: unknown, length: number): Buffer | undefined => {
   const bytes = Buffer.from(typeof text === 'string' ? text : '', 'base64')
   return bytes.length === length && bytes.toString('base64') === text ? bytes : undefined
@@ -89,7 +89,7 @@ const fromBase64 = (text: unknown, length: number): Buffer | undefined => {
 
 type Key = { name: string; id: Buffer; key: KeyObject }
 
-/** Reads a verifier key, `name+id+base64`: the id is made of the name and the key, so that a slip in either shows. */
+/** Reads a verifier key, `name+id+base64`. The id is made of the name and the key, so that a typo in either shows. */
 const readKey = (text: string): Key | undefined => {
   const [, name = '', id = '', encoded] = /^([^+\s]+)\+([0-9a-f]{8})\+(\S+)$/.exec(text.trim()) ?? []
   const bytes = fromBase64(encoded, 33)
@@ -108,7 +108,7 @@ const readNote = (body: string, signatures: string[]): Head | undefined => {
   return root && /^(0|[1-9]\d{0,15})$/.test(size) ? { origin, size: Number(size), root, body, signatures } : undefined
 }
 
-/** Whether one of the signatures under a head is this key's. Others, of witnesses for instance, are passed over. */
+/** Whether one of the signatures under a head was made with this key. Others, such as those of witnesses, are skipped. */
 const isSigned = ({ origin, body, signatures }: Head, { name, id, key }: Key): boolean =>
   origin === name &&
   body !== undefined &&
@@ -118,7 +118,7 @@ const isSigned = ({ origin, body, signatures }: Head, { name, id, key }: Key): b
     return dash === '—' && by === name && bytes?.subarray(0, 4).equals(id) && verify(null, Buffer.from(body), key, bytes.subarray(4))
   })
 
-/** The heads in a text: notes one after another with an empty line between, or lines of the older JSON. Undefined when anything else is in it. */
+/** The heads in a text: notes separated by empty lines, or lines of the older JSON. Undefined when it contains anything else. */
 const readHeads = (text: string): Head[] | undefined => {
   const heads: (Head | undefined)[] = []
   let body = ''
@@ -163,7 +163,7 @@ const fieldsOf = (value: unknown): Record<string, unknown> => {
 
 const lineMaxBytes = 64 * 1024 * 1024
 
-/** The lines of a file as bytes, in flat memory. Only the newline ends a line: what reads text would end it at other signs, too. */
+/** The lines of a file as bytes, in constant memory. Only a newline ends a line: text readers would also split at other characters. */
 async function* linesOf(file: string): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0)
   for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
@@ -194,11 +194,11 @@ const readHeader = (line: string): Header => {
 /* ---- The check ---- */
 
 const maxFindings = 20
-/** So many lines that no list names are kept for comparison; a file of nothing else needs no more memory for it. */
+/** How many lines that no list names are kept for comparison, so that a file of only such lines needs no more memory. */
 const maxUnlisted = 1_000
 const foldName = (name: string): string => name.normalize('NFC').toLowerCase().normalize('NFC')
 
-/** Sentences, but no more of them than anybody reads. */
+/** Sentences, up to the number that anybody reads. */
 class Findings {
   readonly sentences: string[] = []
 
@@ -208,9 +208,9 @@ class Findings {
   }
 }
 
-/** Goes through the lines once. What does not hold is in `order` and `findings`, one sentence each. */
+/** Goes through the lines once. `order` and `findings` say what is wrong, one sentence each. */
 class Check {
-  /** What the events say of their order, which follows from the first line that was changed. */
+  /** What is wrong with the order of the events; it follows from the first changed line. */
   readonly order = new Findings()
   readonly findings = new Findings()
   /** The size of the newest head that agrees. */
@@ -219,7 +219,7 @@ class Check {
   omitted = 0
   #chain: Buffer
   #recordedAt = ''
-  /** The newest version of each stream: with the project's names, all that grows with the export. */
+  /** The newest version of each stream. With the project's names, it is all that grows with the export. */
   readonly #versions = new Map<string, number>()
   #projectStream: string | undefined
   readonly #projectNames = new Set<string>()
@@ -255,7 +255,7 @@ class Check {
     this.#compareHeads()
   }
 
-  /** Whether an event is of the project that the header names, which is not signed: the events are. */
+  /** Whether an event belongs to the project in the header. The header is not signed, but the events are. */
   #belongs(place: number, stream: string, version: number, type: string, data: Record<string, unknown>): void {
     if (type === 'ProjectCreated' && version === 1) this.#projectStream ??= stream
     if (stream === this.#projectStream && typeof data['name'] === 'string') this.#projectNames.add(foldName(data['name']))
@@ -265,7 +265,7 @@ class Check {
       this.order.add(`position ${place}: the event is not of the project`)
   }
 
-  /** Events of other projects: in their place stand the roots of subtrees that cover them. */
+  /** Events of other projects: the roots of subtrees that cover them take their place. */
   #leftOut({ from, to, subtrees }: Record<string, unknown>): void {
     const place = this.tree.size + 1
     if (this.header.project === null) this.order.add(`position ${place}: events are left out of an export of everything`)
@@ -276,7 +276,7 @@ class Check {
     if (wrong !== undefined) throw new Broken(`position ${place}: ${wrong}`)
   }
 
-  /** Compares what there is so far with the heads of this size. The chain is only known where nothing is left out. */
+  /** Compares the lines so far with the heads of this size. The chain is known only if nothing is left out. */
   #compareHeads(): void {
     for (const head of this.heads) {
       if (head.size !== this.tree.size || (head.chain !== undefined && this.omitted > 0)) continue
@@ -286,13 +286,13 @@ class Check {
     }
   }
 
-  /** Whether the header's head is signed, by the key to trust, for what the header says. */
+  /** Whether the trusted key signed the header's head, for what the header says. */
   isHeadSound(key: Key): boolean {
     const { checkpoint, log, size } = this.header
     return originOf(log) === checkpoint.origin && checkpoint.size === size && isSigned(checkpoint, key)
   }
 
-  /** What can be said only when all lines are read. `key` is the one to trust. */
+  /** The checks that need all lines. `key` is the trusted one. */
   finish(key: Key): void {
     const { header, heads, tree } = this
     const { checkpoint, project } = header
@@ -323,13 +323,13 @@ class Check {
 
 /* ---- Which line it was ---- */
 
-/** A line as it stands among others: its hash, and the position that it says, if it is an event. */
+/** A line: its hash, and the position that it states, if it is an event. */
 type Line = { leaf: string; says: unknown }
 
-/** A line, by its number among the lines at hand, that is the event of an index in their list. */
+/** A line, by its number among the lines at hand, and the index of its event in their list. */
 type Place = { index: number; line: number }
 
-/** As many of these places as possible whose indexes rise in the order in which their lines stand. */
+/** As many of these places as possible, in the order of their lines, whose indexes rise. */
 const rising = (places: readonly Place[]): Place[] => {
   const ends: Place[] = []
   const before = new Map<Place, Place | undefined>()
@@ -349,15 +349,15 @@ const rising = (places: readonly Place[]): Place[] => {
 }
 
 /**
- * Compares the lines with the hashes that the export lists for them. The list proves nothing: it names lines where it adds up to
- * the signed root itself.
+ * Compares the lines with the hashes that the export lists for them. The list proves nothing by itself: it names lines only if it
+ * adds up to the signed root.
  */
 class Listing {
   readonly differences = new Findings()
   /** Why the lists cannot be followed any further, if so. */
   #broken: string | undefined
   readonly #tree = new Tree()
-  /** The hashes that are listed for the lines at hand, and where these begin. */
+  /** The hashes listed for the lines at hand, and where these begin. */
   #listed: string[] = []
   #from = 1
   #lines: Line[] = []
@@ -371,7 +371,7 @@ class Listing {
     else this.#broken = `position ${this.#from + this.#listed.length}: many more events follow than the export lists hashes for`
   }
 
-  /** Why the lists do not add up to a root; undefined when they do. To be asked when all lines are read. */
+  /** Why the lists do not add up to a root; undefined when they do. To be called after all lines. */
   whyNot({ size, root }: Head): string | undefined {
     this.#compare()
     if (this.#broken !== undefined) return this.#broken
@@ -411,7 +411,7 @@ class Listing {
     this.#from = this.#tree.size + 1
   }
 
-  /** Says how the lines at hand differ from their list. What stands in both, in one order, divides the rest into gaps. */
+  /** Says how the lines at hand differ from their list. What is in both, in the same order, divides the rest into gaps. */
   #compare(): void {
     const [listed, lines] = [this.#listed, this.#lines]
     ;[this.#listed, this.#lines] = [[], []]
@@ -443,7 +443,7 @@ class Listing {
     }
   }
 
-  /** Positions whose events are missing, and lines that stand there instead, behind the position `after`. */
+  /** Reports positions whose events are missing, and the lines in their place, after the position `after`. */
   #gap(missing: readonly number[], lines: readonly Line[], after: number): void {
     for (const [n, { says }] of lines.slice(0, missing.length).entries()) {
       const position = missing[n] ?? 0
@@ -465,8 +465,8 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`)
 /* ---- One proof ---- */
 
 /**
- * The root that a leaf and the hashes beside its way up add up to, as RFC 9162 says in section 2.1.3.2. Undefined where the
- * hashes are too many or too few.
+ * The root computed from a leaf and the hashes along its path, as RFC 9162 says in section 2.1.3.2. Undefined when there are too many
+ * or too few hashes.
  */
 const rootFrom = (leaf: Buffer, index: number, size: number, hashes: readonly Buffer[]): Buffer | undefined => {
   let [at, last, sum] = [index, size - 1, leaf]
@@ -556,10 +556,10 @@ const readArguments = (args: string[]) => {
   return { file, key, heads, event: values.event }
 }
 
-/** What a file came to: its header and the check, where it has a header, and what does not hold. */
+/** The result for a file: its header and the check, if it has a header, and the findings. */
 type Result = { header?: Header; check?: Check; findings: string[] }
 
-/** What does not hold. Lines that the signed root names stand for what would only follow from them. */
+/** What is wrong. Lines that the signed root names replace the findings that only follow from them. */
 const findingsOf = (check: Check, listing: Listing | undefined, header: Header, key: Key, broken: string | undefined): string[] => {
   if (broken === undefined) check.finish(key)
   const proof = [...check.order.sentences, ...check.findings.sentences, ...(broken === undefined ? [] : [broken])]
@@ -572,7 +572,7 @@ const findingsOf = (check: Check, listing: Listing | undefined, header: Header, 
   return [...named, ...check.findings.sentences]
 }
 
-/** What stops a step, if it is the fault of the lines. */
+/** Why a step stopped, if the lines are at fault. */
 const stopOf = (step: () => void): string | undefined => {
   try {
     step()
@@ -583,7 +583,7 @@ const stopOf = (step: () => void): string | undefined => {
   }
 }
 
-/** Reads the whole file: the check as far as the lines can be followed, the lists to the end. */
+/** Reads the whole file: it checks as far as the lines can be followed, and reads the lists to the end. */
 const checkFile = async (file: string, heads: Head[], key: Key | undefined): Promise<Result> => {
   let read: { header: Header; check: Check; listing: Listing | undefined } | undefined
   let broken: string | undefined

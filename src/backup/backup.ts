@@ -14,16 +14,16 @@ export type BackupOptions = {
   /** The data directory, whether a server uses it or not. */
   from: DataPaths
   into: string
-  /** An earlier backup: blobs that it has are given a second name instead of a copy. */
+  /** An earlier backup: blobs that it has are linked instead of copied. */
   like: string | undefined
-  /** The head of the copied log, as it is kept elsewhere. */
+  /** The head of the copied log, in the form that is kept elsewhere. */
   headOf: (db: Connection) => string
   onProgress: (text: string) => void
 }
 
 const sizeOf = async (file: string): Promise<number> => (await stat(file)).size
 
-/** One that an event names is there, or was erased after the log was copied. */
+/** Copies a blob that an event names; false when it is missing, as after an erasure since the log was copied. */
 const copyBlob = async (hash: string, from: string, to: string, like: string | undefined): Promise<boolean> => {
   if (like !== undefined && (await linked(join(dataPaths(like).blobs, hash), to))) return true
   if (!existsSync(from)) return false
@@ -37,7 +37,7 @@ const copyBlob = async (hash: string, from: string, to: string, like: string | u
   return copied !== undefined
 }
 
-/** Makes a directory's blobs those that are needed, and gives those that are not there. */
+/** Makes a directory hold exactly the needed blobs; returns those that are missing. */
 const copyBlobs = async (needed: ReadonlySet<string>, part: DataPaths, { from, like, onProgress }: BackupOptions): Promise<string[]> => {
   const there = new Set(await readdir(part.blobs))
   for (const hash of there) if (!needed.has(hash)) await rm(join(part.blobs, hash))
@@ -50,7 +50,7 @@ const copyBlobs = async (needed: ReadonlySet<string>, part: DataPaths, { from, l
   return missing
 }
 
-/** The log and its blobs, of one moment: what is erased while blobs are copied is seen in a later copy of the log. */
+/** Copies the log and its blobs as of one moment: an erasure while blobs are copied shows in a later copy of the log. */
 const copyAll = async (
   part: DataPaths,
   options: BackupOptions,
@@ -77,11 +77,11 @@ const copyAll = async (
 }
 
 /**
- * Writes a backup of a data directory into a new directory: the log as it is at one position, its blobs, and its head. Keys
- * are never part of it, nor are the tables, which follow from the log. Half a backup ends with `.part`.
+ * Writes a backup of a data directory into a new directory: the log as it is at one position, its blobs, and its head. Keys are never
+ * part of it, nor are the tables, which follow from the log. The name of an unfinished backup ends with `.part`.
  *
  * @example (await takeBackup({ from: dataPaths('./data'), into: '/mnt/b/1', like: undefined, headOf, onProgress })).position
- * @throws ConfigError when the directory is there, or a blob is damaged or missing
+ * @throws ConfigError when the directory exists, or a blob is damaged or missing
  */
 export const takeBackup = async (options: BackupOptions): Promise<Manifest> => {
   const { into } = options

@@ -5,7 +5,7 @@ import { sync } from '../basics/disk.js'
 
 const chunkBytes = 1024 * 1024
 
-/** Writes a new file and brings it to the disk. */
+/** Writes a new file and syncs it to the disk. */
 export const writeDurably = async (path: string, text: string): Promise<void> => {
   const file = await open(path, 'wx', 0o600)
   try {
@@ -18,7 +18,7 @@ export const writeDurably = async (path: string, text: string): Promise<void> =>
 
 export type Copied = { sha256: string; bytes: number }
 
-/** Copies a file to a new one, brings it to the disk, and says what it read. */
+/** Copies a file to a new one, syncs it to the disk, and says what was read. */
 export const copyDurably = async (from: string, to: string): Promise<Copied> => {
   const hash = createHash('sha256')
   let bytes = 0
@@ -37,14 +37,14 @@ export const copyDurably = async (from: string, to: string): Promise<Copied> => 
   return { sha256: hash.digest('hex'), bytes }
 }
 
-/** Gives a file another name in a second directory of the same disk; false when that cannot be. */
+/** Links a file into a second directory of the same disk; false when that is not possible. */
 export const linked = (from: string, to: string): Promise<boolean> =>
   link(from, to).then(
     () => true,
     () => false,
   )
 
-/** Brings the names in directories to the disk. */
+/** Syncs the names in directories to the disk. */
 export const syncAll = async (...directories: string[]): Promise<void> => {
   for (const directory of directories) await sync(directory)
 }

@@ -10,7 +10,7 @@ import type { SealedPayload } from '../vault/vault.js'
 
 type Later = { position: number; text: string; data: DataErased }
 
-/** The erasures among the events of a file, one a line as `mindledger log` prints them. @throws ConfigError that names the line */
+/** The erasures in a file of events, one per line, as `mindledger log` prints them. @throws ConfigError that names the line */
 export const readErasures = (file: string): Later[] =>
   readFileSync(file, 'utf8')
     .split('\n')
@@ -26,7 +26,7 @@ export const readErasures = (file: string): Later[] =>
 
 type Target = { ledger: Ledger; blobs: Blobs }
 
-/** Erases in an older log what was erased in a newer one. */
+/** Repeats an erasure of a newer log in an older one. */
 class Applying {
   readonly #replacements = new Map<string, SealedPayload | null | undefined>()
 
@@ -39,7 +39,7 @@ class Applying {
     return [...this.#replacements.values()].filter((payload) => payload !== null && payload !== undefined)
   }
 
-  /** A payload of this log that still has a key, and what stands for it here. */
+  /** The payloads of this log that still have a key, each with its replacement here. */
   async payloads(): Promise<ErasedPayload[]> {
     const erased = new Map<string, ErasedPayload>()
     for (const { hash, replacement } of this.later.payloads) {
@@ -53,8 +53,8 @@ class Applying {
   }
 
   /**
-   * What others had in a payload, of which some rows go, is sealed anew: the other log's replacement is not here.
-   * Gives null when nothing stays, and undefined when nothing goes.
+   * If only some rows of a payload are erased, the others are sealed anew: the other log's replacement is not here. Returns null when
+   * nothing stays, and undefined when nothing is erased.
    */
   async #replace(hash: string, replacement: string): Promise<string | null | undefined> {
     if (!this.#replacements.has(replacement)) this.#replacements.set(replacement, await this.#without(hash))
@@ -71,7 +71,7 @@ class Applying {
     return without.stays === null ? null : this.target.ledger.vault.seal(Buffer.from(without.stays))
   }
 
-  /** Which rows an erasure takes out of a payload that others have rows in, too. */
+  /** Which rows an erasure removes from a payload that also holds rows of others. */
   async #leaving(): Promise<(row: RowPlace) => boolean> {
     const { what, subject } = this.later
     if (what === 'prediction') return ({ position }) => position === Number(subject)
@@ -81,7 +81,7 @@ class Applying {
   }
 }
 
-/** The last position of what was recorded before a time; times never go back in a log. */
+/** The last position recorded before a time; times never go back in a log. */
 const lastBefore = async (log: Log, time: string): Promise<number> => {
   let [before, head] = [0, (await log.head()).position]
   while (before < head) {
@@ -94,8 +94,8 @@ const lastBefore = async (log: Log, time: string): Promise<number> => {
 }
 
 /**
- * Carries erasures of later than a log out in it: each becomes an event of its own, and what it names is gone. Those that the
- * log has, and those of what it has not, are passed over. Gives how many were carried out.
+ * Repeats erasures that came later than a log: each becomes an event of its own, and the data that it names is gone. Those that the
+ * log has, and those of data that it does not have, are skipped. Returns how many were repeated.
  */
 export const applyErasures = async (target: Target, erasures: readonly Later[], origin: Origin): Promise<number> => {
   const { ledger, blobs } = target

@@ -7,8 +7,8 @@ import { readRotation } from '../log/storage/keys.js'
 import { readMeta, type Connection } from '../log/storage/schema.js'
 
 /**
- * Copies the log as it is at one moment, beside whoever writes to it: SQLite reads a snapshot, and writers wait for nothing.
- * The copy is written anew from its rows, so that free pages and what is in them stay behind.
+ * Copies the log as it is at one moment, without making writers wait: SQLite reads a snapshot. The copy is made anew from the rows,
+ * so that free pages and their contents are left behind.
  */
 export const copyLog = (from: string, to: string): void => {
   rmSync(to, { force: true })
@@ -21,7 +21,7 @@ export const copyLog = (from: string, to: string): void => {
   chmodSync(to, 0o600)
 }
 
-/** The blobs that a log needs: those that its events name, without those that were erased since. */
+/** The blobs that a log needs: those that its events name, except those erased since. */
 export const neededBlobs = (db: Connection): Set<string> => {
   const needed = new Set<string>()
   const events = db.prepare<[], StoredEvent>('SELECT position, text FROM events ORDER BY position')
@@ -37,7 +37,7 @@ export const neededBlobs = (db: Connection): Set<string> => {
   return needed
 }
 
-/** The ids of the master keys that payloads of a log are sealed with: two while one is replaced. */
+/** The ids of the master keys of a log's payloads: two during a rotation. */
 export const masterKeyIds = (db: Connection): string[] => {
   return [readRotation(db)?.to, readMeta(db, 'key_id')].filter((id) => id !== undefined)
 }

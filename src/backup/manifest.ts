@@ -6,7 +6,7 @@ import { writeDurably } from './durable-files.js'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
-/** What is in a backup. It is written last: without it a directory is none. */
+/** The contents of a backup. It is written last: without it a directory is no backup. */
 const manifestSchema = z.object({
   mindledger_backup: z.literal(1),
   /** The id of the log, and the position that the backup holds it up to. */
@@ -23,7 +23,7 @@ export type Manifest = z.infer<typeof manifestSchema>
 export const writeManifest = (directory: string, manifest: Manifest): Promise<void> =>
   writeDurably(dataPaths(directory).manifest, `${JSON.stringify(manifest, null, 1)}\n`)
 
-/** @throws ConfigError when the directory is no whole backup */
+/** @throws ConfigError when the directory is not a complete backup */
 export const readManifest = (directory: string): Manifest => {
   const { manifest } = dataPaths(directory)
   if (!existsSync(manifest))

@@ -10,7 +10,7 @@ import { readManifest, type Manifest } from './manifest.js'
 export type RestoreOptions = {
   backup: string
   into: string
-  /** Whether the directory, which is not yet in its place, holds what it should; and what else is to be done to it. */
+  /** Whether the directory, before it is moved into place, holds what it should. Does whatever else it needs, too. */
   check: (staged: DataPaths, head: string) => Promise<boolean>
   onProgress: (text: string) => void
 }
@@ -18,7 +18,7 @@ export type RestoreOptions = {
 const damaged = (file: string) =>
   new ConfigError(`${file} is not what the backup's manifest says. The backup is damaged; restore from another one.`)
 
-/** What an earlier restore that was cut off has put there: it began where no log was. */
+/** Removes what an earlier, interrupted restore left: it began where no log was. */
 const clear = async (paths: DataPaths): Promise<void> => {
   if (!existsSync(paths.restoring)) return
   for (const name of readdirSync(paths.root))
@@ -45,12 +45,12 @@ const copyIn = async (backup: string, staged: DataPaths, { files, blobs }: Manif
 }
 
 /**
- * Puts a backup in the place of a data directory. Everything is copied and checked below `restore.part`; as long as that is
- * there, no command takes the directory for a whole one, and another restore begins again. Keys that stand there stay.
+ * Restores a backup into a data directory. Everything is first copied and checked below `restore.part`. While that exists, no command
+ * accepts the directory as complete, and another restore starts over. Keys in the directory stay.
  *
  * @example const manifest = await restoreBackup({ backup: '/mnt/b/1', into: './data', check, onProgress })
  * @returns undefined when the check failed, and the directory is as it was
- * @throws ConfigError when there is no whole backup, or a log where it should go
+ * @throws ConfigError when the backup is not complete, or a log is where it should go
  */
 export const restoreBackup = async ({ backup, into, check, onProgress }: RestoreOptions): Promise<Manifest | undefined> => {
   const manifest = readManifest(backup)
@@ -73,7 +73,7 @@ export const restoreBackup = async ({ backup, into, check, onProgress }: Restore
 
 const putInPlace = async (paths: DataPaths, staged: DataPaths): Promise<void> => {
   await rm(paths.blobs, { recursive: true, force: true })
-  // Those of a log that stood here before may know more than the backup.
+  // Tables of an earlier log here may know more than the backup.
   removeTables(paths)
   await rename(staged.blobs, paths.blobs)
   await rename(staged.log, paths.log)

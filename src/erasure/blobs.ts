@@ -12,7 +12,7 @@ import { eventsWith, streamEvents } from '../log/read/walk.js'
 
 type Reading = Pick<Log, 'readAll' | 'readStream' | 'payloadState' | 'resources'>
 
-/** What an event that names a blob is called: `files.homes (position 12)`. */
+/** The label of an event that names a blob: `files.homes (position 12)`. */
 const nameOf = async (log: Reading, { type, stream, position }: Envelope): Promise<string> => {
   const kind = catalogue.get(type)?.kind
   if (!isKind(kind)) throw new TypeError(`${type} names no blobs`)
@@ -21,7 +21,7 @@ const nameOf = async (log: Reading, { type, stream, position }: Envelope): Promi
   return `${kind} ${name} (position ${position})`
 }
 
-/** Plans blobs that events name, all of which are erased; who else names them is told. */
+/** Plans to erase all these blobs, which events name, and lists what else names them. */
 const planBlobs = async (log: Reading, blobs: Blobs, chosen: readonly { event: Envelope; hash: string }[], plan: Plan): Promise<Plan> => {
   for (const hash of new Set(chosen.map((one) => one.hash)))
     if (await blobs.has(hash)) plan.blobs.push(hash)
@@ -37,7 +37,7 @@ const planBlobs = async (log: Reading, blobs: Blobs, chosen: readonly { event: E
 
 type FileSubject = { name: string; version?: number; content?: string }
 
-/** The contents that a file ever had, or one of them. */
+/** Plans to erase the contents that a file ever had, or one of them. */
 export const planFile = async (log: Reading, blobs: Blobs, { name, version, content }: FileSubject): Promise<Plan> => {
   const events = await streamEvents(log, await resourceStream(log, 'file', name, undefined))
   const contents = events
@@ -59,7 +59,7 @@ export const planFile = async (log: Reading, blobs: Blobs, { name, version, cont
 
 type MatrixSubject = { project: string; model: string; version: number }
 
-/** The rows that were kept of a training. */
+/** Plans to erase the kept rows of a training. */
 export const planMatrix = async (log: Reading, blobs: Blobs, { project, model, version }: MatrixSubject): Promise<Plan> => {
   const events = await streamEvents(log, await resourceStream(log, 'model', model, project))
   const trained = events.find(({ type, data }) => type === 'ModelTrained' && data['version'] === version)

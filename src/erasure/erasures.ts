@@ -16,12 +16,12 @@ import { addOldSecrets, planSecrets } from './secrets.js'
 import { SharedLock } from './shared-lock.js'
 import { removeErasedBlobs } from './unfinished.js'
 
-/** What came of an erasure. */
+/** The result of an erasure. */
 export type Erased = {
   what: Plan['what']
   subject: string
   dry_run: boolean
-  /** Positions of the events that say so; none when everything had been erased before. */
+  /** Positions of its events; none when everything had been erased before. */
   positions: number[]
   payloads: number
   rows: number
@@ -35,28 +35,28 @@ export type Erased = {
 type Options = {
   ledger: Ledger
   blobs: Blobs
-  /** Takes the bytes of what was erased up to a position out of the tables' files. */
+  /** Removes the bytes of what was erased up to a position from the tables' files. */
   purge: (upTo: number) => Promise<void>
 }
 
-/** This long before connections are closed, a waiting client is told that the erasure will be finished later. */
+/** A waiting client is told this long before connections close that the erasure will be finished later. */
 const toldMs = 1_000
 
 /** One event's share of an erasure. */
 type Share = { payloads: PlannedPayload[]; blobs: string[] }
 
 /**
- * Erases what may have to be erased: rows of predictions, secrets, contents of files, training matrices. The event that says
- * so and the loss of the keys are one transaction; the answer comes when no file of the data directory has a byte of it.
+ * Erases data: rows of predictions, secrets, contents of files, training matrices. One transaction writes the event and removes the
+ * keys; the answer comes when no file of the data directory has a byte of the data.
  *
  * @example await erasures.erase({ subject: { what: 'request', of: id }, reason: 'Article 17', shared: false, dryRun: false }, origin)
  */
 export class Erasures {
-  /** Nothing may be said of rows between the plan that takes them and the event. */
+  /** Nothing may refer to recorded rows between the plan of their erasure and its event. */
   readonly #rows = new SharedLock()
-  /** One at a time: each decides on what the one before left. */
+  /** One at a time: each decides on the state that the one before left. */
   #last: Promise<unknown> = Promise.resolve()
-  /** Up to here all rows have been erased by age. */
+  /** All rows up to this position have been erased by age. */
   #olderThan = 0
   /** Aborted when a stop has waited long enough. */
   readonly #patience = new AbortController()
@@ -64,7 +64,7 @@ export class Erasures {
 
   constructor(private readonly options: Options) {}
 
-  /** @throws Problem if there is nothing of this name, or something else uses its bytes, too */
+  /** @throws Problem if nothing has this name, or something else uses the same bytes */
   erase(request: ErasureRequest, origin: Origin): Promise<Erased> {
     const makePlan = async () => {
       const plan = await this.#plan(request.subject)
@@ -90,14 +90,14 @@ export class Erasures {
     })
   }
 
-  /** Does work that refers to recorded rows: while it lasts none of them are erased. */
+  /** Does work that refers to recorded rows; none of them are erased meanwhile. */
   beside<T>(work: () => Promise<T>): Promise<T> {
     return this.#rows.beside(work)
   }
 
   /**
-   * Takes no more, and resolves when nothing is under way. A process that goes on reading the log keeps bytes in its files, and
-   * is waited for as long as a stop may take: the next start goes on.
+   * Accepts no more erasures, and resolves when none is under way. A process that keeps reading the log keeps bytes in its files, and
+   * is waited for as long as a stop may take: the next start continues.
    */
   async stop(withinMs: number = limits.stopTimeoutMs - toldMs): Promise<void> {
     this.#isStopping = true
@@ -176,7 +176,7 @@ export class Erasures {
     }
     const erased = payloads.flatMap((planned): ErasedPayload[] => {
       const replacement = replacementOf(planned)
-      // Both what events name and where it stood since: readers of either come to the replacement at once.
+      // Both the hash in events and the one of a later replacement: readers of either find the new replacement at once.
       return [...new Set([planned.hash, planned.standsIn])].map((hash) => ({ hash, replacement }))
     })
     const data: DataErased = { what, subject, reason, payloads: erased, blobs }
@@ -184,15 +184,15 @@ export class Erasures {
     return positions[0] ?? 0
   }
 
-  /** The event is on the disk: what it took away is now also taken out of every file. */
+  /** After the event is on the disk, the data is removed from every file, too. */
   async #finish({ what, blobs }: Plan, position: number): Promise<void> {
     for (const hash of blobs) await this.options.blobs.remove(hash)
-    // Secrets and matrices never come near the tables; of a file a query may have spilled rows.
+    // Secrets and matrices never reach the tables; a query may have spilled rows of a file.
     const isInTables = what !== 'secrets' && what !== 'matrix'
     await Promise.all([this.options.ledger.log.wipe(this.#patience.signal), isInTables ? this.options.purge(position) : undefined])
   }
 
-  /** Goes on with what a crash cut off: the keys were gone with the event, the tables see to themselves when they are opened. */
+  /** Continues after a crash: the keys are gone since the event, and the tables are cleaned when they are opened. */
   async resume(): Promise<void> {
     const { blobs } = this.options
     const { log } = this.options.ledger
@@ -204,7 +204,7 @@ export class Erasures {
   }
 }
 
-/** Splits a plan into what one event may say. A payload that was replaced before counts twice. */
+/** Splits a plan into parts that each fit into one event. A payload that was replaced before counts twice. */
 const sharesOf = ({ payloads, blobs }: Plan): Share[] => {
   const perEvent = Math.floor(limits.erasedMaxPerEvent / 2)
   const count = Math.max(Math.ceil(payloads.length / perEvent), Math.ceil(blobs.length / perEvent))

@@ -1,18 +1,18 @@
 import type { ErasureKind } from '../../events/log.js'
 
-/** A payload that goes, or of which only some rows go. */
+/** A payload that is erased, or of which only some rows are. */
 export type PlannedPayload = {
-  /** As events name it. */
+  /** Its hash in events. */
   hash: string
-  /** Where its rows are now, when an erasure before replaced it. */
+  /** The hash of the payload that holds its rows now, if an earlier erasure replaced it. */
   standsIn: string
-  /** The rows that stay, as the replacement will hold them; null when nothing stays. */
+  /** The rows that stay, as the replacement will hold them; null when none do. */
   stays: string | null
-  /** Rows that go; 0 for a secret. */
+  /** The number of rows to erase; 0 for a secret. */
   rows: number
 }
 
-/** What an erasure takes, and what it leaves. */
+/** What an erasure removes, and what it leaves. */
 export type Plan = {
   what: ErasureKind
   subject: string
@@ -20,9 +20,9 @@ export type Plan = {
   blobs: string[]
   /** How much of it had been erased before. */
   already: number
-  /** What else names the same bytes, which then has none either. */
+  /** What else names the same bytes, and loses them too. */
   sharedWith: string[]
-  /** What holds the same data in bytes of its own, and stays. */
+  /** What has a copy of the same data, and keeps it. */
   alsoIn: string[]
 }
 

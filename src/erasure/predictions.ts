@@ -19,13 +19,13 @@ const dataOf = z.object({
   predictions: z.array(z.object({ position: count, request: z.string() })).default([]),
 })
 
-/** How many rows an event kept, and of what: rows of requests, or truths of rows that were predicted before. */
+/** How many rows an event recorded, and of what: rows of requests, or truths of rows predicted before. */
 const keptBy = ({ data }: Envelope): { rows: number; places: RowPlace[] } => {
   const { rows, requests, predictions } = dataOf.parse(data)
   return { rows, places: [...requests, ...predictions] }
 }
 
-/** All of a payload; undefined when it is erased. */
+/** Plans to erase a whole payload; undefined when it was erased before. */
 const whole = async (log: Reading, hash: string, rows: number): Promise<PlannedPayload | undefined> => {
   const state = await log.payloadState(hash)
   if (!state || (state.isErased && state.replacedBy === null)) return undefined
@@ -41,7 +41,7 @@ const unreadable = (position: number) =>
 
 type Leaves = (row: RowPlace) => boolean
 
-/** Those rows of a payload that go; undefined when they are erased. */
+/** Plans to erase some rows of a payload; undefined when they were erased before. */
 const part = async (log: Reading, event: Envelope, hash: string, leaves: Leaves): Promise<PlannedPayload | undefined> => {
   const { rows, places } = keptBy(event)
   const all = await whole(log, hash, rows)
@@ -56,7 +56,7 @@ const everything: Leaves = () => true
 
 type Taken = Pick<Plan, 'payloads' | 'already'>
 
-/** Plans which rows of an event go. Says whether it ever had some. */
+/** Plans which rows of an event are erased. Says whether it ever had some. */
 const take = async (log: Reading, event: Envelope, leaves: Leaves, into: Taken): Promise<boolean> => {
   if (!keepsRows(event.type) || (leaves !== everything && !keptBy(event).places.some(leaves))) return false
   const hashes = payloadsOf(event.type, event.data)
@@ -68,7 +68,7 @@ const take = async (log: Reading, event: Envelope, leaves: Leaves, into: Taken):
   return hashes.length > 0
 }
 
-/** The rows that the event at a position kept, of all its requests, and the truths that were reported of them. */
+/** The rows that the event at a position recorded, for all its requests, and the truths reported of them. */
 export const planPrediction = async (log: Reading, position: number): Promise<Plan> => {
   const plan = emptyPlan('prediction', String(position))
   const [stored] = await log.readAll(position - 1, 1)
@@ -82,7 +82,7 @@ export const planPrediction = async (log: Reading, position: number): Promise<Pl
   return plan
 }
 
-/** The rows of one request and the truths of them, in whatever events, and the truths that the request reported. */
+/** The rows of one request and their truths, in any event, and the truths that the request reported. */
 export const planRequest = async (log: Reading, request: string): Promise<Plan> => {
   const plan = emptyPlan('request', request)
   const quoted = `"request":${JSON.stringify(request)},`
@@ -99,8 +99,8 @@ export const planRequest = async (log: Reading, request: string): Promise<Plan> 
 }
 
 /**
- * All rows that were recorded before a time, in events after a position, and the truths of them that were reported at any
- * time. Gives also the last such event before the time.
+ * All rows recorded before a time, in events after a position, and their truths, whenever reported. Also returns the last such event
+ * before the time.
  */
 export const planOlderRows = async (log: Reading, time: string, after: number): Promise<Taken & { to: number }> => {
   const found = { payloads: [] as PlannedPayload[], to: after, already: 0 }

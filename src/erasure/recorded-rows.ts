@@ -4,12 +4,12 @@ const rowsSchema = z.array(
   z.looseObject({ position: z.number().optional(), request: z.string(), row: z.number(), erased: z.boolean().optional() }),
 )
 
-/** Which request a row was predicted for; of a truth also the position of the prediction that it is about. */
+/** The request that a row was predicted for; for a truth also the position of its prediction. */
 export type RowPlace = { request: string; position?: number | undefined }
 
 /**
- * The recorded rows of a payload without some of them: how many go, and what stays, as the replacement holds it; null when
- * nothing does. Undefined when there are none that could go.
+ * The recorded rows of a payload without some of them: how many are removed, and the rest, as the replacement holds it; null when
+ * nothing is left. Undefined when no row can be removed.
  *
  * @example withoutRows('[{"request":"a","row":1},{"request":"b","row":1}]', ({ request }) => request === 'a') // { goes: 1, stays: '[{"request":"a","row":1,"erased":true},…' }
  */

@@ -6,7 +6,7 @@ import { limits } from '../basics/limits.js'
 
 const before = z.iso.datetime({ offset: true }).or(z.iso.date())
 
-/** The one thing that an erasure names. */
+/** What an erasure can name; it names exactly one. */
 const subjects = {
   prediction: z
     .int()
@@ -41,7 +41,7 @@ const options = {
 
 const names = Object.keys(subjects) as (keyof typeof subjects)[]
 
-/** The body of an erasure, as it is sent. */
+/** The body of an erasure request. */
 export const erasureBody = z
   .strictObject({
     prediction: subjects.prediction.exactOptional(),
@@ -61,7 +61,7 @@ type SubjectName = keyof typeof subjects
 export type Subject = { [N in SubjectName]: { what: N; of: z.infer<(typeof subjects)[N]> } }[SubjectName]
 export type ErasureRequest = { subject: Subject; reason: string | null; shared: boolean; dryRun: boolean }
 
-/** The request that a body makes. @throws Problem when it names no subject, or several */
+/** The request in a body. @throws Problem when it names no subject, or several */
 export const erasureRequest = (body: Body): ErasureRequest => {
   const given = names.filter((name) => body[name] !== undefined)
   const [what] = given

@@ -8,8 +8,8 @@ type Logger = { info: (fields: object, message: string) => void; error: (fields:
 type Options = { erasures: Erasures; clock: Pick<TrustedClock, 'now'>; logger: Logger; everyMs?: number }
 
 /**
- * Erases the rows of predictions that are older than a time, at once and from then on. Gives what ends it; what is
- * under way then, the erasures themselves end.
+ * Erases the rows of predictions that are older than a time, at once and from then on. Returns a function that ends this; `erasures`
+ * itself ends the one that is under way then.
  *
  * @example const stop = keepFor(30 * 86_400_000, { erasures, clock, logger }); stop()
  */
@@ -21,7 +21,7 @@ export const keepFor = (ms: number, { erasures, clock, logger, everyMs = limits.
       (err: unknown) => logger.error({ err }, 'rows of predictions that were kept long enough could not be erased; trying again later'),
     )
   void look()
-  // What is kept for an hour must not stay for two.
+  // A row kept for an hour must not stay for two.
   const timer = setInterval(() => void look(), Math.min(everyMs, Math.max(1_000, ms / 2)))
   return () => clearInterval(timer)
 }

@@ -21,7 +21,7 @@ const takeSecrets = async (log: Reading, hashes: Iterable<string>, plan: Plan): 
   }
 }
 
-/** The stream of a resource that is, or was: as its name, id or stream says. */
+/** The stream of an existing or deleted resource, given by name, id or stream. */
 export const resourceStream = async (log: Reading, kind: Kind, name: string, project: string | undefined) => {
   if (!isInProject(kind)) return streamOf(log, kind, name)
   if (project === undefined) throw wrong(`which project the ${kind} is in has to be said, too`)
@@ -43,7 +43,7 @@ export const planSecrets = async (log: Reading, kind: Kind, name: string, projec
 
 const readAtOnce = 100
 
-/** The secrets that resources have now. There may be any number of resources, and so they are read some at a time. */
+/** The secrets that resources have now. They are read some at a time, because there may be any number of them. */
 const secretsInUse = async ({ resources }: Reading): Promise<Set<string>> => {
   const inUse = new Set<string>()
   const work = new LongWork()

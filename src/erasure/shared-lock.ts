@@ -1,11 +1,11 @@
 /**
- * Lets some work run side by side, and other work alone: that waits for what was begun before, and what comes later waits for it.
+ * Lets shared work run side by side, and exclusive work alone: it waits for all work begun before, and later work waits for it.
  *
  * @example await Promise.all([rows.beside(report), rows.alone(erase), rows.beside(reportMore)])
  */
 export class SharedLock {
   readonly #underWay = new Set<Promise<unknown>>()
-  /** Resolves when all that wanted to be alone so far are through. */
+  /** Resolves when all exclusive work so far is done. */
   #alone: Promise<unknown> = Promise.resolve()
 
   beside<T>(work: () => Promise<T>): Promise<T> {

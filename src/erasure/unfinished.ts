@@ -5,7 +5,7 @@ import type { Log } from '../log/contract/log.js'
 import { eventsWith, streamEvents } from '../log/read/walk.js'
 
 /**
- * Removes the blobs that erasures took away and a crash left. One that an event names since is there by right.
+ * Removes the blobs that were erased but left behind by a crash. One that a later event names is kept.
  *
  * @example await removeErasedBlobs(log, blobs) // 1
  */

@@ -1,6 +1,6 @@
 /**
- * The log for programs beside the service, in emmett's terms: an `EventStore` for events of your own, reading by position, and
- * processors that follow it. docs/use/embedding.md shows all of it at work. It stands above the log's other rooms and below commands.
+ * The log for programs beside the service, in emmett's terms: an `EventStore` for your own events, reading by position, and
+ * processors that follow the log. docs/use/embedding.md has examples. Its layer is above the log's other folders and below commands.
  */
 import type { Event } from '@event-driven-io/emmett'
 import { undoAll } from '../basics/undo.js'
@@ -18,24 +18,24 @@ export { isProblem } from '../basics/errors.js'
 export type { LogEventStore, Processing, Processor, ReadAllOptions, RecordedEvent }
 export type { LogMetadata } from './emmett/recorded-event.js'
 
-/** Who writes, as `actor` of each event. */
+/** Who writes: the `actor` of each event. */
 export type Writer = { actor: string }
 
 /** A log in emmett's terms. */
 export type EmmettLog = {
-  /** What tells this log from others. */
+  /** Identifies this log among others. */
   readonly id: string
   readonly eventStore: LogEventStore
   /** The position of the newest event; 0 when there is none. */
   head(): Promise<bigint>
-  /** Events in the order of the log, up to the head as it is now; events of the service among them. */
+  /** Events in the order of the log, up to its current head, including those of the service. */
   readAll<E extends Event = Event>(options?: ReadAllOptions<E>): AsyncGenerator<RecordedEvent<E>, void, void>
   /** Starts a processor, which follows the log until it is stopped. */
   process<E extends Event = Event>(processor: Processor<E>): Processing
 }
 
 /**
- * A log that is open in emmett's terms, such as that of a service in the same process.
+ * An open log in emmett's terms, such as that of a service in the same process.
  *
  * @example emmettLog(service.log, { actor: 'billing' }).eventStore
  */
@@ -47,12 +47,12 @@ export const emmettLog = (log: Log, { actor }: Writer): EmmettLog => ({
   process: (processor) => startProcessor(log, processor),
 })
 
-/** Master keys of 32 bytes, the one in use first; those in the files of the directory unless given. */
+/** Master keys of 32 bytes, the one in use first; by default those in the files of the directory. */
 type OpenOptions = Writer & { masterKeys?: readonly Buffer[] }
 
 /**
- * Opens the log of a data directory, which it makes if there is none. As long as it is open no service and no other program can
- * open it; `close` stops its processors and gives it back.
+ * Opens the log of a data directory, which is created if there is none. While it is open, no service and no other program can open
+ * it. `close` stops its processors and releases it.
  *
  * @example
  * const log = await openLog('./data', { actor: 'billing' })

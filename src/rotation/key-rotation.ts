@@ -9,7 +9,7 @@ import { keepNextKey, settleKeyFiles } from '../vault/key-files.js'
 import { MasterKey, masterKeyBytes } from '../vault/master-key.js'
 import type { Vault } from '../vault/vault.js'
 
-/** `position` is that of the event that says that it is done; null until then. */
+/** `position` is that of the event that ends the rotation; null until then. */
 export type RotationStatus = Rotation & { position: number | null }
 
 export type RotationOptions = {
@@ -18,17 +18,17 @@ export type RotationOptions = {
   ledger: Ledger
   vault: Vault
   paths: DataPaths
-  /** Whether the master key was given, and is in no file. */
+  /** Whether the master key was given directly, and is in no file. */
   isKeyGiven: boolean
-  /** Resolves when those who read the log beside this process know the vault's keys. */
+  /** Resolves when other processes that read the log know the vault's keys. */
   tellReaders: () => Promise<void>
-  /** Hears why one could not be ended; it stays under way. */
+  /** Called with the error when a rotation could not be ended; it stays under way. */
   onFailed: (error: unknown) => void
 }
 
 /**
- * Replaces the master key while the log is used. Both keys are known until each payload's own key, a few at a time, is
- * wrapped under the next one; ciphertexts and events stay as they are. Cut off at any moment, it is taken up at the next start.
+ * Replaces the master key while the log is in use. Both keys are known until the keys of all payloads, a few at a time, are wrapped
+ * under the next one; ciphertexts and events do not change. An interrupted rotation continues at the next start.
  *
  * @example await rotation.begin(origin); await rotation.ended
  */
@@ -36,23 +36,23 @@ export class KeyRotation {
   #last: RotationStatus | undefined
   #isStopping = false
   #isBeginning = false
-  /** Everything but the wiping, which waits for readers and which every start does. */
+  /** The rotation without its wiping, which waits for readers and which every start repeats. */
   #turned: Promise<unknown> = Promise.resolve()
   #ended: Promise<void> = Promise.resolve()
 
   constructor(private readonly options: RotationOptions) {}
 
-  /** The rotation that is under way, or the last one since the start. */
+  /** The rotation under way, or the last one since the start. */
   get status(): RotationStatus | undefined {
     return this.#last
   }
 
-  /** Resolves when the one that is under way has ended: no part of the log can be read with the old key any more. */
+  /** Resolves when the rotation under way has ended: the old key can read no part of the log any more. */
   get ended(): Promise<void> {
     return this.#ended
   }
 
-  /** Goes on with one that was cut off; where there is none, sees to it that the key's file says what is in use. */
+  /** Continues an interrupted rotation; if there is none, makes the key files say which key is in use. */
   async resume(): Promise<void> {
     const under = await this.options.log.rotation()
     if (under) this.#goOn(under, systemOrigin)
@@ -60,8 +60,8 @@ export class KeyRotation {
   }
 
   /**
-   * Begins one, and resolves when it is noted in the log: from then on the next key is needed.
-   * @throws Problem when one is under way, or the key is missing or no other one
+   * Begins a rotation, and resolves when the log has noted it: from then on the next key is needed.
+   * @throws Problem when one is under way, or the key is missing or is the one in use
    */
   async begin(origin: Origin, given?: Buffer): Promise<RotationStatus> {
     const { log, vault, paths, isKeyGiven, tellReaders } = this.options
@@ -73,7 +73,7 @@ export class KeyRotation {
       })
     this.#isBeginning = true
     try {
-      // One whose beginning was noted although the storage said that it failed.
+      // The log may have noted a beginning although the storage reported a failure.
       const under = await log.rotation()
       if (under) return this.#goOn(under, origin)
       if (!isKeyGiven) await keepNextKey(paths, key)
@@ -85,7 +85,7 @@ export class KeyRotation {
     }
   }
 
-  /** Ends what it does; the next start goes on with it. */
+  /** Stops its work; the next start continues it. */
   async stop(): Promise<void> {
     this.#isStopping = true
     await this.#turned.catch(() => undefined)
@@ -114,12 +114,12 @@ export class KeyRotation {
       await log.wipe()
       this.#last = done
     })
-    // What was not done is done after the next start.
+    // The next start does the rest.
     this.#ended.catch((error: unknown) => this.#isStopping || onFailed(error))
     return begun
   }
 
-  /** Gives undefined when a stop cut it off. */
+  /** Returns undefined when a stop interrupted it. */
   async #run({ from, to }: Rotation, origin: Origin): Promise<RotationStatus | undefined> {
     const { log, ledger, tellReaders } = this.options
     const isStopping = () => this.#isStopping
@@ -136,7 +136,7 @@ export class KeyRotation {
     return { ...data, position: positions[0] ?? null }
   }
 
-  /** The key in use is the only one, everywhere. */
+  /** Makes the key in use the only one, everywhere. */
   async #settle(): Promise<void> {
     const { vault, paths, isKeyGiven, tellReaders } = this.options
     vault.forgetOthers()

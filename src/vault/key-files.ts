@@ -12,7 +12,7 @@ const readKey = (file: string): Buffer[] => {
   throw new ConfigError(`${file} does not hold a key of ${masterKeyBytes * 2} hex digits. Restore it from where you keep keys.`)
 }
 
-/** A key file is whole or not there: a cut-off one would be a lost key. */
+/** Writes a key file whole or not at all: a truncated one would be a lost key. */
 const writeKey = (file: string, key: Buffer): void => {
   const part = `${file}.part`
   rmSync(part, { force: true })
@@ -21,14 +21,14 @@ const writeKey = (file: string, key: Buffer): void => {
 }
 
 /**
- * The known master keys: those given, or the files'. While keys are rotated there are two files; the later one is
- * read first, since it takes the other's place in one step.
+ * The known master keys: the given ones, or those in the files. During a rotation there are two files; the later one is read first,
+ * since it replaces the other in one step.
  */
 export const findMasterKeys = (paths: DataPaths, given: readonly Buffer[] = []): Buffer[] =>
   given.length > 0 ? [...given] : [...readKey(paths.nextVaultKey), ...readKey(paths.vaultKey)]
 
 /**
- * The master keys of a server: the known ones, or for a new log a new one, which is kept in a file.
+ * The master keys of a server: the known ones, or for a new log a new one, which is stored in a file.
  * @throws ConfigError when the key is lost
  */
 export const masterKeys = (paths: DataPaths, given: readonly Buffer[] = []): [Buffer, ...Buffer[]] => {
@@ -43,13 +43,13 @@ export const masterKeys = (paths: DataPaths, given: readonly Buffer[] = []): [Bu
   return [key]
 }
 
-/** Keeps the key that follows beside the one in use, before anything is wrapped under it. */
+/** Stores the next key beside the one in use, before anything is wrapped under it. */
 export const keepNextKey = async (paths: DataPaths, key: Buffer): Promise<void> => {
   writeKey(paths.nextVaultKey, key)
   await sync(paths.root)
 }
 
-/** Lets the files say which key is in use, when no rotation is under way: the next one takes its place, or was never used. */
+/** Makes the files say which key is in use when no rotation is under way: the next key replaces the other, or is removed as unused. */
 export const settleKeyFiles = async (paths: DataPaths, keyId: string): Promise<void> => {
   const [next] = readKey(paths.nextVaultKey)
   if (!next) return

@@ -23,19 +23,19 @@ export class KeyRing {
     this.#keys = new Map([...this.#keys, ...keyed(masters)])
   }
 
-  /** From now on these keys are known, and no others. */
+  /** From now on only these keys are known. */
   replace(masters: readonly Uint8Array[]): void {
     this.#keys = keyed(masters)
   }
 
-  /** The plain bytes; undefined when the payload's key was erased or is wrapped under a master key that is not here, or it is damaged. */
+  /** The plain bytes; undefined when the payload is damaged, its key was erased, or no key here unwraps it. */
   open({ hash, keyId, wrapped, body }: StoredPayload): Buffer | undefined {
     const master = this.#keys.get(keyId)
     if (wrapped === null || !master) return undefined
     try {
       return decrypt(master.unwrap(wrapped, hash), body)
     } catch {
-      // Unreadable is a state that every reader knows; that it is damaged is for the verifier to say.
+      // Every reader handles an unreadable payload; the verifier reports the damage.
       return undefined
     }
   }

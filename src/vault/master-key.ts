@@ -12,7 +12,7 @@ export const encrypt = (key: Uint8Array, plain: Uint8Array, bound = ''): Buffer 
   return Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
-/** @throws when key, bytes or `bound` are not those of the encryption */
+/** @throws when key, bytes or `bound` differ from those of the encryption */
 export const decrypt = (key: Uint8Array, sealed: Buffer, bound = ''): Buffer => {
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, ivBytes)).setAAD(Buffer.from(bound))
   decipher.setAuthTag(sealed.subarray(-tagBytes))
@@ -21,7 +21,7 @@ export const decrypt = (key: Uint8Array, sealed: Buffer, bound = ''): Buffer => 
 
 const derive = (master: Uint8Array, purpose: string): Buffer => Buffer.from(hkdfSync('sha256', master, '', `mindledger/${purpose}/1`, 32))
 
-/** A key that wraps other keys. Its id names it without telling it. */
+/** A key that wraps other keys. Its id identifies it without revealing it. */
 export class MasterKey {
   readonly bytes: Buffer
   readonly id: string
@@ -34,17 +34,17 @@ export class MasterKey {
     this.#wrapping = derive(bytes, 'wrap')
   }
 
-  /** `bound` names what the key is for: wrapped for one thing it does not open as another. */
+  /** `bound` says what the key is for: a key wrapped for one purpose does not unwrap for another. */
   wrap(key: Uint8Array, bound: string): Buffer {
     return encrypt(this.#wrapping, key, bound)
   }
 
-  /** @throws when another master key wrapped it, or for something else */
+  /** @throws when it was wrapped by another master key or for another purpose */
   unwrap(wrapped: Buffer, bound: string): Buffer {
     return decrypt(this.#wrapping, wrapped, bound)
   }
 
-  /** What requests were fingerprinted with before there was a key of its own for that. */
+  /** The key for request fingerprints, from before these had a key of their own. */
   deriveFingerprintKey(): Buffer {
     return derive(this.bytes, 'fingerprint')
   }

@@ -1,10 +1,10 @@
-/** A request says with it that a value is a secret: `{"pin": {"$seal": 1234}}`. */
+/** Marks a value in a request as a secret: `{"pin": {"$seal": 1234}}`. */
 export const sealKey = '$seal'
 
-/** Words that say "secret" at the end of a key, also without a separator (`dbpassword`); in the plural and numbered, too. */
+/** Words that mean "secret" at the end of a key, even without a separator (`dbpassword`), in the plural or with a number. */
 const telling =
   /((password|passwd|passphrase|passwort|kennwort|contrase[nñ]a|pwd|secret|credential|(api|access|private|secret|auth|account|signing|encryption|decryption|master)_?key)s?|token|(access|auth|refresh|bearer|bot|session|api)_?tokens)$/
-/** Words that do so only when they stand alone or after a separator. */
+/** Words that mean it only when they stand alone or after a separator. */
 const alone =
   /^pin$|(^|_)(pw|passcode|pin_code|otp|totp|access_code|recovery_codes?|seed_phrase|senha|service_account(_json|_key)?|credentials_json|authorization|basic_auth|bearer|connection_string|dsn|cookie)$/
 /** Keys that open something. Many others only name something: `primary_key`, `cache_key`, `memory_key`. */
@@ -19,15 +19,15 @@ const ending = /(?:_(?:value|pem|plain|plaintext|raw|b64|base64|hex|json|hash|en
 const doubtful =
   /^(\w+_)?(auth|jwt|webhook(_url)?|(app|application|client|server|service|session|storage|admin|shared|bot|webhook)_key)$|^tokens$/
 
-/** What every one of these words has in it: a look at this spares the others for nearly all keys that statements have. */
+/** Each of the words above contains one of these roots: this test alone settles nearly all keys in statements. */
 const roots =
   /pass|kennwort|contrase|pwd|pw|secret|credential|key|token|pin|otp|code|phrase|senha|account|auth|bearer|connection|dsn|cookie/
 const longestWord = 200
 
-/** `apiKey`, `API-KEY`, `ａｐｉ＿ｋｅｙ` and ` openai_api_key ` are one kind of word. Only the end of a very long one is read. */
+/** `apiKey`, `API-KEY`, `ａｐｉ＿ｋｅｙ` and ` openai_api_key ` are the same kind of key. Only the end of a very long key is read. */
 const normalise = (key: string): string => inWords(key.slice(-longestWord)).replace(/^_+|_+$/g, '')
 
-/** Most keys are written so already, and what makes others alike takes far longer. */
+/** Most keys have this form already, and converting the others takes far longer. */
 const inWords = (key: string): string =>
   /^[a-z\d]+(?:_[a-z\d]+)*$/.test(key)
     ? key
@@ -51,7 +51,7 @@ const saysSecret = (key: string): boolean => {
 const keptChars = 100
 const keptKeys = 5_000
 
-/** The same judgement of keys, with the answers kept: the same keys come all the time, and each takes a dozen expressions. */
+/** The same test with its answers cached: the same keys come all the time, and each test takes a dozen expressions. */
 const remembering = (judge: (key: string) => boolean): ((key: string) => boolean) => {
   const known = new Map<string, boolean>()
   return (key) => {
@@ -68,5 +68,5 @@ const remembering = (judge: (key: string) => boolean): ((key: string) => boolean
 /** Whether a value under this key is a secret: `openai_api_key` is, `max_tokens` is not. */
 export const isSecretKey = remembering((key) => key === sealKey || saysSecret(key))
 
-/** Whether only the value says if it is a secret: `{"auth": "none"}` holds none, `{"auth": "hG7x-22kq"}` does. */
+/** Whether only the value shows if it is a secret: `{"auth": "none"}` holds none, `{"auth": "hG7x-22kq"}` does. */
 export const isDoubtfulKey = remembering((key) => doubtful.test(normalise(key).replace(/[_\d]+$/, '')))

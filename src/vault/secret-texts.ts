@@ -4,15 +4,15 @@ import { isDoubtfulKey, isSecretKey } from './secret-keys.js'
 const plainWords = /^[a-z]+(?:[ _.-][a-z]+)*[ _.-]?\d*$/i
 
 /**
- * Whether a text looks as if somebody had made it up to be a secret: one word of some length that mixes letters and digits, or
- * a user with a password. `looksSecret('hG7x-22kq')` → true, `looksSecret('oauth2')` → false
+ * Whether a text looks like a secret that somebody made up: one word of some length that mixes letters and digits, or a user with a
+ * password. `looksSecret('hG7x-22kq')` → true, `looksSecret('oauth2')` → false
  */
 export const looksSecret = (text: string): boolean => {
   if (text.length > 10_000 || /\s/.test(text) || plainWords.test(text)) return false
   return /^[^:/]+:[^:/]{3,}$/.test(text) || (text.length >= 8 && /\p{L}/u.test(text) && /\d/.test(text))
 }
 
-/** What makers of keys put in front of them, so that they are found: OpenAI, GitHub, GitLab, Slack, Google, Stripe and others. */
+/** Prefixes that vendors give their keys so that they can be found: OpenAI, GitHub, GitLab, Slack, Google, Stripe and others. */
 const knownForms = new RegExp(
   [
     /\bsk-(?:[a-z0-9]+-){0,3}[A-Za-z0-9_]{20,}/,
@@ -33,10 +33,10 @@ const knownForms = new RegExp(
 
 const authority = /[^\s/]*/y
 const parameters = /[?&;#]([^=?&;#\s]{1,100})=[^&;\s*]/g
-/** A colon after the user that no port follows: what stands before the next @ is a password, with slashes and spaces in it, too. */
+/** A user and a colon without a port: the text up to the next @ is a password, even with slashes and spaces in it. */
 const userAndColon = /[^\s/:@]{1,200}:(?!\d*(?:[/?#@\s]|$))/y
 
-/** `user%5B%5D` → `user[]`; what is not well-formed stays. */
+/** `user%5B%5D` → `user[]`; a malformed text stays as it is. */
 const decoded = (name: string): string => {
   try {
     return decodeURIComponent(name)
@@ -65,12 +65,12 @@ const hasTokenAt = (text: string, at: number): boolean => {
 }
 
 /**
- * Whether a text holds a URL that carries a password: `postgres://u:p@host`, `https://host/?api_key=k`. In time that grows
- * with the text: one regular expression for the whole would take minutes for a megabyte that somebody chose badly.
+ * Whether a text holds a URL that carries a password: `postgres://u:p@host`, `https://host/?api_key=k`. The time grows with the text:
+ * a single regular expression would take minutes for a maliciously chosen megabyte.
  */
 export const hasUrlPassword = (written: string): boolean => {
   if (!written.includes('//') && !written.includes('\\/')) return false
-  // JSON may write its slashes escaped.
+  // JSON may escape its slashes.
   const text = written.replaceAll('\\/', '/')
   const lastAt = text.lastIndexOf('@')
   if (text.startsWith('//') && hasPasswordAt(text, 2, lastAt)) return true
@@ -88,7 +88,7 @@ const option = /(?:^|\s)--?([\p{L}\w-]{1,100})(?:=|\s+)[^\s*-]/gu
 const scheme = /^(?:bearer|basic)\s+(\S+)$/i
 const userAtHost =
   /^([^\s:@/]{1,100}):[^\s@/]{1,1000}@(?:localhost|(?:\d{1,3}\.){3}\d{1,3}|[\w.-]{1,255}(?:\.[a-z]{2,}|(?=[:/])))(?::\d+)?(?:\/\S*)?$/i
-/** What stands before a colon and an @ without being a user. */
+/** Words before a colon and an @ that are not a user. */
 const otherSchemes = /^(?:mailto|sip|sips|xmpp|acct|npm|jsr|docker|oci|git|image|im)$/i
 
 /** `host=h password=p`, `Server=h;Pwd=p`, `API_KEY=k`, `Authorization: Bearer k`, `--password p`. */
@@ -119,12 +119,12 @@ const jsonHasSecret = (text: string): boolean => {
   }
 }
 
-/** What every form of secret has one of. A statement may have 50,000 texts, and nearly all of them have none. */
+/** Every form of secret contains one of these. A statement may have 50,000 texts, and nearly all of them contain none. */
 const marks = /[-_./\\@=:{[\s]|AIza/
 
 /**
- * Whether a text holds a secret, whatever its key is called: a URL or a connection string with a password, a private key, a
- * header, an option of a command, JSON with a secret key in it, or a key in a form that is known.
+ * Whether a text holds a secret, whatever its key is called: a URL or a connection string with a password, a private key, a header,
+ * an option of a command, JSON with a secret key in it, or a key in a known form.
  *
  * @example holdsSecret('host=h user=u password=p') // true
  */
@@ -138,5 +138,5 @@ export const holdsSecret = (text: string): boolean => {
   return (text.includes('\n') ? text.split('\n') : [word]).some((line) => lineHasSecret(line.trim())) || jsonHasSecret(text)
 }
 
-/** Whether a text under a key is a secret because of what it says; keys that are secret themselves are another matter. */
+/** Whether a text under a key is a secret because of its content; secret keys are tested elsewhere. */
 export const holdsSecretOf = (key: string, text: string): boolean => holdsSecret(text) || (isDoubtfulKey(key) && looksSecret(text))

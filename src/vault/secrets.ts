@@ -6,7 +6,7 @@ import { isSecretKey, sealKey } from './secret-keys.js'
 import { holdsSecretOf } from './secret-texts.js'
 import type { SealedPayload, Vault } from './vault.js'
 
-/** What a read shows in the place of a secret; sent back at the same place it means "unchanged". */
+/** Shown in place of a secret; sent back in the same place, it means "unchanged". */
 export const mask = '******'
 
 /** The same JSON with each secret replaced by a reference, and the payloads that hold them. */
@@ -17,7 +17,7 @@ const isSecret = (key: string, value: Json) =>
   ((isSecretKey(key) && value !== null && value !== '' && typeof value !== 'boolean') ||
     (typeof value === 'string' && holdsSecretOf(key, value)))
 
-/** What a request itself says is a secret: of `{"$seal": 1234}` the number. */
+/** The value that a request marks as a secret: the number in `{"$seal": 1234}`. */
 const marked = (value: JsonObject): Json | undefined => {
   if (!(sealKey in value)) return undefined
   if (Object.keys(value).length > 1)
@@ -27,7 +27,7 @@ const marked = (value: JsonObject): Json | undefined => {
 
 const valueNames: ReadonlySet<string> = new Set(['value', 'val'])
 
-/** The key that a member stands under: of `{"name": "Authorization", "value": "…"}` the value stands under Authorization. */
+/** The key of a member: in `{"name": "Authorization", "value": "…"}` the value has the key Authorization. */
 const keyOf = (member: string, { name, key, header }: JsonObject): string => {
   const named = name ?? key ?? header
   return valueNames.has(member) && typeof named === 'string' && isSecretKey(named) ? named : member
@@ -55,8 +55,8 @@ const walk = (value: Json, key: string, seal: (secret: Json) => Json): Json => {
 }
 
 /**
- * Takes the secrets out of params before they come near the log. Values under secret keys (whatever their type), texts that
- * hold a secret and what is marked with `$seal` become `{"$secret": hash}`.
+ * Takes the secrets out of params before they reach the log. Values under secret keys (whatever their type), texts that hold a
+ * secret, and values marked with `$seal` become `{"$secret": hash}`.
  *
  * @example sealSecrets(vault, { api_key: 'sk-1', k: 1 }).value // { api_key: { $secret: '…' }, k: 1 }
  */

@@ -3,16 +3,16 @@ import { sha256Hex } from '../../events/stored/chain.js'
 import { KeyRing, type StoredPayload } from './key-ring.js'
 import { encrypt, MasterKey, masterKeyBytes } from './master-key.js'
 
-/** A payload as it is stored: only `body` is named by an event; erasing `wrapped` makes it unreadable for ever. */
+/** A payload as it is stored. Events name only `body`; erasing `wrapped` makes it unreadable for ever. */
 export type SealedPayload = { hash: string; keyId: string; wrapped: Buffer; body: Buffer }
 
-/** A key as it is kept: which master key wraps it, and what came of that. */
+/** A stored key: the id of the master key that wraps it, and the wrapped bytes. */
 export type WrappedKey = { keyId: string; wrapped: Buffer }
 
 /**
- * Encrypts what may have to be erased. Every payload has a random key of its own (AES-256-GCM), kept wrapped under the
- * master key: forgetting the wrapped key shreds the payload, and another master key means wrapping again, while the
- * ciphertext, whose hash the log names, never changes. While master keys are rotated it knows both.
+ * Encrypts data that may have to be erased. Every payload has its own random key (AES-256-GCM), stored wrapped under the master key.
+ * Erasing the wrapped key makes the payload unreadable. A new master key only means wrapping again: the ciphertext, whose hash is in
+ * the log, never changes. During a rotation the vault knows both master keys.
  *
  * @example const vault = new Vault(randomBytes(32)); vault.open(vault.seal(Buffer.from('sk-1')))?.toString() // 'sk-1'
  */
@@ -27,7 +27,7 @@ export class Vault {
     this.#ring = new KeyRing([master, ...others])
   }
 
-  /** Names the master key that it seals with. */
+  /** The id of the master key that it seals with. */
   get keyId(): string {
     return this.#master.id
   }
@@ -41,7 +41,7 @@ export class Vault {
     return this.#ring.get(keyId) !== undefined
   }
 
-  /** Opens what this key has sealed, too, from now on. Gives its id. */
+  /** From now on also opens what this key sealed. Returns its id. */
   add(master: Uint8Array): string {
     this.#ring.add(master)
     return new MasterKey(master).id
@@ -68,27 +68,27 @@ export class Vault {
     return this.#ring.open(payload)
   }
 
-  /** Wraps a key under the master key, or under another one that it knows. `bound` says what for. */
+  /** Wraps a key under the master key, or under another one that it knows. `bound` says what the key is for. */
   wrap(key: Uint8Array, bound: string, keyId = this.keyId): WrappedKey {
     return { keyId, wrapped: this.#key(keyId).wrap(key, bound) }
   }
 
-  /** A payload's key as the master key wraps it: the same where that has wrapped it. */
+  /** A payload's key wrapped under the master key in use; unchanged if it already is. */
   rewrap(hash: string, key: WrappedKey): WrappedKey {
     return key.keyId === this.keyId ? key : this.wrap(this.unwrap(key, hash), hash)
   }
 
-  /** @throws when it was wrapped under a key that is not known, or for something else */
+  /** @throws when it was wrapped under an unknown key or for another purpose */
   unwrap({ keyId, wrapped }: WrappedKey, bound: string): Buffer {
     return this.#key(keyId).unwrap(wrapped, bound)
   }
 
-  /** The master key of this id itself; for wrapping it under the one that follows it. */
+  /** The master key with this id, to be wrapped under its successor. */
   masterKey(keyId: string): Buffer {
     return this.#key(keyId).bytes
   }
 
-  /** What requests are fingerprinted with. It outlives master keys, so that a key sent again after a rotation is known. */
+  /** The key for request fingerprints. It outlives master keys, so that requests sent again after a rotation are recognised. */
   get fingerprintKey(): Buffer {
     return this.#fingerprintKey ?? this.#master.deriveFingerprintKey()
   }
@@ -97,7 +97,7 @@ export class Vault {
     this.#fingerprintKey = key
   }
 
-  /** Whether a payload's key is there and is the one that was wrapped for it under a master key that is known. */
+  /** Whether a payload's key is there, and a known master key unwraps it. */
   unwraps({ hash, keyId, wrapped }: Omit<StoredPayload, 'body'>): boolean {
     if (wrapped === null) return false
     try {
@@ -107,7 +107,7 @@ export class Vault {
     }
   }
 
-  /** Tells whether two texts are the same without telling anything of them: they may hold secrets. */
+  /** Shows whether two texts are equal without revealing anything of them: they may hold secrets. */
   fingerprint(text: string): string {
     return createHmac('sha256', this.fingerprintKey).update(text).digest('hex')
   }

@@ -16,7 +16,7 @@ export const skill = (n: number) => ({
   data: { project: streamOf(1), name: `skill ${n}`, type: 'sql', params: {} },
 })
 
-/** An analytics process over a log of its own, and everything that has to be put away after a test. */
+/** An analytics process over a log of its own, and everything to clean up after a test. */
 export class Bench {
   readonly directory = mkdtempSync(join(tmpdir(), 'bench-'))
   readonly log = new SqliteLog(this.directory)
@@ -30,11 +30,11 @@ export class Bench {
   }
 
   async start(limits: Partial<AnalyticsLimits> = {}): Promise<void> {
-    // No test depends on how soon a busy machine starts a process, but those that say so.
+    // Only tests that say so depend on how soon a busy machine starts a process.
     this.analytics = await Analytics.start({ dataDirectory: this.directory, entry: rawProcess, limits: { startWaitMs: 60_000, ...limits } })
   }
 
-  /** Whether `test: block` keeps the process from hearing anything. */
+  /** Whether `test: block` keeps the process from receiving anything. */
   get isBlocked(): boolean {
     return existsSync(join(this.directory, 'tables', 'blocked'))
   }
@@ -76,7 +76,7 @@ export const isAlive = (pid: number): boolean => {
   }
 }
 
-/** Waits until something holds. @throws when it does not within a generous time */
+/** Waits until a condition holds. @throws when it does not within a generous time */
 export const until = async (holds: () => boolean | Promise<boolean>, withinMs = 200_000): Promise<void> => {
   for (const end = performance.now() + withinMs; performance.now() < end;) {
     if (await holds()) return

@@ -17,7 +17,7 @@ export const runProgram = async (
   options: { cwd?: string; env?: Record<string, string> } = {},
 ): Promise<Ended> => {
   const env: NodeJS.ProcessEnv = { ...process.env, ...options.env }
-  // The runner's own flags are none of the program's.
+  // The program must not get the test runner's own flags.
   delete env['NODE_OPTIONS']
   const child = spawn(program, args, { ...(options.cwd !== undefined && { cwd: options.cwd }), env, stdio: ['ignore', 'pipe', 'pipe'] })
   let out = ''

@@ -10,8 +10,8 @@ const linked = ['node_modules', 'dist', 'package.json']
 export type Clone = { home: string; url: string; shell: (text: string) => Promise<Ended>; stop: () => Promise<void> }
 
 /**
- * Serves a folder as a reader of the docs does. In the shell `npx mindledger` is the compiled program, and the port of the docs is the
- * service's.
+ * Serves a folder as a reader of the docs does. In the shell, `npx mindledger` is the compiled program, and the service's port
+ * replaces the one in the docs.
  *
  * @example const clone = await openClone(); const { code, out } = await clone.shell('npx mindledger head'); await clone.stop()
  */
@@ -39,7 +39,7 @@ export const openClone = async (environment: Record<string, string> = {}): Promi
   return { home, url: server.url, shell, stop }
 }
 
-/** What stands on stderr beside how far a training is, which a slow machine shows. */
+/** The stderr without the progress of a training, which a slow machine shows. */
 export const complaints = ({ err }: Ended): string => err.replace(/^(?:\w+\.)*\w+(?:\.\d+)?: \w+(?: \d+ %)?\n/gm, '')
 
 /** The text of a file of the repository. */

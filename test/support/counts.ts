@@ -1,6 +1,6 @@
 /**
- * How much the long suites do, each raised by the environment variable of its name: `PRINTED=100000 npm test -- property/printing`.
- * The defaults are what a run of all suites has time for.
+ * How much the long suites do. The environment variable of the same name changes each number: `PRINTED=100000 npm test --
+ * property/printing`. The defaults fit the time of a run of all suites.
  */
 const usual = {
   /** Random trees with hostile names that are printed, parsed again and compared. */
@@ -9,9 +9,9 @@ const usual = {
   SELECTS: 400,
   /** Times that the smaller properties repeat. */
   PROPERTY_TIMES: 1,
-  /** Changed logs and changed exports, each of which is to be found. */
+  /** Changed logs and changed exports, each of which must be detected. */
   MANIPULATIONS: 60,
-  /** Logs that nobody changed, each of which is to hold. */
+  /** Unchanged logs, each of which must pass. */
   HONEST_LOGS: 5,
   /** Secrets, rows of predictions and rows of files that are planted, and kills while they are erased. */
   PLANTED: 33,
@@ -27,11 +27,11 @@ const usual = {
   BACKUPS: 1,
   /** Rows that are predicted while every look counts them. */
   SOAK_ROWS: 160_000,
-  /** Events of a log that a start must not wait for. */
+  /** Events of a log that must not delay a start. */
   START_EVENTS: 5_000,
   /** Random bodies that are sent to each route. */
   FUZZ_RUNS: 300,
-  /** Where the random choices begin. */
+  /** The seed of the random choices. */
   SEED: 1,
 } as const
 

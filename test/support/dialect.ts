@@ -3,8 +3,8 @@ import { until } from './analytics.js'
 import { send, startTestService, type SqlReply } from './service.js'
 
 /**
- * A statement and what it answers: `ok`, the columns of a table with commas between them and perhaps its rows, or what the text of
- * the error says.
+ * A statement and its answer: `ok`, the columns of a table separated by commas and perhaps its rows, or what the text of the error
+ * says.
  */
 export type Case = [statement: string, answer: string | RegExp, rows?: unknown[][]]
 
@@ -14,7 +14,7 @@ type Sent = { db?: string; params?: unknown }
 export const ask = async (url: string, query: string, { db = 'mindsdb', params }: Sent = {}): Promise<SqlReply> =>
   (await send(url, 'POST', '/api/sql/query', { query, context: { db }, ...(params !== undefined && { params }) })).body as SqlReply
 
-/** Holds a statement's whole answer against what is written. */
+/** Compares a statement's whole answer with the expected one. */
 export const expectAnswer = async (url: string, [statement, answer, rows]: Case, sent: Sent = {}): Promise<void> => {
   const { type, column_names, data, error_message } = await ask(url, statement, sent)
   if (answer instanceof RegExp) {
@@ -27,12 +27,12 @@ export const expectAnswer = async (url: string, [statement, answer, rows]: Case,
   if (rows) expect(data).toEqual(rows)
 }
 
-/** A query whose answer was dropped unread would hold its place until its answer is too old. */
+/** A query whose answer was dropped unread would keep its place until its answer expires. */
 const expectNoQueries = async (url: string): Promise<void> => {
   await until(async () => /^mindledger_sql_running_queries 0$/m.test(String((await send(url, 'GET', '/metrics')).body)), 5_000)
 }
 
-/** A service for the tests of the file that calls this: its `url` is there from the first test on. `prepare` fills it before. */
+/** A service for the tests of the file that calls this: its `url` is set before the first test. `prepare` fills it before. */
 export const dialectService = (prepare: (url: string) => Promise<void> = async () => undefined): { readonly url: string } => {
   let at: Awaited<ReturnType<typeof startTestService>>
   beforeAll(async () => {

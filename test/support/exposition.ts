@@ -60,7 +60,7 @@ export const parseExposition = (text: string): Map<string, Family> => {
   return families
 }
 
-/** Buckets grow, the last is +Inf, and it counts what `_count` counts. */
+/** Checks that the buckets grow, and that the last is +Inf and equals `_count`. */
 const checkHistogram = (family: string, samples: readonly Sample[]): void => {
   const groups = new Map<string, { buckets: [number, number][]; sum?: number; count?: number }>()
   for (const { name: series, labels, value } of samples) {

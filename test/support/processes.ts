@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 const parentOf = (pid: number): number | undefined => {
   try {
-    // The command's name, in brackets, may hold anything.
+    // The command's name is in brackets and may contain anything.
     return Number(
       readFileSync(`/proc/${pid}/stat`, 'utf8')
         .replace(/^.*\) /s, '')
@@ -13,7 +13,7 @@ const parentOf = (pid: number): number | undefined => {
   }
 }
 
-/** A process and all that come from it. */
+/** A process and all its descendants. */
 export const processTree = (root: number): number[] => {
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -22,7 +22,7 @@ export const processTree = (root: number): number[] => {
   return [root, ...children.flatMap(processTree)]
 }
 
-/** The processes below one that run a file of this name. */
+/** The descendants of a process that run a file of this name. */
 export const childrenRunning = (root: number, file: string): number[] =>
   processTree(root).filter((pid) => {
     try {
@@ -34,14 +34,14 @@ export const childrenRunning = (root: number, file: string): number[] =>
 
 const mebibytes = (text: string, name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) / 1024
 
-/** What processes hold of memory, in MiB: `rss` counts shared pages in each, `pss` once. */
+/** The memory of processes, in MiB: `rss` counts shared pages in each process, `pss` once. */
 export const memoryOf = (pids: readonly number[]): { rss: number; pss: number } => {
   const texts = pids.map((pid) => readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))
   const sum = (name: string) => Math.round(texts.reduce((total, text) => total + mebibytes(text, name), 0))
   return { rss: sum('Rss'), pss: sum('Pss') }
 }
 
-/** Whether a process is there and no zombie. */
+/** Whether a process exists and is not a zombie. */
 export const isRunning = (pid: number): boolean => {
   try {
     return !/^\d+ \(.*\) Z /s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))

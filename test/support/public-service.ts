@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 type Json = Record<string, unknown>
 type Rows = { columns: string[]; rows: unknown[][] }
 
-/** What a public service of a test holds, in the shapes that release 25.11.1 answers. */
+/** The contents of a test's public service, in the formats in which release 25.11.1 answers. */
 export type PublicContents = {
   databases: Json[]
   /** Rows as JSON texts, so that numbers are as they were written. */
@@ -17,7 +17,7 @@ export type PublicContents = {
   tables: Record<string, Rows>
 }
 
-/** Answers instead of what the service holds; gives whether it did. */
+/** Answers instead of the service; returns whether it did. */
 export type Instead = (path: string, query: string, res: ServerResponse, req: IncomingMessage) => boolean
 
 const modelColumns = ['NAME', 'ENGINE', 'PROJECT', 'ACTIVE', 'VERSION', 'STATUS', 'PREDICT', 'SELECT_DATA_QUERY', 'TRAINING_OPTIONS']

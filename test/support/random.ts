@@ -1,4 +1,4 @@
-/** Numbers from 0 up to 1, the same for the same seed. */
+/** Random numbers from 0 up to 1, the same for the same seed. */
 export const seeded = (seed: number): (() => number) => {
   let state = seed >>> 0
   return () => {

@@ -13,7 +13,7 @@ const misbehave: Record<string, (services: Services) => unknown> = {
   'test: crash after 4 s': ({ signal }) => sleep(4_000, undefined, { signal }).then(crash),
   'test: pause': ({ signal }) => sleep(600, undefined, { signal }),
   'test: block': ({ blobsDirectory }) => {
-    // From here on it hears nothing: `Bench.isBlocked` sees this file, in the one directory that it may write to.
+    // The process receives nothing from here on: `Bench.isBlocked` sees this file, in the only directory that it may write to.
     writeFileSync(join(blobsDirectory, '..', 'tables', 'blocked'), '')
     for (;;) Math.random()
   },
@@ -44,7 +44,7 @@ const run: RunSelect = async function* ({ instance }, { sql }, services) {
   } finally {
     done()
     connection.closeSync()
-    // Its answer is complete, and what it holds is never put away.
+    // Its answer is complete, but it never releases what it holds.
     if (sql.endsWith(' -- lingers')) await new Promise(() => undefined)
   }
 }

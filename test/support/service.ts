@@ -9,7 +9,7 @@ import { pino } from 'pino'
 import { readConfig } from '../../src/setup/config.js'
 import { startService, type Service } from '../../src/main.js'
 
-/** A directory that goes with its test. */
+/** A directory that is removed with its test. */
 export const temporaryDirectory = (): { path: string; remove: () => void } => {
   const path = mkdtempSync(join(tmpdir(), 'mindledger-test-'))
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
@@ -46,7 +46,7 @@ export type SqlReply = { type: string; column_names: string[]; data: unknown[][]
 export const sql = async (url: string, query: string, db = 'mindsdb'): Promise<SqlReply> =>
   (await send(url, 'POST', '/api/sql/query', { query, context: { db } })).body as SqlReply
 
-/** The service in this process, on a free port and a directory of its own. */
+/** The service in this process, on a free port and with a directory of its own. */
 export const startTestService = async (
   environment: Record<string, string> = {},
 ): Promise<{ service: Service; url: string; directory: string; stop: () => Promise<void> }> => {
@@ -59,7 +59,7 @@ export const startTestService = async (
   return { service, url: service.url, directory: directory.path, stop }
 }
 
-/** A directory on which a test starts and stops the service in this process as often as it likes. */
+/** A directory for a test that starts and stops the service in this process as often as it likes. */
 export const restartable = () => {
   const directory = temporaryDirectory()
   let service: Service | undefined
@@ -78,7 +78,7 @@ export const restartable = () => {
   return { path: directory.path, running: (): Service | undefined => service, start, stop, remove }
 }
 
-/** The service as it is started for real, in a process that can be killed. */
+/** The service as users start it, in a process that can be killed. */
 export const spawnService = async (
   directory: string,
   environment: Record<string, string> = {},

@@ -1,4 +1,4 @@
-/** Loaded before a program (`node --import`), this sets its clock `SHIFT_MS` ahead, or back. How long the machine is up stays. */
+/** Preloaded by `node --import`, this shifts a program's clock by `SHIFT_MS`, ahead or back. The machine's uptime stays. */
 const shift = Number(process.env['SHIFT_MS'] ?? 0)
 const RealDate = Date
 

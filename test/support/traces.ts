@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Which of many byte strings (of four bytes or more) stand somewhere in these bytes, found in one pass. */
+/** Which of many byte strings (of four bytes or more) occur in these bytes, found in one pass. */
 export const tracesIn = (bytes: Buffer, needles: readonly Uint8Array[]): Set<number> => {
   const byBeginning = new Map<number, number[]>()
   for (const [i, needle] of needles.entries()) {
@@ -26,7 +26,7 @@ export const filesUnder = (path: string): string[] => {
     .filter((name) => existsSync(name) && statSync(name).isFile())
 }
 
-/** The byte strings that stand in any of these files, and in which. */
+/** The byte strings that occur in any of these files, and in which. */
 export const tracesInFiles = (files: readonly string[], needles: readonly Uint8Array[]): { file: string; needles: number[] }[] =>
   files.flatMap((file) => {
     const found = existsSync(file) ? tracesIn(readFileSync(file), needles) : new Set<number>()

@@ -1,8 +1,8 @@
 import { Problem } from '../../basics/errors.js'
 
 /**
- * What a command expects of the version that the resource has: `match` is RFC 9110's If-Match, `noneMatch` its If-None-Match;
- * `*` stands for any version, a list for one of these.
+ * The version that a command expects the resource to have: `match` is RFC 9110's If-Match, `noneMatch` its If-None-Match. `*` matches
+ * any version, a list those in it.
  */
 export type Expects = { match?: Versions; noneMatch?: Versions }
 export type Versions = '*' | readonly number[]
@@ -14,8 +14,8 @@ const changed = (detail: string, version: number | undefined, hint: string): Pro
   new Problem('version_mismatch', 'Precondition failed', detail, { hint, version: version ?? null })
 
 /**
- * @param version the resource's; undefined without a resource
- * @throws Problem 412 that tells the version which is there
+ * @param version the resource's version; undefined if there is no resource
+ * @throws Problem 412 that gives the current version
  */
 export const checkExpects = ({ match, noneMatch }: Expects, version: number | undefined): void => {
   const there = version === undefined ? 'there is no such resource' : `the resource has version ${version}`

@@ -17,8 +17,8 @@ export type Found<K extends Kind = Kind> = {
 export type AnyFound = { [K in Kind]: Found<K> }[Kind]
 
 /**
- * What a decision has to see, said as data so that any store can look it up inside the transaction.
- * A reference is a name (compared without case) or, where nothing has that name, an id in digits.
+ * The facts that a decision needs, described as data, so that any store can look them up inside the transaction. A reference is a
+ * name (compared without case) or, if nothing has that name, an id in digits.
  */
 export type Lookup<T = unknown> = { readonly __found?: T } & (
   | { find: 'one'; kind: Kind; ref: string; project: string | undefined }
@@ -40,7 +40,7 @@ export const byName = <K extends Kind>(kind: K, ref: string, project?: string): 
   project,
 })
 
-/** The resource that has this name, never one with this id: for what is to be created or renamed. */
+/** The resource that has this name, never one with this id: for a resource about to be created or renamed. */
 export const byExactName = <K extends Kind>(kind: K, name: string, project?: string): Lookup<Found<K> | undefined> => ({
   find: 'called',
   kind,
@@ -56,11 +56,11 @@ export const byNames = <K extends Kind>(kind: K, refs: readonly string[], projec
   project,
 })
 
-/** What a project holds: its jobs, and of everything else how much there is, and the first by their kinds and names. */
+/** The contents of a project: its jobs, the number of all other resources, and the kinds and names of the first of these. */
 export type Contents = { jobs: readonly Found<'job'>[]; others: number; firstOthers: readonly Named[] }
 export type Named = { kind: Kind; state: { name: string } }
 
-/** What is in a project, as far as its deletion has to know: it may be hundreds of thousands of things. */
+/** The contents of a project, as far as its deletion needs them: there may be hundreds of thousands. */
 export const contentsOf = (project: string): Lookup<Contents> => ({ find: 'contents', project })
 
 /** The resources of a kind that use the one with this name or id: `usersOf('chatbot', 'agent', 'broker', 'shop')` */
@@ -75,13 +75,13 @@ export const usersOf = <K extends Kind>(kind: K, of: Kind, ref: string, project:
 /** How many resources of a kind are in a project. */
 export const countOf = (kind: Kind, project: string): Lookup<number> => ({ find: 'count', kind, project })
 
-/** The resource of this stream, whatever its name became. */
+/** The resource of this stream, even if it was renamed. */
 export const byStream = <K extends Kind>(kind: K, stream: StreamId): Lookup<Found<K> | undefined> => ({ find: 'stream', kind, stream })
 
 /** A resource as it was at one of its versions, and the hashes of its secrets that were erased since. */
 export type Earlier<K extends Kind = Kind> = { state: States[K]; erased: readonly string[] }
 
-/** What the resource with this name or id was at a version; undefined when it has no such version. */
+/** The resource with this name or id as it was at a version; undefined when it has no such version. */
 export const earlier = <K extends Kind>(kind: K, ref: string, version: number, project?: string): Lookup<Earlier<K> | undefined> => ({
   find: 'earlier',
   kind,
@@ -90,5 +90,5 @@ export const earlier = <K extends Kind>(kind: K, ref: string, version: number, p
   version,
 })
 
-/** What `decide` gets: under each name of the lookups, what was found. */
+/** What `decide` gets: the fact found for each lookup, under the lookup's name. */
 export type FactsOf<L extends Record<string, Lookup>> = { [N in keyof L]: L[N] extends Lookup<infer T> ? T : never }

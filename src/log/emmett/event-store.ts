@@ -16,7 +16,7 @@ import { toAppend } from './to-append.js'
 
 const noVersion = 0n
 
-/** emmett's `EventStore` over a log; what an append answers tells the position of its last event in the whole log, too. */
+/** emmett's `EventStore` over a log. The result of an append also has the position of its last event in the whole log. */
 export interface LogEventStore extends EventStore<LogMetadata> {
   appendToStream<E extends Event, P extends Event = E>(
     streamName: string,
@@ -26,16 +26,16 @@ export interface LogEventStore extends EventStore<LogMetadata> {
 }
 
 /**
- * The log as emmett's `EventStore`. Versions count from 1; a stream that does not exist has version 0; `from` is the version after
- * which reading begins, and `to` the last one that is read. Every stream can be read. Events are appended to streams of your own,
- * called like `invoice-7`, and are of types of your own: what the service is made of is written by its commands only.
+ * The log as emmett's `EventStore`. Versions count from 1; a stream that does not exist has version 0. Reading begins after version
+ * `from` and ends with version `to`. Every stream can be read. Events can only be appended to your own streams, with names like
+ * `invoice-7`, and must have your own types: only commands write the service's own events.
  *
  * @example await eventStore(log, origin).appendToStream('invoice-7', [event], { expectedStreamVersion: 1n })
  * @throws ExpectedVersionConflictError when the stream has another version; Problem when an event cannot be kept, and 503 or 507
  * when the log cannot take it now
  */
 export const eventStore = (log: Log, origin: Origin): LogEventStore => {
-  /** What is asked of a stream: its version, and the events in question, of which none is newer than that version. */
+  /** The version of a stream, and the requested events. No event is newer than that version. */
   const open = async <E extends Event, P extends Event>(stream: string, options: ReadStreamOptions<bigint, E, P> = {}) => {
     const { from = noVersion, to, maxCount, expectedStreamVersion, schema } = options
     const version = BigInt(await log.streamVersion(stream))

@@ -15,33 +15,33 @@ import { recordedEvent, typeOf, type LogMetadata } from './recorded-event.js'
 type Options<E extends Event> = BaseMessageProcessorOptions<E, LogMetadata, DefaultRecord, bigint>
 
 /**
- * What reacts to events, with the members of emmett's reactor: it is given each event of the types that it can handle, in the
- * order of the log, one after the other. It begins where `startFrom` says, else after the checkpoint that it keeps, else at the
- * first event. With checkpoints it sees each event at least once, whatever becomes of the process. One whose state stands in the
- * log needs none: it looks at that state, and starts from there.
+ * Reacts to events, with the members of emmett's reactor. It gets each event of the types that it can handle, one at a time, in the
+ * order of the log. It begins where `startFrom` says, else after its stored checkpoint, else at the first event. With checkpoints it
+ * sees each event at least once, even if the process crashes. A processor whose state is in the log needs none: it reads that state
+ * and starts from there.
  */
 export type Processor<E extends Event = Event> = Pick<Options<E>, 'processorId' | 'canHandle' | 'stopAfter' | 'checkpoints'> & {
   startFrom?: CurrentMessageProcessorPosition<bigint>
   eachMessage: SingleRecordedMessageHandlerWithContext<E, LogMetadata, DefaultRecord>
 }
 
-/** A processor at work. */
+/** A running processor. */
 export type Processing = {
   readonly processorId: string
   /** All events up to here have been handled. */
   readonly position: bigint
   /** Resolves when all events up to a position have been handled; rejects when the processor ended before. */
   reached(position: bigint): Promise<void>
-  /** Gives it no more events, and resolves when the one under way has been handled. */
+  /** Delivers no more events to it, and resolves when the current one has been handled. */
   stop(): Promise<void>
-  /** Resolves when it was stopped, by `stop` or by its own answer; rejects with what it threw, after which it is given no more. */
+  /** Resolves when `stop` or its own answer stopped it; rejects with an error that it threw, which also ends it. */
   readonly ended: Promise<void>
 }
 
 type Reading = Pick<Log, 'id' | 'readAll' | 'head' | 'onCommitted'>
 
 /**
- * Starts a processor over a log, of whose new events it hears with their commit.
+ * Starts a processor over a log. It learns of new events when they are committed.
  *
  * @example
  * const mails = startProcessor(log, { processorId: 'mails', canHandle: ['InvoiceIssued'], startFrom: 'END', eachMessage: send })
@@ -51,7 +51,7 @@ export const startProcessor = <E extends Event>(log: Reading, processor: Process
 
 class Run<E extends Event> implements Processing {
   readonly ended: Promise<void>
-  /** All events up to here are handled, and up to `#head` there are events. */
+  /** All events up to here are handled; there are events up to `#head`. */
   #at = 0
   #head = 0
   #stopped = false
@@ -86,7 +86,7 @@ class Run<E extends Event> implements Processing {
   async stop(): Promise<void> {
     this.#stopped = true
     this.#wake()
-    // Who started it hears of its failure from `ended`.
+    // The caller learns of the failure from `ended`.
     await this.ended.catch(() => undefined)
   }
 
@@ -95,7 +95,7 @@ class Run<E extends Event> implements Processing {
   }
 
   async #run(): Promise<void> {
-    // Before the head is asked for, so that nothing falls in between.
+    // Subscribe before asking for the head, so that no event is missed in between.
     const unsubscribe = this.log.onCommitted((...commit) => this.#committed(...commit))
     try {
       const { position } = await this.log.head()
@@ -121,7 +121,7 @@ class Run<E extends Event> implements Processing {
   #committed(...[position, , events]: Parameters<CommitListener>): void {
     const hasAll = this.#head > 0 && this.#at === this.#head
     this.#head = position
-    // At the head nothing need be read to know that none of these is of interest.
+    // At the head nothing need be read if none of the new events is of interest.
     if (hasAll && !events.some(({ event }) => this.#canHandle(event.type) || this.#canHandle(ownTypeOf(event.type)))) this.#reach(position)
     else this.#wake()
   }
@@ -145,7 +145,7 @@ class Run<E extends Event> implements Processing {
     }
   }
 
-  /** What comes next; nothing when a log that is busy kept it waiting until it was stopped. */
+  /** The next events; none when the processor was stopped while a busy log kept it waiting. */
   async #slice(): Promise<readonly StoredEvent[]> {
     const read = () => this.log.readAll(this.#at, limits.eventSliceMaxEvents, limits.eventSliceMaxChars)
     try {

@@ -7,14 +7,14 @@ import { limits } from '../../basics/limits.js'
 import { currentEvent } from '../contract/current-event.js'
 import type { Log, StoredEvent } from '../contract/log.js'
 
-/** What emmett tells of a recorded event, and who wrote it when and why; `recordedAt` is UTC with microseconds. */
+/** emmett's metadata of a recorded event, and who wrote it, when and why; `recordedAt` is UTC with microseconds. */
 export type LogMetadata = ReadEventMetadataWithGlobalPosition &
   Readonly<Pick<Envelope, 'actor' | 'request' | 'correlation' | 'causation'> & { recordedAt: string }>
 
-/** An event as emmett reads it: a foreign one under the type that its owner gave it, ours in today's shape. */
+/** An event as emmett reads it: a foreign event has the type that its owner gave it, one of ours has today's schema. */
 export type RecordedEvent<E extends Event = Event> = ReadEvent<E, LogMetadata>
 
-/** @throws Error when the text is not that of an event */
+/** @throws Error when the text is not an event */
 export const recordedEvent = <E extends Event>(logId: string, { text }: StoredEvent): RecordedEvent<E> => {
   const envelope = parseEnvelope(text)
   const { position, stream, version, recorded_at, actor, request, correlation, causation } = envelope
@@ -30,14 +30,14 @@ export const recordedEvent = <E extends Event>(logId: string, { text }: StoredEv
   return { type: ownTypeOf(type), data, kind: 'Event', metadata } as unknown as RecordedEvent<E>
 }
 
-/** The type of a stored event as its owner calls it; undefined when the text is not that of an event. */
+/** The type that the event's owner gave it; undefined when the text is not an event. */
 export const typeOf = ({ text }: StoredEvent): string | undefined => {
   const type = readKind(text)?.type
   return type === undefined ? undefined : ownTypeOf(type)
 }
 
 /**
- * The events of a stream after a version up to another, in slices that leave the event loop to others in between.
+ * The events of a stream after one version up to another. They are read in slices, so that other work can run in between.
  *
  * @example for await (const event of recordedStream(log, 'invoice-7', 0, 10)) …
  */
@@ -57,10 +57,10 @@ export async function* recordedStream<E extends Event>(
   }
 }
 
-/** What of the log is read: events after a position, up to and with another, of these types. */
+/** Which events of the log are read: those after a position, up to and including another, of these types. */
 export type ReadAllOptions<E extends Event = Event> = { after?: bigint; until?: bigint; types?: readonly E['type'][] }
 
-/** The same of the whole log: up to its head as it is now, unless an end is given. */
+/** The same for the whole log: up to its current head, unless an end is given. */
 export async function* recordedLog<E extends Event>(
   log: Pick<Log, 'id' | 'readAll' | 'head'>,
   { after = 0n, until, types }: ReadAllOptions<E> = {},

@@ -18,10 +18,10 @@ const check = (stream: string, { type, data, metadata }: Event & { metadata?: un
 }
 
 /**
- * Events of others as they are stored. What is checked is a copy, so that nothing changes while it waits for its turn.
+ * Turns foreign events into the form that is stored. It works on a copy, so that nothing changes while they wait in the queue.
  *
  * @example await toAppend('invoice-7', [{ type: 'InvoiceIssued', data: { amount: 10 } }])
- * @throws Problem 400 when one of them is an event of ours, belongs into a stream of ours or is no JSON, 413 when they are too many
+ * @throws Problem 400 when an event has one of our types, belongs to one of our streams or is not JSON; 413 when there are too many
  */
 export const toAppend = async (stream: string, events: readonly Event[]): Promise<ForeignEvent[]> => {
   const unfit = unfitStream(stream)

@@ -4,8 +4,8 @@ const present = (name: string, json: string | undefined): string =>
   json === undefined || json === 'null' || json === '""' ? '' : `,"${name}":${json}`
 
 /**
- * An event as CloudEvents 1.0 names its parts, in JSON: `id` is the position, `subject` the stream; `sequence` orders as
- * text does. The parts are taken from the stored text as they stand there.
+ * An event in the JSON format of CloudEvents 1.0: `id` is the position, `subject` the stream; `sequence` sorts as text. The parts are
+ * copied unchanged from the stored text.
  *
  * @example cloudEvent(event, log.id) // {"specversion":"1.0","id":"7","source":"urn:mindledger:log:…","type":"SkillCreated",…
  */

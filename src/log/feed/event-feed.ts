@@ -4,15 +4,15 @@ import { Matcher, type EventFilter } from './filter.js'
 import type { Log } from '../contract/log.js'
 import { readEvent, Slices, type ReadEvent, type Slice } from '../read/slices.js'
 
-/** Positions that are looked at: after the first, up to and with the last. */
+/** The positions to look at: those after `after`, up to and including `until`. */
 export type Window = { after: number; until: number }
 
-/** A step through the log: what matched, how far everything has been looked at, and how many events that took. */
+/** One step through the log: the matching events, the position reached, and how many events were looked at. */
 export type Step = { events: readonly ReadEvent[]; at: number; looked: number }
 
 type Reading = Pick<Log, 'readAll' | 'readStream' | 'versionAt' | 'head' | 'onCommitted'>
 
-/** Filtered reading of the log for pages, lines and streams, in slices that leave the event loop to others in between. */
+/** Filtered reading of the log for pages, lines and streams, in slices that let other work run in between. */
 export class EventFeed {
   readonly #projects: EventProjects
 
@@ -33,8 +33,7 @@ export class EventFeed {
   }
 
   /**
-   * Goes through a window in order. Where the window reaches beyond the head, it waits there for what comes, until the
-   * signal ends it.
+   * Goes through a window in order. If the window reaches beyond the head, it waits there for new events until the signal ends it.
    *
    * @example for await (const { events } of feed.forwards({ actor: 'ann' }, { after: 0, until: feed.head })) …
    */
@@ -53,7 +52,7 @@ export class EventFeed {
     }
   }
 
-  /** Reads one stream by its index while the head is far, and what everybody reads when it is near. */
+  /** Reads one stream by its index while the head is far, and the shared slices when it is near. */
   #ofStream(stream: string): (at: number) => Promise<Slice> {
     let version: number | undefined
     return async (at) => {
@@ -67,7 +66,7 @@ export class EventFeed {
     }
   }
 
-  /** Goes through a window from its end. `at` is the position after which nothing has been looked at yet. */
+  /** Goes through a window from its end. All events of the window after `at` have been looked at. */
   async *backwards(filter: EventFilter, { after, until }: Window): AsyncGenerator<Step, void, void> {
     const matcher = new Matcher(filter, this.#projects)
     const { stream } = filter
@@ -89,12 +88,12 @@ export class EventFeed {
     }
   }
 
-  /** The events that end with a number, as many as may be read at once. */
+  /** The events up to and including a number, as many as may be read at once. */
   async #before(number: number, after: number, read: (from: number, count: number) => ReturnType<Log['readAll']>): Promise<ReadEvent[]> {
     await this.slices.turns.take()
     for (let count = Math.min(limits.eventSliceMaxEvents, number - after); ; count = Math.ceil(count / 2)) {
       const events = await read(number - count, count)
-      // What was cut short is not the end.
+      // A read that was cut short does not reach that number.
       if (events.length === count || count === 1) return events.map(readEvent)
     }
   }
@@ -106,11 +105,11 @@ export class EventFeed {
 
 const never = new AbortController().signal
 
-/** A page of events, and the window that is left; null when all of it has been looked at. */
+/** A page of events, and the rest of the window; null when all of it has been looked at. */
 export type Page = { events: ReadEvent[]; left: Window | null }
 
 /**
- * Reads one page: it ends when it has its events, or has looked at as many as it may.
+ * Reads one page: it ends when it is full, or has looked at as many events as it may.
  *
  * @example await readPage(feed, { types: ['SkillCreated'] }, { window: { after: 0, until: feed.head }, order: 'asc', limit: 100 })
  */
@@ -125,7 +124,7 @@ export const readPage = async (
     const left = order === 'asc' ? { ...window, after: at } : { ...window, until: at }
     return left.after < left.until ? left : null
   }
-  // Where a page ends after an event, that event is the last that was looked at.
+  // A page that ends after an event has looked no further than that event.
   const behind = (event: ReadEvent | undefined) => (order === 'asc' ? (event?.position ?? 0) : (event?.position ?? 1) - 1)
   for await (const step of order === 'asc' ? feed.forwards(filter, window) : feed.backwards(filter, window)) {
     for (const event of step.events) {

@@ -4,7 +4,7 @@ import { isObject } from '../../../events/common.js'
 import { readHeader, type Header } from '../../../events/stored/header.js'
 import { limits } from '../../basics/limits.js'
 
-/** What tells the project of an event: where it stands, and its text. */
+/** What is needed to find an event's project: its place in a stream, and its text. */
 export type Placed = Pick<Header, 'stream' | 'version' | 'type'> & { text: string }
 
 /** Reads the first event of a stream, by its index. */
@@ -20,12 +20,12 @@ const namedIn = (text: string): string => {
   return isObject(data) && typeof data['project'] === 'string' ? data['project'] : ''
 }
 
-/** The stream of what an event is about: predictions stand in `<model>/predictions`. */
+/** The stream of the resource that an event is about: predictions are in `<model>/predictions`. */
 const subjectOf = ({ stream, type }: Placed): string => (catalogue.get(type)?.kind === 'predictions' ? stream.replace(/\/.*/s, '') : stream)
 
 /**
- * Which project an event belongs to, said by the project's stream: it follows from the event's type and from the first
- * event of its stream, which never change. Files, connections, settings and the log itself belong to none.
+ * The project that an event belongs to, given as the project's stream. It follows from the event's type and from the first event of
+ * its stream, which never change. Files, connections, settings and the log itself belong to none.
  *
  * @example
  * const projects = new EventProjects(async (stream) => (await log.readStream(stream, 0, 1))[0])
@@ -36,7 +36,7 @@ export class EventProjects {
 
   constructor(private readonly readFirst: ReadFirst) {}
 
-  /** At once where it is known or the event tells it; otherwise after one look at the stream's first event. */
+  /** Synchronous if the project is known or the event names it; otherwise after one read of the stream's first event. */
   of(event: Placed): string | null | Promise<string | null> {
     const kind = catalogue.get(event.type)?.kind ?? ''
     if (kind === 'project') return event.stream

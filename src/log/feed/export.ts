@@ -5,10 +5,10 @@ import { EventProjects, type ReadFirst } from './event-project.js'
 import type { StoredEvent } from '../contract/log.js'
 import { readEvent, type ReadEvent } from '../read/slices.js'
 
-/** What an export is made of: a log of at least `size` events, its tree, and who signs for it. */
+/** The source of an export: a log of at least `size` events, its tree, and its signer. */
 export type ExportSource = {
   logId: string
-  /** Events after a position, in order: at most so many, and one at least where there are any. */
+  /** Events after a position, in order: at most `limit`, and at least one if there are any. */
   read: (after: number, limit: number) => Promise<StoredEvent[]>
   /** The first event of a stream. */
   first: ReadFirst
@@ -23,19 +23,19 @@ export type ExportSource = {
 }
 
 export type ExportOptions = {
-  /** How many events, from the first. What is written meanwhile has no part in the export. */
+  /** How many events, from the first. Events written meanwhile are not in the export. */
   size: number
-  /** The stream of the project whose events alone are shown; those of all without one. */
+  /** The project whose events are shown; without one, those of all projects are. */
   project?: { stream: string; name: string }
-  /** Sizes of heads kept elsewhere: what is left out is divided there, so that these heads can be compared, too. */
+  /** Sizes of heads kept elsewhere: omitted ranges are divided there, so that these heads can be compared, too. */
   splits?: readonly number[]
 }
 
 const pageEvents = 500
 
 /**
- * The project that had this name last, among the first `size` events; it may have another name since, or be gone.
- * Gives the name as it was written.
+ * The last project that had this name, among the first `size` events; it may have been renamed or deleted since. Returns the name as
+ * it was written.
  */
 export const projectCalled = async (
   read: ExportSource['read'],
@@ -58,9 +58,9 @@ export const projectCalled = async (
 }
 
 /**
- * Lines of an export for the offline verifier, some at a time: a header, then the text of each event, or the hashes of the
- * subtrees over those that are left out. Before events that follow each other stand their leaf hashes, so that the verifier can
- * name the line that was changed. With a project, its own events and those of the log itself are shown.
+ * The lines of an export for the offline verifier, some at a time: a header, then the text of each event, or the hashes of the
+ * subtrees over those that are omitted. The leaf hashes of consecutive events stand before them, so that the verifier can name a
+ * changed line. With a project, its own events and those of the log itself are shown.
  *
  * @example for await (const lines of exportLines(source, { size: 100 })) process.stdout.write(lines)
  */
@@ -91,7 +91,7 @@ export async function* exportLines(source: ExportSource, { size, project, splits
 
 type Run = { from: number; to: number; texts: string[] }
 
-/** Events that follow each other without a gap: the leaves [from, to). */
+/** Runs of events without a gap: the leaves [from, to). */
 const runsOf = (events: readonly StoredEvent[]): Run[] => {
   const runs: Run[] = []
   for (const { position, text } of events) {
@@ -103,13 +103,13 @@ const runsOf = (events: readonly StoredEvent[]): Run[] => {
   return runs
 }
 
-/** The texts of events, and before them the line of their leaf hashes. */
+/** The line of the leaf hashes, then the texts of the events. */
 const listed = async (source: ExportSource, { from, to, texts }: Run): Promise<string> => {
   const hashes = Buffer.concat(await source.leaves(from, to)).toString('base64')
   return [JSON.stringify({ leaves: { from: from + 1, to, hashes } }), ...texts].map((line) => `${line}\n`).join('')
 }
 
-/** Lines in the place of the leaves [from, to), divided at these ends. */
+/** The lines in place of the omitted leaves [from, to), divided at these ends. */
 const omitted = async (source: ExportSource, from: number, to: number, ends: readonly number[]): Promise<string> => {
   let lines = ''
   for (let begin = from; begin < to;) {

@@ -4,7 +4,7 @@ import { wrong } from '../../basics/errors.js'
 import type { EventProjects } from './event-project.js'
 import type { ReadEvent, Slice } from '../read/slices.js'
 
-/** Which events are wanted; what is not said lets all pass. Every condition has to hold. */
+/** Which events are wanted. A missing condition lets all events pass; all given conditions must hold. */
 export type EventFilter = {
   types?: readonly string[]
   /** The stream of a project, which may have been deleted. */
@@ -17,7 +17,7 @@ export type EventFilter = {
 const kindsOfEvents: ReadonlySet<string> = new Set([...catalogue.values()].map(({ kind }) => kind))
 
 /**
- * The types of events that are of one of these kinds and among these types. A foreign type has no kind.
+ * The event types that belong to one of these kinds and are among these types. A foreign type has no kind.
  *
  * @example typesOf(['skill'], []) // ['SkillCreated', 'SkillUpdated', …]
  * @throws Problem for an unknown type or kind, or if no event has both
@@ -35,7 +35,7 @@ export const typesOf = (kinds: readonly string[], types: readonly string[]): str
 }
 
 /**
- * A filter at work. What it finds in a slice is kept with the slice, so that clients with the same filter share it.
+ * A filter at work. Its matches in a slice are kept with the slice, so that clients with the same filter share them.
  *
  * @example await new Matcher({ actor: 'ann' }, projects).in(slice) // the events of ann
  */
@@ -49,7 +49,7 @@ export class Matcher {
     private readonly projects: EventProjects,
   ) {
     this.#types = filter.types && new Set(filter.types)
-    // As the text of an event has it.
+    // The actor as it is escaped in an event's text.
     this.#actor = filter.actor === undefined ? undefined : JSON.stringify(filter.actor).slice(1, -1)
     this.#key = JSON.stringify([filter.types, filter.project, filter.stream, filter.actor])
   }
@@ -62,7 +62,7 @@ export class Matcher {
     if (known) return known
     const matching = this.#matching(slice.events)
     found.set(this.#key, matching)
-    // A look at another event may fail, and the next one to ask looks again.
+    // Reading another event may fail; the next caller then tries again.
     matching.catch(() => found.delete(this.#key))
     return matching
   }
@@ -73,7 +73,7 @@ export class Matcher {
       if (this.#types && !this.#types.has(event.type)) continue
       if (this.filter.stream !== undefined && event.stream !== this.filter.stream) continue
       if (this.#actor !== undefined && event.actor !== this.#actor) continue
-      // The one condition that may need a look at another event comes last.
+      // This condition comes last: only it may need to read another event.
       if (this.filter.project !== undefined && (await this.projects.of(event)) !== this.filter.project) continue
       matching.push(event)
     }

@@ -3,10 +3,10 @@ import { MerkleTree } from './merkle-tree.js'
 import { hasTree, tileId } from './tile-store.js'
 import { tileWidth } from './tile.js'
 
-/** Says what does not hold. `position` is that of the first event concerned, or null. */
+/** Reports what is wrong. `position` is that of the first event concerned, or null. */
 export type Report = (position: number | null, what: string) => void
 
-/** How many complete tiles a tree over so many events has, on all levels. */
+/** The number of complete tiles of a tree over so many events, on all levels. */
 const tilesOver = (events: number): number => {
   let tiles = 0
   for (let complete = Math.floor(events / tileWidth); complete > 0; complete = Math.floor(complete / tileWidth)) tiles += complete
@@ -16,8 +16,8 @@ const tilesOver = (events: number): number => {
 const firstPosition = (level: number, tile: number): number => tile * tileWidth ** (level + 1) + 1
 
 /**
- * Computes the tree anew from the leaf hashes of all events, in order, and compares what is stored with it: one read a tile,
- * in flat memory. A log of an older release has no tree stored, which is nothing wrong.
+ * Computes the tree from the leaf hashes of all events, in order, and compares the stored tiles with it: one read per tile, in
+ * constant memory. A log of an older release has no stored tree, which is not an error.
  *
  * @example
  * const check = new TreeCheck(db, (position, what) => findings.add(position, what))
@@ -63,7 +63,7 @@ export class TreeCheck {
     return this.#tree.rootAt(this.#tree.size)
   }
 
-  /** After the last event: looks for what no event gave. The file may have more events than were walked, and their tiles. */
+  /** After the last event: looks for tiles beyond those of the events. The file may have more events than were walked, and their tiles. */
   finish(): void {
     if (!this.#compares) return
     this.#try(null, () => {
@@ -73,7 +73,7 @@ export class TreeCheck {
     })
   }
 
-  /** One finding is enough: the next start of a server does not mend it, and the root tells what it must be. */
+  /** One finding is enough: the next start of a server does not repair the tree, and the root says what it must be. */
   #differ(position: number | null, what: string): void {
     this.#compares = false
     this.#report(position, what)

@@ -29,8 +29,8 @@ const peaksOf = (size: number): number[] => {
 
 /**
  * The Merkle tree over the log's events as RFC 9162 defines it; leaf `i` is the event at position `i + 1`.
- * Complete tiles are in a store; the growing ones at its right edge are in memory. Proofs can be had for every size that the
- * tree ever had.
+ * Complete tiles are in a store; the growing ones at its right edge are in memory. It gives proofs for every size that the tree ever
+ * had.
  *
  * @example
  * const tree = MerkleTree.open(new TileTable(db), leafReader(db), head)
@@ -39,7 +39,7 @@ const peaksOf = (size: number): number[] => {
 export class MerkleTree {
   #size = 0
   #edge: GrowingTile[] = []
-  /** By size: the hash of what is right of each split on the way down the right edge, by where it begins. */
+  /** By tree size: the hashes right of each split on the way down the right edge, by where they begin. */
   readonly #suffixes = new LRUCache<number, ReadonlyMap<number, Buffer>>({ max: 16 })
 
   private constructor(private readonly store: TileStore) {}
@@ -55,7 +55,7 @@ export class MerkleTree {
     return this.#size
   }
 
-  /** Goes to a size at which the store and the events stand: its right edge is read again. */
+  /** Returns to a size that the store and the events have: the right edge is read again. */
   reset(leaves: LeafReader, size: number): void {
     this.#edge = []
     this.#size = size
@@ -69,7 +69,7 @@ export class MerkleTree {
     }
   }
 
-  /** Adds an event. What becomes complete is stored. */
+  /** Adds an event, and stores what becomes complete. */
   append(leaf: Uint8Array): void {
     let hash = leaf
     for (let level = 0, index = this.#size; ; level++) {
@@ -94,7 +94,7 @@ export class MerkleTree {
     return this.#complete(0, index)
   }
 
-  /** The hashes of the leaves from `from` up to, without, `to`. */
+  /** The hashes of the leaves from `from` to `to`, without `to`. */
   leaves(from: number, to: number): Buffer[] {
     return Array.from({ length: to - from }, (_, i) => this.leaf(from + i))
   }
@@ -112,7 +112,7 @@ export class MerkleTree {
     return path.reverse()
   }
 
-  /** RFC 9162 PROOF: that the tree of `size` begins with the one of `old`. Empty when there is nothing to prove: both are equal, or the old one is empty. */
+  /** RFC 9162 PROOF that the tree of `size` begins with the one of `old`. Empty when both are equal or the old one is empty. */
   consistencyProof(old: number, size: number): Buffer[] {
     if (old === 0 || old === size) return []
     const proof: Buffer[] = []
@@ -130,7 +130,7 @@ export class MerkleTree {
     return proof.reverse()
   }
 
-  /** The hashes of the fewest complete subtrees that together are the leaves from `from` up to, without, `to`. */
+  /** The hashes of the fewest complete subtrees that together cover the leaves from `from` to `to`, without `to`. */
   subtrees(from: number, to: number): Buffer[] {
     const hashes: Buffer[] = []
     while (from < to) {
@@ -142,7 +142,7 @@ export class MerkleTree {
     return hashes
   }
 
-  /** The hash of leaves from `from` up to, without, `to`: a complete subtree, or what ends a tree of this size. */
+  /** The hash of the leaves from `from` to `to`, without `to`: a complete subtree, or the end of a tree of this size. */
   #range(from: number, to: number, size: number): Buffer {
     const level = levelOf(to - from)
     if (2 ** level === to - from) return this.#complete(level, from / (to - from))
@@ -167,7 +167,7 @@ export class MerkleTree {
     return suffixes
   }
 
-  /** The root of the complete subtree of 2^level leaves that has the number `index` on its level. */
+  /** The root of the complete subtree of 2^level leaves with number `index` on its level. */
   #complete(level: number, index: number): Buffer {
     const tileLevel = Math.floor(level / tileLevels)
     const inner = level % tileLevels

@@ -4,10 +4,10 @@ import { MerkleTree } from './merkle-tree.js'
 import { tileWidth } from './tile.js'
 import { hasTree, leafReader, levelIds, TileOverlay, TileTable, type LeafReader } from './tile-store.js'
 
-/** So many events' tiles share a transaction where a long log gets its tree: the file's WAL stays small, and a crash loses little. */
+/** How many events share a transaction when a long log gets its tree: the WAL stays small, and a crash loses little. */
 const sliceEvents = 65_536
 
-/** The events under complete tiles. */
+/** The number of events under complete tiles. */
 const storedEvents = (db: Connection): number => {
   const last = db.prepare<[number], number | null>('SELECT max(id) FROM tree WHERE id < ?').pluck().get(levelIds)
   return last === null || last === undefined ? 0 : (last + 1) * tileWidth
@@ -20,8 +20,8 @@ const grow = (tree: MerkleTree, leaves: LeafReader, to: number): void => {
 }
 
 /**
- * The tree of a log's file that is open for writing, over its events up to `head`. What is not stored yet, as in a log of an
- * older release, is built: a million events take seconds.
+ * The tree of a log's file that is open for writing, over its events up to `head`. Missing tiles, as in a log of an older release,
+ * are built: a million events take seconds.
  *
  * @throws ConfigError when the tree has more events than the log
  */
@@ -38,13 +38,13 @@ export const openTree = (db: Connection, head: number): MerkleTree => {
   return tree
 }
 
-/** Builds the tree that is stored anew from the events. Returns how many it is over. */
+/** Rebuilds the stored tree from the events. Returns their number. */
 export const rebuildTree = (db: Connection): number => {
   db.exec('DELETE FROM tree')
   return openTree(db, lastPosition(db)).size
 }
 
-/** The tree of a log's file that is open for reading, beside a server or without one: what is not stored is made in memory. */
+/** The tree of a log's file that is open for reading, with or without a server; missing tiles are computed in memory. */
 export const readTree = (db: Connection, head: number): MerkleTree => {
   const leaves = leafReader(db)
   const has = hasTree(db)

@@ -7,7 +7,7 @@ const whole = (name: string, value: number, least: number, most: number, what: s
     throw wrong(`${name} must be a whole number from ${least} to ${most}, ${what}`)
 }
 
-/** What can be asked of a log's tree, with positions and sizes that it has. Everything else is refused with a Problem. */
+/** Answers questions about a log's tree, for positions and sizes that it has. All others are refused with a Problem. */
 export class Proofs {
   constructor(private readonly tree: MerkleTree) {}
 

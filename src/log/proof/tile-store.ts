@@ -4,24 +4,24 @@ import { ConfigError } from '../../setup/config.js'
 import { limits } from '../../basics/limits.js'
 import type { Connection } from '../storage/schema.js'
 
-/** Where complete tiles are kept. Level 0 is over the events, each other level over the roots of the one below. */
+/** Where complete tiles are stored. Level 0 is over the events, each other level over the roots of the level below. */
 export type TileStore = {
   get(level: number, tile: number): Buffer
   put(level: number, tile: number, nodes: Buffer): void
 }
 
-/** Whether this file has a tree: a log of an older release gets it when it is next opened for writing. */
+/** Whether this file has a tree: a log of an older release gets one when it is next opened for writing. */
 export const hasTree = (db: Connection): boolean => db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'tree'`).get() !== undefined
 
-/** Tiles of one level have ids of their own, more than any log has events. */
+/** Each level has its own range of tile ids, larger than the number of events in any log. */
 export const levelIds = 2 ** 40
 export const tileId = (level: number, tile: number): number => level * levelIds + tile
 
-/** A tile that should be there is not: something else than a log changed the file. */
+/** A tile that should be there is missing: something other than a log changed the file. */
 const missingTile = (level: number, tile: number) =>
   new ConfigError(`the log's tree lacks tile ${tile} of level ${level}; "mindledger rebuild" builds it anew from the events`)
 
-/** The table `tree`, one row a complete tile. Those read last stay in memory, among them the upper ones that nearly every proof needs. */
+/** The table `tree`, one row per complete tile. Recently read tiles stay in memory, such as the upper ones that most proofs need. */
 export class TileTable implements TileStore {
   readonly #held = new LRUCache<number, Buffer>({ max: limits.treeCacheMaxTiles })
   readonly #get
@@ -47,7 +47,7 @@ export class TileTable implements TileStore {
   }
 }
 
-/** Tiles that a reader of the file has to make for itself, over those that are stored. */
+/** Tiles that a reader of the file computes itself, in addition to the stored ones. */
 export class TileOverlay implements TileStore {
   readonly #made = new Map<number, Buffer>()
 

@@ -8,7 +8,7 @@ export const hashBytes = 32
 export const tileLevels = 6
 export const tileWidth = 64
 
-/** Where each level of a tile begins, counted in hashes: 64, 32, 16, 8, 4 and 2 of them. The root is left out: the tile above has it. */
+/** Where each level of a tile begins, counted in hashes: there are 64, 32, 16, 8, 4 and 2. The root is in the tile above. */
 const offsets = [0, 64, 96, 112, 120, 124] as const
 const storedHashes = 126
 
@@ -28,7 +28,7 @@ const at = (nodes: Buffer, place: number): Buffer => nodes.subarray(place * hash
 
 const putPair = (nodes: Buffer, place: number): void => void nodes.copy(scratch, 1, place * hashBytes, (place + 2) * hashBytes)
 
-/** The hash number `index` of a level of the tile, 0 being its lowest. */
+/** Hash number `index` of a level of the tile; level 0 is the lowest. */
 export const hashIn = (nodes: Buffer, level: number, index: number): Buffer => at(nodes, (offsets[level] ?? 0) + index)
 
 /** The root of a complete tile. */
@@ -37,7 +37,7 @@ export const rootOf = (nodes: Buffer): Buffer => {
   return sha256(scratch)
 }
 
-/** A tile that grows: each hash brings along those above it that become complete. */
+/** A growing tile: each new hash also adds those above it that become complete. */
 export class GrowingTile {
   readonly nodes = Buffer.alloc(tileBytes)
   #count = 0
@@ -53,7 +53,7 @@ export class GrowingTile {
       const left = (offsets[level - 1] ?? 0) + index - 1
       index >>= 1
       putPair(this.nodes, left)
-      // Every event costs about one of these: a string is made in half the time of a buffer.
+      // Each event costs about one of these hashes: a string takes half the time of a buffer.
       this.nodes.write(hash('sha256', scratch, 'binary'), ((offsets[level] ?? 0) + index) * hashBytes, 'binary')
     }
   }

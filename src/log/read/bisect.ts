@@ -2,8 +2,8 @@ import type { Log } from '../contract/log.js'
 import { readEvent } from './slices.js'
 
 /**
- * The first number from `low` to `high` for which something holds that, once it holds, holds for all that follow;
- * `high + 1` when it holds for none.
+ * The first number from `low` to `high` for which a condition holds, provided that it then holds for all later numbers; `high + 1`
+ * when it holds for none.
  *
  * @example await firstWhere(1, 100, async (n) => n * n >= 50) // 8
  */
@@ -25,14 +25,13 @@ const recordedAt = async (log: Reading, position: number): Promise<string | unde
 }
 
 /**
- * The position of the first event that was recorded at a time or later, `head + 1` when none was. Times increase with
- * positions.
+ * The position of the first event recorded at or after a time; `head + 1` when there is none. Times increase with positions.
  *
- * @param time as events have it: UTC with microseconds
+ * @param time in the format of events: UTC with microseconds
  */
 export const firstRecordedFrom = (log: Reading, time: string, head: number): Promise<number> =>
   firstWhere(1, head, async (position) => ((await recordedAt(log, position)) ?? '') >= time)
 
-/** The position of the last event that was recorded by a time; 0 when none was. */
+/** The position of the last event recorded at or before a time; 0 when there is none. */
 export const lastRecordedBy = async (log: Reading, time: string, head: number): Promise<number> =>
   (await firstWhere(1, head, async (position) => ((await recordedAt(log, position)) ?? '') > time)) - 1

@@ -7,14 +7,14 @@ import { mask, maskSecrets } from '../../vault/secrets.js'
 
 export type { Operation }
 
-/** A model's versions by their number: so a change of one is told as that, wherever it stands among the others. */
+/** A model's versions by number, so that a changed version shows as such, wherever it is in the list. */
 const shown = (kind: Kind, state: States[Kind] | undefined): unknown => {
   if (state === undefined) return null
   if (kind !== 'model' || !('versions' in state)) return state
   return { ...state, versions: Object.fromEntries(state.versions.map((version) => [version.version, version])) }
 }
 
-/** How many values a value holds, counted up to a bound. */
+/** The number of values in a value, counted up to a limit. */
 const countValues = (value: unknown, most: number): number => {
   let count = 0
   const waiting = [value]
@@ -26,7 +26,7 @@ const countValues = (value: unknown, most: number): number => {
   return count
 }
 
-/** Whether comparing each value of one list with each of another stays within bounds. */
+/** Whether comparing each value of one list with each of another stays within limits. */
 const comparable = (a: readonly unknown[], b: readonly unknown[]): boolean => {
   const most = limits.historyDiffMaxComparisons
   const values = countValues(a, most)
@@ -36,7 +36,7 @@ const comparable = (a: readonly unknown[], b: readonly unknown[]): boolean => {
 type At = { toString: () => string }
 type Compare = (before: unknown, after: unknown, at: At) => Operation[] | undefined
 
-/** What is not left to the comparison of JSON: secrets, which show only that they changed, and lists that are too long for it. */
+/** Cases that the JSON comparison does not handle: secrets, which show only that they changed, and lists that are too long. */
 const compare: Compare = (before, after, at) => {
   if (before === after) return []
   if (isSecretReference(before) || isSecretReference(after)) {
@@ -51,8 +51,8 @@ const masked = (operation: Operation): Operation =>
   'value' in operation ? { ...operation, value: maskSecrets(operation.value as Json) } : operation
 
 /**
- * The JSON Patch (RFC 6902) that makes one state of a resource of another. A resource that does not exist is null. Secrets
- * show as stars; one that changed is replaced by stars.
+ * The JSON Patch (RFC 6902) from one state of a resource to another. null stands for no resource. Secrets show as stars; a changed
+ * secret is replaced by stars.
  *
  * @example stateDiff('project', { name: 'a' }, { name: 'b' }) // [{ op: 'replace', path: '/name', value: 'b' }]
  */

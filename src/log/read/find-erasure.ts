@@ -4,10 +4,10 @@ import { erasedBlobsOf, erasedPayloadsOf } from '../../../events/references.js'
 import type { Log } from '../contract/log.js'
 import { streamEvents } from './walk.js'
 
-/** The erasure that took something away. */
+/** The erasure that removed something. */
 type Erasure = { position: number; at: string; reason: string | null }
 
-/** The log's own stream is short. */
+/** The last erasure that passes a test. The log's own stream is short, so that all of it is read. */
 const lastErasure = async (log: Pick<Log, 'readStream'>, takes: (event: Envelope) => boolean): Promise<Erasure | undefined> => {
   const event = (await streamEvents(log, logStream)).findLast(takes)
   return (
@@ -19,10 +19,10 @@ const lastErasure = async (log: Pick<Log, 'readStream'>, takes: (event: Envelope
   )
 }
 
-/** The last erasure of a blob; undefined when none took it. */
+/** The last erasure of a blob; undefined when there was none. */
 export const erasureOfBlob = (log: Pick<Log, 'readStream'>, hash: string): Promise<Erasure | undefined> =>
   lastErasure(log, ({ type, data }) => erasedBlobsOf(type, data).includes(hash))
 
-/** The last erasure that took rows out of a payload; undefined when none did. */
+/** The last erasure of rows from a payload; undefined when there was none. */
 export const erasureOfPayload = (log: Pick<Log, 'readStream'>, hash: string): Promise<Erasure | undefined> =>
   lastErasure(log, ({ type, data }) => erasedPayloadsOf(type, data).some((erased) => erased.hash === hash))

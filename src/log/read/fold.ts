@@ -5,7 +5,7 @@ import { currentEvent } from '../contract/current-event.js'
 import type { Found } from '../contract/lookups.js'
 
 /**
- * A resource after one more event of its stream; undefined when that ends it.
+ * A resource after one more event of its stream; undefined when the event ends it.
  *
  * @example for (const envelope of envelopes) found = foldEvent('skill', stream, found, envelope)
  */

@@ -19,7 +19,7 @@ export type Change = {
   correlation: string | null
   causation: string | null
   traceparent?: string
-  /** RFC 6902: the change from the state before to the state after. A state without a resource is null. */
+  /** RFC 6902: the change from the state before to the state after; null stands for no resource. */
   diff: Operation[]
 }
 
@@ -28,9 +28,9 @@ export type HistoryPage = { changes: string[]; next: number | null; version: num
 
 type State = States[Kind] | undefined
 
-/** So far apart are the states that are kept of a stream that is folded. */
+/** While a stream is folded, one state in so many versions is kept. */
 const keptEvery = 500
-/** After so long others come in between. */
+/** After so long other work gets its turn. */
 const sliceMs = 4
 
 const dataOf = ({ text, dataAt }: ReadEvent): JsonObject => {
@@ -64,9 +64,9 @@ const changeOf = (event: ReadEvent, diff: Operation[]): Change => {
 }
 
 /**
- * Histories of resources. A page needs the state that it begins with, which is folded from the stream's first event or
- * from a state that was met before: pages read in turn fold each event once, and any page of a long history is one fold in
- * slices that leave the event loop to others.
+ * Histories of resources. A page needs the state that it begins with, which is folded from the stream's first event or from a state
+ * kept earlier. Pages read in order fold each event once; any page of a long history costs one fold, in slices that let other work
+ * run in between.
  */
 export class Histories {
   readonly #states = new LRUCache<string, { state: State }>({
@@ -111,7 +111,7 @@ export class Histories {
     return state
   }
 
-  /** The latest state that is known up to a version. */
+  /** The latest known state at or before a version. */
   #nearest(stream: string, version: number): [State, number] {
     for (let at = version; at > 0; at = Math.floor((at - 1) / keptEvery) * keptEvery) {
       const known = this.#states.get(`${stream} ${at}`)

@@ -6,7 +6,7 @@ import type { Found } from '../contract/lookups.js'
 import { eventsOf } from './walk.js'
 
 /**
- * A resource as it was last, though it may be gone: for answers to what was carried out before.
+ * The last state of a resource, even if it was deleted: for answers about earlier commands.
  *
  * @example await lastKnown(log, 'project', stream)
  */

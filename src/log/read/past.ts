@@ -9,10 +9,10 @@ import type { Found, Log, Resources } from '../contract/log.js'
 import { isKind } from '../contract/lookups.js'
 import { eventsOf } from './walk.js'
 
-/** What a read needs of the log: all of it, or what it had at a position. */
+/** The parts of the log that a read needs: as they are now, or as they were at a position. */
 export type LogAt = Pick<Log, 'resources' | 'readAll' | 'readStream' | 'streamVersion'>
 
-/** The log as it is. */
+/** The log as it is now. */
 export const logNow = (log: Log): LogAt => ({
   resources: log.resources,
   readAll: (...asked) => log.readAll(...asked),
@@ -20,7 +20,7 @@ export const logNow = (log: Log): LogAt => ({
   streamVersion: (stream) => log.streamVersion(stream),
 })
 
-/** The log without what came after a position. */
+/** The log without the events after a position. */
 export const logAt = (log: Log, position: number, resources: Resources): LogAt => ({
   resources,
   readAll: async (after, limit, maxChars) => (after < position ? log.readAll(after, Math.min(limit, position - after), maxChars) : []),
@@ -28,15 +28,15 @@ export const logAt = (log: Log, position: number, resources: Resources): LogAt =
   streamVersion: (stream) => log.versionAt(stream, position),
 })
 
-/** A resource that was there, as a list names it; `project` is the stream of the one that held it, '' for kinds that live in none. */
+/** A resource that existed, as a list names it; `project` is its project's stream, '' for kinds that belong to none. */
 export type Listed = { stream: StreamId; kind: Kind; project: string; name: string; id: number }
 
-/** Lists what was there at a position, in order of creation: of a kind, in a project, or of a kind in a project; of them a page. */
+/** Lists what existed at a position, in order of creation: by kind, by project, or by both; of these, one page if asked. */
 export type ResourcesAt = (of: { kind?: Kind; project?: StreamId; page?: { after: number; limit: number } }) => Promise<Listed[]>
 
 type Stored = Pick<Log, 'resources' | 'readStream' | 'versionAt'>
 
-/** A list with what a reference may be: a name, or where nothing has that name, an id. */
+/** A list, indexed by what a reference may be: a name or, if nothing has that name, an id. */
 class Index {
   readonly all: Listed[] = []
   readonly #byName = new Map<string, Listed>()
@@ -53,7 +53,7 @@ class Index {
   }
 }
 
-/** The value of a key, made once however many ask for it at the same time. */
+/** The value of a key, computed once even if many ask for it at the same time. */
 const once = <K, V>(known: Map<K, Promise<V>>, key: K, make: () => Promise<V>): Promise<V> => {
   const found = known.get(key) ?? make()
   known.set(key, found)
@@ -61,8 +61,8 @@ const once = <K, V>(known: Map<K, Promise<V>>, key: K, make: () => Promise<V>): 
 }
 
 /**
- * Resources as they were at any position of the log: a list says which were there, and each is folded from its own events up
- * to that position. What has not changed since is what the log knows now; states that were folded are kept, by their version.
+ * Resources as they were at any position of the log. A list says which existed, and each is folded from its own events up to that
+ * position. If a resource has not changed since, its current state is used; folded states are kept, by version.
  *
  * @example
  * const past = new Past(log)
@@ -76,7 +76,7 @@ export class Past {
 
   constructor(private readonly log: Stored) {}
 
-  /** Resources at a position. What one of them is read for is remembered: it is for one request. */
+  /** Resources at a position, for one request: what is read of them is remembered. */
   at(position: number, list: ResourcesAt): Resources {
     return new Then(list, {
       kindOf: (stream) => this.#kindOf(stream),
@@ -117,7 +117,7 @@ type Finder = {
   find: <K extends Kind>(kind: K, stream: StreamId) => Promise<Found<K> | undefined>
 }
 
-/** A list is read in so many at a time: each time is a query. */
+/** How many entries of a list are read at a time: each read is a query. */
 const listedAtOnce = 2_000
 
 const projectIn = (state: Found['state']): StreamId | undefined => ('project' in state ? state.project : undefined)
@@ -125,11 +125,11 @@ const projectIn = (state: Found['state']): StreamId | undefined => ('project' in
 /** Resources at one position, for one request. */
 class Then implements Resources {
   readonly #indexes = new Map<string, Promise<Index>>()
-  /** What pages read beyond their end, for the pages that follow. */
+  /** Entries read beyond the end of a page, for the following pages. */
   readonly #ahead = new Map<string, { after: number; listed: readonly Listed[] }>()
   readonly #found = new Map<string, Promise<Found | undefined>>()
   readonly #links = new Map<string, Promise<ReadonlyMap<StreamId, Found[]>>>()
-  /** The projects of what the last page held, whose users are asked for next. */
+  /** The projects of the last page's resources, whose users are asked for next. */
   #projectsOfPage: ReadonlyMap<StreamId, StreamId | undefined> = new Map()
 
   constructor(
@@ -154,7 +154,7 @@ class Then implements Resources {
   async page<K extends Kind>(kind: K, project: Found<'project'> | undefined, after: number, limit: number): Promise<Found<K>[]> {
     const found: Found<K>[] = []
     const work = new LongWork()
-    // Nothing of a page is remembered, so that all of them need no more memory than one.
+    // Pages are not remembered, so that all of them need no more memory than one.
     for (const { stream } of await this.#listed(kind, project, after, limit)) {
       const one = await this.finder.find(kind, stream)
       if (one) found.push(one)
@@ -175,7 +175,7 @@ class Then implements Resources {
     return found
   }
 
-  /** The next page of what is listed; more is read at a time than a page has. */
+  /** The next page of a list; one read fetches more than a page. */
   async #listed(kind: Kind, project: Found<'project'> | undefined, after: number, limit: number): Promise<readonly Listed[]> {
     const key = `${kind} ${project?.stream ?? ''}`
     const ahead = this.#ahead.get(key)
@@ -194,7 +194,7 @@ class Then implements Resources {
     return (links.get(to) ?? []) as Found<K>[]
   }
 
-  /** The project that holds a resource, and all that refers to it; undefined for what is in none. */
+  /** The project of a resource, and of all that refers to it; undefined when it is in none. */
   async #projectOf(stream: StreamId): Promise<StreamId | undefined> {
     const kind = await this.finder.kindOf(stream)
     const found = kind && (await this.finder.find(kind, stream))

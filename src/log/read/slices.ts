@@ -4,15 +4,15 @@ import { limits } from '../../basics/limits.js'
 import type { Log, StoredEvent } from '../contract/log.js'
 import { LoopTurns } from '../../basics/loop-turns.js'
 
-/** An event as it is read for others: what stands before its data, and its stored text. */
+/** An event prepared for reading: the fields before its data, and its stored text. */
 export type ReadEvent = Header & { text: string }
 
 /** All events after one position up to another, in order. */
 export type Slice = { after: number; to: number; events: readonly ReadEvent[] }
 
-/** So many slices are kept for those who ask at the same place. */
+/** How many slices are kept for readers at the same place. */
 const slicesKept = 8
-/** As near to the head reading costs so little that nobody need wait for a turn. */
+/** Reading this near to the head costs so little that nobody need wait for a turn. */
 const nearEvents = 32
 
 /** @throws Error when the text is not that of an event */
@@ -23,7 +23,7 @@ export const readEvent = ({ position, text }: StoredEvent): ReadEvent => {
 }
 
 /**
- * The log in slices that are read once for all who ask at the same place, as those do who follow its head.
+ * The log in slices. Each is read once for all readers at the same place, such as those that follow its head.
  *
  * @example const slice = await slices.after(41) // { after: 41, to: 43, events: […] }
  */
@@ -57,7 +57,7 @@ export class Slices {
     return this.#head
   }
 
-  /** What follows a position, when there is something. */
+  /** The slice after a position; it is empty at the head. */
   async after(position: number): Promise<Slice> {
     if (this.#head - position > nearEvents) await this.turns.take()
     const known = this.#kept.get(position)
@@ -70,7 +70,7 @@ export class Slices {
       this.#kept.delete(position)
       throw error
     }
-    // Of nothing, something may come.
+    // An empty slice is not kept: events may come.
     this.#kept.delete(position)
     return slice
   }

@@ -6,7 +6,7 @@ import { readEvent } from './slices.js'
 
 type Reading = Pick<Log, 'readAll' | 'readStream' | 'resources'>
 
-/** The stream that an event began, when it is of this kind and in this project. */
+/** The stream that an event began, if it is of this kind and in this project. */
 const begunBy = (stored: { position: number; text: string } | undefined, kind: Kind, project: string | undefined): StreamId | undefined => {
   if (!stored) return undefined
   const { type, version, stream, dataAt, text } = readEvent(stored)
@@ -17,9 +17,9 @@ const begunBy = (stored: { position: number; text: string } | undefined, kind: K
 }
 
 /**
- * The stream of a resource that is, by name or id, or was, by id or stream.
+ * The stream of an existing resource, by name or id, or of a deleted one, by id or stream.
  *
- * @param project the stream of the project that it is to be in
+ * @param project the stream of the project that must hold the resource
  * @example await streamOf(log, 'project', 'shop') // '0198…'
  * @throws Problem 404
  */

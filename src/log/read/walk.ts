@@ -4,8 +4,8 @@ import { limits } from '../../basics/limits.js'
 import type { Log } from '../contract/log.js'
 
 /**
- * The events of the log after a position whose stored text a test lets through, in order. They are read in slices, which are
- * bounded in events and characters; others work in between.
+ * The events of the log after a position whose stored text passes a test, in order. They are read in slices with a limit of events
+ * and characters; other work can run in between.
  *
  * @example for await (const event of eventsWith(log, 0, (text) => text.includes(id))) …
  */
@@ -24,7 +24,7 @@ export async function* eventsWith(
   }
 }
 
-/** The same of one stream, after a version. */
+/** The same for one stream, after a version. */
 export async function* streamEventsWith(
   log: Pick<Log, 'readStream'>,
   stream: string,
@@ -41,7 +41,7 @@ export async function* streamEventsWith(
 }
 
 /**
- * The events of one stream up to a version, in order, in slices as those of the log.
+ * The events of one stream up to a version, in order, read in slices in the same way.
  *
  * @example for await (const envelope of eventsOf(log, stream)) found = foldEvent(kind, stream, found, envelope)
  */

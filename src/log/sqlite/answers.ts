@@ -4,13 +4,13 @@ import type { Keyed, Outcome, Reply } from '../contract/log.js'
 import type { Connection } from '../storage/schema.js'
 
 type Stored = { fingerprint: string; answer: string }
-/** What is remembered of a request: what came of it, and, once it was rendered, the answer. */
+/** What is stored for a request: its outcome and, once rendered, its answer. */
 type Remembered = Outcome & { reply?: Reply }
 
-/** For a request that was answered without a command, because there was nothing to do. */
+/** The outcome of a request that was answered without a command, because there was nothing to do. */
 const nothingDone: Outcome = { positions: [], stream: null, resource: null, repeated: false }
 
-/** What is remembered of requests that came with a key, so that each has one effect and one answer. */
+/** The stored outcomes and answers of requests with a key, so that each has one effect and one answer. */
 export class Answers {
   readonly #find
   readonly #put
@@ -22,7 +22,7 @@ export class Answers {
     )
   }
 
-  /** What came of the same command sent before. @throws Problem 422 when the key came with another request */
+  /** The outcome of the same command sent before. @throws Problem 422 when the key came with another request */
   repeated(keyed: Keyed): Outcome | undefined {
     const remembered = this.#remembered(keyed)
     if (!remembered) return undefined
@@ -30,12 +30,12 @@ export class Answers {
     return { ...outcome, repeated: true }
   }
 
-  /** The answer to the same request sent before, once it was kept. @throws Problem 422 when the key came with another request */
+  /** The stored answer to the same request sent before. @throws Problem 422 when the key came with another request */
   replyTo(keyed: Keyed): Reply | undefined {
     return this.#remembered(keyed)?.reply
   }
 
-  /** Keeps an answer, unless one is kept; gives the one that is. */
+  /** Keeps an answer, unless one is kept already; returns the one that is kept. */
   keepReply(keyed: Keyed, reply: Reply): Reply {
     const before = this.#remembered(keyed)
     if (before?.reply) return before.reply
@@ -43,7 +43,7 @@ export class Answers {
     return reply
   }
 
-  /** Remembers what came of a request, when it has a key. */
+  /** Stores the outcome of a request, if it has a key. */
   note({ origin, idempotency }: Keyed, remembered: Remembered): void {
     if (!idempotency) return
     const { key, fingerprint } = idempotency
@@ -61,7 +61,7 @@ export class Answers {
   }
 }
 
-/** Answers are kept for clients that try again, which they do within days of `now`, in milliseconds since 1970. */
+/** Answers are kept for clients that retry, which they do within days. `now` is in milliseconds since 1970. */
 export const forgetOldAnswers = (db: Connection, now: number): void => {
   db.prepare('DELETE FROM answers WHERE answered_at < ?').run(new Date(now - limits.idempotencyMaxAgeMs).toISOString())
 }

@@ -5,7 +5,7 @@ import type { Connection } from '../storage/schema.js'
 
 const { status } = problemCatalogue.erased
 
-/** What a request with a key is answered from then on: carried out a second time it would have a second effect. */
+/** The answer to a request whose stored answer was erased: carrying it out again would have a second effect. */
 export const erasedReply: Reply = {
   status,
   type: 'application/problem+json; charset=utf-8',
@@ -21,8 +21,8 @@ export const erasedReply: Reply = {
 }
 
 /**
- * Takes away the answers that are kept for keys and show rows, in the transaction of the erasure: those of SQL that gave
- * predictions. An answer to a command has the command's stream, and shows a resource; it stays, as do all without rows.
+ * Removes the stored answers that show rows, in the transaction of the erasure: those of SQL that returned predictions. An answer to
+ * a command has the command's stream and shows a resource; it stays, as do all answers without rows.
  */
 export const prepareEraseReplies = (db: Connection): ((erasure: DataErased) => void) => {
   const replace = db.prepare<[string]>(

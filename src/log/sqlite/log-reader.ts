@@ -12,30 +12,30 @@ import { Proofs } from '../proof/proofs.js'
 /** Secrets and blobs never come into the tables. */
 const kindsInTables = ['prediction', 'request', 'before'] as const
 
-/** The log as another process reads it, beside the server or without one. */
+/** The log as another process reads it, whether a server runs or not. */
 export type LogReader = {
   logId: string
   head(): number
-  /** Events after a position, in order: at most `limit`, and no more once their texts have `maxChars`. */
+  /** Events after a position, in order: at most `limit`, and no more once their texts have `maxChars` characters. */
   read(after: number, limit: number, maxChars?: number): StoredEvent[]
   /** The first event of a stream. */
   first(stream: string): StoredEvent | undefined
-  /** The tree over the present events. */
+  /** The tree over the current events. */
   proofs(): Proofs
-  /** The verifier keys of those who signed its heads, the newest first. */
+  /** The verifier keys that signed its heads, the newest first. */
   headKeys(): string[]
   payload(hash: string): Buffer | undefined
   /** Opens payloads with these master keys from now on. */
   useKeys(keys: readonly Buffer[]): void
-  /** The position of the last erasure of rows that the tables had; 0 when there was none. */
+  /** The position of the last erasure of rows that were in the tables; 0 when there was none. */
   erasedAt(): number
   close(): void
 }
 
-/** The master keys of a reader, which may be changed beside it. */
+/** The master keys of a reader. They may change while it runs. */
 class ReaderKeys {
   readonly #ring: KeyRing
-  /** Ids of keys that were looked for in vain. */
+  /** Ids of keys that were looked for and not found. */
   readonly #missing = new Set<string>()
 
   constructor(
@@ -52,7 +52,7 @@ class ReaderKeys {
     this.#missing.clear()
   }
 
-  /** A key that is not known may have come meanwhile, or be the one before, which the log keeps until its rotation ends. */
+  /** An unknown key may be new, or the previous one, which the log keeps until its rotation ends. */
   open(payload: StoredPayload): Buffer | undefined {
     if (payload.wrapped !== null && !this.#ring.get(payload.keyId)) this.#look(payload.keyId)
     return this.#ring.open(payload)
@@ -84,9 +84,9 @@ export const openLogReader = (dataDirectory: string, masterKeys: readonly Buffer
     head: () => head.get() ?? 0,
     read: (after, limit, maxChars) => events.all(after, limit, maxChars),
     first: (stream) => events.stream(stream, 0, 1)[0],
-    // In one transaction, so that the events and the tiles are of one moment.
+    // One transaction, so that the events and the tiles belong to the same state.
     proofs: db.transaction(() => new Proofs(readTree(db, head.get() ?? 0))),
-    // Without the key the log is whole, and payloads are unreadable.
+    // Without the key all events can be read, but no payloads.
     payload: payloadReader(db, keys),
     useKeys: (given) => keys.use(given),
     headKeys: () => readHeadKeys(db),

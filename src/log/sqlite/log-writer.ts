@@ -34,8 +34,8 @@ import { nextInstant, readTail, type Tail } from '../storage/tail.js'
 type ChangedKind = Changed extends ReadonlyMap<string, infer K> ? K : never
 
 /**
- * The only writer: carries out commands, each in a savepoint of the transaction that the batch shares.
- * What it throws as a Problem refused one command; anything else ends the batch.
+ * The only writer. It carries out commands, each in a savepoint of the transaction that the batch shares. A Problem that it throws
+ * refuses one command; any other error ends the batch.
  */
 export class LogWriter {
   readonly resources: ResourceTable
@@ -106,13 +106,13 @@ export class LogWriter {
     this.#statements.commit.run()
   }
 
-  /** Gives the whole batch up, as far as SQLite has not done so by itself. */
+  /** Rolls the whole batch back, unless SQLite has done so already. */
   abandon(): void {
     if (this.#db.inTransaction) this.#statements.rollback.run()
   }
 
   /**
-   * Carries one command out. After a refusal everything is as it was before it.
+   * Carries one command out. After a refusal the state is as it was before.
    * @throws Problem when the command is refused; any other error means that the batch is lost
    */
   carryOut(submission: Submission): Outcome {
@@ -127,7 +127,7 @@ export class LogWriter {
       return outcome
     } catch (error) {
       if (isStorageError(error)) throw error
-      // Ours: SQLite is well, and only this command is undone.
+      // A refusal of our own: SQLite works, and only this command is undone.
       this.#undo(before, length)
       throw error
     }
@@ -143,14 +143,14 @@ export class LogWriter {
   }
 
   #decide(submission: Submission): Outcome {
-    // Over REST a path may say a name or an id; a statement says names.
+    // A REST path may use a name or an id; a statement uses names.
     const orId = submission.origin.source !== 'sql'
     const before = this.#tail
     const facts = this.resources.lookUpAll(submission.lookups, orId)
     if (submission.further) Object.assign(facts, this.resources.lookUpAll(submission.further(facts), orId))
     const events = submission.decide(facts)
     const subject = submission.subject === undefined ? undefined : (facts[submission.subject] as AnyFound | undefined)
-    // Only now: a request that would be refused anyway is refused for that.
+    // Checked last: a command that is refused anyway is refused for its own reason.
     if (submission.expects) checkExpects(submission.expects, subject?.version)
     const named = new Set(events.flatMap(({ event }) => payloadsOf(event.type, event.data)))
     let resource: AnyFound | null = events.length === 0 ? (subject ?? null) : null
@@ -172,7 +172,7 @@ export class LogWriter {
     return outcome
   }
 
-  /** One that was sealed before a rotation began, and waited meanwhile, is wrapped as those that follow it. */
+  /** A payload that was sealed before a rotation began, and then waited, is wrapped under the new key like those after it. */
   #keep({ hash, body, ...sealed }: SealedPayload): void {
     const { keyId, wrapped } = this.#vault.rewrap(hash, sealed)
     this.#insertPayload.run(hash, keyId, wrapped, body)
@@ -202,7 +202,7 @@ export class LogWriter {
   }
 }
 
-/** Checks an event of ours against its schema, as the last thing before it becomes part of the log. */
+/** Checks one of our events against its schema, as the last step before it is written. */
 const checkOurs = ({ stream, event: { type, data } }: NewEvent): void => {
   if (categoryOf(stream) !== undefined) throw wrong(`the stream ${stream} is for events from outside: it cannot have a ${type} event`)
   const parsed = catalogue.get(type)?.schema.safeParse(data)
@@ -212,7 +212,7 @@ const checkOurs = ({ stream, event: { type, data } }: NewEvent): void => {
   throw wrong(`${issue.path.join('.')} ${issue.message}`.trim())
 }
 
-/** The same of an event from outside, which has no schema here. */
+/** Checks a foreign event, which has no schema here. */
 const checkForeign = ({ stream, event: { type, data } }: NewEvent): void => {
   const own = ownTypeOf(type)
   const unfit = unfitStream(stream) ?? unfitType(stream, own) ?? unfitData(data)
@@ -221,8 +221,8 @@ const checkForeign = ({ stream, event: { type, data } }: NewEvent): void => {
 }
 
 /**
- * What stands beside the data has to be readable again, too: one event that is not would keep the log from opening, and
- * projections rely on a stream that JSON writes as it is.
+ * The fields beside the data must be readable again, too: one unreadable event would keep the log from opening, and projections rely
+ * on a stream name that JSON writes unchanged.
  */
 const checkWhere = (stream: string, origin: Origin): void => {
   if (stream === '') throw wrong('stream must not be empty')

@@ -7,14 +7,17 @@ import { EventReads } from '../storage/reads.js'
 import { ResourceTable } from '../storage/resource-table.js'
 import { openForReading } from '../storage/schema.js'
 
-/** A version whose training succeeded, and its name. */
+/** A version whose training succeeded, with the names of its project and model. */
 export type NamedVersion = { project: string; model: string; version: ModelVersion; result: TrainingResult }
 
-/** The models of a log as another process reads them, beside the server that keeps them. */
+/** The models of a log, as a process beside the server reads them. */
 export type ModelsAtRest = {
-  /** All versions that are trained, in order of creation. */
+  /** All trained versions, in order of creation. */
   all: () => NamedVersion[]
-  /** The version that `[project.]model[.version]` names; without a version the active one. @throws ConfigError that says which there are */
+  /**
+   * The version that `[project.]model[.version]` names; without a version the active one.
+   * @throws ConfigError that lists those there are
+   */
   named: (name: string, defaultProject: string) => NamedVersion
   log: Pick<Log, 'readStream'>
   close: () => void
@@ -22,7 +25,7 @@ export type ModelsAtRest = {
 
 type Known = { project: string; model: string; version: ModelVersion; isActive: boolean }
 
-/** What a version can be called, the whole name first: a name may have a dot in it, and a project be called as a model is. */
+/** The names that a version can have, the full name first. A name may contain a dot, and a project may have the name of a model. */
 const namesOf = ({ project, model, version: { version }, isActive }: Known, defaultProject: string): string[] => {
   const isDefault = foldName(project) === foldName(defaultProject)
   return [

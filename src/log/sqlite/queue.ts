@@ -16,9 +16,9 @@ export type QueueOptions = {
   file: string
   vault: Vault
   pragmas?: readonly string[]
-  /** Hears of each transaction when it is over. */
+  /** Called at the end of each transaction. */
   onBatch?: (batch: Batch) => void
-  /** The time after a failed write until readiness tries another one; the limit's unless given. */
+  /** The time after a failed write until readiness tries another one; by default the limit's. */
   probeIntervalMs?: number
 }
 
@@ -32,14 +32,15 @@ type Open = {
   erasedAt: () => number
 }
 
-/** Something to do in a turn of the drain, which gives what answers it once it is on the disk. */
+/** Work for one turn of the drain. It returns a function that answers it once the work is on the disk. */
 type Waiting = { carryOut: (open: Open) => () => void; reject: (error: unknown) => void }
 
 const stopping = () => new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 })
 
 /**
- * The log's file and who waits to write to it. All that wait while a transaction runs share the next one; each is answered when
- * its transaction is on the disk. When the storage fails, the whole transaction is refused, and the next one opens the file anew.
+ * The log's file, and the queue of work that writes to it. All work that waits while a transaction runs shares the next one; each is
+ * answered when its transaction is on the disk. When the storage fails, the whole transaction is refused, and the next one reopens
+ * the file.
  */
 export class Queue {
   #open: Open | undefined
@@ -60,7 +61,7 @@ export class Queue {
     this.#file = new OpenedFile(options.file)
   }
 
-  /** Does something in the next transaction. @throws Problem when it is refused, too many wait, or the storage fails */
+  /** Does work in the next transaction. @throws Problem when it is refused, too many wait, or the storage fails */
   inTurn<T>(work: (open: Open) => T): Promise<T> {
     if (this.#closing) return Promise.reject(stopping())
     if (this.#waiting.length >= limits.queueMaxCommands)
@@ -94,7 +95,7 @@ export class Queue {
     const began = performance.now()
     const refusal = this.#refusal ?? this.#file.displaced()
     if (refusal) {
-      // What is open stays open: it is the only place where what was recorded can still be read.
+      // The file stays open: what was recorded can only be read there.
       for (const { reject } of batch) reject(writesRefused(refusal))
       this.#tell({ commands: batch.length, began, failed: true, events: [] })
       return
@@ -118,23 +119,23 @@ export class Queue {
     // Only what is on the disk is answered.
     for (const answer of answers) answer()
     const { tail, changed, written } = this.connect().drain
-    // A transaction of refusals alone does not reach the disk, and tells nothing of it.
+    // A transaction of refusals alone does not reach the disk, and says nothing about it.
     if (written.length > 0) this.#failure = undefined
     this.#tell({ commands: batch.length, began, failed: false, events: written })
     if (changed.size > 0) this.#announce(tail.position, changed, written)
   }
 
-  /** After a failure of the storage the whole batch is refused; the next one opens the file anew and checks its end. */
+  /** After a storage failure the whole batch is refused; the next one reopens the file and checks its end. */
   #giveUp(batch: Waiting[], error: unknown): void {
     try {
       this.#open?.drain.abandon()
     } catch {
-      // Closing gives up what could not be rolled back.
+      // Closing undoes what could not be rolled back.
     }
     try {
       this.disconnect()
     } catch {
-      // It is opened anew whatever became of it.
+      // It is reopened in any case.
     }
     this.#failure = { cause: causeOf(error), at: performance.now() }
     const problem = storageFailed('written', error)
@@ -145,7 +146,7 @@ export class Queue {
     this.#options.onBatch?.({ ...batch, seconds: (performance.now() - began) / 1000 })
   }
 
-  /** What is committed stays so, whatever a listener makes of it: its fault stops neither the log nor the other listeners. */
+  /** A commit stands even if a listener throws: the error stops neither the log nor the other listeners. */
   #announce(...commit: Parameters<CommitListener>): void {
     for (const listener of this.#listeners)
       try {
@@ -155,7 +156,7 @@ export class Queue {
       }
   }
 
-  /** From now on nothing is written any more. */
+  /** Refuses all writes from now on. */
   refuseWrites(refusal: Refusal): void {
     this.#refusal = refusal
   }
@@ -165,7 +166,7 @@ export class Queue {
     return () => this.#listeners.delete(listener)
   }
 
-  /** A read that the storage fails is refused in a way the caller can act on. */
+  /** When the storage fails a read, the caller gets a refusal that it can act on. */
   read<T>(read: (open: Open) => T): T {
     try {
       return read(this.connect())
@@ -175,7 +176,7 @@ export class Queue {
     }
   }
 
-  /** How many wait, and why the file cannot be written, if so: after a while that is tried again. */
+  /** How many wait, and why the file cannot be written, if so; after a while a write is tried again. */
   health(): { queued: number; unwritable: string | undefined } {
     const refusal = this.#refusal ?? this.#file.displaced()
     if (refusal) return { queued: this.#waiting.length, unwritable: refusal.cause }
@@ -184,7 +185,7 @@ export class Queue {
     return { queued: this.#waiting.length, unwritable: this.#failure && `the log could not be written: ${this.#failure.cause}` }
   }
 
-  /** Tries whether the disk takes something again. */
+  /** Tries whether the disk accepts writes again. */
   #probe(): void {
     try {
       tryToWrite(this.connect().db)
@@ -198,7 +199,7 @@ export class Queue {
   connect(): Open {
     if (this.#open) return this.#open
     if (this.#closed) throw stopping()
-    // Where the file is gone, opening it would begin an empty one.
+    // If the file is gone, opening it would create an empty one.
     const refusal = this.#file.displaced()
     if (refusal) throw writesRefused(refusal)
     const { file, vault, pragmas = [] } = this.#options
@@ -229,7 +230,7 @@ export class Queue {
     open?.db.close()
   }
 
-  /** Carries out what waits, then closes the file; whatever is asked afterwards is refused. */
+  /** Carries out what waits, then closes the file; later requests are refused. */
   close(): void {
     this.#closing = true
     while (this.#waiting.length > 0) this.#runBatch()

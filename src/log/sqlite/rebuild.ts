@@ -5,7 +5,7 @@ import type { StoredEvent } from '../contract/log.js'
 import { ResourceTable } from '../storage/resource-table.js'
 import { readMeta, writeMeta, type Connection } from '../storage/schema.js'
 
-/** Builds `resources` and `links` anew from the events, in one transaction. Returns how many events it folded. */
+/** Rebuilds `resources` and `links` from the events, in one transaction. Returns the number of events. */
 export const rebuildResources = (db: Connection): number => {
   const table = new ResourceTable(db)
   const page = db.prepare<[number], StoredEvent>('SELECT position, text FROM events WHERE position > ? ORDER BY position LIMIT 1000')
@@ -23,7 +23,7 @@ export const rebuildResources = (db: Connection): number => {
   })()
 }
 
-/** Rebuilds `resources` when other code than today's built them. */
+/** Rebuilds `resources` if code other than today's built them. */
 export const ensureResources = (db: Connection): void => {
   if (readMeta(db, 'resources_built_by') !== codeFingerprint()) rebuildResources(db)
 }

@@ -26,7 +26,7 @@ import { noteHeadKey, readHeadKeys, readLogId } from '../storage/schema.js'
 import { truncateWal, wipe } from '../storage/wipe.js'
 
 /**
- * The log in one SQLite file: writes take their turn in the queue, and reads see what was last committed.
+ * The log in one SQLite file: writes take their turn in the queue, and reads see the last commit.
  *
  * @example
  * const log = new SqliteLog({ file: 'log.sqlite', vault: new Vault(randomBytes(32)) })
@@ -46,7 +46,7 @@ export class SqliteLog implements KeyedLog {
     try {
       this.id = readLogId(db)
       openKeys(db, options.vault)
-      // What a crash kept from being wiped; a reader that is in the way now keeps nobody waiting.
+      // Wipes what a crash kept from being wiped. It does not wait for a reader that is in the way.
       truncateWal(db)
     } catch (error) {
       this.#queue.disconnect()
@@ -181,12 +181,12 @@ export class SqliteLog implements KeyedLog {
     return position === 0 ? undefined : microseconds / 1_000
   }
 
-  /** Forgets the answers that nobody will ask for again, seen from a time in milliseconds since 1970. */
+  /** Forgets answers that are too old for a retry; `now` is in milliseconds since 1970. */
   forgetOldAnswers(now: number): void {
     this.#queue.read(({ db }) => forgetOldAnswers(db, now))
   }
 
-  /** Until the next start nothing is written any more, because of something outside the log. */
+  /** Refuses writes until the next start, for a reason outside the log. */
   refuseWrites(refusal: Refusal): void {
     this.#queue.refuseWrites(refusal)
   }

@@ -11,7 +11,7 @@ import { readMeta, writeMeta, type Connection } from './schema.js'
 const fingerprintKey = 'fingerprint key'
 const previousKey = 'previous master key'
 
-/** A key in `meta`. The previous master key stands there wrapped under the next one: who starts with that can go on. */
+/** A key in `meta`. The previous master key is stored wrapped under the next one: a process that has only the next one can go on. */
 const wrappedSchema = z.object({ key_id: z.string(), wrapped: z.string() })
 const rotationSchema = z.object({ from: z.string(), to: z.string(), payloads: z.number(), previous: wrappedSchema })
 type StoredRotation = z.infer<typeof rotationSchema>
@@ -27,19 +27,19 @@ const readStored = (db: Connection): StoredRotation | undefined => {
   return text === undefined ? undefined : rotationSchema.parse(JSON.parse(text))
 }
 
-/** The rotation that is under way, if one is: `payloads` of them are done. */
+/** The rotation under way, if there is one; `payloads` counts those that are done. */
 export const readRotation = (db: Connection): Rotation | undefined => {
   const found = readStored(db)
   return found && { from: found.from, to: found.to, payloads: found.payloads }
 }
 
-/** The master key that a reader lacks while keys are rotated: the one before, for those who have the next one. */
+/** The previous master key, which a reader lacks during a rotation; the next key opens it. */
 export const readPreviousKey = (db: Connection, unwrap: (key: WrappedKey, bound: string) => Buffer | undefined): Buffer | undefined => {
   const rotation = readStored(db)
   return rotation && unwrap(asKey(rotation.previous), previousKey)
 }
 
-/** Sees to it that the vault has the keys of this log and seals with the right one. A log that has none yet takes the vault's. */
+/** Makes the vault know the keys of this log and seal with the right one. A log without a key takes the vault's. */
 export const openKeys = (db: Connection, vault: Vault): void => {
   const rotation = readStored(db)
   if (rotation) useBoth(rotation, vault)
@@ -68,7 +68,7 @@ const useBoth = ({ from, to, previous }: StoredRotation, vault: Vault): void => 
   vault.use(to)
 }
 
-/** Kept answers have fingerprints made from the first master key. Without kept answers the key of fingerprints may change. */
+/** Fingerprints of kept answers come from the first master key. Without kept answers the key of fingerprints may change. */
 const keepFingerprintKey = (db: Connection, vault: Vault): void => {
   const hasAnswers = db.prepare('SELECT 1 FROM answers LIMIT 1').get() !== undefined
   vault.fingerprintKey = hasAnswers ? vault.fingerprintKey : randomBytes(masterKeyBytes)
@@ -78,7 +78,7 @@ const keepFingerprintKey = (db: Connection, vault: Vault): void => {
 const writeFingerprintKey = (db: Connection, vault: Vault): void =>
   writeMeta(db, 'fingerprint_key', JSON.stringify(stored(vault.wrap(vault.fingerprintKey, fingerprintKey))))
 
-/** Notes that another master key, which the vault knows, follows the one in use. */
+/** Notes the beginning of a rotation to another master key, which the vault knows. */
 export const beginRotation = (db: Connection, vault: Vault, to: string): Rotation => {
   const from = vault.keyId
   const previous = stored(vault.wrap(vault.masterKey(from), previousKey, to))
@@ -88,7 +88,7 @@ export const beginRotation = (db: Connection, vault: Vault, to: string): Rotatio
 
 type Row = { id: number; hash: string; keyId: string; wrapped: Buffer | null; bytes: number }
 
-/** As many rows as may be written while others wait. SQLite reads a row's ciphertext to write its key. */
+/** As many rows as may be written while others wait. SQLite also reads a row's ciphertext to write its key. */
 const someAfter = (db: Connection, after: number): Row[] => {
   const rows = db
     .prepare<[number, number], Row>(
@@ -101,15 +101,14 @@ const someAfter = (db: Connection, after: number): Row[] => {
 }
 
 /**
- * Wraps the keys of some payloads anew, in order, those after a row's id. Gives the id of the last one; undefined when there
- * were none left.
+ * Rewraps the keys of some payloads in order, those after a row's id. Returns the id of the last one; undefined when none were left.
  */
 export const rewrapSome = (db: Connection, vault: Vault, after: number): number | undefined => {
   const update = db.prepare<[string, Buffer, number]>('UPDATE payloads SET key_id = ?, wrapped = ? WHERE id = ?')
   const rows = someAfter(db, after)
   let done = 0
   for (const { id, hash, keyId, wrapped } of rows) {
-    // One that no key opens is lost already, and for verify to tell: it must not keep the old key in use for the others.
+    // A key that nothing opens is lost already, and verify reports it: it must not keep the old key in use for the others.
     if (wrapped === null || keyId === vault.keyId || !vault.unwraps({ hash, keyId, wrapped })) continue
     const anew = vault.rewrap(hash, { keyId, wrapped })
     update.run(anew.keyId, anew.wrapped, id)

@@ -5,7 +5,7 @@ import type { Connection } from './schema.js'
 
 export type PayloadReader = (hash: string) => Buffer | undefined
 
-/** The column is missing in a file that no release with erasures has opened for writing. */
+/** `replaced_by` is missing in a file that no release with erasures has opened for writing. */
 type Row = { hash: string; key_id: string; wrapped: Buffer | null; body: Buffer; replaced_by?: string | null }
 
 const prepareFind = (db: Connection): ((hash: string) => Row | undefined) => {
@@ -13,7 +13,7 @@ const prepareFind = (db: Connection): ((hash: string) => Row | undefined) => {
   return (hash) => select.get(hash)
 }
 
-/** Reads payloads in plain: what replaced one that was erased in part, and undefined for one that was erased or never was. */
+/** Reads payloads in plain: the replacement of one that was erased in part; undefined for one that was erased or never existed. */
 export const payloadReader = (db: Connection, keys: { open: (stored: StoredPayload) => Buffer | undefined }): PayloadReader => {
   const find = prepareFind(db)
   return (hash) => {
@@ -24,7 +24,7 @@ export const payloadReader = (db: Connection, keys: { open: (stored: StoredPaylo
   }
 }
 
-/** Reads what became of payloads; undefined for one that never was. */
+/** Reads the state of payloads; undefined for one that never existed. */
 export const payloadStates = (db: Connection): ((hash: string) => PayloadState | undefined) => {
   const find = prepareFind(db)
   return (hash) => {

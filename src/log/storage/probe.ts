@@ -1,12 +1,11 @@
 import type { Connection } from './schema.js'
 
-// More than the pages that the file has free are likely to hold.
+// More than the file's free pages are likely to hold.
 const probeBytes = 64 * 1024
 
 /**
- * Writes a little and takes it away again, in one transaction that reaches the disk, so that a full one is seen as a command
- * would see it.
- * @throws the error of SQLite's when that fails
+ * Writes a little and removes it again, in one transaction that reaches the disk, so that a full disk shows as it would to a command.
+ * @throws the error of SQLite when that fails
  */
 export const tryToWrite = (db: Connection): void => {
   db.transaction(() => {

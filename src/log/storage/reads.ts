@@ -2,7 +2,7 @@ import type { Statement } from 'better-sqlite3'
 import type { StoredEvent } from '../contract/log.js'
 import type { Connection } from './schema.js'
 
-/** The rows of a statement until their texts have so many characters; the row that reaches them is the last. */
+/** The rows of a statement until their texts have `maxChars` characters; the row that reaches the limit is the last. */
 const bounded = <P extends unknown[]>(statement: Statement<P, StoredEvent>, parameters: P, maxChars = Infinity): StoredEvent[] => {
   if (maxChars === Infinity) return statement.all(...parameters)
   const events: StoredEvent[] = []
@@ -26,7 +26,7 @@ export class EventReads {
     this.#stream = db.prepare<[string, number, number], StoredEvent>(
       'SELECT position, text FROM events WHERE stream = ? AND version > ? ORDER BY version LIMIT ?',
     )
-    // The index has the positions too: no text is read.
+    // The index has the positions too, so that no text is read.
     this.#version = db
       .prepare<[string, number], number>('SELECT version FROM events WHERE stream = ? AND position <= ? ORDER BY version DESC LIMIT 1')
       .pluck()

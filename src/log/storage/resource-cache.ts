@@ -12,8 +12,8 @@ const nameKey = (kind: Kind, project: string, name: string): string => `${kind}/
 const keyOf = ({ kind, state }: AnyFound): string => nameKey(kind, projectOf(state), state.name)
 
 /**
- * The resources that were read or written last, by stream and by name. The process has one writer, so that what stands here is
- * what the table holds; what an undone command left is dropped.
+ * The resources that were read or written last, by stream and by name. The process has one writer, so that the cache agrees with the
+ * table; what an undone command wrote is dropped.
  *
  * @example cache.keep(found, text.length); cache.named('skill', project, 'FAQ') === found // true
  */
@@ -32,12 +32,12 @@ export class ResourceCache {
     return this.#found.get(stream)
   }
 
-  /** The same, and nothing counts as used. */
+  /** The same, without counting as a use. */
   peek(stream: string): AnyFound | undefined {
     return this.#found.peek(stream)
   }
 
-  /** The resource of a name, compared without case, where it is kept. */
+  /** The resource with this name, compared without case, if the cache has it. */
   named(kind: Kind, project: string, name: string): AnyFound | undefined {
     const stream = this.#streams.get(nameKey(kind, project, name))
     return stream === undefined ? undefined : this.#found.get(stream)
@@ -49,7 +49,7 @@ export class ResourceCache {
     if (this.#found.peek(found.stream) === found) this.#streams.set(keyOf(found), found.stream)
   }
 
-  /** Keeps what a command made of a resource, until the command may be undone no more. */
+  /** Keeps a resource as a command left it; dropped if the command is undone. */
   write(found: AnyFound, chars: number): void {
     this.#written.push(found.stream)
     this.keep(found, chars)
@@ -59,12 +59,12 @@ export class ResourceCache {
     this.#found.delete(stream)
   }
 
-  /** A command begins: what was written before it stays. */
+  /** Begins a command: what was written before it stays. */
   begin(): void {
     if (this.#written.length > 0) this.#written = []
   }
 
-  /** The command was undone: what it wrote is read again. */
+  /** The command was undone: the resources that it wrote will be read again. */
   undo(): void {
     for (const stream of this.#written) this.drop(stream)
     this.begin()

@@ -13,12 +13,12 @@ import type { Connection } from './schema.js'
 type Row = { stream: StreamId; kind: Kind; id: number; version: number; created_at: string; updated_at: string; state: string }
 
 const columns = 'stream, kind, id, version, created_at, updated_at, state'
-/** So many of a project's contents are told by their names. */
+/** How many of a project's contents are named. */
 const contentsNamed = 20
 
 /**
- * The resources that follow from the events, kept in the same transaction as they: unique names, the states that
- * decisions see, and what REST reads.
+ * The resources that follow from the events, updated in the same transaction: unique names, the states that decisions see, and what
+ * REST reads.
  */
 export class ResourceTable {
   readonly #cache = new ResourceCache()
@@ -70,12 +70,12 @@ export class ResourceTable {
     this.#unlink = db.prepare<[string]>('DELETE FROM links WHERE source = ?')
   }
 
-  /** A command begins that may be undone. */
+  /** Begins a command that may be undone. */
   begin(): void {
     this.#cache.begin()
   }
 
-  /** The command that began last was undone in the table. */
+  /** Drops what the last command wrote, after it was undone in the table. */
   undo(): void {
     this.#cache.undo()
   }
@@ -92,7 +92,7 @@ export class ResourceTable {
     return found
   }
 
-  /** By name, compared without case; by id where nothing has that name and an id may be meant. */
+  /** By name, compared without case; by id if nothing has that name and an id is allowed. */
   one<K extends Kind>(kind: K, ref: string, project: string, orId = true): Found<K> | undefined {
     const named = this.called(kind, ref, project)
     if (named || !orId || !/^\d{1,15}$/.test(ref)) return named
@@ -100,7 +100,7 @@ export class ResourceTable {
     return row && this.#kept<K>(row)
   }
 
-  /** By name alone, also where the name is a number. */
+  /** By name only, even if the name is a number. */
   called<K extends Kind>(kind: K, name: string, project: string): Found<K> | undefined {
     const known = this.#cache.named(kind, project, name)
     if (known) return known as Found<K>
@@ -125,8 +125,8 @@ export class ResourceTable {
   }
 
   /**
-   * Those after an id, in order of creation; fewer than asked for where they are large. A long list walks over them once, and
-   * leaves the states that are kept alone.
+   * Resources after an id, in order of creation; fewer than asked for if they are large. A long list reads each once, and leaves the
+   * cache unchanged.
    */
   page<K extends Kind>(kind: K, project: string, after: number, limit: number): Found<K>[] {
     const found: Found<K>[] = []
@@ -159,7 +159,7 @@ export class ResourceTable {
     return this.#cache.peek(stream)?.version ?? this.#version.get(stream) ?? 0
   }
 
-  /** What a resource was at an earlier version of its own, or is at its newest. */
+  /** A resource as it was at one of its versions, the newest included. */
   earlier<K extends Kind>({ kind, stream, version: newest }: Found<K>, version: number): Earlier<K> | undefined {
     if (version < 1 || version > newest) return undefined
     let state: States[K] | undefined
@@ -167,7 +167,7 @@ export class ResourceTable {
     return state && { state, erased: secretsOf(state as JsonObject).filter((hash) => this.#readable.get(hash) === undefined) }
   }
 
-  /** Answers a decision's lookups. What two of them need alike is read once. */
+  /** Answers a decision's lookups. What two of them share is read once. */
   lookUpAll(lookups: Readonly<Record<string, Lookup>>, orId: boolean): Record<string, unknown> {
     const scopes = new Map<string, string | undefined>()
     const answers = new Map<string, unknown>()
@@ -185,7 +185,7 @@ export class ResourceTable {
     return known.get(project)
   }
 
-  /** Answers a decision's lookup. A project that does not exist holds nothing; a reference in digits is an id only if `orId`. */
+  /** Answers one lookup. A project that does not exist holds nothing; a reference in digits is an id only if `orId`. */
   lookUp(lookup: Lookup, orId = true, scopes = new Map<string, string | undefined>()): unknown {
     if (lookup.find === 'stream') return this.byStream(lookup.kind, lookup.stream)
     if (lookup.find === 'version') return this.versionOf(lookup.stream)
@@ -213,9 +213,10 @@ export class ResourceTable {
   }
 
   /**
-   * Folds one event into its resource and gives the new state. Events without a resource (predictions, foreign ones) change nothing here.
-   * @throws Problem when the event takes another resource's name or belongs to another kind: refused here, before the
-   * table's own constraints, because an error of SQLite ends the whole batch
+   * Folds one event into its resource and returns the new state. Events without a resource (predictions, foreign ones) change nothing
+   * here.
+   * @throws Problem when the event takes another resource's name or belongs to another kind. It is refused here, before the table's
+   * own constraints, because an error of SQLite ends the whole batch
    */
   apply(stream: string, version: number, position: number, recordedAt: string, event: NewEvent['event']): AnyFound | undefined {
     const kind = catalogue.get(event.type)?.kind
@@ -244,7 +245,7 @@ export class ResourceTable {
     return found
   }
 
-  /** Links are written where they changed. */
+  /** Writes the links that changed. */
   #linkAll(stream: string, before: readonly string[], after: readonly string[]): void {
     if (before.length === after.length && before.every((target, i) => target === after[i])) return
     if (before.length > 0) this.#unlink.run(stream)

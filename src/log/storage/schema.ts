@@ -47,12 +47,12 @@ const schema = `
   ) STRICT, WITHOUT ROWID;
 `
 
-/** Complete tiles of the Merkle tree over the events: 126 hashes, a page, in each row (see tree/tile-store.ts). */
+/** Complete tiles of the Merkle tree over the events: 126 hashes, a page, in each row (see proof/tile-store.ts). */
 const treeTable = `CREATE TABLE IF NOT EXISTS tree (id INTEGER PRIMARY KEY, nodes BLOB NOT NULL) STRICT`
 
 /**
- * Rows stand in the order in which they came and never move: what is overwritten in one is nowhere else. In a tree ordered
- * by hash SQLite splits pages, and leaves copies of the rows in their unused parts, also under `secure_delete`.
+ * Rows stand in order of insertion and never move, so that an overwritten row has no copy elsewhere. In a table ordered by hash,
+ * SQLite splits pages and leaves copies of rows in their unused parts, even under `secure_delete`.
  */
 const payloadsTable = `
   CREATE TABLE payloads (
@@ -65,7 +65,7 @@ const payloadsTable = `
   ) STRICT;
 `
 
-/** The first release kept payloads in the order of their hashes. With that table go all copies in its pages. */
+/** The first release kept payloads in order of their hashes. Dropping that table removes all copies in its pages. */
 const keepPayloadsInPlace = (db: Connection): void => {
   const ordered = db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'payloads' AND sql LIKE '%WITHOUT ROWID%'`)
   if (ordered.get() === undefined) return
@@ -79,7 +79,7 @@ const keepPayloadsInPlace = (db: Connection): void => {
   )()
 }
 
-/** Lists are read along it, a page at a time. */
+/** Lists are read along this index, one page at a time. */
 const resourcesInOrder = `CREATE INDEX IF NOT EXISTS resources_in_order ON resources (kind, project, id)`
 
 /** Opens the log's file for writing and makes what is missing. Durable: each commit is on the disk before it returns. */
@@ -87,7 +87,7 @@ export const openForWriting = (file: string, freshLogId: () => string): Connecti
   const db = new Database(file, { timeout: 5_000 })
   db.pragma('journal_mode = WAL')
   db.pragma('synchronous = FULL')
-  db.pragma('recursive_triggers = ON') // so that REPLACE meets the triggers too
+  db.pragma('recursive_triggers = ON') // so that REPLACE fires the triggers too
   db.pragma('foreign_keys = ON')
   db.pragma('wal_autocheckpoint = 4000')
   db.pragma('secure_delete = ON') // what is erased is overwritten
@@ -116,7 +116,7 @@ export const readMeta = (db: Connection, key: string): string | undefined =>
 export const writeMeta = (db: Connection, key: string, value: string): void =>
   void db.prepare('INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value').run(key, value)
 
-/** The public keys that sign this log's heads, as verifier keys, the newest first. Earlier ones stay, for the heads that they signed. */
+/** The public keys that signed this log's heads, as verifier keys, the newest first. Earlier keys stay, to check older heads. */
 export const readHeadKeys = (db: Connection): string[] => readMeta(db, 'head_keys')?.split('\n') ?? []
 
 /** Notes the key that signs this log's heads from now on. */

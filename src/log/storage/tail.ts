@@ -3,22 +3,22 @@ import { instant, parseEnvelope } from '../../../events/stored/envelope.js'
 import { ConfigError } from '../../setup/config.js'
 import { readLogId, type Connection } from './schema.js'
 
-/** The end of the log: what the next event follows. */
+/** The end of the log, which the next event follows. */
 export type Tail = { position: number; chain: ChainHash; microseconds: number }
 
 type Row = { position: number; text: Buffer; chain: Buffer }
 
 const microsecondsOf = (recordedAt: string): number => Date.parse(`${recordedAt.slice(0, 23)}Z`) * 1000 + Number(recordedAt.slice(23, 26))
 
-/** The time of the next event: now, and always later than the event before, so that a time names one position. */
+/** The time of the next event: now, but always later than the event before, so that a time identifies one position. */
 export const nextInstant = (previous: number, nowMilliseconds: number): { microseconds: number; text: string } => {
   const microseconds = Math.max(nowMilliseconds * 1000, previous + 1)
   return { microseconds, text: instant(Math.floor(microseconds / 1000), microseconds % 1000) }
 }
 
 /**
- * Reads the end of the log and checks that its last events follow from each other.
- * @throws ConfigError that names the position where they do not
+ * Reads the end of the log and checks the chain of its last events.
+ * @throws ConfigError that names the position where it is broken
  */
 export const readTail = (db: Connection, checked = 100): Tail => {
   const rows = db

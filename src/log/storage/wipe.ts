@@ -6,7 +6,7 @@ const retryMs = 50
 
 /** Moves everything from the write-ahead log into the file and empties it. False when a reader still needs some of it. */
 export const truncateWal = (db: Connection): boolean => {
-  // Waiting for a reader inside SQLite would hold up everything else in this process.
+  // Waiting for a reader inside SQLite would block everything else in this process.
   db.pragma('busy_timeout = 0')
   try {
     const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[]
@@ -17,11 +17,11 @@ export const truncateWal = (db: Connection): boolean => {
 }
 
 /**
- * Sees to it that what was erased is in no part of the file any more, nor in its write-ahead log. Waits for readers, which may be
- * other processes, until it is told not to.
+ * Removes erased data from all parts of the file and from its write-ahead log. Waits for readers, which may be other processes, until
+ * the signal aborts.
  *
  * @example await wipe(() => db) // asked for anew after each wait, and throws when the log was closed
- * @throws Problem 503 when a reader was in the way up to the signal
+ * @throws Problem 503 when a reader was still in the way at the signal
  */
 export const wipe = async (connection: () => Connection, signal?: AbortSignal): Promise<void> => {
   while (!truncateWal(connection())) {

@@ -26,7 +26,10 @@ const textOf = (stream: string, { kind, id, version, created_at, updated_at, sta
   `${stream}\t${kind}\t${projectOf(state)}\t${foldName(state.name)}\t${id}\t${version}\t` +
   `${created_at}\t${updated_at}\t${JSON.stringify(state)}\tintegerinteger`
 
-/** Compares `resources` and `links` with the states that the events gave. What another release built is built anew before it is used. */
+/**
+ * Compares `resources` and `links` with the states from the events. Those that other code built are skipped: they are rebuilt
+ * before use.
+ */
 export const compareResources = (db: Connection, resources: ReadonlyMap<string, Folded>, findings: Findings): void => {
   try {
     if (readMeta(db, 'resources_built_by') !== codeFingerprint()) return
@@ -38,8 +41,8 @@ export const compareResources = (db: Connection, resources: ReadonlyMap<string, 
 }
 
 /**
- * A row is read as one text, with tabs between its columns, which is several times quicker than reading it apart. Neither
- * name nor JSON can have a tab in it, so that equal texts are equal rows; of one that is not equal the columns are compared.
+ * A row is read as one text, with tabs between its columns, which is several times faster than separate columns. Neither names nor
+ * JSON can contain a tab, so that equal texts mean equal rows; the columns of unequal rows are compared.
  */
 const compareRows = (db: Connection, resources: ReadonlyMap<string, Folded>, findings: Findings): void => {
   const texts = db.prepare<[], string | null>(`SELECT ${rowText} FROM resources`).pluck()

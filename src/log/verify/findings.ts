@@ -1,9 +1,9 @@
-/** Something that does not hold. `position` is the event's, where there is one. */
+/** Something that is wrong. `position` is the event's, if there is one. */
 export type Finding = { position: number | null; what: string }
 
 export const maxFindings = 100
 
-/** What was found so far; beyond a hundred findings the log is not worth more words. */
+/** The findings so far: the first hundred. */
 export class Findings {
   readonly all: Finding[] = []
 
@@ -12,7 +12,7 @@ export class Findings {
   }
 }
 
-/** Findings of walks that went side by side, in the order of the log. */
+/** The findings of walks that ran side by side, in the order of the log. */
 export const inOrder = (...findings: readonly Finding[][]): Finding[] =>
   findings.flat().sort((a, b) => (a.position ?? 0) - (b.position ?? 0))
 

@@ -9,13 +9,13 @@ const runEvents = 128
 const hashBytes = 32
 const newline = 10
 
-/** What is told of each event, in order: its leaf hash, and the chain that is stored with it. */
+/** Called for each event, in order, with its leaf hash and the chain stored with it. */
 type AfterEach = (position: number, leaf: Buffer, chain: Buffer) => void
 
 /**
- * Walks the stored bytes of all events once: no gap, and each text the one that was chained at its position.
- * A run of events is read as one value, which takes a third of the time of as many rows, and its texts are hashed where they
- * lie; whatever is unusual in a run is read again row by row.
+ * Walks the stored bytes of all events once: there must be no gap, and each text must be the one chained at its position. A run of
+ * events is read as one value, which takes a third of the time of separate rows, and its texts are hashed in place; whatever is
+ * unusual in a run is read again row by row.
  */
 export class HashWalk {
   position = 0
@@ -30,7 +30,7 @@ export class HashWalk {
     private readonly afterEach: AfterEach,
   ) {
     this.chain = genesis(logId)
-    // Each text has a newline before it. One with a newline in it, which JSON escapes, shows in their number.
+    // A newline precedes each text. JSON escapes newlines, so that a text that contains one shows in their number.
     this.#run = db
       .prepare<[number, number, number], Run>(
         `SELECT count(*), min(position), max(position), total(typeof(text) = 'text' AND length(chain) = ${hashBytes}),
@@ -44,7 +44,7 @@ export class HashWalk {
     )
   }
 
-  /** Walks up to a position, and gives way to others now and then. */
+  /** Walks up to a position, and lets other work run now and then. */
   async walk(until: number): Promise<void> {
     try {
       for (let runs = 1; this.#step(until); runs++) if (runs % 8 === 0) await new Promise((resolve) => setImmediate(resolve))
@@ -62,7 +62,7 @@ export class HashWalk {
     if (begins) this.#hash(text, begins, chains)
     else for (const row of this.#rows.all(this.position, until, runEvents)) this.#row(row)
     if (this.position > before) return true
-    // Asked for what follows, a damaged page gave what was there already, and would for ever.
+    // A damaged page returned earlier rows again, and would do so for ever.
     this.findings.add(before + 1, `cannot be read: behind it the file goes back to position ${this.position}`)
     return false
   }
@@ -73,7 +73,7 @@ export class HashWalk {
     return run
   }
 
-  /** Hashes the texts of a run. The newline before each makes place for the zero byte that a leaf's hash begins with. */
+  /** Hashes the texts of a run. The newline before each makes room for the zero byte that a leaf's hash begins with. */
   #hash(text: Buffer, begins: readonly number[], chains: Buffer): void {
     for (let i = 0; i < begins.length; i++) {
       const begin = begins[i] ?? 0
@@ -92,12 +92,12 @@ export class HashWalk {
   #chained(position: number, leaf: Buffer, chain: Buffer): void {
     this.position = position
     if (!chainLeaf(this.chain, leaf).equals(chain)) this.findings.add(position, 'the text is not the one that was chained here')
-    // Going on from what is stored, each further finding is one of its own.
+    // It continues from the stored chain, so that each further finding is a new one.
     this.chain = chain
     this.afterEach(position, leaf, chain)
   }
 
-  /** A run that cannot be read as a whole: goes on event by event to the one that cannot be read. */
+  /** Continues event by event, up to the one that cannot be read, when a run cannot be read as a whole. */
   #oneByOne(reason: string): void {
     try {
       for (;;) {
@@ -106,13 +106,13 @@ export class HashWalk {
         this.#row(row)
       }
     } catch {
-      // The position after the last readable one is the broken one.
+      // The event after the last readable one is the broken one.
     }
     this.findings.add(this.position + 1, `cannot be read: ${reason}`)
   }
 }
 
-/** Where each text of a run begins, its newline counted; undefined when a text has another one in it. */
+/** Where each text of a run begins, its newline included; undefined when a text contains another newline. */
 const beginsOf = (text: Buffer, events: number): number[] | undefined => {
   const begins: number[] = []
   for (let at = text.indexOf(newline); at >= 0; at = text.indexOf(newline, at + 1)) begins.push(at)

@@ -20,7 +20,7 @@ const runEvents = 128
 export class MeaningWalk {
   position = 0
   readonly resources = new Map<string, Folded>()
-  /** The blobs that have to be there: named by an event, and not erased since. */
+  /** The blobs that must exist: named by an event, and not erased since. */
   readonly blobs = new Map<string, number>()
   readonly #versions = new Map<string, number>()
   /** The time of the newest event that could be read; empty when there is none. */
@@ -44,7 +44,10 @@ export class MeaningWalk {
     )
   }
 
-  /** Walks to the end of what the connection sees, and gives way to others now and then. What cannot be read is for the walk over the bytes to find. */
+  /**
+   * Walks to the end of what the connection sees, and lets other work run now and then. The walk over the bytes reports what cannot
+   * be read.
+   */
   async walk(onProgress: (position: number) => void): Promise<void> {
     try {
       for (let runs = 1; this.#step(); runs++)
@@ -64,7 +67,7 @@ export class MeaningWalk {
     const texts = last - first + 1 === events ? joined.split('\n') : []
     if (texts.length === events) texts.forEach((text, i) => this.#event(first + i, text))
     else for (const { position, text } of this.#rows.all(this.position, runEvents)) this.#event(position, text)
-    // A damaged page may give for ever what was there already.
+    // A damaged page may return the same rows for ever.
     return this.position > before
   }
 
@@ -73,7 +76,7 @@ export class MeaningWalk {
       for (let [row] = this.#rows.all(this.position, 1); row && row.position > this.position; [row] = this.#rows.all(this.position, 1))
         this.#event(row.position, row.text)
     } catch {
-      // No further than this.
+      // The walk ends here.
     }
   }
 

@@ -6,8 +6,8 @@ import { MeaningWalk } from './meaning-walk.js'
 import { PayloadCheck, type PayloadCounts } from './payload-check.js'
 
 /**
- * What the walk over the meaning of the events gave: what does not hold in the events themselves, and in what follows from
- * them. `blobs` are the ones that have to be there, with the event that names each.
+ * The result of the walk over the meaning of the events: what is wrong in the events themselves, and in what follows from them.
+ * `blobs` are those that must exist, with the event that names each.
  */
 export type Meaning = {
   events: Finding[]

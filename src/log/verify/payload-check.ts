@@ -8,9 +8,9 @@ export type PayloadCounts = { readable: number; erased: number }
 type Row = { keyId: string; wrapped: Buffer | null; body: Buffer }
 
 /**
- * Compares payloads with the events that name them. Recorded rows are looked at as the walk comes by, so that no list of
- * them is kept; a secret is named by every later event that carries it on, and looked at once, at the end. A payload is
- * without its key where an event says that it was erased, and nowhere else.
+ * Compares payloads with the events that name them. Recorded rows are checked during the walk, so that no list of them is kept. A
+ * secret is named again by every later event that carries it on, and is checked once, at the end. A payload must lack its key where
+ * an event says that it was erased, and nowhere else.
  */
 export class PayloadCheck {
   readonly counts: PayloadCounts = { readable: 0, erased: 0 }
@@ -23,13 +23,13 @@ export class PayloadCheck {
   constructor(
     db: Connection,
     private readonly findings: Findings,
-    /** Under which the payloads' keys may be wrapped; without one it is not looked at what the keys are. */
+    /** Vaults whose keys may wrap the payloads' keys; without any, those keys are not checked. */
     private readonly vaults: readonly Vault[] = [],
   ) {
     this.#select = db.prepare<[string], Row>('SELECT key_id AS keyId, wrapped, body FROM payloads WHERE hash = ?')
   }
 
-  /** Payloads that no other event names. */
+  /** Checks payloads that no other event names. */
   rows(position: number, hashes: readonly string[]): void {
     for (const hash of hashes) this.#look(hash, position)
   }
@@ -58,7 +58,7 @@ export class PayloadCheck {
     if (!row) this.findings.add(position, 'its payload is missing, not erased')
     else if (row.wrapped === null) this.#withoutKey.set(hash, position)
     else if (this.#erased.has(hash))
-      return // the end tells of it, with where it was erased
+      return // reported at the end, with the position of its erasure
     else if (sha256Hex(row.body) !== hash) this.findings.add(position, 'its payload is not the one that it names')
     else if (this.vaults.length > 0 && !this.vaults.some((vault) => vault.unwraps({ ...row, hash })))
       this.findings.add(position, 'the key of its payload is not one that was wrapped under the master key')

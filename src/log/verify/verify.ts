@@ -9,7 +9,7 @@ import type { PayloadCounts } from './payload-check.js'
 
 export type { Finding } from './findings.js'
 
-/** What was kept elsewhere of a log at a position: the chain up to it, or the root of the tree over its events. */
+/** A head of a log that was kept elsewhere: a position with the chain up to it, or with the root of the tree over its events. */
 export type KeptHead = Head | { logId: string; position: number; root: Buffer }
 
 export type Verification = {
@@ -27,22 +27,22 @@ export type VerifyOptions = {
   logFile: string
   /** SHA-256 of a blob's bytes, or undefined when there is none. Called once for each blob that an event names. */
   blobHash?: (hash: string) => Promise<string | undefined>
-  /** Master keys, one of which wraps each payload's key. Without any it is not checked that payloads can be opened. */
+  /** Master keys, one of which wraps each payload's key. Without any, opening payloads is not checked. */
   masterKeys?: readonly Uint8Array[]
   /** Heads that were kept elsewhere. */
   kept?: KeptHead | readonly KeptHead[]
   onProgress?: (position: number) => void
-  /** From how many events on the events' meaning is checked in a thread of its own, beside their hashes. */
+  /** From this number of events on, their meaning is checked in its own thread, beside their hashes. */
   threadFrom?: number
 }
 
-/** A thread takes some 0.1 s to start, in which one alone checks as many events. */
+/** A thread takes some 0.1 s to start, in which a single thread checks as many events. */
 const worthAThread = 20_000
 
 /**
- * Checks a log from its first event: no gap, no edit, and everything that follows from it as it should be.
- * Reads beside a running server as well as without one. Two walks go side by side over what stood in the file at the start:
- * one over the bytes (chain, tree, heads), one over what they say (envelopes, states, payloads).
+ * Checks a log from its first event: no gap, no edit, and everything that follows from it correct. Works with or without a running
+ * server. Two walks go side by side over what was in the file at the start: one over the bytes (chain, tree, heads), one over what
+ * they say (envelopes, states, payloads).
  *
  * @example (await verifyLog({ logFile: 'data/log.sqlite' })).ok
  */
@@ -58,7 +58,7 @@ export const verifyLog = async (options: VerifyOptions): Promise<Verification> =
     db.exec('BEGIN')
     const walked = new Findings()
     const following = new Findings()
-    // Both go up to the same position: what is written meanwhile is in no walk.
+    // Both go up to the same position; later events are in neither.
     const bytes = await checkBytes(db, thread?.until ?? Infinity, [options.kept ?? []].flat(), walked, progress.bytes)
     if (thread) checkPages(db, following)
     const meaning = await (thread?.done ?? checkMeaning(db, masterKeys, progress.meaning))
@@ -74,7 +74,7 @@ export const verifyLog = async (options: VerifyOptions): Promise<Verification> =
 
 const progressEvents = 100_000
 
-/** What both walks have behind them is told to who waits, now and then. */
+/** Reports now and then how far both walks have come. */
 const progressOf = (tell: ((position: number) => void) | undefined) => {
   const at = { bytes: 0, meaning: 0 }
   let told = 0
@@ -113,7 +113,7 @@ const checkBytes = async (
   return { head: { logId, position: walk.position, chain: walk.chain.toString('hex'), root: tree.root() }, provenTo: heads.provenTo }
 }
 
-/** The heads that were kept elsewhere, each compared when the walk is where it was taken. */
+/** The heads that were kept elsewhere, each compared when the walk reaches its position. */
 class KeptHeads {
   provenTo: number | null = null
   readonly #waiting: KeptHead[]
@@ -152,7 +152,7 @@ class KeptHeads {
   }
 }
 
-/** A row before position 1 would be in no walk, but in the versions of its stream. */
+/** No walk would meet a row before position 1, but the versions of its stream count it. */
 const checkBeforeFirst = (db: Connection, findings: Findings): void => {
   try {
     for (const { position } of db.prepare<[], { position: number }>('SELECT position FROM events WHERE position < 1 LIMIT 10').all())
@@ -174,7 +174,7 @@ const checkBlobs = async (
   }
 }
 
-/** What SQLite itself can say about its pages and indexes. */
+/** SQLite's own checks of its pages and indexes. */
 const checkPages = (db: Connection, findings: Findings): void => {
   try {
     const rows = db.pragma('integrity_check(10)') as { integrity_check: string }[]

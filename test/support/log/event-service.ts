@@ -15,7 +15,7 @@ import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { testKey } from './log.js'
 
-/** `clients` says how many follow the log. */
+/** `clients` counts those that follow the log. */
 export type EventService = {
   url: string
   log: SqliteLog

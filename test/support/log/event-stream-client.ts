@@ -3,15 +3,15 @@ import { get, type IncomingMessage } from 'node:http'
 export type Message = { id: string; event: string; data: string }
 
 /**
- * Reads an event stream by the rules of the HTML standard (9.2.6): lines end with CR LF, LF or CR, a message is dispatched
- * at an empty line, one without data only moves the last id, and what no empty line has ended is dropped.
+ * Reads an event stream by the rules of the HTML standard (9.2.6): lines end with CR LF, LF or CR; an empty line dispatches a
+ * message; a message without data only moves the last id; one that no empty line has ended is dropped.
  */
 export class EventStreamParser {
   lastEventId = ''
   retry: number | undefined
   comments = 0
   readonly messages: Message[] = []
-  readonly #decoder = new TextDecoder('utf-8') // which takes a byte order mark off
+  readonly #decoder = new TextDecoder('utf-8') // which removes a byte order mark
   #line = ''
   #afterCr = false
   #data = ''
@@ -22,7 +22,7 @@ export class EventStreamParser {
     this.lastEventId = this.#id = lastEventId
   }
 
-  /** Whether a message or line has begun that is not complete. */
+  /** Whether a message or line has begun and is not complete. */
   get isWithin(): boolean {
     return this.#line !== '' || this.#data !== ''
   }

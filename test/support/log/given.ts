@@ -26,8 +26,7 @@ const outcomeOf = (past: readonly NewEvent[], command: LedgerCommand): NewEvent[
 }
 
 /**
- * A decision over a past: what the command looks up is looked up in the real table. The n-th event of the past has
- * position n.
+ * A decision over a past. The command's lookups run on the real table. The n-th event of the past has position n.
  *
  * @example given(shop).when({ type: 'DeleteProject', data }).then({ type: 'ProjectDeleted', data: {} })
  */

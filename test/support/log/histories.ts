@@ -148,7 +148,7 @@ const run = fc.record({
   }),
 })
 
-/** One thing that may happen, decided when the state is known: random numbers choose among what is possible then. */
+/** One thing that may happen, decided when the state is known: random numbers choose among the possible events. */
 export type Step = {
   kind: string
   resource: number
@@ -176,7 +176,7 @@ const step: fc.Arbitrary<Step> = fc.constantFrom(...Object.keys(plain), 'model',
   })
 })
 
-/** Histories of all kinds of resources, as the random choices they are made from. */
+/** Histories of all kinds of resources, as the random choices that make them. */
 export const steps = (maxLength = 60): fc.Arbitrary<Step[]> => fc.array(step, { minLength: 1, maxLength, size: 'max' })
 
 type ModelState = { versions: { version: number; status: string }[]; active: number | null; next: number }
@@ -215,7 +215,7 @@ const trainingStep = (state: ModelState, { choice, ...of }: Step): Omit<Written,
 
 type JobState = { running: string | null; next: number }
 
-/** Runs begin and end in turns. */
+/** Runs begin and end in turn. */
 const runStep = (state: JobState, { choice, run }: Step): Omit<Written, 'stream'> => {
   const { due_at, started_at, next_run_at, outcome, error, statements } = run
   if (choice % 7 === 6) return { type: 'JobExpired', data: {} }
@@ -228,7 +228,7 @@ const runStep = (state: JobState, { choice, run }: Step): Omit<Written, 'stream'
   return { type: 'JobRunFinished', data: asData({ run: ended, outcome, error, statements }) }
 }
 
-/** Plays random choices into a log that `decide` could have written. */
+/** Turns random choices into a log that `decide` could have written. */
 export const play = (chosen: readonly Step[]): MemoryLog => {
   const log = new MemoryLog()
   const alive = new Set<string>()
@@ -246,7 +246,7 @@ export const play = (chosen: readonly Step[]): MemoryLog => {
       jobs.set(stream, { running: null, next: log.head() })
       log.append({ stream, type: begins(of.kind), data: asData(of.begin) })
     } else if (of.choice % 5 === 4) {
-      // A stream that begins anew after its end is more than `decide` does, and has to come out right all the same.
+      // `decide` never begins a stream again after its end, but the result has to be right all the same.
       alive.delete(stream)
       log.append({ stream, type: ends(of.kind), data: {} })
     } else if (events) {

@@ -22,7 +22,7 @@ const bytesOf = (n: number): Buffer => Buffer.from(`content ${n}`)
 /** Every blob that a log of these tests may name. */
 export const blobHash = async (hash: string): Promise<string | undefined> => hash
 
-/** A command drawn by chance; many are refused, as it happens to clients. */
+/** A random command; many are refused, as for real clients. */
 const draw = (random: Random): Command => {
   const n = random.below(8)
   const project = pick(random, projects)
@@ -58,8 +58,8 @@ const draw = (random: Random): Command => {
 }
 
 /**
- * A log that real commands wrote, drawn by a seed: projects, skills with secrets, agents that link them, models with
- * trainings and predictions, files, erasures. `during` sees it in between, and at the end.
+ * A log that real commands wrote, drawn from a seed: projects, skills with secrets, agents that link them, models with trainings and
+ * predictions, files, erasures. `during` is called in between, and at the end.
  */
 export const writeHonestLog = async (
   file: string,
@@ -89,7 +89,7 @@ export const writeHonestLog = async (
   }
   for (const project of projects) await carryOut({ type: 'CreateProject', data: { project } })
   for (let i = 0; i < commands; i++) {
-    // Refusals are part of every day.
+    // Refusals are expected.
     await (random.below(4) === 0 ? serve() : carryOut(draw(random))).catch((error: unknown) => {
       if (!isProblem(error)) throw error
     })

@@ -47,7 +47,7 @@ export class TestLedger {
     connection.closeSync()
   }
 
-  /** Closes the doors as the serving process does: only the blobs can be read, and no setting changes any more. */
+  /** Restricts DuckDB as the serving process does: only the blobs can be read, and no setting changes any more. */
   lock(): Promise<void> {
     return this.run(`SET allowed_directories = ['${this.blobs}']; SET enable_external_access = false; SET lock_configuration = true`)
   }
@@ -83,7 +83,7 @@ export class TestLedger {
       FROM range(1, ${head + 1}) AS t(i)`)
   }
 
-  /** Stores what a query gives as a file. */
+  /** Stores the result of a query as a file. */
   async file(name: string, sql: string, from = 1, to?: number): Promise<void> {
     const path = join(this.blobs, 'writing')
     const connection = await this.instance.connect()

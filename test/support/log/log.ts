@@ -15,7 +15,7 @@ export const origin: Origin = { actor: 'tester', source: 'rest', request: null, 
 
 export const testKey = createHash('sha256').update('the master key of the tests').digest()
 
-/** A directory of the test's own, and what removes it. */
+/** A directory for one test, and a function that removes it. */
 export const temporaryDirectory = (): { path: string; remove: () => void } => {
   const path = mkdtempSync(join(tmpdir(), 'ml-test-'))
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
@@ -40,7 +40,7 @@ export const withLog = async (run: (open: OpenLog) => Promise<void>, pragmas: st
 /** The n-th stream of the tests, the same every time. */
 export const stream = (n: number): StreamId => streamId.parse(`00000000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`)
 
-/** A submission that decides these events whatever it sees. */
+/** A submission that decides these events, whatever the facts. */
 export const writes = (...events: NewEvent[]): Submission => ({ origin, lookups: {}, decide: () => events, payloads: [] })
 
 export const projectCreated = (n: number, name = `project ${n}`): NewEvent => ({
@@ -59,7 +59,7 @@ export const refusal = async (promise: Promise<unknown>): Promise<ProblemCode> =
   throw new Error('was not refused')
 }
 
-/** A connection beside the log's own that may do what the log never does. */
+/** Opens a second connection, which may do what the log never does. */
 export const tamperWith = (file: string, change: (db: Database.Database) => void): void => {
   const db = new Database(file)
   try {

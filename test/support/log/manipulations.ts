@@ -8,12 +8,12 @@ import { openTree } from '../../../src/log/proof/open-tree.js'
 import { tamperWith } from './log.js'
 import { pick, type Random } from './honest-log.js'
 
-/** What there is to work on: the log's file, and copies that were made of it while it grew. */
+/** What a manipulation works on: the log's file, and copies made while the log grew. */
 export type Victim = { file: string; older: readonly string[] }
 
 /**
- * Something that somebody with the file and time, but without the signing key, does to it. `isWhole` says that afterwards
- * everything in the file fits together, so that only a head kept elsewhere can tell.
+ * What somebody could do to a log with the file and time, but without the signing key. `isWhole` says that everything in the file
+ * still fits together afterwards, so that only a head kept elsewhere can show it.
  */
 export type Manipulation = { name: string; isWhole: boolean; apply: (victim: Victim, random: Random) => void }
 
@@ -29,7 +29,7 @@ const store = (db: Database.Database, rows: readonly Row[]): void => {
   try {
     db.exec('CREATE UNIQUE INDEX events_by_stream ON events (stream, version)')
   } catch {
-    // Two events of one version: the index stays away, as it would for whoever did this.
+    // Two events have the same version: the index stays away, as whoever did this would leave it.
   }
 }
 
@@ -50,7 +50,7 @@ const renumbered = (rows: Row[]): void => {
   })
 }
 
-/** Everything that follows from the events is made to follow from them: chain, tree, resources. */
+/** Makes everything that follows from the events agree with them: chain, tree, resources. */
 const forge = (db: Database.Database, rows: Row[]): void => {
   chained(db, rows)
   store(db, rows)
@@ -59,7 +59,7 @@ const forge = (db: Database.Database, rows: Row[]): void => {
   try {
     rebuildResources(db)
   } catch (error) {
-    // No resources follow from events that contradict each other; the ones that there were stay.
+    // No resources follow from events that contradict each other; the old ones stay.
     if (!isProblem(error)) throw error
   }
 }
@@ -102,7 +102,7 @@ const onRows =
     })
 
 const ofRows: Manipulation[] = Object.entries(changes).flatMap(([name, change]) => [
-  // Cut off where no resource and no tile follows from it, the end fits what is left.
+  // If no resource and no tile follows from the removed events, the end fits what is left.
   { name, isWhole: name === 'the end cut off', apply: onRows(change, store) },
   {
     name: `${name}, chain recomputed`,
@@ -150,7 +150,7 @@ const ofStatements: Manipulation[] = Object.entries(statements).map(([name, stat
   apply: ({ file }, random) =>
     tamperWith(file, (db) => {
       const prepared = db.prepare(statement.replace('?', '@n'))
-      // Drawn numbers are wide; the one that falls on a row does it.
+      // It counts down from a drawn number, until a row is changed.
       for (let n = 1 + random.below(6); n >= 0; n--) if (prepared.run(...(statement.includes('@n') ? [{ n }] : [])).changes > 0) return
     }),
 }))
@@ -210,7 +210,7 @@ const oldFile: Manipulation = {
 
 export const manipulations: readonly Manipulation[] = [...ofRows, ...ofStatements, ...ofBytes, oldFile]
 
-/** What `verify` is about, as it stands in a file: two files that agree here are the same log. Undefined where it cannot be read. */
+/** The content that `verify` checks in a file: two files that agree here are the same log. Undefined where it cannot be read. */
 export const contentOf = (db: Database.Database): string | undefined => {
   try {
     const tables = ['events', 'payloads', 'resources', 'links', 'tree'].map((table) =>

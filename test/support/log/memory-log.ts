@@ -7,7 +7,7 @@ import type { StoredEvent } from '../../../projections/staging.js'
 
 export type Written = { stream: string; type: string; data: JsonObject; schema?: number; request?: string | null }
 
-/** A log in memory, for tests: what is written gets its position, and payloads can be put and taken away. */
+/** A log in memory, for tests: written events get a position, and payloads can be added and removed. */
 export class MemoryLog implements EventReader, PayloadReader {
   readonly envelopes: Envelope[] = []
   readonly texts: string[] = []
@@ -52,5 +52,5 @@ export class MemoryLog implements EventReader, PayloadReader {
   }
 }
 
-/** A stream id that a test can tell by its number. */
+/** A stream id that shows its number. */
 export const streamOf = (n: number): string => `0190a000-0000-7000-8000-${String(n).padStart(12, '0')}`

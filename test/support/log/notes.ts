@@ -3,7 +3,7 @@ import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto
 /** Signs heads as a log does, written for tests alone. */
 export type TestSigner = { key: string; checkpoint: (size: number, root: Buffer) => string }
 
-/** The signer of a log, with a key of which the seed is 32 times this byte. */
+/** The signer of a log, with a key whose seed is 32 times this byte. */
 export const testSigner = (logId: string, byte = 7): TestSigner => {
   const name = `mindledger/${logId}`
   const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), Buffer.alloc(32, byte)])

@@ -41,7 +41,7 @@ export class SqliteLog {
     return this.log.head()
   }
 
-  /** Writes a text that no event has. */
+  /** Writes a text that is not an event. */
   appendText(text: string): number {
     this.log.texts.push(text)
     this.#insert(this.log.head() - 1)

@@ -22,7 +22,7 @@ export const rowsOf = async (connection: DuckDBConnection, sql: string): Promise
   )
 }
 
-/** Every table of the schema `ledger`, row by row, in an order of its own: two databases that say the same give the same text. */
+/** Every table of the schema `ledger`, row by row, in a fixed order: databases with the same content give the same text. */
 export const dump = async (database: DuckDBInstance): Promise<Record<string, unknown[]>> => {
   const connection = await database.connect()
   const tables = await rowsOf(connection, `SELECT table_name FROM duckdb_tables() WHERE schema_name = 'ledger' ORDER BY 1`)
@@ -51,7 +51,7 @@ const jobRow = ({ project, name, query, if_query, start_at, end_at, schedule, ne
   schedule: schedule?.said ?? null,
 })
 
-/** What the events say of the runs of all jobs up to a position. */
+/** The runs of all jobs up to a position, according to the events. */
 export const expectedRuns = (envelopes: readonly Envelope[], position: number): Row[] => {
   const seen = envelopes.slice(0, position)
   return seen
@@ -73,7 +73,7 @@ export const expectedRuns = (envelopes: readonly Envelope[], position: number): 
     })
 }
 
-/** What the fold says the history table of a kind holds at a position. */
+/** The rows of a kind's history table at a position, according to the fold. */
 export const expectedRows = (kind: Kind, envelopes: readonly Envelope[], position: number): Row[] =>
   [...folded(kind, envelopes, position)]
     .map(([stream, state]) => {
@@ -84,7 +84,7 @@ export const expectedRows = (kind: Kind, envelopes: readonly Envelope[], positio
     })
     .sort((a, b) => (a.stream < b.stream ? -1 : 1))
 
-/** What the fold says the versions of all models are at a position. */
+/** The versions of all models at a position, according to the fold. */
 export const expectedVersions = (envelopes: readonly Envelope[], position: number): Row[] =>
   [...folded('model', envelopes, position)]
     .flatMap(([stream, { versions }]) =>
@@ -104,7 +104,7 @@ const at = (table: string, position: number, order: string) =>
 const without = (rows: Row[], column: string) =>
   rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => name !== column)))
 
-/** Holds every history table, as it is at a position, against a fold of the events up to it. */
+/** Compares every history table, as it is at a position, with a fold of the events up to it. */
 export const expectTables = async (connection: DuckDBConnection, envelopes: readonly Envelope[], position: number): Promise<void> => {
   for (const kind of allKinds) {
     expect(await rowsOf(connection, at(`${kind}s`, position, 'stream'))).toEqual(expectedRows(kind, envelopes, position))

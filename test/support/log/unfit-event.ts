@@ -4,8 +4,8 @@ import { renderEnvelope } from '../../../events/stored/envelope.js'
 import { readTail } from '../../../src/log/storage/tail.js'
 
 /**
- * Appends an event that hangs together with the log and that no projection of this release can take, as a newer one might have
- * left it. The service must be stopped. Gives its position.
+ * Appends an event that is chained correctly but that no projection of this release can handle, as a newer release might have written
+ * it. The service must be stopped. Returns its position.
  */
 export const appendUnfitEvent = (logFile: string): number => {
   const db = new Database(logFile)

@@ -36,7 +36,7 @@ const served = (model: string): LedgerEvent =>
     data: { model, version: 1, rows: 1, requests: [{ request: 'r', rows: 1 }], payload: null, statement: null, read_at: 0 },
   }) as unknown as LedgerEvent
 
-/** Fills a log with events of all kinds, projects, actors; some streams end. Says what it knows of each stream. */
+/** Fills a log with events of all kinds, projects, actors; some streams end. Returns what it knows of each stream. */
 export const fillVaried = async (log: SqliteLog, count: number, seed = 1): Promise<Map<string, Known>> => {
   const random = seeded(seed)
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!

@@ -9,7 +9,7 @@ export type FakeModel = {
   burn?: number
 }
 
-/** Fulfils what SQL needs of a model: value = the weighted sum, bounds ±10; a classifier's first class is that of sums below 0. */
+/** What SQL needs of a model: value = the weighted sum, bounds ±10; a classifier chooses its first class for sums below 0. */
 export const loadFakeModel = (artefact: Uint8Array): ScoringModel => {
   const fake = JSON.parse(Buffer.from(artefact).toString()) as FakeModel
   const feature = (input: FakeModel['inputs'][number], value: unknown) => {

@@ -5,7 +5,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { rowsOf as encoded } from '../../../src/sql/encode/chunks.js'
 import { TestLedger } from '../log/ledger.js'
 
-/** Statements that are written one on a line. */
+/** The statements of a text with one on each line. */
 export const perLine = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '')
 
 /** An answer: names and types of columns, and each row as a JSON text, in order. */
@@ -57,7 +57,7 @@ export class PlainDuckDB {
   }
 }
 
-/** Cuts `[1,"a"],[2,"b"]` into its arrays. Not by JSON.parse, which would round large numbers. */
+/** Cuts `[1,"a"],[2,"b"]` into its arrays, without JSON.parse, which would round large numbers. */
 export const rowsOf = (text: string): string[] => {
   const rows: string[] = []
   let [start, depth] = [0, 0]
