@@ -13,7 +13,7 @@ test('the image is made of files that are there, and starts one that the build m
   const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+)$/gm)].flatMap(([, names = '']) => names.split(' ').slice(0, -1))
   expect(copied.length).toBeGreaterThan(5)
   for (const name of copied) expect([name, existsSync(join(repository, name))]).toEqual([name, true])
-  const { include } = JSON.parse(read('tsconfig.json')) as { include: string[] }
+  const { include } = JSON.parse(read('tsconfig.build.json')) as { include: string[] }
   // Whatever the compiler takes must have been copied before it runs.
   for (const folder of include.map((pattern) => pattern.split('/')[0] ?? '')) expect(copied).toContain(folder)
   const started = /^CMD \["node", "dist\/(.+)\.js", "serve"\]$/m.exec(dockerfile)?.[1]
