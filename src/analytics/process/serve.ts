@@ -97,9 +97,18 @@ const close = ({ replay, instance }: Store): void => {
   instance.closeSync()
 }
 
+/** A confined process may remove what is in the directory, and not the directory itself: newer releases of Node throw then. */
+const removeSocket = ({ socket }: Settings): void => {
+  try {
+    rmSync(dirname(socket), { recursive: true, force: true })
+  } catch {
+    // The parent removes it when it stops the process; an empty directory stays if the parent was killed.
+  }
+}
+
 /** Ends at once. Only an idle process closes its tables first, since DuckDB is not waited for; the tables survive both. */
 const leave = (settings: Settings | undefined, running: Running | undefined): void => {
-  if (settings) rmSync(dirname(settings.socket), { recursive: true, force: true })
+  if (settings) removeSocket(settings)
   if (running && running.queries.size === 0 && !running.projector.busy) {
     running.projector.stop()
     close(running.store)
