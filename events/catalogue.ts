@@ -7,7 +7,6 @@ import { databaseKind } from './database.js'
 import { engineKind } from './engine.js'
 import { fileKind } from './file.js'
 import { jobKind } from './job.js'
-import type { ResourceKind } from './kind.js'
 import { logSchemas, type LogEvent } from './log.js'
 import { modelKind } from './model.js'
 import { predictionsSchemas, type PredictionsEvent } from './predictions.js'
@@ -104,8 +103,12 @@ export const upcast = (type: string, schema: number, data: JsonObject): JsonObje
   return current
 }
 
-/** The object of one kind: each is made of its own states and events, which the compiler cannot follow through a union. */
-const kindOf = <K extends Kind>(kind: K) => resourceKinds[kind] as unknown as ResourceKind<States[K], EventsOf[K]>
+/** What one kind does with states and events. Each is made of its own, which the compiler cannot follow through a union. */
+type Folding<K extends Kind> = {
+  evolve: (state: States[K] | undefined, event: { type: string; data: unknown }) => States[K] | undefined
+  links?: (state: States[K]) => StreamId[]
+}
+const kindOf = <K extends Kind>(kind: K) => resourceKinds[kind] as unknown as Folding<K>
 
 /** The state of a resource that no event has made yet. */
 export const initialState = (): undefined => undefined
@@ -115,9 +118,7 @@ export const evolve = <K extends Kind>(
   kind: K,
   state: States[K] | undefined,
   event: { type: string; data: unknown },
-): States[K] | undefined =>
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-assertion -- without it tsc fails: the union is too complex
-  kindOf(kind).evolve(state, event as never)
+): States[K] | undefined => kindOf(kind).evolve(state, event)
 
 /** Whether states of a kind refer to other resources. */
 export const hasLinks = (kind: Kind): boolean => kindOf(kind).links !== undefined

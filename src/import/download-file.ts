@@ -93,7 +93,7 @@ const writeRows = async (client: Client, name: string, lines: Lines, onRows: (ro
  * Downloads the rows of a file of the old service to this machine. That service has no route for files, so SQL returns them page by
  * page. As JSON lines every value stays exactly as it was answered.
  *
- * @example const { contentType, rows } = await downloadFile(client, 'homes', '/tmp/homes', (rows) => out.progress(`${rows} rows`))
+ * @example const { contentType, rows } = await downloadFile(client, 'homes', file, (rows) => out.progress(`${rows} rows`))
  * @throws ServiceError when the old service does not give all rows
  */
 export const downloadFile = async (client: Client, name: string, path: string, onRows: (rows: number) => void): Promise<Downloaded> => {

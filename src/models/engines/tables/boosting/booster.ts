@@ -9,7 +9,7 @@ import type { Tree } from './tree.js'
 const sampledShare = 0.8
 
 /**
- * All state of a boosting run between rounds, in shared memory: any free thread can continue it. `scores` has a place for each row of the
+ * All state of a boosting run between rounds, in shared memory, so that the next free thread can continue it. `scores` has a place for each row of the
  * table, output by output (see `Loss`), including held-out rows.
  */
 export type RunState = { scores: Float64Array; random: Int32Array }
