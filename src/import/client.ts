@@ -1,8 +1,6 @@
 import { z } from 'zod'
+import type { Transport } from '../basics/fetch-from.js'
 import { limits } from '../basics/limits.js'
-
-/** Sends a request to a service with its login; the path begins with a slash. */
-export type Transport = (path: string, init: RequestInit) => Promise<Response>
 
 /** The failure of one request. The message is one clause and does not name the request. */
 export class ServiceError extends Error {}

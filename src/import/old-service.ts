@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { ConfigError } from '../setup/config.js'
+import { fetchFrom } from '../basics/fetch-from.js'
 import { limits } from '../basics/limits.js'
-import { Client, readText, ServiceError, type Transport } from './client.js'
+import { Client, readText, ServiceError } from './client.js'
 
 /** The credentials for the old service: a token, or a name and a password. */
 export type Credentials = { token: string | undefined; username: string | undefined; password: string | undefined }
@@ -19,11 +20,6 @@ const tokenIn = (text: string): string | null | undefined => {
     return undefined
   }
 }
-
-const speaking =
-  (address: string, headers: Record<string, string>): Transport =>
-  (path, init) =>
-    fetch(address + path, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), ...headers } })
 
 const refuseLogin = (address: string): never => {
   throw new ConfigError(`${address} refused the login: check IMPORT_USERNAME and IMPORT_PASSWORD, or IMPORT_TOKEN`)
@@ -59,7 +55,7 @@ const headersFor = async (address: string, { token, username, password }: Creden
  * @throws ConfigError when it does not answer, is another service, or refuses the login
  */
 export const openOldService = async (address: string, credentials: Credentials): Promise<Client> => {
-  const anonymous = new Client(address, speaking(address, {}))
+  const anonymous = new Client(address, fetchFrom(address, {}))
   const answer = await anonymous.read('/api/status').catch((error: unknown) => {
     if (error instanceof ServiceError) throw new ConfigError(`${address} cannot be read: ${error.message}`)
     throw error
@@ -67,5 +63,5 @@ export const openOldService = async (address: string, credentials: Credentials):
   const said = status.safeParse(answer).data
   if (!said) throw new ConfigError(`what answers at ${address} is not the public service: /api/status tells no mindsdb_version`)
   if (said.auth?.http_auth_enabled !== true) return anonymous
-  return new Client(address, speaking(address, await headersFor(address, credentials)))
+  return new Client(address, fetchFrom(address, await headersFor(address, credentials)))
 }

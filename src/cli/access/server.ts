@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { z } from 'zod'
 import { ConfigError, type Config } from '../../setup/config.js'
+import { fetchFrom, type Transport } from '../../basics/fetch-from.js'
 import { limits } from '../../basics/limits.js'
 import { checkDataDirectory, dataPaths, isDataDirectoryHeld, type DataPaths } from '../../setup/data-directory.js'
 import { readServerAddress, type ServerAddress } from '../../setup/server-address.js'
@@ -18,7 +19,7 @@ export type Server = {
   /** Sends a POST and returns the unread response. @throws ConfigError when the server does not answer */
   send: (path: string, body: object, signal?: AbortSignal) => Promise<Response>
   /** Sends any request, and fails as fetch does. */
-  fetch: (path: string, init: RequestInit) => Promise<Response>
+  fetch: Transport
   /** Writes the response body into a file. @throws ConfigError when it is refused or cut off */
   download: (path: string, into: string) => Promise<void>
 }
@@ -79,8 +80,7 @@ const connect = async (address: string, { dataDirectory, auth }: Reach, instance
     get: (path) => send(sent, path),
     post: (path, body) => send(sent, path, body),
     send: (path, body, signal) => request(sent, path, body, signal),
-    fetch: (path, init) =>
-      fetch(address + path, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), ...sent.headers } }),
+    fetch: fetchFrom(address, sent.headers),
     download: (path, into) => download(sent, path, into),
   }
 }

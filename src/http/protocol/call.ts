@@ -4,6 +4,7 @@ import { unfitJson } from '../../../events/common.js'
 import type { Source } from '../../../events/stored/envelope.js'
 import { wrong } from '../../basics/errors.js'
 import type { Execution } from '../../commands/ledger.js'
+import type { Expects } from '../../log/contract/expects.js'
 import type { Origin, Outcome } from '../../log/contract/log.js'
 import { type Caller, clientAddress, networkOf, nobody } from './client.js'
 import { expectsOf, prefersDryRun, readTraceparent } from './command-headers.js'
@@ -46,6 +47,8 @@ export class Call {
   #idempotency: Execution | undefined
   #gone: AbortSignal | undefined
   #query: QueryString | undefined
+  #isDryRun: boolean | undefined
+  #expects: { versions: Expects | undefined } | undefined
 
   /** `incoming` is also the stream of an upload's body. */
   constructor(
@@ -114,8 +117,14 @@ export class Call {
     return this.#gone?.aborted === true && error === this.#gone.reason
   }
 
+  /** Whether nothing is to be written, read once. @throws Problem 400 when the preference is ill-formed */
   get isDryRun(): boolean {
-    return prefersDryRun(this.header('prefer'))
+    return (this.#isDryRun ??= prefersDryRun(this.header('prefer')))
+  }
+
+  /** The versions that the client expects of the resource, read once. @throws Problem 400 when the header is ill-formed */
+  expects(): Expects | undefined {
+    return (this.#expects ??= { versions: expectsOf(this) }).versions
   }
 
   /** The origin of its events, for the log. @throws Problem 400 when one of its headers is ill-formed */
@@ -132,7 +141,7 @@ export class Call {
 
   /** How to execute its command: its idempotency key, its expected versions, or a dry run. `body` stands for a body that is not JSON. */
   execution(body?: unknown): Execution {
-    const expects = expectsOf(this)
+    const expects = this.expects()
     return { ...this.idempotency(body), ...(expects && { expects }), ...(this.isDryRun && { dryRun: true }) }
   }
 

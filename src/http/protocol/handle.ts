@@ -4,7 +4,7 @@ import type { Execution, Ledger } from '../../commands/ledger.js'
 import type { Outcome, Reply as KeptReply } from '../../log/contract/log.js'
 import { maskSecrets } from '../../vault/secrets.js'
 import type { Call } from './call.js'
-import { dryRunApplied, expectsOf } from './command-headers.js'
+import { dryRunApplied } from './command-headers.js'
 import { json, wholeText, type Reply } from './reply.js'
 import type { CommandHeader, Route, Segments } from './route.js'
 
@@ -80,7 +80,8 @@ const refuseUntaken = (route: Route, call: Call): void => {
 /** Answers a command as its headers say. */
 const answerCommand = async (route: Route, ledger: Ledger, call: Call, segments: Segments): Promise<Reply> => {
   refuseUntaken(route, call)
-  expectsOf(call)
+  // A header that cannot be read is refused before the handler begins.
+  call.expects()
   const handle = async (): Promise<Reply> => {
     const reply = await route.handle(call, segments)
     return { ...reply, headers: { ...call.tag, ...reply.headers } }

@@ -1,5 +1,4 @@
 import { defaultEngine, engineNamed, unknownEngine } from '../../catalogue/engines.js'
-import { constantOptions, tableOptions, type OptionsSchema } from '../../catalogue/engine-options.js'
 import { onnxVersion, refuseToTrain } from '../../catalogue/onnx-import.js'
 import { forecastVersion, trainForecast } from './forecast/train.js'
 import type { OnProgress } from './tables/fit.js'
@@ -15,10 +14,17 @@ export type TrainingEngine = {
   train: (matrix: Matrix, options: TrainOptions, onProgress: OnProgress) => Promise<Trained> | Trained
 }
 
-const learnsFromTables = (name: string, learners: Learning['learners'], options: OptionsSchema = tableOptions): TrainingEngine => ({
+/** What USING may say to an engine, as the catalogue has it. */
+const optionsOf = (name: string) => {
+  const info = engineNamed(name)
+  if (info) return info.options
+  throw unknownEngine(name)
+}
+
+const learnsFromTables = (name: string, learners: Learning['learners']): TrainingEngine => ({
   name,
   version: engineVersion,
-  train: (matrix, said, onProgress) => trainTable({ engine: name, learners, options }, matrix, said, onProgress),
+  train: (matrix, said, onProgress) => trainTable({ engine: name, learners, options: optionsOf(name) }, matrix, said, onProgress),
 })
 
 /** How each engine of the catalogue learns. The one for ONNX imports a file instead, see `importOnnx`. */
@@ -29,7 +35,7 @@ const engines: ReadonlyMap<string, TrainingEngine> = new Map(
     learnsFromTables('linear', 'linear'),
     { name: 'forecast', version: forecastVersion, train: trainForecast },
     { name: 'onnx', version: onnxVersion, train: refuseToTrain },
-    learnsFromTables('constant', 'none', constantOptions),
+    learnsFromTables('constant', 'none'),
   ].map((engine) => [engine.name, engine]),
 )
 

@@ -1,0 +1,12 @@
+/** Sends a request to a service; the path begins with a slash. */
+export type Transport = (path: string, init: RequestInit) => Promise<Response>
+
+/**
+ * Sends requests to a service with headers that each of them has, such as a login.
+ *
+ * @example await fetchFrom('http://127.0.0.1:47334', { authorization: 'Bearer t' })('/api/status', {})
+ */
+export const fetchFrom =
+  (address: string, headers: Record<string, string>): Transport =>
+  (path, init) =>
+    fetch(address + path, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), ...headers } })
