@@ -23,7 +23,7 @@ export const openModels = ({ config, logger, storage: { ledger, blobs, paths }, 
     const trainings = new TrainingService({
       ...{ ledger, blobs, trainer, logger, select },
       temporary: join(paths.temporary, 'trainings'),
-      chances: askNondeterminism(analytics, config.defaultProject),
+      nondeterminism: askNondeterminism(analytics, config.defaultProject),
     })
     undo(() => trainings.stop())
     return { trainer, trainings, select, recorder: new PredictionRecorder(ledger), store: new ModelStore(blobs) }

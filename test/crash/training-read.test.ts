@@ -30,7 +30,7 @@ const withTrainings = async (limits: Partial<AnalyticsLimits>, readTimeoutMs: nu
   const trainings = new TrainingService({
     ...{ ledger, trainer: new Trainer(), blobs: new Blobs(paths.blobs), temporary: join(directory, 'trainings') },
     select: askRows(analytics, 'shop'),
-    chances: askNondeterminism(analytics, 'shop'),
+    nondeterminism: askNondeterminism(analytics, 'shop'),
     logger: pino({ level: 'silent' }),
     readTimeoutMs,
   })

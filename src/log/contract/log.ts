@@ -1,7 +1,7 @@
 import type { EventDefinition, Kind, LedgerEvent, States } from '../../../events/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
 import type { anyForeign, ForeignEvent } from '../../../events/foreign.js'
-import type { Source } from '../../../events/stored/envelope.js'
+import type { Envelope, Source } from '../../../events/stored/envelope.js'
 import type { SealedPayload } from '../../vault/vault.js'
 import type { Expects } from './expects.js'
 import type { AnyFound, Earlier, Found, Lookup } from './lookups.js'
@@ -12,22 +12,14 @@ export type Head = { logId: string; position: number; chain: string }
 /** One event as it is stored. */
 export type StoredEvent = { position: number; text: string }
 
-/** Who asks, through which channel, and which other requests it belongs to. */
-export type Origin = {
-  actor: string
-  source: Source
-  request: string | null
-  correlation: string | null
-  causation: string | null
-  /** The request's place in a distributed trace (W3C Trace Context). */
-  traceparent?: string
-}
+/** Who asks, through which channel, and which other requests it belongs to: what every event of a command says of its origin. */
+export type Origin = Pick<Envelope, 'actor' | 'source' | 'request' | 'correlation' | 'causation' | 'traceparent'>
 
 /** An event that a decision wants to write, and its stream. */
 export type NewEvent = { stream: string; event: LedgerEvent | ForeignEvent }
 
 /**
- * A command on its way to the drain: the facts it needs, and the decision based on them. `decide` is pure and synchronous, runs
+ * A command on its way to the writer: the facts it needs, and the decision based on them. `decide` is pure and synchronous, runs
  * inside the transaction that writes its events, and refuses by throwing a Problem.
  */
 export type Submission = {

@@ -25,14 +25,14 @@ export type QueueOptions = {
 /** The log's file while it is open, with everything that is prepared on it. */
 type Open = {
   db: Connection
-  drain: LogWriter
+  writer: LogWriter
   events: EventReads
   payload: PayloadReader
   payloadState: ReturnType<typeof payloadStates>
   erasedAt: () => number
 }
 
-/** Work for one turn of the drain. It returns a function that answers it once the work is on the disk. */
+/** Work for one turn of the writer. It returns a function that answers it once the work is on the disk. */
 type Waiting = { carryOut: (open: Open) => () => void; reject: (error: unknown) => void }
 
 const stopping = () => new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 })
@@ -102,7 +102,7 @@ export class Queue {
     }
     try {
       const open = this.connect()
-      open.drain.begin()
+      open.writer.begin()
       for (const { carryOut, reject } of batch)
         try {
           answers.push(carryOut(open))
@@ -110,7 +110,7 @@ export class Queue {
           if (isStorageError(error)) throw error
           answers.push(() => reject(error))
         }
-      open.drain.commit()
+      open.writer.commit()
     } catch (error) {
       this.#giveUp(batch, error)
       this.#tell({ commands: batch.length, began, failed: true, events: [] })
@@ -118,7 +118,7 @@ export class Queue {
     }
     // Only what is on the disk is answered.
     for (const answer of answers) answer()
-    const { tail, changed, written } = this.connect().drain
+    const { tail, changed, written } = this.connect().writer
     // A transaction of refusals alone does not reach the disk, and says nothing about it.
     if (written.length > 0) this.#failure = undefined
     this.#tell({ commands: batch.length, began, failed: false, events: written })
@@ -128,7 +128,7 @@ export class Queue {
   /** After a storage failure the whole batch is refused; the next one reopens the file and checks its end. */
   #giveUp(batch: Waiting[], error: unknown): void {
     try {
-      this.#open?.drain.abandon()
+      this.#open?.writer.abandon()
     } catch {
       // Closing undoes what could not be rolled back.
     }
@@ -209,7 +209,7 @@ export class Queue {
       ensureResources(db)
       this.#open = {
         db,
-        drain: new LogWriter(db, vault),
+        writer: new LogWriter(db, vault),
         events: new EventReads(db),
         payload: payloadReader(db, vault),
         payloadState: payloadStates(db),

@@ -52,7 +52,7 @@ export class SqliteLog implements KeyedLog {
       this.#queue.disconnect()
       throw error
     }
-    const table = <T>(read: (table: ResourceTable) => T): T => this.#queue.read(({ drain }) => read(drain.resources))
+    const table = <T>(read: (table: ResourceTable) => T): T => this.#queue.read(({ writer }) => read(writer.resources))
     this.resources = {
       one: async (kind, ref, project) => table((resources) => resources.one(kind, ref, project?.stream ?? '')),
       byStream: async (kind, stream) => table((resources) => resources.byStream(kind, stream)),
@@ -67,26 +67,26 @@ export class SqliteLog implements KeyedLog {
   }
 
   submitLater(make: () => Submission): Promise<Outcome> {
-    return this.#queue.inTurn(({ drain }) => drain.carryOut(make()))
+    return this.#queue.inTurn(({ writer }) => writer.carryOut(make()))
   }
 
   keepReply(keyed: Keyed, reply: Reply, erasedAt: number): Promise<Reply> {
     return this.#queue.inTurn((open) => {
       const isLate = reply.rows === true && open.erasedAt() > erasedAt
-      return open.drain.answers.keepReply(keyed, isLate ? erasedReply : reply)
+      return open.writer.answers.keepReply(keyed, isLate ? erasedReply : reply)
     })
   }
 
   async replyTo(keyed: Keyed): Promise<Reply | undefined> {
-    return this.#queue.read(({ drain }) => drain.answers.replyTo(keyed))
+    return this.#queue.read(({ writer }) => writer.answers.replyTo(keyed))
   }
 
   async repeated(keyed: Keyed): Promise<Outcome | undefined> {
-    return this.#queue.read(({ drain }) => drain.answers.repeated(keyed))
+    return this.#queue.read(({ writer }) => writer.answers.repeated(keyed))
   }
 
   async head(): Promise<Head> {
-    const { position, chain } = this.#queue.read(({ drain }) => drain.tail)
+    const { position, chain } = this.#queue.read(({ writer }) => writer.tail)
     return { logId: this.id, position, chain: chain.toString('hex') }
   }
 
@@ -109,31 +109,31 @@ export class SqliteLog implements KeyedLog {
   }
 
   async streamVersion(stream: string): Promise<number> {
-    return this.#queue.read(({ drain }) => drain.resources.versionOf(stream))
+    return this.#queue.read(({ writer }) => writer.resources.versionOf(stream))
   }
 
   async earlier<K extends Kind>(found: Found<K>, version: number): Promise<Earlier<K> | undefined> {
-    return this.#queue.read(({ drain }) => drain.resources.earlier(found, version))
+    return this.#queue.read(({ writer }) => writer.resources.earlier(found, version))
   }
 
   async rootAt(size: number): Promise<Buffer> {
-    return this.#queue.read(({ drain }) => drain.proofs.rootAt(size))
+    return this.#queue.read(({ writer }) => writer.proofs.rootAt(size))
   }
 
   async inclusionProof(position: number, size: number): Promise<InclusionProof> {
-    return this.#queue.read(({ drain }) => drain.proofs.inclusionProof(position, size))
+    return this.#queue.read(({ writer }) => writer.proofs.inclusionProof(position, size))
   }
 
   async consistencyProof(from: number, to: number): Promise<Buffer[]> {
-    return this.#queue.read(({ drain }) => drain.proofs.consistencyProof(from, to))
+    return this.#queue.read(({ writer }) => writer.proofs.consistencyProof(from, to))
   }
 
   async subtrees(from: number, to: number): Promise<Buffer[]> {
-    return this.#queue.read(({ drain }) => drain.proofs.subtrees(from, to))
+    return this.#queue.read(({ writer }) => writer.proofs.subtrees(from, to))
   }
 
   async leaves(from: number, to: number): Promise<Buffer[]> {
-    return this.#queue.read(({ drain }) => drain.proofs.leaves(from, to))
+    return this.#queue.read(({ writer }) => writer.proofs.leaves(from, to))
   }
 
   /** The verifier keys of those who sign its heads, the newest first. */
@@ -177,7 +177,7 @@ export class SqliteLog implements KeyedLog {
 
   /** The time of the newest event, in milliseconds since 1970; undefined when there is none. */
   recordedAt(): number | undefined {
-    const { position, microseconds } = this.#queue.read(({ drain }) => drain.tail)
+    const { position, microseconds } = this.#queue.read(({ writer }) => writer.tail)
     return position === 0 ? undefined : microseconds / 1_000
   }
 

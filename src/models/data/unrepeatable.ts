@@ -4,8 +4,8 @@ import type { Warning } from './warnings.js'
 export type Nondeterminism = { what: string; view: string | null }
 
 /** The warnings of a training whose query may give other rows in another run: its model can only be reproduced from the kept rows. */
-export const unrepeatable = (chances: readonly Nondeterminism[]): Warning[] => {
-  const details = chances.map(
+export const unrepeatable = (nondeterminism: readonly Nondeterminism[]): Warning[] => {
+  const details = nondeterminism.map(
     ({ what, view }) => `The query may give other rows when it is run again: ${what}${view === null ? '' : ` (in the view ${view})`}`,
   )
   return [...new Set(details)].map((detail) => ({ kind: 'unrepeatable', detail }))

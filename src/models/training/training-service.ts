@@ -37,7 +37,7 @@ type Options = {
   blobs: Blobs
   trainer: Trainer
   select: Select
-  chances: (query: RowsQuery, signal: AbortSignal) => Promise<Nondeterminism[]>
+  nondeterminism: (query: RowsQuery, signal: AbortSignal) => Promise<Nondeterminism[]>
   temporary: string
   logger: Logger
   /** The time limit for reading the rows of a training; `trainingReadTimeoutMs` by default. */
@@ -216,7 +216,7 @@ export class TrainingService {
       })
       if (running.abort.signal.aborted) running.training.cancel()
       const trained = await running.training.result
-      const report = { ...trained.report, warnings: [...trained.report.warnings, ...unrepeatable(learned?.chances ?? [])] }
+      const report = { ...trained.report, warnings: [...trained.report.warnings, ...unrepeatable(learned?.nondeterminism ?? [])] }
       const result = {
         version,
         artefact: await blobs.put(artefactFile),
@@ -241,14 +241,14 @@ export class TrainingService {
     { version, query, database, using }: ModelVersion,
     readAt: number,
     file: string,
-  ): Promise<{ source: Pick<TrainJob, 'rows' | 'base'>; chances: readonly Nondeterminism[] }> {
-    const { select, chances, ledger, readTimeoutMs = limits.trainingReadTimeoutMs } = this.options
+  ): Promise<{ source: Pick<TrainJob, 'rows' | 'base'>; nondeterminism: readonly Nondeterminism[] }> {
+    const { select, nondeterminism, ledger, readTimeoutMs = limits.trainingReadTimeoutMs } = this.options
     const base = await this.#baseOf(running, using)
     const user = (await trainingRequest(ledger.log, running.model, version))?.actor
     const asked = { sql: query, db: database, upTo: readAt, ...(user !== undefined && { user }) }
     return inReadTime(readTimeoutMs, running.abort.signal, async (signal) => ({
       source: { rows: await writeRows(select, asked, file, signal), ...(base && { base }) },
-      chances: await patiently(() => chances(asked, signal), signal),
+      nondeterminism: await patiently(() => nondeterminism(asked, signal), signal),
     }))
   }
 

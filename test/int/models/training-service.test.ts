@@ -24,7 +24,7 @@ const serviceOver = ({ ledger, directory }: OpenLog, options: { trainer?: Traine
     blobs: new Blobs(join(directory, 'blobs')),
     trainer: options.trainer ?? trainerThat(() => Promise.reject(crash)),
     select: options.select ?? rows,
-    chances: async () => [],
+    nondeterminism: async () => [],
     temporary: join(directory, 'trainings'),
     logger,
   })
