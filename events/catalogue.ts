@@ -13,6 +13,7 @@ import { predictionsSchemas, type PredictionsEvent } from './predictions.js'
 import { projectKind } from './project.js'
 import { skillKind } from './skill.js'
 import { viewKind } from './view.js'
+import { isForeignType, type ForeignEvent } from './foreign.js'
 
 /** Every kind of resource, with all that its events say about it. A new kind has its one place here. */
 export const resourceKinds = {
@@ -102,6 +103,10 @@ export const upcast = (type: string, schema: number, data: JsonObject): JsonObje
   definition.schema.parse(current)
   return current
 }
+
+/** The event in today's schema, whatever release wrote it; a foreign event unchanged. */
+export const currentEvent = ({ type, schema, data }: { type: string; schema: number; data: JsonObject }): LedgerEvent | ForeignEvent =>
+  isForeignType(type) ? { type, data } : ({ type, data: upcast(type, schema, data) } as unknown as LedgerEvent)
 
 /** What one kind does with states and events. Each is made of its own, which the compiler cannot follow through a union. */
 type Folding<K extends Kind> = {

@@ -1,8 +1,7 @@
 import type { DuckDBAppender, DuckDBConnection } from '@duckdb/node-api'
 import { catalogue, currentSchema, upcast } from '../events/catalogue.js'
-import { parseEnvelope, renderEnvelope, type Envelope } from '../events/stored/envelope.js'
+import { parseEnvelope, renderEnvelope, type Envelope, readKind } from '../events/stored/envelope.js'
 import { anyForeign, isForeignType } from '../events/foreign.js'
-import { readKind } from '../events/stored/header.js'
 import { erasedPayloadsOf, keepsRows, payloadsOf } from '../events/references.js'
 import { ProjectionError } from './problem.js'
 

@@ -1,4 +1,4 @@
-import { hashBytes } from '../log/proof/tile.js'
+import { hashBytes } from '../log/proof/tiles.js'
 import { fromBase64 } from './note-key.js'
 
 /** What a log states about itself at a size, in C2SP's tlog-checkpoint format: its origin, its number of events, and their root. */

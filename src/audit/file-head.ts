@@ -1,6 +1,6 @@
 import type { Head } from '../log/contract/log.js'
 import { readHeadKeys, readLogId, type Connection } from '../log/storage/schema.js'
-import { readTail } from '../log/storage/tail.js'
+import { readTail } from '../log/storage/events.js'
 import { readTree } from '../log/proof/open-tree.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import { findHeadSigner } from './head-key.js'

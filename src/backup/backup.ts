@@ -5,9 +5,10 @@ import { ConfigError } from '../setup/config.js'
 import { hashFile, sync } from '../basics/disk.js'
 import { dataFormat, dataPaths, makeDirectory, type DataPaths } from '../setup/data-directory.js'
 import { openForReading, readLogId, type Connection } from '../log/storage/schema.js'
-import { readTail } from '../log/storage/tail.js'
+import { readTail } from '../log/storage/events.js'
 import { copyDurably, linked, syncAll, writeDurably } from './durable-files.js'
-import { copyLog, masterKeyIds, neededBlobs } from './log-copy.js'
+import { masterKeyIds } from '../log/storage/keys.js'
+import { copyLog, neededBlobs } from './log-copy.js'
 import { writeManifest, type Manifest } from './manifest.js'
 
 export type BackupOptions = {

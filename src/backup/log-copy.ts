@@ -3,8 +3,7 @@ import { chmodSync, rmSync } from 'node:fs'
 import { parseEnvelope } from '../../events/stored/envelope.js'
 import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/references.js'
 import type { StoredEvent } from '../log/contract/log.js'
-import { readRotation } from '../log/storage/keys.js'
-import { readMeta, type Connection } from '../log/storage/schema.js'
+import type { Connection } from '../log/storage/schema.js'
 
 /**
  * Copies the log as it is at one moment, without making writers wait: SQLite reads a snapshot. The copy is made anew from the rows,
@@ -35,9 +34,4 @@ export const neededBlobs = (db: Connection): Set<string> => {
     }
   }
   return needed
-}
-
-/** The ids of the master keys of a log's payloads: two during a rotation. */
-export const masterKeyIds = (db: Connection): string[] => {
-  return [readRotation(db)?.to, readMeta(db, 'key_id')].filter((id) => id !== undefined)
 }

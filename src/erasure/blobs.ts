@@ -8,7 +8,7 @@ import { isKind } from '../log/contract/lookups.js'
 import { baseVersionKey } from '../catalogue/base-version.js'
 import { emptyPlan, type Plan } from './plan.js'
 import { resourceStream } from './secrets.js'
-import { eventsWith, streamEvents } from '../log/read/walk.js'
+import { eventsWith, streamEvents } from '../log/read/slices.js'
 
 type Reading = Pick<Log, 'readAll' | 'readStream' | 'payloadState' | 'resources'>
 

@@ -3,7 +3,7 @@ import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
 import { keepsRows, payloadsOf } from '../../events/references.js'
 import { Problem } from '../basics/errors.js'
 import type { Log } from '../log/contract/log.js'
-import { eventsWith, streamEventsWith } from '../log/read/walk.js'
+import { eventsWith, streamEventsWith } from '../log/read/slices.js'
 import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
 import { withoutRows, type RowPlace } from './recorded-rows.js'
 

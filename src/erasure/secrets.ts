@@ -6,7 +6,7 @@ import { LongWork } from '../basics/long-work.js'
 import type { Found, Log } from '../log/contract/log.js'
 import { streamOf } from '../log/read/stream-of.js'
 import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
-import { eventsWith, streamEvents } from '../log/read/walk.js'
+import { eventsWith, streamEvents } from '../log/read/slices.js'
 
 type Reading = Pick<Log, 'readAll' | 'readStream' | 'payloadState' | 'resources'>
 

@@ -2,7 +2,7 @@ import { logStream } from '../../events/log.js'
 import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/references.js'
 import type { Blobs } from '../files/blobs.js'
 import type { Log } from '../log/contract/log.js'
-import { eventsWith, streamEvents } from '../log/read/walk.js'
+import { eventsWith, streamEvents } from '../log/read/slices.js'
 
 /**
  * Removes the blobs that were erased but left behind by a crash. One that a later event names is kept.

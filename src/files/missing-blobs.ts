@@ -3,7 +3,7 @@ import { logStream } from '../../events/log.js'
 import { erasedBlobsOf } from '../../events/references.js'
 import { limits } from '../basics/limits.js'
 import type { Log } from '../log/contract/log.js'
-import { streamEvents } from '../log/read/walk.js'
+import { streamEvents } from '../log/read/slices.js'
 import type { Blobs } from './blobs.js'
 import { hashesOf } from './unnamed-blobs.js'
 

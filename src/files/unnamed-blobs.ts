@@ -2,7 +2,7 @@ import { streamId, type StreamId } from '../../events/common.js'
 import { keepsRows } from '../../events/model.js'
 import { blobsOf, mayNameBlobs } from '../../events/references.js'
 import type { Found, Log } from '../log/contract/log.js'
-import { eventsWith } from '../log/read/walk.js'
+import { eventsWith } from '../log/read/slices.js'
 import type { Blobs } from './blobs.js'
 
 type Holder = Pick<Found<'file'>, 'kind' | 'state'> | Pick<Found<'model'>, 'kind' | 'state'>

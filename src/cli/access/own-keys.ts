@@ -1,7 +1,6 @@
-import { masterKeyIds } from '../../backup/log-copy.js'
 import { ConfigError, type Config } from '../../setup/config.js'
 import type { DataPaths } from '../../setup/data-directory.js'
-import { readPreviousKey } from '../../log/storage/keys.js'
+import { masterKeyIds, readPreviousKey } from '../../log/storage/keys.js'
 import { openForReading } from '../../log/storage/schema.js'
 import { findMasterKeys } from '../../vault/key-files.js'
 import { KeyRing } from '../../vault/key-ring.js'

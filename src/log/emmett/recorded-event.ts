@@ -1,10 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Event, ReadEvent, ReadEventMetadataWithGlobalPosition } from '@event-driven-io/emmett'
-import { parseEnvelope, type Envelope } from '../../../events/stored/envelope.js'
+import { parseEnvelope, type Envelope, readKind } from '../../../events/stored/envelope.js'
 import { ownTypeOf } from '../../../events/foreign.js'
-import { readKind } from '../../../events/stored/header.js'
 import { limits } from '../../basics/limits.js'
-import { currentEvent } from '../contract/current-event.js'
+import { currentEvent } from '../../../events/catalogue.js'
 import type { Log, StoredEvent } from '../contract/log.js'
 
 /** emmett's metadata of a recorded event, and who wrote it, when and why; `recordedAt` is UTC with microseconds. */

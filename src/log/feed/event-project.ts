@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { catalogue, isInProject, kinds } from '../../../events/catalogue.js'
 import { isObject } from '../../../events/common.js'
-import { readHeader, type Header } from '../../../events/stored/header.js'
+import { readHeader, type Header } from '../../../events/stored/envelope.js'
 import { limits } from '../../basics/limits.js'
 
 /** What is needed to find an event's project: its place in a stream, and its text. */

@@ -1,7 +1,6 @@
 import { lastPosition, type Connection } from '../storage/schema.js'
 import { MerkleTree } from './merkle-tree.js'
-import { hasTree, tileId } from './tile-store.js'
-import { tileWidth } from './tile.js'
+import { hasTree, tileId, tileWidth } from './tiles.js'
 
 /** Reports what is wrong. `position` is that of the first event concerned, or null. */
 export type Report = (position: number | null, what: string) => void

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { sha256 } from '../../../events/stored/chain.js'
-import { GrowingTile, hashIn, nodeHash, rootOf, tileLevels, tileWidth } from './tile.js'
-import type { LeafReader, TileStore } from './tile-store.js'
+import { GrowingTile, hashIn, nodeHash, rootOf, tileLevels, tileWidth, type LeafReader, type TileStore } from './tiles.js'
 
 /** The root of the empty tree. */
 const emptyRoot = sha256('')

@@ -1,8 +1,7 @@
 import { ConfigError } from '../../setup/config.js'
 import { lastPosition, type Connection } from '../storage/schema.js'
 import { MerkleTree } from './merkle-tree.js'
-import { tileWidth } from './tile.js'
-import { hasTree, leafReader, levelIds, TileOverlay, TileTable, type LeafReader } from './tile-store.js'
+import { hasTree, leafReader, levelIds, tileWidth, TileOverlay, TileTable, type LeafReader } from './tiles.js'
 
 /** How many events share a transaction when a long log gets its tree: the WAL stays small, and a crash loses little. */
 const sliceEvents = 65_536

@@ -2,7 +2,7 @@ import type { Envelope } from '../../../events/stored/envelope.js'
 import { logStream } from '../../../events/log.js'
 import { erasedBlobsOf, erasedPayloadsOf } from '../../../events/references.js'
 import type { Log } from '../contract/log.js'
-import { streamEvents } from './walk.js'
+import { streamEvents } from './slices.js'
 
 /** The erasure that removed something. */
 type Erasure = { position: number; at: string; reason: string | null }

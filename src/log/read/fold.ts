@@ -1,7 +1,6 @@
-import { evolve, type Kind } from '../../../events/catalogue.js'
+import { evolve, type Kind, currentEvent } from '../../../events/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
 import type { Envelope } from '../../../events/stored/envelope.js'
-import { currentEvent } from '../contract/current-event.js'
 import type { Found } from '../contract/lookups.js'
 
 /**

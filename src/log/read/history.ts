@@ -5,7 +5,7 @@ import { limits } from '../../basics/limits.js'
 import { stateDiff, type Operation } from './diff.js'
 import type { Log } from '../contract/log.js'
 import { readEvent, type ReadEvent } from './slices.js'
-import type { LoopTurns } from '../../basics/loop-turns.js'
+import type { LoopTurns } from '../../basics/long-work.js'
 
 /** One change of a resource: who, when, why, and what it did to the state. */
 export type Change = {

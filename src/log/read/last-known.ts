@@ -3,7 +3,7 @@ import type { StreamId } from '../../../events/common.js'
 import { foldEvent } from './fold.js'
 import type { Log } from '../contract/log.js'
 import type { Found } from '../contract/lookups.js'
-import { eventsOf } from './walk.js'
+import { eventsOf } from './slices.js'
 
 /**
  * The last state of a resource, even if it was deleted: for answers about earlier commands.

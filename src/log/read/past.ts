@@ -7,7 +7,7 @@ import { LongWork } from '../../basics/long-work.js'
 import { foldEvent } from './fold.js'
 import type { Found, Log, Resources } from '../contract/log.js'
 import { isKind } from '../contract/lookups.js'
-import { eventsOf } from './walk.js'
+import { eventsOf } from './slices.js'
 
 /** The parts of the log that a read needs: as they are now, or as they were at a position. */
 export type LogAt = Pick<Log, 'resources' | 'readAll' | 'readStream' | 'streamVersion'>

@@ -1,7 +1,8 @@
-import { Problem } from '../../basics/errors.js'
+import { Problem, problemCatalogue } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Keyed, Outcome, Reply } from '../contract/log.js'
 import type { Connection } from '../storage/schema.js'
+import type { DataErased } from '../../../events/log.js'
 
 type Stored = { fingerprint: string; answer: string }
 /** What is stored for a request: its outcome and, once rendered, its answer. */
@@ -64,4 +65,34 @@ export class Answers {
 /** Answers are kept for clients that retry, which they do within days. `now` is in milliseconds since 1970. */
 export const forgetOldAnswers = (db: Connection, now: number): void => {
   db.prepare('DELETE FROM answers WHERE answered_at < ?').run(new Date(now - limits.idempotencyMaxAgeMs).toISOString())
+}
+
+const { status } = problemCatalogue.erased
+
+/** The answer to a request whose stored answer was erased: carrying it out again would have a second effect. */
+export const erasedReply: Reply = {
+  status,
+  type: 'application/problem+json; charset=utf-8',
+  etag: null,
+  body: JSON.stringify({
+    type: 'about:blank',
+    title: 'Erased',
+    status,
+    detail: 'the answer that was kept for this Idempotency-Key was erased with the rows that it may have had',
+    hint: 'Send the request with a new key.',
+    code: 'erased',
+  }),
+}
+
+/**
+ * Removes the stored answers that show rows, in the transaction of the erasure: those of SQL that returned predictions. An answer to
+ * a command has the command's stream and shows a resource; it stays, as do all answers without rows.
+ */
+export const prepareEraseReplies = (db: Connection): ((erasure: DataErased) => void) => {
+  const replace = db.prepare<[string]>(
+    `UPDATE answers SET answer = json_set(answer, '$.reply', json(?)) WHERE answer ->> '$.reply.rows' AND answer ->> '$.stream' IS NULL`,
+  )
+  return ({ what }) => {
+    if (what !== 'secrets') replace.run(JSON.stringify(erasedReply))
+  }
 }

@@ -4,7 +4,7 @@ import { checkDataDirectory, type DataPaths } from '../../setup/data-directory.j
 import type { StoredEvent } from '../contract/log.js'
 import { readPreviousKey } from '../storage/keys.js'
 import { payloadReader } from '../storage/payloads.js'
-import { EventReads } from '../storage/reads.js'
+import { EventReads } from '../storage/events.js'
 import { openForReading, prepareErasedAt, readHeadKeys, readLogId, type Connection } from '../storage/schema.js'
 import { readTree } from '../proof/open-tree.js'
 import { Proofs } from '../proof/proofs.js'

@@ -20,16 +20,15 @@ import type { AnyFound, Changed, NewEvent, Origin, Outcome, Submission, Written 
 import type { MerkleTree } from '../proof/merkle-tree.js'
 import { openTree } from '../proof/open-tree.js'
 import { Proofs } from '../proof/proofs.js'
-import { leafReader } from '../proof/tile-store.js'
+import { leafReader } from '../proof/tiles.js'
 import type { SealedPayload, Vault } from '../../vault/vault.js'
-import { Answers } from './answers.js'
-import { prepareEraseReplies } from './erased-replies.js'
+import { Answers, prepareEraseReplies } from './answers.js'
 import { prepareEndRotation } from '../storage/keys.js'
 import { prepareErase } from '../storage/payloads.js'
 import { ResourceTable } from '../storage/resource-table.js'
 import type { Connection } from '../storage/schema.js'
 import { isStorageError } from '../../basics/storage-error.js'
-import { nextInstant, readTail, type Tail } from '../storage/tail.js'
+import { nextInstant, readTail, type Tail } from '../storage/events.js'
 
 type ChangedKind = Changed extends ReadonlyMap<string, infer K> ? K : never
 

@@ -3,7 +3,7 @@ import type { ModelVersion, TrainingResult } from '../../../events/model.js'
 import { ConfigError } from '../../setup/config.js'
 import type { DataPaths } from '../../setup/data-directory.js'
 import type { Log } from '../contract/log.js'
-import { EventReads } from '../storage/reads.js'
+import { EventReads } from '../storage/events.js'
 import { ResourceTable } from '../storage/resource-table.js'
 import { openForReading } from '../storage/schema.js'
 

@@ -1,6 +1,6 @@
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { codeFingerprint } from '../../setup/code-fingerprint.js'
-import { currentEvent } from '../contract/current-event.js'
+import { currentEvent } from '../../../events/catalogue.js'
 import type { StoredEvent } from '../contract/log.js'
 import { ResourceTable } from '../storage/resource-table.js'
 import { readMeta, writeMeta, type Connection } from '../storage/schema.js'

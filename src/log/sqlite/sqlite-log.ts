@@ -16,8 +16,7 @@ import type {
   Submission,
 } from '../contract/log.js'
 import type { Earlier, Found } from '../contract/lookups.js'
-import { forgetOldAnswers } from './answers.js'
-import { erasedReply } from './erased-replies.js'
+import { erasedReply, forgetOldAnswers } from './answers.js'
 import { beginRotation, openKeys, readRotation, rewrapSome } from '../storage/keys.js'
 import type { Refusal } from '../../basics/opened-file.js'
 import { Queue, type QueueOptions } from './queue.js'

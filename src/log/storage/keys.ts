@@ -33,6 +33,9 @@ export const readRotation = (db: Connection): Rotation | undefined => {
   return found && { from: found.from, to: found.to, payloads: found.payloads }
 }
 
+/** The ids of the master keys of a log's payloads: during a rotation two, the new one first. */
+export const masterKeyIds = (db: Connection): string[] => [readRotation(db)?.to, readMeta(db, 'key_id')].filter((id) => id !== undefined)
+
 /** The previous master key, which a reader lacks during a rotation; the next key opens it. */
 export const readPreviousKey = (db: Connection, unwrap: (key: WrappedKey, bound: string) => Buffer | undefined): Buffer | undefined => {
   const rotation = readStored(db)

@@ -47,7 +47,7 @@ const schema = `
   ) STRICT, WITHOUT ROWID;
 `
 
-/** Complete tiles of the Merkle tree over the events: 126 hashes, a page, in each row (see proof/tile-store.ts). */
+/** Complete tiles of the Merkle tree over the events: 126 hashes, a page, in each row (see proof/tiles.ts). */
 const treeTable = `CREATE TABLE IF NOT EXISTS tree (id INTEGER PRIMARY KEY, nodes BLOB NOT NULL) STRICT`
 
 /**

@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import { hasLinks, linksOf } from '../../../events/catalogue.js'
+import { hasLinks, linksOf, type Kind, type States } from '../../../events/catalogue.js'
 import { foldName } from '../../../events/common.js'
 import { codeFingerprint } from '../../setup/code-fingerprint.js'
 import { projectOf } from '../storage/resource-cache.js'
 import { readMeta, type Connection } from '../storage/schema.js'
 import { firstLine, type Findings } from './findings.js'
-import type { Folded } from './meaning-walk.js'
+
+/** A resource as its events say it is. */
+export type Folded = { kind: Kind; id: number; version: number; created_at: string; updated_at: string; state: States[Kind] }
 
 type Row = {
   stream: string

@@ -1,9 +1,13 @@
+import { catalogue, currentEvent, evolve } from '../../../events/catalogue.js'
+import { parseEnvelope, type Envelope } from '../../../events/stored/envelope.js'
+import { blobsOf, erasedBlobsOf, erasedPayloadsOf, keepsRows, payloadsOf } from '../../../events/references.js'
+import { mayNameSecrets } from '../../../events/secrets.js'
 import { Vault } from '../../vault/vault.js'
 import type { Connection } from '../storage/schema.js'
-import { compareResources } from './compare-resources.js'
-import { Findings, inOrder, type Finding } from './findings.js'
-import { MeaningWalk } from './meaning-walk.js'
+import { compareResources, type Folded } from './compare-resources.js'
+import { Findings, firstLine, inOrder, type Finding } from './findings.js'
 import { PayloadCheck, type PayloadCounts } from './payload-check.js'
+import { isKind } from '../contract/lookups.js'
 
 /**
  * The result of the walk over the meaning of the events: what is wrong in the events themselves, and in what follows from them.
@@ -41,5 +45,117 @@ export const checkMeaning = async (
     payloads: payloads.counts,
     blobs: [...walk.blobs],
     recordedAt: walk.recordedAt,
+  }
+}
+
+type Row = { position: number; text: string }
+type Run = [events: number, first: number, last: number, texts: string]
+
+const runEvents = 128
+
+/** Walks the texts of all events once: envelopes, order, versions, and the states that follow from them. */
+class MeaningWalk {
+  position = 0
+  readonly resources = new Map<string, Folded>()
+  /** The blobs that must exist: named by an event, and not erased since. */
+  readonly blobs = new Map<string, number>()
+  readonly #versions = new Map<string, number>()
+  /** The time of the newest event that could be read; empty when there is none. */
+  recordedAt = ''
+  readonly #run
+  readonly #rows
+
+  constructor(
+    db: Connection,
+    private readonly findings: Findings,
+    private readonly payloads: PayloadCheck,
+  ) {
+    this.#run = db
+      .prepare<[number, number], Run>(
+        `SELECT count(*), min(position), max(position), group_concat(text, char(10))
+         FROM (SELECT position, text FROM events WHERE position > ? ORDER BY position LIMIT ?)`,
+      )
+      .raw(true)
+    this.#rows = db.prepare<[number, number], Row>(
+      'SELECT position, CAST(text AS TEXT) AS text FROM events WHERE position > ? ORDER BY position LIMIT ?',
+    )
+  }
+
+  /**
+   * Walks to the end of what the connection sees, and lets other work run now and then. The walk over the bytes reports what cannot
+   * be read.
+   */
+  async walk(onProgress: (position: number) => void): Promise<void> {
+    try {
+      for (let runs = 1; this.#step(); runs++)
+        if (runs % 8 === 0) {
+          onProgress(this.position)
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+    } catch {
+      this.#oneByOne()
+    }
+  }
+
+  #step(): boolean {
+    const before = this.position
+    const [events, first, last, joined] = this.#run.get(this.position, runEvents) ?? [0, 0, 0, '']
+    if (events === 0) return false
+    const texts = last - first + 1 === events ? joined.split('\n') : []
+    if (texts.length === events) texts.forEach((text, i) => this.#event(first + i, text))
+    else for (const { position, text } of this.#rows.all(this.position, runEvents)) this.#event(position, text)
+    // A damaged page may return the same rows for ever.
+    return this.position > before
+  }
+
+  #oneByOne(): void {
+    try {
+      for (let [row] = this.#rows.all(this.position, 1); row && row.position > this.position; [row] = this.#rows.all(this.position, 1))
+        this.#event(row.position, row.text)
+    } catch {
+      // The walk ends here.
+    }
+  }
+
+  #event(position: number, text: string): void {
+    this.position = position
+    try {
+      this.#envelope(position, text, parseEnvelope(text))
+    } catch (error) {
+      this.findings.add(position, `not an event: ${firstLine(error)}`)
+    }
+  }
+
+  #envelope(position: number, text: string, envelope: Envelope): void {
+    const { type, stream, version, data } = envelope
+    if (envelope.position !== position) this.findings.add(position, `its text says position ${envelope.position}`)
+    const next = (this.#versions.get(stream) ?? 0) + 1
+    if (version !== next) this.findings.add(position, `version ${version} of its stream, where ${next} should be`)
+    this.#versions.set(stream, version)
+    if (envelope.recorded_at < this.recordedAt) this.findings.add(position, 'recorded before the event that precedes it')
+    this.recordedAt = envelope.recorded_at
+    if (keepsRows(type)) this.payloads.rows(position, payloadsOf(type, data))
+    else if (type === 'DataErased') this.#erased(position, type, data)
+    else if (mayNameSecrets(text)) this.payloads.secrets(position, payloadsOf(type, data))
+    for (const hash of blobsOf(type, data)) this.blobs.set(hash, position)
+    this.#fold(envelope)
+  }
+
+  #erased(position: number, type: string, data: Envelope['data']): void {
+    this.payloads.erased(position, erasedPayloadsOf(type, data))
+    this.payloads.rows(position, payloadsOf(type, data))
+    for (const hash of erasedBlobsOf(type, data)) this.blobs.delete(hash)
+  }
+
+  #fold(envelope: Envelope): void {
+    const event = currentEvent(envelope)
+    const kind = catalogue.get(event.type)?.kind
+    if (!isKind(kind)) return
+    const { stream, position, version, recorded_at } = envelope
+    const folded = this.resources.get(stream)
+    const state = evolve(kind, folded?.state, event)
+    if (!state) this.resources.delete(stream)
+    else if (folded) Object.assign(folded, { kind, version, updated_at: recorded_at, state })
+    else this.resources.set(stream, { kind, id: position, version, created_at: recorded_at, updated_at: recorded_at, state })
   }
 }

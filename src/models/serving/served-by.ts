@@ -1,8 +1,8 @@
 import type { StreamId } from '../../../events/common.js'
 import type { TrainingResult } from '../../../events/model.js'
-import { currentEvent } from '../../log/contract/current-event.js'
+import { currentEvent } from '../../../events/catalogue.js'
 import type { Log } from '../../log/contract/log.js'
-import { eventsOf } from '../../log/read/walk.js'
+import { eventsOf } from '../../log/read/slices.js'
 import { servedAt } from './served-events.js'
 
 /**

@@ -1,7 +1,7 @@
 import type { StreamId } from '../../../events/common.js'
 import type { Envelope } from '../../../events/stored/envelope.js'
 import type { Log } from '../../log/contract/log.js'
-import { eventsOf } from '../../log/read/walk.js'
+import { eventsOf } from '../../log/read/slices.js'
 
 /**
  * The event that requested a version of a model; undefined when the log has no such version.

@@ -5,7 +5,7 @@ import { noteSigner } from '../../../src/audit/note-key.js'
 import { exportSource } from '../../../src/http/routes/export.js'
 import { exportLines, projectCalled } from '../../../src/log/feed/export.js'
 import { limits } from '../../../src/basics/limits.js'
-import { LoopTurns } from '../../../src/basics/loop-turns.js'
+import { LoopTurns } from '../../../src/basics/long-work.js'
 import { projectCreated, stream, withLog, writes } from '../../support/log/log.js'
 
 /** Counts how often others got their turn while something was done. */

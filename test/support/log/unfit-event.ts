@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { nextChain } from '../../../events/stored/chain.js'
 import { renderEnvelope } from '../../../events/stored/envelope.js'
-import { readTail } from '../../../src/log/storage/tail.js'
+import { readTail } from '../../../src/log/storage/events.js'
 
 /**
  * Appends an event that is chained correctly but that no projection of this release can handle, as a newer release might have written

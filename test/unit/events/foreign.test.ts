@@ -11,8 +11,7 @@ import {
   unfitType,
   type ForeignEvent,
 } from '../../../events/foreign.js'
-import { readHeader, readKind } from '../../../events/stored/header.js'
-import { renderEnvelope } from '../../../events/stored/envelope.js'
+import { readHeader, readKind, renderEnvelope } from '../../../events/stored/envelope.js'
 import { logStream } from '../../../events/log.js'
 import { predictionsStream } from '../../../events/predictions.js'
 import { stream } from '../../support/log/log.js'

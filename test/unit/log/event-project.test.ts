@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { renderEnvelope, type Envelope } from '../../../events/stored/envelope.js'
-import { readHeader } from '../../../events/stored/header.js'
+import { renderEnvelope, type Envelope, readHeader } from '../../../events/stored/envelope.js'
 import type { JsonObject } from '../../../events/common.js'
 import { EventProjects } from '../../../src/log/feed/event-project.js'
 import { Matcher } from '../../../src/log/feed/filter.js'

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import { LoopTurns } from '../../../src/basics/loop-turns.js'
+import { LoopTurns } from '../../../src/basics/long-work.js'
 
 /** Uses the turn until a timer that was set in it is due. */
 const useTurn = (): void => {

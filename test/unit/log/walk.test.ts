@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { logAt, logNow, type LogAt } from '../../../src/log/read/past.js'
 import type { Log } from '../../../src/log/contract/log.js'
 import { limits } from '../../../src/basics/limits.js'
-import { eventsOf, eventsWith, streamEvents } from '../../../src/log/read/walk.js'
+import { eventsOf, eventsWith, streamEvents } from '../../../src/log/read/slices.js'
 import { MemoryLog, streamOf } from '../../support/log/memory-log.js'
 
 const events = 600
