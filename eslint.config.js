@@ -38,7 +38,7 @@ export default tseslint.config(
   {
     files: ['{src,events,projections}/**/*.ts'],
     // It looks for its place itself.
-    ignores: ['src/setup/package-root.ts', 'src/setup/code-fingerprint.ts'],
+    ignores: ['src/setup/package-root.ts'],
     rules: { 'no-restricted-syntax': ['error', ownPlace] },
   },
   {

@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createHash } from 'node:crypto'
 
 /** The folder of this package: the nearest one above the running file that holds a package.json. */
 export const packageRoot: string = (() => {
@@ -12,3 +13,34 @@ export const packageRoot: string = (() => {
   }
   return folder
 })()
+
+/** What the service and its commands start: processes, and threads (the last three). */
+type Program = 'sql-process' | 'ingest-process' | 'train-process' | 'onnx-process' | 'watchdog' | 'pool-thread' | 'meaning-worker'
+
+/**
+ * The file of a program: the build puts them into one folder.
+ *
+ * @example fork(programFile('train-process'))
+ */
+export const programFile = (program: Program): string => join(packageRoot, 'dist/bin', `${program}.js`)
+
+/** The file of a compiled module, by its path in `src`. */
+export const compiledFile = (path: string): string => join(packageRoot, 'dist/src', path)
+
+/**
+ * A fingerprint of the code that makes states out of events: what another release built must be rebuilt. It covers every compiled file in a
+ * folder, `events` by default. A bundled program has the same fingerprint as its modules.
+ *
+ * @example codeFingerprint() // 64 hex digits
+ */
+export const codeFingerprint = (folder: string = join(packageRoot, 'dist/events')): string => {
+  const digest = createHash('sha256')
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort())
+    if (file.endsWith('.js'))
+      digest
+        .update(file)
+        .update('\0')
+        .update(readFileSync(join(folder, file)))
+        .update('\0')
+  return digest.digest('hex')
+}

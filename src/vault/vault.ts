@@ -1,7 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { sha256Hex } from '../../events/stored/chain.js'
-import { KeyRing, type StoredPayload } from './key-ring.js'
-import { encrypt, MasterKey, masterKeyBytes } from './master-key.js'
+import { encrypt, KeyRing, MasterKey, masterKeyBytes, type StoredPayload } from './master-key.js'
 
 /** A payload as it is stored. Events name only `body`; erasing `wrapped` makes it unreadable for ever. */
 export type SealedPayload = { hash: string; keyId: string; wrapped: Buffer; body: Buffer }

@@ -3,8 +3,7 @@ import type { DataPaths } from '../../setup/data-directory.js'
 import { masterKeyIds, readPreviousKey } from '../../log/storage/keys.js'
 import { openForReading } from '../../log/storage/schema.js'
 import { findMasterKeys } from '../../vault/key-files.js'
-import { KeyRing } from '../../vault/key-ring.js'
-import { MasterKey } from '../../vault/master-key.js'
+import { KeyRing, MasterKey } from '../../vault/master-key.js'
 
 /**
  * The id of the master key that a log is sealed with: during a rotation the new one, undefined if it never had one. Also the previous

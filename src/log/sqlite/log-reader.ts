@@ -1,5 +1,5 @@
 import { findMasterKeys } from '../../vault/key-files.js'
-import { KeyRing, type StoredPayload } from '../../vault/key-ring.js'
+import { KeyRing, type StoredPayload } from '../../vault/master-key.js'
 import { checkDataDirectory, type DataPaths } from '../../setup/data-directory.js'
 import type { StoredEvent } from '../contract/log.js'
 import { readPreviousKey } from '../storage/keys.js'

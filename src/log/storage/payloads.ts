@@ -1,6 +1,6 @@
 import type { ErasedPayload } from '../../../events/log.js'
 import type { PayloadState } from '../contract/log.js'
-import type { StoredPayload } from '../../vault/key-ring.js'
+import type { StoredPayload } from '../../vault/master-key.js'
 import type { Connection } from './schema.js'
 
 export type PayloadReader = (hash: string) => Buffer | undefined
