@@ -8,8 +8,7 @@ import { Trainer } from './models/training/trainer.js'
 import { TrainingService } from './models/training/training-service.js'
 import type { Storage } from './open-storage.js'
 import type { Config } from './setup/config.js'
-import { askNondeterminism } from './sql/facade/ask-nondeterminism.js'
-import { askRows } from './sql/facade/ask-rows.js'
+import { askNondeterminism, askRows } from './sql/facade/training-queries.js'
 
 /** The parts that train models, load them and record their predictions. */
 export type Models = Awaited<ReturnType<typeof openModels>>

@@ -83,3 +83,9 @@ export const usableOptions = (schema: OptionsSchema, said: JsonObject): JsonObje
   Object.fromEntries(
     Object.entries(said).filter(([name, value]) => Object.hasOwn(schema.shape, name) && schema.shape[name]?.safeParse(value).success),
   )
+
+/** The key under which a version's options name the version it is based on. */
+export const baseVersionKey = 'base_version'
+
+/** The options that the user gave, without what the service adds to them. */
+export const optionsOf = ({ [baseVersionKey]: _, ...options }: JsonObject): JsonObject => options

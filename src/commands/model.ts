@@ -4,7 +4,7 @@ import type { Model, ModelEvent, ModelVersion, Recording, TrainingRequest, Train
 import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { recordedDatabase } from './rules/data-source.js'
 import type { EngineInfo } from '../catalogue/engines.js'
-import { baseVersionKey, optionsOf } from '../catalogue/base-version.js'
+import { baseVersionKey, optionsOf } from '../catalogue/engine-options.js'
 import { importsFile, wasImported } from '../catalogue/onnx-import.js'
 import { byName, byStream, byExactName, type FactsOf, type Found } from '../log/contract/lookups.js'
 import { limits } from '../basics/limits.js'

@@ -1,14 +1,22 @@
-import { createWriteStream } from 'node:fs'
+import { createReadStream, createWriteStream, readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream/promises'
 import { limits } from '../../basics/limits.js'
 import { isPassing, patiently } from '../numerics/patience.js'
-import type { RowsFile } from './read-rows.js'
+import { joinedColumns, type Base, type FineTuned } from './fine-tuning.js'
+import { decodeMatrix } from './matrix-format.js'
+import { MatrixBuilder, type Matrix } from './matrix.js'
+import type { Exclusion } from './task.js'
+import { columnTypeOf } from './values.js'
 
 /** The rows of a training's query: its columns, and chunks of comma-joined JSON arrays. */
 export type Selected = { columns: readonly { name: string; type: string }[]; chunks: AsyncIterable<Buffer> }
 /** The query of a training: it reads the log as of a position, on behalf of a user. */
 export type RowsQuery = { sql: string; db: string; upTo: number; user?: string }
 export type Select = (query: RowsQuery, signal: AbortSignal) => Promise<Selected>
+
+/** A query's result in a file: each line holds rows as comma-joined JSON arrays. */
+export type RowsFile = { file: string; columns: readonly { name: string; type: string }[] }
 
 const newline = Buffer.from('\n')
 
@@ -37,4 +45,33 @@ export const writeRows = async (select: Select, query: RowsQuery, file: string, 
       if (!isPassing(error) || losses >= limits.sqlRetriesMax) throw error
     }
   }
+}
+
+/** `fineTuned` says how many rows are kept ones and new ones, if there were kept ones. */
+export type ReadRows = { matrix: Matrix; excluded: Exclusion[]; fineTuned?: FineTuned }
+
+/**
+ * Reads a query's rows into a canonical matrix, after the kept rows of a base version. Columns of types that cannot be learned from (lists,
+ * blobs …) are left out and reported.
+ *
+ * @example const { matrix, excluded } = await readRows({ file: 'rows.ndjson', columns }, seed)
+ */
+export const readRows = async ({ file, columns }: RowsFile, seed: number, base?: Base): Promise<ReadRows> => {
+  const before = base && decodeMatrix(readFileSync(base.matrixFile))
+  const typed = columns.map(({ name, type }, index) => ({ name, index, sqlType: type, type: columnTypeOf(type) }))
+  const found = typed.flatMap(({ name, index, type }) => (type === undefined ? [] : [{ name, index, type }]))
+  const kept = base && before ? joinedColumns(before, found, base.version) : found
+  const builder = new MatrixBuilder(kept.map(({ name, type }) => ({ name, type })))
+  if (before) builder.addMatrix(before)
+  const whole = !before && kept.length === columns.length
+  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+    const rows = JSON.parse(`[${line}]`) as unknown[][]
+    for (const row of rows) builder.addRow(whole ? row : kept.map(({ index }) => row[index]))
+  }
+  const excluded = typed.flatMap(({ name, type, sqlType }) =>
+    type === undefined ? [{ name, type: 'text' as const, reason: `nothing can be learned from the type ${sqlType}` }] : [],
+  )
+  const matrix = builder.build(seed)
+  if (!base || !before) return { matrix, excluded }
+  return { matrix, excluded, fineTuned: { base_version: base.version, rows_kept: before.rows, rows_new: matrix.rows - before.rows } }
 }

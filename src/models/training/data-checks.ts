@@ -6,7 +6,7 @@ import { inOwnDirectory } from '../../basics/disk.js'
 import { limits } from '../../basics/limits.js'
 import type { Found, Log, Resources } from '../../log/contract/log.js'
 import { databaseOf } from '../../commands/rules/data-source.js'
-import { baseVersionKey } from '../../catalogue/base-version.js'
+import { baseVersionKey } from '../../catalogue/engine-options.js'
 import type { Base } from '../data/fine-tuning.js'
 import { keptRows } from './kept-rows.js'
 import { wasImported } from '../../catalogue/onnx-import.js'
@@ -14,7 +14,7 @@ import { readOnnxOptions } from '../../catalogue/onnx-options.js'
 import { inReadTime } from '../numerics/patience.js'
 import { writeRows, type RowsQuery, type Select } from '../data/rows-file.js'
 import type { Trainer } from './trainer.js'
-import { trainingRequest } from './training-request.js'
+import { trainingRequest } from './training-record.js'
 
 /** Whether a training's query still gives the same rows, read at the same position; `matrix` and `rows` are the current ones. */
 export type DataCheck = {

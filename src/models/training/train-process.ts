@@ -9,7 +9,7 @@ import type { Progress } from '../engines/tables/fit.js'
 import { importOnnx, type ImportReport } from '../engines/onnx/import.js'
 import type { OnnxOptions } from '../../catalogue/onnx-options.js'
 import { decodeMatrix, encodeMatrix } from '../data/matrix-format.js'
-import { readRows, type ReadRows, type RowsFile } from '../data/read-rows.js'
+import { readRows, type ReadRows, type RowsFile } from '../data/rows-file.js'
 import type { TrainOptions, TrainReport } from '../engines/tables/train.js'
 
 /**

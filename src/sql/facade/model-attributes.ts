@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../../events/common.js'
 import { keepsRows, type Model, type ModelVersion } from '../../../events/model.js'
 import type { Progress } from '../../models/engines/tables/fit.js'
-import { optionsOf } from '../../catalogue/base-version.js'
+import { optionsOf } from '../../catalogue/engine-options.js'
 import { maskSecrets } from '../../vault/secrets.js'
 
 /** Rows with names, in the order of the columns. */

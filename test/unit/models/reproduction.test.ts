@@ -5,7 +5,7 @@ import { findEngine } from '../../../src/models/engines/engines.js'
 import { encodeMatrix } from '../../../src/models/data/matrix-format.js'
 import { MatrixBuilder } from '../../../src/models/data/matrix.js'
 import { reproduce } from '../../../src/models/training/reproduction.js'
-import { runtimeHere } from '../../../src/models/training/runtime.js'
+import { runtimeHere } from '../../../src/models/training/training-record.js'
 import { Trainer } from '../../../src/models/training/trainer.js'
 import { temporaryDirectory } from '../../support/service.js'
 

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import type { Nondeterminism } from '../../../models/data/unrepeatable.js'
+import type { Nondeterminism } from '../../../models/data/warnings.js'
 import type { Directory } from '../resolve/directory.js'
 import type { ModelFunctions, Run } from '../scoring/functions.js'
 import type { AnyModel, BoundModel } from '../scoring/scoring-model.js'

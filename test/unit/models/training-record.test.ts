@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { limits } from '../../../src/basics/limits.js'
 import { wrong } from '../../../src/basics/errors.js'
-import { accuracyOf, reasonOf } from '../../../src/models/training/training-ending.js'
+import { accuracyOf, reasonOf } from '../../../src/models/training/training-record.js'
 
 describe('why a training failed', () => {
   it('is a sentence, with the hint as another one', () => {

@@ -1,5 +1,20 @@
+import type { StreamId } from '../../../events/common.js'
+import type { Envelope } from '../../../events/stored/envelope.js'
+import type { Log } from '../../log/contract/log.js'
+import { eventsOf } from '../../log/read/slices.js'
 import { isProblem } from '../../basics/errors.js'
 import type { TrainResult } from './trainer.js'
+
+/**
+ * The event that requested a version of a model; undefined when the log has no such version.
+ *
+ * @example (await trainingRequest(log, model.stream, 2))?.actor // 'ada'
+ */
+export const trainingRequest = async (log: Pick<Log, 'readStream'>, model: StreamId, version: number): Promise<Envelope | undefined> => {
+  for await (const envelope of eventsOf(log, model))
+    if (envelope.type === 'ModelTrainingRequested' && envelope.data['version'] === version) return envelope
+  return undefined
+}
 
 const reasonMaxChars = 10_000
 
@@ -20,3 +35,14 @@ export const accuracyOf = ({ metrics }: Pick<TrainResult['report'], 'metrics'>):
   const accuracy = metrics['r2'] ?? metrics['accuracy']
   return accuracy === undefined ? null : short(accuracy)
 }
+
+/** What an engine's results depend on besides its own code. Stored with each training. */
+export type Runtime = { node: string; v8: string; platform: string; arch: string }
+
+/** The runtime of this process. */
+export const runtimeHere = (): Runtime => ({
+  node: process.versions.node,
+  v8: process.versions.v8,
+  platform: process.platform,
+  arch: process.arch,
+})
