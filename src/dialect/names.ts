@@ -33,3 +33,10 @@ export const columnHint = (name: string, columns: readonly string[], written: (n
   const like = similarName(name, columns)
   return like === undefined ? `Its columns are ${columns.join(', ')}.` : `Did you mean ${written(like)}?`
 }
+
+/**
+ * The name of the caller as clients read it.
+ *
+ * @example accountOf('ada') // 'ada@localhost'
+ */
+export const accountOf = (user = 'mindledger'): string => `${user}@localhost`

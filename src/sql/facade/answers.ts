@@ -1,8 +1,8 @@
+import { Problem } from '../../basics/errors.js'
 import type { SqlAnswer } from '../contract/answer.js'
 import type { RunningStatement } from '../contract/request.js'
 import type { StatementKind, StatementOf } from '../statements/statement.js'
 import type { CommandKind } from './commands/interpret.js'
-import { refuseDryRun } from './dry-run.js'
 import { evaluateAsSelect } from './evaluate.js'
 import type { Reader } from './reader.js'
 import { refuseRowChange, refuseStatement, refuseTriggers } from './unavailable.js'
@@ -24,6 +24,14 @@ const ok = ({ context }: RunningStatement, changes: { db?: string } = {}): SqlAn
   context: { ...context, ...changes },
   positions: [],
 })
+
+/** @throws Problem where a dry run is asked for, which the statement does not have */
+const refuseDryRun = ({ execution }: RunningStatement): void => {
+  if (execution?.dryRun)
+    throw new Problem('refused_statement', 'No dry run', 'a dry run is for statements that write a resource, such as CREATE AGENT', {
+      hint: 'Leave out Prefer: dry-run, or "dry_run" in "context"; EXPLAIN tells how a query is answered.',
+    })
+}
 
 /** The answer of a statement that does more than decide on events: it reads, or writes rows before there is an event. */
 const planless =

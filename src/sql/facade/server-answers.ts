@@ -1,6 +1,6 @@
 import { characterSetRows, collationRows, engineRows } from '../relations/mysql.js'
 import { serverVariable, serverVariables, serverVersion } from '../../dialect/server-variables.js'
-import { accountOf } from '../../dialect/account.js'
+import { accountOf } from '../../dialect/names.js'
 import { likePattern } from './like.js'
 import type { Show, Showable, StatementOf, SystemItem } from '../statements/statement.js'
 

@@ -1,18 +1,18 @@
 import { randomInt } from 'node:crypto'
 import type { StreamId } from '../../../events/common.js'
 import type { FileContent } from '../../../events/file.js'
+import { parseEnvelope } from '../../../events/stored/envelope.js'
 import type { LedgerCommand } from '../../commands/dispatch.js'
 import type { Execution, Ledger } from '../../commands/ledger.js'
 import type { ModelCommand } from '../../commands/model.js'
 import { notFound, Problem } from '../../basics/errors.js'
 import type { Origin, Outcome } from '../../log/contract/log.js'
-import { hideSecrets } from '../../vault/secrets.js'
+import { hideSecrets, maskSecrets } from '../../vault/secrets.js'
 import type { SelectService } from '../contract/select.js'
-import { allRows, tableOf, type SqlAnswer } from '../contract/answer.js'
+import { allRows, tableOf, type SqlAnswer, type SqlContext } from '../contract/answer.js'
 import { checkTraining } from './check-training.js'
 import type { CommandInputs } from './commands/command-inputs.js'
 import { modelRow } from './describe-model.js'
-import { plannedAnswer } from './dry-run.js'
 import { createModel, retrainModel } from './commands/interpret-model.js'
 import { toCommands } from './commands/interpret.js'
 import { checkNames } from '../../dialect/column-names.js'
@@ -42,6 +42,14 @@ const learningFrom = (statement: StatementOf<'create_model'>, file: string): Sta
 
 /** 2³²: seeds are what fits an unsigned integer of 32 bits. */
 const seeds = 2 ** 32
+
+/** The events that a statement would record, a row for each; secrets show as ******. */
+const plannedAnswer = (planned: readonly string[], context: SqlContext): SqlAnswer => {
+  const rows = planned
+    .map(parseEnvelope)
+    .map(({ type, stream, version, data }) => [type, stream, version, JSON.stringify(maskSecrets(data))])
+  return tableOf(['type', 'stream', 'version', 'data'], rows, context)
+}
 
 /** Answers the statements that write: each becomes the same commands as over REST. */
 export class Writer {

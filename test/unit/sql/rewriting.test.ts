@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { cloneAst, parseAst, printAst } from '../../../src/sql/engine/ast/json.js'
-import { missingConditions, splitUsing } from '../../../src/dialect/join-conditions.js'
+import { missingConditions, splitUsing } from '../../../src/dialect/client-syntax.js'
 import { lex } from '../../../src/dialect/lexer.js'
 import { similarName } from '../../../src/dialect/names.js'
 import { translate } from '../../../src/sql/engine/session/translation.js'

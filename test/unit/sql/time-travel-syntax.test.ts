@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { isProblem } from '../../../src/basics/errors.js'
 import { lex } from '../../../src/dialect/lexer.js'
-import { misplacedAt } from '../../../src/dialect/time-travel-syntax.js'
+import { misplacedAt } from '../../../src/dialect/client-syntax.js'
 import { translate } from '../../../src/sql/engine/session/translation.js'
 
 const translated = (sql: string) => translate(sql, lex(sql), {}).text.replace(/\s+/g, ' ').trim()

@@ -8,9 +8,8 @@ import {
 } from '@duckdb/node-api'
 import { Problem } from '../../../basics/errors.js'
 import { HiddenNames } from './hidden-names.js'
-import { parseAst, printAst, type AstNode, type Respell } from './json.js'
-import { isNode, nodeOf, nodesOf, textOf } from './nodes.js'
-import { sameTree } from './same-tree.js'
+import { NumberText, parseAst, printAst, type AstNode, type AstValue, type Respell } from './json.js'
+import { isNode, nodeOf, nodesOf, selectNode, star, subqueryRef, textOf } from './nodes.js'
 
 /** An error of DuckDB's parser. Its position counts characters (code points); all other positions of DuckDB's count bytes. */
 export class ParseFailure extends Error {
@@ -144,4 +143,40 @@ export const readChecked = async (connection: DuckDBConnection, text: CheckedTex
   } finally {
     prepared.destroySync()
   }
+}
+
+/** Keys that say where something stood in a text, and not what it means. */
+const unmeant = new Set(['query_location', 'parenthesized'])
+
+/** DuckDB takes what a tree leaves out for one of these. */
+const isNothing = (value: AstValue | undefined): boolean => {
+  if (value === undefined || value === null || value === '' || value === false) return true
+  return Array.isArray(value) && value.length === 0
+}
+
+/** `VALUES (1)` in FROM is printed in brackets, and read as the query `SELECT * FROM (VALUES (1)) AS valueslist`. */
+const asRead = (values: AstNode): AstNode =>
+  subqueryRef(selectNode([star('')], { ...values, alias: 'valueslist' }), textOf(values, 'alias'))
+
+const isList = (node: AstNode): boolean => textOf(node, 'type') === 'EXPRESSION_LIST'
+
+const sameNode = (read: AstNode, checked: AstNode): boolean => {
+  if (isList(checked) && !isList(read)) return sameNode(read, asRead(checked))
+  const keys = new Set([...Object.keys(read), ...Object.keys(checked)])
+  for (const key of keys) if (!unmeant.has(key) && !sameTree(read[key], checked[key])) return false
+  return true
+}
+
+/**
+ * Whether a tree that was read from a printed text is the one that was printed.
+ *
+ * @example sameTree(await parseSelect(connection, text), tree) // true, or the text says something else
+ */
+const sameTree = (read: AstValue | undefined, checked: AstValue | undefined): boolean => {
+  if (isNothing(read) && isNothing(checked)) return true
+  if (read instanceof NumberText && checked instanceof NumberText) return read.text === checked.text
+  if (Array.isArray(read) && Array.isArray(checked))
+    return read.length === checked.length && read.every((item, i) => sameTree(item, checked[i]))
+  if (isNode(read) && isNode(checked)) return sameNode(read, checked)
+  return read === checked
 }

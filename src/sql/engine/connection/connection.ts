@@ -1,7 +1,30 @@
-import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
-import { perInstance } from './per-instance.js'
+
+/**
+ * What an instance of DuckDB has one of: made when it is first asked for, gone with the instance.
+ *
+ * @example const kept = perInstance(() => new Map<string, string>()); kept(instance) === kept(instance)
+ */
+export const perInstance = <T extends object>(make: (instance: DuckDBInstance) => T): ((instance: DuckDBInstance) => T) => {
+  const made = new WeakMap<DuckDBInstance, T>()
+  return (instance) => {
+    const known = made.get(instance)
+    if (known) return known
+    const fresh = make(instance)
+    made.set(instance, fresh)
+    return fresh
+  }
+}
+
+/**
+ * The columns that a prepared query gives, as DuckDB names and types them.
+ *
+ * @example preparedColumns(await connection.prepare('SELECT 1 AS x')) // [{ name: 'x', type: 'INTEGER' }]
+ */
+export const preparedColumns = (prepared: DuckDBPreparedStatement): { name: string; type: string }[] =>
+  Array.from({ length: prepared.columnCount }, (_, i) => ({ name: prepared.columnName(i), type: String(prepared.columnType(i)) }))
 
 /**
  * Connections that have run a query to its end and wait for the next, which then need not open one. A query that passed the guard

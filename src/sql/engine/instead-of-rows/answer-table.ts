@@ -1,5 +1,5 @@
 import { unreachable } from '../../../../events/common.js'
-import { preparedColumns } from '../connection/prepared-columns.js'
+import { preparedColumns } from '../connection/connection.js'
 import type { Frame } from '../../contract/select.js'
 import { explainPlan } from './plan.js'
 import type { Ready } from './prepared-query.js'

@@ -2,7 +2,7 @@ import type { DuckDBConnection, DuckDBInstance, DuckDBValue } from '@duckdb/node
 import type { StreamId } from '../../../../events/common.js'
 import { LRUCache } from 'lru-cache'
 import { named } from '../../../dialect/names.js'
-import { perInstance } from '../connection/per-instance.js'
+import { perInstance } from '../connection/connection.js'
 import { at } from '../../relations/relation.js'
 
 export type ProjectEntry = { name: string; stream: string }

@@ -4,7 +4,7 @@ import type { DuckDBInstance } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
-import { perInstance } from '../connection/per-instance.js'
+import { perInstance } from '../connection/connection.js'
 import type { AnyModel } from './scoring-model.js'
 
 /** Makes an artefact's bytes, which stand in a file, ready to score. */

@@ -3,7 +3,7 @@ import { badStatement, tokenToDuckDB, type Token } from '../../../dialect/lexer.
 import { offsetOfCharacters } from '../../../dialect/position.js'
 import { serverVariable } from '../../../dialect/server-variables.js'
 import { quoteName, quoteText } from '../../../dialect/strings.js'
-import { aliasesBehindAt } from '../../../dialect/time-travel-syntax.js'
+import { aliasesBehindAt } from '../../../dialect/client-syntax.js'
 
 /** A part of DuckDB's text, and the part of the user's that it stands for; `same` says that they are the same to the letter. */
 type Piece = { from: number; length: number; start: number; end: number; same: boolean }

@@ -1,5 +1,7 @@
-import type { Token } from './lexer.js'
+import { badStatement, type Token } from './lexer.js'
 import { closingBracket, isSymbol, isWord, upperWord } from './tokens.js'
+
+// What clients write and DuckDB does not read: a JOIN without a condition, USING behind a query, AT before its alias, LIMIT with an offset.
 
 const words = (text: string) => new Set(text.split(' '))
 const ownCondition = words('CROSS NATURAL POSITIONAL')
@@ -11,7 +13,7 @@ const isName = (token: Token | undefined) =>
   token !== undefined && ['word', 'quoted', 'backquoted', 'number', 'string'].includes(token.kind)
 
 /** The index of the token after the bracket that closes the one at `open`. */
-export const behindBrackets = (tokens: Token[], open: number): number => (closingBracket(tokens, open) ?? tokens.length - 1) + 1
+const behindBrackets = (tokens: Token[], open: number): number => (closingBracket(tokens, open) ?? tokens.length - 1) + 1
 
 const behindName = (tokens: Token[], start: number): number => {
   let i = start
@@ -23,7 +25,7 @@ const behindName = (tokens: Token[], start: number): number => {
   return tokens[i]?.text === '(' ? behindBrackets(tokens, i) : i
 }
 
-export const behindAlias = (tokens: Token[], start: number): number => {
+const behindAlias = (tokens: Token[], start: number): number => {
   let i = start
   if (upperWord(tokens[i]) === 'AS') i += 2
   else if (isName(tokens[i]) && !notAnAlias.has(upperWord(tokens[i]))) i++
@@ -98,4 +100,60 @@ export const splitUsing = (tokens: Token[]): { query: Token[]; options: Token[] 
   const using = tokens.findLastIndex((token) => upperWord(token) === 'USING')
   const isOptions = using > 0 && isName(tokens[using + 1]) && tokens[using + 2]?.text === '='
   return isOptions ? { query: tokens.slice(0, using), options: tokens.slice(using + 1) } : { query: tokens, options: [] }
+}
+
+/** The index behind `AT (VERSION => …)` that begins at a token, or undefined when none does. */
+const behindAt = (tokens: Token[], at: number): number | undefined => {
+  if (upperWord(tokens[at]) !== 'AT' || tokens[at + 1]?.text !== '(') return undefined
+  const [unit, arrow] = [tokens[at + 2], tokens[at + 3]]
+  return unit?.kind === 'word' && arrow?.text === '=>' ? behindBrackets(tokens, at + 1) : undefined
+}
+
+/**
+ * DuckDB takes an alias before AT, others take it behind. Here both are taken: the tokens of an alias that move before its AT.
+ *
+ * @example aliasesBehindAt(lex('FROM t AT (VERSION => 3) AS a')) // Map { 2 => the tokens AS a, … }: they move before token 2
+ */
+export const aliasesBehindAt = (tokens: Token[]): Map<number, { from: number; to: number }> => {
+  const moved = new Map<number, { from: number; to: number }>()
+  // An alias moves as a whole. An AT inside of it has no alias of its own, so that no token is written twice.
+  const moves = new Uint8Array(tokens.length)
+  for (let index = 0; index < tokens.length; index++) {
+    const from = moves[index] === 1 ? undefined : behindAt(tokens, index)
+    const to = from === undefined ? undefined : behindAlias(tokens, from)
+    if (from === undefined || to === undefined || to <= from) continue
+    moved.set(index, { from, to })
+    moves.fill(1, from, to)
+  }
+  return moved
+}
+
+/** The error for an AT at which DuckDB's parser stopped, because it stands behind something that has no past of its own. */
+export const misplacedAt = (sql: string, tokens: Token[], offset: number): Error | undefined => {
+  const index = tokens.findIndex(({ start, end }) => start <= offset && offset < end)
+  const before = tokens.slice(0, index).findLast(({ text }) => text === ')' || text === '(')
+  if (index < 1 || behindAt(tokens, index) === undefined || before?.text !== ')') return undefined
+  return badStatement(
+    sql,
+    offset,
+    'AT needs the name of a table: a subquery, a list of VALUES and a table function have no past of their own',
+    'Write AT behind the tables inside it.',
+  )
+}
+
+const isCount = (token: Token | undefined) => token?.kind === 'number' || token?.kind === 'parameter'
+
+/**
+ * MySQL's `LIMIT offset, count`, which DuckDB writes `OFFSET offset LIMIT count`: texts to put in the place of tokens.
+ *
+ * @example offsetLimits(lex('SELECT 1 LIMIT 5, 10')) // Map { 2 => 'OFFSET', 4 => ' LIMIT ' }
+ */
+export const offsetLimits = (tokens: Token[]): Map<number, string> => {
+  const found = new Map<number, string>()
+  tokens.forEach(({ kind, text }, index) => {
+    if (kind !== 'word' || text.toUpperCase() !== 'LIMIT') return
+    const [offset, comma, count] = tokens.slice(index + 1, index + 4)
+    if (isCount(offset) && comma?.text === ',' && isCount(count)) found.set(index, 'OFFSET').set(index + 2, ' LIMIT ')
+  })
+  return found
 }
