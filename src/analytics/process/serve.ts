@@ -4,7 +4,7 @@ import type { DuckDBInstance } from '@duckdb/node-api'
 import { ForeignTablesError } from '../../../projections/problem.js'
 import { dataPaths } from '../../setup/data-directory.js'
 import { confinement } from '../contract/confinement.js'
-import { copyTables } from './copy.js'
+import { copyTables, openStore, type Store, type TablesLog } from './store.js'
 import {
   isPing,
   parseCopyRequest,
@@ -19,7 +19,6 @@ import { createQueryServer } from './query-server.js'
 import type { Frame, SelectRequest } from '../../sql/contract/select.js'
 import type { TablesStatus } from '../../sql/relations/projections.js'
 import { countRebuild } from '../contract/rebuilds.js'
-import { openStore, type Store, type TablesLog } from './store.js'
 
 export type Services = { blobsDirectory: string; signal: AbortSignal; tables: TablesStatus }
 

@@ -1,5 +1,4 @@
-import { history } from './history.js'
-import { at, column, masked, nocase, upTo, type Relation } from './relation.js'
+import { at, column, history, masked, nocase, upTo, type Relation } from './relation.js'
 
 const columns = [
   column('NAME', 'VARCHAR', 'default_llm, default_embedding_model or default_reranking_model.'),

@@ -1,7 +1,6 @@
 import { engineInfos } from '../../catalogue/engines.js'
 import { quoteText } from '../../dialect/strings.js'
-import { history } from './history.js'
-import { at, column, masked, nocase, upTo, type Relation } from './relation.js'
+import { at, column, history, masked, nocase, upTo, type Relation } from './relation.js'
 
 const columns = [
   column('NAME', 'VARCHAR', 'Name to write after USING engine.'),

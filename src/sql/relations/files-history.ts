@@ -1,5 +1,4 @@
-import { history } from './history.js'
-import { column, nocase, upTo } from './relation.js'
+import { column, history, nocase, upTo } from './relation.js'
 
 /** Every content that files had. Each that was not erased can still be read: `files.name AT (VERSION => VALID_FROM)`. */
 export const filesHistory = history({

@@ -3,8 +3,7 @@ import { quoteText } from '../../dialect/strings.js'
 import { config, configHistory } from './config.js'
 import { engines, enginesHistory } from './engines.js'
 import { filesHistory } from './files-history.js'
-import { history } from './history.js'
-import { at, column, itemsOf, masked, nocase, upTo, type Column, type Relation } from './relation.js'
+import { at, column, history, itemsOf, masked, nocase, upTo, type Column, type Relation } from './relation.js'
 
 const databases: Relation = {
   name: 'databases',

@@ -1,9 +1,21 @@
 import type { ProjectKind } from '../../../events/catalogue.js'
 import { systemDatabases } from '../../catalogue/system-databases.js'
 import { quoteText } from '../../dialect/strings.js'
-import { addedColumns, addedItems, joinedEvents } from './history.js'
+import {
+  addedColumns,
+  addedItems,
+  at,
+  column,
+  heldAt,
+  joinedEvents,
+  masked,
+  nocase,
+  projectColumn,
+  upTo,
+  type Column,
+  type Relation,
+} from './relation.js'
 import { jobsHistory } from './job-runs.js'
-import { at, column, heldAt, masked, nocase, projectColumn, upTo, type Column, type Relation } from './relation.js'
 
 /** A kind of resource as SQL shows it: now, and with its whole history. */
 type Resource = {
