@@ -1,7 +1,6 @@
 import { erasures } from './erasures.js'
 import { events } from './events.js'
-import { outcomes } from './outcomes.js'
-import { predictions } from './predictions.js'
+import { outcomes, predictions } from './predictions.js'
 import type { Projection } from './projection.js'
 import { resourceProjections } from './resources.js'
 

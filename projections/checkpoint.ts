@@ -3,7 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { catalogue } from '../events/catalogue.js'
 import { leafHash } from '../events/stored/chain.js'
 import { projections } from './all.js'
-import { noRows, type RowCounts } from './row-counts.js'
+import { noRows, type RowCounts } from './tables.js'
 import { takeApart, type PreparedEvent } from './staging.js'
 
 /**

@@ -1,5 +1,4 @@
-import { keepOutcomes, reportedFrom } from './outcomes.js'
-import { keepRows, servedFrom } from './predictions.js'
+import { keepOutcomes, keepRows, reportedFrom, servedFrom } from './predictions.js'
 import type { Projection } from './projection.js'
 
 /**

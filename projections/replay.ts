@@ -1,9 +1,8 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { leafOf, moveCheckpoint, readCheckpoint, type Checkpoint } from './checkpoint.js'
 import { CommitError, ForeignTablesError, OtherRowsError, ProjectionError, StaleTablesError } from './problem.js'
-import { countsAfter, RowCheck, type Change, type RowCounts } from './row-counts.js'
+import { countsAfter, RowCheck, type Change, type RowCounts, fitTogether, stepsFor } from './tables.js'
 import { prepareEvent, stage, type PreparedEvent, type StagedPayload, type StoredEvent } from './staging.js'
-import { fitTogether, stepsFor } from './steps.js'
 
 type Awaitable<T> = T | Promise<T>
 

@@ -4,7 +4,7 @@ import { join, resolve as resolvePath } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError } from '../setup/config.js'
 import { Problem } from '../basics/errors.js'
-import { dataPaths, olderLog, type DataPaths } from '../setup/data-directory.js'
+import { dataPaths, exchangeTables, olderLog, type DataPaths } from '../setup/data-directory.js'
 import { Attempt, blamedFor, GaveWay, LostError } from './attempt.js'
 import type { Child } from './child.js'
 import { Gate, type Suspect } from './gate.js'
@@ -12,7 +12,6 @@ import { Keeper, type ProcessStatus } from './keeper.js'
 import { residentBytes } from '../basics/resident-memory.js'
 import { analyticsLimits, type AnalyticsLimits, type AnalyticsOptions } from './contract/options.js'
 import type { SelectAnswer, SelectOptions, SelectRequest, SelectService } from '../sql/contract/select.js'
-import { exchangeTables } from './contract/tables-file.js'
 
 export type AnalyticsStatus = ProcessStatus & {
   /** Queries that were tried again after the process was lost under them. */

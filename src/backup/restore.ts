@@ -1,9 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { removeTables } from '../analytics/contract/tables-file.js'
+import { dataPaths, makeDirectory, removeTables, type DataPaths } from '../setup/data-directory.js'
 import { ConfigError } from '../setup/config.js'
-import { dataPaths, makeDirectory, type DataPaths } from '../setup/data-directory.js'
 import { copyDurably, syncAll } from './durable-files.js'
 import { readManifest, type Manifest } from './manifest.js'
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../events/common.js'
 import { Problem } from '../basics/errors.js'
+import { connectionEngines, whyNotOpened } from './connection-engines.js'
 import { constantOptions, readOptions, tableOptions, usableOptions, type OptionsSchema } from './engine-options.js'
 import { forecastName, forecastOptions, seriesOptions } from './forecast-options.js'
 import { onnxName, onnxOptions } from './onnx-options.js'
@@ -96,3 +97,23 @@ export const optionsTakenOver = ({ options }: EngineInfo, said: JsonObject): Jso
 /** The options of an earlier version that stay when others are given. */
 export const lastingOptions = ({ lasting = [] }: EngineInfo, said: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(said).filter(([name]) => lasting.includes(name)))
+
+/** What an engine's name stands for. `unavailable` says why a known engine cannot be used. */
+export type Handler = { name: string; type: 'ml' | 'data'; title: string; description: string; unavailable: string | null }
+
+const own: readonly Handler[] = [
+  ...engineInfos.map(({ name, title, about }): Handler => ({ name, type: 'ml', title, description: about, unavailable: null })),
+  { name: 'files', type: 'data', title: 'Files', description: 'Reads uploaded files.', unavailable: null },
+]
+
+/** The handlers that CREATE ML_ENGINE may name. */
+export const trainingHandlers: readonly string[] = own.flatMap(({ name, type }) => (type === 'ml' ? [name] : []))
+
+/** Everything that can be named as an engine: training engines, readable formats, and the systems that a connection may name. */
+export const knownHandlers: readonly Handler[] = [
+  ...own,
+  ...[...connectionEngines].map(([name, title]): Handler => {
+    const description = `Keeps a connection to ${title} with its secrets encrypted, for those who read it over REST.`
+    return { name, type: 'data', title, description, unavailable: whyNotOpened(name) }
+  }),
+]

@@ -1,6 +1,6 @@
-import Database from 'better-sqlite3'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
 import { ConfigError } from './config.js'
 import { sqliteCode } from '../basics/storage-error.js'
 
@@ -175,3 +175,17 @@ const unusable = (root: string, error: unknown) =>
  */
 export const olderLog = (found: string, accept: string): string =>
   `the log is an older copy, or another one: ${found}. Put the newer log back. Only if it is lost: ${accept}, and start again (docs/operate/running.md, "An older copy of the log").`
+
+/** Removes everything that DuckDB writes beside its temporary files. */
+export const removeTables = ({ analytics }: DataPaths): void => {
+  for (const suffix of ['', '.wal', '.tmp']) rmSync(`${analytics}${suffix}`, { recursive: true, force: true })
+}
+
+/**
+ * Puts a copy in the place of the tables, while no process has them open. A crash leaves either the copy or the old tables;
+ * the next start knows old ones by their `begun_at`, and builds them anew.
+ */
+export const exchangeTables = ({ analytics }: DataPaths, copy: string): void => {
+  for (const suffix of ['.wal', '.tmp']) rmSync(`${analytics}${suffix}`, { recursive: true, force: true })
+  renameSync(copy, analytics)
+}

@@ -2,12 +2,11 @@ import { existsSync, rmSync, statfsSync } from 'node:fs'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { ForeignTablesError, StaleTablesError } from '../../../projections/problem.js'
 import { Replay, type EventReader, type PayloadReader } from '../../../projections/replay.js'
-import type { DataPaths } from '../../setup/data-directory.js'
+import { removeTables, type DataPaths } from '../../setup/data-directory.js'
 import { quoteName, quoteText } from '../../dialect/strings.js'
 import { spillDirectory } from '../contract/confinement.js'
 import type { Settings } from '../contract/messages.js'
 import type { RebuildReason } from '../contract/rebuilds.js'
-import { removeTables } from '../contract/tables-file.js'
 
 /** The open tables: one instance of DuckDB, what makes them follow the log, and why they had to be begun anew, if so. */
 export type Store = { instance: DuckDBInstance; replay: Replay; rebuilt: RebuildReason | null }

@@ -1,4 +1,4 @@
-import { knownHandlers } from '../../catalogue/handlers.js'
+import { knownHandlers } from '../../catalogue/engines.js'
 import { quoteText } from '../../dialect/strings.js'
 import { config, configHistory } from './config.js'
 import { engines, enginesHistory } from './engines.js'

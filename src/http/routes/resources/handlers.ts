@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { notFound, Problem } from '../../../basics/errors.js'
-import { knownHandlers, type Handler } from '../../../catalogue/handlers.js'
+import { knownHandlers, type Handler } from '../../../catalogue/engines.js'
 import { json } from '../../protocol/reply.js'
 import { route, type Route } from '../../protocol/route.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { catalogue } from '../../../events/catalogue.js'
 import { projections } from '../../../projections/all.js'
-import { fitTogether, ledgerTables, stepsFor } from '../../../projections/steps.js'
+import { fitTogether, ledgerTables, stepsFor } from '../../../projections/tables.js'
 
 describe('a transaction inserts into no table twice', () => {
   test.each([...catalogue.keys()])('events of type %s do not make it', (type) => {
