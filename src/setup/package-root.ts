@@ -27,13 +27,8 @@ export const programFile = (program: Program): string => join(packageRoot, 'dist
 /** The file of a compiled module, by its path in `src`. */
 export const compiledFile = (path: string): string => join(packageRoot, 'dist/src', path)
 
-/**
- * A fingerprint of the code that makes states out of events: what another release built must be rebuilt. It covers every compiled file in a
- * folder, `events` by default. A bundled program has the same fingerprint as its modules.
- *
- * @example codeFingerprint() // 64 hex digits
- */
-export const codeFingerprint = (folder: string = join(packageRoot, 'dist/events')): string => {
+/** Of every compiled file in a folder. */
+const fingerprintOf = (folder: string): string => {
   const digest = createHash('sha256')
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort())
     if (file.endsWith('.js'))
@@ -44,3 +39,13 @@ export const codeFingerprint = (folder: string = join(packageRoot, 'dist/events'
         .update('\0')
   return digest.digest('hex')
 }
+
+let ours: string | undefined
+
+/**
+ * A fingerprint of the code that makes states out of events: what another release built must be rebuilt. A bundled program has the same
+ * fingerprint as its modules. The code of a running program does not change, so its files are read once.
+ *
+ * @example codeFingerprint() // 64 hex digits
+ */
+export const codeFingerprint = (): string => (ours ??= fingerprintOf(join(packageRoot, 'dist/events')))
