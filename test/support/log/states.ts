@@ -34,6 +34,30 @@ export const dump = async (database: DuckDBInstance): Promise<Record<string, unk
   return dumped
 }
 
+/**
+ * How many rows a table of the schema `ledger` has in one of two databases alone; tables without such rows are missing. Where the log
+ * stood when a file was begun is the file's own, and is left out.
+ *
+ * @example expect(await differences(database, 'tables/analytics.duckdb')).toEqual({})
+ */
+export const differences = async (database: DuckDBInstance, file: string): Promise<Record<string, number>> => {
+  const connection = await database.connect()
+  await connection.run(`ATTACH '${file}' AS other`)
+  const tables = await rowsOf(connection, `SELECT DISTINCT table_name FROM duckdb_tables() WHERE schema_name = 'ledger'`)
+  const found: Record<string, number> = {}
+  for (const { table_name } of tables) {
+    const name = `ledger.${String(table_name)}`
+    const columns = table_name === 'checkpoint' ? '* EXCLUDE (begun_at)' : '*'
+    const alone = (left: string, right: string) =>
+      `(SELECT count(*) FROM (SELECT ${columns} FROM ${left} EXCEPT ALL SELECT ${columns} FROM ${right}))`
+    const [row] = await rowsOf(connection, `SELECT ${alone(name, `other.${name}`)} + ${alone(`other.${name}`, name)} AS n`)
+    if (row?.['n'] !== 0) found[name] = Number(row?.['n'])
+  }
+  await connection.run('DETACH other')
+  connection.closeSync()
+  return found
+}
+
 /** The state of every resource of a kind after the events up to a position, folded with `evolve`. */
 export const folded = <K extends Kind>(kind: K, envelopes: readonly Envelope[], position: number): Map<string, States[K]> => {
   const states = new Map<string, States[K]>()
