@@ -10,7 +10,18 @@ const outdir = 'dist/bin'
 const external = ['@duckdb/node-bindings', 'better-sqlite3', 'onnxruntime-node']
 
 rmSync(outdir, { recursive: true, force: true })
+const shared = {
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  external,
+  // Older packages among the dependencies ask for Node's own modules by require.
+  banner: { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);" },
+  logLevel: 'warning',
+}
 const { metafile } = await build({
+  ...shared,
   entryPoints: {
     mindledger: 'src/cli/main.ts',
     'sql-process': 'src/analytics/process/process.ts',
@@ -23,17 +34,13 @@ const { metafile } = await build({
   },
   outdir,
   chunkNames: 'part-[hash]',
-  bundle: true,
   splitting: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  external,
   metafile: true,
-  // Older packages among the dependencies ask for Node's own modules by require.
-  banner: { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);" },
-  logLevel: 'warning',
 })
+
+// Tests start a process for SQL of their own about a hundred times.
+if (existsSync('dist/test'))
+  await build({ ...shared, entryPoints: ['test/support/raw-process.ts'], outfile: 'dist/test/bin/raw-process.js' })
 
 /** The folder of the package that a bundled file comes from. */
 const packageOf = (input) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0]

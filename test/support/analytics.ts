@@ -8,7 +8,7 @@ import { isProblem, type Problem } from '../../src/basics/errors.js'
 import { streamOf } from './log/memory-log.js'
 import { SqliteLog } from './log/sqlite-log.js'
 
-export const rawProcess = fileURLToPath(new URL('raw-process.js', import.meta.url))
+export const rawProcess = fileURLToPath(new URL('../bin/raw-process.js', import.meta.url))
 
 export const skill = (n: number) => ({
   stream: streamOf(n),
