@@ -15,7 +15,8 @@ const misbehave: Record<string, (services: Services) => unknown> = {
   'test: block': ({ blobsDirectory }) => {
     // The process receives nothing from here on: `Bench.isBlocked` sees this file, in the only directory that it may write to.
     writeFileSync(join(blobsDirectory, '..', 'tables', 'blocked'), '')
-    for (;;) Math.random()
+    // It waits without end, since a loop would take a processor from the other tests.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   },
 }
 

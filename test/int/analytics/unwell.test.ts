@@ -52,7 +52,9 @@ test('tables that cannot be written, here for want of room, are told so with the
   bench.log.append(skill(1))
   expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.events')).toEqual([[1]])
   await bench.analytics.stop()
-  await bench.start({ followerIntervalMs: 100 })
+  // Each process dies before it is ready, so a query waits for all the time that a start has.
+  await bench.start({ followerIntervalMs: 100, startWaitMs: 2_000 })
+  await until(isWell, patienceMs)
   // Whatever DuckDB writes ahead from now on finds no room.
   const ahead = `${dataPaths(bench.directory).analytics}.wal`
   symlinkSync('/dev/full', ahead)

@@ -447,21 +447,21 @@ test('a run that cannot be recorded is tried again after a while, not again and 
 
 describe('a clock that is set', () => {
   const year = 365 * 24 * 60 * minute
-  const day = 24 * 60 * minute
+  const hour = 60 * minute
 
   test('far ahead and back again runs nothing early, and everything when it is due', () =>
     withLog(async (open) => {
       const jobs = serviceOver(open)
       await jobs.start()
-      await create(open, 'daily', { start: '2026-01-01 10:00', every: 'every day' })
+      await create(open, 'hourly', { start: '2026-01-01 01:00', every: 'every hour' })
       clock.set(year)
       await clock.forward(5 * minute)
       expect(engine.queries).toEqual([])
       clock.set(-year)
-      await clock.forward(9 * 60 * minute)
+      await clock.forward(50 * minute)
       expect(engine.queries).toEqual([])
-      await clock.forward(60 * minute)
-      expect(engine.queries).toEqual([`SELECT 'daily'`])
+      await clock.forward(10 * minute)
+      expect(engine.queries).toEqual([`SELECT 'hourly'`])
       await jobs.stop()
     }))
 
@@ -469,13 +469,13 @@ describe('a clock that is set', () => {
     withLog(async (open) => {
       const jobs = serviceOver(open)
       await jobs.start()
-      await create(open, 'daily', { start: '2026-01-01 10:00', every: 'every day' })
+      await create(open, 'hourly', { start: '2026-01-01 01:00', every: 'every hour' })
       clock.set(year)
       // A clock that stays as it was set is the clock.
       await clock.forward(limits.jobClockHoldMs + 2 * minute)
       expect(engine.queries).toHaveLength(1)
       clock.set(-year)
-      await clock.forward(3 * day)
+      await clock.forward(3 * hour)
       expect(engine.queries).toHaveLength(4)
       await jobs.stop()
     }))
@@ -485,14 +485,14 @@ describe('a clock that is set', () => {
       clock.set(year)
       const before = serviceOver(open)
       await before.start()
-      await create(open, 'daily', { start: '2026-01-01 10:00', every: 'every day' })
+      await create(open, 'hourly', { start: '2026-01-01 01:00', every: 'every hour' })
       await clock.forward(minute)
       expect(engine.queries).toHaveLength(1)
       await before.stop()
       clock.set(-year)
       const after = serviceOver(open)
       await after.start()
-      await clock.forward(2 * day)
+      await clock.forward(2 * hour)
       expect(engine.queries).toHaveLength(3)
       await after.stop()
     }))

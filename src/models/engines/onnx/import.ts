@@ -9,14 +9,14 @@ import { encodeOnnx, type OnnxHeader } from './artefact.js'
 import { inspectOnnx, type OnnxFacts } from './inspect.js'
 import type { Output } from './messages.js'
 import { onnxName, type OnnxOptions } from '../../../catalogue/onnx-options.js'
-import { OnnxProcess } from './process.js'
+import { OnnxProcess, type OnnxLimits } from './process.js'
 import { inputsOf } from './signature.js'
 import { taskOf } from './task.js'
 import { tryModel, type Trial } from './trial.js'
 import { unzipped } from './zipmap.js'
 
-/** An uploaded file to import as a model, and a directory for temporary files. */
-export type ImportRequest = { file: string; work: string; target: string; options: OnnxOptions }
+/** An uploaded file to import as a model, and a directory for temporary files. `bounds` are limits of its trial that differ. */
+export type ImportRequest = { file: string; work: string; target: string; options: OnnxOptions; bounds?: Partial<OnnxLimits> }
 
 /** The report of an imported model. No training took place, so it has no metrics, plan or intervals. */
 export type ImportReport = Pick<TrainReport, 'task' | 'target' | 'classes' | 'rows' | 'inputs' | 'excluded' | 'metrics' | 'importances'> & {
@@ -99,7 +99,7 @@ const outputsOf = (signature: readonly { name: string; isTensor: boolean }[]): s
  * @example const { artefact, report } = await importOnnx({ file, work, target: 'price', options: { file: 'rent' } })
  */
 export const importOnnx = async (
-  { file, work, target, options }: ImportRequest,
+  { file, work, target, options, bounds }: ImportRequest,
   onProgress: OnProgress = () => undefined,
 ): Promise<{ artefact: Uint8Array; report: ImportReport }> => {
   onProgress({ phase: 'prepare', done: 0, total: 3 })
@@ -108,7 +108,7 @@ export const importOnnx = async (
   const model = unzipped(bytes)
   onProgress({ phase: 'prepare', done: 1, total: 3 })
   writeFileSync(work, model.bytes, { mode: 0o600 })
-  const process = new OnnxProcess({ file: work, offset: 0 })
+  const process = new OnnxProcess({ file: work, offset: 0 }, bounds)
   try {
     const signature = await process.signature()
     const outputs = outputsOf(signature.outputs)
