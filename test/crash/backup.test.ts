@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -131,6 +131,23 @@ test('a backup under write load is the log at one position, and can be served', 
   expect(await ended).toEqual([0, null])
 }, 900_000)
 
+const kept = temporaryDirectory()
+afterAll(() => kept.remove())
+
+/** A data directory that a load has written to, and that nobody serves. It is made once. */
+const written = async (): Promise<void> => {
+  const made = join(kept.path, 'data')
+  if (!existsSync(made)) {
+    const { child, url, ended } = await start(made)
+    const load = startLoad(url, 'k')
+    await until(() => load.uploads() > 1)
+    await load.stop()
+    child.kill('SIGTERM')
+    await ended
+  }
+  cpSync(made, data, { recursive: true })
+}
+
 /** Runs a command and kills it soon after the first file of its work is there. */
 const killedAtWork = async (args: readonly string[], directory: string, work: string): Promise<number | null> => {
   const child = spawn(process.execPath, [cliFile, ...args], { env: { ...process.env, ...at(directory) }, stdio: 'ignore' })
@@ -142,13 +159,7 @@ const killedAtWork = async (args: readonly string[], directory: string, work: st
 }
 
 test('what a killed backup or restore leaves passes for no whole one, and neither is in the way of the next', async () => {
-  const { child, url, ended } = await start(data)
-  const load = startLoad(url, 'k')
-  await until(() => load.uploads() > 1)
-  await load.stop()
-  child.kill('SIGTERM')
-  await ended
-
+  await written()
   const [backup, restored] = [join(place.path, 'backup'), join(place.path, 'restored')]
   let cut = { backups: 0, restores: 0 }
   for (let round = 0; round < rounds * 2; round++) {
@@ -190,12 +201,7 @@ test('what a killed backup or restore leaves passes for no whole one, and neithe
 }, 600_000)
 
 test('a backup that was changed is refused, whatever was changed in it', async () => {
-  const { child, url, ended } = await start(data)
-  const load = startLoad(url, 'm', 4)
-  await until(() => load.uploads() > 0)
-  await load.stop()
-  child.kill('SIGTERM')
-  await ended
+  await written()
   const backup = join(place.path, 'backup')
   expect(await mindledger(['backup', '--into', backup], at(data))).toMatchObject({ code: 0 })
   const [blob = ''] = readdirSync(join(backup, 'blobs'))
