@@ -1,5 +1,5 @@
 import type { Event } from '@event-driven-io/emmett'
-import { z } from 'zod'
+import * as z from 'zod'
 import { jsonObject, nothing, resourceName, streamId, text, unreachable, type JsonObject, type SchemasOf, type StreamId } from './common.js'
 import type { ResourceKind } from './kind.js'
 

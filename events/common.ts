@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { eventLimits } from './limits.js'
 
 export type Json = string | number | boolean | null | Json[] | JsonObject

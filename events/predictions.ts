@@ -1,5 +1,5 @@
 import type { Event } from '@event-driven-io/emmett'
-import { z } from 'zod'
+import * as z from 'zod'
 import { sha256, streamId, text, type SchemasOf, type StreamId } from './common.js'
 
 /**

@@ -1,5 +1,5 @@
 import type { Event } from '@event-driven-io/emmett'
-import { z } from 'zod'
+import * as z from 'zod'
 import { nothing, resourceName, streamId, text, unreachable, type SchemasOf, type StreamId } from './common.js'
 import type { ResourceKind } from './kind.js'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { catalogue, currentSchema } from '../../events/catalogue.js'
 import { table } from './markdown.js'
 

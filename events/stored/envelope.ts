@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isObject, jsonObject, unfitJson, type Json, type JsonObject } from '../common.js'
 
 /** Who or what sent the command. */

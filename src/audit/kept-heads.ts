@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { z } from 'zod'
+import * as z from 'zod'
 import { ConfigError } from '../setup/config.js'
 import type { KeptHead } from '../log/verify/verify.js'
 import { logOf, readCheckpoint } from './checkpoint.js'

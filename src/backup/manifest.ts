@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { z } from 'zod'
+import * as z from 'zod'
 import { ConfigError } from '../setup/config.js'
 import { dataPaths } from '../setup/data-directory.js'
 import { writeDurably } from './durable-files.js'

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { uptime } from 'node:os'
-import { z } from 'zod'
+import * as z from 'zod'
 import { limits } from './limits.js'
 
 /** The state of the clock: the time was `trusted` when the machine had been up for `uptime`, both in milliseconds. */

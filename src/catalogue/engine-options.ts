@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Json, JsonObject } from '../../events/common.js'
 import { wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { limits } from '../basics/limits.js'
 import { option } from './engine-options.js'
 

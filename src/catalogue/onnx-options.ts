@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { JsonObject } from '../../events/common.js'
 import { wrong } from '../basics/errors.js'
 import { readOptions } from './engine-options.js'

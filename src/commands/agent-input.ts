@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { jsonObject, resourceName, text, type Json, type JsonObject } from '../../events/common.js'
 import type { SkillRef } from './agent.js'
 

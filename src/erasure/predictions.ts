@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
 import { keepsRows, payloadsOf } from '../../events/references.js'
 import { Problem } from '../basics/errors.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 const rowsSchema = z.array(
   z.looseObject({ position: z.number().optional(), request: z.string(), row: z.number(), erased: z.boolean().optional() }),

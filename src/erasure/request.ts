@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { kinds, type Kind } from '../../events/catalogue.js'
 import { sha256, text } from '../../events/common.js'
 import { wrong } from '../basics/errors.js'

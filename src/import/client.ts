@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Transport } from '../basics/fetch-from.js'
 import { limits } from '../basics/limits.js'
 

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { foldName } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
 import { ServiceError, type Client } from './client.js'

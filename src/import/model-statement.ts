@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { foldName, jsonObject, type Json } from '../../events/common.js'
 import { tokensIn } from '../dialect/lexer.js'
 import { isNameLike, isSymbol, isWord } from '../dialect/tokens.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { ConfigError } from '../setup/config.js'
 import { fetchFrom } from '../basics/fetch-from.js'
 import { limits } from '../basics/limits.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { jsonObject, text } from '../../events/common.js'
 
 /** The records of the public service's API, which this service shares; unknown members are ignored. */

@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { DataPaths } from './data-directory.js'
 
 const addressSchema = z.object({ url: z.url(), instance: z.string() })

@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AnalyticsOptions } from './options.js'
 
 const reasons = ['another release', 'damaged file', 'missing file', 'erasure', 'other rows'] as const

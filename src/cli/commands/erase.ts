@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { ConfigError } from '../../setup/config.js'
 import type { Output, Screen } from '../terminal/output.js'
 import { refusalText, withServer, type Reach } from '../access/server.js'

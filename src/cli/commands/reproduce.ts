@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { ConfigError } from '../../setup/config.js'
 import { Blobs } from '../../files/blobs.js'
 import { dataPaths } from '../../setup/data-directory.js'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { z } from 'zod'
+import * as z from 'zod'
 import { ConfigError, type Config } from '../../setup/config.js'
 import { isProblem } from '../../basics/errors.js'
 import { Ledger } from '../../commands/ledger.js'

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { z } from 'zod'
+import * as z from 'zod'
 import { readRebuilds } from '../../analytics/contract/rebuilds.js'
 import { tablesCheckpoint } from '../../analytics/tables-checkpoint.js'
 import { ConfigError } from '../../setup/config.js'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { z } from 'zod'
+import * as z from 'zod'
 import { parseStatement } from '../../sql/statements/parse.js'
 import { quoteText } from '../../dialect/strings.js'
 import { exactJson } from './exact-json.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { fileFormats } from '../formats/formats.js'
 
 /** The message to the ingesting process: local paths, and the caller's options for the file. */

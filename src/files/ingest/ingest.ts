@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import pidusage from 'pidusage'
-import { z } from 'zod'
+import * as z from 'zod'
 import { badFile, tooLarge, type OnBadRows } from '../tables/bad-rows.js'
 import type { FileFormat } from '../formats/formats.js'
 import { ingested, type Ingested, type IngestJob } from './ingest-messages.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isObject } from '../../../events/common.js'
 import { missingField, Problem, wrong } from '../../basics/errors.js'
 

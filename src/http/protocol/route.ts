@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { illFormed } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import type { Body, Sent } from './body.js'

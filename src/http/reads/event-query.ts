@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import { instant } from '../../../events/stored/envelope.js'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isObject, unfitJson } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import { LongWork } from '../../basics/long-work.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { objectOrNone } from '../protocol/body.js'

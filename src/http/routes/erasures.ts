@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Erasures } from '../../erasure/erasures.js'
 import { erasureBody, erasureRequest } from '../../erasure/request.js'
 import { object } from '../protocol/body.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { leafHash } from '../../../events/stored/chain.js'
 import { envelopeSchema } from '../../../events/stored/envelope.js'
 import { Problem, wrong } from '../../basics/errors.js'

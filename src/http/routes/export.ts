@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Heads } from '../../audit/heads.js'
 import { verifierFile } from '../../audit/verifier-file.js'
 import { notFound, wrong } from '../../basics/errors.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { diskKinds, type DiskKind, type DiskUse } from '../../observe/disk-use.js'
 import type { Metrics } from '../../observe/metrics.js'
 import type { Readiness } from '../../observe/readiness.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isObject, text, unfitJson } from '../../../events/common.js'
 import type { Ledger } from '../../commands/ledger.js'
 import { wrong } from '../../basics/errors.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isObject } from '../../../events/common.js'
 import type { ModelVersion } from '../../../events/model.js'
 import { Problem, wrong } from '../../basics/errors.js'

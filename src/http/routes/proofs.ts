@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Heads } from '../../audit/heads.js'
 import { tlogProof } from '../../audit/tlog-proof.js'
 import type { Log } from '../../log/contract/log.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { KeyRotation, RotationStatus } from '../../rotation/key-rotation.js'
 import { object, type Body } from '../protocol/body.js'
 import { json } from '../protocol/reply.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { jsonObject, type Json } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { problemCatalogue } from '../../basics/errors.js'
 import { headersOf, headerParameters } from './openapi-headers.js'
 import type { Route } from '../protocol/route.js'

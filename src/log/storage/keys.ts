@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { MasterKeyRotated } from '../../../events/log.js'
 import { ConfigError } from '../../setup/config.js'
 import { limits } from '../../basics/limits.js'

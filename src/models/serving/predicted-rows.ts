@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { erasureOfPayload } from '../../log/read/find-erasure.js'
 import { erased, Problem, wrong } from '../../basics/errors.js'
 import type { Log } from '../../log/contract/log.js'

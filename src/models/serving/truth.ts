@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { TrainingResult } from '../../../events/model.js'
 import { Problem } from '../../basics/errors.js'
 import type { ModelStore } from './model-store.js'

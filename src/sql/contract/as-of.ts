@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { kinds } from '../../../events/catalogue.js'
 import { streamId } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'

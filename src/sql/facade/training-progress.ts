@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Problem } from '../../basics/errors.js'
 import type { ProgressOf } from '../../models/training/progress.js'
 

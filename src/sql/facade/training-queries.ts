@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { limits } from '../../basics/limits.js'
 import type { RowsQuery, Select } from '../../models/data/rows-file.js'
 import type { SelectService } from '../contract/select.js'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { z } from 'zod'
+import * as z from 'zod'
 import { leafHash } from '../../../events/stored/chain.js'
 import { originOf, readCheckpoint } from '../../../src/audit/checkpoint.js'
 import { readVerifierKey } from '../../../src/audit/note-key.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { z } from 'zod'
+import * as z from 'zod'
 import { catalogue, currentSchema, evolve, kinds, linksOf, upcast, type Kind } from '../../../events/catalogue.js'
 import { streamId } from '../../../events/common.js'
 import type { FileContent } from '../../../events/file.js'

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { z } from 'zod'
+import * as z from 'zod'
 import { jsonObject, resourceName, streamId, text } from '../../../../events/common.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { agentRecord } from './agents.js'

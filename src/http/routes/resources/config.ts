@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { z } from 'zod'
+import * as z from 'zod'
 import { jsonObject, streamId } from '../../../../events/common.js'
 import { configNames } from '../../../../events/config.js'
 import type { Ledger } from '../../../commands/ledger.js'

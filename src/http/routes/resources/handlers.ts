@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { notFound, Problem } from '../../../basics/errors.js'
 import { knownHandlers, type Handler } from '../../../catalogue/engines.js'
 import { json } from '../../protocol/reply.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isInProject, kinds, pluralOf } from '../../../../events/catalogue.js'
 import { configNames } from '../../../../events/config.js'
 import { foldName, type StreamId } from '../../../../events/common.js'

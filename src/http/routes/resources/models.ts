@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { isObject, jsonObject } from '../../../../events/common.js'
 import { recordings } from '../../../../events/model.js'
 import type { Ledger } from '../../../commands/ledger.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isInProject, pluralOf } from '../../../../events/catalogue.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import type { RollbackKind } from '../../../commands/deciders.js'

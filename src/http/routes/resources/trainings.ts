@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Ledger } from '../../../commands/ledger.js'
 import type { DataChecks } from '../../../models/training/data-checks.js'
 import { carryOut } from '../../protocol/carry-out.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Problem } from '../../../basics/errors.js'
 import { listDatabases, type DatabaseListed } from './databases.js'
 import { entriesOf, findDatabase, type Entry } from '../../reads/find-database.js'
