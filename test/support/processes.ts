@@ -15,11 +15,11 @@ const parentOf = (pid: number): number | undefined => {
 
 /** A process and all its descendants. */
 export const processTree = (root: number): number[] => {
-  const all = readdirSync('/proc')
+  const parents = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-  const children = all.filter((pid) => parentOf(pid) === root)
-  return [root, ...children.flatMap(processTree)]
+    .map((name) => [Number(name), parentOf(Number(name))] as const)
+  const treeOf = (of: number): number[] => [of, ...parents.flatMap(([pid, parent]) => (parent === of ? treeOf(pid) : []))]
+  return treeOf(root)
 }
 
 /** The descendants of a process that run a file of this name. */
