@@ -7,7 +7,7 @@ import { readConfig } from '../../src/setup/config.js'
 import { startService } from '../../src/main.js'
 import { dataPaths } from '../../src/setup/data-directory.js'
 import { TrainingService } from '../../src/models/training/training-service.js'
-import { mindledger } from '../support/cli.js'
+import { freePort, mindledger } from '../support/cli.js'
 import { temporaryDirectory } from '../support/service.js'
 
 let place: ReturnType<typeof temporaryDirectory>
@@ -19,22 +19,15 @@ afterEach(() => {
   place.remove()
 })
 
-/** A port that nobody uses: what the system chose for a service that has ended. */
-const freePort = async (): Promise<string> => {
-  const service = await startService(readConfig({ PORT: '0', DATA_DIR: place.path }), pino({ level: 'silent' }))
-  await service.close()
-  return new URL(service.url).port
-}
-
-const isOpen = (port: string): Promise<boolean> =>
+const isOpen = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
-    const socket = connect(Number(port), '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
+    const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
     socket.unref()
   })
 
 test('a start that fails after the port was taken gives the port and the directory back', async () => {
   const port = await freePort()
-  const config = readConfig({ PORT: port, DATA_DIR: place.path })
+  const config = readConfig({ PORT: String(port), DATA_DIR: place.path })
   jest.spyOn(TrainingService.prototype, 'resume').mockRejectedValueOnce(new Error('no trainings'))
   await expect(startService(config, pino({ level: 'silent' }))).rejects.toThrow('no trainings')
   expect(await isOpen(port)).toBe(false)
@@ -43,7 +36,8 @@ test('a start that fails after the port was taken gives the port and the directo
 })
 
 test('a log that is damaged where the start writes is told of in a line, and not as a fault of the program', async () => {
-  await freePort()
+  const service = await startService(readConfig({ PORT: '0', DATA_DIR: place.path }), pino({ level: 'silent' }))
+  await service.close()
   const file = dataPaths(place.path).log
   const log = new Database(file)
   const page = log.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'resources_in_order'").pluck().get() as number
