@@ -1,4 +1,3 @@
-import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { sha256Hex } from '../../events/stored/chain.js'
@@ -6,6 +5,7 @@ import { Replay, replay, replayLimits } from '../../projections/replay.js'
 import { countOf } from '../support/counts.js'
 import { MemoryLog, streamOf } from '../support/log/memory-log.js'
 import { dump, rowsOf } from '../support/log/states.js'
+import { memoryDatabase } from '../support/memory-database.js'
 
 type Kept = { request: string; row: number; input?: object; output?: object; erased?: boolean }
 type Truth = { position: number; request: string; row: number; truth?: number; probability?: null; erased?: boolean }
@@ -136,7 +136,7 @@ test('tables that followed erasures are those that a replay gives afterwards, an
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }), async (steps) => {
       const history = new History()
-      const [followed, afterwards] = [await DuckDBInstance.create(':memory:'), await DuckDBInstance.create(':memory:')]
+      const [followed, afterwards] = [await memoryDatabase(), await memoryDatabase()]
       const tables = await Replay.open(
         { events: history.log, payloads: history.log, database: followed },
         { ...replayLimits, batchMaxEvents: 3 },

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import { parseSelect, ParseFailure, prepareChecked, printSelect } from '../../src/sql/engine/ast/duckdb.js'
 import { parseAst } from '../../src/sql/engine/ast/json.js'
 import { guard } from '../../src/sql/engine/guard/guard.js'
 import { isProblem } from '../../src/basics/errors.js'
 import { countOf } from '../support/counts.js'
+import { memoryDatabase } from '../support/memory-database.js'
 import { seeded } from '../support/random.js'
 
 const count = countOf('PRINTED')
@@ -206,7 +207,7 @@ class HostileQueries {
 
 let connection: DuckDBConnection
 beforeAll(async () => {
-  connection = await (await DuckDBInstance.create(':memory:')).connect()
+  connection = await (await memoryDatabase()).connect()
 })
 afterAll(() => connection.closeSync())
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -19,6 +19,7 @@ import { countOf } from '../support/counts.js'
 import { fakeArtefact, loadFakeModel } from '../support/models/fake-model.js'
 import { play, steps } from '../support/log/histories.js'
 import { origin, withLog, writes } from '../support/log/log.js'
+import { memoryDatabase } from '../support/memory-database.js'
 
 const times = countOf('PROPERTY_TIMES')
 
@@ -36,7 +37,7 @@ class Tables {
   ) {}
 
   static async of(log: Log, until: number, blobs: string): Promise<Tables> {
-    const instance = await DuckDBInstance.create(':memory:')
+    const instance = await memoryDatabase()
     await replay({ events: log, payloads: log, database: instance, until })
     const connection = await instance.connect()
     await connection.run(`SET GLOBAL TimeZone = 'UTC'`)
@@ -213,7 +214,7 @@ type Blobs = { contents: string[]; artefacts: string[] }
 
 const makeBlobs = async (directory: string): Promise<Blobs> => {
   const stored = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
-  const instance = await DuckDBInstance.create(':memory:')
+  const instance = await memoryDatabase()
   const connection = await instance.connect()
   const contents: string[] = []
   for (const n of [1, 2, 3]) {

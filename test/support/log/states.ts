@@ -76,7 +76,7 @@ const jobRow = ({ project, name, query, if_query, start_at, end_at, schedule, ne
 })
 
 /** The runs of all jobs up to a position, according to the events. */
-export const expectedRuns = (envelopes: readonly Envelope[], position: number): Row[] => {
+const expectedRuns = (envelopes: readonly Envelope[], position: number): Row[] => {
   const seen = envelopes.slice(0, position)
   return seen
     .filter(({ type }) => type === 'JobRunStarted')
@@ -98,7 +98,7 @@ export const expectedRuns = (envelopes: readonly Envelope[], position: number): 
 }
 
 /** The rows of a kind's history table at a position, according to the fold. */
-export const expectedRows = (kind: Kind, envelopes: readonly Envelope[], position: number): Row[] =>
+const expectedRows = (kind: Kind, envelopes: readonly Envelope[], position: number): Row[] =>
   [...folded(kind, envelopes, position)]
     .map(([stream, state]) => {
       if (kind === 'job') return { stream, ...jobRow(state as Job) }
@@ -109,7 +109,7 @@ export const expectedRows = (kind: Kind, envelopes: readonly Envelope[], positio
     .sort((a, b) => (a.stream < b.stream ? -1 : 1))
 
 /** The versions of all models at a position, according to the fold. */
-export const expectedVersions = (envelopes: readonly Envelope[], position: number): Row[] =>
+const expectedVersions = (envelopes: readonly Envelope[], position: number): Row[] =>
   [...folded('model', envelopes, position)]
     .flatMap(([stream, { versions }]) =>
       versions.map(({ result, using, ...request }) => {
@@ -119,24 +119,46 @@ export const expectedVersions = (envelopes: readonly Envelope[], position: numbe
     )
     .sort((a, b) => (a.stream === b.stream ? a.version - b.version : a.stream < b.stream ? -1 : 1))
 
-export const allKinds = kinds
+/** A history table with all its versions of rows, in the order of the fold. */
+const historyOf = (connection: DuckDBConnection, table: string, order: string): Promise<Row[]> =>
+  rowsOf(
+    connection,
+    `SELECT * EXCLUDE (id, created_at, changed_at, changed_by, change, request) FROM ledger.${table}_history ORDER BY ${order}`,
+  )
 
-const at = (table: string, position: number, order: string) =>
-  `SELECT * EXCLUDE (id, valid_from, valid_to, created_at, changed_at, changed_by, change, request)
-   FROM ledger.${table}_history WHERE valid_from <= ${position} AND (valid_to IS NULL OR valid_to > ${position}) ORDER BY ${order}`
+/** The rows of a history table that hold at a position. */
+const rowsAt = (history: readonly Row[], position: number): Row[] =>
+  history
+    .filter(({ valid_from, valid_to }) => Number(valid_from) <= position && (valid_to === null || Number(valid_to) > position))
+    .map(({ valid_from: _, valid_to: __, ...row }) => row)
 
-const without = (rows: Row[], column: string) =>
-  rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => name !== column)))
+/** The runs that had begun by a position. One that ended later was under way. */
+const runsAt = (runs: readonly Row[], position: number): Row[] =>
+  runs
+    .filter((run) => Number(run['position']) <= position)
+    .map((run) => {
+      const hasEnded = run['ended'] !== null && Number(run['ended']) <= position
+      return hasEnded ? run : { ...run, outcome: 'running', error: null, statements: null, ended: null }
+    })
 
-/** Compares every history table, as it is at a position, with a fold of the events up to it. */
-export const expectTables = async (connection: DuckDBConnection, envelopes: readonly Envelope[], position: number): Promise<void> => {
-  for (const kind of allKinds) {
-    expect(await rowsOf(connection, at(`${kind}s`, position, 'stream'))).toEqual(expectedRows(kind, envelopes, position))
+/** Compares every history table, as it is at each of some positions, with a fold of the events up to it. */
+export const expectTables = async (
+  connection: DuckDBConnection,
+  envelopes: readonly Envelope[],
+  positions: readonly number[],
+): Promise<void> => {
+  const histories = new Map<Kind, Row[]>()
+  for (const kind of kinds) histories.set(kind, await historyOf(connection, `${kind}s`, 'stream'))
+  const versions = await historyOf(connection, 'model_versions', 'stream, version')
+  const runs = await rowsOf(
+    connection,
+    `SELECT s.position, s.run, s.actor, f.outcome, f.error, f.statements, f.position AS ended
+     FROM ledger.job_runs_started AS s LEFT JOIN ledger.job_runs_finished AS f ON f.job = s.job AND f.run = s.run ORDER BY s.position`,
+  )
+  for (const position of positions) {
+    for (const [kind, history] of histories) expect(rowsAt(history, position)).toEqual(expectedRows(kind, envelopes, position))
+    expect(runsAt(runs, position)).toEqual(expectedRuns(envelopes, position))
+    const seen = rowsAt(versions, position).map(({ requested_at: _, ...version }) => version)
+    expect(seen).toEqual(expectedVersions(envelopes, position))
   }
-  const runs = `SELECT s.position, s.run, s.actor, coalesce(f.outcome, 'running') AS outcome, f.error, f.statements, f.position AS ended
-    FROM ledger.job_runs_started AS s LEFT JOIN ledger.job_runs_finished AS f ON f.job = s.job AND f.run = s.run AND f.position <= ${position}
-    WHERE s.position <= ${position} ORDER BY s.position`
-  expect(await rowsOf(connection, runs)).toEqual(expectedRuns(envelopes, position))
-  const versions = await rowsOf(connection, at('model_versions', position, 'stream, version'))
-  expect(without(versions, 'requested_at')).toEqual(expectedVersions(envelopes, position))
 }
