@@ -49,12 +49,11 @@ const worthAThread = 20_000
 export const verifyLog = async (options: VerifyOptions): Promise<Verification> => {
   const { logFile, masterKeys = [], blobHash, onProgress, threadFrom = worthAThread } = options
   const progress = progressOf(onProgress)
-  const sized = openForReading(logFile)
-  const events = lastPosition(sized)
-  sized.close()
-  const thread = events >= threadFrom ? await startMeaningThread(logFile, masterKeys, progress.meaning) : undefined
   const db = openForReading(logFile)
+  let thread: Awaited<ReturnType<typeof startMeaningThread>> | undefined
   try {
+    if (lastPosition(db) >= threadFrom) thread = await startMeaningThread(logFile, masterKeys, progress.meaning)
+    // What the thread sees is known before this snapshot begins, so that this one has all of it.
     db.exec('BEGIN')
     const walked = new Findings()
     const following = new Findings()
