@@ -157,10 +157,10 @@ describe('start', () => {
 describe('stop', () => {
   test('SIGTERM answers what is under way, and exits 0', async () => {
     const service = await start()
-    const running = sql(service.url, `SELECT count(*) AS n FROM range(5000000) WHERE md5(range::VARCHAR) > ''`)
+    const running = sql(service.url, `SELECT count(*) AS n FROM range(2000000) WHERE md5(range::VARCHAR) > ''`)
     await until(async () => /^mindledger_sql_running_queries 1$/m.test(String((await send(service.url, 'GET', '/metrics')).body)))
     service.child.kill('SIGTERM')
-    expect((await running).data).toEqual([[5_000_000]])
+    expect((await running).data).toEqual([[2_000_000]])
     expect(await service.ended).toEqual([0, null])
   })
 
@@ -225,11 +225,6 @@ const trainsNow = async ({ url, pid }: { url: string; pid: number }, name: strin
   return childrenRunning(pid, trainer)[0] ?? 0
 }
 
-const trainsWell = async (url: string, name: string): Promise<void> => {
-  await train(url, name, 'short')
-  expect(await endOf(url, name)).toEqual({ status: 'complete', error: null })
-}
-
 describe('trainings', () => {
   test('each that cannot begin, is killed or loses its model ends in a clear status, and the next one works', async () => {
     const service = await start()
@@ -254,21 +249,18 @@ describe('trainings', () => {
     await Promise.all([train(url, 'one', 'short'), train(url, 'two', 'short')])
     expect(await endOf(url, 'one')).toEqual({ status: 'complete', error: null })
     expect(await endOf(url, 'two')).toEqual({ status: 'complete', error: null })
-    await stop(service)
-  })
 
-  test('a lost SQL process is replaced: the next query and the next training work', async () => {
-    const service = await start()
-    await upload(service.url, 'short', 120)
+    // A lost SQL process is replaced: the next query and the next training work.
     const [analytics = 0] = childrenRunning(service.pid, 'bin/sql-process')
     process.kill(analytics, 'SIGKILL')
-    expect((await sql(service.url, 'SELECT count(*) AS n FROM files.short')).data).toEqual([[120]])
+    expect((await sql(url, 'SELECT count(*) AS n FROM files.short')).data).toEqual([[120]])
     expect(childrenRunning(service.pid, 'bin/sql-process')).not.toContain(analytics)
-    await trainsWell(service.url, 'after')
+    await train(url, 'after', 'short')
+    expect(await endOf(url, 'after')).toEqual({ status: 'complete', error: null })
     await stop(service)
   })
 
-  test('SIGTERM ends a training, the log says so, and what waited behind it is trained after the next start', async () => {
+  test('a server that is stopped or killed while it trains says so at its next start; what waited is trained, and RETRAIN works', async () => {
     const service = await start()
     await withTables(service.url)
     const training = await trainsNow(service, 'interrupted')
@@ -281,23 +273,18 @@ describe('trainings', () => {
     const again = await start()
     expect(await endOf(again.url, 'interrupted')).toMatchObject({ status: 'error', error: expect.stringContaining('the service stopped') })
     expect(await endOf(again.url, 'waiting')).toEqual({ status: 'complete', error: null })
-    await stop(again)
-  })
 
-  test('a server that is killed while it trains says so at its next start, and RETRAIN works', async () => {
-    const service = await start()
-    await withTables(service.url)
-    const training = await trainsNow(service, 'lost')
-    service.child.kill('SIGKILL')
-    await service.ended
-    await until(() => !isRunning(training))
-    const again = await start()
-    expect(await statusOf(again.url, 'lost')).toMatchObject({ status: 'error', error: expect.stringContaining('the service stopped') })
-    await sql(again.url, 'RETRAIN lost FROM files (SELECT * FROM short) PREDICT y')
+    const lost = await trainsNow(again, 'lost')
+    again.child.kill('SIGKILL')
+    await again.ended
+    await until(() => !isRunning(lost))
+    const last = await start()
+    expect(await statusOf(last.url, 'lost')).toMatchObject({ status: 'error', error: expect.stringContaining('the service stopped') })
+    await sql(last.url, 'RETRAIN lost FROM files (SELECT * FROM short) PREDICT y')
     await until(
-      async () => (await sql(again.url, `SELECT status FROM models WHERE name = 'lost' AND version = 2`)).data[0]?.[0] === 'complete',
+      async () => (await sql(last.url, `SELECT status FROM models WHERE name = 'lost' AND version = 2`)).data[0]?.[0] === 'complete',
     )
-    await stop(again)
+    await stop(last)
     expect((await mindledger(['verify'], { DATA_DIR: place.path })).code).toBe(0)
   })
 })
