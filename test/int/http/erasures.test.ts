@@ -14,7 +14,10 @@ let at: Awaited<ReturnType<typeof startTestService>>
 beforeAll(async () => {
   at = await startTestService()
   await uploadRentals(at.url)
-  await sql(at.url, 'CREATE MODEL mindsdb.rent FROM files (SELECT * FROM rentals WHERE sqft < 1000) PREDICT rental_price USING seed = 7')
+  await sql(
+    at.url,
+    "CREATE MODEL mindsdb.rent FROM files (SELECT * FROM rentals WHERE sqft < 1000) PREDICT rental_price USING engine = 'linear'",
+  )
   expect(await settled(at.url, 'rent')).toBe('complete')
 })
 afterAll(() => at.stop())
@@ -234,7 +237,7 @@ describe('recording', () => {
   test('can be off from the start; what is neither all nor off is refused', async () => {
     await sql(
       at.url,
-      `CREATE MODEL mindsdb.quiet FROM files (SELECT * FROM rentals) PREDICT rental_price USING seed = 7, recording = 'off'`,
+      `CREATE MODEL mindsdb.quiet FROM files (SELECT * FROM rentals) PREDICT rental_price USING engine = 'constant', recording = 'off'`,
     )
     expect((await send(at.url, 'GET', '/api/projects/mindsdb/models/quiet')).body).toMatchObject({ recording: 'off' })
     for (const statement of [

@@ -61,7 +61,7 @@ const cases: Case[] = [
     body: undefined,
     before: async () => {
       await sql(at.url, 'CREATE PROJECT short')
-      await sql(at.url, 'CREATE MODEL short.m FROM files (SELECT sqft, rental_price FROM rentals) PREDICT rental_price')
+      await sql(at.url, 'CREATE MODEL short.m FROM files (SELECT sqft, rental_price FROM rentals LIMIT 20) PREDICT rental_price')
     },
     then: () => remove('/api/projects/short'),
   },
@@ -87,14 +87,14 @@ const cases: Case[] = [
     what: 'a training over SQL, and then another',
     method: 'POST',
     path: '/api/sql/query',
-    body: { query: 'CREATE MODEL once FROM files (SELECT sqft, rental_price FROM rentals) PREDICT rental_price' },
+    body: { query: 'CREATE MODEL once FROM files (SELECT sqft, rental_price FROM rentals LIMIT 20) PREDICT rental_price' },
     then: () => sql(at.url, 'DROP MODEL once'),
   },
   {
     what: 'a training over REST, and then its model is gone',
     method: 'POST',
     path: `${project}/models`,
-    body: { query: 'CREATE MODEL twice FROM files (SELECT sqft, rental_price FROM rentals) PREDICT rental_price' },
+    body: { query: 'CREATE MODEL twice FROM files (SELECT sqft, rental_price FROM rentals LIMIT 20) PREDICT rental_price' },
     then: () => remove(`${project}/models/twice`),
   },
   {
@@ -153,7 +153,10 @@ test('a prediction is recorded once, and answered again with the version of then
   expect(first.status).toBe(200)
   for (const other of others) expect(other).toEqual(first)
   expect((await sql(at.url, 'SELECT count(*) FROM log.predictions WHERE "row" = 0')).data).toEqual([[1]])
-  await sql(at.url, 'RETRAIN rent FROM files (SELECT sqft, location, rooms, rental_price * 2 AS rental_price FROM rentals)')
+  await sql(
+    at.url,
+    "RETRAIN rent FROM files (SELECT sqft, location, rooms, rental_price * 2 AS rental_price FROM rentals) USING preset = 'fast'",
+  )
   expect(await settled(at.url, 'rent.2')).toBe('complete')
   const position = await head()
   expect(await ask()).toEqual(first)

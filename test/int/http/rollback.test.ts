@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import Sqlite from 'better-sqlite3'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { until } from '../../support/analytics.js'
 import { formOf, settled, trainRent } from '../../support/models/rentals.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
@@ -162,13 +163,13 @@ test('a file goes back to earlier rows, while they are kept', async () => {
 
 test('a job does not change, and says so', async () => {
   await send(at.url, 'POST', `${project}/jobs`, { job: { name: 'j', query: 'SELECT 1', schedule_str: 'every hour' } })
-  while (((await send(at.url, 'GET', `${project}/jobs/j/history`)).body as unknown[]).length === 0);
+  await until(async () => ((await send(at.url, 'GET', `${project}/jobs/j/history`)).body as unknown[]).length > 0)
   expect(await back(`${project}/jobs/j`, 1)).toMatchObject({ status: 400, body: { hint: expect.stringContaining('never changes') } })
 })
 
 test('a model activates an earlier version', async () => {
   await trainRent(at.url)
-  await sql(at.url, 'RETRAIN rent')
+  await sql(at.url, "RETRAIN rent USING preset = 'fast'")
   expect(await settled(at.url, 'rent.2')).toBe('complete')
   expect(await get(`${project}/models/rent`)).toMatchObject({ version: 2, active: true })
   expect(await back(`${project}/models/rent`, 1)).toMatchObject({ status: 200, body: { version: 1, active: true } })

@@ -5,7 +5,7 @@ import { settled, uploadRentals } from '../../../support/models/rentals.js'
 import { send, sql, startTestService } from '../../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
-const create = 'FROM files (SELECT * FROM rentals WHERE sqft < 1000) PREDICT rental_price USING seed = 7'
+const create = "FROM files (SELECT * FROM rentals WHERE sqft < 1000) PREDICT rental_price USING seed = 7, preset = 'fast'"
 beforeAll(async () => {
   at = await startTestService()
   await uploadRentals(at.url)
@@ -45,12 +45,12 @@ const finetuned = async (name: string, statement: string, version: number) => {
 const more = 'SELECT rental_price, LOCATION, rooms, sqft FROM rentals WHERE sqft >= 1000'
 
 test('a version learns from the rows kept with the active one and the new ones, as from all of them at once', async () => {
-  const { status, version } = await finetuned('grown', `FINETUNE mindsdb.grown FROM files (${more}) USING seed = 7`, 2)
+  const { status, version } = await finetuned('grown', `FINETUNE mindsdb.grown FROM files (${more}) USING seed = 7, preset = 'fast'`, 2)
   expect(status).toBe('complete')
   expect(version.result?.report['fine_tuned']).toEqual({ base_version: 1, rows_kept: 100, rows_new: 140 })
   expect(version.result?.rows).toBe(240)
-  expect(version.using).toEqual({ base_version: 1 })
-  await sql(at.url, 'CREATE MODEL mindsdb.whole FROM files (SELECT * FROM rentals) PREDICT rental_price USING seed = 7')
+  expect(version.using).toEqual({ base_version: 1, preset: 'fast' })
+  await sql(at.url, "CREATE MODEL mindsdb.whole FROM files (SELECT * FROM rentals) PREDICT rental_price USING seed = 7, preset = 'fast'")
   await settled(at.url, 'whole')
   const whole = await state('whole', 1)
   expect([version.result?.matrix, version.result?.artefact]).toEqual([whole.result?.matrix, whole.result?.artefact])
@@ -68,22 +68,26 @@ test('its description says what it goes on from', async () => {
 test('it is the same, byte for byte, when it is done again', async () => {
   const [one, other] = [
     await state('grown', 2),
-    (await finetuned('again', `FINETUNE MODEL again FROM files (${more}) USING seed = 7`, 2)).version,
+    (await finetuned('again', `FINETUNE MODEL again FROM files (${more}) USING seed = 7, preset = 'fast'`, 2)).version,
   ]
   expect(other.result?.artefact).toBe(one.result?.artefact)
 })
 
 test('a version can be named, and a fine-tuned one gone on from', async () => {
-  const { version } = await finetuned('again', 'FINETUNE again.1 FROM files (SELECT * FROM rentals WHERE sqft > 1900) USING active = 0', 3)
+  const { version } = await finetuned(
+    'again',
+    "FINETUNE again.1 FROM files (SELECT * FROM rentals WHERE sqft > 1900) USING active = 0, preset = 'fast'",
+    3,
+  )
   expect(version.result?.report['fine_tuned']).toMatchObject({ base_version: 1, rows_kept: 100 })
-  const next = await finetuned('again', 'FINETUNE again FROM files (SELECT * FROM rentals LIMIT 10)', 4)
+  const next = await finetuned('again', "FINETUNE again FROM files (SELECT * FROM rentals LIMIT 10) USING preset = 'fast'", 4)
   expect(next.version.result?.report['fine_tuned']).toEqual({ base_version: 2, rows_kept: 240, rows_new: 10 })
 })
 
 test('RETRAIN without a query takes that of the version that was trained whole', async () => {
-  const { status, version } = await finetuned('again', 'RETRAIN again', 5)
+  const { status, version } = await finetuned('again', "RETRAIN again USING preset = 'fast'", 5)
   expect(status).toBe('complete')
-  expect(version).toMatchObject({ using: {}, query: expect.stringContaining('sqft < 1000') })
+  expect(version).toMatchObject({ using: { preset: 'fast' }, query: expect.stringContaining('sqft < 1000') })
   expect(version.result?.rows).toBe(100)
 })
 

@@ -22,12 +22,13 @@ const csv = [
   }),
 ].join('\n')
 
+const quick = "seed = 1, preset = 'fast'"
 let at: Awaited<ReturnType<typeof startTestService>>
 beforeAll(async () => {
   at = await startTestService()
   await send(at.url, 'PUT', '/api/files/homes', formOf(csv, 'homes.csv'))
-  await sql(at.url, 'CREATE MODEL mindsdb.rents FROM files (SELECT * EXCLUDE (id, tier) FROM homes) PREDICT rent USING seed = 1')
-  await sql(at.url, 'CREATE MODEL mindsdb.tiers FROM files (SELECT * EXCLUDE (id, rent) FROM homes) PREDICT tier USING seed = 1')
+  await sql(at.url, `CREATE MODEL mindsdb.rents FROM files (SELECT * EXCLUDE (id, tier) FROM homes) PREDICT rent USING ${quick}`)
+  await sql(at.url, `CREATE MODEL mindsdb.tiers FROM files (SELECT * EXCLUDE (id, rent) FROM homes) PREDICT tier USING ${quick}`)
   for (const name of ['rents', 'tiers']) expect(await settled(at.url, name)).toBe('complete')
 })
 afterAll(() => at.stop())

@@ -134,7 +134,7 @@ test('params say which version answers, at which level, and whether contribution
 })
 
 test('a model is created by its statement, read in both records, retrained, read by version, and deleted', async () => {
-  const query = 'CREATE MODEL mindsdb.Life FROM files (SELECT * FROM rentals) PREDICT rental_price'
+  const query = 'CREATE MODEL mindsdb.Life FROM files (SELECT * FROM rentals LIMIT 60) PREDICT rental_price'
   expect(await send(at.url, 'POST', models, { query })).toMatchObject({
     status: 201,
     body: {
@@ -201,7 +201,7 @@ test('a model is created by its statement, read in both records, retrained, read
 })
 
 test('a model of a project that got another name goes on reading it, and shows that name', async () => {
-  for (const statement of ['CREATE PROJECT shop', 'CREATE VIEW shop.roomy AS (SELECT * FROM files.rentals WHERE rooms > 0)'])
+  for (const statement of ['CREATE PROJECT shop', 'CREATE VIEW shop.roomy AS (SELECT * FROM files.rentals WHERE rooms > 0 LIMIT 30)'])
     expect(await sql(at.url, statement)).toMatchObject({ type: 'ok' })
   expect(await sql(at.url, 'CREATE MODEL shop.rent FROM shop (SELECT * FROM roomy) PREDICT rental_price')).toMatchObject({ type: 'table' })
   expect(await settled(at.url, 'rent', 'shop')).toBe('complete')
@@ -287,7 +287,7 @@ test.each([
   ['boolean', 'is_big', [true, false]],
   ['integer', 'rooms', [0, 1, 2, 3]],
 ])('a predicted %s is of its own type', async (kind, column, values) => {
-  const query = `CREATE MODEL mindsdb.of_${kind} FROM files (SELECT *, sqft > 1000 AS is_big FROM rentals) PREDICT ${column}`
+  const query = `CREATE MODEL mindsdb.of_${kind} FROM files (SELECT *, sqft > 1000 AS is_big FROM rentals) PREDICT ${column} USING preset = 'fast'`
   expect((await send(at.url, 'POST', models, { query })).status).toBe(201)
   expect(await settled(at.url, `of_${kind}`)).toBe('complete')
   const { body } = await predict(

@@ -11,7 +11,10 @@ import { send, sql, startTestService } from '../../../support/service.js'
 let at: Awaited<ReturnType<typeof startTestService>>
 const models = '/api/projects/mindsdb/models'
 const train = async (name: string, target: string, columns = '*') => {
-  await sql(at.url, `CREATE MODEL mindsdb.${name} FROM files (SELECT ${columns} FROM rentals) PREDICT ${target} USING seed = 7`)
+  await sql(
+    at.url,
+    `CREATE MODEL mindsdb.${name} FROM files (SELECT ${columns} FROM rentals) PREDICT ${target} USING seed = 7, preset = 'fast'`,
+  )
   expect(await settled(at.url, name)).toBe('complete')
 }
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { formOf, uploadRentals } from '../../../support/models/rentals.js'
+import { formOf, settled, uploadRentals } from '../../../support/models/rentals.js'
 import { send, sql, startTestService, type Reply } from '../../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
@@ -119,9 +119,8 @@ test.each([
   ],
 ] as const)('a %s can be tried', async (what, method, path, body, types) => {
   if (what.startsWith('chatbot'))
-    await sql(at.url, 'CREATE MODEL life FROM files (SELECT sqft, rental_price FROM rentals LIMIT 50) PREDICT rental_price')
-  if (what.startsWith('chatbot'))
-    while (((await send(at.url, 'GET', `${project}/models/life`)).body as { status: string }).status !== 'complete');
+    await sql(at.url, 'CREATE MODEL life FROM files (SELECT sqft, rental_price FROM rentals LIMIT 20) PREDICT rental_price')
+  if (what.startsWith('chatbot')) expect(await settled(at.url, 'life')).toBe('complete')
   const reply = await withoutTrace(() => dry(method, path, body))
   expect(reply.status).toBe(200)
   const { events } = reply.body as { events: { type: string }[] }
