@@ -92,10 +92,10 @@ const isStream = (body: Piece | Stream): body is Stream => typeof body === 'obje
 
 export const bytesOf = (piece: Piece): Buffer => (typeof piece === 'string' ? Buffer.from(piece) : piece)
 
-/** The body of a reply: a stream or the whole bytes; undefined if it has none. */
-export const bodyOf = ({ body }: Reply): { stream: Stream } | { whole: Buffer } | undefined => {
+/** The body of a reply: a stream, or the whole of it; undefined if it has none. */
+export const bodyOf = ({ body }: Reply): { stream: Stream } | { whole: Piece } | undefined => {
   if (body === undefined) return undefined
-  return isStream(body) ? { stream: body } : { whole: bytesOf(body) }
+  return isStream(body) ? { stream: body } : { whole: body }
 }
 
 /** Reads the whole text of a reply, also of a stream; empty if it has no body. */
