@@ -76,7 +76,7 @@ export class Call {
 
   /** Its query string, parsed once. */
   get query(): QueryString {
-    return (this.#query ??= this.incoming.query)
+    return (this.#query ??= this.incoming.url.includes('?') ? this.incoming.query : {})
   }
 
   /** The URL as it was sent, with prefix and query string, encoded so that it fits in a header. */
@@ -85,7 +85,8 @@ export class Call {
   }
 
   header(name: string): string | undefined {
-    return this.incoming.get(name)
+    const value = this.incoming.headers[name.toLowerCase()]
+    return typeof value === 'string' ? value : undefined
   }
 
   /** The media type that the client prefers among these; false when it accepts none. */

@@ -21,7 +21,7 @@ const isAddress = (name: string): boolean => isIP(name.replace(/^\[|\]$/g, '')) 
 
 /** With two Host headers, this check would read the first one while a proxy may have checked the other. */
 const hasOneHost = (rawHeaders: readonly string[]): boolean =>
-  rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length <= 1
+  rawHeaders.filter((name, i) => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host').length <= 1
 
 const refuseHost = (): never => {
   throw new Problem('wrong_host', 'Misdirected request', 'the Host header names a host that this service is not known by', {
@@ -50,6 +50,15 @@ export const refuseForeignHosts = ({ guarded, own, allowed }: Hosts): ((req: Req
     const name = url.hostname.replace(/\.$/, '')
     return isLocalName(name) || isAddress(name) || name === own.toLowerCase() || isAllowed(url)
   }
+  // Nearly all requests name the same host, which need not be read each time.
+  let lastKnown: string | undefined
+  const isKnownHost = (host: string) => {
+    if (host === lastKnown) return true
+    const url = hostUrl(host)
+    if (!url || !isKnown(url)) return false
+    lastKnown = host
+    return true
+  }
   const mayWrite = (page: URL | undefined, hosts: readonly string[]) =>
     page !== undefined && (hosts.some((host) => page.host === hostUrl(host, page.protocol)?.host) || isAllowed(page))
   return (req) => {
@@ -58,7 +67,7 @@ export const refuseForeignHosts = ({ guarded, own, allowed }: Hosts): ((req: Req
     // Behind a trusted proxy there are two hosts. Both are checked, because a rebound page can send any X-Forwarded-Host.
     // HTTP/1.0 may have neither, but browsers do not use it.
     const hosts = [...new Set([headers.host, req.host])].filter((host) => host !== undefined)
-    if (guarded && !hosts.map((host) => hostUrl(host)).every((url) => url && isKnown(url))) refuseHost()
+    if (guarded && !hosts.every(isKnownHost)) refuseHost()
     const { origin } = headers
     if (origin !== undefined && !safeMethods.has(method) && !mayWrite(urlOf(origin), hosts)) refuseOrigin()
   }

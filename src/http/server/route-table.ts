@@ -1,11 +1,14 @@
 /** Anything that is found by method and path. */
 type Addressed = { method: string; path: string }
 
+/** An entry, and the names in its path. */
+type Entry<T> = { route: T; names: readonly string[] }
+
 /** A match of a path: its entry for each method, and the values of the named segments as they were sent. */
-type Place<T> = { byMethod: ReadonlyMap<string, T>; sent: readonly string[] }
+type Place<T> = { byMethod: ReadonlyMap<string, Entry<T>>; sent: readonly string[] }
 
 /** One segment in the tree of known paths: the segments that follow, and the entries that end here. */
-type Node<T> = { fixed: Map<string, Node<T>>; named: Node<T> | undefined; byMethod: Map<string, T> }
+type Node<T> = { fixed: Map<string, Node<T>>; named: Node<T> | undefined; byMethod: Map<string, Entry<T>> }
 
 /** The result of a lookup. `found` is undefined if the path exists without this method; `allowed` lists its methods. */
 export type Match<T> = {
@@ -43,7 +46,8 @@ export class RouteTable<T extends Addressed> {
 
   #add(route: T): void {
     let node = this.#root
-    for (const segment of segmentsOf(route.path)) {
+    const path = segmentsOf(route.path)
+    for (const segment of path) {
       const known = isNamed(segment) ? node.named : node.fixed.get(segment.toLowerCase())
       const next = known ?? empty<T>()
       if (isNamed(segment)) node.named = next
@@ -52,7 +56,7 @@ export class RouteTable<T extends Addressed> {
     }
     const method = route.method.toUpperCase()
     if (node.byMethod.has(method)) throw new TypeError(`two routes are ${method} ${route.path}`)
-    node.byMethod.set(method, route)
+    node.byMethod.set(method, { route, names: path.filter(isNamed).map((name) => name.slice(1)) })
   }
 
   /**
@@ -67,14 +71,11 @@ export class RouteTable<T extends Addressed> {
     const place = places.find(({ byMethod }) => byMethod.has(wanted)) ?? first
     const found = place.byMethod.get(wanted)
     // All entries of one path have the same template, except for the names in it.
-    const [template = ''] = [...place.byMethod.values()].map((route) => route.path)
-    const names = segmentsOf(found?.path ?? template).filter(isNamed)
-    return {
-      found,
-      segments: Object.fromEntries(names.map((name, i) => [name.slice(1), decodeURIComponent(place.sent[i] ?? '')])),
-      template: found?.path ?? template,
-      allowed: found ? [] : allowedAt(places),
-    }
+    const [other] = place.byMethod.values()
+    const entry = found ?? other
+    const segments: Record<string, string> = {}
+    for (const [i, name] of entry?.names.entries() ?? []) segments[name] = decodeURIComponent(place.sent[i] ?? '')
+    return { found: found?.route, segments, template: entry?.route.path ?? '', allowed: found ? [] : allowedAt(places) }
   }
 
   /** All matches of the segments, those with fixed segments first. */
