@@ -65,11 +65,14 @@ const parsed = async (bytes: Uint8Array, most: Bounds): Promise<unknown> => {
   }
 }
 
-/** The readers that give the decompressed bytes of a body, one for each size. */
+/** A reader that gives the decompressed bytes of a body. Its type is known before. */
+const readerOf = ({ bytes }: Bounds): RequestHandler => express.raw({ limit: bytes, type: () => true })
+
+/** One reader for each size. */
 const readers: Readonly<Record<BodySize, RequestHandler>> = {
-  small: express.raw({ limit: bounds.small.bytes, type: 'application/json' }),
-  resource: express.raw({ limit: bounds.resource.bytes, type: 'application/json' }),
-  rows: express.raw({ limit: bounds.rows.bytes, type: 'application/json' }),
+  small: readerOf(bounds.small),
+  resource: readerOf(bounds.resource),
+  rows: readerOf(bounds.rows),
 }
 
 const bytesIn = async (req: Request, res: Response, size: BodySize): Promise<Buffer | undefined> => {
