@@ -113,6 +113,9 @@ export const run = async (target: Target, { connections, seconds, request }: Loa
 
 export const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN
 
+/** The first few thousand requests cost up to twice as much, while Node compiles. A service runs for weeks, so they are not measured. */
+const warmSeconds = 3
+
 /** Runs both in turn and prints the ratio of the medians. Every run starts its own servers. */
 export const compare = async (
   name: string,
@@ -139,7 +142,7 @@ export const compare = async (
       const target = await (side === 'ours' ? ours : bare)()
       try {
         await prepare(target)
-        await run(target, { ...load, seconds: 1 })
+        await run(target, { ...load, seconds: warmSeconds })
         const measured = await run(target, load)
         if (measured.failed > 0) throw new Error(`${name}: ${measured.failed} requests to ${side} failed`)
         figures[side].push(measured)
