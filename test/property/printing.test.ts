@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { parseSelect, ParseFailure, prepareChecked, printSelect } from '../../src/sql/engine/ast/duckdb.js'
-import { parseAst } from '../../src/sql/engine/ast/json.js'
+import type { AstNode } from '../../src/sql/engine/ast/json.js'
 import { guard } from '../../src/sql/engine/guard/guard.js'
 import { isProblem } from '../../src/basics/errors.js'
 import { countOf } from '../support/counts.js'
@@ -211,14 +211,11 @@ beforeAll(async () => {
 })
 afterAll(() => connection.closeSync())
 
-/** DuckDB's own tree of a text as JSON, without places and brackets, and `VALUES` as it is read again. */
-const treeOf = async (sql: string): Promise<string> => {
-  const reader = await connection.runAndReadAll('SELECT json_serialize_sql($1::VARCHAR)', [sql])
-  const without = (key: string, value: unknown): unknown => (key === 'query_location' || key === 'parenthesized' ? undefined : value)
-  return JSON.stringify(parseAst(String(reader.getRows()[0]?.[0])), without)
-}
+/** A tree as JSON, without places and brackets. */
+const sayingOf = (tree: AstNode): string =>
+  JSON.stringify(tree, (key, value: unknown) => (key === 'query_location' || key === 'parenthesized' ? undefined : value))
 
-const treeIn = async (sql: string): Promise<Awaited<ReturnType<typeof parseSelect>> | undefined> => {
+const treeIn = async (sql: string): Promise<AstNode | undefined> => {
   try {
     return await parseSelect(connection, sql)
   } catch (error) {
@@ -244,14 +241,17 @@ test(
     for (let i = 0; i < count; i++) {
       const sql = new HostileQueries(seeded(seed * 1_000_003 + i)).query(1 + (i % 3))
       const tree = await treeIn(sql)
-      if (!tree || !passes(tree)) continue
+      if (!tree) continue
+      const said = sayingOf(tree)
+      if (!passes(tree)) continue
       const text = await printSelect(connection, tree).catch((error: unknown) => {
         throw new Error(`${sql} is not printed`, { cause: error })
       })
       printed++
-      // Printed once more, VALUES has as many brackets on both sides.
-      const again = await printSelect(connection, await parseSelect(connection, text))
-      expect({ sql, tree: await treeOf(again) }).toEqual({ sql, tree: await treeOf(sql.includes('VALUES') ? again : sql) })
+      const read = await parseSelect(connection, text)
+      // VALUES is printed in brackets, which read as a tree around its own: what is read is printed once more instead.
+      if (sql.includes('VALUES')) await printSelect(connection, read)
+      else if (sayingOf(read) !== said) expect({ sql, tree: sayingOf(read) }).toEqual({ sql, tree: said })
     }
     expect(printed / count).toBeGreaterThan(0.5)
   },
