@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { settled } from '../../support/models/rentals.js'
 import { send, startTestService, type SqlReply } from '../../support/service.js'
 
 let service: Awaited<ReturnType<typeof startTestService>>
@@ -14,9 +14,7 @@ const run = async (query: string): Promise<void> => {
 }
 const cell = async (query: string): Promise<unknown> => (await ask(query)).data[0]?.[0]
 const mark = async (name: string) => (at[name] = Number(await cell('SELECT max(position) FROM log.events')))
-const trained = async () => {
-  while ((await ask(`SELECT * FROM information_schema.models WHERE status IN ('generating', 'training')`)).data.length > 0) await sleep(50)
-}
+const trained = async (version: string) => expect(await settled(service.url, version, 'shop')).toBe('complete')
 const upload = async (rent: (size: number) => number) => {
   const form = new FormData()
   const rows = Array.from({ length: 60 }, (_, i) => `${20 + i},${rent(20 + i)}`)
@@ -37,14 +35,14 @@ beforeAll(async () => {
   await upload((size) => 10 * size)
   await run(`CREATE SKILL rents USING type = 'sql'`)
   await run('CREATE VIEW sums AS (SELECT sum(rent) AS s FROM files.homes)')
-  await run('CREATE MODEL rent FROM files (SELECT * FROM homes) PREDICT rent')
-  await trained()
+  await run("CREATE MODEL rent FROM files (SELECT * FROM homes) PREDICT rent USING engine = 'linear'")
+  await trained('rent.1')
   at['asked'] = Number(await cell(`SELECT position FROM log.events WHERE type = 'ModelTrainingRequested'`))
   await mark('first')
   await send(service.url, 'DELETE', '/api/files/homes')
   await upload((size) => 1_000 * size)
   await run('RETRAIN rent FROM files (SELECT * FROM homes) PREDICT rent')
-  await trained()
+  await trained('rent.2')
   await run(`UPDATE SKILL rents SET type = 'other'`)
   await run('ALTER VIEW sums AS (SELECT count(*) AS n FROM files.homes)')
   await run(`CREATE AGENT late USING model = 'gpt-4o', skills = ['rents']`)
