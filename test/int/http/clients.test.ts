@@ -7,7 +7,7 @@ import { send, startTestService } from '../../support/service.js'
 let at: Awaited<ReturnType<typeof startTestService>>
 beforeAll(async () => {
   at = await startTestService()
-  await uploadRentals(at.url)
+  await uploadRentals(at.url, 'rentals', 60)
 })
 afterAll(() => at.stop())
 

@@ -5,7 +5,7 @@ import { sql } from '../../../support/service.js'
 import { engineInfos } from '../../../../src/catalogue/engines.js'
 
 const at = dialectService(async (url) => {
-  await uploadRentals(url)
+  await uploadRentals(url, 'rentals', 60)
   await expectAnswer(url, ['CREATE PROJECT shop', 'ok'])
 })
 
