@@ -41,6 +41,11 @@ const ofTheSystem = new Set([
   'EIO',
 ])
 
+/** What to do about an error of SQLite that has an answer. */
+const remedies: Readonly<Record<string, string>> = {
+  SQLITE_CANTOPEN: '. SQLite writes files beside log.sqlite even to read it: let this user write in the directory, or read a backup',
+}
+
 const causeOf = ({ detail, extras: { cause } }: Problem): string => (typeof cause === 'string' ? cause : detail)
 
 /** The message of an error that the user can fix; undefined for a fault of ours, which is shown with its stack. */
@@ -51,7 +56,8 @@ const explained = (error: unknown): string | undefined => {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
   if (!(error instanceof Error) || typeof code !== 'string') return undefined
   if (ofTheSystem.has(code)) return error.message
-  return code.startsWith('SQLITE_') ? `the data directory cannot be used: ${error.message} (${code})` : undefined
+  if (!code.startsWith('SQLITE_')) return undefined
+  return `the data directory cannot be used: ${error.message} (${code})${remedies[code] ?? ''}`
 }
 
 /** Errors exit with status 2, because status 1 is a result of the commands that compare; only faults of `serve` exit with 1. */

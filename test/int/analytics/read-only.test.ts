@@ -43,6 +43,7 @@ test('on a directory that cannot be written, commands that need to say so in one
       const { code, out, err } = await runAsReader(...args)
       expect({ args, code, out }).toEqual({ args, code: 2, out: '' })
       expect(err).toMatch(/^mindledger: [^\n]+\n$/)
+      if (args[0] === 'verify') expect(err).toContain('or read a backup')
     }
   } finally {
     chmodAll(place.path, 0o755, 0o644)
