@@ -2,6 +2,8 @@ import { write, writeSync } from 'node:fs'
 import { limits } from '../../basics/limits.js'
 
 const retryMs = 100
+/** The pause after a write: a busy service writes the lines of a while at once. */
+const gatherMs = 20
 const newline = 0x0a
 
 /** How many bytes were written, and the error that ended the write. */
@@ -20,6 +22,7 @@ const lostLine = (lost: number): string =>
 export class LogLines {
   #waiting: string[] = []
   #chars = 0
+  /** Whether a write or the pause after it is not over. */
   #isWriting = false
   #lost = 0
   /** Whether the last line in the file is incomplete. */
@@ -61,10 +64,13 @@ export class LogLines {
     const told = this.#lost
     const bytes = Buffer.from((this.#isTorn ? '\n' : '') + (told > 0 ? lostLine(told) : '') + this.#take())
     this.#put(bytes, 0, (reached, error) => {
-      this.#isWriting = false
       if (reached > 0) this.#isTorn = bytes[reached - 1] !== newline
       this.#lost += error ? lines : -told
-      this.#writeWaiting()
+      // The process need not stay for it: at its end the waiting lines are written at once.
+      setTimeout(() => {
+        this.#isWriting = false
+        this.#writeWaiting()
+      }, gatherMs).unref()
     })
   }
 

@@ -92,4 +92,27 @@ describe('resources are kept in memory as the table holds them', () => {
       await agentNamed(log, 'faq')
       expect(await refusal(log.submit(writes(agent(3, 'Faq'))))).toBe('already_exists')
     }))
+
+  test('the agents of a skill are those that use it now', () =>
+    withAgent(async (log) => {
+      const uses = (n: number, ...skills: number[]): NewEvent => ({
+        stream: stream(n),
+        event: { type: 'AgentUpdated', data: { skills: skills.map((skill) => ({ skill: stream(skill), params: {} })) } },
+      })
+      const users = async () => (await log.resources.linked('agent', stream(9))).map(({ version, state: { name } }) => [name, version])
+      expect(await users()).toEqual([])
+      await log.submit(writes(uses(2, 9)))
+      expect(await users()).toEqual([['faq', 2]])
+      await log.submit({ ...writes(uses(2), agent(3, 'more'), uses(3, 9)), dryRun: true })
+      expect(await users()).toEqual([['faq', 2]])
+      await log.submit(writes(renamed(2, 'help'), agent(3, 'more'), uses(3, 9)))
+      expect(await users()).toEqual([
+        ['help', 3],
+        ['more', 2],
+      ])
+      await log.submit(writes(deleted(2)))
+      expect(await users()).toEqual([['more', 2]])
+      await log.submit(writes(uses(3, 8)))
+      expect(await users()).toEqual([])
+    }))
 })
