@@ -41,10 +41,9 @@ const ofTheSystem = new Set([
   'EIO',
 ])
 
-/** What to do about an error of SQLite that has an answer. */
-const remedies: Readonly<Record<string, string>> = {
-  SQLITE_CANTOPEN: '. SQLite writes files beside log.sqlite even to read it: let this user write in the directory, or read a backup',
-}
+/** SQLite has no place for the files that it makes beside the log, even to read it. */
+const needsPlace = new Set(['SQLITE_CANTOPEN', 'SQLITE_READONLY_DIRECTORY'])
+const placeNeeded = '. SQLite makes files beside log.sqlite even to read it: let this user write in the directory, or read a backup'
 
 const causeOf = ({ detail, extras: { cause } }: Problem): string => (typeof cause === 'string' ? cause : detail)
 
@@ -57,7 +56,7 @@ const explained = (error: unknown): string | undefined => {
   if (!(error instanceof Error) || typeof code !== 'string') return undefined
   if (ofTheSystem.has(code)) return error.message
   if (!code.startsWith('SQLITE_')) return undefined
-  return `the data directory cannot be used: ${error.message} (${code})${remedies[code] ?? ''}`
+  return `the data directory cannot be used: ${error.message} (${code})${needsPlace.has(code) ? placeNeeded : ''}`
 }
 
 /** Errors exit with status 2, because status 1 is a result of the commands that compare; only faults of `serve` exit with 1. */
