@@ -28,7 +28,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Open connections of one address (with IPv6, of one network of 64 bits); those of a proxy in TRUST_PROXY are not counted. It is below `connectionsMax`, so that one address cannot have all, and high enough for a proxy that is not named. Beyond: the same happens among the connections of this address.',
   requestHeadersTimeoutMs: 'Receiving the headers of a request. Beyond: 408, and the connection is closed.',
   requestTimeoutMs: 'Receiving a whole request, an upload too. Beyond: 408, and the connection is closed.',
-  keepAliveTimeoutMs: 'An idle connection. Beyond: it is closed; a client opens another one.',
+  keepAliveTimeoutMs:
+    'An idle connection. Beyond: it is closed; a client opens another one. Most proxies close theirs after 60 s. They should be first: a server that closes first loses a request that is sent at this moment.',
   stopTimeoutMs: 'How long a stop waits for answers under way. Beyond: their connections are closed.',
   logLinesMaxChars:
     'Lines of the service’s own log that wait to be written, while its disk or reader is slow. Beyond: they are dropped and counted.',

@@ -26,7 +26,7 @@ export const limits = {
   connectionsPerAddressMax: 1_000,
   requestHeadersTimeoutMs: 20_000,
   requestTimeoutMs: 15 * 60_000,
-  keepAliveTimeoutMs: 5_000,
+  keepAliveTimeoutMs: 65_000,
   stopTimeoutMs: 20_000,
   logLinesMaxChars: 1024 * 1024,
   serverAddressWaitMs: 10_000,
