@@ -11,7 +11,8 @@ export type Screen = Output & {
   pass: (bytes: AsyncIterable<Uint8Array>) => Promise<void>
 }
 
-type Stream = { write: (text: string) => unknown; isTTY?: boolean; columns?: number }
+/** What a command writes to: `process.stdout`, or what stands for it. */
+export type Stream = { write: (text: string) => unknown; isTTY?: boolean; columns?: number }
 type Options = { stdout?: Stream; stderr?: Stream; quiet?: boolean | undefined; now?: () => number }
 
 /** How often progress is written when stderr is not a terminal. */

@@ -8,12 +8,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import Database from 'better-sqlite3'
 import { cliFile, freePort, mindledger, runProgram, type Ended } from '../../support/cli.js'
+import { commandHere } from '../../support/command-here.js'
 import { send, spawnService, startTestService, temporaryDirectory } from '../../support/service.js'
 
 const place = temporaryDirectory()
 const data = join(place.path, 'data')
 const environment = { DATA_DIR: data, PORT: '' }
 const cli = (...args: string[]) => mindledger(args, environment, place.path)
+/** The same in this process, for what is no matter of the process. */
+const here = (...args: string[]) => commandHere(args, environment)
 const fails = (ended: Ended) => ({ code: ended.code, out: ended.out, lines: ended.err.trimEnd().split('\n').length, err: ended.err })
 
 let server: Awaited<ReturnType<typeof spawnService>>
@@ -35,10 +38,10 @@ describe('beside a running server', () => {
   test('sql asks that server, and its status says whether the statement succeeded', async () => {
     const answer = await cli('sql', 'SELECT name, type FROM skills')
     expect(answer).toMatchObject({ code: 0, out: 'NAME  | TYPE\n------+-----\nsales | sql\n', err: '' })
-    expect(await cli('sql', 'CREATE PROJECT shop')).toMatchObject({ code: 0, out: 'ok\n' })
-    expect(await cli('sql', '--db', 'shop', 'SELECT name FROM skills')).toMatchObject({ code: 0, out: 'NAME\n----\n' })
-    expect(await cli('sql', '--as-of', '1', 'SELECT name FROM skills')).toMatchObject({ code: 0, out: 'NAME\n----\n' })
-    expect(await cli('sql', '--as-of', '1', 'CREATE PROJECT then')).toMatchObject({
+    expect(await here('sql', 'CREATE PROJECT shop')).toMatchObject({ code: 0, out: 'ok\n' })
+    expect(await here('sql', '--db', 'shop', 'SELECT name FROM skills')).toMatchObject({ code: 0, out: 'NAME\n----\n' })
+    expect(await here('sql', '--as-of', '1', 'SELECT name FROM skills')).toMatchObject({ code: 0, out: 'NAME\n----\n' })
+    expect(await here('sql', '--as-of', '1', 'CREATE PROJECT then')).toMatchObject({
       code: 1,
       err: expect.stringMatching(/^as_of 1 is for/),
     })
@@ -49,17 +52,17 @@ describe('beside a running server', () => {
 
   test('rows are printed as JSON and CSV, statements come from standard input, and one sets the database of the next', async () => {
     const query = `SELECT 9007199254740993 AS n, NULL AS none, 'a,"b' AS s, [1] AS n`
-    const { code, out } = await cli('sql', '--json', query)
+    const { code, out } = await here('sql', '--json', query)
     expect([code, JSON.parse(out)]).toEqual([0, [{ n: '9007199254740993', none: null, s: 'a,"b', n_1: [1] }]])
-    expect(await cli('sql', '--csv', query)).toMatchObject({ code: 0, out: 'n,none,s,n\r\n9007199254740993,,"a,""b",[1]\r\n', err: '' })
-    expect((await cli('sql', '--vertical', 'SELECT 1 AS a, 2 AS bb')).out).toBe('-- row 1\na  | 1\nbb | 2\n')
-    expect(await cli('sql', "USE files; SELECT 'a;b' AS s; ")).toMatchObject({ code: 0, out: 'ok\ns\n---\na;b\n' })
+    expect(await here('sql', '--csv', query)).toMatchObject({ code: 0, out: 'n,none,s,n\r\n9007199254740993,,"a,""b",[1]\r\n', err: '' })
+    expect((await here('sql', '--vertical', 'SELECT 1 AS a, 2 AS bb')).out).toBe('-- row 1\na  | 1\nbb | 2\n')
+    expect(await here('sql', "USE files; SELECT 'a;b' AS s; ")).toMatchObject({ code: 0, out: 'ok\ns\n---\na;b\n' })
     const piped = `printf 'USE files;\nSELECT 1\nAS a;\nSELECT * FROM nowhere; SELECT 2' | "${process.execPath}" "${cliFile}" sql`
     const ended = await runProgram('sh', ['-c', piped], { env: environment })
     expect(ended).toMatchObject({ code: 1, out: 'ok\na\n-\n1\n', err: expect.stringContaining('database: files') as unknown })
-    const refused = await cli('sql', '--csv', 'SELECT * FROM nowhere')
+    const refused = await here('sql', '--csv', 'SELECT * FROM nowhere')
     expect(refused).toMatchObject({ code: 1, out: '' })
-    expect(refused.err).toBe((await cli('sql', 'SELECT * FROM nowhere')).err)
+    expect(refused.err).toBe((await here('sql', 'SELECT * FROM nowhere')).err)
   })
 
   test('commands find the server that holds the directory, whatever PORT says', async () => {
@@ -73,8 +76,8 @@ describe('beside a running server', () => {
   test('--url names the server, wherever its directory is', async () => {
     const nowhere = { DATA_DIR: join(place.path, 'nowhere'), PORT: '1' }
     for (const url of [server.url, `${server.url}/`, `${server.url}/api`])
-      expect(await mindledger(['sql', '--url', url, 'SELECT 1 AS n'], nowhere)).toMatchObject({ code: 0, out: 'n\n-\n1\n' })
-    expect(await mindledger(['status', '--url', server.url], nowhere)).toMatchObject({ code: 0 })
+      expect(await commandHere(['sql', '--url', url, 'SELECT 1 AS n'], nowhere)).toMatchObject({ code: 0, out: 'n\n-\n1\n' })
+    expect(await commandHere(['status', '--url', server.url], nowhere)).toMatchObject({ code: 0 })
     const silent = await mindledger(['sql', '--url', `http://127.0.0.1:${await freePort()}`, 'SELECT 1'], environment)
     expect(fails(silent)).toMatchObject({ code: 2, lines: 1, out: '' })
     expect(silent.err).toMatch(/^mindledger: no server answers at http:\/\/127\.0\.0\.1:\d+/)
@@ -85,7 +88,7 @@ describe('beside a running server', () => {
     const other = createServer((_req, res) => res.end('<html>'))
     await once(other.listen(0, '127.0.0.1'), 'listening')
     const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
-    const program = await mindledger(['sql', '--url', url, 'SELECT 1'], environment)
+    const program = await commandHere(['sql', '--url', url, 'SELECT 1'], environment)
     expect(fails(program)).toMatchObject({ code: 2, lines: 1, out: '' })
     expect(program.err).toContain(`what answers at ${url} is not this service`)
     other.close()
@@ -93,7 +96,7 @@ describe('beside a running server', () => {
     const address = readFileSync(file, 'utf8')
     const foreign = await startTestService()
     writeFileSync(file, JSON.stringify({ ...(JSON.parse(address) as object), url: foreign.url }))
-    const run = await cli('sql', 'CREATE PROJECT astray')
+    const run = await here('sql', 'CREATE PROJECT astray')
     writeFileSync(file, address)
     expect(fails(run)).toMatchObject({ code: 2, lines: 1, out: '' })
     expect(run.err).toContain(`the server that answers at ${foreign.url} is not the one that holds ${data}`)
@@ -147,10 +150,11 @@ describe('beside a running server', () => {
   })
 
   test('verify refuses a head of another log, of a history that was rewritten, and of events that were taken away', async () => {
-    const head = JSON.parse((await cli('head', '--json')).out) as { logId: string; position: number; chain: string }
+    const head = JSON.parse((await here('head', '--json')).out) as { logId: string; position: number; chain: string }
     const against = async (other: Partial<typeof head>) => {
-      writeFileSync(join(place.path, 'other.json'), JSON.stringify({ ...head, ...other }))
-      const { code, out } = await cli('verify', '--head', 'other.json')
+      const file = join(place.path, 'other.json')
+      writeFileSync(file, JSON.stringify({ ...head, ...other }))
+      const { code, out } = await here('verify', '--head', file)
       expect(code).toBe(1)
       expect(out).toContain('THE LOG DOES NOT HOLD')
       return out
@@ -163,7 +167,7 @@ describe('beside a running server', () => {
   test('verify takes no other file for a head', async () => {
     writeFileSync(join(place.path, 'no-head.json'), 'not a head')
     for (const file of ['no-head.json', 'absent.json']) {
-      const ended = await cli('verify', '--head', file)
+      const ended = await here('verify', '--head', join(place.path, file))
       expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
       expect(ended.err).toContain(file)
     }
@@ -171,7 +175,7 @@ describe('beside a running server', () => {
 
   test('the head of an empty log proves nothing', async () => {
     writeFileSync(join(place.path, 'empty.txt'), String((await send(server.url, 'GET', '/api/log/checkpoint?size=0')).body))
-    const { code, out } = await cli('verify', '--head', 'empty.txt')
+    const { code, out } = await here('verify', '--head', join(place.path, 'empty.txt'))
     expect(code).toBe(0)
     expect(out).toContain('Unproven: positions 1 to')
     expect(out).not.toContain('Proven: positions 1 to 0')
@@ -179,8 +183,8 @@ describe('beside a running server', () => {
 
   test('what reads sealed rows with another log’s key says so, and neither accuses the log nor leaves rows out', async () => {
     const stale = { ...environment, VAULT_KEY: 'ab'.repeat(32) }
-    for (const args of [['verify'], ['diff'], ['replay', '--into', 'stale.duckdb']]) {
-      const ended = await mindledger(args, stale, place.path)
+    for (const args of [['verify'], ['diff'], ['replay', '--into', join(place.path, 'stale.duckdb')]]) {
+      const ended = await commandHere(args, stale)
       expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
       expect(ended.err).toMatch(/sealed with the master key [0-9a-f]{16}, and VAULT_KEY is another one/)
     }
@@ -236,29 +240,29 @@ describe('with the server stopped', () => {
 
   test('an address that a killed server left behind is nobody’s', async () => {
     writeFileSync(join(data, 'server.json'), JSON.stringify({ url: `http://127.0.0.1:${await freePort()}`, instance: 'killed' }))
-    expect((await cli('status')).out).toMatch(/^server +none$/m)
-    expect(await cli('sql', 'SELECT 1 AS n')).toMatchObject({ code: 0, out: 'n\n-\n1\n', err: '' })
+    expect((await here('status')).out).toMatch(/^server +none$/m)
+    expect(await here('sql', 'SELECT 1 AS n')).toMatchObject({ code: 0, out: 'n\n-\n1\n', err: '' })
     expect(existsSync(join(data, 'server.json'))).toBe(false)
   })
 
   test('sql answers by itself, and gives the directory back', async () => {
     expect(await cli('sql', 'SELECT name FROM skills')).toMatchObject({ code: 0, out: 'NAME\n-----\nsales\n', err: '' })
     const made = "CREATE SKILL other USING type = 'sql', database = 'files'; SELECT count(*) AS n FROM skills"
-    expect(await cli('sql', made)).toMatchObject({ code: 0, out: 'ok\nn\n-\n2\n' })
+    expect(await here('sql', made)).toMatchObject({ code: 0, out: 'ok\nn\n-\n2\n' })
   })
 
   test('sql that trains a model returns when the model is there', async () => {
     const numbers = 'CREATE VIEW numbers AS (SELECT range AS x, range * 2 + range % 3 AS y FROM range(60))'
     const few = 'CREATE VIEW few AS (SELECT * FROM numbers LIMIT 3)'
     const train = 'CREATE MODEL twice FROM mindsdb (SELECT * FROM numbers) PREDICT y'
-    const made = await cli('sql', '--quiet', [numbers, few, train, 'SELECT y IS NOT NULL AS known FROM twice WHERE x = 5'].join('; '))
+    const made = await here('sql', '--quiet', [numbers, few, train, 'SELECT y IS NOT NULL AS known FROM twice WHERE x = 5'].join('; '))
     expect(made).toMatchObject({ code: 0, err: '' })
     expect(made.out).toMatch(/twice +\| mindsdb +\| 1 +\| complete/)
     expect(made.out.endsWith('\nknown\n-----\ntrue\n')).toBe(true)
-    const failed = await cli('sql', '--quiet', 'CREATE MODEL never FROM mindsdb (SELECT * FROM numbers) PREDICT yy')
+    const failed = await here('sql', '--quiet', 'CREATE MODEL never FROM mindsdb (SELECT * FROM numbers) PREDICT yy')
     expect(failed).toMatchObject({ code: 1, out: '' })
     expect(failed.err).toContain('Did you mean "y"?')
-    const unfit = await cli('sql', '--quiet', 'CREATE MODEL never FROM mindsdb (SELECT * FROM few) PREDICT y')
+    const unfit = await here('sql', '--quiet', 'CREATE MODEL never FROM mindsdb (SELECT * FROM few) PREDICT y')
     expect(unfit).toMatchObject({ code: 1, err: '' })
     expect(unfit.out).toMatch(/never +\| mindsdb +\| 1 +\| error/)
   })
@@ -302,7 +306,7 @@ describe('with the server stopped', () => {
     }
     put.run(text.replace('SkillCreated', 'SkillCreatex'), position)
     for (let i = 0; i < 2; i += 1) {
-      const ended = await cli('replay', '--into', 'part.duckdb')
+      const ended = await here('replay', '--into', join(place.path, 'part.duckdb'))
       expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
       expect(ended.err).toContain(`position ${position} cannot be projected`)
       expect(readdirSync(place.path).filter((name) => name.startsWith('part.'))).toEqual([])
@@ -336,37 +340,58 @@ describe('what cannot be done is one line and status 2', () => {
     ['an unknown log level', ['serve'], { LOG_LEVEL: 'loud' }, /LOG_LEVEL: /],
     ['no data directory', ['head'], { DATA_DIR: '/nonexistent/data' }, /is not a data directory/],
   ])('%s', async (_, args, settings, message) => {
-    const ended = await mindledger(args, { ...environment, ...settings }, place.path)
+    const ended = await commandHere(args, { ...environment, ...settings })
     expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
     expect(ended.err).toMatch(message)
     expect(ended.err).toMatch(/^mindledger: /)
   })
 
+  test.each<[string, Record<string, string>, string]>([
+    ['vrify', {}, 'there is no command vrify; did you mean verify?'],
+    ['serve', { PORT: 'abc' }, 'PORT: must be a whole number from 0 to 65535'],
+  ])('and so the process of %s ends', async (command, settings, message) => {
+    const ended = await mindledger([command], { ...environment, ...settings })
+    expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
+    expect(ended.err).toMatch(/^mindledger: /)
+    expect(ended.err).toContain(message)
+  })
+
+  const nowhere = (path: string) => `${path} is not a data directory: it does not exist. Set DATA_DIR`
+
   test.each(['sql "SELECT 1"', ...['status', 'log', 'head', 'verify', 'export', 'diff', 'rebuild', 'rotate-key', 'reproduce --all']])(
     '%s where there is no data directory makes none, and says where it looked',
     async (command) => {
       const empty = mkdtempSync(join(place.path, 'empty-'))
-      const ended = await mindledger(command.split(' '), { DATA_DIR: '' }, empty)
+      const data = join(empty, 'data')
+      const ended = await commandHere(command.split(' '), { DATA_DIR: data })
       expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
-      expect(ended.err).toContain(`${join(empty, 'data')} is not a data directory: it does not exist. Set DATA_DIR`)
+      expect(ended.err).toContain(nowhere(data))
       expect(readdirSync(empty)).toEqual([])
     },
   )
+
+  test.each(['sql "SELECT 1"', 'log'])('%s looks in the working directory where DATA_DIR is not set', async (command) => {
+    const empty = mkdtempSync(join(place.path, 'empty-'))
+    const ended = await mindledger(command.split(' '), { DATA_DIR: '' }, empty)
+    expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
+    expect(ended.err).toContain(nowhere(join(empty, 'data')))
+    expect(readdirSync(empty)).toEqual([])
+  })
 
   test('sql --create makes the data directory that is not there', async () => {
     const empty = mkdtempSync(join(place.path, 'empty-'))
     const settings = { DATA_DIR: join(empty, 'data') }
     expect(await mindledger(['sql', '--create', 'CREATE PROJECT shop'], settings)).toMatchObject({ code: 0, out: 'ok\n', err: '' })
-    expect((await mindledger(['sql', "SELECT name FROM information_schema.databases WHERE name = 'shop'"], settings)).code).toBe(0)
+    expect((await commandHere(['sql', "SELECT name FROM information_schema.databases WHERE name = 'shop'"], settings)).code).toBe(0)
   })
 
-  test.each(['head', 'verify', 'log', 'rebuild', 'replay --into x.duckdb'])(
+  test.each(['head', 'verify', 'log', 'rebuild', `replay --into ${join(place.path, 'x.duckdb')}`])(
     '%s on a directory without a log, which stays as it was',
     async (command) => {
       const bare = join(place.path, `bare-${command.split(' ')[0] ?? ''}`)
       mkdirSync(bare)
       writeFileSync(join(bare, 'FORMAT'), '1\n')
-      const ended = await mindledger(command.split(' '), { DATA_DIR: bare }, place.path)
+      const ended = await commandHere(command.split(' '), { DATA_DIR: bare })
       expect(fails(ended)).toMatchObject({ code: 2, lines: 1, out: '' })
       expect(ended.err).toContain(`${bare} holds no log`)
       expect(existsSync(join(bare, 'log.sqlite'))).toBe(false)
@@ -391,11 +416,11 @@ test('help and version need no settings, and no command is an error', async () =
   for (const word of ['serve', 'sql', 'log', 'head', 'verify', 'replay', 'rebuild', 'DATA_DIR', 'VAULT_KEY'])
     expect(help.out).toContain(word)
   const { version } = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')) as { version: string }
-  for (const asked of ['--version', '-v', 'version']) expect(await mindledger([asked])).toMatchObject({ code: 0, out: `${version}\n` })
-  expect(await mindledger(['help'])).toEqual(help)
-  const ofSql = await mindledger(['sql', '--help'])
+  for (const asked of ['--version', '-v', 'version']) expect(await commandHere([asked])).toMatchObject({ code: 0, out: `${version}\n` })
+  expect(await commandHere(['help'])).toEqual(help)
+  const ofSql = await commandHere(['sql', '--help'])
   expect(ofSql).toMatchObject({ code: 0, err: '' })
-  expect(await mindledger(['help', 'sql'])).toEqual(ofSql)
+  expect(await commandHere(['help', 'sql'])).toEqual(ofSql)
   for (const word of ['--as-of <when>', '--json', '--csv', '--url <address>', '--create']) expect(ofSql.out).toContain(word)
   for (const { out } of [help, ofSql]) expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
   expect(await mindledger([])).toMatchObject({ code: 2, out: help.out })
@@ -406,10 +431,10 @@ test('sql logs in where sessions are required, and says when it may not', async 
   const { url, directory, stop } = await startTestService(settings)
   const reach = { DATA_DIR: directory, PORT: new URL(url).port }
   expect(await mindledger(['sql', 'SHOW PROJECTS'], { ...reach, ...settings })).toMatchObject({ code: 0, err: '' })
-  const wrong = await mindledger(['sql', 'SHOW PROJECTS'], { ...reach, ...settings, AUTH_PASSWORD: 'wrong' })
+  const wrong = await commandHere(['sql', 'SHOW PROJECTS'], { ...reach, ...settings, AUTH_PASSWORD: 'wrong' })
   expect(fails(wrong)).toMatchObject({ code: 2, lines: 1 })
   expect(wrong.err).toContain('check AUTH_USERNAME and AUTH_PASSWORD')
-  const none = await mindledger(['sql', 'SHOW PROJECTS'], reach)
+  const none = await commandHere(['sql', 'SHOW PROJECTS'], reach)
   expect(none.code).toBe(1)
   expect(none.out).not.toContain('{')
   await stop()

@@ -1,0 +1,87 @@
+import { readConfig, ConfigError } from '../setup/config.js'
+import { isProblem, type Problem } from '../basics/errors.js'
+import { readVersion } from '../setup/version.js'
+import { readArguments } from './arguments.js'
+import { commands } from './commands.js'
+import { usage, usageOf } from './help.js'
+import { createOutput, type Stream } from './terminal/output.js'
+import { UsageError } from './access/usage-error.js'
+import { addressOf } from './access/values.js'
+
+/** Where a command gets its settings and says its results: a process is one. */
+type Surroundings = { env: NodeJS.ProcessEnv; stdout: Stream; stderr: Stream }
+
+/** Help is as wide as the terminal, within limits that are easy to read. */
+const helpWidthOf = ({ columns }: Stream): number => Math.min(Math.max(columns || 80, 60), 120)
+
+const run = async (args: string[], { env, stdout, stderr }: Surroundings): Promise<number> => {
+  const asked = readArguments(args)
+  const out = createOutput({ stdout, stderr, quiet: asked.kind === 'run' && asked.values.quiet })
+  const helpWidth = helpWidthOf(stdout)
+  if (asked.kind === 'version') out.line(readVersion())
+  else if (asked.kind === 'help') out.line(asked.command === undefined ? usage(helpWidth) : usageOf(asked.command, helpWidth))
+  if (asked.kind !== 'run') return asked.kind === 'help' && !asked.isWanted ? 2 : 0
+  const { command, values, rest } = asked
+  const serverUrl = values.url === undefined ? undefined : addressOf('url', values.url)
+  const config = { ...readConfig(env), ...(serverUrl !== undefined && { serverUrl }) }
+  return commands[command]?.run({ config, values, rest, out }) ?? 2
+}
+
+/** Errors of the operating system, such as missing permissions or a full disk. */
+const ofTheSystem = new Set([
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENOSPC',
+  'EDQUOT',
+  'ENOENT',
+  'ENOTDIR',
+  'EISDIR',
+  'ENAMETOOLONG',
+  'EMFILE',
+  'ENFILE',
+  'EIO',
+])
+
+/** SQLite has no place for the files that it makes beside the log, even to read it. */
+const needsPlace = new Set(['SQLITE_CANTOPEN', 'SQLITE_READONLY_DIRECTORY'])
+const placeNeeded = '. SQLite makes files beside log.sqlite even to read it: let this user write in the directory, or read a backup'
+
+const causeOf = ({ detail, extras: { cause } }: Problem): string => (typeof cause === 'string' ? cause : detail)
+
+/** The message of an error that the user can fix; undefined for a fault of ours, which is shown with its stack. */
+const explained = (error: unknown): string | undefined => {
+  if (error instanceof ConfigError || error instanceof UsageError) return error.message
+  // The operator needs the cause, which clients never see.
+  if (isProblem(error) && error.code === 'storage_failed') return `the data directory cannot be used: ${causeOf(error)}`
+  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
+  if (!(error instanceof Error) || typeof code !== 'string') return undefined
+  if (ofTheSystem.has(code)) return error.message
+  if (!code.startsWith('SQLITE_')) return undefined
+  return `the data directory cannot be used: ${error.message} (${code})${needsPlace.has(code) ? placeNeeded : ''}`
+}
+
+/**
+ * Says an error on stderr, and gives the exit status: 2, because status 1 is a result of the commands that compare; only faults of
+ * `serve` exit with 1.
+ */
+export const fail = (error: unknown, [command]: readonly string[], { stderr }: Pick<Surroundings, 'stderr'>): number => {
+  const line = explained(error)
+  const said =
+    line === undefined ? `a fault of mindledger: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}` : line
+  stderr.write(`mindledger: ${said}\n`)
+  return line === undefined && command === 'serve' ? 1 : 2
+}
+
+/**
+ * Runs one command to its end, and gives the exit status: 0 only when all is well.
+ *
+ * @example process.exitCode = await runCommand(['sql', 'SELECT 1'], process)
+ */
+export const runCommand = async (args: string[], around: Surroundings): Promise<number> => {
+  try {
+    return await run(args, around)
+  } catch (error) {
+    return fail(error, args, around)
+  }
+}
