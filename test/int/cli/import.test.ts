@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { limits } from '../../../src/basics/limits.js'
 import { cliFile, freePort, mindledger, type Ended } from '../../support/cli.js'
+import { commandHere } from '../../support/command-here.js'
 import { modelTable, startPublicService, type Instead, type PublicContents } from '../../support/public-service.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
@@ -90,7 +91,8 @@ afterEach(async () => {
 })
 afterAll(() => here.stop())
 
-const run = (...args: string[]): Promise<Ended> => mindledger(['import', '--quiet', '--url', here.url, ...args])
+const importing = (...args: string[]) => ['import', '--quiet', '--url', here.url, ...args]
+const run = (...args: string[]): Promise<Ended> => commandHere(importing(...args))
 const importFrom = (...args: string[]): Promise<Ended> => run('--from', old.url, ...args)
 const rowsOf = async (query: string) => (await sql(here.url, query)).data
 const head = async () => (await rowsOf('SELECT max(position) FROM log.events'))[0]?.[0]
@@ -149,7 +151,7 @@ describe('a dry run', () => {
 
 describe('an import', () => {
   test('makes everything here as it was there, and the second time finds it so', async () => {
-    const ended = await importFrom('--apply')
+    const ended = await mindledger(importing('--from', old.url, '--apply'))
     expect(ended).toMatchObject({ code: 0, err: '' })
     expect(all(fates(ended), 'created')).toEqual(copied)
     expect(await rowsOf('SELECT * FROM files.homes')).toEqual([
@@ -217,7 +219,7 @@ describe('where it is cut off', () => {
 
   test('by the old service: the rest is made, what failed is listed, and another run makes it', async () => {
     old.state.instead = connectionLost
-    const ended = await importFrom('--apply')
+    const ended = await mindledger(importing('--from', old.url, '--apply'))
     expect(ended.code).toBe(1)
     expect(all(fates(ended), 'FAILED')).toEqual(['file rented'])
     expect(all(fates(ended), 'created')).toEqual(copied.filter((name) => name !== 'file rented'))
@@ -339,7 +341,8 @@ describe('an old service that answers anything', () => {
   })
 
   test('what is not the public service, or not there, is refused with one line', async () => {
-    expect(await run('--from', here.url.replace(/\d+$/, String(await freePort())))).toMatchObject({
+    const nobody = here.url.replace(/\d+$/, String(await freePort()))
+    expect(await mindledger(importing('--from', nobody))).toMatchObject({
       code: 2,
       out: '',
       err: expect.stringMatching(/^mindledger: http:\S+ cannot be read: it does not answer \(ECONNREFUSED\)\n$/) as unknown,
