@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { parseEnvelope } from '../../events/stored/envelope.js'
 import { Random } from '../../src/models/numerics/random.js'
 import { countOf } from '../support/counts.js'
+import { settled } from '../support/models/rentals.js'
 import { send, sql, startTestService } from '../support/service.js'
 
 const times = countOf('PROPERTY_TIMES')
@@ -126,11 +126,6 @@ const look = async () => {
   return (await head()) === before ? { position: before, answers } : undefined
 }
 
-const trained = async () => {
-  while ((await sql(service.url, `SELECT 1 FROM information_schema.models WHERE status IN ('generating', 'training')`)).data.length > 0)
-    await sleep(50)
-}
-
 test(
   'every GET with as_of answers what it answered then, by position and by time',
   async () => {
@@ -143,12 +138,12 @@ test(
     }
     await sql(service.url, 'CREATE PROJECT shop')
     await upload('one', 1)
-    await sql(service.url, 'CREATE MODEL rent FROM files (SELECT * FROM one) PREDICT rent', 'shop')
+    await sql(service.url, "CREATE MODEL rent FROM files (SELECT * FROM one) PREDICT rent USING engine = 'linear'", 'shop')
     await remember()
-    await trained()
+    expect(await settled(service.url, 'rent', 'shop')).toBe('complete')
     await remember()
     await sql(service.url, 'RETRAIN rent FROM files (SELECT * FROM one WHERE size > 30) PREDICT rent', 'shop')
-    await trained()
+    expect(await settled(service.url, 'rent.2', 'shop')).toBe('complete')
     for (let round = 0; round < 2 * times; round++) {
       for (let n = 0; n < 80; n++) await change(random)
       await remember()
