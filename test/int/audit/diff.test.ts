@@ -12,7 +12,8 @@ import { diff as diffTo } from '../../../src/cli/commands/diff.js'
 import { readConfig } from '../../../src/setup/config.js'
 import { startService, type Service } from '../../../src/main.js'
 import type { Log } from '../../../src/log/contract/log.js'
-import { mindledger } from '../../support/cli.js'
+import { mindledger, type Ended } from '../../support/cli.js'
+import { commandHere } from '../../support/command-here.js'
 import { writes } from '../../support/log/log.js'
 import { trainRent } from '../../support/models/rentals.js'
 import { send, sql, temporaryDirectory } from '../../support/service.js'
@@ -24,15 +25,16 @@ const directory = join(place.path, 'data')
 const tables = join(directory, 'tables/analytics.duckdb')
 
 const serve = (of: string) => startService(readConfig({ PORT: '0', DATA_DIR: of }), pino({ level: 'silent' }))
-const diff = (args: string[] = [], environment: Record<string, string> = {}) =>
-  mindledger(['diff', ...args], { DATA_DIR: directory, ...environment })
-/** The same without a process of its own. */
+const diff = (args: string[] = []) => mindledger(['diff', ...args], { DATA_DIR: directory })
+/** The same command in this process. */
+const diffInside = (environment: Record<string, string> = {}) => commandHere(['diff'], { DATA_DIR: directory, ...environment })
+/** What the command calls. */
 const diffHere = async (rows = 10) => {
   const lines: string[] = []
   const code = await diffTo(readConfig({ DATA_DIR: directory }), { rows }, { line: (line) => lines.push(line), progress: () => undefined })
   return { code, out: lines.join('\n') }
 }
-const beside = (service: Service) => diff([], { PORT: new URL(service.url).port })
+const beside = (service: Service) => diffInside({ PORT: new URL(service.url).port })
 const equal = /^The tables equal a replay up to position (\d+): \d+ tables, [\d,]+ rows\.\n$/
 
 /** Does to the tables what nobody should. */
@@ -98,7 +100,7 @@ describe('tables that follow from the log are equal', () => {
     } finally {
       await service.close()
     }
-    expect(await diff()).toMatchObject({ code: 0, out: expect.stringMatching(equal) })
+    expect(await diffInside()).toMatchObject({ code: 0, out: expect.stringMatching(equal) })
   })
 
   test('one copy at a time, which is a DuckDB file', async () => {
@@ -197,8 +199,8 @@ describe('what does not follow from the log is found and shown', () => {
 })
 
 describe('what cannot be compared has status 2 and says why', () => {
-  const refused = async (message: RegExp) => {
-    const { code, out, err } = await diff()
+  const refused = async (message: RegExp, compare: () => Promise<Ended> = diffInside) => {
+    const { code, out, err } = await compare()
     expect({ code, out, err }).toEqual({ code: 2, out: '', err: expect.stringMatching(message) })
     expect(err.trim().split('\n')).toHaveLength(1)
   }
@@ -214,7 +216,7 @@ describe('what cannot be compared has status 2 and says why', () => {
 
   test('a lost key', async () => {
     renameSync(join(directory, 'vault.key'), join(directory, 'lost.key'))
-    await refused(/master key/)
+    await refused(/master key/, diff)
   })
 
   test('tables from before an erasure', async () => {
