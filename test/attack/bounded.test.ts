@@ -23,7 +23,7 @@ beforeAll(async () => {
   // The server has the log open, always: the process for SQL may not write beside it, and SQLite reads no log in WAL mode otherwise.
   log = new Database(dataPaths(directory.path).log)
   log.pragma('user_version')
-  // Small, so that each statement meets its limit soon.
+  // Small, so that each statement meets its limit soon. The time holds before a statement begins; each has less for its execution.
   const limits = { timeoutMs: 2_000, cancelGraceMs: 200, memoryMaxBytes: 500 * mebibyte, memorySampleMs: 20 }
   analytics = await Analytics.start({ dataDirectory: directory.path, limits })
 })
@@ -33,16 +33,16 @@ afterAll(async () => {
   directory.remove()
 })
 
-const ask = async (sql: string, limits: { timeoutMs?: number } = {}): Promise<string> => {
-  const { rows } = await analytics.query({ sql, db: 'mindsdb', defaultProject: 'mindsdb', upTo: 0, ...limits }, {})
+const ask = async (sql: string, timeoutMs = 600): Promise<string> => {
+  const { rows } = await analytics.query({ sql, db: 'mindsdb', defaultProject: 'mindsdb', upTo: 0, timeoutMs }, {})
   let text = ''
   for await (const chunk of rows) if (chunk.length > 0) text = chunk.toString()
   return text
 }
 
-const refusal = async (sql: string, limits: { timeoutMs?: number }): Promise<Problem> => {
+const refusal = async (sql: string, timeoutMs?: number): Promise<Problem> => {
   try {
-    await ask(sql, limits)
+    await ask(sql, timeoutMs)
   } catch (error) {
     if (isProblem(error)) return error
     throw error
@@ -60,8 +60,8 @@ const answered = async (sql: string): Promise<string> => {
     }
 }
 
-const bounded = async (sql: string, limits: { timeoutMs?: number } = {}) => {
-  const problem = await refusal(sql, limits)
+const bounded = async (sql: string, timeoutMs?: number) => {
+  const problem = await refusal(sql, timeoutMs)
   expect(['query_limit', 'query_failed', 'bad_statement']).toContain(problem.code)
   expect(problem.detail).not.toContain(directory.path)
   expect(await answered('SELECT sum(range)::INTEGER FROM range(5)')).toBe('[10]')
@@ -70,7 +70,7 @@ const bounded = async (sql: string, limits: { timeoutMs?: number } = {}) => {
 describe('a query that takes too long ends, and the next one is answered', () => {
   test.each(slow)('%s', async (sql) => {
     // The time of its execution alone: the process may be slow to begin it.
-    await bounded(sql, { timeoutMs: 200 })
+    await bounded(sql, 200)
     expect(analytics.status().ready).toBe(true)
   })
 })

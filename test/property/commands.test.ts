@@ -247,7 +247,7 @@ const refusedProperly = (error: unknown) => {
 }
 
 describe('random commands of every kind', () => {
-  const histories = fc.array(fc.tuple(command, fc.nat({ max: 9 })), { minLength: 60, maxLength: 160, size: 'max' })
+  const histories = fc.array(fc.tuple(command, fc.nat({ max: 9 })), { minLength: 30, maxLength: 80, size: 'max' })
 
   test('one after another: resources and tables are the fold of the events, every event validates, no secret is in any file', async () => {
     const types = new Set<string>()
@@ -261,7 +261,7 @@ describe('random commands of every kind', () => {
           await checkTables(log, 1 + (history.length % 7))
         }),
       ),
-      { numRuns: 10 * times },
+      { numRuns: 20 * times },
     )
     // The commands meet often enough to say something.
     expect(types.size).toBeGreaterThan(20)
@@ -277,7 +277,7 @@ describe('random commands of every kind', () => {
           await check(log, directory, file)
         }),
       ),
-      { numRuns: 5 * times },
+      { numRuns: 10 * times },
     )
   })
 })

@@ -211,9 +211,17 @@ beforeAll(async () => {
 })
 afterAll(() => connection.closeSync())
 
+/** The list behind `SELECT * FROM (VALUES …)`: VALUES is printed in brackets, which read as such a query. An expression stays. */
+const withoutBrackets = (value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null || Reflect.get(value, 'type') !== 'SUBQUERY' || 'class' in value) return value
+  const { alias, subquery } = value as { alias?: string; subquery?: { node?: { from_table?: unknown } } }
+  const list = withoutBrackets(subquery?.node?.from_table) as { type?: string; alias?: string } | undefined
+  return list?.type === 'EXPRESSION_LIST' && list.alias === 'valueslist' ? { ...list, alias } : value
+}
+
 /** A tree as JSON, without places and brackets. */
 const sayingOf = (tree: AstNode): string =>
-  JSON.stringify(tree, (key, value: unknown) => (key === 'query_location' || key === 'parenthesized' ? undefined : value))
+  JSON.stringify(tree, (key, value: unknown) => (key === 'query_location' || key === 'parenthesized' ? undefined : withoutBrackets(value)))
 
 const treeIn = async (sql: string): Promise<AstNode | undefined> => {
   try {
@@ -249,9 +257,7 @@ test(
       })
       printed++
       const read = await parseSelect(connection, text)
-      // VALUES is printed in brackets, which read as a tree around its own: what is read is printed once more instead.
-      if (sql.includes('VALUES')) await printSelect(connection, read)
-      else if (sayingOf(read) !== said) expect({ sql, tree: sayingOf(read) }).toEqual({ sql, tree: said })
+      if (sayingOf(read) !== said) expect({ sql, tree: sayingOf(read) }).toEqual({ sql, tree: said })
     }
     expect(printed / count).toBeGreaterThan(0.5)
   },

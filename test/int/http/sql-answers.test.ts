@@ -18,7 +18,7 @@ const post = (query: string, more: object = {}, headers: Record<string, string> 
   })
 const csv = { accept: 'text/csv' }
 /** Fails at a row that comes long after the first ones have been sent. */
-const failing = `SELECT CAST(CASE WHEN i = 300000 THEN 'boo' ELSE '1' END AS INTEGER) AS v FROM range(400000) AS t(i)`
+const failing = `SELECT CAST(CASE WHEN i = 900000 THEN 'boo' ELSE '1' END AS INTEGER) AS v FROM range(1000000) AS t(i)`
 
 test('a table has its columns, their types, and its rows', async () => {
   const answer = await (await post(`SELECT 1 AS a, 'x' AS a, [1.5] AS l`)).json()
@@ -111,7 +111,7 @@ const stuckReader = async (query: string): Promise<Socket> => {
 const onLinux = process.platform === 'linux' ? test : test.skip
 
 onLinux('clients that read nothing cost a few megabytes and nobody a place, and get the rest when they do', async () => {
-  const rows = 2_000_000
+  const rows = 5_000_000
   const large = `SELECT i, 'row number ' || i AS s, i / 7 AS d FROM range(${rows}) AS t(i)`
   const pids = [process.pid, at.service.analyticsPid() ?? 0]
   await send(at.url, 'POST', '/api/sql/query', { query: large.replace(String(rows), '100000') })

@@ -85,9 +85,9 @@ test('a version can be named, and a fine-tuned one gone on from', async () => {
 })
 
 test('RETRAIN without a query takes that of the version that was trained whole', async () => {
-  const { status, version } = await finetuned('again', "RETRAIN again USING preset = 'fast'", 5)
+  const { status, version } = await finetuned('again', 'RETRAIN again', 5)
   expect(status).toBe('complete')
-  expect(version).toMatchObject({ using: { preset: 'fast' }, query: expect.stringContaining('sqft < 1000') })
+  expect(version).toMatchObject({ using: {}, query: expect.stringContaining('sqft < 1000') })
   expect(version.result?.rows).toBe(100)
 })
 

@@ -427,7 +427,7 @@ test('a request that breaks off leaves nothing behind', async () => {
 
 test('a predict that comes before the model is ready is told so, with 409', async () => {
   const created = await send(at.url, 'POST', '/api/projects/mindsdb/models', {
-    query: 'CREATE MODEL mindsdb.slow FROM files (SELECT a.* FROM rentals a, range(2)) PREDICT rental_price',
+    query: 'CREATE MODEL mindsdb.slow FROM files (SELECT a.* FROM rentals a, range(5)) PREDICT rental_price',
   })
   expect(created).toMatchObject({ status: 201, body: { name: 'slow', version: 1, status: 'generating' } })
   const early = await send(at.url, 'POST', '/api/projects/mindsdb/models/slow/predict', [{ sqft: 900 }])
