@@ -49,6 +49,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   diskUseMaxAgeMs: 'How old the figures of disk use may be. Beyond: the next request measures them again.',
   statesAtOnceMaxChars: 'Text of the resources that a list reads at once, but for a single one. Beyond: other requests come in between.',
   stateCacheMaxChars: 'States of resources that are kept parsed. Beyond: the one used longest ago is read again.',
+  linkCacheMaxStreams:
+    'Which resources refer to which, such as the agents of a skill, in streams that are kept. Beyond: those of the target used longest ago are read again.',
   rollbackMaxVersion:
     'The version that a resource is taken back to: its events up to there are folded in the transaction. Beyond: 400 `wrong_arguments`.',
   treeCacheMaxTiles: 'Tiles of the log’s Merkle tree held in memory, 4 KiB each. Beyond: the one used longest ago is read again.',

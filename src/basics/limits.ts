@@ -45,6 +45,7 @@ export const limits = {
   diskUseMaxAgeMs: 10_000,
   statesAtOnceMaxChars: 1024 * 1024,
   stateCacheMaxChars: 32 * 1024 * 1024,
+  linkCacheMaxStreams: 20_000,
   rollbackMaxVersion: 20_000,
   treeCacheMaxTiles: 1_024,
   rotationBatchMaxPayloads: 250,

@@ -12,8 +12,8 @@ const nameKey = (kind: Kind, project: string, name: string): string => `${kind}/
 const keyOf = ({ kind, state }: AnyFound): string => nameKey(kind, projectOf(state), state.name)
 
 /**
- * The resources that were read or written last, by stream and by name. The process has one writer, so that the cache agrees with the
- * table; what an undone command wrote is dropped.
+ * The resources that were read or written last, by stream and by name, and which of them refer to which. The process has one writer,
+ * so that the cache agrees with the table; what an undone command wrote is dropped.
  *
  * @example cache.keep(found, text.length); cache.named('skill', project, 'FAQ') === found // true
  */
@@ -25,6 +25,11 @@ export class ResourceCache {
       const key = keyOf(found)
       if (this.#streams.get(key) === stream) this.#streams.delete(key)
     },
+  })
+  /** The streams that refer to a stream, by kind and target. Any change of a link empties it. */
+  readonly #sources = new LRUCache<string, readonly string[]>({
+    maxSize: limits.linkCacheMaxStreams,
+    sizeCalculation: (streams) => streams.length + 1,
   })
   #written: string[] = []
 
@@ -59,6 +64,20 @@ export class ResourceCache {
     this.#found.delete(stream)
   }
 
+  /** The streams of a kind that refer to a target, if they were read since the last change of a link. */
+  sources(kind: Kind, target: string): readonly string[] | undefined {
+    return this.#sources.get(`${kind}/${target}`)
+  }
+
+  keepSources(kind: Kind, target: string, streams: readonly string[]): void {
+    this.#sources.set(`${kind}/${target}`, streams)
+  }
+
+  /** A link has changed. */
+  dropSources(): void {
+    this.#sources.clear()
+  }
+
   /** Begins a command: what was written before it stays. */
   begin(): void {
     if (this.#written.length > 0) this.#written = []
@@ -67,6 +86,7 @@ export class ResourceCache {
   /** The command was undone: the resources that it wrote will be read again. */
   undo(): void {
     for (const stream of this.#written) this.drop(stream)
+    this.dropSources()
     this.begin()
   }
 }

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { secretsOf } from '../../../events/secrets.js'
 import { catalogue, evolve, hasLinks, kinds, linksOf, type Kind, type States, currentEvent } from '../../../events/catalogue.js'
 import { foldName, type JsonObject, type StreamId } from '../../../events/common.js'
@@ -13,8 +12,6 @@ import type { Connection } from './schema.js'
 type Row = { stream: StreamId; kind: Kind; id: number; version: number; created_at: string; updated_at: string; state: string }
 
 const columns = 'stream, kind, id, version, created_at, updated_at, state'
-/** How many sources and targets of links are kept in memory. */
-const linkedMaxStreams = 20_000
 /** How many of a project's contents are named. */
 const contentsNamed = 20
 
@@ -24,11 +21,6 @@ const contentsNamed = 20
  */
 export class ResourceTable {
   readonly #cache = new ResourceCache()
-  /** The sources of links, by kind and target. Any change of a link empties it. */
-  readonly #sources = new LRUCache<string, readonly string[]>({
-    maxSize: linkedMaxStreams,
-    sizeCalculation: (streams) => streams.length + 1,
-  })
   readonly #byName
   readonly #byId
   readonly #byStream
@@ -85,7 +77,6 @@ export class ResourceTable {
   /** Drops what the last command wrote, after it was undone in the table. */
   undo(): void {
     this.#cache.undo()
-    this.#sources.clear()
   }
 
   #found<K extends Kind>(row: Row): Found<K> {
@@ -159,11 +150,12 @@ export class ResourceTable {
 
   /** The resources of a kind whose states refer to this stream. */
   linked<K extends Kind>(kind: K, target: string): Found<K>[] {
-    const known = this.#sources.get(`${kind}/${target}`)
+    const known = this.#cache.sources(kind, target)
     if (known) return known.flatMap((stream) => this.byStream(kind, stream) ?? [])
     const found = this.#linked.all(target, kind).map((row) => this.#kept<K>(row))
-    this.#sources.set(
-      `${kind}/${target}`,
+    this.#cache.keepSources(
+      kind,
+      target,
       found.map(({ stream }) => stream),
     )
     return found
@@ -263,7 +255,7 @@ export class ResourceTable {
   /** Writes the links that changed. */
   #linkAll(stream: string, before: readonly string[], after: readonly string[]): void {
     if (before.length === after.length && before.every((target, i) => target === after[i])) return
-    this.#sources.clear()
+    this.#cache.dropSources()
     if (before.length > 0) this.#unlink.run(stream)
     for (const target of after) this.#link.run(stream, target)
   }
