@@ -4,7 +4,7 @@ import type { Reach } from './access/server.js'
 import { addressOf, positive, required } from './access/values.js'
 import { UsageError } from './access/usage-error.js'
 
-type Call = { config: Reach; values: Values; rest: string[]; out: Screen }
+type Call = { config: Reach; env: NodeJS.ProcessEnv; values: Values; rest: string[]; out: Screen }
 
 export type Command = {
   /** Its arguments besides options, for the help. */
@@ -223,11 +223,11 @@ The exit status is 0 when all that can be copied was, 1 when something could not
       quiet,
     },
     example: 'mindledger import --from http://old:47334 --apply',
-    run: async ({ config, values, out }) => {
+    run: async ({ config, env, values, out }) => {
       const { apply = false, 'dry-run': dryRun = false, train = false, project: projects = [] } = values
       if (apply && dryRun) throw new UsageError('import takes one of --apply and --dry-run')
       const from = addressOf('from', required('from', values.from))
-      return (await import('./commands/import.js')).importFrom(config, { from, apply, train, projects }, out)
+      return (await import('./commands/import.js')).importFrom(config, { from, apply, train, projects, env }, out)
     },
   },
   rebuild: {

@@ -24,7 +24,7 @@ const run = async (args: string[], { env, stdout, stderr }: Surroundings): Promi
   const { command, values, rest } = asked
   const serverUrl = values.url === undefined ? undefined : addressOf('url', values.url)
   const config = { ...readConfig(env), ...(serverUrl !== undefined && { serverUrl }) }
-  return commands[command]?.run({ config, values, rest, out }) ?? 2
+  return commands[command]?.run({ config, env, values, rest, out }) ?? 2
 }
 
 /** Errors of the operating system, such as missing permissions or a full disk. */

@@ -18,6 +18,8 @@ import { withoutControls } from '../terminal/text-width.js'
 type ImportOptions = {
   /** The address of the old service. */
   from: string
+  /** Where `IMPORT_TOKEN`, or `IMPORT_USERNAME` and `IMPORT_PASSWORD`, may stand. */
+  env: NodeJS.ProcessEnv
   /** Whether the import writes; otherwise it only shows the plan. */
   apply: boolean
   train: boolean
@@ -59,12 +61,11 @@ const show = (report: Report, out: Screen): void => {
   out.line(withoutControls(summaryOf(report)))
 }
 
-const environmentOf = (name: string): string | undefined => (process.env[name] === '' ? undefined : process.env[name])
-
-const credentials = () => ({
-  token: environmentOf('IMPORT_TOKEN'),
-  username: environmentOf('IMPORT_USERNAME'),
-  password: environmentOf('IMPORT_PASSWORD'),
+/** An empty variable counts as none. */
+const credentialsIn = (env: NodeJS.ProcessEnv) => ({
+  token: env['IMPORT_TOKEN'] || undefined,
+  username: env['IMPORT_USERNAME'] || undefined,
+  password: env['IMPORT_PASSWORD'] || undefined,
 })
 
 /** @throws ConfigError for a project that does not exist */
@@ -112,6 +113,6 @@ const run = async (old: Client, server: Server, options: ImportOptions, out: Scr
  * something could not be read or created.
  */
 export const importFrom = async (config: Reach, options: ImportOptions, out: Screen): Promise<number> => {
-  const old = await openOldService(options.from, credentials())
+  const old = await openOldService(options.from, credentialsIn(options.env))
   return withServer(config, (server) => run(old, server, options, out))
 }
