@@ -3,7 +3,7 @@ import tseslint from 'typescript-eslint'
 /** A bundle stands elsewhere than the modules in it. */
 const ownPlace = {
   selector: 'MetaProperty',
-  message: 'Ask src/setup/package-root.ts: what is found from import.meta.url is not there in a bundle.',
+  message: 'Ask src/setup/package.ts: what is found from import.meta.url is not there in a bundle.',
 }
 
 export default tseslint.config(
@@ -38,7 +38,7 @@ export default tseslint.config(
   {
     files: ['{src,events,projections}/**/*.ts'],
     // It looks for its place itself.
-    ignores: ['src/setup/package-root.ts'],
+    ignores: ['src/setup/package.ts'],
     rules: { 'no-restricted-syntax': ['error', ownPlace] },
   },
   {

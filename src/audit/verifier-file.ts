@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { compiledFile } from '../setup/package-root.js'
+import { compiledFile } from '../setup/package.js'
 
 /** The offline verifier as a file to hand on: compiled, and complete by itself. */
 export const verifierFile = (): string =>

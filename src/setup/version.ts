@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { packageRoot } from './package-root.js'
+import { packageRoot } from './package.js'
 
 /** The version in package.json. */
 export const readVersion = (): string =>

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { dataPaths } from '../../setup/data-directory.js'
-import { compiledFile } from '../../setup/package-root.js'
+import { compiledFile } from '../../setup/package.js'
 import type { Settings } from './messages.js'
 
 /** How a process is started that gives up the right to change files: flags of Node, and what its environment has besides. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { verifierFile } from '../../audit/verifier-file.js'
-import { compiledFile } from '../../setup/package-root.js'
+import { compiledFile } from '../../setup/package.js'
 
 /** `mindledger verifier > verifier.mjs`: the file that an auditor reads, keeps and runs. */
 export const printVerifier = async (): Promise<number> => {

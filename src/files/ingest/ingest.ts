@@ -6,7 +6,7 @@ import type { FileFormat } from '../formats/formats.js'
 import { ingested, type Ingested, type IngestJob } from './ingest-messages.js'
 import { isProblemCode, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { programFile } from '../../setup/package-root.js'
+import { programFile } from '../../setup/package.js'
 
 export type IngestRequest = { source: string; originalName: string; format?: FileFormat; onBadRows?: OnBadRows; workDirectory: string }
 

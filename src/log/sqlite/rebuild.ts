@@ -1,5 +1,5 @@
 import { parseEnvelope } from '../../../events/stored/envelope.js'
-import { codeFingerprint } from '../../setup/package-root.js'
+import { codeFingerprint } from '../../setup/package.js'
 import { currentEvent } from '../../../events/catalogue.js'
 import type { StoredEvent } from '../contract/log.js'
 import { ResourceTable } from '../storage/resource-table.js'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { hasLinks, linksOf, type Kind, type States } from '../../../events/catalogue.js'
 import { foldName } from '../../../events/common.js'
-import { codeFingerprint } from '../../setup/package-root.js'
+import { codeFingerprint } from '../../setup/package.js'
 import { projectOf } from '../storage/resource-cache.js'
 import { readMeta, type Connection } from '../storage/schema.js'
 import { firstLine, type Findings } from './findings.js'

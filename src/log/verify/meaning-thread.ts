@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { programFile } from '../../setup/package-root.js'
+import { programFile } from '../../setup/package.js'
 import type { Meaning } from './meaning.js'
 
 /** The thread's input. */

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { isProblemCode, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { programFile } from '../../setup/package-root.js'
+import { programFile } from '../../setup/package.js'
 import type { Progress } from '../engines/tables/fit.js'
 import type { ImportReport } from '../engines/onnx/import.js'
 import type { TrainReport } from '../engines/tables/train.js'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { Worker } from 'node:worker_threads'
 import { isProblem } from '../../../basics/errors.js'
-import { programFile } from '../../../setup/package-root.js'
+import { programFile } from '../../../setup/package.js'
 import { runBatches } from './batches.js'
 import type { FromProcess, ToProcess } from './messages.js'
 import { loadRuntime, type Runtime, type RuntimeSession } from './runtime.js'

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { residentBytes } from '../../../basics/resident-memory.js'
 import { isProblemCode, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
-import { programFile } from '../../../setup/package-root.js'
+import { programFile } from '../../../setup/package.js'
 import type { FromProcess, ModelFile, Output, Run, Signature, ToProcess } from './messages.js'
 
 export type OnnxLimits = { loadTimeoutMs: number; runTimeoutMs: number; memoryMaxBytes: number; queueMaxCalls: number; idleMaxMs: number }

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { programFile } from '../../../../setup/package-root.js'
+import { programFile } from '../../../../setup/package.js'
 import type { FoldRuns } from './fold-runs.js'
 
 /** More threads than a plan may have folds would have nothing to do. */

@@ -1,3 +1,5 @@
+// This package as it is installed: its folder, its programs, and the fingerprint of its code.
+
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
