@@ -247,7 +247,9 @@ export class ResourceTable {
     const text = JSON.stringify(state)
     this.#upsert.run(stream, kind, project, name, id, version, created_at, recordedAt, text)
     if (hasLinks(kind)) this.#linkAll(stream, before ? linksOf(kind, before.state) : [], linksOf(kind, state))
-    const found = { kind, stream, id, version, created_at, updated_at: recordedAt, state } as AnyFound
+    // As it would be read from the row: JSON has no -0.
+    const stored = JSON.parse(text) as typeof state
+    const found = { kind, stream, id, version, created_at, updated_at: recordedAt, state: stored } as AnyFound
     this.#cache.write(found, text.length)
     return found
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import type { JsonObject } from '../../../events/common.js'
 import type { NewEvent } from '../../../src/log/contract/log.js'
 import { byName } from '../../../src/log/contract/lookups.js'
 import type { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
@@ -33,6 +34,14 @@ describe('resources are kept in memory as the table holds them', () => {
       expect(await agentNamed(log, 'help')).toEqual({ stream: stream(2), version: 2, name: 'help' })
       await log.submit(writes(agent(3, 'faq')))
       expect(await agentNamed(log, 'faq')).toMatchObject({ stream: stream(3) })
+    }))
+
+  test('a state is the one of the table, in which a -0 is a 0', () =>
+    withAgent(async (log) => {
+      const params: JsonObject = { zero: -0, list: [{ zero: -0 }] }
+      await log.submit(writes({ stream: stream(2), event: { type: 'AgentUpdated', data: { params } } }))
+      const found = await log.resources.one('agent', 'faq', await log.resources.one('project', 'project 1'))
+      expect(found?.state.params).toStrictEqual({ zero: 0, list: [{ zero: 0 }] })
     }))
 
   test('a deleted resource is gone, and its name can be taken again', () =>
