@@ -40,9 +40,9 @@ const parts = await build({
 // No other process starts as often. It shares no parts, since one file loads faster than fifty.
 const whole = await build({ ...shared, entryPoints: { 'sql-process': 'src/analytics/process/process.ts' }, outdir })
 
-// Tests start a process for SQL of their own about a hundred times.
+// Tests load the service, and start a process for SQL of their own, about a hundred times each.
 if (existsSync('dist/test'))
-  await build({ ...shared, entryPoints: ['test/support/raw-process.ts'], outfile: 'dist/test/bin/raw-process.js' })
+  await build({ ...shared, entryPoints: ['test/support/raw-process.ts', 'test/support/whole-service.ts'], outdir: 'dist/test/bin' })
 
 /** The folder of the package that a bundled file comes from. */
 const packageOf = (input) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0]

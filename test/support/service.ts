@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { pino } from 'pino'
-import { readConfig } from '../../src/setup/config.js'
-import { startService, type Service } from '../../src/main.js'
+import type { Service } from '../../src/main.js'
+import type * as WholeService from './whole-service.js'
+
+const bundled = new URL('../bin/whole-service.js', import.meta.url)
+const { pino, readConfig, startService } = (await import(bundled.href)) as typeof WholeService
 
 /** A directory that is removed with its test. */
 export const temporaryDirectory = (): { path: string; remove: () => void } => {
