@@ -71,7 +71,9 @@ export class Call {
 
   /** The path without its prefix: `/projects/shop`. */
   get path(): string {
-    return this.incoming.path
+    const { url } = this.incoming
+    const end = url.search(/[?#]/)
+    return end < 0 ? url : url.slice(0, end)
   }
 
   /** Its query string, parsed once. */

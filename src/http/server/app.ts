@@ -38,7 +38,10 @@ export type AppOptions = {
 }
 
 /** `/api/v1/api/projects` and `/projects` are the same path: all leading `api` and `v1` segments are removed. */
-const withoutPrefix = (url: string): string => url.replace(/^(?:\/(?:api|v1)(?=[/?]|$))+/, '').replace(/^(?!\/)/, '/')
+const withoutPrefix = (url: string): string => {
+  const rest = url.replace(/^(?:\/(?:api|v1)(?=[/?]|$))+/, '')
+  return rest.startsWith('/') ? rest : `/${rest}`
+}
 
 /** Logs a request when it has ended. */
 const logged = (call: Call, res: Response, { logger, onRequest }: AppOptions): void => {

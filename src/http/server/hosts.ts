@@ -20,8 +20,11 @@ const isLocalName = (name: string): boolean => name === 'localhost' || name.ends
 const isAddress = (name: string): boolean => isIP(name.replace(/^\[|\]$/g, '')) !== 0
 
 /** With two Host headers, this check would read the first one while a proxy may have checked the other. */
-const hasOneHost = (rawHeaders: readonly string[]): boolean =>
-  rawHeaders.filter((name, i) => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host').length <= 1
+const hasOneHost = (rawHeaders: readonly string[]): boolean => {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') hosts += 1
+  return hosts <= 1
+}
 
 const refuseHost = (): never => {
   throw new Problem('wrong_host', 'Misdirected request', 'the Host header names a host that this service is not known by', {
@@ -66,7 +69,8 @@ export const refuseForeignHosts = ({ guarded, own, allowed }: Hosts): ((req: Req
     if (!hasOneHost(req.rawHeaders)) throw wrong('there is more than one Host header', 'Send one.')
     // Behind a trusted proxy there are two hosts. Both are checked, because a rebound page can send any X-Forwarded-Host.
     // HTTP/1.0 may have neither, but browsers do not use it.
-    const hosts = [...new Set([headers.host, req.host])].filter((host) => host !== undefined)
+    const forwarded = headers['x-forwarded-host'] === undefined ? [] : [req.host]
+    const hosts = [headers.host, ...forwarded].filter((host) => host !== undefined)
     if (guarded && !hosts.every(isKnownHost)) refuseHost()
     const { origin } = headers
     if (origin !== undefined && !safeMethods.has(method) && !mayWrite(urlOf(origin), hosts)) refuseOrigin()

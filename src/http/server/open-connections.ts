@@ -9,8 +9,9 @@ export type ConnectionBounds = {
   isProxy: (address: string | undefined) => boolean
 }
 
-/** A connection with its current request. */
-type Connection = { readonly socket: Socket; request: IncomingMessage | undefined }
+/** A connection with its current request, among the connections of its address. */
+type Connection = { readonly socket: Socket; readonly ofAddress: Connections; request: IncomingMessage | undefined }
+type Connections = Map<Socket, Connection>
 
 /** No request has arrived, or not all of its headers. */
 const isIdle = ({ request }: Connection): boolean => request === undefined
@@ -36,7 +37,8 @@ const refusal = (reason: string): string => {
  */
 export class OpenConnections {
   /** The connections of each address; the one that has waited longest comes first. */
-  readonly #byAddress = new Map<string, Map<Socket, Connection>>()
+  readonly #byAddress = new Map<string, Connections>()
+  readonly #open = new WeakMap<Socket, Connection>()
   #count = 0
 
   constructor(private readonly bounds: ConnectionBounds) {}
@@ -45,12 +47,15 @@ export class OpenConnections {
   opened(socket: Socket): void {
     const remote = plainAddress(socket.remoteAddress ?? '')
     const address = networkOf(remote)
-    const ofAddress = this.#byAddress.get(address) ?? new Map<Socket, Connection>()
+    const ofAddress: Connections = this.#byAddress.get(address) ?? new Map<Socket, Connection>()
+    const connection: Connection = { socket, ofAddress, request: undefined }
     this.#byAddress.set(address, ofAddress)
-    ofAddress.set(socket, { socket, request: undefined })
+    ofAddress.set(socket, connection)
+    this.#open.set(socket, connection)
     this.#count += 1
     const forget = () => {
       if (ofAddress.delete(socket)) this.#count -= 1
+      this.#open.delete(socket)
       if (ofAddress.size === 0 && this.#byAddress.get(address) === ofAddress) this.#byAddress.delete(address)
     }
     socket.once('close', forget)
@@ -69,9 +74,9 @@ export class OpenConnections {
   /** Notes that a connection has a request, until it is answered. Returns false on a refused connection, whose request is ignored. */
   asked(request: IncomingMessage, response: ServerResponse): boolean {
     const { socket } = request
-    const ofAddress = this.#byAddress.get(networkOf(plainAddress(socket.remoteAddress ?? '')))
-    const connection = ofAddress?.get(socket)
-    if (!ofAddress || !connection) return false
+    const connection = this.#open.get(socket)
+    if (!connection) return false
+    const { ofAddress } = connection
     connection.request = request
     response.once('close', () => {
       if (connection.request !== request) return
@@ -82,11 +87,11 @@ export class OpenConnections {
     return true
   }
 
-  #largest(): Map<Socket, Connection> {
+  #largest(): Connections {
     return [...this.#byAddress.values()].reduce((most, each) => (each.size > most.size ? each : most))
   }
 
-  #makeRoom(among: Map<Socket, Connection>, newcomer: Socket, forget: () => void, reason: string): void {
+  #makeRoom(among: Connections, newcomer: Socket, forget: () => void, reason: string): void {
     const others = [...among.values()].filter(({ socket }) => socket !== newcomer && !socket.destroyed)
     const given = others.find(isIdle) ?? others.find(isReceiving)
     if (given) {

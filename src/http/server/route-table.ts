@@ -1,13 +1,10 @@
 /** Anything that is found by method and path. */
 type Addressed = { method: string; path: string }
 
-/** An entry, and the names in its path. */
-type Entry<T> = { route: T; names: readonly string[] }
+/** An entry, and the names in its path with their places. */
+type Entry<T> = { route: T; names: readonly { name: string; at: number }[] }
 
-/** A match of a path: its entry for each method, and the values of the named segments as they were sent. */
-type Place<T> = { byMethod: ReadonlyMap<string, Entry<T>>; sent: readonly string[] }
-
-/** One segment in the tree of known paths: the segments that follow, and the entries that end here. */
+/** One segment in the tree of known paths: the segments that follow, and the entries that end here, by method. */
 type Node<T> = { fixed: Map<string, Node<T>>; named: Node<T> | undefined; byMethod: Map<string, Entry<T>> }
 
 /** The result of a lookup. `found` is undefined if the path exists without this method; `allowed` lists its methods. */
@@ -31,6 +28,21 @@ const segmentsOf = (path: string): string[] => {
 
 const isNamed = (segment: string): boolean => segment.startsWith(':')
 
+/** The entry for a method below a node, from the segment `at` on. */
+const entryBelow = <T>(node: Node<T>, segments: readonly string[], at: number, method: string): Entry<T> | undefined => {
+  const segment = segments[at]
+  if (segment === undefined) return node.byMethod.get(method)
+  const fixed = node.fixed.get(segment.toLowerCase())
+  const found = fixed && entryBelow(fixed, segments, at + 1, method)
+  return found ?? (node.named && segment !== '' ? entryBelow(node.named, segments, at + 1, method) : undefined)
+}
+
+const matchOf = <T extends Addressed>({ route, names }: Entry<T>, sent: readonly string[]): Omit<Match<T>, 'found' | 'allowed'> => {
+  const segments: Record<string, string> = {}
+  for (const { name, at } of names) segments[name] = decodeURIComponent(sent[at] ?? '')
+  return { segments, template: route.path }
+}
+
 /**
  * Finds the entry for a path segment by segment. Fixed segments take precedence over named ones and ignore case; a named segment
  * matches any text. HEAD is allowed where GET is.
@@ -39,6 +51,7 @@ const isNamed = (segment: string): boolean => segment.startsWith(':')
  */
 export class RouteTable<T extends Addressed> {
   readonly #root = empty<T>()
+  readonly #methods = new Set<string>()
 
   constructor(routes: readonly T[]) {
     for (const route of routes) this.#add(route)
@@ -56,7 +69,9 @@ export class RouteTable<T extends Addressed> {
     }
     const method = route.method.toUpperCase()
     if (node.byMethod.has(method)) throw new TypeError(`two routes are ${method} ${route.path}`)
-    node.byMethod.set(method, { route, names: path.filter(isNamed).map((name) => name.slice(1)) })
+    const names = path.flatMap((segment, at) => (isNamed(segment) ? [{ name: segment.slice(1), at }] : []))
+    node.byMethod.set(method, { route, names })
+    this.#methods.add(method)
   }
 
   /**
@@ -64,40 +79,13 @@ export class RouteTable<T extends Addressed> {
    * @throws URIError when a named segment is not well-formed
    */
   find(method: string, path: string): Match<T> | undefined {
-    const places = this.#places(segmentsOf(path))
-    const [first] = places
-    if (!first) return undefined
-    const wanted = method === 'HEAD' ? 'GET' : method
-    const place = places.find(({ byMethod }) => byMethod.has(wanted)) ?? first
-    const found = place.byMethod.get(wanted)
-    // All entries of one path have the same template, except for the names in it.
-    const [other] = place.byMethod.values()
-    const entry = found ?? other
-    const segments: Record<string, string> = {}
-    for (const [i, name] of entry?.names.entries() ?? []) segments[name] = decodeURIComponent(place.sent[i] ?? '')
-    return { found: found?.route, segments, template: entry?.route.path ?? '', allowed: found ? [] : allowedAt(places) }
+    const sent = segmentsOf(path)
+    const entryFor = (asked: string) => entryBelow(this.#root, sent, 0, asked)
+    const found = entryFor(method === 'HEAD' ? 'GET' : method)
+    if (found) return { found: found.route, ...matchOf(found, sent), allowed: [] }
+    const allowed = [...this.#methods].filter(entryFor)
+    const [other] = allowed.flatMap((one) => entryFor(one) ?? [])
+    if (!other) return undefined
+    return { found: undefined, ...matchOf(other, sent), allowed: (allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed).sort() }
   }
-
-  /** All matches of the segments, those with fixed segments first. */
-  #places(segments: readonly string[]): Place<T>[] {
-    const places: Place<T>[] = []
-    const walk = (node: Node<T>, at: number, sent: readonly string[]): void => {
-      const segment = segments[at]
-      if (segment === undefined) {
-        if (node.byMethod.size > 0) places.push({ byMethod: node.byMethod, sent })
-        return
-      }
-      const fixed = node.fixed.get(segment.toLowerCase())
-      if (fixed) walk(fixed, at + 1, sent)
-      if (node.named && segment !== '') walk(node.named, at + 1, [...sent, segment])
-    }
-    walk(this.#root, 0, [])
-    return places
-  }
-}
-
-const allowedAt = <T>(places: readonly Place<T>[]): string[] => {
-  const methods = new Set(places.flatMap(({ byMethod }) => [...byMethod.keys()]))
-  if (methods.has('GET')) methods.add('HEAD')
-  return [...methods].sort()
 }

@@ -13,8 +13,8 @@ const sendCookie = (res: Response, { name, value, maxAgeMs, secure = false }: Co
 
 const sendHead = (res: Response, { status, type, headers, cookie }: Reply, always: Headers): void => {
   res.statusCode = status
-  for (const [name, value] of Object.entries(always)) res.setHeader(name, value)
-  if (headers) for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
+  for (const name in always) res.setHeader(name, always[name] ?? '')
+  for (const name in headers) res.setHeader(name, headers[name] ?? '')
   if (type !== undefined) res.setHeader('Content-Type', type)
   if (cookie) sendCookie(res, cookie)
 }
@@ -103,7 +103,8 @@ const sendStream = async (res: Response, { pieces, stallMs, ends }: Stream, outl
 /** Sends a body that is complete. Node joins a text with the head, so that both leave in one write. */
 const sendWhole = (res: Response, body: Piece): void => {
   const { req } = res
-  if (req.fresh) {
+  const isConditional = req.headers['if-none-match'] !== undefined || req.headers['if-modified-since'] !== undefined
+  if (isConditional && req.fresh) {
     // The client has this version already: If-None-Match names its ETag.
     res.statusCode = 304
     res.removeHeader('Content-Type')
