@@ -32,6 +32,15 @@ export const runProgram = async (
 export const mindledger = (args: readonly string[], env: Record<string, string> = {}, cwd?: string): Promise<Ended> =>
   runProgram(process.execPath, [cliFile, ...args], { env, ...(cwd !== undefined && { cwd }) })
 
+/**
+ * The same by somebody who may write only what the permissions let its owner write. Root may write everywhere, so it gives that right up;
+ * another user may not be able to read this program, which may lie in a private directory.
+ */
+export const mindledgerWithoutRights = (args: readonly string[], env: Record<string, string> = {}): Promise<Ended> =>
+  process.getuid?.() === 0
+    ? runProgram('setpriv', ['--bounding-set=-all', '--inh-caps=-all', process.execPath, cliFile, ...args], { env })
+    : mindledger(args, env)
+
 /** A port that was free a moment ago. */
 export const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1')

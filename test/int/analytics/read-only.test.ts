@@ -4,7 +4,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync } from 'node:f
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { diskFull, isDiskFull } from '../../../src/basics/errors.js'
-import { cliFile, freePort, mindledger, type Ended } from '../../support/cli.js'
+import { cliFile, freePort, mindledger, mindledgerWithoutRights } from '../../support/cli.js'
 import { until } from '../../support/analytics.js'
 import { restartable, send, temporaryDirectory } from '../../support/service.js'
 
@@ -20,19 +20,6 @@ const chmodAll = (path: string, directories: number, files: number): void => {
   chmodSync(path, isDirectory ? directories : files)
 }
 
-/** Runs a command as somebody who may read the data directory, and write nothing in it. */
-const runAsReader = async (...args: string[]): Promise<Ended> => {
-  // Root may write everywhere; then somebody else is asked to.
-  const isRoot = process.getuid?.() === 0
-  const env = { ...process.env, DATA_DIR: place.path }
-  const child = spawn(process.execPath, [cliFile, ...args], { env, ...(isRoot && { uid: 65_534, gid: 65_534 }) })
-  const said = { out: '', err: '' }
-  child.stdout.on('data', (bytes: Buffer) => (said.out += bytes.toString()))
-  child.stderr.on('data', (bytes: Buffer) => (said.err += bytes.toString()))
-  const [code] = (await once(child, 'close')) as [number | null]
-  return { code, ...said }
-}
-
 test('on a directory that cannot be written, commands that need to say so in one line, and never with the status of a difference', async () => {
   const url = await place.start()
   await send(url, 'POST', '/api/projects/mindsdb/skills', { skill: { name: 'one', type: 'sql', params: {} } })
@@ -40,7 +27,7 @@ test('on a directory that cannot be written, commands that need to say so in one
   chmodAll(place.path, 0o555, 0o444)
   try {
     for (const args of [['diff'], ['reproduce', '--all'], ['rebuild'], ['log'], ['verify'], ['sql', 'SELECT 1']]) {
-      const { code, out, err } = await runAsReader(...args)
+      const { code, out, err } = await mindledgerWithoutRights(args, { DATA_DIR: place.path })
       expect({ args, code, out }).toEqual({ args, code: 2, out: '' })
       expect(err).toMatch(/^mindledger: [^\n]+\n$/)
       if (args[0] === 'verify') expect(err).toContain('or read a backup')
