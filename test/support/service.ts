@@ -9,7 +9,10 @@ import type { Service } from '../../src/main.js'
 import type * as WholeService from './whole-service.js'
 
 const bundled = new URL('../bin/whole-service.js', import.meta.url)
-const { pino, readConfig, startService } = (await import(bundled.href)) as typeof WholeService
+const { pino, readConfig, startService, ...errors } = (await import(bundled.href)) as typeof WholeService
+
+/** The errors of that service: those of its modules are other classes. */
+export const { ConfigError, Problem } = errors
 
 /** A directory that is removed with its test. */
 export const temporaryDirectory = (): { path: string; remove: () => void } => {

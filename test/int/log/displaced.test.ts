@@ -2,10 +2,9 @@ import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSy
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { until } from '../../support/analytics.js'
-import { ConfigError } from '../../../src/setup/config.js'
 import { dataPaths } from '../../../src/setup/data-directory.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
-import { restartable, send, sql, temporaryDirectory } from '../../support/service.js'
+import { ConfigError, restartable, send, sql, temporaryDirectory } from '../../support/service.js'
 
 let place: ReturnType<typeof restartable>
 let outside: ReturnType<typeof temporaryDirectory>
