@@ -7,7 +7,7 @@ import { build } from 'esbuild'
 const outdir = 'dist/bin'
 
 /** Compiled libraries stay packages: a file of JavaScript cannot hold them. */
-const external = ['@duckdb/node-bindings', 'better-sqlite3', 'onnxruntime-node']
+const external = ['@duckdb/node-bindings', 'better-sqlite3', 'onnxruntime-node', 'pg-native', 'pg-cloudflare']
 
 rmSync(outdir, { recursive: true, force: true })
 const shared = {
@@ -29,6 +29,7 @@ const parts = await build({
     'train-process': 'src/models/training/train-process.ts',
     'pool-thread': 'src/models/engines/tables/boosting/pool-thread.ts',
     'onnx-process': 'src/models/engines/onnx/onnx-process.ts',
+    'connections-process': 'src/connections/process/driver-process.ts',
     watchdog: 'src/models/engines/onnx/watchdog.ts',
     'meaning-worker': 'src/log/verify/meaning-worker.ts',
   },

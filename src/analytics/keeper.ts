@@ -10,7 +10,7 @@ import type { AnalyticsLimits, AnalyticsOptions } from './contract/options.js'
 import type { TablesState } from '../sql/relations/projections.js'
 import { Pulse } from './pulse.js'
 import { RebuildRecord, type Rebuilds } from './contract/rebuilds.js'
-import { makeSocketDirectory } from './socket-directory.js'
+import { makeSocketDirectory } from '../basics/socket-directory.js'
 
 /** The state of the process, and how the processes before it ended. */
 export type ProcessStatus = {

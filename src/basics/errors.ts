@@ -22,6 +22,11 @@ export const problemCatalogue = {
   refused_statement: { status: 400, about: 'The SQL statement asks for something that is not allowed here.' },
   query_failed: { status: 400, about: 'The query was valid and failed while it ran, by its own data or types.' },
   query_limit: { status: 400, about: 'The query needed more time, memory or rows than its limit.' },
+  connection_failed: {
+    status: 502,
+    about: 'A connected database cannot be reached, refuses the connection, or broke it off; the detail says why.',
+  },
+  egress_refused: { status: 403, about: 'The service may not call this host; the hint names the entry of EGRESS_ALLOW that allows it.' },
   runtime_missing: {
     status: 501,
     about: 'Imported models cannot be run: the optional package onnxruntime-node is not installed; the hint says how.',

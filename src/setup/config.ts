@@ -84,6 +84,17 @@ const settings = z.object({
     .describe(
       'proxies whose X-Forwarded-For, -Proto and -Host are believed: addresses and networks, comma separated (loopback, 10.0.0.0/8), or how many stand in a row. Without it none is believed',
     ),
+  EGRESS_ALLOW: z
+    .string()
+    .default('')
+    .describe(
+      'what the service may call beyond public addresses: names, addresses and networks with ports, comma separated (db.corp:5432, *.corp, 10.0.0.0/8, [fd00::/8]:5432-5440). Programs on this machine may be called without an entry where HOST is loopback',
+    ),
+  CONNECTION_FILES: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('folder whose files connections of the engines sqlite, duckdb and parquet may read; without it they read none'),
   DEFAULT_PROJECT: resourceName.default('mindsdb').describe('the project of statements that name none; existing clients assume mindsdb'),
   PREDICTION_RETENTION: z
     .string()
@@ -116,6 +127,10 @@ export type Config = {
   /** In lower case: `app.example`, or with a port `app.example:8080`. */
   allowedHosts: readonly string[]
   trustedProxies: TrustedProxies
+  /** What EGRESS_ALLOW says, as `parseEgress` of src/egress reads it. */
+  egressAllow: string
+  /** The folder whose files connections may read. */
+  connectionFiles: string | undefined
   defaultProject: string
   predictionRetentionMs: number | undefined
   openMetrics: boolean
@@ -156,6 +171,8 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     headFile: s.HEAD_FILE === undefined ? undefined : { path: resolve(s.HEAD_FILE), intervalMs: durationMs(s.HEAD_INTERVAL) },
     allowedHosts: s.ALLOWED_HOSTS ?? [],
     trustedProxies: s.TRUST_PROXY ?? false,
+    egressAllow: s.EGRESS_ALLOW,
+    connectionFiles: s.CONNECTION_FILES === undefined ? undefined : resolve(s.CONNECTION_FILES),
     defaultProject: s.DEFAULT_PROJECT,
     predictionRetentionMs: s.PREDICTION_RETENTION,
     openMetrics: s.METRICS === 'open',

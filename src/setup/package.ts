@@ -17,7 +17,15 @@ export const packageRoot: string = (() => {
 })()
 
 /** What the service and its commands start: processes, and threads (the last three). */
-type Program = 'sql-process' | 'ingest-process' | 'train-process' | 'onnx-process' | 'watchdog' | 'pool-thread' | 'meaning-worker'
+type Program =
+  | 'sql-process'
+  | 'ingest-process'
+  | 'train-process'
+  | 'onnx-process'
+  | 'connections-process'
+  | 'watchdog'
+  | 'pool-thread'
+  | 'meaning-worker'
 
 /**
  * The file of a program: the build puts them into one folder.

@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { LRUCache } from 'lru-cache'
+import { isProblem, Problem } from '../basics/errors.js'
+import { limits } from '../basics/limits.js'
+import { makeSocketDirectory } from '../basics/socket-directory.js'
+import { driverOf, isOfFiles } from './contract/engine-names.js'
+import type { Connection, Outcome, Query, QueryLimits, TableColumn, Tables } from './contract/requests.js'
+import type { Answered, Metadata } from './contract/messages.js'
+import { Driver, type DriverSettings } from './driver.js'
+
+/** Whether a connection can be opened, as the public service answers it. */
+export type Checked = { status: 'success' } | { status: 'connection_error'; detail: string }
+
+/** An answer that waits for its reader. */
+export type Opened = { socket: string; ticket: string; ended: Promise<Outcome>; cancel: () => void }
+
+const mostOf: QueryLimits = { rows: limits.connectionMaxRows, bytes: limits.connectionMaxBytes, timeMs: limits.connectionStatementTimeoutMs }
+
+const notTalkedTo = (engine: string): Problem =>
+  new Problem('wrong_arguments', 'Wrong arguments', `Connections of the engine ${engine} are kept and not opened: this service does not talk to it`)
+
+const busy = (): Problem =>
+  new Problem('busy', 'Busy', `${limits.connectionRequestsMax} requests to connected databases are under way`, { retryAfterSeconds: 1 })
+
+/** A problem in one sentence, with its hint behind it. */
+const sentence = ({ detail, extras: { hint } }: Problem): string => (hint === undefined ? detail : `${detail}. ${hint}`)
+
+/**
+ * Connected databases as the server sees them. The drivers run in processes of their own, which start when they are first needed and end
+ * when they are idle: one for databases in the network, one for files.
+ *
+ * @example
+ * const connections = new Connections({ egressAllow: '', loopback: true, files: undefined })
+ * const { socket, ticket } = await connections.open(connection, { scan: { table: 'homes', columns: ['id'] } })
+ */
+export class Connections {
+  #directory: string | undefined
+  readonly #drivers: { network: Driver | undefined; files: Driver | undefined } = { network: undefined, files: undefined }
+  #idle: NodeJS.Timeout | undefined
+  #asked = 0
+  readonly #known = new LRUCache<string, Promise<Answered>>({ max: 1_000, ttl: limits.connectionMetadataMaxAgeMs })
+
+  constructor(private readonly settings: DriverSettings) {}
+
+  /** Tries to open a connection and to run a statement. Whatever goes wrong with the database is part of the answer. */
+  async check(connection: Connection): Promise<Checked> {
+    try {
+      await this.#ask(connection, { check: true })
+      return { status: 'success' }
+    } catch (error) {
+      if (!isProblem(error) || error.code === 'busy' || error.code === 'internal') throw error
+      return { status: 'connection_error', detail: sentence(error) }
+    }
+  }
+
+  /** The tables and views of a connection, remembered for a while. @throws Problem */
+  async tables(connection: Connection): Promise<Tables> {
+    const answer = await this.#remembered(connection, { tables: true })
+    if ('tables' in answer) return answer
+    throw new TypeError('the driver answered something else')
+  }
+
+  /** The columns of a table with their types in DuckDB, remembered for a while. @throws Problem not_found with the nearest name */
+  async columns(connection: Connection, table: string, schema?: string): Promise<readonly TableColumn[]> {
+    const answer = await this.#remembered(connection, { columns: { table, ...(schema !== undefined && { schema }) } })
+    if ('columns' in answer) return answer.columns
+    throw new TypeError('the driver answered something else')
+  }
+
+  /**
+   * Gets a ticket for the answer to a scan or a native statement. The statement begins when a reader presents the ticket, see
+   * `src/connections/reader`.
+   *
+   * @throws Problem wrong_arguments, busy, connection_failed
+   */
+  async open(connection: Connection, query: Query, most: Partial<QueryLimits> = {}): Promise<Opened> {
+    const driver = this.#driver(connection)
+    const ticket = randomBytes(32).toString('hex')
+    const { id, ended } = await driver.open(connection, query, { ...mostOf, ...most }, ticket)
+    void ended.then(() => this.#rest())
+    return { socket: driver.socket, ticket, ended, cancel: () => driver.cancel(id) }
+  }
+
+  /** Forgets what is known of a connection that was changed or deleted, and closes its connections. */
+  forget(id: string): void {
+    for (const key of [...this.#known.keys()]) if (key.startsWith(`${id}\0`)) this.#known.delete(key)
+    for (const driver of Object.values(this.#drivers)) driver?.forget(id)
+  }
+
+  /** The processes that run. */
+  get pids(): number[] {
+    return Object.values(this.#drivers).flatMap((driver) => (driver && !driver.isOver && driver.pid !== undefined ? [driver.pid] : []))
+  }
+
+  /** Ends the processes. */
+  stop(): void {
+    clearTimeout(this.#idle)
+    for (const driver of Object.values(this.#drivers)) driver?.end()
+    if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true })
+    this.#directory = undefined
+  }
+
+  async #ask(connection: Connection, of: Metadata): Promise<Answered> {
+    try {
+      return await this.#driver(connection).ask(connection, of)
+    } finally {
+      this.#rest()
+    }
+  }
+
+  #remembered(connection: Connection, of: Metadata): Promise<Answered> {
+    const key = `${connection.id}\0${connection.version}\0${JSON.stringify(of)}`
+    const known = this.#known.get(key)
+    if (known) return known
+    const asked = this.#ask(connection, of)
+    this.#known.set(key, asked)
+    // A failure is told to all who wait for it, and not remembered.
+    asked.catch(() => this.#known.delete(key))
+    return asked
+  }
+
+  /** The process that talks to a connection's database. */
+  #driver({ engine }: Connection): Driver {
+    if (driverOf(engine) === undefined) throw notTalkedTo(engine)
+    const kind = isOfFiles(engine) ? 'files' : 'network'
+    const running = this.#drivers[kind]
+    const load = Object.values(this.#drivers).reduce((sum, driver) => sum + (driver?.load ?? 0), 0)
+    if (load >= limits.connectionRequestsMax) throw busy()
+    this.#asked += 1
+    if (running && !running.isOver) return running
+    this.#directory ??= makeSocketDirectory()
+    return (this.#drivers[kind] = new Driver(this.#directory, this.settings))
+  }
+
+  /** Ends the processes once nobody has asked for a while. */
+  #rest(): void {
+    clearTimeout(this.#idle)
+    const asked = this.#asked
+    this.#idle = setTimeout(() => {
+      if (asked !== this.#asked) return
+      for (const driver of Object.values(this.#drivers)) if (driver?.load === 0) driver.end()
+    }, limits.connectionProcessIdleMs).unref()
+  }
+}

@@ -1,0 +1,92 @@
+import { isProblem, isProblemCode, Problem } from '../../basics/errors.js'
+import type { AnswerColumn } from './types.js'
+
+/** What a reader gets, in order: the columns, batches of rows, and the end or an error. */
+export type Frame =
+  | { columns: readonly AnswerColumn[]; sent: string }
+  | { batch: Buffer }
+  | { end: { rows: number; bytes: number } }
+  | { error: Problem }
+
+/** A frame is one byte for its kind, four for its length, three that are unused, and its bytes: rows as they are, anything else as JSON. */
+export const headerBytes = 8
+const batchKind = 0x42
+const jsonKind = 0x4a
+
+/** Longer frames are none of ours. */
+const frameMaxBytes = 1024 * 1024 * 1024
+
+const header = (kind: number, length: number): Buffer => {
+  const bytes = Buffer.alloc(headerBytes)
+  bytes.writeUInt8(kind, 0)
+  bytes.writeUInt32LE(length, 1)
+  return bytes
+}
+
+export const encodeBatch = (batch: Buffer): Buffer[] => [header(batchKind, batch.length), batch]
+
+const encodeJson = (value: unknown): Buffer => {
+  const bytes = Buffer.from(JSON.stringify(value))
+  return Buffer.concat([header(jsonKind, bytes.length), bytes])
+}
+
+export const encodeColumns = (columns: readonly AnswerColumn[], sent: string): Buffer => encodeJson({ columns, sent })
+
+export const encodeEnd = (end: { rows: number; bytes: number }): Buffer => encodeJson({ end })
+
+/** An error that is no problem is a fault of this service, and its text may quote what nobody should read. */
+export const problemOf = (error: unknown): Problem =>
+  isProblem(error)
+    ? error
+    : new Problem('internal', 'Connection failed inside the service', 'a fault of this service while it talked to a connected database')
+
+export const encodeError = (error: unknown): Buffer => {
+  const { code, title, detail, extras } = problemOf(error)
+  return encodeJson({ error: { code, title, detail, ...extras } })
+}
+
+type Written = { columns: readonly AnswerColumn[]; sent: string } | { end: { rows: number; bytes: number } } | { error: Record<string, string> }
+
+const decode = (kind: number, bytes: Buffer): Frame => {
+  if (kind === batchKind) return { batch: bytes }
+  const frame = JSON.parse(bytes.toString()) as Written
+  if (!('error' in frame)) return frame
+  const { code = '', title = '', detail = '', ...extras } = frame.error
+  if (!isProblemCode(code)) throw new TypeError('a frame is no part of an answer')
+  return { error: new Problem(code, title, detail, extras) }
+}
+
+/** Cuts a stream of bytes into frames. Each has a buffer of its own, which is filled once. */
+export class FrameReader {
+  readonly #header = Buffer.alloc(headerBytes)
+  #inHeader = 0
+  #body: Buffer | undefined
+  #inBody = 0
+
+  /** The frames that are whole with this chunk. @throws TypeError for bytes that are no frames */
+  push(chunk: Buffer): Frame[] {
+    const frames: Frame[] = []
+    let at = 0
+    while (at < chunk.length || this.#body?.length === 0) {
+      if (!this.#body) {
+        const taken = chunk.copy(this.#header, this.#inHeader, at, Math.min(chunk.length, at + headerBytes - this.#inHeader))
+        at += taken
+        this.#inHeader += taken
+        if (this.#inHeader < headerBytes) break
+        const length = this.#header.readUInt32LE(1)
+        if (length > frameMaxBytes) throw new TypeError('a frame is too long')
+        // Not of the shared pool: its numbers begin at a multiple of eight then.
+        this.#body = Buffer.allocUnsafeSlow(length)
+        this.#inBody = 0
+      }
+      const taken = chunk.copy(this.#body, this.#inBody, at, Math.min(chunk.length, at + this.#body.length - this.#inBody))
+      at += taken
+      this.#inBody += taken
+      if (this.#inBody < this.#body.length) break
+      frames.push(decode(this.#header.readUInt8(0), this.#body))
+      this.#body = undefined
+      this.#inHeader = 0
+    }
+    return frames
+  }
+}

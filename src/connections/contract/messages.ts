@@ -1,0 +1,23 @@
+import type { Connection, Outcome, Query, QueryLimits, TableColumn, Tables } from './requests.js'
+
+export type Metadata = { check: true } | { tables: true } | { columns: { schema?: string; table: string } }
+
+/** What the server says to the driver process. */
+export type ToDriver =
+  | { settings: { egressAllow: string; loopback: boolean; files: string | undefined; socket: string } }
+  | { ask: number; connection: Connection; of: Metadata }
+  | { open: number; connection: Connection; query: Query; limits: QueryLimits; ticket: string }
+  | { cancel: number }
+  | { forget: string }
+
+export type Answered = { checked: true } | Tables | { columns: readonly TableColumn[] }
+
+export type ProblemText = { code: string; title: string; detail: string; hint?: string }
+
+/** What the driver process says. `opened` is the answer to `open`: the ticket is valid. `ended` tells how its answer ended. */
+export type FromDriver =
+  | { listening: true }
+  | { answered: number; answer: Answered }
+  | { opened: number }
+  | { ended: number; outcome: Outcome }
+  | { failed: number; problem: ProblemText }

@@ -1,0 +1,69 @@
+import type { JsonObject } from '../../../events/common.js'
+import type { ColumnType, PlainType } from './types.js'
+
+/** A connection as it is opened: its parameters hold the secrets themselves, and cross only the line to the driver process. */
+export type Connection = {
+  /** What the connection is known by, whatever its name: its pool, and what is remembered of its tables. */
+  id: string
+  /** Parameters of another version have another pool. */
+  version: number
+  engine: string
+  parameters: JsonObject
+}
+
+/** A constant in a filter, as text in the notation of DuckDB, with its type there. */
+export type Constant = { type: PlainType | 'DECIMAL'; value: string }
+
+export type ComparisonOperator = '=' | '<>' | '<' | '<=' | '>' | '>='
+
+/** A condition on the columns of one table. */
+export type Filter =
+  | { compare: ComparisonOperator; column: string; with: Constant }
+  | { in: readonly Constant[]; column: string }
+  | { like: string; column: string }
+  | { isNull: string }
+  | { isNotNull: string }
+  | { and: readonly Filter[] }
+  | { or: readonly Filter[] }
+  | { not: Filter }
+
+/** `{ function: 'count' }` without a column is count(*). */
+export type Aggregate = { function: 'count' | 'min' | 'max' | 'sum'; column?: string; as: string }
+
+export type Scan = {
+  schema?: string
+  table: string
+  /** The columns of the answer, in order; with aggregates those that groups are made of. */
+  columns: readonly string[]
+  /** All must hold. What cannot be asked there in the same meaning is left out, and left to the caller. */
+  filters?: readonly Filter[]
+  /** Sent only if every filter is. */
+  limit?: number
+  /** @see pushdown: the caller makes sure that all of it can be asked there */
+  aggregates?: readonly Aggregate[]
+}
+
+/** One statement in the language of the database. Only `writes` may change something there. */
+export type Native = { native: string; writes?: boolean }
+
+export type Query = { scan: Scan } | Native
+
+/** What one statement may take. */
+export type QueryLimits = { rows: number; bytes: number; timeMs: number }
+
+export type Table = { schema: string | null; name: string; type: 'table' | 'view' }
+
+export type Tables = { tables: readonly Table[]; isCut: boolean }
+
+/** A column of a table there. `remote` is the type as its database names it. */
+export type TableColumn = {
+  name: string
+  type: ColumnType
+  remote: string
+  nullable: boolean
+  /** Whether two texts of the column are equal there only if their bytes are, in one way or another. */
+  exactText: boolean
+}
+
+/** How an answer ended: what it had, and the text that was sent. */
+export type Outcome = { rows: number; bytes: number; durationMs: number; sent: string | undefined; failed: boolean }

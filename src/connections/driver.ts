@@ -1,0 +1,162 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { isProblemCode, Problem } from '../basics/errors.js'
+import { limits } from '../basics/limits.js'
+import { programFile } from '../setup/package.js'
+import type { Answered, FromDriver, Metadata, ProblemText, ToDriver } from './contract/messages.js'
+import type { Connection, Outcome, Query, QueryLimits } from './contract/requests.js'
+
+/** What the process may call, and which files it may read. */
+export type DriverSettings = { egressAllow: string; loopback: boolean; files: string | undefined }
+
+type Asking = { resolve: (answer: Answered) => void; reject: (reason: Error) => void }
+type Opening = { opened: () => void; reject: (reason: Error) => void; ended: (outcome: Outcome) => void }
+
+/** The process has its own limits; when it does not keep them, it is not asked any more. */
+const graceMs = 10_000
+
+const gone = (): Problem =>
+  new Problem('connection_failed', 'Connection lost', 'The process that talks to connected databases ended', { hint: 'Try again.' })
+
+const problemIn = ({ code, title, detail, hint }: ProblemText): Problem =>
+  new Problem(isProblemCode(code) ? code : 'internal', title, detail, hint === undefined ? {} : { hint })
+
+const nothing: Outcome = { rows: 0, bytes: 0, durationMs: 0, sent: undefined, failed: true }
+
+let sockets = 0
+
+/** One driver process, from its start to its end. */
+export class Driver {
+  readonly socket: string
+  readonly #process: ChildProcess
+  readonly #asking = new Map<number, Asking>()
+  readonly #opening = new Map<number, Opening>()
+  readonly #listening: Promise<void>
+  #last = 0
+  isOver = false
+
+  constructor(directory: string, settings: DriverSettings) {
+    this.socket = join(directory, `${++sockets}.sock`)
+    // Neither the flags nor the environment of the service: a driver reads settings, passwords and files by variables.
+    const options = { execArgv: ['--no-warnings', '--max-old-space-size=1024'], env: { TZ: 'UTC' }, serialization: 'advanced' as const }
+    this.#process = fork(programFile('connections-process'), [], { ...options, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    this.#process.unref()
+    this.#process.channel?.unref()
+    this.#process.on('error', () => this.#over())
+    this.#process.once('exit', () => this.#over())
+    this.#listening = new Promise((resolve, reject) => {
+      this.#process.on('message', (message: FromDriver) => {
+        if ('listening' in message) resolve()
+        else this.#hear(message)
+      })
+      this.#process.once('exit', () => reject(gone()))
+    })
+    this.#listening.catch(() => undefined)
+    this.#send({ settings: { ...settings, socket: this.socket } })
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid
+  }
+
+  /** How many requests are under way. */
+  get load(): number {
+    return this.#asking.size + this.#opening.size
+  }
+
+  /** @throws Problem of the database, or connection_failed when the process ends */
+  async ask(connection: Connection, of: Metadata): Promise<Answered> {
+    const id = ++this.#last
+    const timeoutMs = limits.connectionMetadataTimeoutMs + limits.connectionConnectTimeoutMs + graceMs
+    return new Promise((resolve, reject) => {
+      // One that does not even tell that it took too long hears nothing any more.
+      const timer = setTimeout(() => this.end(), timeoutMs)
+      const settle = () => {
+        clearTimeout(timer)
+        this.#asking.delete(id)
+      }
+      this.#asking.set(id, {
+        resolve: (answer) => {
+          settle()
+          resolve(answer)
+        },
+        reject: (reason) => {
+          settle()
+          reject(reason)
+        },
+      })
+      if (this.isOver) this.#asking.get(id)?.reject(gone())
+      else this.#send({ ask: id, connection, of })
+    })
+  }
+
+  /** Makes a ticket valid. `ended` resolves with the outcome of its answer, whether anybody reads it or not. */
+  async open(connection: Connection, query: Query, queryLimits: QueryLimits, ticket: string): Promise<{ id: number; ended: Promise<Outcome> }> {
+    const id = ++this.#last
+    let ended: (outcome: Outcome) => void = () => undefined
+    const outcome = new Promise<Outcome>((resolve) => (ended = resolve))
+    // A process that does not even answer this hears nothing any more.
+    const timer = setTimeout(() => this.end(), graceMs)
+    try {
+      await this.#listening
+      await new Promise<void>((opened, reject) => {
+        if (this.isOver) return reject(gone())
+        this.#opening.set(id, { opened, reject, ended })
+        this.#send({ open: id, connection, query, limits: queryLimits, ticket })
+      })
+    } catch (error) {
+      this.#opening.delete(id)
+      throw error
+    } finally {
+      clearTimeout(timer)
+    }
+    return { id, ended: outcome }
+  }
+
+  /** Ends an answer, wherever it is. */
+  cancel(id: number): void {
+    this.#send({ cancel: id })
+  }
+
+  /** Closes the connections to a database, once they are idle. */
+  forget(id: string): void {
+    this.#send({ forget: id })
+  }
+
+  /** Ends the process at once. */
+  end(): void {
+    this.#process.kill('SIGKILL')
+    this.#over()
+  }
+
+  #send(message: ToDriver): void {
+    if (!this.#process.connected) return
+    this.#process.send(message, () => undefined)
+  }
+
+  #hear(message: Exclude<FromDriver, { listening: true }>): void {
+    if ('answered' in message) this.#asking.get(message.answered)?.resolve(message.answer)
+    else if ('opened' in message) this.#opening.get(message.opened)?.opened()
+    else if ('ended' in message) {
+      this.#opening.get(message.ended)?.ended(message.outcome)
+      this.#opening.delete(message.ended)
+    } else {
+      const problem = problemIn(message.problem)
+      this.#asking.get(message.failed)?.reject(problem)
+      this.#opening.get(message.failed)?.reject(problem)
+    }
+  }
+
+  #over(): void {
+    if (this.isOver) return
+    this.isOver = true
+    for (const { reject } of [...this.#asking.values()]) reject(gone())
+    for (const { reject, ended } of this.#opening.values()) {
+      reject(gone())
+      ended(nothing)
+    }
+    this.#opening.clear()
+    rmSync(this.socket, { force: true })
+  }
+}

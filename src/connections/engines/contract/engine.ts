@@ -1,0 +1,49 @@
+import type { EgressPolicy } from '../../../egress/policy.js'
+import type { Connection, Query, TableColumn, Tables } from '../../contract/requests.js'
+import type { AnswerColumn } from '../../contract/types.js'
+import type { Vector } from '../../batch/vector.js'
+
+/** What engines may use. */
+export type Surroundings = {
+  policy: EgressPolicy
+  /** The folder whose files may be read. */
+  files: string | undefined
+}
+
+/** Rows of an answer that came together. `put` writes some of them into the vectors, of which there is one for each column. */
+export type Rows = { count: number; bytes: number; put: (vectors: readonly Vector[], from: number, to: number) => void }
+
+/** The answer to a statement under way. */
+export type Cursor = {
+  columns: readonly AnswerColumn[]
+  /** The text that the database got. */
+  sent: string
+  /** The next rows, at most about `most`; `undefined` behind the last ones. Nothing is read ahead but one step. */
+  next: (most: number) => Promise<Rows | undefined>
+  /** Ends the statement there, and waits for it. Whether the session can be used again. */
+  close: () => Promise<boolean>
+}
+
+/** A connection to a database, for one statement at a time. */
+export type Session = {
+  /** Whether it has been lost. */
+  readonly isLost: boolean
+  /** Bytes that the database has sent so far. */
+  readonly received: number
+  check: () => Promise<void>
+  tables: () => Promise<Tables>
+  columns: (table: string, schema: string | undefined) => Promise<readonly TableColumn[]>
+  open: (query: Query) => Promise<Cursor>
+  /** Asks the database, on another way, to stop what it does for this session. Resolves when it has been told. */
+  cancel: () => Promise<void>
+  /** Closes it at once. */
+  destroy: () => void
+}
+
+/** One kind of database. */
+export type Engine = {
+  /** @throws Problem for parameters that cannot be used, before anything is called */
+  check: (parameters: Connection['parameters']) => void
+  /** Opens a session within the connect timeout. */
+  connect: (connection: Connection, around: Surroundings) => Promise<Session>
+}

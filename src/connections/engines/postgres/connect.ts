@@ -1,0 +1,165 @@
+import type { Socket } from 'node:net'
+import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
+import pg from 'pg'
+import { limits } from '../../../basics/limits.js'
+import { connectAllowed, type Connected } from '../../../egress/connect.js'
+import type { Surroundings } from '../contract/engine.js'
+import { connectionFailed, type Explain } from '../contract/explain.js'
+import type { PostgresParameters } from './parameters.js'
+
+/** A logged in client, and the socket below it. */
+export type Opened = { client: pg.Client; socket: Socket; tls: ConnectionOptions | undefined; at: Connected['to'] }
+
+const asText = { getTypeParser: () => (value: unknown) => value } as unknown as pg.CustomTypesConfig
+
+/** The options of TLS. With `require` the way is encrypted, and nobody is asked who is at its end, as libpq has it. */
+const tlsOptions = ({ encryption }: PostgresParameters): ConnectionOptions => {
+  const { mode, ca, cert, key } = encryption
+  return {
+    rejectUnauthorized: mode === 'verify-ca' || mode === 'verify-full',
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+    ...(mode === 'verify-ca' && { checkServerIdentity: () => undefined }),
+  }
+}
+
+/** The driver connects its stream itself; this one is connected already, to the address that was checked. */
+const asStream = (socket: Socket): Socket => {
+  socket.connect = () => {
+    setImmediate(() => socket.emit('connect'))
+    return socket
+  }
+  return socket
+}
+
+const login = async (parameters: PostgresParameters, { socket, to }: Connected, tls: ConnectionOptions | undefined, deadline: AbortSignal) => {
+  const { user, password, database } = parameters
+  const client = new pg.Client({
+    user,
+    password,
+    database,
+    host: to.name,
+    port: to.port,
+    ssl: tls ?? false,
+    stream: () => asStream(socket),
+    types: asText,
+    application_name: 'mindledger',
+    ...({ scramMaxIterations: 1_000_000 } as object),
+  })
+  // What fails between two statements is noticed by the next one.
+  client.on('error', () => undefined)
+  const stop = () => socket.destroy()
+  deadline.addEventListener('abort', stop, { once: true })
+  try {
+    await client.connect()
+    return client
+  } catch (error) {
+    socket.destroy()
+    throw error
+  } finally {
+    deadline.removeEventListener('abort', stop)
+  }
+}
+
+const noTls = (error: unknown): boolean => error instanceof Error && /does not support SSL/.test(error.message)
+
+const tooSlow = () =>
+  connectionFailed(
+    'No answer',
+    `The database did not finish the login within ${limits.connectionConnectTimeoutMs} ms`,
+    'Check that a database of this engine listens at this host and port.',
+  )
+
+/** Settings that the readings of values rely on. What a database does not know, it keeps as it is. */
+const settings = ({ schema }: PostgresParameters): string[] => [
+  "SET datestyle = 'ISO'",
+  "SET timezone = 'UTC'",
+  "SET intervalstyle = 'postgres'",
+  "SET bytea_output = 'hex'",
+  'SET extra_float_digits = 3',
+  `SET statement_timeout = ${limits.connectionStatementTimeoutMs}`,
+  ...(schema === undefined ? [] : [`SET search_path = ${pg.escapeIdentifier(schema)}`]),
+]
+
+const prepare = async (client: pg.Client, statements: readonly string[]): Promise<void> => {
+  try {
+    await client.query(statements.join('; '))
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError)) throw error
+    for (const statement of statements)
+      try {
+        await client.query(statement)
+      } catch (refused) {
+        if (!(refused instanceof pg.DatabaseError)) throw refused
+      }
+  }
+}
+
+/** Connects and logs in, with TLS if the parameters or the server want it. @throws Problem connection_failed, egress_refused */
+export const openClient = async (parameters: PostgresParameters, { policy }: Surroundings, explain: Explain): Promise<Opened> => {
+  const timeoutMs = limits.connectionConnectTimeoutMs
+  const deadline = AbortSignal.timeout(timeoutMs)
+  const { mode } = parameters.encryption
+  const attempt = async (tls: ConnectionOptions | undefined): Promise<Opened> => {
+    const connected = await connectAllowed(policy, parameters.host, Number(parameters.port), { timeoutMs, signal: deadline })
+    const client = await login(parameters, connected, tls, deadline)
+    return { client, socket: connected.socket, tls, at: connected.to }
+  }
+  let opened: Opened | undefined
+  try {
+    const tls = mode === 'disable' ? undefined : tlsOptions(parameters)
+    try {
+      opened = await attempt(tls)
+    } catch (error) {
+      if (mode !== 'prefer' || !noTls(error)) throw error
+      opened = await attempt(undefined)
+    }
+    const { socket } = opened
+    const stop = () => socket.destroy()
+    deadline.addEventListener('abort', stop, { once: true })
+    await prepare(opened.client, settings(parameters))
+    deadline.removeEventListener('abort', stop)
+    return opened
+  } catch (error) {
+    opened?.socket.destroy()
+    throw deadline.aborted ? tooSlow() : explain(error)
+  }
+}
+
+const upgraded = (socket: Socket, name: string, tls: ConnectionOptions): Promise<TLSSocket> =>
+  new Promise((resolve, reject) => {
+    const request = Buffer.alloc(8)
+    request.writeInt32BE(8, 0)
+    request.writeInt32BE(80_877_103, 4)
+    socket.once('error', reject)
+    socket.write(request)
+    socket.once('data', (answer) => {
+      if (answer.toString() !== 'S') return reject(new Error('no TLS'))
+      const secured = connectTls({ ...tls, socket, host: name }, () => resolve(secured))
+      secured.once('error', reject)
+    })
+  })
+
+/** Tells the server to end what a session does, over a connection of its own to the same address, encrypted as the session is. */
+export const sendCancel = async ({ client, tls, at }: Opened, { policy }: Surroundings): Promise<void> => {
+  const [processId, secretKey]: unknown[] = [Reflect.get(client, 'processID'), Reflect.get(client, 'secretKey')]
+  if (typeof processId !== 'number' || typeof secretKey !== 'number') return
+  const timeoutMs = limits.connectionCancelWaitMs
+  const { socket } = await connectAllowed(policy, at.name, at.port, { timeoutMs, lookup: () => Promise.resolve([at.address]) })
+  const timer = setTimeout(() => socket.destroy(), timeoutMs)
+  socket.on('error', () => undefined)
+  try {
+    const way = tls ? await upgraded(socket, at.name, tls) : socket
+    const message = Buffer.alloc(16)
+    message.writeInt32BE(16, 0)
+    message.writeInt32BE(80_877_102, 4)
+    message.writeInt32BE(processId, 8)
+    message.writeInt32BE(secretKey, 12)
+    await new Promise<void>((resolve) => way.end(message, () => resolve()))
+  } finally {
+    clearTimeout(timer)
+    // The server closes it once it has read the message.
+    setTimeout(() => socket.destroy(), timeoutMs).unref()
+  }
+}

@@ -1,0 +1,113 @@
+import type pg from 'pg'
+import PgCursor from 'pg-cursor'
+import { Problem } from '../../../basics/errors.js'
+import { Unfit } from '../../batch/unfit.js'
+import type { Vector } from '../../batch/vector.js'
+import type { ColumnType } from '../../contract/types.js'
+import type { Rows } from '../contract/engine.js'
+import type { Reading, Unsettled } from './types.js'
+
+export type TextRow = (string | null)[]
+
+/** A column as the answer to a statement describes it. */
+export type Field = { name: string; oid: number; typmod: number }
+
+type ServerConnection = { sendCopyFail: (message: string) => void }
+
+/** The driver's cursor, which copies nothing: neither from a file of this machine, nor to one. */
+class RowCursor extends PgCursor<TextRow> {
+  handleCopyInResponse(connection: ServerConnection): void {
+    connection.sendCopyFail('nothing is copied')
+  }
+
+  handleCopyData(): void {
+    // What comes is not read.
+  }
+}
+
+/** Reads the rows of one statement step by step; PostgreSQL computes no more than it is asked for. */
+export class Reader {
+  readonly #cursor: RowCursor
+  #fields: readonly Field[] = []
+  #isOver = false
+  #reading: Promise<unknown> = Promise.resolve()
+
+  constructor(client: pg.Client, sql: string, values: readonly string[]) {
+    this.#cursor = client.query(new RowCursor(sql, [...values], { rowMode: 'array' }))
+  }
+
+  /** Known with the first rows. */
+  get fields(): readonly Field[] {
+    return this.#fields
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  read(most: number): Promise<TextRow[]> {
+    const reading = new Promise<TextRow[]>((resolve, reject) => {
+      // A lost connection is told twice, as a call and as an event.
+      this.#cursor.read(most, (error: Error | undefined, rows, result) => {
+        // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- the driver passes null
+        if (error) return reject(error)
+        this.#fields = result.fields.map(({ name, dataTypeID, dataTypeModifier }) => ({ name, oid: dataTypeID, typmod: dataTypeModifier }))
+        if (rows.length < most) this.#isOver = true
+        resolve(rows)
+      })
+    })
+    this.#reading = reading.catch(() => undefined)
+    return reading
+  }
+
+  /** Resolves when no rows are on their way any more. */
+  async settled(): Promise<void> {
+    await this.#reading
+  }
+
+  /** Ends the statement. Its transaction is not ended. */
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => this.#cursor.close(() => resolve()))
+  }
+}
+
+const misfit = (column: string, type: ColumnType, { message, hint }: Unfit): Problem =>
+  new Problem('query_failed', 'A value cannot be read', `In the column "${column}" ${message}`, { hint, column_type: type.type })
+
+/** The readings of all columns, decided by the first rows where they are open. */
+export const settle = (readings: readonly (Reading | Unsettled)[], fields: readonly Field[], rows: readonly TextRow[]): Reading[] =>
+  readings.map((reading, index) => {
+    if (!('settle' in reading)) return reading
+    try {
+      return reading.settle(rows.map((row) => row[index] ?? null))
+    } catch (error) {
+      if (error instanceof Unfit) throw misfit(fields[index]?.name ?? '', { type: 'VARCHAR' }, error)
+      throw error
+    }
+  })
+
+/** Rows of texts as they are written into vectors, column by column. */
+export const rowsOf = (rows: readonly TextRow[], readings: readonly Reading[], fields: readonly Field[], bytes: number): Rows => ({
+  count: rows.length,
+  bytes,
+  put: (vectors, from, to) => {
+    for (let index = 0; index < readings.length; index++) {
+      const [reading, vector] = [readings[index], vectors[index]]
+      if (!reading || !vector) throw new TypeError('an answer has a vector for each column')
+      try {
+        putColumn(rows, index, reading, vector, from, to)
+      } catch (error) {
+        if (error instanceof Unfit) throw misfit(fields[index]?.name ?? '', reading.type, error)
+        throw error
+      }
+    }
+  },
+})
+
+const putColumn = (rows: readonly TextRow[], index: number, { put }: Reading, vector: Vector, from: number, to: number): void => {
+  for (let row = from; row < to; row++) {
+    const text = rows[row]?.[index] ?? null
+    if (text === null) vector.setNull(row - from)
+    else put(vector, row - from, text)
+  }
+}

@@ -1,0 +1,74 @@
+import type pg from 'pg'
+import { limits } from '../../../basics/limits.js'
+import type { Table, Tables } from '../../contract/requests.js'
+import type { OwnType } from './types.js'
+
+const tablesSql = `
+SELECT n.nspname, c.relname, CASE WHEN c.relkind IN ('v', 'm') THEN 'view' ELSE 'table' END
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p')
+  AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'crdb_internal', 'pg_extension') AND n.nspname NOT LIKE 'pg\\_%'
+  AND ($1::text IS NULL OR n.nspname = $1)
+ORDER BY 1, 2 LIMIT ${limits.connectionTablesMax + 1}`
+
+/** The rows of a query of our own, as texts. */
+export const rows = async (client: pg.Client, text: string, values: readonly unknown[] = []): Promise<(string | null)[][]> => {
+  const result = await client.query<(string | null)[]>({ text, values: [...values], rowMode: 'array' })
+  return result.rows
+}
+
+/** The tables and views of one schema, or of all that are not the server's own. */
+export const listTables = async (client: pg.Client, schema: string | undefined): Promise<Tables> => {
+  const found = await rows(client, tablesSql, [schema ?? null])
+  const tables = found
+    .slice(0, limits.connectionTablesMax)
+    .map(([space, name, type]): Table => ({ schema: space ?? '', name: name ?? '', type: type === 'view' ? 'view' : 'table' }))
+  return { tables, isCut: found.length > tables.length }
+}
+
+export type Declared = { name: string; remote: string; nullable: boolean; dimensions: number; exactText: boolean }
+
+// A collation that calls different bytes equal is told since PostgreSQL 12; others have no such column.
+const columnsSql = (hasDeterminism: boolean) => `
+SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attndims,
+  ${hasDeterminism ? 'coalesce(l.collisdeterministic, true)' : 'true'},
+  current_setting('server_encoding')
+FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
+WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
+
+const isTrue = (text: string | null | undefined): boolean => text === 't' || text === 'true'
+
+/** What a table declares of its columns; nothing where the server has no such catalogue. */
+export const declaredColumns = async (client: pg.Client, quoted: string): Promise<Declared[]> => {
+  for (const hasDeterminism of [true, false])
+    try {
+      const found = await rows(client, columnsSql(hasDeterminism), [quoted])
+      return found.map(([name, remote, notNull, dimensions, isExact, encoding]) => ({
+        name: name ?? '',
+        remote: remote ?? '',
+        nullable: !isTrue(notNull),
+        dimensions: Number(dimensions),
+        exactText: isTrue(isExact) && encoding === 'UTF8',
+      }))
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+    }
+  return []
+}
+
+/** Whether the server answered with an error, rather than the connection failing. */
+export const isRefusal = (error: unknown): boolean => error instanceof Error && typeof Reflect.get(error, 'severity') === 'string'
+
+/** Looks up types that are not built in. A domain never occurs: answers name the type below it. */
+export const lookUpTypes = async (client: pg.Client, oids: readonly number[]): Promise<Map<number, OwnType>> => {
+  const known = new Map<number, OwnType>(oids.map((oid) => [oid, { text: true }]))
+  const found = await rows(
+    client,
+    `SELECT t.oid, CASE WHEN e.typtype = 'd' THEN e.typbasetype ELSE t.typelem END, t.typdelim
+     FROM pg_catalog.pg_type t JOIN pg_catalog.pg_type e ON e.oid = t.typelem
+     WHERE t.oid = ANY ($1::oid[]) AND t.typcategory = 'A'`,
+    [`{${oids.join(',')}}`],
+  )
+  for (const [oid, item, delimiter] of found) known.set(Number(oid), { array: { of: Number(item), delimiter: delimiter ?? ',' } })
+  return known
+}

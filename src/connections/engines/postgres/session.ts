@@ -1,0 +1,275 @@
+import { Problem } from '../../../basics/errors.js'
+import { limits } from '../../../basics/limits.js'
+import { nearest } from '../../../basics/nearest.js'
+import { checkReading } from '../../pushdown/native.js'
+import { asksForColumns, planScan } from '../../pushdown/plan.js'
+import { postgresDialect } from '../../pushdown/postgres.js'
+import type { Query, Scan, TableColumn, Tables } from '../../contract/requests.js'
+import { plain, type AnswerColumn } from '../../contract/types.js'
+import type { Cursor, Session, Surroundings } from '../contract/engine.js'
+import type { Explain } from '../contract/explain.js'
+import { uniqueNames } from '../contract/unique-names.js'
+import { inTime } from '../contract/in-time.js'
+import { putDecimal, putHugeint } from '../../batch/numbers.js'
+import { sendCancel, type Opened } from './connect.js'
+import { Reader, rowsOf, settle, type Field, type TextRow } from './cursor.js'
+import { declaredColumns, isRefusal, listTables, lookUpTypes } from './metadata.js'
+import type { PostgresParameters } from './parameters.js'
+import { isOwn, readingOf, type OwnType, type Reading, type Unsettled } from './types.js'
+
+/** So many rows come first: they are there soon, and enough to see how many fit into a step. */
+const firstRows = 1_024
+
+/** A step that is nearly done is waited for, which keeps the session. */
+const settleMs = 50
+
+type Statement = { sql: string; values: readonly string[]; types: ReadonlyMap<string, AnswerColumn['type']>; writes: boolean }
+
+const hasCode = (error: unknown, code: string): boolean => error instanceof Error && Reflect.get(error, 'code') === code
+
+/** The reading of a computed column whose type was asked for. */
+const asked = (type: AnswerColumn['type'], reading: Reading | Unsettled): Reading | Unsettled => {
+  if (type.type === 'HUGEINT') return { type, put: putHugeint }
+  return type.type === 'DECIMAL' ? { type, put: putDecimal(type.width, type.scale) } : reading
+}
+
+/** A session of PostgreSQL. Each statement is a transaction of its own, which reads only unless the connection writes. */
+export class PostgresSession implements Session {
+  isLost = false
+  /** What is known of types that are not built in. */
+  readonly #own: Map<number, OwnType>
+
+  constructor(
+    private readonly opened: Opened,
+    private readonly parameters: PostgresParameters,
+    private readonly around: Surroundings,
+    private readonly explain: Explain,
+    own: Map<number, OwnType>,
+  ) {
+    this.#own = own
+    opened.socket.once('close', () => (this.isLost = true))
+  }
+
+  get received(): number {
+    return this.opened.socket.bytesRead
+  }
+
+  async check(): Promise<void> {
+    await this.#explained(() => this.#client.query('SELECT 1'))
+  }
+
+  tables(): Promise<Tables> {
+    return this.#explained(() => listTables(this.#client, this.parameters.schema))
+  }
+
+  async columns(table: string, schema: string | undefined): Promise<readonly TableColumn[]> {
+    return this.#explained(() => this.#columns(table, schema))
+  }
+
+  async open(query: Query): Promise<Cursor> {
+    try {
+      return await this.#open(query)
+    } catch (error) {
+      await this.#rollback()
+      throw await this.#sayWhatIsMissing(error, query)
+    }
+  }
+
+  cancel(): Promise<void> {
+    return sendCancel(this.opened, this.around)
+  }
+
+  destroy(): void {
+    this.isLost = true
+    this.opened.socket.destroy()
+  }
+
+  get #client() {
+    return this.opened.client
+  }
+
+  async #explained<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw this.explain(error)
+    }
+  }
+
+  async #columns(table: string, schema: string | undefined): Promise<TableColumn[]> {
+    const { quote } = postgresDialect
+    const quoted = schema === undefined ? quote(table) : `${quote(schema)}.${quote(table)}`
+    try {
+      await this.#client.query('BEGIN READ ONLY')
+      const { fields } = await this.#start({ sql: `SELECT * FROM ${quoted} LIMIT 0`, values: [], types: new Map(), writes: false })
+      await this.#rollback()
+      const declared = new Map((await declaredColumns(this.#client, quoted)).map((column) => [column.name, column]))
+      return fields.map(({ name, oid, typmod }) => {
+        const known = declared.get(name)
+        const reading = readingOf(oid, typmod, this.#own, known?.dimensions)
+        const { type } = 'settle' in reading ? reading.settle([]) : reading
+        return {
+          name,
+          type,
+          remote: known?.remote ?? '',
+          nullable: known?.nullable ?? true,
+          exactText: known?.exactText ?? false,
+        }
+      })
+    } catch (error) {
+      await this.#rollback()
+      throw await this.#sayWhatIsMissing(error, { scan: { table, columns: [], ...(schema !== undefined && { schema }) } })
+    }
+  }
+
+  async #statement(query: Query): Promise<Statement> {
+    if ('scan' in query) {
+      const { scan } = query
+      const columns = asksForColumns(scan) ? await this.#columns(scan.table, scan.schema) : undefined
+      return { ...planScan(scan, columns, postgresDialect), writes: false }
+    }
+    const writes = query.writes === true && this.parameters.writable
+    if (!writes) checkReading(query.native)
+    return { sql: query.native, values: [], types: new Map(), writes }
+  }
+
+  async #open(query: Query): Promise<Cursor> {
+    const statement = await this.#statement(query)
+    const before = this.received
+    await this.#client.query(statement.writes ? 'BEGIN' : 'BEGIN READ ONLY')
+    const { reader, rows, fields } = await this.#start(statement)
+    const open = fields.map(({ name, oid, typmod }) => {
+      const reading = readingOf(oid, typmod, this.#own)
+      const type = statement.types.get(name)
+      return type ? asked(type, reading) : reading
+    })
+    const readings = settle(open, fields, rows)
+    const names = uniqueNames(fields.map(({ name }) => name))
+    const columns = readings.map(({ type }, index): AnswerColumn => ({ name: names[index] ?? '', type }))
+    return this.#cursor(statement, reader, rows, before, fields, readings, columns)
+  }
+
+  /** Begins a statement and reads its first rows. Types that it meets for the first time are looked up, and it begins again. */
+  async #start(statement: Statement): Promise<{ reader: Reader; rows: TextRow[]; fields: readonly Field[] }> {
+    const reader = new Reader(this.#client, statement.sql, statement.values)
+    const rows = await reader.read(firstRows)
+    const { fields } = reader
+    const unknown = [...new Set(fields.map(({ oid }) => oid))].filter((oid) => isOwn(oid) && !this.#own.has(oid))
+    // A statement that writes is not run twice: what it returns of such types is text.
+    if (unknown.length === 0 || statement.writes) return { reader, rows, fields }
+    await reader.close()
+    await this.#rollback()
+    await this.#learn(unknown)
+    await this.#client.query('BEGIN READ ONLY')
+    return this.#start(statement)
+  }
+
+  async #learn(oids: readonly number[]): Promise<void> {
+    for (const oid of oids) this.#own.set(oid, { text: true })
+    try {
+      for (const [oid, type] of await lookUpTypes(this.#client, oids)) this.#own.set(oid, type)
+      const inner = [...this.#own.values()].flatMap((type) => ('array' in type ? [type.array.of] : []))
+      const unknown = inner.filter((oid) => isOwn(oid) && !this.#own.has(oid))
+      if (unknown.length > 0) await this.#learn(unknown)
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+    }
+  }
+
+  #cursor(
+    statement: Statement,
+    reader: Reader,
+    first: TextRow[],
+    received: number,
+    fields: readonly Field[],
+    readings: readonly Reading[],
+    columns: readonly AnswerColumn[],
+  ): Cursor {
+    let before = received
+    let ahead: Promise<TextRow[]> | undefined = Promise.resolve(first)
+    let committed = false
+    const isWriting = statement.writes
+    const step = async (most: number) => {
+      const rows = await ahead
+      ahead = undefined
+      if (!rows || rows.length === 0) {
+        if (isWriting && !committed) await this.#client.query('COMMIT')
+        committed = true
+        return undefined
+      }
+      const bytes = Math.max(this.received - before, rows.length)
+      before = this.received
+      // The next rows are on their way while these are written down.
+      ahead = reader.isOver ? Promise.resolve([]) : reader.read(most)
+      ahead.catch(() => undefined)
+      return rowsOf(rows, readings, fields, bytes)
+    }
+    return {
+      columns: columns.length > 0 ? columns : [{ name: 'rows', type: plain('BIGINT') }],
+      sent: statement.sql,
+      next: (most) => this.#explained(() => step(most)),
+      close: () => this.#end(reader, isWriting),
+    }
+  }
+
+  /**
+   * Ends a statement and its transaction. What was not committed is rolled back. One that still runs is cancelled; the session is closed
+   * then, since a cancellation that arrives late would meet the next statement.
+   */
+  async #end(reader: Reader, wrote: boolean): Promise<boolean> {
+    if (this.isLost) return false
+    const settled = reader.settled().then(() => true)
+    if (!(await inTime(settled, settleMs, false))) {
+      await this.cancel().catch(() => undefined)
+      await inTime(settled, limits.connectionCancelWaitMs, false)
+      return false
+    }
+    const clean = async (): Promise<boolean> => {
+      await reader.close()
+      // Locks of a session outlive its transactions.
+      await this.#client.query('ROLLBACK')
+      await this.#client.query('SELECT pg_catalog.pg_advisory_unlock_all()')
+      return !wrote && !this.isLost
+    }
+    return inTime(
+      clean().catch(() => false),
+      limits.connectionCancelWaitMs,
+      false,
+    )
+  }
+
+  async #rollback(): Promise<void> {
+    if (this.isLost) return
+    await this.#client.query('ROLLBACK').catch(() => undefined)
+  }
+
+  /** What a refusal means; where a table or column is not there, the nearest name that is. */
+  async #sayWhatIsMissing(error: unknown, query: Query): Promise<Error> {
+    const problem = this.explain(error)
+    if (!('scan' in query) || this.isLost) return problem
+    const { scan } = query
+    if (!hasCode(error, '42P01') && !hasCode(error, '3F000') && !hasCode(error, '42703')) return problem
+    try {
+      return hasCode(error, '42703') ? await this.#missingColumn(scan, problem) : await this.#missingTable(scan)
+    } catch {
+      return problem
+    }
+  }
+
+  async #missingTable({ schema, table }: Scan): Promise<Problem> {
+    const { tables } = await listTables(this.#client, schema ?? this.parameters.schema)
+    const name = schema === undefined ? table : `${schema}.${table}`
+    const known = [...new Set(tables.map((each) => each.name))]
+    const hint = known.length === 0 ? 'It has no tables that this user may see.' : `Did you mean "${nearest(table, known)}"?`
+    return new Problem('not_found', 'Table not found', `The database has no table "${name}"`, { hint })
+  }
+
+  async #missingColumn(scan: Scan, otherwise: Problem): Promise<Problem> {
+    const names = (await this.#columns(scan.table, scan.schema)).map(({ name }) => name)
+    const missing = scan.columns.find((name) => !names.includes(name))
+    if (missing === undefined) return otherwise
+    return new Problem('not_found', 'Column not found', `The table "${scan.table}" has no column "${missing}"`, {
+      hint: `Did you mean "${nearest(missing, names)}"?`,
+    })
+  }
+}

@@ -1,0 +1,141 @@
+import { putBigint, putBoolean, putDecimal, putDouble, putFloat, putInteger, putSmallint, putUinteger, putUuid } from '../../batch/numbers.js'
+import { digitsOf } from '../../batch/numbers.js'
+import { putDate, putInterval, putTime, putTimestamp, putTimestampTz, putTimeTz } from '../../batch/times.js'
+import { Unfit } from '../../batch/unfit.js'
+import type { Vector } from '../../batch/vector.js'
+import { decimal, decimalMaxDigits, plain, type ColumnType } from '../../contract/types.js'
+import { depthOf, flat, parseArray, type Items } from './arrays.js'
+
+/** How the values of a column are read from PostgreSQL's texts of them. */
+export type Reading = { type: ColumnType; put: (vector: Vector, row: number, text: string) => void }
+
+/** A reading that depends on values: numbers without a declared scale, arrays of any depth. The first rows decide it. */
+export type Unsettled = { settle: (texts: readonly (string | null)[]) => Reading }
+
+/** What is known of a type that is not built in. */
+export type OwnType = { array: { of: number; delimiter: string } } | { text: true }
+
+const putText = (vector: Vector, row: number, text: string): void => vector.setText(row, text)
+
+/** PostgreSQL fills char(n) with blanks, and drops them wherever it makes text of it. */
+const putPadded = (vector: Vector, row: number, text: string): void => vector.setText(row, text.replace(/ +$/, ''))
+
+const putBytes = (vector: Vector, row: number, text: string): void => {
+  if (!text.startsWith('\\x')) throw new Unfit('bytes come in a form that is not known')
+  vector.setBytes(row, Buffer.from(text.slice(2), 'hex'))
+}
+
+const text: Reading = { type: plain('VARCHAR'), put: putText }
+
+const readings: ReadonlyMap<number, Reading> = new Map<number, Reading>([
+  [16, { type: plain('BOOLEAN'), put: putBoolean }],
+  [17, { type: plain('BLOB'), put: putBytes }],
+  [20, { type: plain('BIGINT'), put: putBigint }],
+  [21, { type: plain('SMALLINT'), put: putSmallint }],
+  [23, { type: plain('INTEGER'), put: putInteger }],
+  [26, { type: plain('UINTEGER'), put: putUinteger }],
+  [114, { type: plain('JSON'), put: putText }],
+  [700, { type: plain('FLOAT'), put: putFloat }],
+  [701, { type: plain('DOUBLE'), put: putDouble }],
+  [1042, { type: plain('VARCHAR'), put: putPadded }],
+  [1082, { type: plain('DATE'), put: putDate }],
+  [1083, { type: plain('TIME'), put: putTime }],
+  [1114, { type: plain('TIMESTAMP'), put: putTimestamp }],
+  [1184, { type: plain('TIMESTAMP WITH TIME ZONE'), put: putTimestampTz }],
+  [1186, { type: plain('INTERVAL'), put: putInterval }],
+  [1266, { type: plain('TIME WITH TIME ZONE'), put: putTimeTz }],
+  [2950, { type: plain('UUID'), put: putUuid }],
+  [3802, { type: plain('JSON'), put: putText }],
+])
+
+/** The arrays that are built in, with the types of their items. */
+const arrays: ReadonlyMap<number, number> = new Map([
+  ...([[1000, 16], [1001, 17], [1002, 18], [1003, 19], [1016, 20], [1005, 21], [1007, 23], [1028, 26]] as const), // prettier-ignore
+  ...([[1009, 25], [199, 114], [651, 650], [1021, 700], [1022, 701], [791, 790], [1040, 829], [1041, 869]] as const), // prettier-ignore
+  ...([[1014, 1042], [1015, 1043], [1182, 1082], [1183, 1083], [1115, 1114], [1185, 1184], [1187, 1186]] as const), // prettier-ignore
+  ...([[1270, 1266], [1231, 1700], [2951, 2950], [3807, 3802]] as const),
+])
+
+const numericOid = 1700
+const firstOwnOid = 16_384
+
+/** The shape of a declared numeric; a scale may be negative, or larger than the precision. */
+const declaredNumeric = (typmod: number): Reading => {
+  const precision = ((typmod - 4) >> 16) & 0xffff
+  const scale = (((typmod - 4) & 0x7ff) ^ 1024) - 1024
+  return numeric(scale < 0 ? precision - scale : Math.max(precision, scale), Math.max(scale, 0))
+}
+
+const numeric = (width: number, scale: number): Reading =>
+  width > decimalMaxDigits ? text : { type: decimal(width, scale), put: putDecimal(width, scale) }
+
+/**
+ * The scales that a number without a declared one may have here, in the order in which they are tried: what PostgreSQL computes has 16 to
+ * 24 digits behind the point.
+ */
+const scales = [16, 24, 0] as const
+const usual = numeric(decimalMaxDigits, scales[0])
+
+const openNumeric: Unsettled = {
+  settle: (texts) => {
+    let [before, behind] = [0, 0]
+    for (const each of texts) {
+      if (each === null) continue
+      const digits = digitsOf(each)
+      before = Math.max(before, digits?.before ?? 0)
+      behind = Math.max(behind, digits?.behind ?? 0)
+    }
+    const scale = scales.find((one) => behind <= one && before <= decimalMaxDigits - one)
+    return scale === undefined ? text : scale === scales[0] ? usual : numeric(decimalMaxDigits, scale)
+  },
+}
+
+const putList = (put: (vector: Vector, row: number, text: string) => void, depth: number) => {
+  const putItems = (vector: Vector, row: number, items: Items, level: number): void => {
+    const { child } = vector
+    if (!child) throw new TypeError('a list has no child')
+    const from = vector.childRows
+    child.reserve(from + items.length)
+    vector.childRows += items.length
+    vector.data.writeBigUInt64LE(BigInt(from), row * 16)
+    vector.data.writeBigUInt64LE(BigInt(items.length), row * 16 + 8)
+    items.forEach((item, index) => {
+      const isLast = level === depth
+      if (item === null) child.setNull(from + index)
+      else if (typeof item === 'string' && isLast) put(child, from + index, item)
+      else if (typeof item !== 'string' && !isLast) putItems(child, from + index, item, level + 1)
+      else throw new Unfit(`an array has not the ${depth} ${depth === 1 ? 'dimension' : 'dimensions'} that the arrays of the first rows have`)
+    })
+  }
+  return putItems
+}
+
+/** @param declared the dimensions that the table declares, which PostgreSQL does not enforce */
+const arrayOf = (item: Reading | Unsettled, delimiter: string, declared: number): Unsettled => ({
+  settle: (texts) => {
+    const depth = Math.max(declared, 1, ...texts.map((each) => (each === null ? 0 : depthOf(each))))
+    const known = 'settle' in item ? item.settle(texts.flatMap((each) => (each === null ? [] : flat(parseArray(each, delimiter))))) : item
+    let type = known.type
+    for (let level = 0; level < depth; level++) type = { type: 'LIST', of: type }
+    const put = putList(known.put, depth)
+    return { type, put: (vector, row, value) => put(vector, row, parseArray(value, delimiter), 1) }
+  },
+})
+
+/** Whether a type must be looked up. */
+export const isOwn = (oid: number): boolean => oid >= firstOwnOid
+
+/**
+ * How the values of a type are read. What has no type of its own in DuckDB (enums, addresses, ranges, geometry, money, bits, composites)
+ * is the text that PostgreSQL writes.
+ */
+export const readingOf = (oid: number, typmod: number, own: ReadonlyMap<number, OwnType>, dimensions = 0): Reading | Unsettled => {
+  if (oid === numericOid) return typmod >= 4 ? declaredNumeric(typmod) : openNumeric
+  const known = readings.get(oid)
+  if (known) return known
+  const item = arrays.get(oid)
+  if (item !== undefined) return arrayOf(readingOf(item, typmod, own), ',', dimensions)
+  const found = own.get(oid)
+  if (found && 'array' in found) return arrayOf(readingOf(found.array.of, typmod, own), found.array.delimiter, dimensions)
+  return text
+}

@@ -1,0 +1,166 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { batchRows, encodeVectors, Vector } from '../batch/vector.js'
+import { encodeBatch, encodeColumns, encodeEnd, encodeError } from '../contract/frames.js'
+import type { Outcome, Query, QueryLimits } from '../contract/requests.js'
+import type { Cursor, Rows, Session } from '../engines/contract/engine.js'
+import { inTime } from '../engines/contract/in-time.js'
+import type { Pool } from './pool.js'
+import { watched } from './watched.js'
+
+/** A step of so many bytes is large enough that its way back and forth costs little, and small enough to be held a few times. */
+const stepBytes = 1024 * 1024
+const [fewestRows, mostRows] = [64, 8 * batchRows]
+const batchMaxBytes = 4 * 1024 * 1024
+
+/** Nobody reads the answer any more. */
+const readerLeft = (): Problem => new Problem('query_limit', 'Cancelled', 'The reader of the answer left')
+
+const beyond = (what: string, most: number): Problem =>
+  new Problem('query_limit', 'Too much for one statement', `The statement reads more than ${most} ${what} from the connected database`, {
+    hint: 'Ask for less: a condition, fewer columns, a LIMIT, or a sum that the database computes.',
+  })
+
+const nextRows = ({ count, bytes }: Rows): number =>
+  Math.max(fewestRows, Math.min(mostRows, Math.floor((count * stepBytes) / Math.max(bytes, 1))))
+
+/** One answer on its way to its reader. */
+export class Answer {
+  readonly #reader = new AbortController()
+  #rows = 0
+  #bytes = 0
+  #sent: string | undefined
+
+  constructor(
+    private readonly socket: Socket,
+    private readonly pool: Pool,
+    private readonly query: Query,
+    private readonly limit: QueryLimits,
+  ) {
+    socket.once('close', () => this.#reader.abort(readerLeft()))
+    socket.on('error', () => undefined)
+  }
+
+  /** Sends the answer, at the pace of its reader, and the error that ends it. Resolves when nothing of it is left in the database. */
+  async send(): Promise<Outcome> {
+    const begun = performance.now()
+    let failed = true
+    try {
+      await this.#run()
+      failed = false
+      this.socket.end(encodeEnd({ rows: this.#rows, bytes: this.#bytes }))
+    } catch (error) {
+      this.socket.end(encodeError(error))
+    }
+    return { rows: this.#rows, bytes: this.#bytes, durationMs: Math.round(performance.now() - begun), sent: this.#sent, failed }
+  }
+
+  /** The reader's leave, or the end of the time of the whole statement. */
+  get #signal(): AbortSignal {
+    return this.#reader.signal
+  }
+
+  async #run(): Promise<void> {
+    const { timeMs } = this.limit
+    const timer = setTimeout(
+      () => this.#reader.abort(new Problem('query_limit', 'The database took too long', `The statement took longer than ${timeMs} ms`)),
+      timeMs,
+    )
+    try {
+      const session = await this.pool.acquire(this.#signal)
+      let isClean = false
+      try {
+        isClean = await this.#stream(session)
+      } finally {
+        this.pool.release(session, isClean)
+      }
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async #stream(session: Session): Promise<boolean> {
+    const cursor = await this.#open(session)
+    try {
+      this.#sent = cursor.sent
+      await this.#write([encodeColumns(cursor.columns, cursor.sent)])
+      await this.#pass(session, cursor)
+    } catch (error) {
+      const isClean = await cursor.close()
+      if (!isClean) session.destroy()
+      throw error
+    }
+    return cursor.close()
+  }
+
+  /** Begins the statement. When that takes too long, or nobody waits any more, it is cancelled in the database. */
+  async #open(session: Session): Promise<Cursor> {
+    const opening = session.open(this.query)
+    const watch = { session, timeoutMs: limits.connectionFirstRowTimeoutMs, what: 'The first row of the answer', signal: this.#signal }
+    let isSettled = false
+    void opening.catch(() => undefined).finally(() => (isSettled = true))
+    try {
+      return await watched(opening, watch)
+    } catch (error) {
+      await Promise.resolve()
+      // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- set by then
+      if (!isSettled) {
+        await inTime(session.cancel().catch(() => undefined), limits.connectionCancelWaitMs, undefined)
+        await inTime(
+          opening.then(
+            () => undefined,
+            () => undefined,
+          ),
+          limits.connectionCancelWaitMs,
+          undefined,
+        )
+      }
+      throw error
+    }
+  }
+
+  async #pass(session: Session, cursor: Cursor): Promise<void> {
+    const vectors = cursor.columns.map(({ type }) => new Vector(type))
+    let most: number = batchRows
+    for (;;) {
+      const watch = { session, timeoutMs: limits.connectionStallTimeoutMs, what: 'A step of the answer', signal: this.#signal }
+      const rows = await watched(cursor.next(most), watch)
+      if (!rows) return
+      this.#rows += rows.count
+      this.#bytes += rows.bytes
+      if (this.#rows > this.limit.rows) throw beyond('rows', this.limit.rows)
+      if (this.#bytes > this.limit.bytes) throw beyond('bytes', this.limit.bytes)
+      most = nextRows(rows)
+      await this.#passRows(rows, vectors)
+    }
+  }
+
+  async #passRows(rows: Rows, vectors: readonly Vector[]): Promise<void> {
+    const size = Math.min(batchRows, Math.max(1, Math.floor((rows.count * batchMaxBytes) / Math.max(rows.bytes, 1))))
+    for (let from = 0; from < rows.count; from += size) {
+      const to = Math.min(rows.count, from + size)
+      for (const vector of vectors) vector.clear()
+      rows.put(vectors, from, to)
+      await this.#write(encodeBatch(encodeVectors(vectors, to - from)))
+    }
+  }
+
+  /** Writes frames, and waits while the reader has not taken enough of what was written. */
+  async #write(frames: readonly Buffer[]): Promise<void> {
+    const signal = this.#signal
+    signal.throwIfAborted()
+    let isTaken = true
+    this.socket.cork()
+    for (const frame of frames) isTaken = this.socket.write(frame)
+    this.socket.uncork()
+    if (isTaken) return
+    try {
+      await once(this.socket, 'drain', { signal })
+    } catch (error) {
+      signal.throwIfAborted()
+      throw error
+    }
+  }
+}

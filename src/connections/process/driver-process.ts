@@ -1,0 +1,152 @@
+import { chmodSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { parseEgress } from '../../egress/policy.js'
+import { encodeError, problemOf } from '../contract/frames.js'
+import type { Answered, FromDriver, Metadata, ToDriver } from '../contract/messages.js'
+import type { Connection, Outcome, Query, QueryLimits } from '../contract/requests.js'
+import type { Session, Surroundings } from '../engines/contract/engine.js'
+import { engineOf } from '../engines/engines.js'
+import { Answer } from './answer.js'
+import { Pools } from './pools.js'
+import { Tickets } from './tickets.js'
+import { watched } from './watched.js'
+
+type Opening = { id: number; connection: Connection; query: Query; limits: QueryLimits }
+
+const ticketChars = 64
+
+const say = (message: FromDriver): void => void process.send?.(message)
+
+const fail = (id: number, error: unknown): void => {
+  const { code, title, detail, extras } = problemOf(error)
+  say({ failed: id, problem: { code, title, detail, ...(extras.hint !== undefined && { hint: extras.hint }) } })
+}
+
+const nothing = (): Outcome => ({ rows: 0, bytes: 0, durationMs: 0, sent: undefined, failed: true })
+
+const ask = async (session: Session, of: Metadata): Promise<Answered> => {
+  if ('tables' in of) return session.tables()
+  if ('columns' in of) return { columns: await session.columns(of.columns.table, of.columns.schema) }
+  await session.check()
+  return { checked: true }
+}
+
+/** The driver process: it talks to connected databases, for the server, which asks over IPC, and for readers, who come with a ticket. */
+class Driver {
+  readonly #pools: Pools
+  readonly #tickets = new Tickets<Opening>()
+  readonly #reading = new Map<number, Socket>()
+
+  constructor(private readonly around: Surroundings) {
+    this.#pools = new Pools(around)
+  }
+
+  async hear(message: ToDriver): Promise<void> {
+    if ('ask' in message) await this.#ask(message.ask, message.connection, message.of).catch((error: unknown) => fail(message.ask, error))
+    else if ('open' in message) this.#admit(message.ticket, { ...message, id: message.open })
+    else if ('cancel' in message) this.#cancel(message.cancel)
+    else if ('forget' in message) this.#pools.forget(message.forget)
+  }
+
+  /** A reader comes: its first line is its ticket. */
+  welcome(socket: Socket): void {
+    const late = setTimeout(() => socket.destroy(), limits.connectionConnectTimeoutMs)
+    let line = ''
+    const hear = (chunk: Buffer) => {
+      line += chunk.toString('latin1')
+      if (line.length <= ticketChars) return
+      socket.off('data', hear)
+      clearTimeout(late)
+      // What else a reader says is not listened to; its leave is.
+      socket.resume()
+      this.#serve(socket, line.slice(0, ticketChars))
+    }
+    socket.on('data', hear)
+    socket.on('error', () => undefined)
+    socket.on('close', () => clearTimeout(late))
+  }
+
+  #serve(socket: Socket, ticket: string): void {
+    const opening = this.#tickets.take(ticket)
+    if (!opening) {
+      socket.end(encodeError(new Problem('query_failed', 'No such answer', 'The permission to read this answer is used, too old, or unknown')))
+      return
+    }
+    const { id, connection, query, limits: limit } = opening
+    let answer: Answer
+    try {
+      answer = new Answer(socket, this.#pools.of(connection), query, limit)
+    } catch (error) {
+      socket.end(encodeError(error))
+      say({ ended: id, outcome: nothing() })
+      return
+    }
+    this.#reading.set(id, socket)
+    void answer.send().then((outcome) => {
+      this.#reading.delete(id)
+      say({ ended: id, outcome })
+    })
+  }
+
+  #admit(ticket: string, opening: Opening): void {
+    try {
+      engineOf(opening.connection.engine).check(opening.connection.parameters)
+    } catch (error) {
+      return fail(opening.id, error)
+    }
+    this.#tickets.add(ticket, opening, () => say({ ended: opening.id, outcome: nothing() }))
+    say({ opened: opening.id })
+  }
+
+  #cancel(id: number): void {
+    this.#tickets.takeBack((opening) => opening.id === id)
+    this.#reading.get(id)?.destroy()
+  }
+
+  async #ask(id: number, connection: Connection, of: Metadata): Promise<void> {
+    const timeoutMs = limits.connectionMetadataTimeoutMs
+    const signal = AbortSignal.timeout(timeoutMs + limits.connectionConnectTimeoutMs)
+    const isCheck = 'check' in of
+    const engine = engineOf(connection.engine)
+    engine.check(connection.parameters)
+    // Whether a connection can be opened is seen by opening one.
+    const pool = isCheck ? undefined : this.#pools.of(connection)
+    const session = pool ? await pool.acquire(signal) : await engine.connect(connection, this.around)
+    let isClean = false
+    try {
+      say({ answered: id, answer: await watched(ask(session, of), { session, timeoutMs, what: 'Its description', signal }) })
+      isClean = true
+    } catch (error) {
+      isClean = error instanceof Problem && error.code === 'not_found'
+      throw error
+    } finally {
+      if (pool) pool.release(session, isClean)
+      else session.destroy()
+    }
+  }
+}
+
+let driver: Driver | undefined
+
+const begin = ({ egressAllow, loopback, files, socket }: Extract<ToDriver, { settings: unknown }>['settings']): Driver => {
+  const begun = new Driver({ policy: parseEgress(egressAllow, { loopback }), files })
+  // The directory is private already; the socket is, too.
+  const server = createServer((reader) => begun.welcome(reader)).listen(socket, () => {
+    chmodSync(socket, 0o600)
+    say({ listening: true })
+  })
+  server.on('error', () => process.exit(1))
+  return begun
+}
+
+// A driver that meets an answer which is not its protocol may throw where nobody catches it. That costs the statement that waits for the
+// answer: it ends by its time limit. The others go on.
+process.on('uncaughtException', () => undefined)
+process.on('unhandledRejection', () => undefined)
+process.on('disconnect', () => process.exit(0))
+process.on('message', (message: ToDriver) => {
+  if ('settings' in message) driver = begin(message.settings)
+  else void driver?.hear(message)
+})

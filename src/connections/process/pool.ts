@@ -1,0 +1,116 @@
+import { Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import type { Session } from '../engines/contract/engine.js'
+
+type Waiting = { give: (session: Session) => void; refuse: (reason: unknown) => void; connect: () => void }
+
+const busy = (detail: string): Problem =>
+  new Problem('busy', 'The database is busy', detail, { retryAfterSeconds: 1, hint: 'Other statements of this service use all its connections.' })
+
+/**
+ * The sessions of one connection: at most so many at a time, and idle ones are closed after a while. Who finds none waits in a queue.
+ *
+ * @example
+ * const session = await pool.acquire(signal)
+ * pool.release(session, isClean)
+ */
+export class Pool {
+  readonly #idle = new Map<Session, NodeJS.Timeout>()
+  readonly #waiting = new Set<Waiting>()
+  #open = 0
+  #isClosed = false
+  /** When somebody last asked it for a session. */
+  usedAt = performance.now()
+
+  constructor(private readonly connect: () => Promise<Session>) {}
+
+  /** Whether nobody uses it or waits for it. */
+  get isIdle(): boolean {
+    return this.#open === this.#idle.size
+  }
+
+  /** @throws Problem busy when too many wait, or nobody gives a session back in time; and what connecting throws */
+  async acquire(signal: AbortSignal): Promise<Session> {
+    this.usedAt = performance.now()
+    const kept = this.#takeIdle()
+    if (kept) return kept
+    if (this.#open < limits.connectionPoolMaxConnections) return this.#connect()
+    if (this.#waiting.size >= limits.connectionQueueMaxRequests) throw busy(`${this.#waiting.size} statements wait for it already`)
+    return this.#wait(signal)
+  }
+
+  /** Takes a session back. One that is not clean is closed. */
+  release(session: Session, isClean: boolean): void {
+    const [waiting] = this.#waiting
+    if (!isClean || session.isLost || this.#isClosed) {
+      session.destroy()
+      this.#open -= 1
+      waiting?.connect()
+      return
+    }
+    if (waiting) return waiting.give(session)
+    const timer = setTimeout(() => {
+      this.#idle.delete(session)
+      this.#open -= 1
+      session.destroy()
+    }, limits.connectionIdleMaxMs)
+    this.#idle.set(session, timer.unref())
+  }
+
+  /** Closes what is idle, and what comes back. */
+  close(): void {
+    this.#isClosed = true
+    while (this.#takeIdle(true));
+  }
+
+  #takeIdle(closes = false): Session | undefined {
+    for (const [session, timer] of this.#idle) {
+      clearTimeout(timer)
+      this.#idle.delete(session)
+      if (!closes && !session.isLost) return session
+      this.#open -= 1
+      session.destroy()
+    }
+    return undefined
+  }
+
+  async #connect(): Promise<Session> {
+    this.#open += 1
+    try {
+      return await this.connect()
+    } catch (error) {
+      this.#open -= 1
+      // The next one finds out for itself whether it can connect.
+      const [waiting] = this.#waiting
+      waiting?.connect()
+      throw error
+    }
+  }
+
+  #wait(signal: AbortSignal): Promise<Session> {
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', stop)
+        this.#waiting.delete(waiting)
+      }
+      const settle = (tell: () => void) => () => {
+        leave()
+        tell()
+      }
+      const waiting: Waiting = {
+        give: (session) => settle(() => resolve(session))(),
+        refuse: (reason) => settle(() => reject(reason as Error))(),
+        connect: settle(() => void this.#connect().then(resolve, reject)),
+      }
+      const timer = setTimeout(
+        () => waiting.refuse(busy(`No connection to it became free within ${limits.connectionQueueWaitMs} ms`)),
+        limits.connectionQueueWaitMs,
+      )
+      const stop = () => waiting.refuse(signal.reason)
+      if (signal.aborted) return stop()
+      signal.addEventListener('abort', stop, { once: true })
+      this.#waiting.add(waiting)
+    })
+  }
+}

@@ -1,0 +1,47 @@
+import type { ComparisonOperator, Constant, TableColumn } from '../contract/requests.js'
+import type { AnswerColumn } from '../contract/types.js'
+
+/**
+ * How one kind of database writes a scan, and what it may be asked: only what means the same there as in DuckDB, for every value that the
+ * column can hold. When in doubt it may not; DuckDB filters again anyway.
+ */
+export type Dialect = {
+  quote: (name: string) => string
+  /** A constant in a statement; `bind` takes a value that is sent beside the text, and gives what stands for it. */
+  constant: (constant: Constant, bind: (value: string) => string) => string
+  /** The condition, or undefined if it may not be asked. */
+  compare: (column: TableColumn, operator: ComparisonOperator, constant: Constant) => ComparisonOf | undefined
+  like: (column: TableColumn, pattern: string, bind: (value: string) => string) => string | undefined
+  canAskNull: (column: TableColumn) => boolean
+  /** Whether two values are one group there only if they are one in DuckDB. */
+  canGroup: (column: TableColumn) => boolean
+  /** The expression of an aggregate, and the type of its result in DuckDB. */
+  aggregate: (name: 'count' | 'min' | 'max' | 'sum', column: TableColumn | undefined, quoted: string) => Expression | undefined
+}
+
+export type Expression = { sql: string; type: AnswerColumn['type'] }
+
+/** Writes a comparison of a quoted column with a constant as it was written. */
+export type ComparisonOf = (column: string, constant: string) => string
+
+const integers: readonly string[] = ['TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'UTINYINT', 'USMALLINT', 'UINTEGER', 'UBIGINT', 'HUGEINT']
+
+export const isInteger = ({ type }: { type: string }): boolean => integers.includes(type)
+
+/** Whether a constant is written as a whole or decimal number, without an exponent. */
+export const isExactNumber = ({ type, value }: Constant): boolean =>
+  (isInteger({ type }) && /^-?\d{1,38}$/.test(value)) || (type === 'DECIMAL' && /^-?\d{1,38}(?:\.\d{1,38})?$/.test(value))
+
+/** Whether a constant of a time is written in full. */
+export const isExactTime = ({ type, value }: Constant): boolean => {
+  switch (type) {
+    case 'DATE':
+      return /^\d{4}-\d{2}-\d{2}$/.test(value)
+    case 'TIMESTAMP':
+      return /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.\d{1,6})?$/.test(value)
+    case 'TIMESTAMP WITH TIME ZONE':
+      return /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.\d{1,6})?[+-]\d{2}(?::\d{2})?$/.test(value)
+    default:
+      return false
+  }
+}

@@ -1,0 +1,44 @@
+import type { Constant, TableColumn } from '../contract/requests.js'
+import { decimal, decimalMaxDigits, plain } from '../contract/types.js'
+import { isExactNumber, isInteger, type Dialect } from './dialect.js'
+
+/** A text of MySQL without quotes or escapes, whose meaning hangs on modes of the server. */
+const hexText = (value: string): string => (value === '' ? "''" : `CONVERT(0x${Buffer.from(value).toString('hex')} USING utf8mb4)`)
+
+const isNumber = ({ type }: TableColumn): boolean => isInteger(type) || type.type === 'DECIMAL'
+
+const isText = ({ type, remote, exactText }: TableColumn): boolean =>
+  exactText && type.type === 'VARCHAR' && /^(?:var)?char\(|text$/.test(remote)
+
+const bytesOf = (sql: string): string => `CAST(CONVERT(${sql} USING utf8mb4) AS BINARY)`
+
+const isSafe = ({ type, value }: Constant): boolean => type === 'VARCHAR' && value.isWellFormed()
+
+/**
+ * MySQL and MariaDB. Texts are equal to others there by their collation, so their bytes are compared as well. Dates are not compared:
+ * those that no calendar has are NULL here, and values there.
+ */
+export const mysqlDialect: Dialect = {
+  quote: (name) => `\`${name.replaceAll('`', '``')}\``,
+  constant: ({ type, value }) => (type === 'VARCHAR' ? hexText(value) : value),
+  compare: (column, operator, constant) => {
+    if (isNumber(column) && isExactNumber(constant)) return (quoted, value) => `${quoted} ${operator} ${value}`
+    if (!isText(column) || !isSafe(constant)) return undefined
+    // The first comparison finds the rows by an index, the second one is exact.
+    if (operator === '=') return (quoted, value) => `(${quoted} = ${value} AND ${bytesOf(quoted)} = CAST(${value} AS BINARY))`
+    if (operator === '<>') return (quoted, value) => `${bytesOf(quoted)} <> CAST(${value} AS BINARY)`
+    return undefined
+  },
+  like: () => undefined,
+  canAskNull: ({ type }) => type.type !== 'DATE' && type.type !== 'TIMESTAMP' && type.type !== 'TIMESTAMP WITH TIME ZONE',
+  canGroup: isNumber,
+  aggregate: (name, column, quoted) => {
+    if (name === 'count' && !column) return { sql: 'count(*)', type: plain('BIGINT') }
+    if (!column || !isNumber(column)) return undefined
+    if (name === 'count') return { sql: `count(${quoted})`, type: plain('BIGINT') }
+    if (name !== 'sum') return { sql: `${name}(${quoted})`, type: column.type }
+    if (isInteger(column.type)) return { sql: `sum(${quoted})`, type: plain('HUGEINT') }
+    if (column.type.type !== 'DECIMAL') return undefined
+    return { sql: `sum(${quoted})`, type: decimal(decimalMaxDigits, column.type.scale) }
+  },
+}

@@ -1,0 +1,125 @@
+import { wrong } from '../../basics/errors.js'
+import { nearest } from '../../basics/nearest.js'
+import type { Filter, Scan, TableColumn } from '../contract/requests.js'
+import type { AnswerColumn } from '../contract/types.js'
+import type { Dialect } from './dialect.js'
+
+/** A scan as a database gets it. */
+export type Sent = {
+  sql: string
+  values: readonly string[]
+  /** Filters that are not part of it. */
+  left: readonly Filter[]
+  hasLimit: boolean
+  /** The types that the columns must have here, where they are not those that the database says. */
+  types: ReadonlyMap<string, AnswerColumn['type']>
+}
+
+/** What is known of the columns of a table; nothing, if nobody asked. */
+export type Columns = readonly TableColumn[] | undefined
+
+type Bind = (value: string) => string
+
+const columnOf = (columns: Columns, name: string): TableColumn | undefined => columns?.find((column) => column.name === name)
+
+const filterSql = (filter: Filter, columns: Columns, dialect: Dialect, bind: Bind): string | undefined => {
+  const all = (filters: readonly Filter[], word: string): string | undefined => {
+    const printed = filters.map((each) => filterSql(each, columns, dialect, bind))
+    const whole = printed.filter((each) => each !== undefined)
+    return whole.length === filters.length && whole.length > 0 ? `(${whole.join(` ${word} `)})` : undefined
+  }
+  if ('and' in filter) return all(filter.and, 'AND')
+  if ('or' in filter) return all(filter.or, 'OR')
+  if ('not' in filter) {
+    const inner = filterSql(filter.not, columns, dialect, bind)
+    return inner === undefined ? undefined : `NOT (${inner})`
+  }
+  const isNull = 'isNull' in filter
+  if (isNull || 'isNotNull' in filter) {
+    const column = columnOf(columns, isNull ? filter.isNull : filter.isNotNull)
+    return column && dialect.canAskNull(column) ? `${dialect.quote(column.name)} IS ${isNull ? '' : 'NOT '}NULL` : undefined
+  }
+  const column = columnOf(columns, filter.column)
+  if (!column) return undefined
+  const quoted = dialect.quote(column.name)
+  if ('like' in filter) return dialect.like(column, filter.like, bind)
+  if ('in' in filter) return all(filter.in.map((constant) => ({ compare: '=', column: filter.column, with: constant })), 'OR')
+  const comparison = dialect.compare(column, filter.compare, filter.with)
+  return comparison?.(quoted, dialect.constant(filter.with, bind))
+}
+
+/** Prints a filter, and takes back the values of one that is not printed. */
+const tryFilter = (filter: Filter, columns: Columns, dialect: Dialect, values: string[]): string | undefined => {
+  const before = values.length
+  const sql = filterSql(filter, columns, dialect, (value) => `$${values.push(value)}`)
+  if (sql === undefined) values.length = before
+  return sql
+}
+
+/**
+ * Whether a database can be asked a filter in the same meaning that it has in DuckDB.
+ *
+ * @example canPush({ compare: '>', column: 'id', with: { type: 'INTEGER', value: '5' } }, columns, postgresDialect) // true
+ */
+export const canPush = (filter: Filter, columns: readonly TableColumn[], dialect: Dialect): boolean =>
+  tryFilter(filter, columns, dialect, []) !== undefined
+
+/** Whether all aggregates of a scan, their groups and its filters can be asked. */
+export const canAggregate = (scan: Scan, columns: readonly TableColumn[], dialect: Dialect): boolean =>
+  (scan.filters ?? []).every((filter) => canPush(filter, columns, dialect)) &&
+  scan.columns.every((name) => {
+    const column = columnOf(columns, name)
+    return column !== undefined && dialect.canGroup(column)
+  }) &&
+  (scan.aggregates ?? []).every((aggregate) => {
+    const column = aggregate.column === undefined ? undefined : columnOf(columns, aggregate.column)
+    if (aggregate.column !== undefined && !column) return false
+    return dialect.aggregate(aggregate.function, column, '') !== undefined
+  })
+
+const unknownColumn = (name: string, columns: readonly TableColumn[]) =>
+  wrong(`The table has no column "${name}"`, `Did you mean "${nearest(name, columns.map((column) => column.name))}"?`)
+
+const needsColumns = ({ filters = [], aggregates = [] }: Scan): boolean => filters.length > 0 || aggregates.length > 0
+
+/** Whether the types of the table's columns must be known before a scan can be printed. */
+export const asksForColumns = needsColumns
+
+/**
+ * Prints a scan: the columns that are used, the filters that mean the same there, the limit if nothing was left out, aggregates with
+ * their groups. Names are quoted, and constants are bound where the dialect binds.
+ *
+ * @example planScan({ table: 'homes', columns: ['id'], limit: 10 }, undefined, postgresDialect).sql // SELECT "id" FROM "homes" LIMIT 10
+ * @throws Problem wrong_arguments for a column that is not there, and for aggregates that cannot be asked
+ */
+export const planScan = (scan: Scan, columns: Columns, dialect: Dialect): Sent => {
+  const { quote } = dialect
+  const { filters = [], aggregates = [], limit } = scan
+  if (columns) for (const name of scan.columns) if (!columnOf(columns, name)) throw unknownColumn(name, columns)
+  if (aggregates.length > 0 && !canAggregate(scan, columns ?? [], dialect))
+    throw wrong('These aggregates cannot be asked of the database in the same meaning')
+  const values: string[] = []
+  const left: Filter[] = []
+  const conditions = filters.flatMap((filter) => {
+    const sql = tryFilter(filter, columns, dialect, values)
+    if (sql === undefined) left.push(filter)
+    return sql === undefined ? [] : [sql]
+  })
+  const types = new Map<string, AnswerColumn['type']>()
+  const printed = aggregates.flatMap(({ function: name, column, as }) => {
+    const expression = dialect.aggregate(name, column === undefined ? undefined : columnOf(columns, column), quote(column ?? ''))
+    if (expression) types.set(as, expression.type)
+    return expression ? [`${expression.sql} AS ${quote(as)}`] : []
+  })
+  const groups = scan.columns.map(quote)
+  const list = [...groups, ...printed]
+  const table = scan.schema === undefined ? quote(scan.table) : `${quote(scan.schema)}.${quote(scan.table)}`
+  const hasLimit = limit !== undefined && left.length === 0
+  const sql = [
+    `SELECT ${list.length === 0 ? '1' : list.join(', ')} FROM ${table}`,
+    ...(conditions.length > 0 ? [`WHERE ${conditions.join(' AND ')}`] : []),
+    ...(aggregates.length > 0 && groups.length > 0 ? [`GROUP BY ${groups.join(', ')}`] : []),
+    ...(hasLimit ? [`LIMIT ${Math.max(0, Math.trunc(limit))}`] : []),
+  ].join(' ')
+  return { sql, values, left, hasLimit, types }
+}

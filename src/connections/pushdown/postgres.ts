@@ -1,0 +1,77 @@
+import type { Constant, TableColumn } from '../contract/requests.js'
+import { decimal, decimalMaxDigits, plain } from '../contract/types.js'
+import { isExactNumber, isExactTime, isInteger, type Dialect } from './dialect.js'
+
+/** The type of a constant, so that PostgreSQL takes it as that and not as the column's. */
+const castOf = ({ type, value }: Constant): string => {
+  if (type === 'DECIMAL') return 'numeric'
+  // An index is used only if the constant is of the column's family.
+  if (isInteger({ type })) return value.length <= 18 ? 'int8' : 'numeric'
+  if (type === 'DOUBLE') return 'float8'
+  if (type === 'BOOLEAN') return 'bool'
+  if (type === 'TIMESTAMP WITH TIME ZONE') return 'timestamptz'
+  return type === 'VARCHAR' ? 'text' : type.toLowerCase()
+}
+
+const isText = ({ remote, exactText }: TableColumn): boolean =>
+  exactText && (remote === 'text' || /^character varying(?:\(\d+\))?$/.test(remote))
+
+const isDeclared = ({ remote, type }: TableColumn): boolean => type.type === 'DECIMAL' && /^numeric\(/.test(remote)
+
+const isFinite = (value: string): boolean => /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(value)
+const isUuid = (value: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)
+
+/** Whether a constant is compared with a column by the values alone, in one order here and there. */
+const isOrdered = ({ type, remote }: TableColumn, constant: Constant): boolean => {
+  if (isInteger(type)) return remote !== 'oid' && isExactNumber(constant)
+  switch (type.type) {
+    case 'DECIMAL':
+      return isExactNumber(constant)
+    case 'DOUBLE':
+      return constant.type === 'DOUBLE' && isFinite(constant.value)
+    case 'DATE':
+    case 'TIMESTAMP':
+    case 'TIMESTAMP WITH TIME ZONE':
+      return constant.type === type.type && isExactTime(constant)
+    default:
+      return false
+  }
+}
+
+/** Whether a constant is equal to the same values of a column here and there. */
+const isEquatable = (column: TableColumn, { type, value }: Constant): boolean => {
+  if (column.type.type === 'BOOLEAN') return type === 'BOOLEAN' && /^(?:true|false)$/.test(value)
+  if (column.type.type === 'UUID') return type === 'UUID' && isUuid(value)
+  return isText(column) && type === 'VARCHAR' && !value.includes('\0') && value.isWellFormed()
+}
+
+const hasOrder = (column: TableColumn): boolean =>
+  (isInteger(column.type) && column.remote !== 'oid') ||
+  isDeclared(column) ||
+  ['DATE', 'TIMESTAMP', 'TIMESTAMP WITH TIME ZONE'].includes(column.type.type)
+
+/** PostgreSQL, and what speaks as it does. */
+export const postgresDialect: Dialect = {
+  quote: (name) => `"${name.replaceAll('"', '""')}"`,
+  constant: (constant, bind) => `${bind(constant.value)}::${castOf(constant)}`,
+  compare: (column, operator, constant) => {
+    const isAskable = isOrdered(column, constant) || ((operator === '=' || operator === '<>') && isEquatable(column, constant))
+    return isAskable ? (quoted, value) => `${quoted} ${operator} ${value}` : undefined
+  },
+  // DuckDB has no sign that takes away the meaning of % unless a statement names one; here it is the backslash unless it names none.
+  like: (column, pattern, bind) =>
+    isText(column) && !pattern.includes('_') && !pattern.includes('\0') && pattern.isWellFormed()
+      ? `${postgresDialect.quote(column.name)} LIKE ${bind(pattern)}::text ESCAPE ''`
+      : undefined,
+  canAskNull: () => true,
+  canGroup: (column) => hasOrder(column) || isText(column) || column.type.type === 'BOOLEAN' || column.type.type === 'UUID',
+  aggregate: (name, column, quoted) => {
+    if (name === 'count') return { sql: column ? `count(${quoted})` : 'count(*)', type: plain('BIGINT') }
+    if (!column || !hasOrder(column)) return undefined
+    if (name !== 'sum') return { sql: `${name}(${quoted})`, type: column.type }
+    if (isInteger(column.type)) return { sql: `sum(${quoted}::numeric)::numeric(38,0)`, type: plain('HUGEINT') }
+    if (column.type.type !== 'DECIMAL') return undefined
+    const { scale } = column.type
+    return { sql: `sum(${quoted})::numeric(${decimalMaxDigits},${scale})`, type: decimal(decimalMaxDigits, scale) }
+  },
+}

@@ -1,0 +1,126 @@
+import { connect, type Socket } from 'node:net'
+import type { DuckDBAppender, DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api'
+import { Problem } from '../../basics/errors.js'
+import { FrameReader, type Frame } from '../contract/frames.js'
+import { sqlType, type AnswerColumn } from '../contract/types.js'
+import { fillChunk, newChunk } from './chunk.js'
+
+/** Where an answer can be read, once: the driver process's socket, and the ticket that the server got for it. */
+export type Place = { socket: string; ticket: string }
+
+const cutOff = (): Problem =>
+  new Problem('connection_failed', 'Cut off', 'The answer of the connected database was cut off', { hint: 'Try again.' })
+
+/** The frames of an answer, at the pace of who takes them. */
+async function* framesOf(socket: Socket): AsyncGenerator<Frame> {
+  const frames = new FrameReader()
+  for await (const chunk of socket) yield* frames.push(chunk as Buffer)
+}
+
+/** An answer of a connected database while it is read. Close it, also when it was not read to its end. */
+export class AnswerReader {
+  private constructor(
+    readonly columns: readonly AnswerColumn[],
+    /** The text that the database got. */
+    readonly sent: string,
+    private readonly socket: Socket,
+    private readonly frames: AsyncGenerator<Frame>,
+  ) {}
+
+  /**
+   * Opens an answer, and waits for its columns.
+   *
+   * @example
+   * const answer = await AnswerReader.open(place, signal)
+   * try { for await (const chunk of answer.chunks()) appender.appendDataChunk(chunk) } finally { answer.close() }
+   * @throws Problem of the database, the reason of the signal
+   */
+  static async open({ socket: path, ticket }: Place, signal?: AbortSignal): Promise<AnswerReader> {
+    signal?.throwIfAborted()
+    const socket = connect({ path })
+    const stop = () => socket.destroy(signal?.reason as Error)
+    signal?.addEventListener('abort', stop, { once: true })
+    socket.once('close', () => signal?.removeEventListener('abort', stop))
+    socket.write(`${ticket}\n`)
+    const frames = framesOf(socket)
+    try {
+      const { value: first } = (await frames.next()) as { value: Frame | undefined }
+      if (first && 'error' in first) throw first.error
+      if (!first || !('columns' in first)) throw cutOff()
+      return new AnswerReader(first.columns, first.sent, socket, frames)
+    } catch (error) {
+      socket.destroy()
+      throw told(error, signal)
+    }
+  }
+
+  /** The rows in chunks of DuckDB. @param reuses gives the same chunk again and again, for who has done with it before taking the next */
+  async *chunks(reuses = false): AsyncGenerator<DuckDBDataChunk, { rows: number; bytes: number }> {
+    const types = this.columns.map(({ type }) => type)
+    let kept: DuckDBDataChunk | undefined
+    try {
+      for await (const frame of this.frames) {
+        if ('error' in frame) throw frame.error
+        if ('end' in frame) return frame.end
+        if ('columns' in frame) throw new TypeError('an answer has its columns once')
+        if (reuses) kept?.reset()
+        const chunk: DuckDBDataChunk = (reuses ? kept : undefined) ?? newChunk(types)
+        kept = chunk
+        yield fillChunk(chunk, types, frame.batch)
+      }
+      throw cutOff()
+    } catch (error) {
+      throw told(error, undefined)
+    } finally {
+      this.close()
+    }
+  }
+
+  /** Ends the answer; the driver process ends its statement in the database. */
+  close(): void {
+    this.socket.destroy()
+  }
+}
+
+/** A socket that fails is an answer that was cut off. */
+const told = (error: unknown, signal: AbortSignal | undefined): unknown => {
+  if (signal?.aborted) return signal.reason
+  return error instanceof Error && typeof Reflect.get(error, 'code') === 'string' && !(error instanceof Problem) ? cutOff() : error
+}
+
+const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+/** The columns of a table that takes an answer, as CREATE TABLE has them. */
+export const columnList = (columns: readonly AnswerColumn[]): string =>
+  columns.map(({ name, type }) => `${quote(name)} ${sqlType(type)}`).join(', ')
+
+/** Appends the rest of an answer to a table with its columns. @returns how many rows and bytes it had */
+export const appendAnswer = async (answer: AnswerReader, appender: DuckDBAppender): Promise<{ rows: number; bytes: number }> => {
+  const chunks = answer.chunks(true)
+  for (;;) {
+    const next = await chunks.next()
+    if (next.done) {
+      appender.flushSync()
+      return next.value
+    }
+    appender.appendDataChunk(next.value)
+  }
+}
+
+/**
+ * Reads an answer into a temporary table.
+ *
+ * @example await readIntoTable(connection, place, 'ledger_1') // { columns: […], rows: 3, … }
+ */
+export const readIntoTable = async (connection: DuckDBConnection, place: Place, table: string, signal?: AbortSignal) => {
+  const answer = await AnswerReader.open(place, signal)
+  try {
+    await connection.run(`CREATE TEMP TABLE ${quote(table)} (${columnList(answer.columns)})`)
+    const appender = await connection.createAppender(table, 'main', 'temp')
+    const end = await appendAnswer(answer, appender)
+    appender.closeSync()
+    return { columns: answer.columns, sent: answer.sent, ...end }
+  } finally {
+    answer.close()
+  }
+}

@@ -1,0 +1,81 @@
+import { connect as connectSocket, type Socket } from 'node:net'
+import { Problem } from '../basics/errors.js'
+import type { EgressPolicy } from './policy.js'
+import { resolveAllowed, type Allowed, type Lookup } from './resolve.js'
+
+/** How long a connection is quiet before the system asks whether the other end is still there. */
+const keepAliveAfterMs = 10_000
+
+export type Connecting = { timeoutMs: number; signal?: AbortSignal; lookup?: Lookup }
+
+/** A connected socket, and where it leads. A certificate is checked against `name`. */
+export type Connected = { socket: Socket; to: Allowed }
+
+const failed = (host: string, port: number, code: unknown): Problem => {
+  const where = `${host}:${port}`
+  if (code === 'ECONNREFUSED')
+    return new Problem('connection_failed', 'Connection refused', `Nothing listens at ${where}`, {
+      hint: 'Check the port, and that the database runs and takes connections from this machine.',
+    })
+  return new Problem('connection_failed', 'No connection', `${where} cannot be reached (${typeof code === 'string' ? code : 'no answer'})`, {
+    hint: 'Check the host and the port, and that no firewall stands between.',
+  })
+}
+
+const connectTo = (to: Allowed, signal: AbortSignal): Promise<Socket> =>
+  new Promise((resolve, reject) => {
+    const socket = connectSocket({ host: to.address, port: to.port, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveAfterMs })
+    const stop = () => socket.destroy(new Error('stopped'))
+    const settle = () => {
+      signal.removeEventListener('abort', stop)
+      socket.removeAllListeners()
+    }
+    socket.once('connect', () => {
+      settle()
+      resolve(socket)
+    })
+    socket.once('error', (error) => {
+      settle()
+      // An error that comes later has no listener any more, and must not end the process.
+      socket.on('error', () => undefined)
+      reject(error)
+    })
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+  })
+
+/**
+ * Opens a connection to a host, if the policy allows it: to an address that was checked, with keep-alive. The addresses of a host are
+ * tried one after the other.
+ *
+ * @example const { socket } = await connectAllowed(policy, 'db.example.com', 5432, { timeoutMs: 10_000 })
+ * @throws Problem egress_refused, connection_failed
+ */
+export const connectAllowed = async (
+  policy: EgressPolicy,
+  host: string,
+  port: number,
+  { timeoutMs, signal: stopped, lookup }: Connecting,
+): Promise<Connected> => {
+  const deadline = AbortSignal.timeout(timeoutMs)
+  const signal = stopped ? AbortSignal.any([deadline, stopped]) : deadline
+  const places = await inTime(resolveAllowed(policy, host, port, lookup), signal, () => failed(host, port, 'ETIMEDOUT'))
+  let code: unknown
+  for (const to of places)
+    try {
+      return { socket: await connectTo(to, signal), to }
+    } catch (error) {
+      code = deadline.aborted ? 'ETIMEDOUT' : error instanceof Error ? Reflect.get(error, 'code') : undefined
+      if (signal.aborted) break
+    }
+  throw failed(places[0].name, places[0].port, code)
+}
+
+/** The system's resolver takes no signal. */
+const inTime = <T>(work: Promise<T>, signal: AbortSignal, late: () => Error): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const stop = () => reject(late())
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })

@@ -1,0 +1,55 @@
+import { lookup as systemLookup } from 'node:dns/promises'
+import { Problem } from '../basics/errors.js'
+import { parseAddress, writtenAddress, type Address } from './addresses.js'
+import { checkAddress, readHost, readPort, type EgressPolicy } from './policy.js'
+
+/** Asks for all addresses of a name. */
+export type Lookup = (name: string) => Promise<readonly string[]>
+
+/** Where to connect: the checked address, and the name that a certificate must be for. */
+export type Allowed = { name: string; address: string; port: number }
+
+const fromSystem: Lookup = async (name) => (await systemLookup(name, { all: true, verbatim: true })).map(({ address }) => address)
+
+const unknownHost = (name: string): Problem =>
+  new Problem('connection_failed', 'Unknown host', `The host ${name} is not known`, {
+    hint: 'Check its spelling, and that this machine can resolve it.',
+  })
+
+const readAddress = (text: string): Address => {
+  const address = parseAddress(text.replace(/%.*$/, ''))
+  if (!address) throw new TypeError('a resolver answered something else than an address')
+  return address
+}
+
+/**
+ * Resolves a host once, and checks each of its addresses. A host with one address that is not allowed is not called at all. Connect to
+ * the address that this returns: a second look-up could have another answer.
+ *
+ * @example await resolveAllowed(policy, 'db.example.com', 5432) // [{ name: 'db.example.com', address: '192.0.0.9', port: 5432 }]
+ * @throws Problem egress_refused, connection_failed for a name that is not known
+ */
+export const resolveAllowed = async (
+  policy: EgressPolicy,
+  host: string,
+  port: unknown,
+  lookup: Lookup = fromSystem,
+): Promise<[Allowed, ...Allowed[]]> => {
+  const read = readHost(host)
+  const checkedPort = readPort(port)
+  const addresses = read.address ? [read.address] : (await answers(read.name, lookup)).map(readAddress)
+  for (const address of addresses) checkAddress(policy, read, address, checkedPort)
+  const [first, ...rest] = addresses.map((address) => ({ name: read.name, address: writtenAddress(address), port: checkedPort }))
+  if (!first) throw unknownHost(read.name)
+  return [first, ...rest]
+}
+
+const answers = async (name: string, lookup: Lookup): Promise<readonly string[]> => {
+  // Names below localhost never leave the machine, whatever a resolver says of them.
+  if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1']
+  try {
+    return await lookup(name)
+  } catch {
+    throw unknownHost(name)
+  }
+}

@@ -1,0 +1,17 @@
+import { ConfigError, isLoopback, type Config } from '../setup/config.js'
+import { egressRule, parseEgress, type EgressPolicy } from './policy.js'
+
+/**
+ * What this service may call, by its settings: programs on this machine only where nobody else reaches it.
+ *
+ * @example egressOf(readConfig({ EGRESS_ALLOW: 'db.corp:5432' })).loopback // true
+ * @throws ConfigError that names the entry
+ */
+export const egressOf = ({ host, egressAllow }: Pick<Config, 'host' | 'egressAllow'>): EgressPolicy => {
+  try {
+    return parseEgress(egressAllow, { loopback: isLoopback(host) })
+  } catch (error) {
+    if (error instanceof RangeError) throw new ConfigError(`EGRESS_ALLOW: ${error.message}; it ${egressRule}`)
+    throw error
+  }
+}
