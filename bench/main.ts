@@ -14,6 +14,7 @@ const benches: Record<string, () => Promise<void>> = {
   verify: async () => (await import('./log/audit.js')).verify(),
   proof: async () => (await import('./log/audit.js')).proof(),
   block: async () => (await import('./block.js')).block(),
+  connections: async () => (await import('./connections.js')).connected(),
   deliver: async () => (await import('./log/audit.js')).deliver(),
 }
 

@@ -75,9 +75,11 @@ export class Connections {
    * @throws Problem wrong_arguments, busy, connection_failed
    */
   async open(connection: Connection, query: Query, most: Partial<QueryLimits> = {}): Promise<Opened> {
-    const driver = this.#driver(connection)
     const ticket = randomBytes(32).toString('hex')
-    const { id, ended } = await driver.open(connection, query, { ...mostOf, ...most }, ticket)
+    const { driver, id, ended } = await this.#again(connection, async (driver) => ({
+      driver,
+      ...(await driver.open(connection, query, { ...mostOf, ...most }, ticket)),
+    }))
     void ended.then(() => this.#rest())
     return { socket: driver.socket, ticket, ended, cancel: () => driver.cancel(id) }
   }
@@ -103,9 +105,21 @@ export class Connections {
 
   async #ask(connection: Connection, of: Metadata): Promise<Answered> {
     try {
-      return await this.#driver(connection).ask(connection, of)
+      return await this.#again(connection, (driver) => driver.ask(connection, of))
     } finally {
       this.#rest()
+    }
+  }
+
+  /** Asks a process, and another one if that had just ended. Nothing has been asked of the database by then that may not be asked again. */
+  async #again<T>(connection: Connection, work: (driver: Driver) => Promise<T>): Promise<T> {
+    const driver = this.#driver(connection)
+    const isNew = driver.load === 0 && !driver.hasAnswered
+    try {
+      return await work(driver)
+    } catch (error) {
+      if (isNew || !driver.isOver) throw error
+      return work(this.#driver(connection))
     }
   }
 

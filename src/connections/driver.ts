@@ -34,6 +34,8 @@ export class Driver {
   readonly #opening = new Map<number, Opening>()
   readonly #listening: Promise<void>
   #last = 0
+  /** Whether it ever did anything. */
+  hasAnswered = false
   isOver = false
 
   constructor(directory: string, settings: DriverSettings) {
@@ -136,6 +138,7 @@ export class Driver {
   }
 
   #hear(message: Exclude<FromDriver, { listening: true }>): void {
+    this.hasAnswered = true
     if ('answered' in message) this.#asking.get(message.answered)?.resolve(message.answer)
     else if ('opened' in message) this.#opening.get(message.opened)?.opened()
     else if ('ended' in message) {

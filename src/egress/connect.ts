@@ -11,6 +11,8 @@ export type Connecting = { timeoutMs: number; signal?: AbortSignal; lookup?: Loo
 /** A connected socket, and where it leads. A certificate is checked against `name`. */
 export type Connected = { socket: Socket; to: Allowed }
 
+const codeOf = (error: unknown): unknown => (typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined)
+
 const failed = (host: string, port: number, code: unknown): Problem => {
   const where = `${host}:${port}`
   if (code === 'ECONNREFUSED')
@@ -29,6 +31,8 @@ const connectTo = (to: Allowed, signal: AbortSignal): Promise<Socket> =>
     const settle = () => {
       signal.removeEventListener('abort', stop)
       socket.removeAllListeners()
+      // An error between two statements has no other listener, and must not end the process.
+      socket.on('error', () => undefined)
     }
     socket.once('connect', () => {
       settle()
@@ -36,8 +40,6 @@ const connectTo = (to: Allowed, signal: AbortSignal): Promise<Socket> =>
     })
     socket.once('error', (error) => {
       settle()
-      // An error that comes later has no listener any more, and must not end the process.
-      socket.on('error', () => undefined)
       reject(error)
     })
     if (signal.aborted) stop()
@@ -65,7 +67,7 @@ export const connectAllowed = async (
     try {
       return { socket: await connectTo(to, signal), to }
     } catch (error) {
-      code = deadline.aborted ? 'ETIMEDOUT' : error instanceof Error ? Reflect.get(error, 'code') : undefined
+      code = deadline.aborted ? 'ETIMEDOUT' : codeOf(error)
       if (signal.aborted) break
     }
   throw failed(places[0].name, places[0].port, code)

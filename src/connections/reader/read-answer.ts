@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import type { DuckDBAppender, DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api'
-import { Problem } from '../../basics/errors.js'
+import { isProblem, Problem } from '../../basics/errors.js'
 import { FrameReader, type Frame } from '../contract/frames.js'
 import { sqlType, type AnswerColumn } from '../contract/types.js'
 import { fillChunk, newChunk } from './chunk.js'
@@ -85,7 +85,8 @@ export class AnswerReader {
 /** A socket that fails is an answer that was cut off. */
 const told = (error: unknown, signal: AbortSignal | undefined): unknown => {
   if (signal?.aborted) return signal.reason
-  return error instanceof Error && typeof Reflect.get(error, 'code') === 'string' && !(error instanceof Problem) ? cutOff() : error
+  if (isProblem(error) || typeof error !== 'object' || error === null) return error
+  return typeof Reflect.get(error, 'code') === 'string' ? cutOff() : error
 }
 
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`

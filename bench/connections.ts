@@ -1,0 +1,82 @@
+import { DuckDBInstance, DuckDBTimestampValue, type DuckDBConnection } from '@duckdb/node-api'
+import pg from 'pg'
+import Cursor from 'pg-cursor'
+import { Connections } from '../src/connections/connections.js'
+import { readIntoTable } from '../src/connections/reader/read-answer.js'
+import { startPostgres, type Postgres } from '../test/support/connections/postgres.js'
+import { median } from './harness.js'
+
+const rows = 1_000_000
+const rounds = 3
+const columns = 'id BIGINT, price DOUBLE, qty INTEGER, name VARCHAR, "at" TIMESTAMP'
+const names = ['id', 'price', 'qty', 'name', 'at']
+
+const aggregate = (table: string) => `SELECT count(*), sum(id), sum(qty), sum(price), max(name), max("at") FROM ${table}`
+
+/** The loop that anybody would write: a cursor, and an appender that takes value by value. */
+const bare = async (postgres: Postgres, db: DuckDBConnection): Promise<unknown> => {
+  await db.run(`CREATE OR REPLACE TEMP TABLE bare (${columns})`)
+  const client = new pg.Client({ ...(postgres.connection().parameters as object) })
+  await client.connect()
+  const cursor = client.query(new Cursor<[string, number, number, string, Date]>('SELECT id, price, qty, name, at FROM sales', [], { rowMode: 'array' }))
+  const appender = await db.createAppender('bare', 'main', 'temp')
+  for (;;) {
+    const read = await cursor.read(10_000)
+    if (read.length === 0) break
+    for (const [id, price, qty, name, at] of read) {
+      appender.appendBigInt(BigInt(id))
+      appender.appendDouble(price)
+      appender.appendInteger(qty)
+      appender.appendVarchar(name)
+      appender.appendTimestamp(new DuckDBTimestampValue(BigInt(at.getTime()) * 1000n))
+      appender.endRow()
+    }
+  }
+  appender.closeSync()
+  await client.end()
+  return (await db.runAndReadAll(aggregate('bare'))).getRowsJson()
+}
+
+const ours = async (postgres: Postgres, db: DuckDBConnection, connections: Connections): Promise<unknown> => {
+  await db.run('DROP TABLE IF EXISTS ours')
+  const place = await connections.open(postgres.connection(), { scan: { table: 'sales', columns: names } })
+  await readIntoTable(db, place, 'ours')
+  return (await db.runAndReadAll(aggregate('ours'))).getRowsJson()
+}
+
+const timed = async (work: () => Promise<unknown>): Promise<{ ms: number; answer: string }> => {
+  const from = performance.now()
+  const answer = JSON.stringify(await work())
+  return { ms: performance.now() - from, answer }
+}
+
+/** A million rows of five columns from PostgreSQL into a SELECT: through the driver process, and by a bare loop. Three rounds in turn. */
+export const connected = async (): Promise<void> => {
+  const postgres = await startPostgres()
+  const connections = new Connections({ egressAllow: '', loopback: true, files: undefined })
+  try {
+    await postgres.run(
+      `CREATE TABLE sales AS SELECT i::bigint AS id, i * 1.25::float8 AS price, (i % 1000)::int AS qty,
+       CASE WHEN i % 2 = 0 THEN 'name ' || i % 5000 ELSE 'a longer name of ' || i % 5000 END AS name,
+       timestamp '2024-01-01' + i * interval '1 second' AS at FROM generate_series(1, ${rows}) i`,
+    )
+    const db = await (await DuckDBInstance.create()).connect()
+    await db.run('SET threads = 2')
+    const [own, loop]: [number[], number[]] = [[], []]
+    for (let round = 0; round < rounds; round++) {
+      const one = await timed(() => ours(postgres, db, connections))
+      const other = await timed(() => bare(postgres, db))
+      own.push(one.ms)
+      loop.push(other.ms)
+      if (one.answer !== other.answer) throw new Error(`the answers differ: ${one.answer} and ${other.answer}`)
+    }
+    const ratio = (median(loop) / median(own)).toFixed(2)
+    console.log(
+      `connections: ${rows} rows × 5 columns: ${median(own).toFixed(0)} ms, bare loop ${median(loop).toFixed(0)} ms, ${ratio} of its speed`,
+    )
+    db.disconnectSync()
+  } finally {
+    connections.stop()
+    await postgres.stop()
+  }
+}

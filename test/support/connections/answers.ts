@@ -1,0 +1,53 @@
+import { DuckDBInstance, type DuckDBConnection, type Json } from '@duckdb/node-api'
+import type { Connections } from '../../../src/connections/connections.js'
+import type { Connection, Filter, Outcome, Query, QueryLimits } from '../../../src/connections/contract/requests.js'
+import { sqlType } from '../../../src/connections/contract/types.js'
+import { readIntoTable } from '../../../src/connections/reader/read-answer.js'
+
+/** A DuckDB in memory. */
+export const duck = async (): Promise<DuckDBConnection> => (await DuckDBInstance.create()).connect()
+
+export type Read = { types: Record<string, string>; rows: Json[][]; table: string; sent: string; outcome: Outcome }
+
+let tables = 0
+
+/** Reads a whole answer through the driver process into DuckDB, and its rows from there. */
+export const readAll = async (
+  db: DuckDBConnection,
+  connections: Connections,
+  connection: Connection,
+  query: Query | string,
+  most: Partial<QueryLimits> = {},
+): Promise<Read> => {
+  const opened = await connections.open(connection, typeof query === 'string' ? { native: query } : query, most)
+  const table = `answer_${++tables}`
+  const { columns, sent } = await readIntoTable(db, opened, table)
+  const rows = (await db.runAndReadAll(`FROM ${table}`)).getRowsJson()
+  return { types: Object.fromEntries(columns.map(({ name, type }) => [name, sqlType(type)])), rows, table, sent, outcome: await opened.ended }
+}
+
+/** The problem that a work ends with. */
+export const problemOf = async (work: Promise<unknown>): Promise<{ code: string; detail: string; extras: { hint?: string } }> =>
+  work.then(
+    () => {
+      throw new Error('it did not fail')
+    },
+    (error: unknown) => error as { code: string; detail: string; extras: { hint?: string } },
+  )
+
+/** A filter that compares a column with a number. */
+export const compare = (column: string, operator: '=' | '<>' | '<' | '<=' | '>' | '>=', value: string, type: 'INTEGER' | 'VARCHAR' | 'DECIMAL' | 'DATE' = 'INTEGER'): Filter => ({
+  compare: operator,
+  column,
+  with: { type, value },
+})
+
+/** Waits until something is so. */
+export const until = async (isSo: () => Promise<boolean> | boolean, withinMs: number): Promise<number> => {
+  const from = performance.now()
+  for (;;) {
+    if (await isSo()) return performance.now() - from
+    if (performance.now() - from > withinMs) throw new Error(`it was not so within ${withinMs} ms`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

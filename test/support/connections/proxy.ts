@@ -1,0 +1,51 @@
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+
+/** A server on a port that the system chooses. */
+export type Listening = { port: number; open: () => number; stop: () => Promise<void> }
+
+/** A server that does with each connection what a test says. */
+export const listen = async (welcome: (socket: Socket) => void): Promise<Listening> => {
+  const sockets = new Set<Socket>()
+  const server: Server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    socket.on('close', () => sockets.delete(socket))
+    welcome(socket)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    open: () => sockets.size,
+    stop: async () => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** What a proxy does with the bytes from the database, from a number of them on. */
+export type Fault = { afterBytes: number; then: 'cut' | 'swallow' | 'garbage' }
+
+/** Passes connections on to a port, and does something bad to what comes back. */
+export const proxyTo = async (port: number, fault: () => Fault | undefined): Promise<Listening> =>
+  listen((socket) => {
+    const upstream = connect(port, '127.0.0.1')
+    let passed = 0
+    socket.pipe(upstream)
+    upstream.on('error', () => socket.destroy())
+    upstream.on('close', () => socket.end())
+    socket.on('close', () => upstream.destroy())
+    upstream.on('data', (chunk) => {
+      const bad = fault()
+      passed += chunk.length
+      if (!bad || passed <= bad.afterBytes) {
+        if (!socket.write(chunk)) {
+          upstream.pause()
+          socket.once('drain', () => upstream.resume())
+        }
+      } else if (bad.then === 'cut') socket.destroy()
+      else if (bad.then === 'garbage') socket.write(Buffer.alloc(chunk.length, 0x99))
+    })
+  })

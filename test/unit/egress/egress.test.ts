@@ -1,0 +1,147 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { describe, expect, test } from '@jest/globals'
+import { connectAllowed } from '../../../src/egress/connect.js'
+import { parseEgress } from '../../../src/egress/policy.js'
+import { resolveAllowed, type Lookup } from '../../../src/egress/resolve.js'
+import { egressOf } from '../../../src/egress/settings.js'
+import { readConfig } from '../../../src/setup/config.js'
+
+const closed = parseEgress('', { loopback: false })
+
+/** A resolver that knows these names only, and counts how often it is asked. */
+const resolver = (names: Record<string, readonly string[]>): { lookup: Lookup; asked: () => number } => {
+  let asked = 0
+  return {
+    lookup: async (name) => {
+      asked += 1
+      const found = names[name]
+      if (!found) throw new Error('ENOTFOUND')
+      return found
+    },
+    asked: () => asked,
+  }
+}
+
+const evil = {
+  'metadata.example': ['169.254.169.254'],
+  'inside.example': ['10.0.0.5'],
+  'mixed.example': ['93.184.216.34', '192.168.1.1'],
+  'loop.example': ['127.0.0.1'],
+  'loop6.example': ['::1'],
+  'mapped.example': ['::ffff:127.0.0.1'],
+  'nat64.example': ['64:ff9b::a9fe:a9fe'],
+  'zoned.example': ['fe80::1%eth0'],
+  'nowhere.example': ['0.0.0.0'],
+  'xn--pple-43d.example': ['10.0.0.1'],
+}
+
+/** None of these may be called where nothing is allowed. */
+const attempts: readonly string[] = [
+  ...['127.0.0.1', '127.1.2.3', '127.255.255.254', 'localhost', 'LOCALHOST', 'localhost.', 'db.localhost', '[::1]', '::1', '0:0:0:0:0:0:0:1'],
+  ...['2130706433', '0x7f000001', '0x7f.0.0.1', '0177.0.0.1', '127.1', '127.0.1', '017700000001', '127.0.0.01', '0x7f.1', '127.0.0.1.'],
+  ...['169.254.169.254', '169.254.0.1', '2852039166', '0xa9fea9fe', '0251.0376.0251.0376', '[::ffff:169.254.169.254]', '::ffff:a9fe:a9fe'],
+  ...['10.0.0.1', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.0.1', '100.64.0.1', '198.18.0.1', '192.0.0.1', '192.0.2.1'],
+  ...['::ffff:127.0.0.1', '::ffff:7f00:1', '::127.0.0.1', '::ffff:0:127.0.0.1', '64:ff9b::7f00:1', '64:ff9b::10.0.0.1', '64:ff9b:1::1'],
+  ...['2002:7f00:1::', '2002:a9fe:a9fe::1', '2002:c0a8:101::', '2001:0:53aa:64c:0:0:80ff:fffe', 'fc00::1', 'fd12:3456::1', 'fe80::1', 'fec0::1'],
+  ...['fe80::1%eth0', '[fe80::1%25eth0]', '::', '[::]', '0.0.0.0', '0', '0.1.2.3', '224.0.0.1', '239.1.1.1', 'ff02::1', '255.255.255.255', '240.0.0.1'],
+  ...['/var/run/postgresql', '%2Fvar%2Frun%2Fpostgresql', '@abstract', '\\\\.\\pipe\\x', 'a.example,10.0.0.1', '93.184.216.34,127.0.0.1', ''],
+  ...['user@127.0.0.1', 'http://127.0.0.1', '127.0.0.1/x', '127.0.0.1:5432', 'a b', 'a\0b', '-x', '*.example', '１２７.０.０.１', '①②⑦.0.0.1', 'ⓛocalhost'],
+  ...['2001:db8::1', '3fff::1', '4000::1', '1.2.3', '1.2.3.4.5', '256.1.1.1', '1e3', '0x', '[127.0.0.1', ...Object.keys(evil)],
+]
+
+describe('where nothing is allowed', () => {
+  test.each(attempts.map((host) => [host]))('%j is not called', async (host) => {
+    const { lookup } = resolver(evil)
+    await expect(resolveAllowed(closed, host, 5432, lookup)).rejects.toMatchObject({
+      code: expect.stringMatching(/^(egress_refused|connection_failed)$/) as unknown,
+    })
+  })
+
+  test.each([0, -1, 65_536, 1.5, '5432x', '', null, undefined, '0x50', ' 99999', {}, NaN])('the port %j is none', async (port) => {
+    await expect(resolveAllowed(closed, '93.184.216.34', port)).rejects.toMatchObject({ code: 'egress_refused' })
+  })
+
+  test.each(['93.184.216.34', '8.8.8.8', '2606:2800:220:1::1', '[2606:2800:220:1::1]', '::ffff:8.8.8.8', '64:ff9b::808:808'])(
+    'the public address %s is called',
+    async (host) => {
+      const [{ address }] = await resolveAllowed(closed, host, 5432)
+      expect(address).not.toContain('[')
+    },
+  )
+
+  test('the refusal names the entry that allows the call, and that entry allows it', async () => {
+    const { lookup } = resolver(evil)
+    for (const host of ['10.0.0.1', 'fd12::1', 'inside.example', '169.254.169.254', 'metadata.example', 'localhost']) {
+      const refused = (await resolveAllowed(closed, host, 5432, lookup).catch((error: unknown) => error)) as { extras: { hint: string } }
+      const [, entry = ''] = /EGRESS_ALLOW=(\S+)/.exec(refused.extras.hint) ?? []
+      const policy = parseEgress(entry, { loopback: false })
+      expect((await resolveAllowed(policy, host, 5432, lookup)).length).toBeGreaterThan(0)
+      await expect(resolveAllowed(policy, host, 5433, lookup)).rejects.toMatchObject({ code: 'egress_refused' })
+    }
+  })
+})
+
+describe('entries of EGRESS_ALLOW', () => {
+  test.each<[entry: string, host: string, port: number, isAllowed: boolean]>([
+    ['10.0.0.0/8', '10.9.8.7', 1, true],
+    ['10.0.0.0/8', '11.0.0.1', 1, true],
+    ['10.0.0.0/8', '172.16.0.1', 1, false],
+    ['10.0.0.0/8:5432-5440', '10.1.1.1', 5440, true],
+    ['10.0.0.0/8:5432-5440', '10.1.1.1', 5441, false],
+    ['10.0.0.0/8', '::ffff:10.0.0.1', 1, true],
+    ['fd00::/8', 'fd12::1', 9, true],
+    ['[fd00::/8]:9', 'fd12::1', 10, false],
+    ['169.254.169.254', 'metadata.example', 80, true],
+    ['metadata.example', 'metadata.example', 80, false],
+    ['inside.example:5432', 'INSIDE.example.', 5432, true],
+    ['*.example', 'inside.example', 1, true],
+    ['*.example', 'mixed.example', 1, true],
+    ['*.inside.example', 'inside.example', 1, false],
+    ['inside.example', '10.0.0.5', 1, false],
+    ['localhost:5432', 'localhost', 5432, true],
+    ['0.0.0.0/0', '0.0.0.0', 1, false],
+    ['0.0.0.0/0', '224.0.0.1', 1, false],
+    ['0.0.0.0/0, [::/0]:*', '::1', 1, true],
+    ['127.0.0.1, ::1', 'localhost', 1, true],
+    ['nowhere.example', 'nowhere.example', 1, false],
+  ])('%s and %s:%i', async (entry, host, port, isAllowed) => {
+    const resolved = resolveAllowed(parseEgress(entry, { loopback: false }), host, port, resolver(evil).lookup)
+    if (isAllowed) expect((await resolved).length).toBeGreaterThan(0)
+    else await expect(resolved).rejects.toMatchObject({ code: 'egress_refused' })
+  })
+
+  test.each(['10.0.0.0/33', '10.0.0', 'a..b', '*', '**.b', 'a:0', 'a:70000', 'a:5-4', 'http://a', '[::1', 'a/8', 'fe80::1%eth0', '10.0.0.1/8/8', '2130706433'])(
+    'the entry %s stops the start',
+    (entry) => {
+      expect(() => egressOf(readConfig({ EGRESS_ALLOW: `ok.example,${entry}` }))).toThrow(/^EGRESS_ALLOW: '/)
+    },
+  )
+
+  test('programs on this machine are called without an entry only where HOST is loopback', async () => {
+    await expect(resolveAllowed(egressOf(readConfig({})), 'localhost', 1)).resolves.toHaveLength(2)
+    await expect(resolveAllowed(egressOf(readConfig({ HOST: '0.0.0.0' })), 'localhost', 1)).rejects.toMatchObject({ code: 'egress_refused' })
+    await expect(resolveAllowed(egressOf(readConfig({})), '10.0.0.1', 1)).rejects.toMatchObject({ code: 'egress_refused' })
+  })
+})
+
+test('a name is resolved once, and what was checked is called: a second answer is never asked for', async () => {
+  const server = createServer((socket) => socket.end('here')).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  let asked = 0
+  const lookup: Lookup = async () => (++asked === 1 ? ['127.0.0.1'] : ['169.254.169.254'])
+  const { socket, to } = await connectAllowed(parseEgress('', { loopback: true }), 'moving.example', port, { timeoutMs: 2_000, lookup })
+  expect([asked, to, socket.remoteAddress]).toEqual([1, { name: 'moving.example', address: '127.0.0.1', port }, '127.0.0.1'])
+  socket.destroy()
+  server.close()
+})
+
+test('a port where nothing listens, and a resolver that never answers, are told in time', async () => {
+  const policy = parseEgress('', { loopback: true })
+  await expect(connectAllowed(policy, '127.0.0.1', 1, { timeoutMs: 2_000 })).rejects.toMatchObject({ title: 'Connection refused' })
+  const from = performance.now()
+  const never: Lookup = () => new Promise(() => undefined)
+  await expect(connectAllowed(policy, 'slow.example', 1, { timeoutMs: 300, lookup: never })).rejects.toMatchObject({ code: 'connection_failed' })
+  expect(performance.now() - from).toBeLessThan(2_000)
+})
