@@ -1,5 +1,6 @@
 import { Problem } from '../../basics/errors.js'
 import type { Engine } from './contract/engine.js'
+import { mysql } from './mysql/engine.js'
 import { postgres } from './postgres/engine.js'
 import { driverOf } from '../contract/engine-names.js'
 
@@ -9,6 +10,8 @@ export const engineOf = (name: string): Engine => {
   switch (driver) {
     case 'postgres':
       return postgres
+    case 'mysql':
+      return mysql
     default:
       throw new Problem('wrong_arguments', 'Wrong arguments', `This service does not talk to databases of the engine ${name}`)
   }

@@ -12,6 +12,8 @@ export type Dialect = {
   /** The condition, or undefined if it may not be asked. */
   compare: (column: TableColumn, operator: ComparisonOperator, constant: Constant) => ComparisonOf | undefined
   like: (column: TableColumn, pattern: string, bind: (value: string) => string) => string | undefined
+  /** How a column is read, if not by its name alone, and the type that its values have then. */
+  read?: (column: TableColumn, quoted: string) => Expression | undefined
   canAskNull: (column: TableColumn) => boolean
   /** Whether two values are one group there only if they are one in DuckDB. */
   canGroup: (column: TableColumn) => boolean

@@ -30,6 +30,8 @@ export const mysqlDialect: Dialect = {
     return undefined
   },
   like: () => undefined,
+  // MySQL writes six digits of a FLOAT, and all of a DOUBLE.
+  read: ({ type }, quoted) => (type.type === 'FLOAT' ? { sql: `${quoted} + 0e0`, type } : undefined),
   canAskNull: ({ type }) => type.type !== 'DATE' && type.type !== 'TIMESTAMP' && type.type !== 'TIMESTAMP WITH TIME ZONE',
   canGroup: isNumber,
   aggregate: (name, column, quoted) => {

@@ -112,7 +112,14 @@ export const planScan = (scan: Scan, columns: Columns, dialect: Dialect): Sent =
     return expression ? [`${expression.sql} AS ${quote(as)}`] : []
   })
   const groups = scan.columns.map(quote)
-  const list = [...groups, ...printed]
+  const read = scan.columns.map((name) => {
+    const column = columnOf(columns, name)
+    const expression = column && aggregates.length === 0 ? dialect.read?.(column, quote(name)) : undefined
+    if (!expression) return quote(name)
+    types.set(name, expression.type)
+    return `${expression.sql} AS ${quote(name)}`
+  })
+  const list = [...read, ...printed]
   const table = scan.schema === undefined ? quote(scan.table) : `${quote(scan.schema)}.${quote(scan.table)}`
   const hasLimit = limit !== undefined && left.length === 0
   const sql = [

@@ -126,7 +126,7 @@ describe('entries of EGRESS_ALLOW', () => {
 })
 
 test('a name is resolved once, and what was checked is called: a second answer is never asked for', async () => {
-  const server = createServer((socket) => socket.end('here')).listen(0, '127.0.0.1')
+  const server = createServer((socket) => void socket.on('error', () => undefined).end('here')).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   let asked = 0

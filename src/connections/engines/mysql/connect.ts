@@ -1,0 +1,127 @@
+import type { Socket } from 'node:net'
+import mysql, { type Connection as Client, type ConnectionOptions } from 'mysql2'
+import { limits } from '../../../basics/limits.js'
+import { connectAllowed, type Connected } from '../../../egress/connect.js'
+import type { Lookup } from '../../../egress/resolve.js'
+import type { Surroundings } from '../contract/engine.js'
+import { connectionFailed, type Explain } from '../contract/explain.js'
+import type { MysqlParameters } from './parameters.js'
+
+/** A logged in client, and the socket below it. */
+export type Opened = { client: Client; socket: Socket; at: Connected['to']; threadId: number }
+
+const tlsOptions = ({ encryption }: MysqlParameters): NonNullable<Exclude<ConnectionOptions['ssl'], string>> => {
+  const { mode, ca, cert, key } = encryption
+  return {
+    rejectUnauthorized: mode === 'verify-ca' || mode === 'verify-full',
+    verifyIdentity: mode === 'verify-full',
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+  }
+}
+
+const login = (parameters: MysqlParameters, { socket, to }: Connected, isSecured: boolean, deadline: AbortSignal): Promise<Client> =>
+  new Promise((resolve, reject) => {
+    const { user, password, database } = parameters
+    const client = mysql.createConnection({
+      user,
+      password,
+      host: to.name,
+      port: to.port,
+      stream: socket,
+      charset: 'utf8mb4',
+      connectTimeout: 0,
+      // The database may ask for no file of this machine.
+      flags: ['-LOCAL_FILES'],
+      ...(database !== undefined && { database }),
+      ...(isSecured && { ssl: tlsOptions(parameters) }),
+    })
+    const stop = () => {
+      socket.destroy()
+      reject(new Error('the login took too long'))
+    }
+    deadline.addEventListener('abort', stop, { once: true })
+    const settle = (tell: () => void) => {
+      deadline.removeEventListener('abort', stop)
+      tell()
+    }
+    // What fails between two statements is noticed by the next one.
+    client.on('error', () => undefined)
+    client.once('connect', () => settle(() => resolve(client)))
+    client.once('error', (error) =>
+      settle(() => {
+        socket.destroy()
+        reject(error)
+      }),
+    )
+  })
+
+/** Runs a statement of our own. Its rows are buffers. */
+export const run = (client: Client, sql: string): Promise<(Buffer | null)[][]> =>
+  new Promise((resolve, reject) => {
+    client.query({ sql, rowsAsArray: true, typeCast: false }, (error, rows) => {
+      if (error) reject(error)
+      else resolve(Array.isArray(rows) ? (rows as unknown as (Buffer | null)[][]) : [])
+    })
+  })
+
+/** Settings that the readings of values rely on, and bounds that only some servers know. */
+const settings = [
+  "SET time_zone = '+00:00'",
+  `SET SESSION max_statement_time = ${limits.connectionStatementTimeoutMs / 1_000}`,
+  `SET SESSION max_execution_time = ${limits.connectionStatementTimeoutMs}`,
+]
+
+const noTls = (error: unknown): boolean => error instanceof Error && Reflect.get(error, 'code') === 'HANDSHAKE_NO_SSL_SUPPORT'
+const isRefusal = (error: unknown): boolean => error instanceof Error && typeof Reflect.get(error, 'sqlMessage') === 'string'
+
+const tooSlow = () =>
+  connectionFailed(
+    'No answer',
+    `The database did not finish the login within ${limits.connectionConnectTimeoutMs} ms`,
+    'Check that a database of this engine listens at this host and port.',
+  )
+
+/** Connects and logs in, with TLS if the parameters or the server want it. @throws Problem connection_failed, egress_refused */
+export const openClient = async (
+  parameters: MysqlParameters,
+  { policy }: Surroundings,
+  explain: Explain,
+  timeoutMs: number = limits.connectionConnectTimeoutMs,
+  lookup?: Lookup,
+): Promise<Opened> => {
+  const deadline = AbortSignal.timeout(timeoutMs)
+  const { mode } = parameters.encryption
+  const attempt = async (isSecured: boolean) => {
+    const connected = await connectAllowed(policy, parameters.host, Number(parameters.port), {
+      timeoutMs,
+      signal: deadline,
+      ...(lookup && { lookup }),
+    })
+    return { client: await login(parameters, connected, isSecured, deadline), socket: connected.socket, at: connected.to }
+  }
+  let opened: Awaited<ReturnType<typeof attempt>> | undefined
+  try {
+    try {
+      opened = await attempt(mode !== 'disable')
+    } catch (error) {
+      if (mode !== 'prefer' || !noTls(error)) throw error
+      opened = await attempt(false)
+    }
+    const { socket, client } = opened
+    const stop = () => socket.destroy()
+    deadline.addEventListener('abort', stop, { once: true })
+    for (const statement of settings)
+      try {
+        await run(client, statement)
+      } catch (error) {
+        if (!isRefusal(error)) throw error
+      }
+    deadline.removeEventListener('abort', stop)
+    return { ...opened, threadId: client.threadId }
+  } catch (error) {
+    opened?.socket.destroy()
+    throw deadline.aborted ? tooSlow() : explain(error)
+  }
+}

@@ -1,0 +1,107 @@
+import type { Connection as Client } from 'mysql2'
+import { Problem } from '../../../basics/errors.js'
+import { Unfit } from '../../batch/unfit.js'
+import type { Rows } from '../contract/engine.js'
+import type { Field, Reading } from './types.js'
+
+export type ByteRow = readonly (Buffer | null)[]
+
+/** Reads the rows of one statement as they come; the socket is not read while nobody asks for more. */
+export class Reader {
+  fields: readonly Field[] = []
+  isOver = false
+  #rows: ByteRow[] = []
+  #bytes = 0
+  #failure: { reason: Error } | undefined
+  #waiting: { most: number; resolve: () => void } | undefined
+  readonly #ended: Promise<void>
+
+  constructor(
+    private readonly client: Client,
+    sql: string,
+  ) {
+    const query = client.query({ sql, rowsAsArray: true, typeCast: false })
+    let isFirst = true
+    this.#ended = new Promise((resolve) => {
+      query.on('fields', (fields: unknown) => {
+        // A procedure has several answers; the first is the answer.
+        if (isFirst && Array.isArray(fields)) this.fields = fields as Field[]
+        isFirst = false
+      })
+      query.on('result', (row: unknown, index: unknown) => {
+        if (Array.isArray(row) && (index === 0 || index === undefined)) this.#take(row as ByteRow)
+      })
+      query.on('error', (error: Error) => {
+        this.#failure = { reason: error }
+        this.#wake()
+        resolve()
+      })
+      query.on('end', () => {
+        this.isOver = true
+        this.#wake()
+        resolve()
+      })
+    })
+  }
+
+  /** Rows that have come, at least one unless the answer is over. */
+  async read(most: number): Promise<{ rows: readonly ByteRow[]; bytes: number }> {
+    if (this.#rows.length < most && !this.isOver && !this.#failure) {
+      const waiting = new Promise<void>((resolve) => (this.#waiting = { most, resolve }))
+      this.client.resume()
+      await waiting
+    }
+    if (this.#failure) throw this.#failure.reason
+    const [rows, bytes] = [this.#rows, this.#bytes]
+    this.#rows = []
+    this.#bytes = 0
+    return { rows, bytes }
+  }
+
+  /** Resolves when the statement has ended there; what still comes is dropped. */
+  async drained(): Promise<void> {
+    this.#waiting = { most: Infinity, resolve: () => undefined }
+    this.client.resume()
+    await this.#ended
+  }
+
+  #take(row: ByteRow): void {
+    const waiting = this.#waiting
+    if (waiting?.most === Infinity) return
+    this.#rows.push(row)
+    for (const value of row) this.#bytes += value?.length ?? 1
+    if (!waiting || this.#rows.length < waiting.most) return
+    this.client.pause()
+    this.#wake()
+  }
+
+  #wake(): void {
+    this.#waiting?.resolve()
+    this.#waiting = undefined
+  }
+}
+
+const misfit = (column: string, { message, hint }: Unfit): Problem =>
+  new Problem('query_failed', 'A value cannot be read', `In the column "${column}" ${message}`, { hint })
+
+/** Rows of bytes as they are written into vectors, column by column. */
+export const rowsOf = (rows: readonly ByteRow[], readings: readonly Reading[], fields: readonly Field[], bytes: number): Rows => ({
+  count: rows.length,
+  bytes,
+  put: (vectors, from, to) => {
+    readings.forEach(({ put }, index) => {
+      const vector = vectors[index]
+      if (!vector) throw new TypeError('an answer has a vector for each column')
+      try {
+        for (let row = from; row < to; row++) {
+          const value = rows[row]?.[index] ?? null
+          if (value === null) vector.setNull(row - from)
+          else put(vector, row - from, value)
+        }
+      } catch (error) {
+        if (error instanceof Unfit) throw misfit(fields[index]?.name ?? '', error)
+        throw error
+      }
+    })
+  },
+})

@@ -1,0 +1,215 @@
+import { Problem } from '../../../basics/errors.js'
+import { limits } from '../../../basics/limits.js'
+import { nearest } from '../../../basics/nearest.js'
+import type { Query, Table, TableColumn, Tables } from '../../contract/requests.js'
+import { plain, type AnswerColumn } from '../../contract/types.js'
+import { putDecimal, putHugeint } from '../../batch/numbers.js'
+import { mysqlDialect } from '../../pushdown/mysql.js'
+import { checkReading } from '../../pushdown/native.js'
+import { planScan } from '../../pushdown/plan.js'
+import type { Cursor, Session, Surroundings } from '../contract/engine.js'
+import type { Explain } from '../contract/explain.js'
+import { inTime } from '../contract/in-time.js'
+import { uniqueNames } from '../contract/unique-names.js'
+import { openClient, run, type Opened } from './connect.js'
+import { Reader, rowsOf } from './cursor.js'
+import type { MysqlParameters } from './parameters.js'
+import { floatReading, readingOf, type Reading, type Unsettled } from './types.js'
+
+const firstRows = 1_024
+const settleMs = 50
+
+type Statement = { sql: string; types: ReadonlyMap<string, AnswerColumn['type']>; writes: boolean }
+
+const codeOf = (error: unknown): unknown => (error instanceof Error ? Reflect.get(error, 'code') : undefined)
+
+/** The reading of a column whose type was asked for. */
+const asked = (type: AnswerColumn['type'], reading: Reading | Unsettled): Reading | Unsettled => {
+  if (type.type === 'FLOAT') return floatReading
+  const put = type.type === 'HUGEINT' ? putHugeint : type.type === 'DECIMAL' ? putDecimal(type.width, type.scale) : undefined
+  return put ? { type, put: (vector, row, bytes) => put(vector, row, bytes.toString('latin1')) } : reading
+}
+
+const hex = (text: string): string => (text === '' ? "''" : `CONVERT(0x${Buffer.from(text).toString('hex')} USING utf8mb4)`)
+
+const texts = (rows: readonly (readonly (Buffer | null)[])[]): string[][] => rows.map((row) => row.map((value) => value?.toString() ?? ''))
+
+/** A session of MySQL or MariaDB. Each statement is a transaction of its own, which reads only unless the connection writes. */
+export class MysqlSession implements Session {
+  isLost = false
+
+  constructor(
+    private readonly opened: Opened,
+    private readonly parameters: MysqlParameters,
+    private readonly around: Surroundings,
+    private readonly explain: Explain,
+  ) {
+    opened.socket.once('close', () => (this.isLost = true))
+  }
+
+  get received(): number {
+    return this.opened.socket.bytesRead
+  }
+
+  async check(): Promise<void> {
+    await this.#explained(() => run(this.#client, 'SELECT 1'))
+  }
+
+  tables(): Promise<Tables> {
+    return this.#explained(() => this.#tables())
+  }
+
+  columns(table: string, schema: string | undefined): Promise<readonly TableColumn[]> {
+    return this.#explained(() => this.#columns(table, schema))
+  }
+
+  async open(query: Query): Promise<Cursor> {
+    try {
+      return await this.#open(query)
+    } catch (error) {
+      if (!this.isLost) await run(this.#client, 'ROLLBACK').catch(() => undefined)
+      throw this.explain(error)
+    }
+  }
+
+  /** Tells the server, over a login of its own to the same address, to end what the session does. */
+  async cancel(): Promise<void> {
+    const { at, threadId } = this.opened
+    const lookup = () => Promise.resolve([at.address])
+    const other = await openClient(this.parameters, this.around, this.explain, limits.connectionCancelWaitMs, lookup)
+    try {
+      await inTime(run(other.client, `KILL QUERY ${threadId}`), limits.connectionCancelWaitMs, undefined)
+    } finally {
+      other.socket.destroy()
+    }
+  }
+
+  destroy(): void {
+    this.isLost = true
+    this.opened.socket.destroy()
+  }
+
+  get #client() {
+    return this.opened.client
+  }
+
+  async #explained<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw this.explain(error)
+    }
+  }
+
+  async #tables(): Promise<Tables> {
+    const { database } = this.parameters
+    const where = database === undefined ? "table_schema NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema')" : `table_schema = ${hex(database)}`
+    const most = limits.connectionTablesMax
+    const found = texts(
+      await run(this.#client, `SELECT table_schema, table_name, table_type FROM information_schema.tables WHERE ${where} ORDER BY 1, 2 LIMIT ${most + 1}`),
+    )
+    const tables = found
+      .slice(0, most)
+      .map(([schema = '', name = '', type = '']): Table => ({ schema, name, type: type.includes('VIEW') ? 'view' : 'table' }))
+    return { tables, isCut: found.length > most }
+  }
+
+  async #columns(table: string, schema: string | undefined): Promise<TableColumn[]> {
+    const { quote } = mysqlDialect
+    const quoted = schema === undefined ? quote(table) : `${quote(schema)}.${quote(table)}`
+    try {
+      const reader = new Reader(this.#client, `SELECT * FROM ${quoted} LIMIT 0`)
+      await reader.read(1)
+      const space = schema ?? this.parameters.database
+      const declared = texts(
+        await run(
+          this.#client,
+          `SELECT column_name, column_type, is_nullable, coalesce(character_set_name, '') FROM information_schema.columns
+           WHERE table_name = ${hex(table)} AND table_schema = ${space === undefined ? 'database()' : hex(space)}`,
+        ),
+      )
+      const known = new Map(declared.map(([name = '', remote, nullable, charset]) => [name, { remote, nullable, charset }]))
+      return reader.fields.map((field) => {
+        const reading = readingOf(field)
+        const { type } = 'settle' in reading ? reading.settle([]) : reading
+        const own = known.get(field.name)
+        return {
+          name: field.name,
+          type,
+          remote: own?.remote ?? '',
+          nullable: own?.nullable !== 'NO',
+          exactText: own !== undefined && own.charset !== '' && own.charset !== 'binary',
+        }
+      })
+    } catch (error) {
+      throw codeOf(error) === 'ER_NO_SUCH_TABLE' ? await this.#missing(table, schema) : error
+    }
+  }
+
+  async #missing(table: string, schema: string | undefined): Promise<Problem> {
+    const known = [...new Set((await this.#tables()).tables.map(({ name }) => name))]
+    const name = schema === undefined ? table : `${schema}.${table}`
+    const hint = known.length === 0 ? 'It has no tables that this user may see.' : `Did you mean "${nearest(table, known)}"?`
+    return new Problem('not_found', 'Table not found', `The database has no table "${name}"`, { hint })
+  }
+
+  async #statement(query: Query): Promise<Statement> {
+    if ('scan' in query) {
+      const { scan } = query
+      // The columns are asked for in any case: a FLOAT is exact only as the DOUBLE that it is made to.
+      const columns = await this.#columns(scan.table, scan.schema)
+      return { ...planScan(scan, columns, mysqlDialect), writes: false }
+    }
+    const writes = query.writes === true && this.parameters.writable
+    if (!writes) checkReading(query.native)
+    return { sql: query.native, types: new Map(), writes }
+  }
+
+  async #open(query: Query): Promise<Cursor> {
+    const statement = await this.#statement(query)
+    await run(this.#client, statement.writes ? 'START TRANSACTION' : 'START TRANSACTION READ ONLY')
+    const reader = new Reader(this.#client, statement.sql)
+    const first = await reader.read(firstRows)
+    const { fields } = reader
+    const readings = fields.map((field, index): Reading => {
+      const type = statement.types.get(field.name)
+      const reading = type ? asked(type, readingOf(field)) : readingOf(field)
+      return 'settle' in reading ? reading.settle(first.rows.map((row) => row[index] ?? null)) : reading
+    })
+    const names = uniqueNames(fields.map(({ name }) => name))
+    const columns = readings.map(({ type }, index): AnswerColumn => ({ name: names[index] ?? '', type }))
+    let next: typeof first | undefined = first
+    let committed = false
+    const step = async (most: number) => {
+      const { rows, bytes } = next ?? (await reader.read(most))
+      next = undefined
+      if (rows.length > 0) return rowsOf(rows, readings, fields, bytes)
+      if (statement.writes && !committed) await run(this.#client, 'COMMIT')
+      committed = true
+      return undefined
+    }
+    return {
+      columns: columns.length > 0 ? columns : [{ name: 'rows', type: plain('BIGINT') }],
+      sent: statement.sql,
+      next: (most) => this.#explained(() => step(most)),
+      close: () => this.#end(reader, 'native' in query),
+    }
+  }
+
+  /** Ends a statement and its transaction. A session is used again only after scans: others may leave locks and variables behind. */
+  async #end(reader: Reader, isNative: boolean): Promise<boolean> {
+    if (this.isLost) return false
+    const drained = reader.drained().then(() => true)
+    if (!(await inTime(drained, settleMs, false))) {
+      await this.cancel().catch(() => undefined)
+      await inTime(drained, limits.connectionCancelWaitMs, false)
+      return false
+    }
+    if (isNative) return false
+    const clean = run(this.#client, 'ROLLBACK').then(
+      () => !this.isLost,
+      () => false,
+    )
+    return inTime(clean, limits.connectionCancelWaitMs, false)
+  }
+}

@@ -1,0 +1,125 @@
+import { isUtf8 } from 'node:buffer'
+import {
+  digitsOf,
+  putBigint,
+  putDecimal,
+  putDouble,
+  putFloat,
+  putInteger,
+  putSmallint,
+  putTinyint,
+  putUbigint,
+  putUinteger,
+  putUsmallint,
+  putUtinyint,
+  putUuid,
+} from '../../batch/numbers.js'
+import { putDate, putSpan, putTimestamp, putTimestampTz, spanMicros } from '../../batch/times.js'
+import type { Vector } from '../../batch/vector.js'
+import { decimal, decimalMaxDigits, plain, type ColumnType, type PlainType } from '../../contract/types.js'
+
+/** A column as an answer of MySQL describes it. */
+export type Field = {
+  name: string
+  columnType: number
+  flags: number
+  characterSet: number
+  columnLength: number
+  decimals: number
+  /** MariaDB says so of JSON, UUID and others. */
+  extendedTypeName?: string
+  extendedFormat?: string
+}
+
+/** How the values of a column are read from the bytes that MySQL sends for them. */
+export type Reading = { type: ColumnType; put: (vector: Vector, row: number, bytes: Buffer) => void }
+
+/** A reading that depends on values: numbers of more digits than are counted exactly, which rarely use them. */
+export type Unsettled = { settle: (values: readonly (Buffer | null)[]) => Reading }
+
+type PutText = (vector: Vector, row: number, text: string) => void
+
+const ofText = (type: PlainType, put: PutText): Reading => ({
+  type: plain(type),
+  put: (vector, row, bytes) => put(vector, row, bytes.toString('latin1')),
+})
+
+/** A day that no calendar has, such as 0000-00-00, is NULL. */
+const ofDay = (type: PlainType, put: PutText): Reading => ({
+  type: plain(type),
+  put: (vector, row, bytes) => {
+    const text = bytes.toString('latin1')
+    if (text.startsWith('0000-') || text.startsWith('00-', 5) || text.startsWith('00', 8)) vector.setNull(row)
+    else put(vector, row, text)
+  },
+})
+
+/** Texts come in UTF-8. What is none after all has the sign for that in its place. */
+const putBytesAsText = (vector: Vector, row: number, bytes: Buffer): void =>
+  isUtf8(bytes) ? vector.setBytes(row, bytes) : vector.setText(row, bytes.toString())
+
+const text: Reading = { type: plain('VARCHAR'), put: putBytesAsText }
+const json: Reading = { type: plain('JSON'), put: putBytesAsText }
+const bytes: Reading = { type: plain('BLOB'), put: (vector, row, value) => vector.setBytes(row, value) }
+const bits: Reading = {
+  type: plain('UBIGINT'),
+  put: ({ data }, row, value) => void data.writeBigUInt64LE(BigInt(`0x${value.toString('hex') || '0'}`), row * 8),
+}
+/** A time of MySQL is a span of up to 838 hours, in both directions. */
+const span: Reading = { type: plain('INTERVAL'), put: (vector, row, value) => putSpan(vector, row, 0, 0, spanMicros(value.toString('latin1'))) }
+
+const unsignedFlag = 32
+const binaryCharset = 63
+
+const decimalOf = ({ columnLength, decimals, flags }: Field): Reading | Unsettled => {
+  const width = columnLength - (decimals > 0 ? 1 : 0) - ((flags & unsignedFlag) === 0 ? 1 : 0)
+  const exact = (digits: number): Reading => {
+    const put = putDecimal(digits, decimals)
+    return { type: decimal(digits, decimals), put: (vector, row, value) => put(vector, row, value.toString('latin1')) }
+  }
+  if (width <= decimalMaxDigits) return exact(Math.max(width, decimals, 1))
+  // A sum of BIGINT is declared with 41 digits.
+  return {
+    settle: (values) =>
+      decimals <= decimalMaxDigits &&
+      values.every((value) => value === null || (digitsOf(value.toString('latin1'))?.before ?? Infinity) <= decimalMaxDigits - decimals)
+        ? exact(decimalMaxDigits)
+        : text,
+  }
+}
+
+const integers: Readonly<Record<number, readonly [signed: Reading, unsigned: Reading]>> = {
+  1: [ofText('TINYINT', putTinyint), ofText('UTINYINT', putUtinyint)],
+  2: [ofText('SMALLINT', putSmallint), ofText('USMALLINT', putUsmallint)],
+  3: [ofText('INTEGER', putInteger), ofText('UINTEGER', putUinteger)],
+  8: [ofText('BIGINT', putBigint), ofText('UBIGINT', putUbigint)],
+  9: [ofText('INTEGER', putInteger), ofText('UINTEGER', putUinteger)],
+}
+
+const others: Readonly<Record<number, Reading>> = {
+  4: ofText('FLOAT', putFloat),
+  5: ofText('DOUBLE', putDouble),
+  7: ofDay('TIMESTAMP WITH TIME ZONE', (vector, row, value) => putTimestampTz(vector, row, `${value}+00`)),
+  10: ofDay('DATE', putDate),
+  11: span,
+  12: ofDay('TIMESTAMP', putTimestamp),
+  13: ofText('SMALLINT', putSmallint),
+  14: ofDay('DATE', putDate),
+  16: bits,
+  245: json,
+  255: bytes,
+}
+
+/** The reading of FLOAT where it was asked for as DOUBLE: as a FLOAT MySQL writes six digits of it. */
+export const floatReading: Reading = others[4] ?? text
+
+/** How the values of a column are read: in the type that holds each of them exactly. */
+export const readingOf = (field: Field): Reading | Unsettled => {
+  const { columnType, flags, characterSet, extendedFormat, extendedTypeName } = field
+  if (extendedFormat === 'json') return json
+  if (extendedTypeName === 'uuid') return ofText('UUID', putUuid)
+  if (columnType === 0 || columnType === 246) return decimalOf(field)
+  const integer = integers[columnType]
+  if (integer) return integer[(flags & unsignedFlag) === 0 ? 0 : 1]
+  return others[columnType] ?? (characterSet === binaryCharset && columnType !== 6 ? bytes : text)
+}

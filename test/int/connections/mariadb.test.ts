@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { Connections } from '../../../src/connections/connections.js'
+import type { Connection, Filter, TableColumn } from '../../../src/connections/contract/requests.js'
+import { mysqlDialect } from '../../../src/connections/pushdown/mysql.js'
+import { canPush } from '../../../src/connections/pushdown/plan.js'
+import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
+import { compare, duck, problemOf, readAll, until } from '../../support/connections/answers.js'
+import { password } from '../../support/connections/postgres.js'
+
+/**
+ * A real server, which these tests do not start: MARIADB_PORT says where on this machine it listens, with a database `shop` and a user
+ * `me` who may do everything. Without it they are left out; `mysql.test.ts` speaks the protocol with a server in the test.
+ */
+const port = Number(process.env['MARIADB_PORT'] ?? 0)
+const where = port > 0 ? describe : describe.skip
+
+let connections: Connections
+let db: DuckDBConnection
+
+const connectionOf = (id: string, parameters: Connection['parameters'] = {}): Connection => ({
+  id,
+  version: 1,
+  engine: 'mariadb',
+  parameters: { host: '127.0.0.1', port, user: 'me', password, database: 'shop', ...parameters },
+})
+const connection = connectionOf('mariadb')
+const writer = connectionOf('writer', { writable: true })
+
+const write = async (sql: string): Promise<void> => void (await readAll(db, connections, writer, { native: sql, writes: true }))
+
+/** Each value as MySQL takes it, its column type, the type that it has here, and how DuckDB writes it. */
+const values: readonly (readonly [type: string, sql: string, ours: string, text: string | null])[] = [
+  ['tinyint', '-128', 'TINYINT', '-128'],
+  ['tinyint unsigned', '255', 'UTINYINT', '255'],
+  ['smallint unsigned', '65535', 'USMALLINT', '65535'],
+  ['mediumint', '-8388608', 'INTEGER', '-8388608'],
+  ['int unsigned', '4294967295', 'UINTEGER', '4294967295'],
+  ['bigint', '-9223372036854775808', 'BIGINT', '-9223372036854775808'],
+  ['bigint unsigned', '18446744073709551615', 'UBIGINT', '18446744073709551615'],
+  ['bit(9)', "b'100000001'", 'UBIGINT', '257'],
+  ['decimal(10,2)', '-0.05', 'DECIMAL(10,2)', '-0.05'],
+  ['decimal(38,10)', '1234567890123456789012345678.0123456789', 'DECIMAL(38,10)', '1234567890123456789012345678.0123456789'],
+  ['decimal(65,30)', '12345.5', 'DECIMAL(38,30)', '12345.500000000000000000000000000000'],
+  ['float', '16777215', 'FLOAT', '16777215.0'],
+  ['double', '0.30000000000000004', 'DOUBLE', '0.30000000000000004'],
+  ['year', '2024', 'SMALLINT', '2024'],
+  ['date', "'2024-02-29'", 'DATE', '2024-02-29'],
+  ['date', "'0000-00-00'", 'DATE', null],
+  ['date', "'2024-00-10'", 'DATE', null],
+  ['datetime(6)', "'9999-12-31 23:59:59.999999'", 'TIMESTAMP', '9999-12-31 23:59:59.999999'],
+  ['datetime', "'0000-00-00 00:00:00'", 'TIMESTAMP', null],
+  ['timestamp', "'2024-05-17 01:02:03'", 'TIMESTAMP WITH TIME ZONE', '2024-05-17 01:02:03+00'],
+  ['time(3)', "'-838:59:58.999'", 'INTERVAL', '-838:59:58.999'],
+  ['char(5)', "'ab'", 'VARCHAR', 'ab'],
+  ['varchar(100)', "'ü € 😀, more than twelve bytes'", 'VARCHAR', 'ü € 😀, more than twelve bytes'],
+  ['varchar(20) character set latin1', "'Größe'", 'VARCHAR', 'Größe'],
+  ['longtext', "''", 'VARCHAR', ''],
+  ['varbinary(20)', "x'00ff'", 'BLOB', '\\x00\\xFF'],
+  ['blob', "x'41'", 'BLOB', 'A'],
+  ["enum('a','b')", "'b'", 'VARCHAR', 'b'],
+  ["set('a','b')", "'a,b'", 'VARCHAR', 'a,b'],
+  ['json', '\'{"a": [1, null]}\'', 'JSON', '{"a": [1, null]}'],
+  ['int', 'NULL', 'INTEGER', null],
+  ['longtext', 'NULL', 'VARCHAR', null],
+]
+
+where('MariaDB', () => {
+  let columns: readonly TableColumn[]
+  let whole: string
+
+  beforeAll(async () => {
+    connections = new Connections({ egressAllow: '', loopback: true, files: undefined })
+    db = await duck()
+    await db.run("SET TimeZone = 'UTC'")
+    await write('DROP TABLE IF EXISTS odd')
+    await write('DROP TABLE IF EXISTS typed')
+    await write(
+      "CREATE TABLE odd (id bigint, word varchar(20), exact decimal(9,2), day date, padded char(4), `na``me` int) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
+    )
+    await write(
+      `INSERT INTO odd SELECT seq, ELT(1 + seq % 9, 'a', 'A', 'ä', 'a ', '', NULL, 'b%', 'a_b', 'back\\\\slash'), (seq % 29 - 14) / 4,
+       IF(seq % 5 = 0, '0000-00-00', '2024-01-01' + INTERVAL seq % 40 DAY), ELT(1 + seq % 3, 'a', 'B', NULL), seq % 7 FROM seq_1_to_1000`,
+    )
+    columns = await connections.columns(connection, 'odd')
+    whole = (await readAll(db, connections, connection, { scan: { table: 'odd', columns: columns.map(({ name }) => name) } })).table
+  })
+
+  afterAll(() => connections.stop())
+
+  test('each value arrives as it is', async () => {
+    await write(`CREATE TABLE typed (${values.map(([type], index) => `c${index} ${type} NULL`).join(', ')}) CHARACTER SET utf8mb4`)
+    await write(`INSERT INTO typed VALUES (${values.map(([, sql]) => sql).join(', ')})`)
+    const names = values.map((_, index) => `c${index}`)
+    const { types, table } = await readAll(db, connections, connection, { scan: { table: 'typed', columns: names } })
+    expect(Object.values(types)).toEqual(values.map(([, , ours]) => ours))
+    const [texts] = (await db.runAndReadAll(`SELECT ${names.map((name) => `${name}::VARCHAR`).join(', ')} FROM ${table}`)).getRowsJson()
+    expect(texts?.map((text, index) => [values[index]?.[0], text])).toEqual(values.map(([type, , , text]) => [type, text]))
+  })
+
+  test('a sum of large numbers stays a number', async () => {
+    expect((await readAll(db, connections, connection, 'SELECT sum(id) AS s, count(*) AS n FROM odd')).types).toEqual({ s: 'DECIMAL(38,0)', n: 'BIGINT' })
+  })
+
+  test.each<[Filter, boolean]>([
+    [compare('id', '<=', '17'), true],
+    [compare('word', '=', 'a', 'VARCHAR'), true],
+    [compare('word', '<>', 'a', 'VARCHAR'), true],
+    [{ not: compare('word', '=', 'a', 'VARCHAR') }, true],
+    [compare('word', '=', "b%' OR 1 = 1 -- ", 'VARCHAR'), true],
+    [compare('word', '=', 'back\\slash', 'VARCHAR'), true],
+    [compare('padded', '=', 'a', 'VARCHAR'), true],
+    [compare('exact', '>', '0.25', 'DECIMAL'), true],
+    [{ or: [{ isNull: 'word' }, compare('na`me', '=', '3')] }, true],
+    [compare('word', '<', 'b', 'VARCHAR'), false],
+    [{ like: 'a%', column: 'word' }, false],
+    [{ isNull: 'day' }, false],
+    [compare('day', '>', '2024-01-20', 'DATE'), false],
+  ])('%j has the rows that DuckDB finds', async (filter, isPushed) => {
+    expect(canPush(filter, columns, mysqlDialect)).toBe(isPushed)
+    const { table, sent } = await readAll(db, connections, connection, { scan: { table: 'odd', columns: columns.map(({ name }) => name), filters: [filter] } })
+    expect(sent.includes('WHERE')).toBe(isPushed)
+    const here = JSON.stringify(filter)
+    const conditions: Record<string, string> = {
+      [JSON.stringify({ not: compare('word', '=', 'a', 'VARCHAR') })]: "NOT (word = 'a')",
+      [JSON.stringify({ or: [{ isNull: 'word' }, compare('na`me', '=', '3')] })]: 'word IS NULL OR "na`me" = 3',
+    }
+    const simple = 'compare' in filter ? `"${filter.column}" ${filter.compare} ${filter.with.type === 'VARCHAR' || filter.with.type === 'DATE' ? `'${filter.with.value.replaceAll("'", "''")}'` : filter.with.value}` : undefined
+    const condition = conditions[here] ?? simple
+    if (!isPushed || condition === undefined) return
+    const ids = async (from: string, holds: string) => (await db.runAndReadAll(`SELECT id FROM ${from} WHERE ${holds} ORDER BY id`)).getRowsJson()
+    expect(await ids(table, 'true')).toEqual(await ids(whole, condition))
+  })
+
+  test('aggregates are those of DuckDB', async () => {
+    const scan = { table: 'odd', columns: ['na`me'], aggregates: [{ function: 'sum', column: 'id', as: 's' }, { function: 'count', as: 'n' }] } as const
+    const { table, types } = await readAll(db, connections, connection, { scan })
+    expect(types).toEqual({ 'na`me': 'INTEGER', s: 'HUGEINT', n: 'BIGINT' })
+    const there = (await db.runAndReadAll(`FROM ${table} ORDER BY ALL`)).getRowsJson()
+    expect(there).toEqual((await db.runAndReadAll(`SELECT "na\`me", sum(id), count(*) FROM ${whole} GROUP BY ALL ORDER BY ALL`)).getRowsJson())
+  })
+
+  test.each([
+    ['DELETE FROM odd', 'refused_statement'],
+    ['SELECT 1; DELETE FROM odd', 'query_failed'],
+    ["SELECT * FROM odd INTO OUTFILE '/tmp/x'", 'refused_statement'],
+    ["LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE odd", 'refused_statement'],
+    ['/*!50000 DELETE FROM odd */', 'refused_statement'],
+    ['WITH x AS (SELECT 1) DELETE FROM odd', 'refused_statement'],
+    ['SELECT * FROM od', 'query_failed'],
+  ])('%s is refused', async (sql, code) => {
+    expect((await problemOf(readAll(db, connections, connection, sql))).code).toMatch(new RegExp(`^(?:${code}|query_failed)$`))
+    expect((await readAll(db, connections, connection, 'SELECT count(*) AS n FROM odd')).rows).toEqual([['1000']])
+  })
+
+  test('a file of this machine is not sent to a server that asks for it', async () => {
+    const problem = await problemOf(readAll(db, connections, writer, { native: "LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE odd (word)", writes: true }))
+    expect(problem.code).toBe('query_failed')
+  })
+
+  test('unknown names have the nearest beside them', async () => {
+    expect(await problemOf(readAll(db, connections, connection, { scan: { table: 'ood', columns: ['id'] } }))).toMatchObject({
+      code: 'not_found',
+      extras: { hint: 'Did you mean "odd"?' },
+    })
+    expect(await problemOf(readAll(db, connections, connection, { scan: { table: 'odd', columns: ['wrod'] } }))).toMatchObject({
+      extras: { hint: 'Did you mean "word"?' },
+    })
+  })
+
+  test('wrong passwords and databases are told, and no secret is', async () => {
+    for (const [id, parameters] of Object.entries({ a: { password: 'wrong' }, b: { database: 'nothing' } })) {
+      const checked = await connections.check(connectionOf(id, parameters))
+      expect(checked.status).toBe('connection_error')
+      expect(JSON.stringify(checked)).not.toContain(password)
+    }
+    expect(await connections.check(connection)).toEqual({ status: 'success' })
+  })
+
+  const active = async (): Promise<string> =>
+    String((await readAll(db, connections, writer, "SELECT count(*) AS n FROM information_schema.processlist WHERE info LIKE '%endless%' AND info NOT LIKE '%processlist%'")).rows[0]?.[0])
+
+  test.each(['SELECT sleep(60) AS endless', "SELECT seq, repeat('endless', 50) AS t FROM seq_1_to_1000000000"])('%s ends within a second when its reader leaves', async (sql) => {
+    const opened = await connections.open(connection, { native: sql })
+    const stop = new AbortController()
+    const reading = AnswerReader.open(opened, stop.signal).then((answer) => answer.chunks().next())
+    reading.catch(() => undefined)
+    await until(async () => (await active()) === '1', 5_000)
+    stop.abort(new Error('enough'))
+    await until(async () => (await active()) === '0', 1_200)
+    expect((await opened.ended).failed).toBe(true)
+  })
+
+  test('a reader that does not read holds the database back', async () => {
+    const opened = await connections.open(connection, { native: "SELECT seq, repeat('endless', 50) AS t FROM seq_1_to_1000000000" }, { timeMs: 2_000 })
+    const answer = await AnswerReader.open(opened)
+    expect((await opened.ended).bytes).toBeLessThan(30 * 1024 * 1024)
+    answer.close()
+  })
+})
