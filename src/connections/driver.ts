@@ -40,9 +40,10 @@ export class Driver {
 
   constructor(directory: string, settings: DriverSettings) {
     this.socket = join(directory, `${++sockets}.sock`)
-    // Neither the flags nor the environment of the service: a driver reads settings, passwords and files by variables.
+    // Neither the flags nor the environment of the service: a driver reads settings, passwords and files by variables. What it prints may
+    // quote what a database sent.
     const options = { execArgv: ['--no-warnings', '--max-old-space-size=1024'], env: { TZ: 'UTC' }, serialization: 'advanced' as const }
-    this.#process = fork(programFile('connections-process'), [], { ...options, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    this.#process = fork(programFile('connections-process'), [], { ...options, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
     this.#process.unref()
     this.#process.channel?.unref()
     this.#process.on('error', () => this.#over())

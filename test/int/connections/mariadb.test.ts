@@ -79,7 +79,7 @@ where('MariaDB', () => {
       "CREATE TABLE odd (id bigint, word varchar(20), exact decimal(9,2), day date, padded char(4), `na``me` int) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
     )
     await write(
-      `INSERT INTO odd SELECT seq, ELT(1 + seq % 9, 'a', 'A', 'ä', 'a ', '', NULL, 'b%', 'a_b', 'back\\\\slash'), (seq % 29 - 14) / 4,
+      `INSERT INTO odd SELECT seq, ELT(1 + seq % 9, 'a', 'A', 'ä', 'a ', '', NULL, 'b%', 'a_b', 'back\\\\slash'), (CAST(seq AS SIGNED) % 29 - 14) / 4,
        IF(seq % 5 = 0, '0000-00-00', '2024-01-01' + INTERVAL seq % 40 DAY), ELT(1 + seq % 3, 'a', 'B', NULL), seq % 7 FROM seq_1_to_1000`,
     )
     columns = await connections.columns(connection, 'odd')
